@@ -9,42 +9,150 @@
 #include "cost/cluster/cluster_builder.h"
 #include "exec/discover/discover_internal.h"
 
-/* What is taken where nobody tells. */
+static bool *owned_entry(bool *owned, int rank, int gpu)
+{
+    return &owned[(size_t) rank * MO_DISCOVER_MAX_GPUS + (size_t) gpu];
+}
+
+static int count_owned(const bool *owned, int rank)
+{
+    int count = 0;
+
+    for (int g = 0; g < MO_DISCOVER_MAX_GPUS; g++)
+        count += owned[(size_t) rank * MO_DISCOVER_MAX_GPUS + (size_t) g];
+    return count;
+}
+
+/* The index of this GPU in a rank's own list, or -1. Without a PCI address it
+ * matches no other. */
+static int find_gpu(const mo_discover_inventory *survey,
+                    const mo_discover_inventory *seen_by, int gpu)
+{
+    uint64_t bus = seen_by->gpus[gpu].bus;
+
+    if (survey == seen_by)
+        return gpu;
+    if (bus == 0 || strcmp(survey->machine, seen_by->machine) != 0)
+        return -1;
+    for (int g = 0; g < survey->n_gpus; g++)
+        if (survey->gpus[g].bus == bus)
+            return g;
+    return -1;
+}
+
+static bool is_seen_before(const mo_discover_inventory *surveys, int rank,
+                           int gpu)
+{
+    for (int r = 0; r < rank; r++)
+        if (find_gpu(&surveys[r], &surveys[rank], gpu) >= 0)
+            return true;
+    return false;
+}
+
+/* Assigns it to the rank with the fewest GPUs so far, the first of these. */
+static void assign_gpu(const mo_discover_inventory *surveys, int n_ranks,
+                       int rank, int gpu, bool *owned)
+{
+    int best = -1, best_gpu = -1, best_count = 0;
+
+    for (int r = rank; r < n_ranks; r++) {
+        int g = find_gpu(&surveys[r], &surveys[rank], gpu);
+        int count = count_owned(owned, r);
+
+        if (g >= 0 && (best < 0 || count < best_count)) {
+            best = r;
+            best_gpu = g;
+            best_count = count;
+        }
+    }
+    *owned_entry(owned, best, best_gpu) = true;
+}
+
+void mo_discover_assign_gpus(const mo_discover_inventory *surveys, int n_ranks,
+                             bool *owned)
+{
+    memset(owned, 0, (size_t) n_ranks * MO_DISCOVER_MAX_GPUS * sizeof *owned);
+    for (int r = 0; r < n_ranks; r++)
+        for (int g = 0; g < surveys[r].n_gpus; g++)
+            if (!is_seen_before(surveys, r, g))
+                assign_gpu(surveys, n_ranks, r, g, owned);
+}
+
+/* A topology of several hosts identifies GPUs by ranks, one of a single host
+ * by ordinals. */
+static bool has_hosts(const mo_cluster *topology)
+{
+    for (int k = 0; k < topology->n_devices; k++)
+        if (topology->devices[k].host)
+            return true;
+    return false;
+}
+
+int mo_discover_topology_match(const mo_cluster *topology,
+                               const mo_discover_device *find)
+{
+    bool by_rank = has_hosts(topology);
+
+    for (int k = 0; find->gpu && k < topology->n_devices; k++) {
+        const mo_device *d = &topology->devices[k];
+
+        if (!d->is_cpu &&
+            (by_rank ? d->rank == find->rank : d->gpu == find->gpu->ordinal))
+            return k;
+    }
+    return -1;
+}
+
+/* Latencies of a topology are those of network cards, if any. */
+void mo_discover_topology_link(const mo_cluster *topology, int from, int to,
+                               mo_discover_link *way)
+{
+    int l = -1;
+
+    if (from >= 0 && to >= 0)
+        l = mo_cluster_find_link(topology, from, to);
+    if (l < 0)
+        return;
+    way->gbps = topology->links[l].gbps;
+    if (topology->links[l].latency_ns > 0)
+        way->latency_ns = topology->links[l].latency_ns;
+    snprintf(way->note, sizeof way->note, "NCCL's topology");
+}
+
+/* Assumptions where the system reports nothing. */
 static const double assumed_clock_mhz = 2500, core_gbs = 10, most_gbs = 200;
 static const double cpu_launch_us = 1, gpu_launch_us = 5;
 
 enum { NOTE_SIZE = 400, ID_SIZE = 48 };
 
-typedef struct work {
+typedef struct cluster_work {
     const mo_discover_inventory *surveys;
     int n_ranks;
     const mo_discover_options *o;
-    mo_discover_device *finds; /* by device */
-    int *numbers;              /* by device: of its id in the builder */
-    int *there; /* by device: which of the topology's it is, or -1 */
+    mo_discover_device *devices; /* by device */
+    int *numbers;                /* by device: of its id in the builder */
+    int *topology_index; /* by device: its index in the topology, or -1 */
     int n;
     mo_cluster_builder *builder;
     mo_arena *arena;
     const char **device_notes, **link_notes;
     int n_links;
-} work;
+} cluster_work;
 
-static char *keep_text(work *w, const char *text)
+static char *copy_text(cluster_work *w, const char *text)
 {
     return mo_arena_text(w->arena, text, strlen(text));
 }
 
-/* ------------------------------------------------------------------ devices */
-
 /* All GPUs of a rank, then its processors. */
-static mo_status list_finds(work *w, mo_error *err)
+static mo_status list_devices(cluster_work *w, mo_error *err)
 {
     size_t n_ranks = (size_t) w->n_ranks;
     size_t each = MO_DISCOVER_MAX_GPUS + (size_t) w->o->cpus;
     bool *owned = calloc(n_ranks * MO_DISCOVER_MAX_GPUS, sizeof *owned);
 
-    w->finds = calloc(n_ranks * each, sizeof *w->finds);
-    if (!owned || !w->finds) {
+    w->devices = calloc(n_ranks * each, sizeof *w->devices);
+    if (!owned || !w->devices) {
         free(owned);
         return mo_fail_memory(err);
     }
@@ -54,16 +162,17 @@ static mo_status list_finds(work *w, mo_error *err)
 
         for (int g = 0; g < s->n_gpus; g++)
             if (owned[(size_t) r * MO_DISCOVER_MAX_GPUS + (size_t) g])
-                w->finds[w->n++] = (mo_discover_device){ s, &s->gpus[g], r };
+                w->devices[w->n++] = (mo_discover_device){ s, &s->gpus[g], r };
         for (int c = 0; c < w->o->cpus; c++)
-            w->finds[w->n++] = (mo_discover_device){ s, NULL, r };
+            w->devices[w->n++] = (mo_discover_device){ s, NULL, r };
     }
     free(owned);
     return MO_OK;
 }
 
-/* Ranks of the machine of this one. */
-static int count_neighbours(const work *w, const mo_discover_inventory *survey)
+/* Ranks on the same machine as this one. */
+static int count_host_ranks(const cluster_work *w,
+                            const mo_discover_inventory *survey)
 {
     int count = 0;
 
@@ -72,33 +181,34 @@ static int count_neighbours(const work *w, const mo_discover_inventory *survey)
     return count;
 }
 
-/* A part of what the machine has that each of so many devices gets. */
-static int share_of(int all, int parts)
+/* The share of a resource of the machine that each of so many devices gets. */
+static int share_per_device(int all, int parts)
 {
     return all > parts ? all / parts : 1;
 }
 
-/* Processes that are not bound share all processors. */
-static int parts_of(const work *w, const mo_discover_inventory *survey)
+/* Processes without CPU binding share all processors. */
+static int sharing_processes(const cluster_work *w,
+                             const mo_discover_inventory *survey)
 {
-    return w->o->cpus * (survey->is_bound ? 1 : count_neighbours(w, survey));
+    return w->o->cpus * (survey->is_bound ? 1 : count_host_ranks(w, survey));
 }
 
-/* Its place among those of its rank and kind. */
-static int place_of(const work *w, int device)
+/* Its index among those of its rank and kind. */
+static int kind_index(const cluster_work *w, int device)
 {
-    const mo_discover_device *f = &w->finds[device];
+    const mo_discover_device *f = &w->devices[device];
     int place = 0;
 
-    for (int k = device - 1; k >= 0 && w->finds[k].rank == f->rank; k--)
-        place += !w->finds[k].gpu;
+    for (int k = device - 1; k >= 0 && w->devices[k].rank == f->rank; k--)
+        place += !w->devices[k].gpu;
     return place;
 }
 
 /* "gpu0", "cpu", "cpu1"; with several ranks "r2_gpu0". */
-static void make_id(const work *w, int device, char id[ID_SIZE])
+static void make_id(const cluster_work *w, int device, char id[ID_SIZE])
 {
-    const mo_discover_device *f = &w->finds[device];
+    const mo_discover_device *f = &w->devices[device];
     char rank[ID_SIZE / 2] = "";
 
     if (w->n_ranks > 1)
@@ -108,7 +218,7 @@ static void make_id(const work *w, int device, char id[ID_SIZE])
     else if (w->o->cpus == 1)
         snprintf(id, ID_SIZE, "%scpu", rank);
     else
-        snprintf(id, ID_SIZE, "%scpu%d", rank, place_of(w, device));
+        snprintf(id, ID_SIZE, "%scpu%d", rank, kind_index(w, device));
 }
 
 static double rounded(double x)
@@ -116,22 +226,22 @@ static double rounded(double x)
     return round(x * 10) / 10;
 }
 
-static double known_or_unset(double x)
+static double known_or_nan(double x)
 {
     return x > 0 ? rounded(x) : MO_DEVICE_UNSET;
 }
 
-static void describe_gpu(work *w, const mo_discover_device *f,
-                         mo_device *device, char note[NOTE_SIZE])
+static void fill_gpu(cluster_work *w, const mo_discover_device *f,
+                     mo_device *device, char note[NOTE_SIZE])
 {
     const mo_discover_gpu *gpu = f->gpu;
 
-    device->model = keep_text(w, gpu->name);
+    device->model = copy_text(w, gpu->name);
     device->gpu = gpu->ordinal;
     device->gflops =
-        known_or_unset(mo_discover_peak_gflops(gpu, w->o->precision));
-    device->bandwidth_gbs = known_or_unset(gpu->bandwidth_gbs);
-    device->clock_mhz = known_or_unset(gpu->clock_mhz);
+        known_or_nan(mo_discover_peak_gflops(gpu, w->o->precision));
+    device->bandwidth_gbs = known_or_nan(gpu->bandwidth_gbs);
+    device->clock_mhz = known_or_nan(gpu->clock_mhz);
     device->sms = gpu->sms > 0 ? gpu->sms : MO_DEVICE_UNSET;
     if (gpu->memory_bytes > 0)
         device->memory_bytes = gpu->memory_bytes;
@@ -144,19 +254,20 @@ static void describe_gpu(work *w, const mo_discover_device *f,
              mo_device_find(gpu->name) ? "" : "; launch_us: assumed");
 }
 
-static void describe_cpu(const work *w, const mo_discover_device *f,
-                         mo_device *device, char note[NOTE_SIZE])
+static void fill_cpu(const cluster_work *w, const mo_discover_device *f,
+                     mo_device *device, char note[NOTE_SIZE])
 {
     const mo_discover_inventory *s = f->survey;
-    int parts = parts_of(w, s), cores = share_of(s->cores, parts);
+    int parts = sharing_processes(w, s),
+        cores = share_per_device(s->cores, parts);
     double clock = s->clock_mhz > 0 ? s->clock_mhz : assumed_clock_mhz;
-    int64_t sharers = (int64_t) w->o->cpus * count_neighbours(w, s);
+    int64_t sharers = (int64_t) w->o->cpus * count_host_ranks(w, s);
 
     device->is_cpu = true;
-    device->threads = share_of(s->processors, parts);
+    device->threads = share_per_device(s->processors, parts);
     device->gflops = rounded(cores * clock * s->flops_per_cycle / 1000);
     device->bandwidth_gbs = fmin(cores * core_gbs, most_gbs);
-    device->clock_mhz = known_or_unset(s->clock_mhz);
+    device->clock_mhz = known_or_nan(s->clock_mhz);
     device->launch_us = cpu_launch_us;
     if (s->memory_bytes != INT64_MAX)
         device->memory_bytes = s->memory_bytes / sharers;
@@ -168,9 +279,9 @@ static void describe_cpu(const work *w, const mo_discover_device *f,
         s->clock_mhz > 0 ? "" : " with an assumed clock", s->flops_per_cycle);
 }
 
-static mo_status add_device(work *w, int k, mo_error *err)
+static mo_status add_device(cluster_work *w, int k, mo_error *err)
 {
-    const mo_discover_device *f = &w->finds[k];
+    const mo_discover_device *f = &w->devices[k];
     mo_device device = {
         .gflops = MO_DEVICE_UNSET,
         .bandwidth_gbs = MO_DEVICE_UNSET,
@@ -186,13 +297,13 @@ static mo_status add_device(work *w, int k, mo_error *err)
     mo_status status;
 
     make_id(w, k, id);
-    device.id = keep_text(w, id);
-    device.host = keep_text(w, f->survey->host);
+    device.id = copy_text(w, id);
+    device.host = copy_text(w, f->survey->host);
     if (f->gpu)
-        describe_gpu(w, f, &device, note);
+        fill_gpu(w, f, &device, note);
     else
-        describe_cpu(w, f, &device, note);
-    w->device_notes[k] = keep_text(w, note);
+        fill_cpu(w, f, &device, note);
+    w->device_notes[k] = copy_text(w, note);
     if (!device.id || !device.host || !w->device_notes[k] ||
         (f->gpu && !device.model))
         return mo_fail_memory(err);
@@ -204,28 +315,24 @@ static mo_status add_device(work *w, int k, mo_error *err)
     return status;
 }
 
-/* -------------------------------------------------------------------- links */
-
-static mo_status add_link(work *w, int from, int to, mo_error *err)
+static mo_status add_link(cluster_work *w, int from, int to, mo_error *err)
 {
     mo_discover_link way =
-        mo_discover_estimate_link(&w->finds[from], &w->finds[to]);
+        mo_discover_estimate_link(&w->devices[from], &w->devices[to]);
     mo_link link = { .from = w->numbers[from], .to = w->numbers[to] };
 
     if (w->o->topology)
-        mo_discover_topology_link(w->o->topology, w->there[from], w->there[to],
-                                  &way);
+        mo_discover_topology_link(w->o->topology, w->topology_index[from],
+                                  w->topology_index[to], &way);
     link.gbps = round(way.gbps * 1000) / 1000;
     link.latency_ns = way.latency_ns;
-    w->link_notes[w->n_links] = keep_text(w, way.note);
+    w->link_notes[w->n_links] = copy_text(w, way.note);
     if (!w->link_notes[w->n_links++])
         return mo_fail_memory(err);
     return mo_cluster_builder_link(w->builder, &link, err);
 }
 
-/* --------------------------------------------------------------------- both */
-
-static mo_status check(const work *w, mo_error *err)
+static mo_status check_devices(const cluster_work *w, mo_error *err)
 {
     if (w->n == 0)
         return mo_fail(err, MO_E_INPUT,
@@ -241,13 +348,14 @@ static mo_status check(const work *w, mo_error *err)
     return MO_OK;
 }
 
-static mo_status match_topology(work *w, mo_error *err)
+static mo_status match_topology(cluster_work *w, mo_error *err)
 {
     bool any = false;
 
     for (int k = 0; w->o->topology && k < w->n; k++) {
-        w->there[k] = mo_discover_topology_match(w->o->topology, &w->finds[k]);
-        any |= w->there[k] >= 0;
+        w->topology_index[k] =
+            mo_discover_topology_match(w->o->topology, &w->devices[k]);
+        any |= w->topology_index[k] >= 0;
     }
     if (!w->o->topology || any)
         return MO_OK;
@@ -256,24 +364,24 @@ static mo_status match_topology(work *w, mo_error *err)
                       "topology of these machines");
 }
 
-static mo_status build(work *w, mo_error *err)
+static mo_status build_cluster(cluster_work *w, mo_error *err)
 {
     size_t n = (size_t) w->n;
     mo_status status;
 
     w->arena = mo_cluster_builder_arena(w->builder);
     w->numbers = calloc(n, sizeof *w->numbers);
-    w->there = calloc(n, sizeof *w->there);
+    w->topology_index = calloc(n, sizeof *w->topology_index);
     w->device_notes = mo_arena_array(w->arena, n, sizeof *w->device_notes);
     w->link_notes = mo_arena_array(w->arena, n * n, sizeof *w->link_notes);
-    if (!w->numbers || !w->there || !w->device_notes || !w->link_notes)
+    if (!w->numbers || !w->topology_index || !w->device_notes || !w->link_notes)
         return mo_fail_memory(err);
     status = match_topology(w, err);
     mo_cluster_builder_name(
-        w->builder, w->n_ranks > 1 ? "ranks" : keep_text(w, w->surveys->host));
+        w->builder, w->n_ranks > 1 ? "ranks" : copy_text(w, w->surveys->host));
     for (int k = 0; k < w->n && status == MO_OK; k++)
         status = add_device(w, k, err);
-    /* In the order that the cluster has them in, so that notes fit. */
+    /* In the cluster's order, so that notes correspond to links. */
     for (int from = 0; from < w->n; from++)
         for (int to = 0; to < w->n && status == MO_OK; to++)
             if (from != to)
@@ -286,15 +394,15 @@ mo_status mo_discover_cluster(const mo_discover_inventory *surveys, int n_ranks,
                               mo_cluster **cluster, mo_cluster_notes *notes,
                               mo_error *err)
 {
-    work w = { .surveys = surveys, .n_ranks = n_ranks, .o = options };
-    mo_status status = list_finds(&w, err);
+    cluster_work w = { .surveys = surveys, .n_ranks = n_ranks, .o = options };
+    mo_status status = list_devices(&w, err);
 
     if (status == MO_OK)
-        status = check(&w, err);
+        status = check_devices(&w, err);
     if (status == MO_OK)
         status = mo_cluster_builder_new(&w.builder, err);
     if (status == MO_OK)
-        status = build(&w, err);
+        status = build_cluster(&w, err);
     if (status == MO_OK)
         status = mo_cluster_builder_finish(w.builder, "what was discovered",
                                            cluster, err);
@@ -302,8 +410,8 @@ mo_status mo_discover_cluster(const mo_discover_inventory *surveys, int n_ranks,
         *notes = (mo_cluster_notes){ .devices = w.device_notes,
                                      .links = w.link_notes };
     mo_cluster_builder_free(w.builder);
-    free(w.there);
+    free(w.topology_index);
     free(w.numbers);
-    free(w.finds);
+    free(w.devices);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * discover_parts.h - what the files of discover.h have of each other.
+ * discover_internal.h - functions shared by the files of hardware discovery.
  */
 #ifndef MO_EXEC_DISCOVER_DISCOVER_INTERNAL_H
 #define MO_EXEC_DISCOVER_DISCOVER_INTERNAL_H
@@ -12,16 +12,16 @@
 
 enum { MO_DISCOVER_INVENTORY_VERSION = 1 };
 
-/* discover_gpus.c: all GPUs, or the reason why there is none. */
+/* Lists all GPUs, or the reason why there is none. */
 void mo_discover_cuda_gpus(mo_discover_inventory *survey);
 
-/* discover_host.c: name, processors, memory. */
+/* Fills in host name, processors and memory. */
 void mo_discover_host_cpu(mo_discover_inventory *survey);
 
-/* discover_network.c: the card that is fastest by what the system says. */
+/* Finds the network card with the highest nominal rate. */
 void mo_discover_network(mo_discover_inventory *survey);
 
-/* A PCI address as one number that is never 0. */
+/* Returns a PCI address as one number that is never 0. */
 static inline uint64_t mo_discover_pci_address(unsigned domain, unsigned bus,
                                                unsigned device)
 {
@@ -29,7 +29,7 @@ static inline uint64_t mo_discover_pci_address(unsigned domain, unsigned bus,
            (uint64_t) (bus & 0xff) << 8 | (device & 0xff);
 }
 
-/* A device of the cluster to be. */
+/* A device of the cluster. */
 typedef struct mo_discover_device {
     const mo_discover_inventory *survey;
     const mo_discover_gpu *gpu; /* NULL: processors */
@@ -38,33 +38,34 @@ typedef struct mo_discover_device {
 
 enum { MO_DISCOVER_NOTE_SIZE = 160 };
 
-/* How data gets from one to another, and how that is known. */
+/* A link between two devices, and the source of its numbers. */
 typedef struct mo_discover_link {
     double gbps;
     int64_t latency_ns;
     char note[MO_DISCOVER_NOTE_SIZE];
 } mo_discover_link;
 
-/* discover_way.c: the same both ways. */
+/* Estimates the link between two devices; symmetric. */
 mo_discover_link mo_discover_estimate_link(const mo_discover_device *a,
                                            const mo_discover_device *b);
 
 bool mo_discover_same_host(const mo_discover_device *a,
                            const mo_discover_device *b);
 
-/* discover_topology.c: which device of a topology it is, or -1; and what that
- * says of the way between two of its devices, where it says anything. */
+/* Returns the index of the device in a topology, or -1; the second fills in
+ * the link between two of its devices, where it has one. */
 int mo_discover_topology_match(const mo_cluster *topology,
                                const mo_discover_device *find);
 void mo_discover_topology_link(const mo_cluster *topology, int from, int to,
                                mo_discover_link *way);
 
-/* discover_peak.c: 10^9 operations a second in that precision; 0: unknown. */
+/* Returns the peak rate in 10^9 operations per second in that precision; 0:
+ * unknown. */
 double mo_discover_peak_gflops(const mo_discover_gpu *gpu,
                                const char *precision);
 
-/* discover_owner.c: which of the GPUs that the ranks see each of them is given;
- * owned has MO_DISCOVER_MAX_GPUS entries for every rank. */
+/* Assigns each GPU to one of the ranks that see it; owned has
+ * MO_DISCOVER_MAX_GPUS entries for every rank. */
 void mo_discover_assign_gpus(const mo_discover_inventory *surveys, int n_ranks,
                              bool *owned);
 

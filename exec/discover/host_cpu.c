@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/host.h"
 #include "base/parallel_for.h"
 #include "base/utf8.h"
 #include "cost/cluster/cpu_list.h"
 #include "cost/cluster/nccl/nccl_rate.h"
 #include "exec/discover/discover_internal.h"
-#include "base/host.h"
 
 enum { LINE_SIZE = 512 };
 
-/* The first line of a file; false where there is none. */
+/* Reads the first line of a file; false where there is none. */
 static bool read_line(const char *path, char line[LINE_SIZE])
 {
     FILE *file = fopen(path, "re");
@@ -29,9 +31,9 @@ static bool read_line(const char *path, char line[LINE_SIZE])
     return found && *line;
 }
 
-/* Boots of a kernel have names of their own: containers of one machine differ
- * in their hosts' names, but not in this. */
-static void name_host(mo_discover_inventory *survey)
+/* The boot id identifies the machine: containers of one machine have different
+ * host names, but the same boot id. */
+static void identify_host(mo_discover_inventory *survey)
 {
     char line[LINE_SIZE];
 
@@ -44,10 +46,7 @@ static void name_host(mo_discover_inventory *survey)
     mo_utf8_escape_controls(survey->machine, sizeof survey->machine, line);
 }
 
-/* ----------------------------------------------------------------- what kind
- */
-
-/* What /proc/cpuinfo says of the first processor. */
+/* The entry of the first processor in /proc/cpuinfo. */
 typedef struct cpuinfo {
     char vendor[LINE_SIZE], name[LINE_SIZE];
     int family, model;
@@ -82,12 +81,13 @@ static void read_cpuinfo(cpuinfo *info)
 }
 
 /* The extended family stands in front of the basic one, as NCCL counts. */
-static int joined_family(int family)
+static int combined_family(int family)
 {
     return family > 15 ? (family - 15) << 4 | 15 : family;
 }
 
-static void name_processors(const cpuinfo *info, mo_discover_inventory *survey)
+static void identify_processors(const cpuinfo *info,
+                                mo_discover_inventory *survey)
 {
     struct utsname system;
     const char *name = info->name;
@@ -96,11 +96,11 @@ static void name_processors(const cpuinfo *info, mo_discover_inventory *survey)
         name = system.machine;
     mo_utf8_escape_controls(survey->cpu, sizeof survey->cpu, name);
     survey->socket_gbps = mo_nccl_topology_socket_gbps(
-        info->vendor, joined_family(info->family), info->model);
+        info->vendor, combined_family(info->family), info->model);
 }
 
-/* The most that it runs at, or what it is sold for, as in "CPU @ 2.20GHz"; what
- * it runs at right now would be another number every time. */
+/* The maximum or the nominal frequency, as in "CPU @ 2.20GHz"; the current one
+ * would differ every time. */
 static double find_clock_mhz(const cpuinfo *info)
 {
     char line[LINE_SIZE];
@@ -115,7 +115,7 @@ static double find_clock_mhz(const cpuinfo *info)
     return mhz > 0 && mhz < 1e5 ? mhz : 0;
 }
 
-/* Two units of multiply-adds, as wide as vectors are. */
+/* Two fused multiply-add units of the vectors' width. */
 static double find_flops_per_cycle(void)
 {
 #if defined __x86_64__
@@ -129,10 +129,7 @@ static double find_flops_per_cycle(void)
 #endif
 }
 
-/* ------------------------------------------------------------------ how many
- */
-
-/* The first of the processors that share a core with this one. */
+/* The first of the hardware threads of this one's core. */
 static int first_sibling(int processor)
 {
     char path[LINE_SIZE], line[LINE_SIZE];
@@ -170,11 +167,86 @@ void mo_discover_host_cpu(mo_discover_inventory *survey)
 {
     cpuinfo info = { .family = 0 };
 
-    name_host(survey);
+    identify_host(survey);
     read_cpuinfo(&info);
-    name_processors(&info, survey);
+    identify_processors(&info, survey);
     count_processors(survey);
     survey->clock_mhz = find_clock_mhz(&info);
     survey->flops_per_cycle = find_flops_per_cycle();
     survey->memory_bytes = mo_host_memory_limit_bytes();
+}
+
+enum { PATH_SIZE = 1024 };
+
+static const double fastest_gbps = 1e5;
+
+/* The number at the beginning of a file, or 0. */
+static double read_number(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char line[64] = "";
+    double number;
+
+    if (!file)
+        return 0;
+    if (!fgets(line, sizeof line, file))
+        line[0] = '\0';
+    fclose(file);
+    number = strtod(line, NULL);
+    return number > 0 && number < 1e9 ? number : 0;
+}
+
+/* Ties: the first by name, since readdir() has no order. */
+static void keep_faster(mo_discover_inventory *survey, const char *name,
+                        double gbps)
+{
+    char shown[MO_DISCOVER_TEXT_SIZE];
+
+    mo_utf8_escape_controls(shown, sizeof shown, name);
+    if (gbps <= 0 || gbps > fastest_gbps || gbps < survey->network_gbps ||
+        (gbps == survey->network_gbps && strcmp(shown, survey->network) > 0))
+        return;
+    survey->network_gbps = gbps;
+    memcpy(survey->network, shown, sizeof shown);
+}
+
+/* "200 Gb/sec (4X HDR)" */
+static void read_infiniband(mo_discover_inventory *survey, const char *card)
+{
+    char path[PATH_SIZE];
+
+    snprintf(path, sizeof path, "/sys/class/infiniband/%s/ports/1/rate", card);
+    keep_faster(survey, card, read_number(path));
+}
+
+/* Physical cards only, in Mbit/s; -1 without a cable. */
+static void read_ethernet(mo_discover_inventory *survey, const char *card)
+{
+    char path[PATH_SIZE];
+    struct stat is;
+
+    snprintf(path, sizeof path, "/sys/class/net/%s/device", card);
+    if (stat(path, &is) != 0)
+        return;
+    snprintf(path, sizeof path, "/sys/class/net/%s/speed", card);
+    keep_faster(survey, card, read_number(path) / 1000);
+}
+
+static void scan_cards(mo_discover_inventory *survey, const char *folder,
+                       void (*look)(mo_discover_inventory *survey,
+                                    const char *card))
+{
+    DIR *cards = opendir(folder);
+
+    for (struct dirent *d; cards && (d = readdir(cards)) != NULL;)
+        if (d->d_name[0] != '.')
+            look(survey, d->d_name);
+    if (cards)
+        closedir(cards);
+}
+
+void mo_discover_network(mo_discover_inventory *survey)
+{
+    scan_cards(survey, "/sys/class/infiniband", read_infiniband);
+    scan_cards(survey, "/sys/class/net", read_ethernet);
 }

@@ -7,9 +7,8 @@
 #include "exec/discover/discover_internal.h"
 
 /*
- * Rates that are known are nominal.  What nobody tells is assumed, and said to
- * be; so are latencies, which are what a copy takes that is begun on an idle
- * link.
+ * Rates are nominal where known. Unknown ones are assumed and marked as such;
+ * so are latencies, which are those of a copy on an idle link.
  */
 enum { NVLINK_NS = 5000, PCI_NS = 10000, NETWORK_NS = 30000, MEMORY_NS = 2000 };
 
@@ -22,7 +21,8 @@ bool mo_discover_same_host(const mo_discover_device *a,
            strcmp(a->survey->machine, b->survey->machine) == 0;
 }
 
-/* NVLinks of a GPU whose other end is this address; 0: at switches. */
+/* The number of NVLinks of a GPU whose other end has this address; 0: at
+ * switches. */
 static int count_nvlinks(const mo_discover_gpu *gpu, uint64_t bus)
 {
     int count = 0;
@@ -32,10 +32,10 @@ static int count_nvlinks(const mo_discover_gpu *gpu, uint64_t bus)
     return count;
 }
 
-/* Of links between two GPUs each of them tells.  Switches are wired so that any
- * GPU reaches any other with all its links; the one with fewer decides. */
-static bool over_nvlink(const mo_discover_gpu *a, const mo_discover_gpu *b,
-                        mo_discover_link *way)
+/* Direct links are reported by each of the two GPUs. Switches connect any two
+ * GPUs with all their links; the GPU with fewer decides. */
+static bool estimate_nvlink(const mo_discover_gpu *a, const mo_discover_gpu *b,
+                            mo_discover_link *way)
 {
     double each = fmin(mo_nccl_topology_nvlink_gbps(a->arch),
                        mo_nccl_topology_nvlink_gbps(b->arch));
@@ -61,13 +61,13 @@ static double pci_gbps(const mo_discover_gpu *gpu, bool *assumed)
     return gpu->pci_gbps > 0 ? gpu->pci_gbps : mo_nccl_topology_pci_gbps("", 0);
 }
 
-static bool are_at_sockets_apart(const mo_discover_gpu *a,
-                                 const mo_discover_gpu *b)
+static bool are_on_different_sockets(const mo_discover_gpu *a,
+                                     const mo_discover_gpu *b)
 {
     return a->socket >= 0 && b->socket >= 0 && a->socket != b->socket;
 }
 
-/* Only who sees both knows whether one reads the memory of the other. */
+/* Peer access is known only to a process that sees both. */
 static bool lacks_peer_access(const mo_discover_device *a,
                               const mo_discover_device *b)
 {
@@ -79,10 +79,10 @@ static bool lacks_peer_access(const mo_discover_device *a,
            !(b->gpu->peers >> (a->gpu - gpus) & 1);
 }
 
-static void over_pci(const mo_discover_device *a, const mo_discover_device *b,
-                     mo_discover_link *way)
+static void estimate_pci(const mo_discover_device *a,
+                         const mo_discover_device *b, mo_discover_link *way)
 {
-    bool assumed = false, far = are_at_sockets_apart(a->gpu, b->gpu);
+    bool assumed = false, far = are_on_different_sockets(a->gpu, b->gpu);
 
     way->gbps = fmin(pci_gbps(a->gpu, &assumed), pci_gbps(b->gpu, &assumed));
     if (far && a->survey->socket_gbps > 0)
@@ -94,7 +94,8 @@ static void over_pci(const mo_discover_device *a, const mo_discover_device *b,
              lacks_peer_access(a, b) ? ", through the host's memory" : "");
 }
 
-static void to_processors(const mo_discover_device *gpu, mo_discover_link *way)
+static void estimate_host_link(const mo_discover_device *gpu,
+                               mo_discover_link *way)
 {
     bool assumed = false;
 
@@ -104,7 +105,7 @@ static void to_processors(const mo_discover_device *gpu, mo_discover_link *way)
              assumed ? ", assumed to be 3.0 x16" : "");
 }
 
-static void through_memory(mo_discover_link *way)
+static void estimate_memory(mo_discover_link *way)
 {
     way->gbps = memory_gbps;
     way->latency_ns = MEMORY_NS;
@@ -112,8 +113,8 @@ static void through_memory(mo_discover_link *way)
 }
 
 /* The slower card decides, where both are known. */
-static void over_network(const mo_discover_device *a,
-                         const mo_discover_device *b, mo_discover_link *way)
+static void estimate_network(const mo_discover_device *a,
+                             const mo_discover_device *b, mo_discover_link *way)
 {
     double x = a->survey->network_gbps, y = b->survey->network_gbps;
 
@@ -133,12 +134,12 @@ mo_discover_link mo_discover_estimate_link(const mo_discover_device *a,
     mo_discover_link way = { 0 };
 
     if (!mo_discover_same_host(a, b))
-        over_network(a, b, &way);
+        estimate_network(a, b, &way);
     else if (!a->gpu && !b->gpu)
-        through_memory(&way);
+        estimate_memory(&way);
     else if (!a->gpu || !b->gpu)
-        to_processors(a->gpu ? a : b, &way);
-    else if (!over_nvlink(a->gpu, b->gpu, &way))
-        over_pci(a, b, &way);
+        estimate_host_link(a->gpu ? a : b, &way);
+    else if (!estimate_nvlink(a->gpu, b->gpu, &way))
+        estimate_pci(a, b, &way);
     return way;
 }

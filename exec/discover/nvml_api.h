@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * discover_nvml.h - what NVIDIA's management library tells of GPUs that the
- * driver's interface does not: how they are wired.
+ * nvml_api.h - the entry points of NVIDIA's management library (NVML), which
+ * reports the topology of GPUs that the driver's interface does not.
  *
- * Declared here are the few entry points that are used, as their library has
- * had them since 2019: its header is not a part of all toolkits.  It is found
- * like the other libraries (backend/cuda/library.h), MOIRAI_NVML being its
- * variable, and may be absent.
+ * They are declared here, as the library has had them since 2019, because its
+ * header is not a part of all toolkits. The library is loaded like the others
+ * (exec/backend/cuda/driver), from MOIRAI_NVML where that is set, and may be
+ * absent.
  */
 #ifndef MO_EXEC_DISCOVER_NVML_API_H
 #define MO_EXEC_DISCOVER_NVML_API_H
@@ -15,7 +15,7 @@ typedef struct nvmlDevice_st *mo_nvml_device;
 
 enum { MO_NVML_SUCCESS = 0, MO_NVML_FEATURE_ENABLED = 1 };
 
-/* Up to this the way between two GPUs stays with the processors of one node. */
+/* Up to this level the path between two GPUs stays within one NUMA node. */
 enum { MO_NVML_TOPOLOGY_NODE = 40 };
 
 typedef struct mo_nvml_pci_info {
@@ -24,7 +24,7 @@ typedef struct mo_nvml_pci_info {
     char id[32];
 } mo_nvml_pci_info;
 
-/* Members are called as the library calls them. */
+/* Members have the library's names. */
 typedef struct mo_nvml_api {
     int (*nvmlInit_v2)(void);
     int (*nvmlShutdown)(void);

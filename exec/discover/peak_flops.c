@@ -4,9 +4,9 @@
 #include "exec/discover/discover_internal.h"
 
 /*
- * What a multiprocessor does in one cycle, by the first capability that has it,
- * the newest first: multiply-adds count two, sums are single precision, nothing
- * is sparse.  0: as single precision.
+ * Peak operations of a multiprocessor per cycle, by the first compute
+ * capability that has it, the newest first: multiply-adds count two,
+ * accumulation in f32, without sparsity. 0: as in f32.
  */
 static const struct {
     int arch;

@@ -11,12 +11,12 @@ static const int64_t product_sizes[N_PRODUCTS] = { 128, 512, 1024, 2048, 4096 };
 static const int64_t copy_elements[N_COPIES] = { 1 << 16, 1 << 20, 1 << 24,
                                                  1 << 26 };
 
-/* One run that takes so long is timed well enough; and what would take longer
- * in all is not tried. */
+/* A single run of this duration is accurate enough; longer ones are not
+ * tried. */
 static const int64_t long_enough_ns = 20000000;
 static const double patience_ns = 4e9;
 
-/* A call, all of whose operands are of one shape. */
+/* A call whose operands all have one shape. */
 typedef struct trial {
     mo_call call;
     mo_call_copy_box box;
@@ -29,7 +29,7 @@ typedef struct trial {
 
 static int in_numbers[MAX_IN] = { 0, 1 }, out_numbers[] = { MAX_IN };
 
-static void make_product(int64_t n, trial *t)
+static void make_matmul_call(int64_t n, trial *t)
 {
     const mo_call_matmul_operand side = { .row = n, .column = 1 };
 
@@ -42,7 +42,7 @@ static void make_product(int64_t n, trial *t)
     t->work = 2.0 * (double) n * (double) n * (double) n;
 }
 
-static void make_copy(int64_t n, trial *t)
+static void make_copy_call(int64_t n, trial *t)
 {
     t->box = (mo_call_copy_box){
         .rank = 1, .extent = { n }, .in_stride = { 1 }, .out_stride = { 1 }
@@ -56,9 +56,9 @@ static void make_copy(int64_t n, trial *t)
     t->work = 2.0 * (double) n * sizeof(float);
 }
 
-/* A GPU runs what is settled once. */
-static mo_status prepare(const mo_backend *backend, mo_backend_unit *unit,
-                         trial *t, mo_error *err)
+/* GPU kernels need the settle phase once before they run. */
+static mo_status prepare_kernel(const mo_backend *backend,
+                                mo_backend_unit *unit, trial *t, mo_error *err)
 {
     mo_backend_operand in[MAX_IN] = { { t->desc, NULL }, { t->desc, NULL } };
     mo_status status;
@@ -72,8 +72,8 @@ static mo_status prepare(const mo_backend *backend, mo_backend_unit *unit,
     return backend->settle(unit, &t->kernel, 1, &t->workspace_bytes, err);
 }
 
-static mo_status take_memory(const mo_backend *backend, mo_backend_unit *unit,
-                             trial *t, mo_error *err)
+static mo_status alloc_operands(const mo_backend *backend,
+                                mo_backend_unit *unit, trial *t, mo_error *err)
 {
     size_t bytes = (size_t) mo_tensor_desc_bytes(&t->desc);
     mo_status status = MO_OK;
@@ -85,8 +85,8 @@ static mo_status take_memory(const mo_backend *backend, mo_backend_unit *unit,
     return status;
 }
 
-static void give_memory(const mo_backend *backend, mo_backend_unit *unit,
-                        trial *t)
+static void release_operands(const mo_backend *backend, mo_backend_unit *unit,
+                             trial *t)
 {
     for (int i = 0; i < MAX_IN + 1; i++)
         if (t->memory[i])
@@ -95,9 +95,9 @@ static void give_memory(const mo_backend *backend, mo_backend_unit *unit,
         backend->release(unit, t->workspace);
 }
 
-/* Once; what has memory of its own times its calls by itself. */
-static mo_status time_once(const mo_backend *backend, mo_backend_unit *unit,
-                           const trial *t, int64_t *ns, mo_error *err)
+/* One run; backends with separate memory time calls themselves. */
+static mo_status measure_once(const mo_backend *backend, mo_backend_unit *unit,
+                              const trial *t, int64_t *ns, mo_error *err)
 {
     const void *in[MAX_IN] = { t->memory[0], t->memory[1] };
     void *out[] = { t->memory[t->call.n_in] };
@@ -115,58 +115,59 @@ static mo_status time_once(const mo_backend *backend, mo_backend_unit *unit,
     return status;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_ns(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
 
     return x < y ? -1 : x > y;
 }
 
-/* *wall_ns: all of them, by our own clock. */
-static mo_status time_often(const mo_backend *backend, mo_backend_unit *unit,
-                            trial *t, int64_t *median_ns, int64_t *wall_ns,
-                            mo_error *err)
+/* *wall_ns: all of them, by the host's clock. */
+static mo_status measure_median(const mo_backend *backend,
+                                mo_backend_unit *unit, trial *t,
+                                int64_t *median_ns, int64_t *wall_ns,
+                                mo_error *err)
 {
     int64_t ns[REPEATS] = { 0 }, begun = mo_stop_clock_ns();
-    mo_status status = take_memory(backend, unit, t, err);
+    mo_status status = alloc_operands(backend, unit, t, err);
 
-    /* The first one does not count. */
+    /* A warm-up. */
     if (status == MO_OK)
-        status = time_once(backend, unit, t, &ns[0], err);
+        status = measure_once(backend, unit, t, &ns[0], err);
     for (int i = 0; i < REPEATS && status == MO_OK; i++)
-        status = time_once(backend, unit, t, &ns[i], err);
+        status = measure_once(backend, unit, t, &ns[i], err);
     *wall_ns = mo_stop_clock_ns() - begun;
-    give_memory(backend, unit, t);
-    qsort(ns, REPEATS, sizeof *ns, compare);
+    release_operands(backend, unit, t);
+    qsort(ns, REPEATS, sizeof *ns, compare_ns);
     *median_ns = ns[REPEATS / 2] > 0 ? ns[REPEATS / 2] : 1;
     return status;
 }
 
-/* Each has a unit of its own: kernels of one are prepared all at once, and how
- * many it will be is not known. */
-static mo_status make_trial(const mo_backend *backend,
-                            const mo_backend_unit_options *options, trial *t,
-                            int64_t *median_ns, int64_t *wall_ns, mo_error *err)
+/* Each trial has a unit of its own: kernels of a unit are prepared all at
+ * once, and their number is not known in advance. */
+static mo_status run_trial(const mo_backend *backend,
+                           const mo_backend_unit_options *options, trial *t,
+                           int64_t *median_ns, int64_t *wall_ns, mo_error *err)
 {
     mo_backend_unit *unit = NULL;
     mo_status status = backend->open(options, &unit, err);
 
     if (status != MO_OK)
         return status;
-    status = prepare(backend, unit, t, err);
+    status = prepare_kernel(backend, unit, t, err);
     if (status == MO_OK)
-        status = time_often(backend, unit, t, median_ns, wall_ns, err);
+        status = measure_median(backend, unit, t, median_ns, wall_ns, err);
     if (t->kernel)
         backend->drop(unit, t->kernel);
     backend->close(unit);
     return status;
 }
 
-/* Work done in a nanosecond, by the last of the trials that were made: smaller
- * copies stay in a cache. */
-static mo_status climb(const mo_backend *backend,
-                       const mo_backend_unit_options *options, trial *trials,
-                       int n, double *rate, mo_error *err)
+/* Work per nanosecond in the last trial: smaller copies stay in a cache. */
+static mo_status find_peak_rate(const mo_backend *backend,
+                                const mo_backend_unit_options *options,
+                                trial *trials, int n, double *rate,
+                                mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -174,7 +175,7 @@ static mo_status climb(const mo_backend *backend,
         double next = i + 1 < n ? trials[i + 1].work / trials[i].work : 0;
         int64_t ns = 1, wall_ns = 0;
 
-        status = make_trial(backend, options, &trials[i], &ns, &wall_ns, err);
+        status = run_trial(backend, options, &trials[i], &ns, &wall_ns, err);
         *rate = trials[i].work / (double) ns;
         if (ns > long_enough_ns || (double) wall_ns * next > patience_ns)
             break;
@@ -191,13 +192,13 @@ mo_status mo_measure_device(const mo_backend *backend,
     mo_status status;
 
     for (int i = 0; i < N_PRODUCTS; i++)
-        make_product(product_sizes[i], &products[i]);
+        make_matmul_call(product_sizes[i], &products[i]);
     for (int i = 0; i < N_COPIES; i++)
-        make_copy(copy_elements[i], &copies[i]);
-    status =
-        climb(backend, options, products, N_PRODUCTS, &reached->gflops, err);
+        make_copy_call(copy_elements[i], &copies[i]);
+    status = find_peak_rate(backend, options, products, N_PRODUCTS,
+                            &reached->gflops, err);
     if (status == MO_OK)
-        status = climb(backend, options, copies, N_COPIES,
-                       &reached->bandwidth_gbs, err);
+        status = find_peak_rate(backend, options, copies, N_COPIES,
+                                &reached->bandwidth_gbs, err);
     return status;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * yardstick.h - what a device reaches: a product of two square matrices and a
- * copy of memory, run as the calls of any network are.
+ * bench_device.h - device benchmark: achieved FLOP rate and memory bandwidth,
+ * by a product of two square matrices and a copy, run like the calls of any
+ * network.
  */
 #ifndef MO_EXEC_MEASURE_BENCH_DEVICE_H
 #define MO_EXEC_MEASURE_BENCH_DEVICE_H
@@ -10,13 +11,13 @@
 #include "exec/backend/backend.h"
 
 typedef struct mo_measure_device_rates {
-    double gflops;        /* of the product, in floats */
-    double bandwidth_gbs; /* of the copy: what is read and what is written */
+    double gflops;        /* of the product, in f32 */
+    double bandwidth_gbs; /* of the copy: bytes read and written */
 } mo_measure_device_rates;
 
-/* Tries ever larger ones, each on a unit of its own, until they take long
- * enough to be timed well; the median of the largest counts.  A second or two.
- */
+/* Runs ever larger problems, each on a unit of its own, until one takes long
+ * enough to be timed well; the median of the largest counts. Takes a second or
+ * two. */
 mo_status mo_measure_device(const mo_backend *backend,
                             const mo_backend_unit_options *options,
                             mo_measure_device_rates *reached, mo_error *err);

@@ -6,21 +6,21 @@
 #include "base/arena.h"
 
 /*
- * The plan: pair by pair, size by size, each message several times.  Between
- * two pairs a token goes from the last receiver to both of the next: no two
- * pairs are ever busy at the same time.
+ * The plan of the benchmark: pair by pair, size by size, each message several
+ * times. Between two pairs a token goes from the last receiver to both of the
+ * next: no two pairs are ever busy at the same time.
  */
 static const int64_t sizes[] = { 1 << 10,   4 << 10, 16 << 10, 64 << 10,
                                  256 << 10, 1 << 20, 4 << 20,  16 << 20 };
 
 enum {
     N_SIZES = sizeof sizes / sizeof *sizes,
-    TOKEN_SIZE = 0, /* which of the sizes a token has */
+    TOKEN_SIZE = 0, /* index of a token's size */
     LARGEST = 16 << 20,
     DEFAULT_REPEATS = 15
 };
 
-/* Where a message shows in the times of the steps. */
+/* The steps of a message. */
 typedef struct sample {
     int send, receive, arrival; /* steps of its sender and its receiver */
 } sample;
@@ -33,17 +33,15 @@ typedef struct work {
     int n_samples;
 } work;
 
-/* ----------------------------------------------------------------- the plan */
-
 /* Values of a device: for each size one to send and one to receive. */
-static int value_of(int device, int size, bool received)
+static int value_index(int device, int size, bool received)
 {
     return (device * N_SIZES + size) * 2 + received;
 }
 
 static void fill_value(mo_exec_plan *plan, int device, int size, bool received)
 {
-    plan->values[value_of(device, size, received)] = (mo_plan_value){
+    plan->values[value_index(device, size, received)] = (mo_plan_value){
         .name = received ? "received" : "sent",
         .desc = { MO_ELEM_U8, { 1, { sizes[size] } } },
         .device = device,
@@ -54,8 +52,8 @@ static void fill_value(mo_exec_plan *plan, int device, int size, bool received)
     };
 }
 
-static int push_step(mo_exec_plan *plan, int device, mo_plan_step_kind kind,
-                     int what)
+static int append_step(mo_exec_plan *plan, int device, mo_plan_step_kind kind,
+                       int what)
 {
     mo_plan_device *d = &plan->devices[device];
 
@@ -64,38 +62,39 @@ static int push_step(mo_exec_plan *plan, int device, mo_plan_step_kind kind,
     return d->n_steps++;
 }
 
-static sample push_message(mo_exec_plan *plan, int from, int to, int size)
+static sample append_message(mo_exec_plan *plan, int from, int to, int size)
 {
     int t = plan->n_transfers++;
     sample s;
 
-    plan->transfers[t] = (mo_plan_transfer){ value_of(from, size, false),
-                                             value_of(to, size, true),
+    plan->transfers[t] = (mo_plan_transfer){ value_index(from, size, false),
+                                             value_index(to, size, true),
                                              from,
                                              to,
                                              sizes[size],
                                              MO_PLAN_NONE };
-    s.send = push_step(plan, from, MO_PLAN_STEP_SEND, t);
-    s.receive = push_step(plan, to, MO_PLAN_STEP_RECEIVE, t);
-    push_step(plan, from, MO_PLAN_STEP_AWAIT, t);
-    s.arrival = push_step(plan, to, MO_PLAN_STEP_AWAIT, t);
+    s.send = append_step(plan, from, MO_PLAN_STEP_SEND, t);
+    s.receive = append_step(plan, to, MO_PLAN_STEP_RECEIVE, t);
+    append_step(plan, from, MO_PLAN_STEP_AWAIT, t);
+    s.arrival = append_step(plan, to, MO_PLAN_STEP_AWAIT, t);
     return s;
 }
 
-static void push_pair(work *w, int from, int to)
+static void append_pair(work *w, int from, int to)
 {
     for (int size = 0; size < N_SIZES; size++)
         for (int i = 0; i < w->repeats; i++)
-            w->samples[w->n_samples++] = push_message(w->plan, from, to, size);
+            w->samples[w->n_samples++] =
+                append_message(w->plan, from, to, size);
 }
 
-static void pass_token(mo_exec_plan *plan, int holder, int next)
+static void append_token(mo_exec_plan *plan, int holder, int next)
 {
     if (holder >= 0 && holder != next)
-        push_message(plan, holder, next, TOKEN_SIZE);
+        append_message(plan, holder, next, TOKEN_SIZE);
 }
 
-static void push_pairs(work *w)
+static void append_pairs(work *w)
 {
     int n = w->options->n_devices, holder = -1;
 
@@ -103,9 +102,9 @@ static void push_pairs(work *w)
         for (int to = 0; to < n; to++) {
             if (from == to)
                 continue;
-            pass_token(w->plan, holder, from);
-            pass_token(w->plan, holder, to);
-            push_pair(w, from, to);
+            append_token(w->plan, holder, from);
+            append_token(w->plan, holder, to);
+            append_pair(w, from, to);
             holder = to;
         }
 }
@@ -161,21 +160,19 @@ static mo_status make_plan(work *w, mo_error *err)
     status = make_devices(
         w, 2 * n_devices * 2 * per_pair + 6 * (size_t) w->n_pairs, err);
     if (status == MO_OK)
-        push_pairs(w);
+        append_pairs(w);
     return status;
 }
 
-/* ----------------------------------------------------------------- the rows */
-
-static int compare(const void *a, const void *b)
+static int compare_ns(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
 
     return x < y ? -1 : x > y;
 }
 
-static int64_t duration(const mo_run_result *result, int from, int to,
-                        const sample *s)
+static int64_t message_duration(const mo_run_result *result, int from, int to,
+                                const sample *s)
 {
     int64_t sent = result->steps[from][s->send].begin_ns;
     int64_t expected = result->steps[to][s->receive].begin_ns;
@@ -185,15 +182,15 @@ static int64_t duration(const mo_run_result *result, int from, int to,
     return arrived > begun ? arrived - begun : 0;
 }
 
-static mo_measure_link_row make_row(const work *w, const mo_run_result *result,
-                                    int from, int to, const sample *samples,
-                                    int size, int64_t *sorted)
+static mo_measure_link_row
+summarize_message(const work *w, const mo_run_result *result, int from, int to,
+                  const sample *samples, int size, int64_t *sorted)
 {
     int n = w->repeats;
 
     for (int i = 0; i < n; i++)
-        sorted[i] = duration(result, from, to, &samples[i]);
-    qsort(sorted, (size_t) n, sizeof *sorted, compare);
+        sorted[i] = message_duration(result, from, to, &samples[i]);
+    qsort(sorted, (size_t) n, sizeof *sorted, compare_ns);
     return (mo_measure_link_row){ .from = from,
                                   .to = to,
                                   .bytes = sizes[size],
@@ -203,9 +200,9 @@ static mo_measure_link_row make_row(const work *w, const mo_run_result *result,
                                   .count = n };
 }
 
-static mo_status make_rows(const work *w, const mo_run_result *result,
-                           mo_measure_link_row **rows, int *n_rows,
-                           mo_error *err)
+static mo_status summarize_messages(const work *w, const mo_run_result *result,
+                                    mo_measure_link_row **rows, int *n_rows,
+                                    mo_error *err)
 {
     mo_measure_link_row *made =
         calloc((size_t) w->n_pairs * N_SIZES + 1, sizeof *made);
@@ -221,8 +218,8 @@ static mo_status make_rows(const work *w, const mo_run_result *result,
     for (int from = 0; from < n_devices; from++)
         for (int to = 0; to < n_devices; to++)
             for (int size = 0; from != to && size < N_SIZES; size++) {
-                made[n++] =
-                    make_row(w, result, from, to, samples, size, sorted);
+                made[n++] = summarize_message(w, result, from, to, samples,
+                                              size, sorted);
                 samples += w->repeats;
             }
     free(sorted);
@@ -252,7 +249,7 @@ mo_status mo_measure_links(const mo_measure_links_options *options,
         status = mo_run_plan(w.plan, &run, &result, err);
     if (status == MO_OK && result.n_runs > 0 &&
         run.transport->rank(run.world) == 0)
-        status = make_rows(&w, &result, rows, n_rows, err);
+        status = summarize_messages(&w, &result, rows, n_rows, err);
     mo_run_result_clear(&result);
     if (w.plan)
         mo_arena_free(w.plan->arena);

@@ -14,12 +14,12 @@ typedef struct trace {
     const mo_exec_plan *plan;
     const mo_run_result *result;
     mo_out *out;
-    int64_t *begun; /* by transfer: when it began on the device at hand */
-    int64_t *there; /* by transfer: when its receiver had it */
-    bool any;       /* an event stands there already */
+    int64_t *begun; /* by transfer: its begin on the current device */
+    int64_t *there; /* by transfer: its arrival at the receiver */
+    bool any;       /* an event has been written */
 } trace;
 
-/* {"ph": kind, "pid": device, "tid": row, ...: the caller goes on. */
+/* Opens {"ph": kind, "pid": device, "tid": row, ...; the caller continues. */
 static void begin_event(trace *t, char kind, int device, int row)
 {
     mo_out_printf(t->out, "%s\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d",
@@ -27,13 +27,13 @@ static void begin_event(trace *t, char kind, int device, int row)
     t->any = true;
 }
 
-static void put_us(trace *t, const char *key, int64_t ns)
+static void write_us(trace *t, const char *key, int64_t ns)
 {
     mo_out_printf(t->out, ",\"%s\":", key);
     mo_out_double(t->out, (double) ns / 1000);
 }
 
-static void put_name(trace *t, const char *name)
+static void write_name(trace *t, const char *name)
 {
     mo_out_text(t->out, ",\"name\":");
     mo_out_json(t->out, name);
@@ -44,27 +44,27 @@ static void end_event(trace *t)
     mo_out_char(t->out, '}');
 }
 
-static void name_one(trace *t, const char *what, const char *name, int device,
-                     int row)
+static void write_name_event(trace *t, const char *what, const char *name,
+                             int device, int row)
 {
     begin_event(t, 'M', device, row);
-    put_name(t, what);
+    write_name(t, what);
     mo_out_text(t->out, ",\"args\":{\"name\":");
     mo_out_json(t->out, name);
     mo_out_char(t->out, '}');
     end_event(t);
 }
 
-static void put_call(trace *t, int device, int call, const mo_run_step *time)
+static void write_call(trace *t, int device, int call, const mo_run_step *time)
 {
     const mo_plan_call *c = &t->plan->calls[call];
     const mo_plan_item *item = &t->plan->items[c->item];
 
     begin_event(t, 'X', device, CALLS);
-    put_name(t, item->name);
+    write_name(t, item->name);
     mo_out_printf(t->out, ",\"cat\":\"%s\"", mo_class_name(item->class));
-    put_us(t, "ts", time->begin_ns);
-    put_us(t, "dur", time->end_ns - time->begin_ns);
+    write_us(t, "ts", time->begin_ns);
+    write_us(t, "dur", time->end_ns - time->begin_ns);
     mo_out_printf(t->out, ",\"args\":{\"call\":\"%s\",\"type\":",
                   mo_call_kind_name(c->call.kind));
     mo_out_json(t->out, item->type ? item->type : "");
@@ -73,23 +73,23 @@ static void put_call(trace *t, int device, int call, const mo_run_step *time)
 }
 
 /* One end of a transfer. */
-static void put_transfer(trace *t, int device, int transfer, bool sending,
-                         int64_t begin_ns, int64_t end_ns)
+static void write_transfer(trace *t, int device, int transfer, bool sending,
+                           int64_t begin_ns, int64_t end_ns)
 {
     const mo_plan_transfer *way = &t->plan->transfers[transfer];
     int row = sending ? SENDING : RECEIVING;
 
     begin_event(t, 'X', device, row);
-    put_name(t, t->plan->values[way->from_value].name);
-    put_us(t, "ts", begin_ns);
-    put_us(t, "dur", end_ns - begin_ns);
+    write_name(t, t->plan->values[way->from_value].name);
+    write_us(t, "ts", begin_ns);
+    write_us(t, "dur", end_ns - begin_ns);
     mo_out_printf(t->out, ",\"args\":{\"bytes\":%lld}", (long long) way->bytes);
     end_event(t);
     begin_event(t, sending ? 's' : 'f', device, row);
     mo_out_printf(t->out, ",\"cat\":\"transfer\",\"id\":%d%s", transfer,
                   sending ? "" : ",\"bp\":\"e\"");
-    put_name(t, "transfer");
-    put_us(t, "ts", sending ? begin_ns : end_ns);
+    write_name(t, "transfer");
+    write_us(t, "ts", sending ? begin_ns : end_ns);
     end_event(t);
 }
 
@@ -98,18 +98,18 @@ static bool is_sender(const trace *t, int device, int transfer)
     return t->plan->transfers[transfer].from == device;
 }
 
-/* From where it began to where it was awaited: a sender, who may do that much
- * later, until it was there. */
-static void put_awaited(trace *t, int device, int transfer, int64_t end_ns)
+/* From its post to its await; of a sender, which may await much later, to its
+ * arrival. */
+static void write_awaited(trace *t, int device, int transfer, int64_t end_ns)
 {
     bool sending = is_sender(t, device, transfer);
 
     if (sending && t->there[transfer] < end_ns)
         end_ns = t->there[transfer];
-    put_transfer(t, device, transfer, sending, t->begun[transfer], end_ns);
+    write_transfer(t, device, transfer, sending, t->begun[transfer], end_ns);
 }
 
-static void note_arrivals(trace *t, int device)
+static void record_arrivals(trace *t, int device)
 {
     const mo_plan_device *d = &t->plan->devices[device];
     const mo_run_step *times = t->result->steps[device];
@@ -120,24 +120,24 @@ static void note_arrivals(trace *t, int device)
             t->there[d->steps[i].what] = times[i].end_ns;
 }
 
-static void put_device(trace *t, int device)
+static void write_device(trace *t, int device)
 {
     const mo_plan_device *d = &t->plan->devices[device];
     const mo_run_step *times = t->result->steps[device];
 
-    name_one(t, "process_name", d->id, device, 0);
+    write_name_event(t, "process_name", d->id, device, 0);
     for (int row = 0; row < ROWS; row++)
-        name_one(t, "thread_name", row_names[row], device, row);
+        write_name_event(t, "thread_name", row_names[row], device, row);
     for (int i = 0; i < d->n_steps; i++) {
         const mo_plan_step *step = &d->steps[i];
 
         if (step->kind == MO_PLAN_STEP_COMPUTE)
-            put_call(t, device, step->what, &times[i]);
+            write_call(t, device, step->what, &times[i]);
         if (step->kind == MO_PLAN_STEP_SEND ||
             step->kind == MO_PLAN_STEP_RECEIVE)
             t->begun[step->what] = times[i].begin_ns;
         if (step->kind == MO_PLAN_STEP_AWAIT)
-            put_awaited(t, device, step->what, times[i].end_ns);
+            write_awaited(t, device, step->what, times[i].end_ns);
     }
 }
 
@@ -146,17 +146,17 @@ static bool has_steps(const trace *t, int device)
     return t->result->steps && t->result->steps[device];
 }
 
-static void put_all(trace *t)
+static void write_events(trace *t)
 {
     for (int i = 0; i < t->plan->n_transfers; i++)
         t->there[i] = INT64_MAX;
     for (int k = 0; k < t->plan->n_devices; k++)
         if (has_steps(t, k))
-            note_arrivals(t, k);
+            record_arrivals(t, k);
     mo_out_text(t->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     for (int k = 0; k < t->plan->n_devices; k++)
         if (has_steps(t, k))
-            put_device(t, k);
+            write_device(t, k);
     mo_out_text(t->out, "\n]}\n");
 }
 
@@ -173,7 +173,7 @@ mo_status mo_measure_write_chrome_trace(const mo_exec_plan *plan,
     bool done = t.begun && t.there;
 
     if (done)
-        put_all(&t);
+        write_events(&t);
     free(t.there);
     free(t.begun);
     return done ? MO_OK : mo_fail_memory(err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace.h - a run as browsers show it: Chrome's trace events, which Perfetto
- * reads, too.  A process for each device, in it a row for calls and one for
- * each direction of transfers; arrows go from sender to receiver.
+ * chrome_trace.h - a run in Chrome's trace event format, for Perfetto. One
+ * process per device, with a row for calls and one for each direction of
+ * transfers; flow arrows go from sender to receiver.
  */
 #ifndef MO_EXEC_MEASURE_CHROME_TRACE_H
 #define MO_EXEC_MEASURE_CHROME_TRACE_H
@@ -12,7 +12,8 @@
 #include "exec/plan/ir/plan.h"
 #include "exec/runtime/run.h"
 
-/* Devices whose steps are not in result are left out. */
+/* Writes the steps in result to out; devices without steps there are left
+ * out. */
 mo_status mo_measure_write_chrome_trace(const mo_exec_plan *plan,
                                         const mo_run_result *result,
                                         mo_out *out, mo_error *err);

@@ -1,93 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/measure/utilization.h"
+#include "base/minmax.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Moments of a transfer in the run. */
-typedef struct way {
-    int64_t sent, received; /* when each end began */
-    int64_t waited;         /* when the receiver had nothing else to do */
-    int64_t there;          /* when it went on */
-    int64_t asked;          /* when the sender wanted its memory back, */
-    int64_t gone;           /* and when it had it */
-} way;
+/* Timestamps of a transfer in the run. */
+typedef struct transfer_times {
+    int64_t sent, received; /* post of each end */
+    int64_t waited;         /* begin of the receiver's await */
+    int64_t there;          /* its end */
+    int64_t asked;          /* begin of the sender's await, */
+    int64_t gone;           /* and its end */
+} transfer_times;
 
-/* When each lane of a device is free. */
+/* The times at which the streams of a device are free. */
 typedef struct clocks {
     int64_t streams[MO_PLAN_MAX_STREAMS];
 } clocks;
 
-typedef struct walk {
+typedef struct simulation {
     const mo_exec_plan *plan;
     const mo_run_result *result;
-    way *ways;          /* by transfer, as measured */
-    int64_t *begun;     /* by transfer, as walked: when both ends had begun */
-    int64_t *ended;     /* by call, as walked */
-    clocks *clocks;     /* by device, as walked */
-    int *next;          /* by device: its next step */
-    mo_run_step *calls; /* of the device at hand */
-} walk;
+    transfer_times *transfers; /* by transfer, measured */
+    int64_t *begun;            /* by transfer, simulated: both ends posted */
+    int64_t *ended;            /* by call, simulated */
+    clocks *clocks;            /* by device, simulated */
+    int *next;                 /* by device: its next step */
+    mo_run_step *calls;        /* of the current device */
+} simulation;
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static double part(double amount, double whole)
+static double fraction(double amount, double whole)
 {
     return whole > 0 ? amount / whole : NAN;
 }
 
-static void note_step(walk *w, int device, int i)
+static void record_step(simulation *w, int device, int i)
 {
     const mo_plan_step *step = &w->plan->devices[device].steps[i];
     const mo_run_step *time = &w->result->steps[device][i];
 
     if (step->kind == MO_PLAN_STEP_SEND)
-        w->ways[step->what].sent = time->begin_ns;
+        w->transfers[step->what].sent = time->begin_ns;
     if (step->kind == MO_PLAN_STEP_RECEIVE)
-        w->ways[step->what].received = time->begin_ns;
+        w->transfers[step->what].received = time->begin_ns;
     if (step->kind != MO_PLAN_STEP_AWAIT)
         return;
     if (w->plan->transfers[step->what].to == device) {
-        w->ways[step->what].waited = time->begin_ns;
-        w->ways[step->what].there = time->end_ns;
+        w->transfers[step->what].waited = time->begin_ns;
+        w->transfers[step->what].there = time->end_ns;
     } else {
-        w->ways[step->what].asked = time->begin_ns;
-        w->ways[step->what].gone = time->end_ns;
+        w->transfers[step->what].asked = time->begin_ns;
+        w->transfers[step->what].gone = time->end_ns;
     }
 }
 
-static void note_ways(walk *w)
+static void record_transfers(simulation *w)
 {
     for (int k = 0; k < w->plan->n_devices; k++)
         for (int i = 0; i < w->plan->devices[k].n_steps; i++)
-            note_step(w, k, i);
+            record_step(w, k, i);
 }
 
-/* Until one end went on, from when both had begun. */
-static int64_t duration(const way *t, int64_t end)
+/* From the post of both ends until one end continues. */
+static int64_t transfer_duration(const transfer_times *t, int64_t end)
 {
-    return larger(end - larger(t->sent, t->received), 0);
+    return mo_max_i64(end - mo_max_i64(t->sent, t->received), 0);
 }
 
-/* A sender may ask long after it was over. */
-static int64_t duration_at(const walk *w, int transfer, int device)
+/* A sender may await long after the arrival. */
+static int64_t end_duration(const simulation *w, int transfer, int device)
 {
-    const way *t = &w->ways[transfer];
+    const transfer_times *t = &w->transfers[transfer];
     bool sending = w->plan->transfers[transfer].from == device;
 
-    return duration(t, sending && t->asked < t->there ? t->gone : t->there);
+    return transfer_duration(t, sending && t->asked < t->there ? t->gone
+                                                               : t->there);
 }
 
-/* The device whose next step is the first of all; MO_PLAN_NONE at the end. */
-static int next_device(const walk *w)
+/* The device whose next step comes first in the total order; MO_PLAN_NONE at
+ * the end. */
+static int next_device(const simulation *w)
 {
     int best = MO_PLAN_NONE, order = 0;
 
@@ -104,86 +97,87 @@ static int next_device(const walk *w)
     return best;
 }
 
-/* The walk is by plan.h, where each step holds up those behind it.  Devices
- * that are driven together are held up by less (run_joint_waits.c): so nothing
- * is walked through later than it was. */
-static void do_call(walk *w, int device, int call, const mo_run_step *time)
+/* The simulation follows plan.h, where each step blocks those behind it.
+ * Devices driven together have fewer dependencies
+ * (exec/runtime/joint/dependencies.c): so no step is simulated later than it
+ * was measured. */
+static void simulate_call(simulation *w, int device, int call,
+                          const mo_run_step *time)
 {
     const mo_plan_call *it = &w->plan->calls[call];
     int64_t *clock = &w->clocks[device].streams[it->stream];
 
     for (int i = 0; i < it->n_depends_on; i++)
-        *clock = larger(*clock, w->ended[it->depends_on[i]]);
-    *clock = smaller(*clock, time->begin_ns) + time->end_ns - time->begin_ns;
+        *clock = mo_max_i64(*clock, w->ended[it->depends_on[i]]);
+    *clock = mo_min_i64(*clock, time->begin_ns) + time->end_ns - time->begin_ns;
     w->ended[call] = *clock;
 }
 
-static int64_t latest(const clocks *c)
+static int64_t latest_stream(const clocks *c)
 {
     int64_t last = 0;
 
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
-        last = larger(last, c->streams[i]);
+        last = mo_max_i64(last, c->streams[i]);
     return last;
 }
 
-/* Begins when all calls before it are done; those behind it come after. */
-static void do_transfer(walk *w, int device, const mo_plan_step *step,
-                        const mo_run_step *time)
+/* Begins when all calls before it are complete; those behind it come after. */
+static void simulate_transfer(simulation *w, int device,
+                              const mo_plan_step *step, const mo_run_step *time)
 {
-    int64_t clock = latest(&w->clocks[device]);
+    int64_t clock = latest_stream(&w->clocks[device]);
 
     if (step->kind == MO_PLAN_STEP_AWAIT)
-        clock = larger(clock, w->begun[step->what] +
-                                  duration_at(w, step->what, device));
+        clock = mo_max_i64(clock, w->begun[step->what] +
+                                      end_duration(w, step->what, device));
     else
         w->begun[step->what] =
-            larger(w->begun[step->what], smaller(clock, time->begin_ns));
+            mo_max_i64(w->begun[step->what], mo_min_i64(clock, time->begin_ns));
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         w->clocks[device].streams[i] = clock;
 }
 
-static void do_step(walk *w, int device)
+static void simulate_step(simulation *w, int device)
 {
     int i = w->next[device]++;
     const mo_plan_step *step = &w->plan->devices[device].steps[i];
     const mo_run_step *time = &w->result->steps[device][i];
 
     if (step->kind == MO_PLAN_STEP_COMPUTE)
-        do_call(w, device, step->what, time);
+        simulate_call(w, device, step->what, time);
     else
-        do_transfer(w, device, step, time);
+        simulate_transfer(w, device, step, time);
 }
 
-static double path_ratio(walk *w)
+static double path_ratio(simulation *w)
 {
     int64_t longest = 0;
 
     for (int k = next_device(w); k != MO_PLAN_NONE; k = next_device(w)) {
-        do_step(w, k);
-        longest = larger(longest, latest(&w->clocks[k]));
+        simulate_step(w, k);
+        longest = mo_max_i64(longest, latest_stream(&w->clocks[k]));
     }
-    return part((double) longest, (double) w->result->median_ns);
+    return fraction((double) longest, (double) w->result->median_ns);
 }
 
-/* By themselves calls may be slower than side by side. */
+/* Calls in isolation may be slower than concurrent ones. */
 static double chain_ratio(const mo_run_result *result)
 {
-    int64_t chain_ns = smaller(result->chain_ns, result->median_ns);
+    int64_t chain_ns = mo_min_i64(result->chain_ns, result->median_ns);
 
-    return part((double) chain_ns, (double) result->median_ns);
+    return fraction((double) chain_ns, (double) result->median_ns);
 }
 
-/* From when the first of them begins until all are over.  Steps need not begin
- * in their order: a receive begins when its sender does, maybe long after calls
- * that come behind it. */
-static int64_t window_of(const mo_run_step *steps, int n)
+/* From the first begin to the last end. Steps need not begin in their order: a
+ * receive begins with its send, maybe long after calls that come behind it. */
+static int64_t window_ns(const mo_run_step *steps, int n)
 {
     int64_t begin = INT64_MAX, end = INT64_MIN;
 
     for (int i = 0; i < n; i++) {
-        begin = smaller(begin, steps[i].begin_ns);
-        end = larger(end, steps[i].end_ns);
+        begin = mo_min_i64(begin, steps[i].begin_ns);
+        end = mo_max_i64(end, steps[i].end_ns);
     }
     return n > 0 ? end - begin : 0;
 }
@@ -195,7 +189,7 @@ static int compare_steps(const void *a, const void *b)
     return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-static int list_calls(const walk *w, int device)
+static int collect_calls(const simulation *w, int device)
 {
     const mo_plan_device *on = &w->plan->devices[device];
     int n = 0;
@@ -207,49 +201,49 @@ static int list_calls(const walk *w, int device)
     return n;
 }
 
-/* While a call ran; several side by side count once. */
-static int64_t time_of_calls(const walk *w, int device)
+/* The union of the intervals of all calls; concurrent ones count once. */
+static int64_t call_union_ns(const simulation *w, int device)
 {
-    int n = list_calls(w, device);
+    int n = collect_calls(w, device);
     int64_t sum = 0, until = INT64_MIN;
 
     for (int i = 0; i < n; i++) {
-        int64_t begin = larger(w->calls[i].begin_ns, until);
+        int64_t begin = mo_max_i64(w->calls[i].begin_ns, until);
 
-        sum += larger(w->calls[i].end_ns - begin, 0);
-        until = larger(until, w->calls[i].end_ns);
+        sum += mo_max_i64(w->calls[i].end_ns - begin, 0);
+        until = mo_max_i64(until, w->calls[i].end_ns);
     }
     return sum;
 }
 
-static double kernel_ratio(const walk *w)
+static double kernel_ratio(const simulation *w)
 {
     double calls = 0, window = 0;
 
     for (int k = 0; k < w->plan->n_devices; k++) {
-        calls += (double) time_of_calls(w, k);
-        window += (double) window_of(w->result->steps[k],
+        calls += (double) call_union_ns(w, k);
+        window += (double) window_ns(w->result->steps[k],
                                      w->plan->devices[k].n_steps);
     }
-    return part(calls, window);
+    return fraction(calls, window);
 }
 
-static double hidden_ratio(const walk *w)
+static double hidden_ratio(const simulation *w)
 {
     double all = 0, waited = 0;
 
     for (int t = 0; t < w->plan->n_transfers; t++) {
-        const way *at = &w->ways[t];
-        int64_t idle = larger(at->there - at->waited, 0);
-        int64_t took = duration(at, at->there);
+        const transfer_times *at = &w->transfers[t];
+        int64_t idle = mo_max_i64(at->there - at->waited, 0);
+        int64_t took = transfer_duration(at, at->there);
 
         all += (double) took;
-        waited += (double) smaller(idle, took);
+        waited += (double) mo_min_i64(idle, took);
     }
-    return part(all - waited, all);
+    return fraction(all - waited, all);
 }
 
-static size_t most_steps(const mo_exec_plan *plan)
+static size_t max_steps(const mo_exec_plan *plan)
 {
     int most = 0;
 
@@ -275,25 +269,26 @@ mo_status mo_measure_utilization_of_run(const mo_exec_plan *plan,
 {
     size_t transfers = (size_t) plan->n_transfers + 1;
     size_t devices = (size_t) plan->n_devices + 1;
-    walk w = { plan,
-               result,
-               calloc(transfers, sizeof *w.ways),
-               calloc(transfers, sizeof *w.begun),
-               calloc((size_t) plan->n_calls + 1, sizeof *w.ended),
-               calloc(devices, sizeof *w.clocks),
-               calloc(devices, sizeof *w.next),
-               calloc(most_steps(plan) + 1, sizeof *w.calls) };
-    bool done = w.ways && w.begun && w.ended && w.clocks && w.next && w.calls;
+    simulation w = { plan,
+                     result,
+                     calloc(transfers, sizeof *w.transfers),
+                     calloc(transfers, sizeof *w.begun),
+                     calloc((size_t) plan->n_calls + 1, sizeof *w.ended),
+                     calloc(devices, sizeof *w.clocks),
+                     calloc(devices, sizeof *w.next),
+                     calloc(max_steps(plan) + 1, sizeof *w.calls) };
+    bool done =
+        w.transfers && w.begun && w.ended && w.clocks && w.next && w.calls;
 
     *ratios = (mo_measure_utilization){ NAN, NAN, NAN };
     if (done && has_steps(plan, result)) {
-        note_ways(&w);
+        record_transfers(&w);
         ratios->path =
             result->chain_ns > 0 ? chain_ratio(result) : path_ratio(&w);
         ratios->kernel = kernel_ratio(&w);
         ratios->hidden = hidden_ratio(&w);
     }
-    free(w.ways);
+    free(w.transfers);
     free(w.begun);
     free(w.ended);
     free(w.clocks);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ratios.h - how well a run used its devices.
+ * utilization.h - utilization of devices in a run.
  */
 #ifndef MO_EXEC_MEASURE_UTILIZATION_H
 #define MO_EXEC_MEASURE_UTILIZATION_H
@@ -9,16 +9,16 @@
 #include "exec/plan/ir/plan.h"
 #include "exec/runtime/run.h"
 
-/* Parts of one; NAN where there is nothing to tell. */
+/* Fractions of one; NAN where undefined. */
 typedef struct mo_measure_utilization {
-    double path;   /* the longest chain of calls and transfers with measured
-                      times, or the plan walked through with them, no step
-                      later than it was, over the measured makespan: the
-                      rest is overhead between steps */
-    double kernel; /* the time that calls ran, over that from each device's
+    double
+        path; /* critical path of calls and transfers with measured times, or
+                 the plan simulated with them, no step later than measured, over
+                 the measured makespan: the rest is overhead between steps */
+    double kernel; /* time that calls ran, over the time from each device's
                       first step to its last */
-    double hidden; /* of the time transfers were under way, what their receivers
-                      did not wait */
+    double hidden; /* of the duration of transfers, the part during which their
+                      receivers did not wait */
 } mo_measure_utilization;
 
 /* result must have the steps of all devices that have any. */

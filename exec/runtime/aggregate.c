@@ -2,31 +2,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "exec/runtime/gather.h"
 
-static int compare(const void *a, const void *b)
+static int compare_ns(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
 
     return x < y ? -1 : x > y;
 }
 
-static const int64_t *row(const mo_run_device_record *record, int run)
+static const int64_t *timestamp_row(const mo_run_device_record *record, int run)
 {
-    return record->stamps +
+    return record->timestamps +
            (size_t) run * mo_run_timestamp_count(record->n_actions);
 }
 
-static int64_t duration(const int64_t *moments, int action)
+static int64_t step_duration(const int64_t *moments, int action)
 {
     return moments[mo_run_timestamp_step_end(action)] -
            moments[mo_run_timestamp_step_begin(action)];
 }
 
-/* ---------------------------------------------------------------- makespans */
-
-/* When the first device began, and how long it took until the last one ended.
- * Devices with nothing to do do not count. */
+/* From the start of the first device to the end of the last. Devices without
+ * steps do not count. */
 static int64_t makespan(const mo_exec_plan *plan,
                         const mo_run_device_record *records, int run,
                         int64_t *begin)
@@ -36,11 +35,11 @@ static int64_t makespan(const mo_exec_plan *plan,
     for (int d = 0; d < plan->n_devices; d++) {
         const mo_run_device_record *r = &records[d];
 
-        if (!r->stamps || r->n_actions == 0)
+        if (!r->timestamps || r->n_actions == 0)
             continue;
-        if (row(r, run)[0] < first)
-            first = row(r, run)[0];
-        end = row(r, run)[mo_run_timestamp_run_end(r->n_actions)];
+        if (timestamp_row(r, run)[0] < first)
+            first = timestamp_row(r, run)[0];
+        end = timestamp_row(r, run)[mo_run_timestamp_run_end(r->n_actions)];
         if (end > last)
             last = end;
     }
@@ -53,76 +52,76 @@ static void find_median(mo_run_result *result, int64_t *sorted)
     int n = result->n_runs;
 
     memcpy(sorted, result->makespan_ns, (size_t) n * sizeof *sorted);
-    qsort(sorted, (size_t) n, sizeof *sorted, compare);
+    qsort(sorted, (size_t) n, sizeof *sorted, compare_ns);
     result->median_ns = sorted[(n - 1) / 2];
     result->spread_ns = sorted[(n - 1) * 3 / 4] - sorted[(n - 1) / 4];
     while (result->makespan_ns[result->median_run] != result->median_ns)
         result->median_run++;
 }
 
-/* -------------------------------------------------------------------- steps */
-
 /* Durations of step i in all runs, sorted. */
-static void sort_durations(const mo_run_device_record *record, int i,
-                           int n_runs, int64_t *sorted)
+static void collect_durations(const mo_run_device_record *record, int i,
+                              int n_runs, int64_t *sorted)
 {
     for (int r = 0; r < n_runs; r++)
-        sorted[r] = duration(row(record, r), i);
-    qsort(sorted, (size_t) n_runs, sizeof *sorted, compare);
+        sorted[r] = step_duration(timestamp_row(record, r), i);
+    qsort(sorted, (size_t) n_runs, sizeof *sorted, compare_ns);
 }
 
-static void time_calls(const mo_exec_plan *plan, int d,
-                       const mo_run_device_record *record, int64_t *sorted,
-                       mo_run_result *result)
+static void median_call_times(const mo_exec_plan *plan, int d,
+                              const mo_run_device_record *record,
+                              int64_t *sorted, mo_run_result *result)
 {
-    const int64_t *median = row(record, result->median_run);
+    const int64_t *median = timestamp_row(record, result->median_run);
 
     for (int i = 0; i < record->n_actions; i++) {
         const mo_plan_step *step = &plan->devices[d].steps[i];
 
         if (step->kind != MO_PLAN_STEP_COMPUTE)
             continue;
-        if (record->by_itself) {
-            result->call_ns[step->what] = record->by_itself[i];
-            result->busy_ns[d] += record->by_itself[i];
+        if (record->isolated_ns) {
+            result->call_ns[step->what] = record->isolated_ns[i];
+            result->busy_ns[d] += record->isolated_ns[i];
             continue;
         }
-        sort_durations(record, i, result->n_runs, sorted);
+        collect_durations(record, i, result->n_runs, sorted);
         result->call_ns[step->what] = sorted[(result->n_runs - 1) / 2];
-        result->busy_ns[d] += duration(median, i);
+        result->busy_ns[d] += step_duration(median, i);
     }
 }
 
-static mo_status keep_steps(const mo_run_device_record *record, int median_run,
-                            int64_t begin, mo_run_step **steps, mo_error *err)
+static mo_status copy_median_steps(const mo_run_device_record *record,
+                                   int median_run, int64_t begin,
+                                   mo_run_step **steps, mo_error *err)
 {
-    const int64_t *stamps = row(record, median_run);
+    const int64_t *timestamps = timestamp_row(record, median_run);
 
     *steps = calloc((size_t) record->n_actions + 1, sizeof **steps);
     if (!*steps)
         return mo_fail_memory(err);
     for (int i = 0; i < record->n_actions; i++) {
-        (*steps)[i].begin_ns = stamps[mo_run_timestamp_step_begin(i)] - begin;
-        (*steps)[i].end_ns = stamps[mo_run_timestamp_step_end(i)] - begin;
+        (*steps)[i].begin_ns =
+            timestamps[mo_run_timestamp_step_begin(i)] - begin;
+        (*steps)[i].end_ns = timestamps[mo_run_timestamp_step_end(i)] - begin;
     }
     return MO_OK;
 }
 
-static mo_status sum_up_device(const mo_exec_plan *plan, int d,
-                               const mo_run_device_record *record,
-                               const mo_run_plan_options *wanted, int64_t begin,
-                               int64_t *sorted, mo_run_result *result,
-                               mo_error *err)
+static mo_status aggregate_device(const mo_exec_plan *plan, int d,
+                                  const mo_run_device_record *record,
+                                  const mo_run_plan_options *wanted,
+                                  int64_t begin, int64_t *sorted,
+                                  mo_run_result *result, mo_error *err)
 {
     result->workspace_bytes[d] = record->workspace_bytes;
     result->allocated_bytes[d] = record->allocated_bytes;
     if (result->n_runs == 0 || wanted->whole)
         return MO_OK;
-    time_calls(plan, d, record, sorted, result);
+    median_call_times(plan, d, record, sorted, result);
     if (!wanted->trace)
         return MO_OK;
-    return keep_steps(record, result->median_run, begin, &result->steps[d],
-                      err);
+    return copy_median_steps(record, result->median_run, begin,
+                             &result->steps[d], err);
 }
 
 mo_status mo_run_aggregate(const mo_exec_plan *plan,
@@ -143,9 +142,159 @@ mo_status mo_run_aggregate(const mo_exec_plan *plan,
         makespan(plan, records, result->median_run, &begin);
     }
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++)
-        if (records[d].stamps)
-            status = sum_up_device(plan, d, &records[d], wanted, begin, sorted,
-                                   result, err);
+        if (records[d].timestamps)
+            status = aggregate_device(plan, d, &records[d], wanted, begin,
+                                      sorted, result, err);
     free(sorted);
     return status;
+}
+
+/*
+ * Timeline alignment: a simulation of the steps of all devices in the total
+ * order of the plan. Measured steps stay. Computed ones are shifted by a delay
+ * of their device that changes where it awaits a direct transfer:
+ *
+ *     computed    a  |--a1--|send x|      b  |recv x|await x|--b1--|
+ *     aligned     a  |--a1--|send x|
+ *                 b  |recv x|---await x---|--b1--|
+ *
+ * Computed, several awaits in a row begin at once, and the next step begins
+ * with the last to end: so they follow each other here. A sender does not
+ * stall (exec/runtime/joint/dependencies.c): it only awaits.
+ */
+typedef struct direct_transfer {
+    bool is_so;
+    int64_t begun; /* both ends */
+    int64_t took;
+} direct_transfer;
+
+typedef struct alignment {
+    const mo_exec_plan *plan;
+    const mo_run_device_record *records;
+    mo_run_result *result;
+    direct_transfer *transfers;
+    int64_t *delay;   /* by device */
+    int64_t *arrived; /* by device: arrival of the last transfer it awaited */
+    int *next;        /* by device: its next step */
+} alignment;
+
+/* The device whose next step comes first in the total order; MO_PLAN_NONE at
+ * the end. */
+static int next_device(const alignment *a)
+{
+    int best = MO_PLAN_NONE, order = 0;
+
+    for (int d = 0; d < a->plan->n_devices; d++) {
+        const mo_plan_device *device = &a->plan->devices[d];
+
+        if (!a->result->steps[d] || a->next[d] == device->n_steps)
+            continue;
+        if (best == MO_PLAN_NONE || device->steps[a->next[d]].order < order) {
+            best = d;
+            order = device->steps[a->next[d]].order;
+        }
+    }
+    return best;
+}
+
+static void post_transfer(alignment *a, int d, int i, mo_run_step *step)
+{
+    direct_transfer *c = &a->transfers[a->plan->devices[d].steps[i].what];
+    const int64_t *took = a->records[d].isolated_ns;
+
+    c->is_so = took && took[i] > 0;
+    if (!c->is_so)
+        return;
+    step->begin_ns += a->delay[d];
+    step->end_ns += a->delay[d];
+    c->begun = mo_max_i64(c->begun, step->begin_ns);
+    c->took = mo_max_i64(c->took, took[i]);
+}
+
+static void await_transfer(alignment *a, int d, int t, mo_run_step *step)
+{
+    const direct_transfer *c = &a->transfers[t];
+    int64_t end;
+
+    if (!c->is_so) {
+        a->delay[d] = a->arrived[d] = 0;
+        return;
+    }
+    step->begin_ns += a->delay[d];
+    end = mo_max_i64(step->begin_ns, c->begun + c->took);
+    if (a->plan->transfers[t].to == d) {
+        end = mo_max_i64(end, a->arrived[d]);
+        a->arrived[d] = end;
+        a->delay[d] = end - step->end_ns;
+    }
+    step->end_ns = end;
+}
+
+static void align_step(alignment *a, int d)
+{
+    int i = a->next[d]++;
+    const mo_plan_step *planned = &a->plan->devices[d].steps[i];
+    mo_run_step *step = &a->result->steps[d][i];
+
+    switch (planned->kind) {
+    case MO_PLAN_STEP_COMPUTE:
+        step->begin_ns += a->delay[d];
+        step->end_ns += a->delay[d];
+        break;
+    case MO_PLAN_STEP_SEND:
+    case MO_PLAN_STEP_RECEIVE:
+        post_transfer(a, d, i, step);
+        break;
+    case MO_PLAN_STEP_AWAIT:
+        await_transfer(a, d, planned->what, step);
+        break;
+    }
+}
+
+/* A timeline longer than the run is scaled down to it. */
+static void fit_to_makespan(alignment *a)
+{
+    int64_t last = 0;
+    double factor;
+
+    for (int d = 0; d < a->plan->n_devices; d++)
+        for (int i = 0; i < a->next[d]; i++)
+            last = mo_max_i64(last, a->result->steps[d][i].end_ns);
+    if (last <= a->result->median_ns)
+        return;
+    factor = (double) a->result->median_ns / (double) last;
+    for (int d = 0; d < a->plan->n_devices; d++)
+        for (int i = 0; i < a->next[d]; i++) {
+            mo_run_step *step = &a->result->steps[d][i];
+
+            step->begin_ns = (int64_t) (factor * (double) step->begin_ns);
+            step->end_ns = (int64_t) (factor * (double) step->end_ns);
+        }
+}
+
+mo_status mo_run_align_timeline(const mo_exec_plan *plan,
+                                const mo_run_device_record *records,
+                                mo_run_result *result, mo_error *err)
+{
+    size_t devices = (size_t) plan->n_devices + 1;
+    alignment a = { .plan = plan,
+                    .records = records,
+                    .result = result,
+                    .transfers = calloc((size_t) plan->n_transfers + 1,
+                                        sizeof *a.transfers),
+                    .delay = calloc(devices, sizeof *a.delay),
+                    .arrived = calloc(devices, sizeof *a.arrived),
+                    .next = calloc(devices, sizeof *a.next) };
+    bool done = a.transfers && a.delay && a.arrived && a.next;
+
+    if (done) {
+        for (int d = next_device(&a); d != MO_PLAN_NONE; d = next_device(&a))
+            align_step(&a, d);
+        fit_to_makespan(&a);
+    }
+    free(a.transfers);
+    free(a.delay);
+    free(a.arrived);
+    free(a.next);
+    return done ? MO_OK : mo_fail_memory(err);
 }

@@ -5,12 +5,13 @@
 
 #include "exec/runtime/device/device_run_internal.h"
 
-/* So many are begun before anybody waits: the device never looks around for
- * what comes next.  Others wait for all of them where they give memory back. */
-enum { AT_ONCE = 2 };
+/* Replays in flight: the device always has the next one queued. Other threads
+ * wait for all of them where they free memory. */
+enum { IN_FLIGHT = 2 };
 
-/* Call by call, and then as a program: see run_work.c. */
-static mo_status prepare(mo_run_device *d, mo_error *err)
+/* Call by call first, and then as a program: see
+ * exec/runtime/device/step_loop.c. */
+static mo_status open_and_record(mo_run_device *d, mo_error *err)
 {
     mo_status status = mo_run_device_open(d, err);
 
@@ -25,8 +26,8 @@ static mo_status prepare(mo_run_device *d, mo_error *err)
     return status;
 }
 
-/* Others may have taken the place of inputs since the last time. */
-static mo_status replay(const mo_run_device *d, mo_error *err)
+/* Values may have overwritten the inputs in the last run. */
+static mo_status replay_once(const mo_run_device *d, mo_error *err)
 {
     mo_status status = mo_run_load_inputs(d, err);
 
@@ -35,12 +36,12 @@ static mo_status replay(const mo_run_device *d, mo_error *err)
     return status;
 }
 
-static mo_status work(const mo_run_device *d, mo_error *err)
+static mo_status run_until_stopped(const mo_run_device *d, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int i = 0; i < AT_ONCE && status == MO_OK; i++)
-        status = replay(d, err);
+    for (int i = 0; i < IN_FLIGHT && status == MO_OK; i++)
+        status = replay_once(d, err);
     return status == MO_OK ? d->backend->wait(d->unit, err) : status;
 }
 
@@ -54,15 +55,15 @@ mo_status mo_run_background_load(const mo_exec_plan *plan,
     mo_run_device d = { .plan = plan, .options = &once };
     mo_status status;
 
-    once.runs = 1; /* nothing is kept of more */
+    once.runs = 1; /* timestamps of more are not kept */
     assert(plan->n_devices == 1 && options->backends[0]->apart);
-    status = prepare(&d, err);
+    status = open_and_record(&d, err);
     if (status == MO_OK)
-        status = work(&d, err);
+        status = run_until_stopped(&d, err);
     if (status == MO_OK)
         begun(context);
     while (status == MO_OK && !mo_stop_reached(enough))
-        status = work(&d, err);
+        status = run_until_stopped(&d, err);
     mo_run_device_close(&d);
     return status;
 }

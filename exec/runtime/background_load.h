@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * busy.h - a device that works on and on, so that others are measured while
- * there is something beside them.
+ * background_load.h - background load: keeps a device busy while others are
+ * measured.
  */
 #ifndef MO_EXEC_RUNTIME_BACKGROUND_LOAD_H
 #define MO_EXEC_RUNTIME_BACKGROUND_LOAD_H
@@ -11,13 +11,13 @@
 #include "exec/plan/ir/plan.h"
 #include "exec/runtime/run.h"
 
-/* Called once, from the thread that works, when it has begun. */
+/* Called once, from the thread that runs the load, when it has started. */
 typedef void mo_run_background_started(void *context);
 
 /*
- * Runs a plan of one device whose memory is apart again and again, as one
- * program, until enough is said.  Of options the first backend and unit count,
- * and the inputs.
+ * Runs a plan of one device with separate memory again and again, as one
+ * program, until `enough` stops it. Of options only the first backend and unit
+ * and the inputs are used. Blocks the calling thread.
  */
 mo_status mo_run_background_load(const mo_exec_plan *plan,
                                  const mo_run_plan_options *options,

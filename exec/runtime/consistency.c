@@ -5,8 +5,6 @@
 
 #include "base/digest.h"
 
-/* ----------------------------------------------------------------- the plan */
-
 static void digest_device(const mo_plan_device *device, mo_digest *digest)
 {
     mo_digest_text(digest, device->id);
@@ -27,7 +25,7 @@ mo_status mo_run_config_digest(const mo_exec_plan *plan,
         return mo_fail_memory(err);
     mo_digest_int(digest, o->warm_ups + o->runs);
     mo_digest_int(digest, o->whole);
-    mo_digest_int(digest, (int64_t) o->alike);
+    mo_digest_int(digest, (int64_t) o->config_digest);
     for (int d = 0; d < plan->n_devices; d++) {
         mo_digest_int(digest, o->rank_of[d]);
         digest_device(&plan->devices[d], digest);
@@ -47,8 +45,6 @@ mo_status mo_run_config_digest(const mo_exec_plan *plan,
     return MO_OK;
 }
 
-/* ------------------------------------------------------------------- inputs */
-
 /* 0: this rank does not read it. */
 static uint64_t digest_input(const mo_tensor_dense *given)
 {
@@ -59,8 +55,8 @@ static uint64_t digest_input(const mo_tensor_dense *given)
     return bytes > 0 && digest == 0 ? 1 : digest;
 }
 
-static mo_status blame(const mo_exec_plan *plan, int input, int rank, int other,
-                       mo_error *err)
+static mo_status fail_rank(const mo_exec_plan *plan, int input, int rank,
+                           int other, mo_error *err)
 {
     return mo_fail(err, MO_E_INPUT,
                    "rank %d was given another value of input '%.80s' than rank "
@@ -68,42 +64,42 @@ static mo_status blame(const mo_exec_plan *plan, int input, int rank, int other,
                    other, plan->inputs[input].name, rank);
 }
 
-/* What the first rank that reads an input has of it. */
-typedef struct reading {
+/* The first rank that reads an input, and its digest. */
+typedef struct first_reader {
     uint64_t digest;
     int rank;
-} reading;
+} first_reader;
 
-static mo_status compare_with(const mo_exec_plan *plan, int rank,
-                              const uint64_t *theirs, reading *first,
+static mo_status compare_rank(const mo_exec_plan *plan, int rank,
+                              const uint64_t *theirs, first_reader *first,
                               mo_error *err)
 {
     for (int i = 0; i < plan->n_inputs; i++) {
         if (theirs[i] == 0)
             continue;
         if (first[i].digest == 0)
-            first[i] = (reading){ theirs[i], rank };
+            first[i] = (first_reader){ theirs[i], rank };
         if (first[i].digest != theirs[i])
-            return blame(plan, i, first[i].rank, rank, err);
+            return fail_rank(plan, i, first[i].rank, rank, err);
     }
     return MO_OK;
 }
 
-/* At rank 0: own is overwritten. */
-static mo_status compare_all(const mo_exec_plan *plan,
-                             const mo_run_plan_options *o, uint64_t *own,
-                             mo_error *err)
+/* At rank 0; overwrites own. */
+static mo_status compare_all_ranks(const mo_exec_plan *plan,
+                                   const mo_run_plan_options *o, uint64_t *own,
+                                   mo_error *err)
 {
     size_t n = (size_t) plan->n_inputs;
-    reading *first = calloc(n, sizeof *first);
+    first_reader *first = calloc(n, sizeof *first);
     mo_status status =
-        first ? compare_with(plan, 0, own, first, err) : mo_fail_memory(err);
+        first ? compare_rank(plan, 0, own, first, err) : mo_fail_memory(err);
 
     for (int r = 1; r < o->transport->n_ranks(o->world) && status == MO_OK;
          r++) {
         status = o->transport->collect(o->world, r, own, n * sizeof *own, err);
         if (status == MO_OK)
-            status = compare_with(plan, r, own, first, err);
+            status = compare_rank(plan, r, own, first, err);
     }
     free(first);
     return status;
@@ -124,7 +120,7 @@ mo_status mo_run_check_same_inputs(const mo_exec_plan *plan,
         return mo_fail_memory(err);
     for (size_t i = 0; i < n; i++)
         own[i] = digest_input(&o->inputs[i]);
-    status = rank == 0 ? compare_all(plan, o, own, err)
+    status = rank == 0 ? compare_all_ranks(plan, o, own, err)
                        : o->transport->collect(o->world, rank, own,
                                                n * sizeof *own, err);
     free(own);

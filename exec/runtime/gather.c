@@ -7,30 +7,28 @@
 #include "exec/tensor/nhwc.h"
 #include "exec/tensor/convert.h"
 
-/* What a rank tells of a device before the moments themselves. */
-typedef struct telling {
+/* Header of a device's message, before the timestamps. */
+typedef struct record_header {
     int64_t workspace_bytes, allocated_bytes;
-    int64_t timed; /* how long calls take by themselves comes behind them */
-} telling;
+    int64_t timed; /* isolated times of calls follow */
+} record_header;
 
-/* ------------------------------------------------------------------ moments */
-
-static size_t stamps_bytes(const mo_run_result *result, int n_actions)
+static size_t timestamps_bytes(const mo_run_result *result, int n_actions)
 {
     return (size_t) result->n_runs * mo_run_timestamp_count(n_actions) *
            sizeof(int64_t);
 }
 
-static void record_own(mo_run_device *d, mo_run_device_record *record)
+static void record_local(mo_run_device *d, mo_run_device_record *record)
 {
     const mo_run_plan_options *o = d->options;
     int64_t offset = o->transport->clock_offset_ns(o->world);
     size_t count = (size_t) d->n_runs * mo_run_timestamp_count(d->n_actions);
 
     for (size_t i = 0; i < count; i++)
-        d->stamps[i] += offset;
-    record->stamps = d->stamps;
-    record->by_itself = d->by_itself;
+        d->timestamps[i] += offset;
+    record->timestamps = d->timestamps;
+    record->isolated_ns = d->isolated_ns;
     record->n_actions = d->n_actions;
     record->workspace_bytes = d->workspace_bytes;
     record->allocated_bytes = d->allocated_bytes;
@@ -40,18 +38,19 @@ static mo_status send_record(const mo_run_plan_options *o, int rank,
                              mo_run_device *d, const mo_run_result *result,
                              mo_error *err)
 {
-    telling t = { d->workspace_bytes, d->allocated_bytes,
-                  d->by_itself != NULL };
-    size_t times = (size_t) d->n_actions * sizeof *d->by_itself;
+    record_header t = { d->workspace_bytes, d->allocated_bytes,
+                        d->isolated_ns != NULL };
+    size_t times = (size_t) d->n_actions * sizeof *d->isolated_ns;
     mo_status status;
 
     status = o->transport->collect(o->world, rank, &t, sizeof t, err);
     if (status == MO_OK)
-        status = o->transport->collect(o->world, rank, d->stamps,
-                                       stamps_bytes(result, d->n_actions), err);
-    if (status == MO_OK && d->by_itself)
         status =
-            o->transport->collect(o->world, rank, d->by_itself, times, err);
+            o->transport->collect(o->world, rank, d->timestamps,
+                                  timestamps_bytes(result, d->n_actions), err);
+    if (status == MO_OK && d->isolated_ns)
+        status =
+            o->transport->collect(o->world, rank, d->isolated_ns, times, err);
     return status;
 }
 
@@ -59,12 +58,13 @@ static mo_status receive_record(const mo_run_plan_options *o, int device,
                                 mo_run_device_record *record,
                                 const mo_run_result *result, mo_error *err)
 {
-    size_t stamps = stamps_bytes(result, record->n_actions);
+    size_t timestamps = timestamps_bytes(result, record->n_actions);
     size_t times = (size_t) record->n_actions * sizeof *record->foreign;
-    int64_t *foreign = malloc(stamps + times + 1);
-    int64_t *by_itself = foreign ? foreign + stamps / sizeof *foreign : NULL;
+    int64_t *foreign = malloc(timestamps + times + 1);
+    int64_t *isolated_ns =
+        foreign ? foreign + timestamps / sizeof *foreign : NULL;
     int from = o->rank_of[device];
-    telling t = { 0 };
+    record_header t = { 0 };
     mo_status status;
 
     if (!foreign)
@@ -72,17 +72,18 @@ static mo_status receive_record(const mo_run_plan_options *o, int device,
     record->foreign = foreign;
     status = o->transport->collect(o->world, from, &t, sizeof t, err);
     if (status == MO_OK)
-        status = o->transport->collect(o->world, from, foreign, stamps, err);
+        status =
+            o->transport->collect(o->world, from, foreign, timestamps, err);
     if (status == MO_OK && t.timed)
-        status = o->transport->collect(o->world, from, by_itself, times, err);
-    record->stamps = foreign;
-    record->by_itself = t.timed ? by_itself : NULL;
+        status = o->transport->collect(o->world, from, isolated_ns, times, err);
+    record->timestamps = foreign;
+    record->isolated_ns = t.timed ? isolated_ns : NULL;
     record->workspace_bytes = t.workspace_bytes;
     record->allocated_bytes = t.allocated_bytes;
     return status;
 }
 
-/* All ranks go through the devices in the same order. */
+/* Collective: all ranks iterate over the devices in the same order. */
 static mo_status gather_records(const mo_run_plan_options *o,
                                 const mo_exec_plan *plan,
                                 mo_run_device *const *here,
@@ -94,7 +95,7 @@ static mo_status gather_records(const mo_run_plan_options *o,
 
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
         if (here[d])
-            record_own(here[d], &records[d]);
+            record_local(here[d], &records[d]);
         if (here[d] && rank != 0)
             status = send_record(o, rank, here[d], result, err);
         if (here[d] || rank != 0)
@@ -105,10 +106,8 @@ static mo_status gather_records(const mo_run_plan_options *o,
     return status;
 }
 
-/* ------------------------------------------------------------------ outputs */
-
-/* In the order of its shape. */
-static void lay_output(const mo_run_device *d, int v, void *to)
+/* In NCHW order. */
+static void convert_output(const mo_run_device *d, int v, void *to)
 {
     const mo_plan_value *value = &d->plan->values[v];
     const void *bytes = mo_run_device_output(d, v);
@@ -121,8 +120,8 @@ static void lay_output(const mo_run_device *d, int v, void *to)
         memcpy(to, bytes, (size_t) mo_tensor_desc_bytes(&value->desc));
 }
 
-static mo_status take_output(const mo_run_device *d, int i,
-                             mo_tensor_dense *output, mo_error *err)
+static mo_status store_output(const mo_run_device *d, int i,
+                              mo_tensor_dense *output, mo_error *err)
 {
     const mo_plan_output *planned = &d->plan->outputs[i];
     const mo_tensor_desc *desc = &d->plan->values[planned->value].desc;
@@ -131,7 +130,7 @@ static mo_status take_output(const mo_run_device *d, int i,
     mo_status status = mo_tensor_new(desc, &narrow, err);
 
     if (status == MO_OK && mo_tensor_desc_bytes(desc) > 0)
-        lay_output(d, planned->value, narrow.data);
+        convert_output(d, planned->value, narrow.data);
     if (!planned->widened || status != MO_OK) {
         *output = narrow;
         return status;
@@ -144,8 +143,8 @@ static mo_status take_output(const mo_run_device *d, int i,
     return status;
 }
 
-static mo_status pass_output(const mo_run_plan_options *o, int from,
-                             mo_tensor_dense *output, mo_error *err)
+static mo_status transfer_output(const mo_run_plan_options *o, int from,
+                                 mo_tensor_dense *output, mo_error *err)
 {
     size_t bytes = (size_t) mo_tensor_desc_bytes(&output->desc);
 
@@ -166,11 +165,11 @@ static mo_status gather_output(const mo_run_plan_options *o,
     if (from != rank && rank != 0)
         return MO_OK;
     if (from == rank)
-        status = take_output(here[device], i, &passing, err);
+        status = store_output(here[device], i, &passing, err);
     else
         status = mo_tensor_new(&desc, &passing, err);
     if (status == MO_OK && from != 0)
-        status = pass_output(o, from, &passing, err);
+        status = transfer_output(o, from, &passing, err);
     if (rank == 0 && status == MO_OK)
         result->outputs[i] = passing;
     else
@@ -194,7 +193,7 @@ mo_status mo_run_gather_results(mo_run_device *devices, int n_here,
         if (devices[i].device != MO_PLAN_NONE)
             here[devices[i].device] = &devices[i];
     status = gather_records(o, plan, here, records, result, err);
-    /* Stopped before the first run there is nothing to take. */
+    /* Stopped before the first run, there are no outputs. */
     for (int i = 0;
          i < plan->n_outputs && result->n_runs > 0 && status == MO_OK; i++)
         status = gather_output(o, plan, here, i, result, err);

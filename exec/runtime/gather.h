@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_gather.h - what the devices of all ranks measured and made, brought
- * together at rank 0, and what it amounts to.
+ * gather.h - gather of timestamps and outputs of all ranks at rank 0, and
+ * their aggregation.
  */
 #ifndef MO_EXEC_RUNTIME_GATHER_H
 #define MO_EXEC_RUNTIME_GATHER_H
@@ -10,36 +10,36 @@
 #include "exec/runtime/device/device_run.h"
 #include "exec/runtime/run.h"
 
-/* The moments of a device's timed runs on the clock of rank 0; one row of
- * mo_run_timestamp_count for each.  NULL stamps: of another rank, and not known
- * here.
- */
+/* Timestamps of a device's timed runs on the clock of rank 0; one row of
+ * mo_run_timestamp_count for each. NULL timestamps: of another rank, unknown
+ * here. */
 typedef struct mo_run_device_record {
-    const int64_t *stamps;
-    const int64_t *by_itself; /* by action, or NULL: run_device.h */
-    int64_t *foreign; /* where they are owned: as they came from their rank */
+    const int64_t *timestamps;
+    const int64_t *isolated_ns; /* by action, or NULL: see mo_run_device */
+    int64_t
+        *foreign; /* owned buffer of timestamps received from another rank */
     int n_actions;
     int64_t workspace_bytes, allocated_bytes;
 } mo_run_device_record;
 
-/* devices: n_here of them, those of this rank, which must outlive records.
- * Fills records, by device of the plan, and outputs; result->n_runs is known.
- */
+/* Collective. devices: the n_here devices of this rank, which must outlive
+ * records. Fills records, by device of the plan, and outputs; result->n_runs
+ * is set. The caller frees records with mo_run_device_records_clear(). */
 mo_status mo_run_gather_results(mo_run_device *devices, int n_here,
                                 mo_run_device_record *records,
                                 mo_run_result *result, mo_error *err);
 
 void mo_run_device_records_clear(mo_run_device_record *records, int n_devices);
 
-/* At rank 0, where values were carried between ranks: each rank has laid out
- * the steps of its devices without knowing when others began.  The steps of
- * result become those of devices that wait for each other. */
+/* At rank 0, where values were sent between ranks: each rank has computed the
+ * times of its steps without knowing when other ranks began. Adjusts the steps
+ * of result so that devices wait for each other. */
 mo_status mo_run_align_timeline(const mo_exec_plan *plan,
                                 const mo_run_device_record *records,
                                 mo_run_result *result, mo_error *err);
 
-/* Makespans, medians, steps: all that is wanted and follows from the records.
- */
+/* Computes makespans, medians and step times as far as wanted->trace and
+ * wanted->whole require. */
 mo_status mo_run_aggregate(const mo_exec_plan *plan,
                            const mo_run_device_record *records,
                            const mo_run_plan_options *wanted,

@@ -20,16 +20,14 @@ typedef struct run {
     int n_here;
     mo_run_device **joint; /* those of them that one thread drives together */
     int n_joint;
-    char eager_because[MO_RUN_REASON_SIZE]; /* of these */
-    int64_t chain_ns;                       /* the same */
+    char eager_reason[MO_RUN_REASON_SIZE]; /* of these */
+    int64_t chain_ns;                      /* likewise */
     pthread_t *threads;
     mo_run_device_record *records; /* by device of the plan */
 } run;
 
-/* ------------------------------------------------------------------ threads */
-
-static void end_thread(const mo_run_plan_options *o, mo_status status,
-                       const mo_error *err)
+static void report_thread_end(const mo_run_plan_options *o, mo_status status,
+                              const mo_error *err)
 {
     if (status != MO_OK)
         o->transport->fail(o->world, err);
@@ -44,7 +42,7 @@ static void *run_device(void *context)
 
     if (status == MO_OK)
         status = mo_run_device_execute(d, &err);
-    end_thread(d->options, status, &err);
+    report_thread_end(d->options, status, &err);
     return NULL;
 }
 
@@ -53,9 +51,9 @@ static void *run_joint(void *context)
     run *r = context;
     mo_error err = { 0 };
     mo_status status = mo_joint_run_devices(
-        r->joint, r->n_joint, r->eager_because, &r->chain_ns, &err);
+        r->joint, r->n_joint, r->eager_reason, &r->chain_ns, &err);
 
-    end_thread(r->options, status, &err);
+    report_thread_end(r->options, status, &err);
     return NULL;
 }
 
@@ -67,13 +65,14 @@ static bool is_joint(const run *r, const mo_run_device *device)
     return false;
 }
 
-/* Everybody is told when it cannot. */
-static bool start_thread(run *r, int *n_started, void *(*work)(void *),
+/* On failure all ranks are notified. */
+static bool start_thread(run *r, int *n_started, void *(*run_threads)(void *),
                          void *context)
 {
     const mo_run_plan_options *o = r->options;
     mo_error err = { 0 };
-    int failed = pthread_create(&r->threads[*n_started], NULL, work, context);
+    int failed =
+        pthread_create(&r->threads[*n_started], NULL, run_threads, context);
 
     if (failed == 0) {
         ++*n_started;
@@ -85,7 +84,7 @@ static bool start_thread(run *r, int *n_started, void *(*work)(void *),
     return false;
 }
 
-/* Returns how many have been started. */
+/* Returns the number of started threads. */
 static int start_threads(run *r)
 {
     int n = 0;
@@ -99,7 +98,7 @@ static int start_threads(run *r)
     return n;
 }
 
-static mo_status work(run *r, mo_error *err)
+static mo_status run_threads(run *r, mo_error *err)
 {
     const mo_run_plan_options *o = r->options;
     int n_started = start_threads(r);
@@ -109,8 +108,6 @@ static mo_status work(run *r, mo_error *err)
         pthread_join(r->threads[i], NULL);
     return status;
 }
-
-/* ----------------------------------------------------------------- checking */
 
 static mo_status check_input(const mo_exec_plan *plan, int i,
                              const mo_tensor_dense *given, mo_error *err)
@@ -127,7 +124,7 @@ static mo_status check_input(const mo_exec_plan *plan, int i,
     return MO_OK;
 }
 
-/* Those that devices of this rank read. */
+/* The inputs that devices of this rank read. */
 static mo_status check_inputs(const mo_exec_plan *plan,
                               const mo_run_plan_options *o, mo_error *err)
 {
@@ -144,11 +141,9 @@ static mo_status check_inputs(const mo_exec_plan *plan,
     return status;
 }
 
-/* ------------------------------------------------------------------ results */
-
-static mo_status make_result(const mo_exec_plan *plan,
-                             const mo_run_plan_options *o,
-                             mo_run_result *result, mo_error *err)
+static mo_status alloc_result(const mo_exec_plan *plan,
+                              const mo_run_plan_options *o,
+                              mo_run_result *result, mo_error *err)
 {
     size_t n_devices = (size_t) plan->n_devices + 1;
 
@@ -175,35 +170,33 @@ static mo_status make_result(const mo_exec_plan *plan,
     return MO_OK;
 }
 
-static bool must_align(const mo_run_plan_options *o,
-                       const mo_run_result *result)
+static bool needs_alignment(const mo_run_plan_options *o,
+                            const mo_run_result *result)
 {
     return o->trace && result->n_runs > 0 &&
            o->transport->n_ranks(o->world) > 1 &&
            o->transport->rank(o->world) == 0;
 }
 
-static mo_status conclude(run *r, mo_run_result *result, mo_error *err)
+static mo_status gather_and_aggregate(run *r, mo_run_result *result,
+                                      mo_error *err)
 {
     mo_status status;
 
     result->n_runs = r->devices->n_runs;
     result->stopped = result->n_runs < r->options->runs;
-    memcpy(result->eager_because, r->eager_because,
-           sizeof result->eager_because);
+    memcpy(result->eager_reason, r->eager_reason, sizeof result->eager_reason);
     result->chain_ns = r->chain_ns;
     status =
         mo_run_gather_results(r->devices, r->n_here, r->records, result, err);
     if (status == MO_OK)
         status = mo_run_aggregate(r->plan, r->records, r->options, result, err);
-    if (status == MO_OK && must_align(r->options, result))
+    if (status == MO_OK && needs_alignment(r->options, result))
         status = mo_run_align_timeline(r->plan, r->records, result, err);
     return status;
 }
 
-/* -------------------------------------------------------------------- a run */
-
-static void seat_device(run *r, int device)
+static void add_device(run *r, int device)
 {
     mo_run_device *d = &r->devices[r->n_here++];
 
@@ -212,8 +205,8 @@ static void seat_device(run *r, int device)
     d->device = device;
 }
 
-/* Those that may be driven together: who carries what is known later. */
-static mo_status seat_joint(run *r, mo_error *err)
+/* Devices that may be driven together; direct transfers are known later. */
+static mo_status add_joint_devices(run *r, mo_error *err)
 {
     bool *chosen = calloc((size_t) r->plan->n_devices + 1, sizeof *chosen);
 
@@ -227,7 +220,7 @@ static mo_status seat_joint(run *r, mo_error *err)
     return MO_OK;
 }
 
-static mo_status make_run(run *r, mo_error *err)
+static mo_status init_run(run *r, mo_error *err)
 {
     const mo_run_plan_options *o = r->options;
     size_t n_devices = (size_t) r->plan->n_devices + 1;
@@ -241,10 +234,10 @@ static mo_status make_run(run *r, mo_error *err)
         return mo_fail_memory(err);
     for (int d = 0; d < r->plan->n_devices; d++)
         if (o->rank_of[d] == rank)
-            seat_device(r, d);
+            add_device(r, d);
     if (r->n_here == 0)
-        seat_device(r, MO_PLAN_NONE);
-    return seat_joint(r, err);
+        add_device(r, MO_PLAN_NONE);
+    return add_joint_devices(r, err);
 }
 
 static void clear_run(run *r)
@@ -259,15 +252,15 @@ static void clear_run(run *r)
     free(r->records);
 }
 
-/* A device whose values nobody carries runs by itself as well, and records
- * nothing that it need not. */
-static void leave_single(run *r)
+/* A device without direct transfers runs in a thread of its own and records no
+ * more than it needs. */
+static void drop_single_joint(run *r)
 {
     if (r->n_joint == 1 && !mo_joint_uses_carrier(r->joint[0]))
         r->n_joint = 0;
 }
 
-static mo_status begin(run *r, mo_error *err)
+static mo_status begin_world(run *r, mo_error *err)
 {
     const mo_run_plan_options *o = r->options;
     int n_threads = r->n_here - r->n_joint + (r->n_joint > 0);
@@ -278,14 +271,14 @@ static mo_status begin(run *r, mo_error *err)
         status = mo_run_config_digest(r->plan, o, &digest, err);
     if (status == MO_OK && o->transport->set_backends)
         status = o->transport->set_backends(o->world, o->backends,
-                                        r->plan->n_devices, err);
+                                            r->plan->n_devices, err);
     if (status == MO_OK)
         status = o->transport->begin(o->world, r->plan, o->rank_of, n_threads,
                                      digest, err);
     if (status == MO_OK)
         status = mo_run_check_same_inputs(r->plan, o, err);
     if (status == MO_OK)
-        leave_single(r);
+        drop_single_joint(r);
     return status;
 }
 
@@ -295,19 +288,35 @@ mo_status mo_run_plan(const mo_exec_plan *plan,
 {
     run r = { .plan = plan, .options = options };
     mo_error own = { 0 }, *e = err ? err : &own;
-    mo_status status = make_result(plan, options, result, e);
+    mo_status status = alloc_result(plan, options, result, e);
 
     assert(!(options->whole && options->trace));
     if (status == MO_OK)
-        status = make_run(&r, e);
+        status = init_run(&r, e);
     if (status == MO_OK)
-        status = begin(&r, e);
+        status = begin_world(&r, e);
     if (status == MO_OK)
-        status = work(&r, e);
+        status = run_threads(&r, e);
     if (status == MO_OK)
-        status = conclude(&r, result, e);
+        status = gather_and_aggregate(&r, result, e);
     if (status != MO_OK)
         options->transport->fail(options->world, e);
     clear_run(&r);
     return status;
+}
+
+void mo_run_result_clear(mo_run_result *result)
+{
+    for (int d = 0; result->steps && d < result->n_devices; d++)
+        free(result->steps[d]);
+    for (int i = 0; result->outputs && i < result->n_outputs; i++)
+        mo_tensor_clear(&result->outputs[i]);
+    free(result->steps);
+    free(result->outputs);
+    free(result->makespan_ns);
+    free(result->call_ns);
+    free(result->busy_ns);
+    free(result->workspace_bytes);
+    free(result->allocated_bytes);
+    *result = (mo_run_result){ 0 };
 }

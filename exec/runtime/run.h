@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.h - a plan, run and measured.
+ * run.h - runs a plan on the devices of all ranks and measures it.
  */
 #ifndef MO_EXEC_RUNTIME_RUN_H
 #define MO_EXEC_RUNTIME_RUN_H
@@ -13,42 +13,43 @@
 #include "exec/runtime/device/run_options.h"
 #include "exec/tensor/dense_tensor.h"
 
-/* A step as it went, in nanoseconds since its run began. */
+/* Begin and end of a step, in nanoseconds since its run began. */
 typedef struct mo_run_step {
     int64_t begin_ns, end_ns;
 } mo_run_step;
 
 typedef struct mo_run_result {
     int n_runs;
-    int64_t *makespan_ns; /* of every timed run, in the order they were made */
-    int64_t median_ns, spread_ns; /* spread: between the quartiles */
-    /* By device of this rank (all of them, at rank 0, which collects them): the
-     * steps' times in the median run; NULL for others' devices, and where no
-     * trace was asked for. */
+    int64_t *makespan_ns;         /* of every timed run, in order */
+    int64_t median_ns, spread_ns; /* spread: interquartile range */
+    /* By device of this rank (at rank 0: of all ranks): times of the steps in
+     * the median run; NULL for devices of other ranks, and without trace. */
     mo_run_step **steps;
-    int64_t *call_ns; /* by call: median of its duration, where memory is apart
-                         with nothing beside it; 0 where unknown */
+    int64_t *call_ns; /* by call: median duration, with separate memory measured
+                         in isolation; 0 where unknown */
     int64_t *busy_ns; /* by device: sum of its calls in the median run */
     int64_t *workspace_bytes, *allocated_bytes; /* by device of this rank */
-    mo_tensor_dense
-        *outputs; /* at rank 0: by output of the plan, plain layout */
+    mo_tensor_dense *outputs; /* at rank 0: by output of the plan, NCHW */
     int n_outputs, n_devices;
-    int median_run; /* whose makespan is the median (the lower one of two) */
-    /* The longest chain of calls and transfers, each as long as by itself,
-     * where all devices of the plan were driven together and nothing went
-     * through memory of the process; else 0. */
+    int median_run; /* index of the run with the median makespan (the lower one
+                       of two) */
+    /* Critical path: the longest chain of calls and transfers with their
+     * isolated times, where all devices of the plan were driven together
+     * without staging; else 0. */
     int64_t chain_ns;
-    /* Why there was no program though one was wanted; "": there was. */
-    char eager_because[MO_RUN_REASON_SIZE];
-    bool stopped; /* options.stop ended it; n_runs were made, maybe none */
+    /* The reason why no program was recorded; "": one was. */
+    char eager_reason[MO_RUN_REASON_SIZE];
+    bool stopped; /* options.stop ended the run; n_runs are complete, maybe none
+                   */
 } mo_run_result;
 
 /*
- * Prepares all kernels of the devices of this rank, allocates exactly what the
- * plan says, runs.  All ranks call it, from the thread that opened the world,
- * which is begun here.  Whatever fails, here or elsewhere, is told to everybody
- * and returned: the caller prints it, closes the world and leaves.  result
- * begins as zeros and is the caller's to clear.
+ * Prepares the kernels of this rank's devices, allocates exactly what the plan
+ * requires, and runs. Collective: all ranks call it, from the thread that
+ * opened the world, which begins here. A failure on any rank is propagated to
+ * all ranks and returned: the caller prints it, closes the world and exits.
+ * The caller zeroes result and frees it with mo_run_result_clear(), also on
+ * failure.
  */
 mo_status mo_run_plan(const mo_exec_plan *plan,
                       const mo_run_plan_options *options, mo_run_result *result,

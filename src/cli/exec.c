@@ -180,19 +180,19 @@ static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
         .inputs = w->inputs.values,
         .warm_ups = o->runs > 1 ? MO_EXEC_WARMUP_RUNS : 0,
         .runs = (int) o->runs,
-        .alike = w->alike,
+        .config_digest = w->alike,
         .trace = true,
         .eager = o->wants.eager,
-        .hold_ns = w->hold_ns,
-        .hear = log_progress,
-        .hearer = &o->logger,
+        .min_transfer_ns = w->hold_ns,
+        .on_progress = log_progress,
+        .progress_context = &o->logger,
     };
     mo_status status = mo_run_plan(w->job.plan, &options, &w->result, err);
 
-    if (status == MO_OK && w->rank == 0 && *w->result.eager_because &&
+    if (status == MO_OK && w->rank == 0 && *w->result.eager_reason &&
         !o->logger.quiet)
         fprintf(stderr, "%s: calls are begun one by one: %s\n",
-                o->logger.command, w->result.eager_because);
+                o->logger.command, w->result.eager_reason);
     return status;
 }
 

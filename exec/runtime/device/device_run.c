@@ -10,22 +10,18 @@
 #include "exec/plan/ir/value_table.h"
 #include "exec/runtime/device/device_run_internal.h"
 
-/* ------------------------------------------------------------------ telling */
-
 void mo_run_report_progress(mo_run_device *d, const char *what)
 {
     const mo_run_plan_options *o = d->options;
     int64_t now = mo_stop_clock_ns();
 
-    if (o->hear)
-        o->hear(o->hearer, d->plan->devices[d->device].id, what,
-                (double) (now - d->told_ns) * 1e-9);
-    d->told_ns = now;
+    if (o->on_progress)
+        o->on_progress(o->progress_context, d->plan->devices[d->device].id,
+                       what, (double) (now - d->phase_end_ns) * 1e-9);
+    d->phase_end_ns = now;
 }
 
-/* ------------------------------------------------------------------- memory */
-
-/* What has memory of its own says itself how much of it is left. */
+/* Backends with separate memory report how much is free. */
 static mo_status fail_alloc(const mo_run_device *d, int64_t bytes,
                             mo_error *err)
 {
@@ -57,7 +53,7 @@ mo_status mo_run_alloc_device_memory(mo_run_device *d, int64_t bytes,
     return status == MO_E_MEMORY ? fail_alloc(d, bytes, err) : status;
 }
 
-/* Known before anything is taken. */
+/* Before any allocation. */
 static mo_status check_memory(const mo_run_device *d, int64_t weights,
                               int64_t workspaces, mo_error *err)
 {
@@ -84,7 +80,7 @@ static mo_status check_memory(const mo_run_device *d, int64_t weights,
                    total, left);
 }
 
-static mo_status take_memory(mo_run_device *d, const mo_run_weights *weights,
+static mo_status alloc_arena(mo_run_device *d, const mo_run_weights *weights,
                              const int64_t *workspaces, mo_error *err)
 {
     void *memory = NULL;
@@ -104,9 +100,7 @@ static mo_status take_memory(mo_run_device *d, const mo_run_weights *weights,
     return status;
 }
 
-/* ------------------------------------------------------------------- places */
-
-static void place_values(mo_run_device *d)
+static void set_value_addresses(mo_run_device *d)
 {
     const mo_exec_plan *plan = d->plan;
 
@@ -121,22 +115,23 @@ static void place_values(mo_run_device *d)
     }
 }
 
-/* A kernel that is given a constant does not write to it. */
-static void place_constants(mo_run_device *d)
+/* A kernel does not write to a constant. */
+static void set_constant_addresses(mo_run_device *d)
 {
     for (int v = 0; v < d->plan->n_values; v++)
         if (d->plan->values[v].constant && d->constants[v])
             memcpy(&d->where[v], &d->constants[v], sizeof d->where[v]);
 }
 
-static void place_views(mo_run_device *d)
+static void set_view_addresses(mo_run_device *d)
 {
     for (int v = 0; v < d->plan->n_values; v++)
         d->where[v] = d->where[mo_plan_value_root(d->plan->values, v)];
 }
 
-/* Kernels are settled: what is needed is known, and where everything is. */
-static mo_status place(mo_run_device *d, mo_error *err)
+/* After kernels are final: workspaces and the weights still needed are
+ * known. */
+static mo_status alloc_and_bind(mo_run_device *d, mo_error *err)
 {
     int64_t workspaces[MO_PLAN_MAX_STREAMS];
     mo_run_weights weights = { 0 };
@@ -150,39 +145,36 @@ static mo_status place(mo_run_device *d, mo_error *err)
     if (status == MO_OK)
         status = check_memory(d, weights.bytes, d->workspace_bytes, err);
     if (status == MO_OK)
-        status = take_memory(d, &weights, workspaces, err);
+        status = alloc_arena(d, &weights, workspaces, err);
     if (status != MO_OK)
         return status;
-    place_values(d);
+    set_value_addresses(d);
     if (d->backend->apart)
         status = mo_run_upload_weights(d, &weights, err);
     else
-        place_constants(d);
-    place_views(d);
+        set_constant_addresses(d);
+    set_view_addresses(d);
     mo_run_bind_operands(d);
     return status;
 }
 
-/* -------------------------------------------------------- opening and ending
- */
-
-/* Touched before the first run, so that no page is missing in a timed one. */
-static mo_status make_stamps(mo_run_device *d, mo_error *err)
+/* Zeroed before the first run, so that no page fault falls into a timed one. */
+static mo_status alloc_timestamps(mo_run_device *d, mo_error *err)
 {
     size_t row = mo_run_timestamp_count(d->n_actions), count;
 
     if (!mo_size_mul(row, (size_t) d->options->runs, &count) ||
-        count > SIZE_MAX / sizeof *d->stamps)
+        count > SIZE_MAX / sizeof *d->timestamps)
         return mo_fail_memory(err);
-    d->stamps = malloc(count * sizeof *d->stamps);
-    d->warm_up_stamps = calloc(row, sizeof *d->warm_up_stamps);
-    if (!d->stamps || !d->warm_up_stamps)
+    d->timestamps = malloc(count * sizeof *d->timestamps);
+    d->warm_up_timestamps = calloc(row, sizeof *d->warm_up_timestamps);
+    if (!d->timestamps || !d->warm_up_timestamps)
         return mo_fail_memory(err);
-    memset(d->stamps, 0, count * sizeof *d->stamps);
+    memset(d->timestamps, 0, count * sizeof *d->timestamps);
     return MO_OK;
 }
 
-static mo_status make_room(mo_run_device *d, mo_error *err)
+static mo_status alloc_pointer_arrays(mo_run_device *d, mo_error *err)
 {
     size_t n = (size_t) d->plan->n_values + 1;
 
@@ -199,8 +191,8 @@ static mo_status make_room(mo_run_device *d, mo_error *err)
                : mo_fail_memory(err);
 }
 
-/* What there is besides where memory is apart. */
-static mo_status bridge(mo_run_device *d, mo_error *err)
+/* Additional set-up for separate memory. */
+static mo_status set_up_separate_memory(mo_run_device *d, mo_error *err)
 {
     mo_status status = mo_run_alloc_staging(d, err);
 
@@ -217,41 +209,41 @@ mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
     mo_status status;
 
     if (d->device == MO_PLAN_NONE)
-        return make_stamps(d, err);
-    d->told_ns = mo_stop_clock_ns();
+        return alloc_timestamps(d, err);
+    d->phase_end_ns = mo_stop_clock_ns();
     d->backend = d->options->backends[d->device];
     status = d->backend->open(&d->options->units[d->device], &d->unit, err);
     if (status != MO_OK)
         return status;
     mo_run_report_progress(d, "opened");
-    status = make_room(d, err);
+    status = alloc_pointer_arrays(d, err);
     if (status == MO_OK)
         status = mo_run_bind_constants(d, err);
     if (status == MO_OK)
         status = mo_run_prepare_kernels(d, err);
     if (status == MO_OK)
-        status = place(d, err);
+        status = alloc_and_bind(d, err);
     if (status == MO_OK)
         status = mo_run_bind_inputs(d, err);
     if (status == MO_OK && d->backend->apart)
-        status = bridge(d, err);
+        status = set_up_separate_memory(d, err);
     if (status == MO_OK)
-        status = make_stamps(d, err);
+        status = alloc_timestamps(d, err);
     if (status == MO_OK)
         mo_run_report_progress(d, "given its constants");
     return status;
 }
 
-static void release(const mo_run_device *d, void *memory)
+static void release_unit_memory(const mo_run_device *d, void *memory)
 {
     if (memory)
         d->backend->release(d->unit, memory);
 }
 
-/* All that belongs to the unit. */
+/* Frees everything that belongs to the unit. */
 static void close_unit(mo_run_device *d)
 {
-    /* An error here would only hide what went wrong before. */
+    /* An error here would only hide an earlier one. */
     if (d->backend->enter)
         (void) d->backend->enter(d->unit, NULL);
     mo_run_free_programs(d);
@@ -259,11 +251,11 @@ static void close_unit(mo_run_device *d)
         if (d->actions[i].kernel)
             d->backend->drop(d->unit, d->actions[i].kernel);
     for (int i = 0; i < d->n_unit_copies; i++)
-        release(d, d->unit_copies[i]);
+        release_unit_memory(d, d->unit_copies[i]);
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
-        release(d, d->workspaces[i]);
-    release(d, d->weights);
-    release(d, d->memory);
+        release_unit_memory(d, d->workspaces[i]);
+    release_unit_memory(d, d->weights);
+    release_unit_memory(d, d->memory);
     if (d->staging)
         d->backend->release_near(d->unit, d->staging);
     d->backend->close(d->unit);
@@ -286,13 +278,180 @@ void mo_run_device_close(mo_run_device *device)
     free(d->copies);
     free(d->unit_copies);
     free(d->fetched);
-    free(d->by_itself);
-    free(d->stamps);
-    free(d->warm_up_stamps);
+    free(d->isolated_ns);
+    free(d->timestamps);
+    free(d->warm_up_timestamps);
 }
 
 int64_t *mo_run_device_timestamps(const mo_run_device *device, int r)
 {
-    return device->stamps +
+    return device->timestamps +
            (size_t) r * mo_run_timestamp_count(device->n_actions);
+}
+
+static mo_status run_call(const mo_run_device *d, const mo_run_action *a,
+                          mo_error *err)
+{
+    void *workspace = d->workspaces[d->plan->calls[a->what].stream];
+    mo_status status =
+        d->backend->run(d->unit, a->kernel, a->in, a->out, workspace, err);
+
+    if (status != MO_OK)
+        mo_run_error_add_op_name(d, a->what, err);
+    return status;
+}
+
+/* A sent value is first copied to host memory. */
+static mo_status post_send(const mo_run_device *d, const mo_run_action *a,
+                           mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (a->data != a->value && a->bytes > 0)
+        status = d->backend->get(d->unit, a->data, a->value, a->bytes, err);
+    if (status == MO_OK)
+        status = d->options->transport->send(d->options->world, a->what,
+                                             a->data, err);
+    return status;
+}
+
+static mo_status await_transfer(const mo_run_device *d, const mo_run_action *a,
+                                mo_error *err)
+{
+    mo_status status = d->options->transport->wait(d->options->world, a->what,
+                                                   a->sending, err);
+
+    if (status == MO_OK && !a->sending && a->data != a->value && a->bytes > 0)
+        status = d->backend->put(d->unit, a->value, a->data, a->bytes, err);
+    return status;
+}
+
+mo_status mo_run_execute_step(const mo_run_device *d, const mo_run_action *a,
+                              mo_error *err)
+{
+    switch (a->kind) {
+    case MO_PLAN_STEP_COMPUTE:
+        return run_call(d, a, err);
+    case MO_PLAN_STEP_SEND:
+        return post_send(d, a, err);
+    case MO_PLAN_STEP_RECEIVE:
+        return d->options->transport->receive(d->options->world, a->what,
+                                              a->data, err);
+    case MO_PLAN_STEP_AWAIT:
+        break;
+    }
+    return await_transfer(d, a, err);
+}
+
+/* One run, call by call. */
+static mo_status run_steps(const mo_run_device *d, int64_t *timestamps,
+                           mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    timestamps[0] = mo_stop_clock_ns();
+    for (int i = 0; i < d->n_actions && status == MO_OK; i++) {
+        timestamps[mo_run_timestamp_step_begin(i)] = mo_stop_clock_ns();
+        status = mo_run_execute_step(d, &d->actions[i], err);
+        timestamps[mo_run_timestamp_step_end(i)] = mo_stop_clock_ns();
+    }
+    return status;
+}
+
+/* All calls of a program get the timestamps of the program. */
+static void set_program_timestamps(const mo_run_program *p, int64_t begun,
+                                   int64_t ended, int64_t *timestamps)
+{
+    for (int i = p->first; i < p->first + p->n; i++) {
+        timestamps[mo_run_timestamp_step_begin(i)] = begun;
+        timestamps[mo_run_timestamp_step_end(i)] = ended;
+    }
+}
+
+/* One run of recorded programs. */
+static mo_status run_programs(const mo_run_device *d, int64_t *timestamps,
+                              mo_error *err)
+{
+    const mo_run_program *p = d->programs;
+    mo_status status = MO_OK;
+    int64_t begun;
+
+    timestamps[0] = mo_stop_clock_ns();
+    for (int i = 0; i < d->n_actions && status == MO_OK;) {
+        begun = mo_stop_clock_ns();
+        if (d->actions[i].kind == MO_PLAN_STEP_COMPUTE) {
+            status = d->backend->replay(d->unit, p->recorded, err);
+            set_program_timestamps(p, begun, mo_stop_clock_ns(), timestamps);
+            i += p++->n;
+            continue;
+        }
+        status = mo_run_execute_step(d, &d->actions[i], err);
+        timestamps[mo_run_timestamp_step_begin(i)] = begun;
+        timestamps[mo_run_timestamp_step_end(i)] = mo_stop_clock_ns();
+        i++;
+    }
+    return status;
+}
+
+static bool has_separate_memory(const mo_run_device *d)
+{
+    return d->backend && d->backend->apart;
+}
+
+static mo_status run_once(mo_run_device *d, int64_t *timestamps, mo_error *err)
+{
+    mo_status status = d->are_recorded ? run_programs(d, timestamps, err)
+                                       : run_steps(d, timestamps, err);
+
+    if (status == MO_OK && has_separate_memory(d))
+        status = d->backend->wait(d->unit, err);
+    timestamps[mo_run_timestamp_run_end(d->n_actions)] = mo_stop_clock_ns();
+    return status;
+}
+
+/* The first run triggers one-time initialization in libraries: it goes call by
+ * call. */
+static mo_status record_after_first(mo_run_device *d, mo_error *err)
+{
+    if (!has_separate_memory(d) || d->are_recorded || d->options->eager)
+        return MO_OK;
+    return mo_run_record_programs(d, err);
+}
+
+static mo_status finish_runs(mo_run_device *d, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (!has_separate_memory(d) || d->n_runs == 0)
+        return MO_OK;
+    status = mo_run_fetch_outputs(d, err);
+    if (status != MO_OK || d->options->whole)
+        return status;
+    return mo_run_step_times(d, err);
+}
+
+mo_status mo_run_device_execute(mo_run_device *device, mo_error *err)
+{
+    mo_run_device *d = device;
+    const mo_run_plan_options *o = d->options;
+    mo_status status = MO_OK;
+
+    for (int r = -o->warm_ups; r < o->runs && status == MO_OK; r++) {
+        bool stop = mo_stop_reached(o->stop);
+
+        if (r > -o->warm_ups)
+            status = record_after_first(d, err);
+        if (status == MO_OK)
+            status = mo_run_load_inputs(d, err);
+        if (status == MO_OK)
+            status = o->transport->barrier(o->world, &stop, err);
+        if (status != MO_OK || stop)
+            break;
+        status = run_once(
+            d, r < 0 ? d->warm_up_timestamps : mo_run_device_timestamps(d, r),
+            err);
+        if (r >= 0)
+            d->n_runs = r + 1;
+    }
+    return status == MO_OK ? finish_runs(d, err) : status;
 }

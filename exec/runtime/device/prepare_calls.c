@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "exec/plan/ir/value_table.h"
+#include "exec/plan/schedule/offsets.h"
 #include "exec/runtime/device/device_run_internal.h"
 
 void mo_run_error_add_op_name(const mo_run_device *d, int call, mo_error *err)
@@ -10,7 +11,7 @@ void mo_run_error_add_op_name(const mo_run_device *d, int call, mo_error *err)
     const mo_plan_item *item;
     mo_error why;
 
-    /* Plans made by hand may have no items. */
+    /* Plans of tests may have no items. */
     if (!err || number >= d->plan->n_items)
         return;
     item = &d->plan->items[number];
@@ -70,7 +71,7 @@ static int count_calls(const mo_run_device *d)
     return n;
 }
 
-static mo_status settle(mo_run_device *d, mo_error *err)
+static mo_status settle_kernels(mo_run_device *d, mo_error *err)
 {
     size_t room = (size_t) count_calls(d) + 1;
     mo_backend_kernel **kernels =
@@ -109,7 +110,7 @@ mo_status mo_run_prepare_kernels(mo_run_device *d, mo_error *err)
         return status;
     mo_run_report_progress(d, "prepared");
     if (d->backend->settle)
-        status = settle(d, err);
+        status = settle_kernels(d, err);
     if (status == MO_OK && d->backend->settle)
         mo_run_report_progress(d, "settled (compiled, ways chosen)");
     return status;
@@ -157,4 +158,172 @@ void mo_run_bind_operands(mo_run_device *d)
             bind_call(d, &d->actions[i]);
         else
             bind_transfer(d, &d->actions[i]);
+}
+
+/*
+ * Partition into programs (CUDA graphs): calls between two transfers are one
+ * program:
+ *
+ *     compute a   compute b   send x   compute c   await x   compute d
+ *     |------ program 0 ----|          | prog. 1 |           | prog. 2 |
+ */
+static int count_programs(const mo_run_device *d)
+{
+    int n = 0;
+
+    for (int i = 0; i < d->n_actions; i++)
+        n += d->actions[i].kind == MO_PLAN_STEP_COMPUTE &&
+             (i == 0 || d->actions[i - 1].kind != MO_PLAN_STEP_COMPUTE);
+    return n;
+}
+
+/* Dependencies on calls of earlier programs are met when this one begins.
+ * position: by call of the plan, its index in the program, from first on. */
+static mo_status fill_call(mo_run_device *d, const mo_run_program *p, int i,
+                           const int *position, mo_error *err)
+{
+    const mo_run_action *a = &d->actions[p->first + i];
+    const mo_plan_call *planned = &d->plan->calls[a->what];
+    int *waits = mo_arena_array(d->arena, (size_t) planned->n_depends_on + 1,
+                                sizeof *waits);
+    int n = 0;
+
+    if (!waits)
+        return mo_fail_memory(err);
+    for (int k = 0; k < planned->n_depends_on; k++)
+        if (position[planned->depends_on[k]] >= p->first)
+            waits[n++] = position[planned->depends_on[k]] - p->first;
+    p->calls[i] =
+        (mo_backend_program_call){ .kernel = a->kernel,
+                                   .in = a->in,
+                                   .out = a->out,
+                                   .workspace = d->workspaces[planned->stream],
+                                   .lane = planned->stream,
+                                   .waits = waits,
+                                   .n_waits = n };
+    return MO_OK;
+}
+
+static mo_status fill_program(mo_run_device *d, mo_run_program *p,
+                              int *position, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    p->calls = mo_arena_array(d->arena, (size_t) p->n, sizeof *p->calls);
+    if (!p->calls)
+        return mo_fail_memory(err);
+    for (int i = 0; i < p->n; i++)
+        position[d->actions[p->first + i].what] = p->first + i;
+    for (int i = 0; i < p->n && status == MO_OK; i++)
+        status = fill_call(d, p, i, position, err);
+    return status;
+}
+
+mo_status mo_run_partition_programs(mo_run_device *d, mo_error *err)
+{
+    size_t room = (size_t) count_programs(d) + 1;
+    int *position = mo_arena_array(d->arena, (size_t) d->plan->n_calls + 1,
+                                   sizeof *position);
+    mo_status status = MO_OK;
+
+    d->programs = mo_arena_array(d->arena, room, sizeof *d->programs);
+    if (!d->programs || !position)
+        return mo_fail_memory(err);
+    for (int c = 0; c < d->plan->n_calls; c++)
+        position[c] = -1;
+    for (int i = 0; i < d->n_actions && status == MO_OK; i++) {
+        mo_run_program *p = &d->programs[d->n_programs];
+
+        if (d->actions[i].kind != MO_PLAN_STEP_COMPUTE)
+            continue;
+        p->first = i;
+        while (i < d->n_actions && d->actions[i].kind == MO_PLAN_STEP_COMPUTE)
+            i++;
+        p->n = i - p->first;
+        d->n_programs++;
+        status = fill_program(d, p, position, err);
+    }
+    return status;
+}
+
+mo_status mo_run_record_programs(mo_run_device *d, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < d->n_programs && status == MO_OK; i++) {
+        mo_run_program *p = &d->programs[i];
+
+        status = d->backend->record(d->unit, p->calls, p->n, &p->recorded, err);
+    }
+    d->are_recorded = status == MO_OK;
+    return status;
+}
+
+void mo_run_free_programs(mo_run_device *d)
+{
+    for (int i = 0; i < d->n_programs; i++)
+        if (d->programs[i].recorded)
+            d->backend->forget(d->unit, d->programs[i].recorded);
+}
+
+/* Whether the action posts a transfer that is staged through host memory. */
+static bool posts_staged_transfer(const mo_run_device *d,
+                                  const mo_run_action *a)
+{
+    return (a->kind == MO_PLAN_STEP_SEND || a->kind == MO_PLAN_STEP_RECEIVE) &&
+           !(d->carried && d->carried[a->what]);
+}
+
+static int find_await(const mo_run_device *d, int begin)
+{
+    int i = begin + 1;
+
+    while (i < d->n_actions && (d->actions[i].kind != MO_PLAN_STEP_AWAIT ||
+                                d->actions[i].what != d->actions[begin].what))
+        i++;
+    return i;
+}
+
+/* A buffer for each transfer, live from its post to its await. */
+static int collect_buffers(const mo_run_device *d, mo_plan_buffer *buffers)
+{
+    int n = 0;
+
+    for (int i = 0; i < d->n_actions; i++)
+        if (posts_staged_transfer(d, &d->actions[i]))
+            buffers[n++] =
+                (mo_plan_buffer){ .owner = i,
+                                  .begin = i,
+                                  .end = find_await(d, i),
+                                  .bytes = (int64_t) d->actions[i].bytes };
+    return n;
+}
+
+static void set_staging_address(mo_run_device *d, const mo_plan_buffer *buffer)
+{
+    d->actions[buffer->owner].data = d->staging + buffer->offset;
+    if (buffer->end < d->n_actions)
+        d->actions[buffer->end].data = d->staging + buffer->offset;
+}
+
+mo_status mo_run_alloc_staging(mo_run_device *d, mo_error *err)
+{
+    mo_plan_buffer *buffers =
+        mo_arena_array(d->arena, (size_t) d->n_actions + 1, sizeof *buffers);
+    mo_plan_arena_size packed = { 0 };
+    mo_status status;
+    void *near = NULL;
+    int n;
+
+    if (!buffers)
+        return mo_fail_memory(err);
+    n = collect_buffers(d, buffers);
+    status = mo_plan_assign_offsets(buffers, n, &packed, err);
+    if (status == MO_OK && n > 0)
+        status = d->backend->alloc_near(
+            d->unit, (size_t) packed.bytes + MO_PLAN_BUFFER_ALIGN, &near, err);
+    d->staging = near;
+    for (int i = 0; i < n && status == MO_OK; i++)
+        set_staging_address(d, &buffers[i]);
+    return status;
 }

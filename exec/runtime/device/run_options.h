@@ -15,9 +15,11 @@
 #include "exec/plan/ir/plan.h"
 #include "exec/transport/transport.h"
 
-/* Hears how long a part of a device's start took; from the device's thread. */
-typedef void mo_run_on_progress(const void *hearer, const char *device,
-                                const char *what, double seconds);
+/* Called with the duration of each phase of a device's start; from the
+ * device's thread. */
+typedef void mo_run_on_progress(const void *progress_context,
+                                const char *device, const char *what,
+                                double seconds);
 
 typedef struct mo_run_plan_options {
     const mo_transport *transport;
@@ -25,22 +27,22 @@ typedef struct mo_run_plan_options {
     const mo_backend *const *backends;    /* by device */
     const mo_backend_unit_options *units; /* by device */
     const int *rank_of;                   /* by device */
-    const mo_tensor_dense *inputs; /* by input of the plan; those that this
-                               rank does not read may be empty */
+    const mo_tensor_dense *inputs; /* by input of the plan; those that this rank
+                                      does not read may be empty */
     int warm_ups, runs;            /* runs at least 1 */
-    /* A digest of what else all ranks must have alike for the answer to be one;
-     * 0: nobody knows. */
-    uint64_t alike;
+    /* A digest of everything else that must be the same on all ranks; 0:
+     * unknown. */
+    uint64_t config_digest;
     bool trace; /* keep the times of every step of the median run */
-    bool whole; /* how long all of it takes is enough: no call is timed by
-                   itself, call_ns and busy_ns stay 0; not with trace */
-    bool eager; /* where memory is apart: call by call, no programs */
-    const int64_t *hold_ns;   /* by transfer: it takes at least so long where it
-                                 goes between devices with memory apart of this
-                                 process; NULL: as long as it takes */
-    const mo_stop *stop;      /* or NULL: ends between runs */
-    mo_run_on_progress *hear; /* or NULL: nobody wants to */
-    const void *hearer;
+    bool whole; /* only makespans are wanted: no call is timed in isolation,
+                   call_ns and busy_ns stay 0; not with trace */
+    bool eager; /* separate memory: call by call, no programs */
+    const int64_t *min_transfer_ns;  /* link emulation, by transfer: its minimum
+                                        duration between devices with separate
+                                        memory of this process; NULL: none */
+    const mo_stop *stop;             /* or NULL: checked between runs */
+    mo_run_on_progress *on_progress; /* or NULL */
+    const void *progress_context;
 } mo_run_plan_options;
 
 enum { MO_RUN_REASON_SIZE = 256 };

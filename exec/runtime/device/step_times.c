@@ -5,35 +5,34 @@
 #include "exec/runtime/device/device_run_internal.h"
 
 /*
- * A program is begun at once and nobody looks at the clock inside.  Its calls
- * are timed when all runs are done, one by one, and laid out as lanes and waits
- * tell, from the moment the program began:
+ * A program is launched at once, without timestamps inside. Its calls are
+ * measured in isolation after all runs, and the timeline is computed from
+ * streams and dependencies, from the launch of the program on:
  *
  *     host      begin p   send x: waits for p
  *     device    |--a--|----b----|
  *                 |---c---|
  *
- * What it costs to look at the clock is taken out of their times.  Where that
- * would be longer than it really took until the host had waited for it, all of
- * it is shortened by the same factor: calls by themselves are slower than side
- * by side.
+ * Timer overhead is subtracted. Where the computed timeline is longer than the
+ * host's wait for the program, it is scaled down: calls in isolation are
+ * slower than concurrent ones.
  */
 enum { PASSES = 5 }; /* or as many as there were runs */
 
-static int compare(const void *a, const void *b)
+static int compare_ns(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
 
     return x < y ? -1 : x > y;
 }
 
-/* n times of as many passes, by call, the middle ones to medians. */
+/* ns: n by passes, by call; the medians of each call. */
 static void find_medians(int64_t *ns, int n, int passes, int64_t *medians)
 {
     for (int i = 0; i < n; i++) {
         int64_t *all = ns + (size_t) i * PASSES;
 
-        qsort(all, (size_t) passes, sizeof *all, compare);
+        qsort(all, (size_t) passes, sizeof *all, compare_ns);
         medians[i] = all[(passes - 1) / 2];
     }
 }
@@ -44,10 +43,10 @@ int mo_run_timing_repeats(const mo_run_device *d)
 }
 
 /* ns: this pass's column is filled. */
-static mo_status time_pass(mo_run_device *d,
-                           const mo_backend_program_call *calls, int n,
-                           int pass, int64_t *took, int64_t *ns, int64_t *whole,
-                           mo_error *err)
+static mo_status measure_pass(mo_run_device *d,
+                              const mo_backend_program_call *calls, int n,
+                              int pass, int64_t *took, int64_t *ns,
+                              int64_t *whole, mo_error *err)
 {
     mo_status status = mo_run_load_inputs(d, err);
 
@@ -68,7 +67,8 @@ mo_status mo_run_median_call_times(mo_run_device *d,
     mo_status status = ns ? MO_OK : mo_fail_memory(err);
 
     for (int pass = 0; pass < passes && status == MO_OK; pass++)
-        status = time_pass(d, calls, n, pass, medians, ns, &wholes[pass], err);
+        status =
+            measure_pass(d, calls, n, pass, medians, ns, &wholes[pass], err);
     if (status == MO_OK && passes > 0) {
         find_medians(ns, n, passes, medians);
         find_medians(wholes, 1, passes, &whole);
@@ -78,10 +78,11 @@ mo_status mo_run_median_call_times(mo_run_device *d,
     return status;
 }
 
-/* All calls of its programs, one list: what is at its ends counts once.  ns: by
- * call of the list. */
-static mo_status time_programs(mo_run_device *d, mo_backend_program_call *calls,
-                               int64_t *ns, mo_error *err)
+/* All calls of all programs as one list, so that its two ends count once. ns:
+ * by call of the list. */
+static mo_status measure_programs(mo_run_device *d,
+                                  mo_backend_program_call *calls, int64_t *ns,
+                                  mo_error *err)
 {
     int n = 0, at = 0;
     mo_status status = MO_OK;
@@ -93,7 +94,7 @@ static mo_status time_programs(mo_run_device *d, mo_backend_program_call *calls,
         status = mo_run_median_call_times(d, calls, n, ns, err);
     for (int i = 0; i < d->n_programs && status == MO_OK; i++)
         for (int k = 0; k < d->programs[i].n; k++)
-            d->by_itself[d->programs[i].first + k] = ns[at++];
+            d->isolated_ns[d->programs[i].first + k] = ns[at++];
     return status;
 }
 
@@ -104,22 +105,20 @@ mo_status mo_run_time_calls(mo_run_device *d, mo_error *err)
     int64_t *ns = calloc(room, sizeof *ns);
     mo_status status = MO_OK;
 
-    d->by_itself = calloc(room, sizeof *d->by_itself);
-    if (!calls || !ns || !d->by_itself)
+    d->isolated_ns = calloc(room, sizeof *d->isolated_ns);
+    if (!calls || !ns || !d->isolated_ns)
         status = mo_fail_memory(err);
     if (status == MO_OK)
-        status = time_programs(d, calls, ns, err);
+        status = measure_programs(d, calls, ns, err);
     free(ns);
     free(calls);
     return status;
 }
 
-/* ------------------------------------------------------------------- layout */
-
-/* Begin and end of each call since its program began, into moments of a run
- * that begins at 0; returns when the last is over. */
-static int64_t lay_out(const mo_run_device *d, const mo_run_program *p,
-                       int64_t *moments)
+/* Computes begin and end of each call since its program began, as timestamps
+ * of a run that begins at 0; returns the end of the last. */
+static int64_t compute_timeline(const mo_run_device *d, const mo_run_program *p,
+                                int64_t *moments)
 {
     int64_t free_at[MO_PLAN_MAX_STREAMS] = { 0 }, last = 0;
 
@@ -131,7 +130,7 @@ static int64_t lay_out(const mo_run_device *d, const mo_run_program *p,
             end = moments[mo_run_timestamp_step_end(p->first + call->waits[k])];
             begin = end > begin ? end : begin;
         }
-        end = begin + d->by_itself[p->first + i];
+        end = begin + d->isolated_ns[p->first + i];
         moments[mo_run_timestamp_step_begin(p->first + i)] = begin;
         moments[mo_run_timestamp_step_end(p->first + i)] = end;
         free_at[call->lane] = end;
@@ -140,22 +139,22 @@ static int64_t lay_out(const mo_run_device *d, const mo_run_program *p,
     return last;
 }
 
-/* When the host has certainly waited for the program. */
+/* A time at which the host has waited for the program. */
 static int64_t known_end(const mo_run_device *d, const mo_run_program *p,
-                         const int64_t *stamps)
+                         const int64_t *timestamps)
 {
     for (int i = p->first + p->n; i < d->n_actions; i++)
         if (d->actions[i].kind == MO_PLAN_STEP_SEND)
-            return stamps[mo_run_timestamp_step_end(i)];
-    return stamps[mo_run_timestamp_run_end(d->n_actions)];
+            return timestamps[mo_run_timestamp_step_end(i)];
+    return timestamps[mo_run_timestamp_run_end(d->n_actions)];
 }
 
-static void place_program(const mo_run_device *d, const mo_run_program *p,
+static void scale_program(const mo_run_device *d, const mo_run_program *p,
                           const int64_t *moments, int64_t span,
-                          int64_t *free_at, int64_t *stamps)
+                          int64_t *free_at, int64_t *timestamps)
 {
-    int64_t end = known_end(d, p, stamps);
-    int64_t begin = stamps[mo_run_timestamp_step_begin(p->first)];
+    int64_t end = known_end(d, p, timestamps);
+    int64_t begin = timestamps[mo_run_timestamp_step_begin(p->first)];
     double factor;
 
     begin = *free_at > begin ? *free_at : begin;
@@ -164,21 +163,22 @@ static void place_program(const mo_run_device *d, const mo_run_program *p,
         int64_t from = moments[mo_run_timestamp_step_begin(i)];
         int64_t to = moments[mo_run_timestamp_step_end(i)];
 
-        stamps[mo_run_timestamp_step_begin(i)] =
+        timestamps[mo_run_timestamp_step_begin(i)] =
             begin + (int64_t) (factor * (double) from);
-        stamps[mo_run_timestamp_step_end(i)] =
+        timestamps[mo_run_timestamp_step_end(i)] =
             begin + (int64_t) (factor * (double) to);
     }
     *free_at = begin + (int64_t) (factor * (double) span);
 }
 
-static void place_run(const mo_run_device *d, const int64_t *moments,
-                      const int64_t *spans, int64_t *stamps)
+static void scale_run(const mo_run_device *d, const int64_t *moments,
+                      const int64_t *spans, int64_t *timestamps)
 {
-    int64_t free_at = stamps[0];
+    int64_t free_at = timestamps[0];
 
     for (int i = 0; i < d->n_programs; i++)
-        place_program(d, &d->programs[i], moments, spans[i], &free_at, stamps);
+        scale_program(d, &d->programs[i], moments, spans[i], &free_at,
+                      timestamps);
 }
 
 mo_status mo_run_step_times(mo_run_device *d, mo_error *err)
@@ -193,9 +193,9 @@ mo_status mo_run_step_times(mo_run_device *d, mo_error *err)
     if (status == MO_OK)
         status = mo_run_time_calls(d, err);
     for (int i = 0; i < d->n_programs && status == MO_OK; i++)
-        spans[i] = lay_out(d, &d->programs[i], moments);
+        spans[i] = compute_timeline(d, &d->programs[i], moments);
     for (int r = 0; r < d->n_runs && status == MO_OK; r++)
-        place_run(d, moments, spans, mo_run_device_timestamps(d, r));
+        scale_run(d, moments, spans, mo_run_device_timestamps(d, r));
     free(spans);
     free(moments);
     return status;

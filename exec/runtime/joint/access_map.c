@@ -6,8 +6,8 @@
 
 #include "base/array.h"
 
-/* Bytes that nobody has touched. */
-static mo_joint_access_range untouched(int64_t begin, int64_t end)
+/* Bytes without accesses. */
+static mo_joint_access_range empty_range(int64_t begin, int64_t end)
 {
     mo_joint_access_range span = { .begin = begin, .end = end };
 
@@ -16,17 +16,17 @@ static mo_joint_access_range untouched(int64_t begin, int64_t end)
     return span;
 }
 
-static mo_status begin_spans(mo_joint_access_map *b, mo_error *err)
+static mo_status init_ranges(mo_joint_access_map *b, mo_error *err)
 {
     mo_status status = MO_ARRAY_GROW(b->spans, b->n, b->room, err);
 
     if (status == MO_OK)
-        b->spans[b->n++] = untouched(0, INT64_MAX);
+        b->spans[b->n++] = empty_range(0, INT64_MAX);
     return status;
 }
 
-/* The one that a byte lies in. */
-static size_t find(const mo_joint_access_map *b, int64_t at)
+/* The range that contains a byte. */
+static size_t find_range(const mo_joint_access_map *b, int64_t at)
 {
     size_t low = 0, high = b->n;
 
@@ -41,11 +41,11 @@ static size_t find(const mo_joint_access_map *b, int64_t at)
     return low;
 }
 
-/* One begins there; which? */
-static mo_status cut_at(mo_joint_access_map *b, int64_t at, size_t *which,
-                        mo_error *err)
+/* Splits ranges so that one begins there; *which is its index. */
+static mo_status split_at(mo_joint_access_map *b, int64_t at, size_t *which,
+                          mo_error *err)
 {
-    size_t i = find(b, at);
+    size_t i = find_range(b, at);
     mo_status status;
 
     *which = i;
@@ -66,15 +66,15 @@ mo_status mo_joint_access_map_split(mo_joint_access_map *bytes, int64_t begin,
                                     size_t *n, mo_error *err)
 {
     size_t from = 0, to = 0;
-    mo_status status = bytes->n == 0 ? begin_spans(bytes, err) : MO_OK;
+    mo_status status = bytes->n == 0 ? init_ranges(bytes, err) : MO_OK;
 
     *first = NULL;
     *n = 0;
     if (status != MO_OK || begin >= end)
         return status;
-    status = cut_at(bytes, begin, &from, err);
+    status = split_at(bytes, begin, &from, err);
     if (status == MO_OK)
-        status = cut_at(bytes, end, &to, err);
+        status = split_at(bytes, end, &to, err);
     if (status != MO_OK)
         return status;
     *first = &bytes->spans[from];
@@ -90,7 +90,7 @@ void mo_joint_access_map_merge(mo_joint_access_map *bytes,
     if (n == 0)
         return;
     behind = bytes->n - n - (size_t) (first - bytes->spans);
-    *first = untouched(first->begin, first[n - 1].end);
+    *first = empty_range(first->begin, first[n - 1].end);
     memmove(first + 1, first + n, behind * sizeof *first);
     bytes->n -= n - 1;
 }

@@ -9,65 +9,66 @@
 #include "exec/runtime/joint/joint_internal.h"
 
 /*
- * What a call, or a value that is carried, waits for.
+ * Dependency edges of calls and direct transfers from data hazards (RAW, WAR,
+ * WAW), reduced with vector clocks.
  *
- * Calls among each other do as plan.h says: those behind a step of another kind
- * come after all calls of their device before it.  These are its base:
+ * Calls of one device depend on each other as in plan.h: those behind a step
+ * of another kind come after all calls of their device before it. These are
+ * its base:
  *
  *     base       {}             {a, b}               {c}
  *     steps      a    b   | send x |   c   | await x |   d
- *                lane 0, 1
+ *                stream 0, 1
  *
- * What is carried waits for who touched its bytes before, at both ends, unless
- * all of them only read; and so do calls for what is carried.  No other step
- * has to, be it before or behind: a device is held up by what it reads, and
- * whoever sends to it by those who still need the memory.  plan.h, where awaits
- * hold up all that is behind them, never lets two share bytes whose order would
- * be another one.  Ports are taken in turn: the sender's by the order on its
- * track, the receiver's since each waits for the last one through it.
+ * A direct transfer depends on all accesses to its bytes before it, at both
+ * ends, unless all of them are reads; and calls depend on direct transfers
+ * likewise. No other step has to, be it before or behind: a device waits for
+ * what it reads, and its senders for the readers of the memory they overwrite.
+ * plan.h, where an await blocks all steps behind it, never lets two values
+ * share bytes whose order would differ. Ports are used in turn: the sender's
+ * by the order on its track, the receiver's since each transfer waits for the
+ * last one through it.
  *
- * Ends of what other processes send or receive wait for the base as well: they
- * take a device's time until the other end is there, and should not begin
- * before it has nothing better to do.
+ * Ends of transfers to and from other processes wait for the base as well:
+ * they occupy a device until the other end arrives, and should not begin
+ * before it is idle.
  *
- * Waits that others imply are left out.  reach has, for every call and every
- * track (a lane, or a port), the last call of that track that is done when it
- * is.
+ * Implied dependencies are left out (transitive reduction). The vector clock
+ * of a call has, for every track (a stream, or a port), the last call of that
+ * track that happens before it.
  */
-typedef struct state {
+typedef struct device_state {
     int last[MO_PLAN_MAX_STREAMS]; /* calls since the base, or none */
     int base[MO_PLAN_MAX_STREAMS];
     int n_base;
     int last_in; /* through the port */
     mo_joint_access_map bytes;
-} state;
+} device_state;
 
-/* What is done to the bytes of a value. */
-typedef enum use { READ, WRITE } use;
+/* Kind of access to a value's bytes. */
+typedef enum access_kind { READ, WRITE } access_kind;
 
-typedef struct waiting {
+typedef struct dependency_state {
     mo_joint_state *j;
-    state *states;   /* by seat */
-    int *call_of;    /* by call of the plan */
-    int *track_last; /* by track */
+    device_state *states; /* by local device */
+    int *call_of;         /* by call of the plan */
+    int *track_last;      /* by track */
     int n_tracks;
-    int *reach;      /* by call and track */
-    int *candidates; /* of the call at hand */
+    int *clocks;     /* vector clocks, by call and track */
+    int *candidates; /* of the current call */
     size_t n_candidates, room;
-    int part_begin; /* all calls before are done */
-} waiting;
+    int part_begin; /* all calls before are complete */
+} dependency_state;
 
-/* -------------------------------------------------------------------- bases */
-
-static void clear_lanes(state *s)
+static void clear_streams(device_state *s)
 {
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         s->last[i] = MO_JOINT_NONE;
 }
 
-/* A step that is no call: what came since the base is the base now, for it
+/* A step that is no call: the calls since the base become the base, since they
  * waited for all of the old one. */
-static void close_stretch(state *s)
+static void close_base(device_state *s)
 {
     int n = 0;
 
@@ -76,14 +77,14 @@ static void close_stretch(state *s)
             s->base[n++] = s->last[i];
     if (n > 0)
         s->n_base = n;
-    clear_lanes(s);
+    clear_streams(s);
 }
 
-static void begin_part(waiting *w)
+static void begin_segment(dependency_state *w)
 {
     w->part_begin = w->j->n_calls;
-    for (int s = 0; s < w->j->n_seats; s++) {
-        clear_lanes(&w->states[s]);
+    for (int s = 0; s < w->j->n_local; s++) {
+        clear_streams(&w->states[s]);
         w->states[s].n_base = 0;
         w->states[s].last_in = MO_JOINT_NONE;
     }
@@ -91,9 +92,7 @@ static void begin_part(waiting *w)
         w->track_last[t] = MO_JOINT_NONE;
 }
 
-/* -------------------------------------------------------------------- waits */
-
-static mo_status want(waiting *w, int call, mo_error *err)
+static mo_status add_candidate(dependency_state *w, int call, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -105,68 +104,71 @@ static mo_status want(waiting *w, int call, mo_error *err)
     return status;
 }
 
-static mo_status want_all(waiting *w, const int *calls, int n, mo_error *err)
+static mo_status add_candidates(dependency_state *w, const int *calls, int n,
+                                mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < n && status == MO_OK; i++)
-        status = want(w, calls[i], err);
+        status = add_candidate(w, calls[i], err);
     return status;
 }
 
-static mo_status want_base(waiting *w, const state *s, mo_error *err)
+static mo_status add_base(dependency_state *w, const device_state *s,
+                          mo_error *err)
 {
-    return want_all(w, s->base, s->n_base, err);
+    return add_candidates(w, s->base, s->n_base, err);
 }
 
-static int descending(const void *a, const void *b)
+static int compare_descending(const void *a, const void *b)
 {
     int x = *(const int *) a, y = *(const int *) b;
 
     return x > y ? -1 : x < y;
 }
 
-static int *row(const waiting *w, int call)
+static int *clock_row(const dependency_state *w, int call)
 {
-    return w->reach + (size_t) call * (size_t) w->n_tracks;
+    return w->clocks + (size_t) call * (size_t) w->n_tracks;
 }
 
-static void join(const waiting *w, int *to, int call)
+static void merge_clock(const dependency_state *w, int *to, int call)
 {
-    const int *from = row(w, call);
+    const int *from = clock_row(w, call);
 
     for (int t = 0; t < w->n_tracks; t++)
         to[t] = from[t] > to[t] ? from[t] : to[t];
 }
 
-/* What was done when the one before on its track was. */
-static int *begin_row(const waiting *w, int call, int track)
+/* The clock starts as that of the previous call on its track. */
+static int *init_clock(const dependency_state *w, int call, int track)
 {
-    int *own = row(w, call);
+    int *own = clock_row(w, call);
 
     for (int t = 0; t < w->n_tracks; t++)
         own[t] = MO_JOINT_NONE;
     if (w->track_last[track] != MO_JOINT_NONE)
-        join(w, own, w->track_last[track]);
+        merge_clock(w, own, w->track_last[track]);
     return own;
 }
 
-/* The later a candidate, the more it may imply: these come first. */
-static mo_status choose_waits(waiting *w, int call, int track, mo_error *err)
+/* The latest candidates come first: they imply the most. */
+static mo_status reduce_candidates(dependency_state *w, int call, int track,
+                                   mo_error *err)
 {
     mo_joint_state *j = w->j;
-    int *own = begin_row(w, call, track), *waits, n = 0;
+    int *own = init_clock(w, call, track), *waits, n = 0;
 
     if (w->n_candidates > 0)
         qsort(w->candidates, w->n_candidates, sizeof *w->candidates,
-              descending);
+              compare_descending);
     for (size_t i = 0; i < w->n_candidates; i++) {
         int other = w->candidates[i];
 
         if (own[j->tracks[other]] >= other)
             continue;
         w->candidates[n++] = other - w->part_begin;
-        join(w, own, other);
+        merge_clock(w, own, other);
     }
     waits = mo_arena_array(j->arena, (size_t) n + 1, sizeof *waits);
     if (!waits)
@@ -181,13 +183,11 @@ static mo_status choose_waits(waiting *w, int call, int track, mo_error *err)
     return MO_OK;
 }
 
-/* -------------------------------------------------------------------- bytes */
-
-/* The spans of a value's bytes: of a view those it shares, of a part those of
- * the whole; none where it has no place in the device's memory. */
-static mo_status spans_of(const waiting *w, state *s, int value,
-                          mo_joint_access_range **first, size_t *n,
-                          mo_error *err)
+/* The ranges of a value's bytes: of a view those it shares, of a part those of
+ * the whole; none where it has no offset in the device's arena. */
+static mo_status value_ranges(const dependency_state *w, device_state *s,
+                              int value, mo_joint_access_range **first,
+                              size_t *n, mo_error *err)
 {
     const mo_plan_value *values = w->j->plan->values, *it;
 
@@ -204,48 +204,51 @@ static mo_status spans_of(const waiting *w, state *s, int value,
         first, n, err);
 }
 
-/* Calls want what came in, and what goes out before they overwrite it. */
-static mo_status want_carries(waiting *w, state *s, int value, use how,
-                              mo_error *err)
+/* Calls depend on incoming transfers (RAW), and on outgoing ones before they
+ * overwrite the bytes (WAR). */
+static mo_status add_transfer_hazards(dependency_state *w, device_state *s,
+                                      int value, access_kind how, mo_error *err)
 {
     mo_joint_access_range *spans = NULL;
     size_t n = 0;
-    mo_status status = spans_of(w, s, value, &spans, &n, err);
+    mo_status status = value_ranges(w, s, value, &spans, &n, err);
 
     for (size_t i = 0; i < n && status == MO_OK; i++) {
-        status = want(w, spans[i].wrote[MO_JOINT_TRACK_IN], err);
+        status = add_candidate(w, spans[i].wrote[MO_JOINT_TRACK_IN], err);
         if (how == WRITE && status == MO_OK)
-            status = want(w, spans[i].read[MO_JOINT_TRACK_OUT], err);
+            status = add_candidate(w, spans[i].read[MO_JOINT_TRACK_OUT], err);
     }
     return status;
 }
 
-/* What is carried wants everybody. */
-static mo_status want_users(waiting *w, state *s, int value, use how,
-                            mo_error *err)
+/* A direct transfer depends on all accesses. */
+static mo_status add_access_hazards(dependency_state *w, device_state *s,
+                                    int value, access_kind how, mo_error *err)
 {
     mo_joint_access_range *spans = NULL;
     size_t n = 0;
-    mo_status status = spans_of(w, s, value, &spans, &n, err);
+    mo_status status = value_ranges(w, s, value, &spans, &n, err);
 
     for (size_t i = 0; i < n && status == MO_OK; i++) {
-        status = want_all(w, spans[i].wrote, MO_JOINT_TRACK_COUNT, err);
+        status = add_candidates(w, spans[i].wrote, MO_JOINT_TRACK_COUNT, err);
         if (how == WRITE && status == MO_OK)
-            status = want_all(w, spans[i].read, MO_JOINT_TRACK_COUNT, err);
+            status =
+                add_candidates(w, spans[i].read, MO_JOINT_TRACK_COUNT, err);
     }
     return status;
 }
 
-/* From now on the call is the last one of its track there.  Who writes all of
- * the bytes comes after those who touched them before (life.h), so that whoever
- * waits for it need not know of these. */
-static mo_status note_use(const waiting *w, state *s, int value, use how,
-                          int track, int call, mo_error *err)
+/* Records the call as the last one of its track there. A writer of all of the
+ * bytes comes after all earlier accesses (exec/plan/schedule/liveness.h), so
+ * that dependants of it need not know of these. */
+static mo_status record_access(const dependency_state *w, device_state *s,
+                               int value, access_kind how, int track, int call,
+                               mo_error *err)
 {
     const mo_plan_value *values = w->j->plan->values;
     mo_joint_access_range *spans = NULL;
     size_t n = 0;
-    mo_status status = spans_of(w, s, value, &spans, &n, err);
+    mo_status status = value_ranges(w, s, value, &spans, &n, err);
 
     if (how == WRITE && n > 0 &&
         !values[mo_plan_value_root(values, value)].part) {
@@ -257,151 +260,158 @@ static mo_status note_use(const waiting *w, state *s, int value, use how,
     return status;
 }
 
-/* -------------------------------------------------------------------- items */
-
-/* A new call on a track of a seat, with the waits that are wanted. */
-static mo_status push(waiting *w, mo_joint_item *item, int track,
-                      const mo_backend_program_call *call, mo_error *err)
+/* Appends a call on a track of a device, with the dependencies collected. */
+static mo_status append_call(dependency_state *w, mo_joint_item *item,
+                             int track, const mo_backend_program_call *call,
+                             mo_error *err)
 {
     mo_joint_state *j = w->j;
 
     item->call = j->n_calls++;
     j->calls[item->call] = *call;
-    j->calls[item->call].unit = j->devices[item->seat]->unit;
-    j->tracks[item->call] = item->seat * MO_JOINT_TRACK_COUNT + track;
-    return choose_waits(w, item->call, j->tracks[item->call], err);
+    j->calls[item->call].unit = j->devices[item->local]->unit;
+    j->tracks[item->call] = item->local * MO_JOINT_TRACK_COUNT + track;
+    return reduce_candidates(w, item->call, j->tracks[item->call], err);
 }
 
-static mo_status want_of_call(waiting *w, state *s, const mo_plan_call *planned,
-                              mo_error *err)
+static mo_status find_call_dependencies(dependency_state *w, device_state *s,
+                                        const mo_plan_call *planned,
+                                        mo_error *err)
 {
     const mo_call *call = &planned->call;
     mo_status status = MO_OK;
 
     if (s->last[planned->stream] == MO_JOINT_NONE)
-        status = want_base(w, s, err);
+        status = add_base(w, s, err);
     for (int i = 0; i < planned->n_depends_on && status == MO_OK; i++)
-        status = want(w, w->call_of[planned->depends_on[i]], err);
+        status = add_candidate(w, w->call_of[planned->depends_on[i]], err);
     for (int i = 0; i < call->n_in && status == MO_OK; i++)
-        status = want_carries(w, s, call->in[i], READ, err);
+        status = add_transfer_hazards(w, s, call->in[i], READ, err);
     for (int i = 0; i < call->n_out && status == MO_OK; i++)
-        status = want_carries(w, s, call->out[i], WRITE, err);
+        status = add_transfer_hazards(w, s, call->out[i], WRITE, err);
     return status;
 }
 
-static mo_status note_call(const waiting *w, state *s,
-                           const mo_plan_call *planned, int number,
-                           mo_error *err)
+static mo_status record_call(const dependency_state *w, device_state *s,
+                             const mo_plan_call *planned, int number,
+                             mo_error *err)
 {
     const mo_call *call = &planned->call;
     mo_status status = MO_OK;
 
     for (int i = 0; i < call->n_in && status == MO_OK; i++)
-        status =
-            note_use(w, s, call->in[i], READ, planned->stream, number, err);
+        status = record_access(w, s, call->in[i], READ, planned->stream, number,
+                               err);
     for (int i = 0; i < call->n_out && status == MO_OK; i++)
-        status =
-            note_use(w, s, call->out[i], WRITE, planned->stream, number, err);
+        status = record_access(w, s, call->out[i], WRITE, planned->stream,
+                               number, err);
     return status;
 }
 
-static mo_status add_call(waiting *w, mo_joint_item *item, mo_error *err)
+static mo_status add_call(dependency_state *w, mo_joint_item *item,
+                          mo_error *err)
 {
-    const mo_run_device *d = w->j->devices[item->seat];
+    const mo_run_device *d = w->j->devices[item->local];
     const mo_run_action *a = &d->actions[item->action];
     const mo_plan_call *planned = &w->j->plan->calls[a->what];
-    state *s = &w->states[item->seat];
-    mo_status status = want_of_call(w, s, planned, err);
+    device_state *s = &w->states[item->local];
+    mo_status status = find_call_dependencies(w, s, planned, err);
 
     if (status == MO_OK)
-        status = push(w, item, planned->stream,
-                      &(mo_backend_program_call){
-                          .kernel = a->kernel,
-                          .in = a->in,
-                          .out = a->out,
-                          .workspace = d->workspaces[planned->stream],
-                          .lane = planned->stream },
-                      err);
+        status = append_call(w, item, planned->stream,
+                             &(mo_backend_program_call){
+                                 .kernel = a->kernel,
+                                 .in = a->in,
+                                 .out = a->out,
+                                 .workspace = d->workspaces[planned->stream],
+                                 .lane = planned->stream },
+                             err);
     if (status == MO_OK)
-        status = note_call(w, s, planned, item->call, err);
+        status = record_call(w, s, planned, item->call, err);
     w->call_of[a->what] = item->call;
     s->last[planned->stream] = item->call;
     return status;
 }
 
-/* Where a carry ends; NULL: elsewhere. */
-static state *target_of(const waiting *w, const mo_joint_item *item)
+/* The destination of a direct transfer; NULL: in another process. */
+static device_state *destination(const dependency_state *w,
+                                 const mo_joint_item *item)
 {
-    int to = item->carry.from_unit ? item->to_seat : item->seat;
+    int to = item->carry.from_unit ? item->to_local : item->local;
 
     return to == MO_JOINT_NONE ? NULL : &w->states[to];
 }
 
-static mo_status want_of_carry(waiting *w, const mo_joint_item *item,
-                               state *from, state *to, mo_error *err)
+static mo_status find_transfer_dependencies(dependency_state *w,
+                                            const mo_joint_item *item,
+                                            device_state *from,
+                                            device_state *to, mo_error *err)
 {
     const mo_plan_transfer *it = &w->j->plan->transfers[item->carry.transfer];
     mo_status status = MO_OK;
 
     if (!from || !to)
-        status = want_base(w, &w->states[item->seat], err);
+        status = add_base(w, &w->states[item->local], err);
     if (from && status == MO_OK)
-        status = want_users(w, from, it->from_value, READ, err);
+        status = add_access_hazards(w, from, it->from_value, READ, err);
     if (to && status == MO_OK)
-        status = want_users(w, to, it->to_value, WRITE, err);
+        status = add_access_hazards(w, to, it->to_value, WRITE, err);
     if (to && status == MO_OK)
-        status = want(w, to->last_in, err);
+        status = add_candidate(w, to->last_in, err);
     return status;
 }
 
-static mo_status note_carry(const waiting *w, const mo_joint_item *item,
-                            state *from, state *to, mo_error *err)
+static mo_status record_transfer(const dependency_state *w,
+                                 const mo_joint_item *item, device_state *from,
+                                 device_state *to, mo_error *err)
 {
     const mo_plan_transfer *it = &w->j->plan->transfers[item->carry.transfer];
     mo_status status = MO_OK;
 
     if (from)
-        status = note_use(w, from, it->from_value, READ, MO_JOINT_TRACK_OUT,
-                          item->call, err);
+        status = record_access(w, from, it->from_value, READ,
+                               MO_JOINT_TRACK_OUT, item->call, err);
     if (to && status == MO_OK)
-        status = note_use(w, to, it->to_value, WRITE, MO_JOINT_TRACK_IN,
-                          item->call, err);
+        status = record_access(w, to, it->to_value, WRITE, MO_JOINT_TRACK_IN,
+                               item->call, err);
     if (to)
         to->last_in = item->call;
     return status;
 }
 
-static mo_status add_carry(waiting *w, mo_joint_item *item, mo_error *err)
+static mo_status add_transfer(dependency_state *w, mo_joint_item *item,
+                              mo_error *err)
 {
     bool sends = item->carry.from_unit != NULL;
-    state *from = sends ? &w->states[item->seat] : NULL;
-    state *to = target_of(w, item);
+    device_state *from = sends ? &w->states[item->local] : NULL;
+    device_state *to = destination(w, item);
     mo_status status;
 
     if (from)
-        close_stretch(from);
+        close_base(from);
     if (to)
-        close_stretch(to);
-    status = want_of_carry(w, item, from, to, err);
+        close_base(to);
+    status = find_transfer_dependencies(w, item, from, to, err);
     if (status == MO_OK)
-        status = push(
+        status = append_call(
             w, item, sends ? MO_JOINT_TRACK_OUT : MO_JOINT_TRACK_IN,
             &(mo_backend_program_call){ .carry = &item->carry,
                                         .lane = sends ? MO_BACKEND_STREAM_OUT
                                                       : MO_BACKEND_STREAM_IN },
             err);
-    return status == MO_OK ? note_carry(w, item, from, to, err) : status;
+    return status == MO_OK ? record_transfer(w, item, from, to, err) : status;
 }
 
-static mo_status add_item(waiting *w, mo_joint_item *item, mo_error *err)
+static mo_status add_item_calls(dependency_state *w, mo_joint_item *item,
+                                mo_error *err)
 {
     switch (item->kind) {
     case MO_JOINT_ITEM_CALL:
         return add_call(w, item, err);
     case MO_JOINT_ITEM_TRANSFER:
-        return add_carry(w, item, err);
+        return add_transfer(w, item, err);
     case MO_JOINT_ITEM_AWAIT:
-        close_stretch(&w->states[item->seat]);
+        close_base(&w->states[item->local]);
         break;
     case MO_JOINT_ITEM_STAGED:
         break;
@@ -409,60 +419,59 @@ static mo_status add_item(waiting *w, mo_joint_item *item, mo_error *err)
     return MO_OK;
 }
 
-static mo_status add_part(waiting *w, mo_joint_segment *part, mo_error *err)
+static mo_status add_segment(dependency_state *w, mo_joint_segment *part,
+                             mo_error *err)
 {
     mo_status status = MO_OK;
 
-    begin_part(w);
+    begin_segment(w);
     part->first_call = w->j->n_calls;
     for (int i = part->first; i < part->first + part->n && status == MO_OK; i++)
-        status = add_item(w, &w->j->items[i], err);
+        status = add_item_calls(w, &w->j->items[i], err);
     part->n_calls = w->j->n_calls - part->first_call;
     return status;
 }
 
-/* --------------------------------------------------------------------- room */
-
-static void fill(int *numbers, int n)
+static void fill_none(int *numbers, int n)
 {
     for (int i = 0; i < n; i++)
         numbers[i] = MO_JOINT_NONE;
 }
 
-static mo_status make_room(waiting *w, mo_error *err)
+static mo_status alloc_state(dependency_state *w, mo_error *err)
 {
     mo_joint_state *j = w->j;
     size_t n = (size_t) j->n_items + 1, count;
 
-    w->n_tracks = j->n_seats * MO_JOINT_TRACK_COUNT;
+    w->n_tracks = j->n_local * MO_JOINT_TRACK_COUNT;
     j->calls = mo_arena_array(j->arena, n, sizeof *j->calls);
     j->tracks = mo_arena_array(j->arena, n, sizeof *j->tracks);
     w->call_of =
         mo_arena_array(j->arena, (size_t) j->plan->n_calls + 1, sizeof(int));
     w->track_last = mo_arena_array(j->arena, (size_t) w->n_tracks, sizeof(int));
     w->states =
-        mo_arena_array(j->arena, (size_t) j->n_seats, sizeof *w->states);
+        mo_arena_array(j->arena, (size_t) j->n_local, sizeof *w->states);
     if (!mo_size_mul(n, (size_t) w->n_tracks, &count) ||
         count > SIZE_MAX / sizeof(int))
         return mo_fail_memory(err);
-    w->reach = malloc(count * sizeof(int));
+    w->clocks = malloc(count * sizeof(int));
     if (!j->calls || !j->tracks || !w->call_of || !w->track_last ||
-        !w->states || !w->reach)
+        !w->states || !w->clocks)
         return mo_fail_memory(err);
-    fill(w->call_of, j->plan->n_calls);
+    fill_none(w->call_of, j->plan->n_calls);
     return MO_OK;
 }
 
 mo_status mo_joint_find_dependencies(mo_joint_state *j, mo_error *err)
 {
-    waiting w = { .j = j };
-    mo_status status = make_room(&w, err);
+    dependency_state w = { .j = j };
+    mo_status status = alloc_state(&w, err);
 
-    for (int i = 0; i < j->n_parts && status == MO_OK; i++)
-        status = add_part(&w, &j->parts[i], err);
-    for (int i = 0; w.states && i < j->n_seats; i++)
+    for (int i = 0; i < j->n_segments && status == MO_OK; i++)
+        status = add_segment(&w, &j->segments[i], err);
+    for (int i = 0; w.states && i < j->n_local; i++)
         mo_joint_access_map_clear(&w.states[i].bytes);
     free(w.candidates);
-    free(w.reach);
+    free(w.clocks);
     return status;
 }

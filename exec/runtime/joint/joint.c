@@ -1,15 +1,205 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/runtime/joint/joint.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/stop.h"
+#include "exec/runtime/joint/joint.h"
 #include "exec/runtime/joint/joint_internal.h"
+#include "exec/thread/cpu_pause.h"
 
-/* ----------------------------------------------------------------- choosing */
+/* The unit that records, launches and waits for programs. */
+enum { RECORDER = 0 };
 
-static bool can_join(const mo_backend *backend)
+enum { POLL_NS = 50000 }; /* interval of polling the carriers */
+
+static mo_status poll_carriers(const mo_joint_state *j, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < j->n_carriers && status == MO_OK; i++)
+        status = j->carriers[i]->poll(j->carriers[i], err);
+    return status;
+}
+
+/* Spin-wait; polls the carriers, since the other end of a transfer may have
+ * failed. */
+static mo_status spin_wait(mo_joint_state *j, mo_backend_unit *unit,
+                           mo_error *err)
+{
+    int64_t polled = mo_stop_clock_ns();
+    bool done = false;
+    mo_status status = j->backend->done(unit, &done, err);
+
+    while (status == MO_OK && !done) {
+        mo_thread_pause();
+        if (mo_stop_clock_ns() - polled >= POLL_NS) {
+            status = poll_carriers(j, err);
+            polled = mo_stop_clock_ns();
+        }
+        if (status == MO_OK)
+            status = j->backend->done(unit, &done, err);
+    }
+    return status;
+}
+
+mo_status mo_joint_synchronize(mo_joint_state *j, int local, mo_error *err)
+{
+    mo_backend_unit *unit = j->devices[local]->unit;
+    mo_status status = mo_joint_activate_unit(j, local, err);
+
+    if (status == MO_OK && j->n_carriers > 0)
+        status = spin_wait(j, unit, err);
+    return status == MO_OK ? j->backend->wait(unit, err) : status;
+}
+
+/* The recorder first: when a program is complete the other units are idle, but
+ * may report an error. */
+static mo_status wait_for_all(mo_joint_state *j, int64_t *over, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int s = 0; s < j->n_local && status == MO_OK; s++) {
+        status = mo_joint_synchronize(j, s, err);
+        if (s == RECORDER || !j->are_recorded)
+            *over = mo_stop_clock_ns();
+    }
+    return status;
+}
+
+static mo_status launch_call(mo_joint_state *j, const mo_joint_item *item,
+                             mo_error *err)
+{
+    const mo_run_device *d = j->devices[item->local];
+    mo_status status = mo_joint_activate_unit(j, item->local, err);
+
+    return status == MO_OK
+               ? mo_run_execute_step(d, &d->actions[item->action], err)
+               : status;
+}
+
+static mo_status launch_item(mo_joint_state *j, const mo_joint_item *item,
+                             mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (item->kind == MO_JOINT_ITEM_CALL)
+        return launch_call(j, item, err);
+    if (item->kind != MO_JOINT_ITEM_TRANSFER)
+        return MO_OK;
+    status = mo_joint_activate_unit(j, item->local, err);
+    if (status == MO_OK)
+        status =
+            j->backend->carry(j->devices[item->local]->unit, &item->carry, err);
+    return status;
+}
+
+static mo_status launch_segment(mo_joint_state *j, const mo_joint_segment *part,
+                                mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (!j->are_recorded) {
+        for (int i = part->first; i < part->first + part->n && status == MO_OK;
+             i++)
+            status = launch_item(j, &j->items[i], err);
+        return status;
+    }
+    if (!part->recorded)
+        return MO_OK;
+    status = mo_joint_activate_unit(j, RECORDER, err);
+    if (status == MO_OK)
+        status =
+            j->backend->replay(j->devices[RECORDER]->unit, part->recorded, err);
+    return status;
+}
+
+static void set_timestamps(int64_t *row, int action, int64_t begun,
+                           int64_t ended)
+{
+    row[mo_run_timestamp_step_begin(action)] = begun;
+    row[mo_run_timestamp_step_end(action)] = ended;
+}
+
+/* All steps of a segment get the timestamps of the segment. */
+static void set_segment_timestamps(const mo_joint_state *j,
+                                   const mo_joint_segment *part, int64_t begun,
+                                   int64_t ended, int64_t *const *rows)
+{
+    for (int i = part->first; i < part->first + part->n; i++) {
+        const mo_joint_item *item = &j->items[i];
+
+        set_timestamps(rows[item->local], item->action, begun, ended);
+        if (item->to_local != MO_JOINT_NONE)
+            set_timestamps(rows[item->to_local], item->to_action, begun, ended);
+    }
+}
+
+/* A host step needs the results of the segment on all devices. */
+static mo_status run_segment(mo_joint_state *j, const mo_joint_segment *part,
+                             int64_t *const *rows, int64_t *over, mo_error *err)
+{
+    int64_t begun = mo_stop_clock_ns();
+    mo_status status;
+
+    *over = begun;
+    if (part->is_host) {
+        status = launch_call(j, &j->items[part->first], err);
+        *over = mo_stop_clock_ns();
+    } else {
+        status = launch_segment(j, part, err);
+        if (status == MO_OK)
+            status = wait_for_all(j, over, err);
+    }
+    set_segment_timestamps(j, part, begun, *over, rows);
+    return status;
+}
+
+mo_status mo_joint_execute(mo_joint_state *j, int64_t *const *rows,
+                           mo_error *err)
+{
+    int64_t begun = mo_stop_clock_ns(), over = begun;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < j->n_segments && status == MO_OK; i++)
+        status = run_segment(j, &j->segments[i], rows, &over, err);
+    for (int s = 0; s < j->n_local; s++) {
+        rows[s][0] = begun;
+        rows[s][mo_run_timestamp_run_end(j->devices[s]->n_actions)] = over;
+    }
+    return status;
+}
+
+mo_status mo_joint_record_programs(mo_joint_state *j, mo_error *err)
+{
+    mo_backend_unit *unit = j->devices[RECORDER]->unit;
+    mo_status status = mo_joint_activate_unit(j, RECORDER, err);
+
+    for (int i = 0; i < j->n_segments && status == MO_OK; i++) {
+        mo_joint_segment *part = &j->segments[i];
+
+        if (part->n_calls > 0)
+            status = j->backend->record(unit, j->calls + part->first_call,
+                                        part->n_calls, &part->recorded, err);
+    }
+    j->are_recorded = status == MO_OK;
+    return status;
+}
+
+void mo_joint_free_programs(mo_joint_state *j)
+{
+    if (j->n_local == 0 || !j->devices[RECORDER]->unit)
+        return;
+    /* An error here would hide an earlier one. */
+    (void) mo_joint_activate_unit(j, RECORDER, NULL);
+    for (int i = 0; i < j->n_segments; i++)
+        if (j->segments[i].recorded) {
+            j->backend->forget(j->devices[RECORDER]->unit,
+                               j->segments[i].recorded);
+            j->segments[i].recorded = NULL;
+        }
+}
+
+static bool supports_joint(const mo_backend *backend)
 {
     return backend->apart && backend->carry && backend->done;
 }
@@ -24,7 +214,7 @@ int mo_joint_select_devices(const mo_exec_plan *plan,
         chosen[d] = false;
         if (options->rank_of[d] != rank)
             continue;
-        if (!backend && can_join(options->backends[d]))
+        if (!backend && supports_joint(options->backends[d]))
             backend = options->backends[d];
         chosen[d] = backend && options->backends[d] == backend;
         n += chosen[d];
@@ -55,16 +245,14 @@ bool mo_joint_uses_carrier(const mo_run_device *device)
     return false;
 }
 
-/* ------------------------------------------------------------------ opening */
-
-mo_status mo_joint_activate_unit(mo_joint_state *j, int seat, mo_error *err)
+mo_status mo_joint_activate_unit(mo_joint_state *j, int local, mo_error *err)
 {
-    return j->backend->enter ? j->backend->enter(j->devices[seat]->unit, err)
+    return j->backend->enter ? j->backend->enter(j->devices[local]->unit, err)
                              : MO_OK;
 }
 
-/* A carrier stands for many transfers. */
-static void note_carrier(mo_joint_state *j, const mo_backend_carrier *carrier)
+/* A carrier serves many transfers. */
+static void add_carrier(mo_joint_state *j, const mo_backend_carrier *carrier)
 {
     const char *because;
     int i = 0;
@@ -76,26 +264,26 @@ static void note_carrier(mo_joint_state *j, const mo_backend_carrier *carrier)
     j->carriers[j->n_carriers++] = carrier;
     because = carrier->eager_because ? carrier->eager_because(carrier) : NULL;
     if (because)
-        snprintf(j->eager_because, MO_RUN_REASON_SIZE, "%s", because);
+        snprintf(j->eager_reason, MO_RUN_REASON_SIZE, "%s", because);
 }
 
-static void find_carried(mo_joint_state *j)
+static void find_direct_transfers(mo_joint_state *j)
 {
     for (int t = 0; t < j->plan->n_transfers; t++) {
         const mo_plan_transfer *way = &j->plan->transfers[t];
-        bool sends = j->seat_of[way->from] != MO_JOINT_NONE;
-        bool receives = j->seat_of[way->to] != MO_JOINT_NONE;
+        bool sends = j->local_of[way->from] != MO_JOINT_NONE;
+        bool receives = j->local_of[way->to] != MO_JOINT_NONE;
         const mo_backend_carrier *carrier = NULL;
 
         if (sends != receives)
             carrier = mo_joint_find_carrier(j->options, t);
         if (carrier)
-            note_carrier(j, carrier);
+            add_carrier(j, carrier);
         j->carried[t] = (sends && receives) || carrier;
     }
 }
 
-static mo_status make_room(mo_joint_state *j, mo_error *err)
+static mo_status alloc_state(mo_joint_state *j, mo_error *err)
 {
     size_t devices = (size_t) j->plan->n_devices + 1;
     size_t transfers = (size_t) j->plan->n_transfers + 1;
@@ -103,26 +291,25 @@ static mo_status make_room(mo_joint_state *j, mo_error *err)
     j->arena = mo_arena_new();
     if (!j->arena)
         return mo_fail_memory(err);
-    j->seat_of = mo_arena_array(j->arena, devices, sizeof *j->seat_of);
+    j->local_of = mo_arena_array(j->arena, devices, sizeof *j->local_of);
     j->units = mo_arena_array(j->arena, devices, sizeof *j->units);
     j->carried = mo_arena_array(j->arena, transfers, sizeof *j->carried);
     j->carriers = mo_arena_array(j->arena, transfers, sizeof *j->carriers);
-    if (!j->seat_of || !j->units || !j->carried || !j->carriers)
+    if (!j->local_of || !j->units || !j->carried || !j->carriers)
         return mo_fail_memory(err);
     for (int d = 0; d < j->plan->n_devices; d++)
-        j->seat_of[d] = MO_JOINT_NONE;
-    for (int s = 0; s < j->n_seats; s++)
-        j->seat_of[j->devices[s]->device] = s;
+        j->local_of[d] = MO_JOINT_NONE;
+    for (int s = 0; s < j->n_local; s++)
+        j->local_of[j->devices[s]->device] = s;
     return MO_OK;
 }
 
-/* One after the other: what a device measures when it is opened is measured
- * with nothing beside it. */
+/* Sequentially: autotuning on a device must not be disturbed by others. */
 static mo_status open_devices(mo_joint_state *j, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int s = 0; s < j->n_seats && status == MO_OK; s++) {
+    for (int s = 0; s < j->n_local && status == MO_OK; s++) {
         mo_run_device *d = j->devices[s];
 
         d->carried = j->carried;
@@ -136,11 +323,11 @@ static mo_status open_devices(mo_joint_state *j, mo_error *err)
 
 static mo_status open_joint(mo_joint_state *j, mo_error *err)
 {
-    mo_status status = make_room(j, err);
+    mo_status status = alloc_state(j, err);
 
     if (status != MO_OK)
         return status;
-    find_carried(j);
+    find_direct_transfers(j);
     status = open_devices(j, err);
     if (status == MO_OK)
         status = mo_joint_linearize(j, err);
@@ -149,13 +336,11 @@ static mo_status open_joint(mo_joint_state *j, mo_error *err)
     return status;
 }
 
-/* --------------------------------------------------------------------- runs */
-
 static mo_status load_inputs(mo_joint_state *j, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int s = 0; s < j->n_seats && status == MO_OK; s++) {
+    for (int s = 0; s < j->n_local && status == MO_OK; s++) {
         status = mo_joint_activate_unit(j, s, err);
         if (status == MO_OK)
             status = mo_run_load_inputs(j->devices[s], err);
@@ -163,14 +348,14 @@ static mo_status load_inputs(mo_joint_state *j, mo_error *err)
     return status;
 }
 
-/* A driver may know less of graphs than of streams: then it is said why, and
- * calls are begun one by one.  An error that has other reasons comes again. */
-static mo_status record(mo_joint_state *j, mo_error *err)
+/* A driver may support streams but not graphs: then the reason is recorded,
+ * and calls are launched one by one. An error with another cause will recur. */
+static mo_status try_record(mo_joint_state *j, mo_error *err)
 {
     mo_error why = { 0 };
     mo_status status;
 
-    if (j->are_recorded || j->options->eager || *j->eager_because)
+    if (j->are_recorded || j->options->eager || *j->eager_reason)
         return MO_OK;
     status = mo_joint_record_programs(j, &why);
     if (status == MO_OK)
@@ -181,7 +366,7 @@ static mo_status record(mo_joint_state *j, mo_error *err)
             *err = why;
         return status;
     }
-    snprintf(j->eager_because, MO_RUN_REASON_SIZE, "%.255s", why.text);
+    snprintf(j->eager_reason, MO_RUN_REASON_SIZE, "%.255s", why.text);
     return MO_OK;
 }
 
@@ -190,31 +375,32 @@ static mo_status run_once(mo_joint_state *j, int r, int64_t **rows,
 {
     mo_status status;
 
-    for (int s = 0; s < j->n_seats; s++) {
+    for (int s = 0; s < j->n_local; s++) {
         mo_run_device *d = j->devices[s];
 
-        rows[s] = r < 0 ? d->warm_up_stamps : mo_run_device_timestamps(d, r);
+        rows[s] =
+            r < 0 ? d->warm_up_timestamps : mo_run_device_timestamps(d, r);
     }
     status = mo_joint_execute(j, rows, err);
-    for (int s = 0; s < j->n_seats && r >= 0 && status == MO_OK; s++)
+    for (int s = 0; s < j->n_local && r >= 0 && status == MO_OK; s++)
         j->devices[s]->n_runs = r + 1;
     return status;
 }
 
-/* The first run finds out what libraries and carriers do only once: it goes
- * call by call. */
-static mo_status make_runs(mo_joint_state *j, mo_error *err)
+/* The first run triggers one-time initialization in libraries and carriers: it
+ * goes call by call. */
+static mo_status execute_runs(mo_joint_state *j, mo_error *err)
 {
     const mo_run_plan_options *o = j->options;
     int64_t **rows =
-        mo_arena_array(j->arena, (size_t) j->n_seats, sizeof *rows);
+        mo_arena_array(j->arena, (size_t) j->n_local, sizeof *rows);
     mo_status status = rows ? MO_OK : mo_fail_memory(err);
 
     for (int r = -o->warm_ups; r < o->runs && status == MO_OK; r++) {
         bool stop = mo_stop_reached(o->stop);
 
         if (r > -o->warm_ups)
-            status = record(j, err);
+            status = try_record(j, err);
         if (status == MO_OK)
             status = load_inputs(j, err);
         if (status == MO_OK)
@@ -230,7 +416,7 @@ static mo_status fetch_outputs(mo_joint_state *j, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int s = 0; s < j->n_seats && status == MO_OK; s++) {
+    for (int s = 0; s < j->n_local && status == MO_OK; s++) {
         status = mo_joint_activate_unit(j, s, err);
         if (status == MO_OK)
             status = mo_run_fetch_outputs(j->devices[s], err);
@@ -239,7 +425,7 @@ static mo_status fetch_outputs(mo_joint_state *j, mo_error *err)
 }
 
 mo_status mo_joint_run_devices(mo_run_device *const *devices, int n,
-                               char eager_because[MO_RUN_REASON_SIZE],
+                               char eager_reason[MO_RUN_REASON_SIZE],
                                int64_t *chain_ns, mo_error *err)
 {
     const mo_run_device *first = devices[0];
@@ -247,15 +433,15 @@ mo_status mo_joint_run_devices(mo_run_device *const *devices, int n,
                          .options = first->options,
                          .backend = first->options->backends[first->device],
                          .devices = devices,
-                         .n_seats = n,
-                         .eager_because = eager_because };
+                         .n_local = n,
+                         .eager_reason = eager_reason };
     mo_status status;
 
-    *eager_because = '\0';
+    *eager_reason = '\0';
     *chain_ns = 0;
     status = open_joint(&j, err);
     if (status == MO_OK)
-        status = make_runs(&j, err);
+        status = execute_runs(&j, err);
     if (status == MO_OK && first->n_runs > 0) {
         status = fetch_outputs(&j, err);
         if (status == MO_OK && !first->options->whole)

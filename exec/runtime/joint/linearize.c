@@ -3,53 +3,52 @@
 
 #include "exec/runtime/joint/joint_internal.h"
 
-/* A step of a device here, before transfers become one. */
-typedef struct place {
-    int order, kind, seat, action;
-} place;
+/* A step of a local device, before the two ends of transfers are merged. */
+typedef struct ordered_step {
+    int order, kind, local, action;
+} ordered_step;
 
-static int compare(const void *a, const void *b)
+static int compare_steps(const void *a, const void *b)
 {
-    const place *x = a, *y = b;
+    const ordered_step *x = a, *y = b;
 
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
     /* A send comes right before its receive. */
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
-    return x->seat < y->seat ? -1 : x->seat > y->seat;
+    return x->local < y->local ? -1 : x->local > y->local;
 }
 
 static int count_steps(const mo_joint_state *j)
 {
     int n = 0;
 
-    for (int s = 0; s < j->n_seats; s++)
+    for (int s = 0; s < j->n_local; s++)
         n += j->devices[s]->n_actions;
     return n;
 }
 
-static void list_places(const mo_joint_state *j, place *places)
+static void collect_steps(const mo_joint_state *j, ordered_step *places)
 {
-    for (int s = 0; s < j->n_seats; s++) {
+    for (int s = 0; s < j->n_local; s++) {
         const mo_run_device *d = j->devices[s];
 
         for (int i = 0; i < d->n_actions; i++)
-            *places++ = (place){ j->plan->devices[d->device].steps[i].order,
-                                 (int) d->actions[i].kind, s, i };
+            *places++ =
+                (ordered_step){ j->plan->devices[d->device].steps[i].order,
+                                (int) d->actions[i].kind, s, i };
     }
 }
 
-/* -------------------------------------------------------------------- items */
-
-static const mo_run_action *action_of(const mo_joint_state *j, int seat,
-                                      int action)
+static const mo_run_action *find_action(const mo_joint_state *j, int local,
+                                        int action)
 {
-    return &j->devices[seat]->actions[action];
+    return &j->devices[local]->actions[action];
 }
 
-static mo_joint_item_kind kind_of(const mo_joint_state *j,
-                                  const mo_run_action *a)
+static mo_joint_item_kind item_kind(const mo_joint_state *j,
+                                    const mo_run_action *a)
 {
     if (a->kind == MO_PLAN_STEP_COMPUTE)
         return MO_JOINT_ITEM_CALL;
@@ -59,12 +58,12 @@ static mo_joint_item_kind kind_of(const mo_joint_state *j,
                                          : MO_JOINT_ITEM_TRANSFER;
 }
 
-/* Its receive, if that is here, adds the target. */
-static void begin_carry(const mo_joint_state *j, mo_joint_item *item)
+/* Its receive, if that is local, adds the target. */
+static void init_transfer(const mo_joint_state *j, mo_joint_item *item)
 {
-    const mo_run_action *a = action_of(j, item->seat, item->action);
+    const mo_run_action *a = find_action(j, item->local, item->action);
     const mo_plan_transfer *transfer = &j->plan->transfers[a->what];
-    const int64_t *hold_ns = j->options->hold_ns;
+    const int64_t *hold_ns = j->options->min_transfer_ns;
 
     item->carry =
         (mo_backend_transfer){ .transfer = a->what,
@@ -80,47 +79,46 @@ static void begin_carry(const mo_joint_state *j, mo_joint_item *item)
         item->carry.carrier = mo_joint_find_carrier(j->options, a->what);
 }
 
-static bool ends_carry(const mo_joint_item *item, const mo_run_action *a)
+static bool completes_transfer(const mo_joint_item *item,
+                               const mo_run_action *a)
 {
     return a->kind == MO_PLAN_STEP_RECEIVE &&
            item->kind == MO_JOINT_ITEM_TRANSFER &&
            item->carry.transfer == a->what;
 }
 
-static void add_item(mo_joint_state *j, const place *p)
+static void add_item(mo_joint_state *j, const ordered_step *p)
 {
-    const mo_run_action *a = action_of(j, p->seat, p->action);
+    const mo_run_action *a = find_action(j, p->local, p->action);
     mo_joint_item *item = &j->items[j->n_items];
 
-    if (j->n_items > 0 && ends_carry(item - 1, a)) {
-        item[-1].to_seat = p->seat;
+    if (j->n_items > 0 && completes_transfer(item - 1, a)) {
+        item[-1].to_local = p->local;
         item[-1].to_action = p->action;
         item[-1].carry.target = a->value;
         return;
     }
-    *item = (mo_joint_item){ .kind = kind_of(j, a),
-                             .seat = p->seat,
+    *item = (mo_joint_item){ .kind = item_kind(j, a),
+                             .local = p->local,
                              .action = p->action,
-                             .to_seat = MO_JOINT_NONE,
+                             .to_local = MO_JOINT_NONE,
                              .to_action = MO_JOINT_NONE,
                              .call = MO_JOINT_NONE };
     if (item->kind == MO_JOINT_ITEM_TRANSFER)
-        begin_carry(j, item);
+        init_transfer(j, item);
     j->n_items++;
 }
 
-/* -------------------------------------------------------------------- parts */
-
-/* What the process does is a part of its own. */
-static void cut(mo_joint_state *j)
+/* A host step is a segment of its own. */
+static void cut_segments(mo_joint_state *j)
 {
     for (int i = 0; i < j->n_items; i++) {
         bool is_host = j->items[i].kind == MO_JOINT_ITEM_STAGED;
 
-        if (i == 0 || is_host || j->parts[j->n_parts - 1].is_host)
-            j->parts[j->n_parts++] =
+        if (i == 0 || is_host || j->segments[j->n_segments - 1].is_host)
+            j->segments[j->n_segments++] =
                 (mo_joint_segment){ .is_host = is_host, .first = i };
-        j->parts[j->n_parts - 1].n++;
+        j->segments[j->n_segments - 1].n++;
     }
 }
 
@@ -128,16 +126,16 @@ mo_status mo_joint_linearize(mo_joint_state *j, mo_error *err)
 {
     int n = count_steps(j);
     size_t room = (size_t) n + 1;
-    place *places = mo_arena_array(j->arena, room, sizeof *places);
+    ordered_step *places = mo_arena_array(j->arena, room, sizeof *places);
 
     j->items = mo_arena_array(j->arena, room, sizeof *j->items);
-    j->parts = mo_arena_array(j->arena, room, sizeof *j->parts);
-    if (!places || !j->items || !j->parts)
+    j->segments = mo_arena_array(j->arena, room, sizeof *j->segments);
+    if (!places || !j->items || !j->segments)
         return mo_fail_memory(err);
-    list_places(j, places);
-    qsort(places, (size_t) n, sizeof *places, compare);
+    collect_steps(j, places);
+    qsort(places, (size_t) n, sizeof *places, compare_steps);
     for (int i = 0; i < n; i++)
         add_item(j, &places[i]);
-    cut(j);
+    cut_segments(j);
     return MO_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/discover/discover.h on machines made up: who gets which GPU,
- * what is known of devices and of the ways between them, and that what is
- * written is read back as the same cluster. */
+/* Tests of exec/discover/discover.h on synthetic inventories: assignment of
+ * GPUs to ranks, devices and links, and that the written cluster reads back
+ * the same. */
 #include <config.h>
 
 #include "exec/discover/discover.h"
@@ -65,8 +65,6 @@ static const mo_link *link_of(const mo_cluster *cluster, const char *from,
     return &cluster->links[l];
 }
 
-/* ------------------------------------------------------------------- owners */
-
 START_TEST(ranks_that_see_all_gpus_share_them)
 {
     mo_discover_inventory two[] = { machine("a", 4), machine("a", 4) };
@@ -119,9 +117,7 @@ START_TEST(more_ranks_than_gpus_leave_some_with_processors_alone)
 }
 END_TEST
 
-/* ------------------------------------------------------------------ devices */
-
-/* Of the models whose numbers are in print. */
+/* Models with published numbers. */
 START_TEST(peaks_are_the_vendors)
 {
     static const struct {
@@ -179,7 +175,7 @@ START_TEST(processors_are_divided)
     }
     mo_cluster_free(cluster);
 
-    /* A launcher that binds them has divided the processors already. */
+    /* A launcher with CPU binding has divided the processors already. */
     two[0].is_bound = two[1].is_bound = 1;
     cluster = discover(two, 2, &two_each, &notes);
     ck_assert_int_eq(cluster->devices[0].threads, 4);
@@ -217,8 +213,6 @@ START_TEST(no_device_at_all_is_an_error)
 }
 END_TEST
 
-/* -------------------------------------------------------------------- links */
-
 static void wire(mo_discover_inventory *s, int from, uint64_t to, int n)
 {
     mo_discover_gpu *gpu = &s->gpus[from];
@@ -244,7 +238,7 @@ START_TEST(links_are_what_the_wires_are)
     cluster = discover(&s, 1, &plain, &notes);
     ck_assert_double_eq(link_of(cluster, "gpu0", "gpu1")->gbps, 1200);
     ck_assert_double_eq(link_of(cluster, "gpu2", "gpu3")->gbps, 2400);
-    /* From socket to socket, then to a GPU that tells nothing. */
+    /* From socket to socket, then to a GPU without NVML data. */
     ck_assert_double_eq(link_of(cluster, "gpu0", "gpu2")->gbps, 100);
     ck_assert_double_eq_tol(link_of(cluster, "gpu0", "gpu3")->gbps, 126.031,
                             0.001);
@@ -309,8 +303,6 @@ START_TEST(a_topology_counts_for_more_than_a_guess)
     mo_cluster_free(told);
 }
 END_TEST
-
-/* ------------------------------------------------------------------ writing */
 
 static void check_written(const mo_cluster *cluster,
                           const mo_cluster_notes *notes)
@@ -384,8 +376,6 @@ START_TEST(so_are_other_clusters)
     }
 }
 END_TEST
-
-/* ---------------------------------------------------------------- gathering */
 
 static mo_status gather(mo_discover_inventory *survey, mo_error *why)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: threads */
+/* Tests of exec/measure/bench_link.h: rows, sizes and times of messages. */
 #include <config.h>
 
 #include "exec/measure/bench_link.h"

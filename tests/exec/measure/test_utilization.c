@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/measure/utilization.h, exec/measure/chrome_trace.h and
- * mo_run_align_timeline, on a run as it could have been:
+/*
+ * Tests of exec/measure/utilization.h, exec/measure/chrome_trace.h and
+ * mo_run_align_timeline, on a synthetic run:
  *
  *     A  |call 0 0..10|send 10|            |await 10..16|
  *     B  |receive 0|call 1 0..12|await 12..20|call 2 20..30|
@@ -57,7 +58,7 @@ static story told(void)
     };
 }
 
-/* Points the plan and the result at the rest. */
+/* Points the plan and the result at the arrays. */
 static void bind(story *s)
 {
     s->devices[0] = (mo_plan_device){ .id = "A", .steps = s->a, .n_steps = 3 };
@@ -89,7 +90,8 @@ START_TEST(ratios_follow_from_the_times)
 
     bind(&s);
     MUST(mo_measure_utilization_of_run(&s.plan, &s.result, &r, &err));
-    /* Both ends had begun at 12, and it took 8 from there; B goes on at 20. */
+    /* Both ends were posted at 12, and it took 8 from there; B continues at
+     * 20. */
     ck_assert_double_eq(r.path, 30.0 / 32);
     ck_assert_double_eq(r.kernel, 32.0 / (16 + 30));
     ck_assert_double_eq(r.hidden, 0);
@@ -120,8 +122,8 @@ START_TEST(calls_side_by_side_count_once)
 }
 END_TEST
 
-/* A sends at 5, before call 0 is over, and call 2 does not wait for what B
- * awaits until 20. */
+/* A sends at 5, before call 0 ends, and call 2 does not wait for the transfer
+ * that B awaits until 20. */
 START_TEST(nothing_is_walked_through_later_than_it_was)
 {
     story s = told();
@@ -145,7 +147,7 @@ START_TEST(a_transfer_behind_a_call_is_hidden)
     story s = told();
     mo_measure_utilization r;
 
-    /* Received from the first moment on; A sends at 10, B asks at 12. */
+    /* Posted from the start; A sends at 10, B awaits at 12. */
     s.b[0] = (mo_plan_step){ MO_PLAN_STEP_RECEIVE, 0, 1 };
     s.b[1] = (mo_plan_step){ MO_PLAN_STEP_COMPUTE, 1, 3 };
     s.b[2].order = 4;
@@ -158,8 +160,8 @@ START_TEST(a_transfer_behind_a_call_is_hidden)
 }
 END_TEST
 
-/* Devices that are driven together: B's first step is to receive, which begins
- * when A sends, at 10, and its first call began at 0. */
+/* Joint execution: B's first step is a receive, which begins when A sends, at
+ * 10, and its first call began at 0. */
 START_TEST(the_first_step_need_not_begin_first)
 {
     story s = told();
@@ -176,7 +178,7 @@ START_TEST(the_first_step_need_not_begin_first)
 }
 END_TEST
 
-/* B is busy until long after the tensor has come; A went on at once. */
+/* B is busy until long after the arrival; A continued at once. */
 START_TEST(a_sender_does_not_wait_for_a_late_reader)
 {
     static mo_plan_step a[] = { { MO_PLAN_STEP_COMPUTE, 0, 0 },
@@ -206,8 +208,8 @@ START_TEST(a_sender_does_not_wait_for_a_late_reader)
 }
 END_TEST
 
-/* A has another call, of 12..32, before it wants its memory back, at 34: what
- * was there at 20 does not hold it up. */
+/* A has another call, of 12..32, before it awaits at 34: a transfer complete
+ * at 20 does not delay it. */
 START_TEST(a_sender_may_ask_late)
 {
     static mo_plan_step a[] = { { MO_PLAN_STEP_COMPUTE, 0, 0 },
@@ -275,7 +277,7 @@ START_TEST(a_trace_has_calls_and_arrows)
 }
 END_TEST
 
-/* Though A asks at 30 only. */
+/* Though A awaits at 30 only. */
 START_TEST(a_trace_ends_what_is_sent_when_it_is_there)
 {
     story s = told();
@@ -293,7 +295,8 @@ START_TEST(a_trace_ends_what_is_sent_when_it_is_there)
 }
 END_TEST
 
-/* Each rank has laid out its own: B did not know that A sends at 10. */
+/* Each rank has computed its own timeline: B did not know that A sends at
+ * 10. */
 static void lay_out(story *s)
 {
     *s = told();
@@ -314,8 +317,8 @@ static void check_step(const mo_run_step *step, int64_t begin, int64_t end)
 START_TEST(ranks_wait_for_what_others_carry)
 {
     const int64_t a_took[] = { 10, 4, 0 }, b_took[] = { 4, 5, 0, 3 };
-    mo_run_device_record records[] = { { .by_itself = a_took },
-                                       { .by_itself = b_took } };
+    mo_run_device_record records[] = { { .isolated_ns = a_took },
+                                       { .isolated_ns = b_took } };
     story s;
 
     lay_out(&s);
@@ -328,7 +331,7 @@ START_TEST(ranks_wait_for_what_others_carry)
 }
 END_TEST
 
-/* B is late to receive; meanwhile A went on with another call. */
+/* B receives late; meanwhile A continued with another call. */
 START_TEST(ranks_that_send_go_on)
 {
     static mo_plan_step a[] = { { MO_PLAN_STEP_COMPUTE, 0, 0 },
@@ -339,8 +342,8 @@ START_TEST(ranks_that_send_go_on)
         { 0, 10 }, { 10, 10 }, { 10, 14 }, { 10, 20 }
     };
     const int64_t a_took[] = { 10, 4, 0, 10 }, b_took[] = { 20, 5, 0, 3 };
-    mo_run_device_record records[] = { { .by_itself = a_took },
-                                       { .by_itself = b_took } };
+    mo_run_device_record records[] = { { .isolated_ns = a_took },
+                                       { .isolated_ns = b_took } };
     story s;
 
     lay_out(&s);
@@ -357,8 +360,8 @@ START_TEST(ranks_that_send_go_on)
 }
 END_TEST
 
-/* Of two that B awaits at 0 it would have had the first at 5, the second at 9;
- * but the first is sent at 10. */
+/* Of two transfers that B awaits at 0 the first would have arrived at 5, the
+ * second at 9; but the first is sent at 10. */
 START_TEST(the_last_to_come_of_several_counts)
 {
     static mo_plan_transfer transfers[] = {
@@ -378,8 +381,8 @@ START_TEST(the_last_to_come_of_several_counts)
         { 0, 0 }, { 0, 0 }, { 0, 5 }, { 0, 9 }, { 9, 12 }
     };
     const int64_t a_took[] = { 9, 10, 5 }, b_took[] = { 9, 5, 0, 0, 3 };
-    mo_run_device_record records[] = { { .by_itself = a_took },
-                                       { .by_itself = b_took } };
+    mo_run_device_record records[] = { { .isolated_ns = a_took },
+                                       { .isolated_ns = b_took } };
     story s;
 
     lay_out(&s);
@@ -395,12 +398,12 @@ START_TEST(the_last_to_come_of_several_counts)
 }
 END_TEST
 
-/* All of it is no longer than the run was. */
+/* The whole timeline is no longer than the run. */
 START_TEST(aligned_it_fits)
 {
     const int64_t a_took[] = { 10, 40, 0 }, b_took[] = { 4, 5, 0, 3 };
-    mo_run_device_record records[] = { { .by_itself = a_took },
-                                       { .by_itself = b_took } };
+    mo_run_device_record records[] = { { .isolated_ns = a_took },
+                                       { .isolated_ns = b_took } };
     story s;
 
     lay_out(&s);
@@ -410,12 +413,12 @@ START_TEST(aligned_it_fits)
 }
 END_TEST
 
-/* What went through memory of the processes has stamps. */
+/* Transfers staged through host memory have measured timestamps. */
 START_TEST(what_was_stamped_stays)
 {
     const int64_t a_took[] = { 10, 0, 0 }, b_took[] = { 4, 0, 0, 3 };
-    mo_run_device_record records[] = { { .by_itself = a_took },
-                                       { .by_itself = b_took } };
+    mo_run_device_record records[] = { { .isolated_ns = a_took },
+                                       { .isolated_ns = b_took } };
     story s;
 
     lay_out(&s);

@@ -78,9 +78,9 @@ static void assign_device(const job *j, rank *r, int d)
         if (a->kind != MO_PLAN_STEP_COMPUTE)
             a->sending = j->plan->transfers[a->what].from == d;
     }
-    r->joint.seat_of[d] = r->joint.n_seats;
+    r->joint.local_of[d] = r->joint.n_local;
     r->joint.units[d] = run->unit;
-    r->here[r->joint.n_seats++] = run;
+    r->here[r->joint.n_local++] = run;
 }
 
 static void order_rank(job *j, int which)
@@ -100,21 +100,21 @@ static void order_rank(job *j, int which)
                                .devices = r->here,
                                .arena = mo_arena_new() };
     ck_assert_ptr_nonnull(joint->arena);
-    joint->seat_of =
+    joint->local_of =
         alloc_array(joint->arena, RANDOM_PLAN_DEVICES, sizeof(int));
     joint->units = alloc_array(joint->arena, RANDOM_PLAN_DEVICES,
                                sizeof(mo_backend_unit *));
     joint->carried =
         alloc_array(joint->arena, (size_t) j->plan->n_transfers, sizeof(bool));
     for (int d = 0; d < j->plan->n_devices; d++) {
-        joint->seat_of[d] = MO_JOINT_NONE;
+        joint->local_of[d] = MO_JOINT_NONE;
         if (j->rank_of[d] == which)
             assign_device(j, r, d);
     }
     /* All devices are GPUs. */
     for (int t = 0; t < j->plan->n_transfers; t++)
         joint->carried[t] = true;
-    if (joint->n_seats > 0)
+    if (joint->n_local > 0)
         MUST(mo_joint_linearize(joint, &err));
 }
 
@@ -122,9 +122,9 @@ static void wait_rank(job *j, int which)
 {
     mo_joint_state *joint = &j->ranks[which].joint;
 
-    if (joint->n_seats > 0)
+    if (joint->n_local > 0)
         MUST(mo_joint_find_dependencies(joint, &err));
-    ck_assert_int_le(joint->n_parts, 1);
+    ck_assert_int_le(joint->n_segments, 1);
     j->ranks[which].done =
         alloc_array(joint->arena, (size_t) joint->n_calls, sizeof(bool));
 }

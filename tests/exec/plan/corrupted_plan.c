@@ -38,7 +38,7 @@ mo_plan_step *victim_any(victim *v, mo_plan_step_kind kind)
                                                 : NULL;
 }
 
-/* How many times each way is tried to be gone. */
+/* The number of plans each corruption is applied to, and of seeds tried. */
 enum { WANTED = 8, MAX_SEEDS = 200 };
 
 void victim_check(const plan_breach *breach)

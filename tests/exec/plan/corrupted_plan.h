@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * victim.h - a plan that is broken, and that the verifier must refuse then.
+ * corrupted_plan.h - mutation tests of the verifier: corrupted plans must be
+ * refused.
  *
  *     static bool drops_a_call(victim *v) { ... }
  *     static const plan_breach breaches[] = { BREACH(drops_a_call) };
@@ -18,11 +19,11 @@
 enum { VICTIM_DEVICES = 3 };
 
 typedef struct victim {
-    mo_exec_plan *plan; /* not its own */
+    mo_exec_plan *plan; /* borrowed */
     test_random random;
 } victim;
 
-/* A way to break a plan; false: this one has nothing to break so. */
+/* A mutation; returns false when this plan has nothing to corrupt so. */
 typedef struct plan_breach {
     const char *what;
     bool (*breaks)(victim *v);
@@ -33,7 +34,7 @@ typedef struct plan_breach {
 #name, name                                                            \
     }
 
-/* By chance. */
+/* A random number from 0 to bound - 1. */
 int victim_below(victim *v, int bound);
 
 /* A random step of that kind; false when there is none. */
@@ -44,7 +45,7 @@ mo_plan_step *victim_step(victim *v, int device, int step);
 /* The same, or NULL when there is none. */
 mo_plan_step *victim_any(victim *v, mo_plan_step_kind kind);
 
-/* Breaks random plans so, and holds that each is refused. */
+/* Applies the mutation to random plans, and fails unless each is refused. */
 void victim_check(const plan_breach *breach);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of exec/plan/passes/concat_inplace.h: results that are joined are made
- * where they will lie, what comes out is the same, and the verifier sees what
- * goes wrong. */
+/* Tests of exec/plan/passes/concat_inplace.h: parts are written into the
+ * concatenated result, outputs are unchanged, and the verifier refuses
+ * corrupted plans. */
 #include "exec/plan/passes/concat_inplace.h"
 
 #include "exec/plan/verify/verify.h"
@@ -30,7 +30,7 @@ static int n_boxes(const mo_exec_plan *plan)
     return n;
 }
 
-/* The plan of a network, nested or not. */
+/* The plan of a network, with the pass or without. */
 static mo_exec_plan *plan_of(random_plan *r, const bool *concat_inplace)
 {
     mo_exec_plan *plan = NULL;
@@ -66,8 +66,6 @@ START_TEST(nested_plans_compute_the_same)
 }
 END_TEST
 
-/* ---- ways to break a nested plan ---- */
-
 typedef struct victim {
     mo_exec_plan *plan;
     int value; /* the last one that is a part */
@@ -80,7 +78,7 @@ static bool makes(const mo_call *call, int value)
     return call->n_out > 0 && call->out[0] == value;
 }
 
-/* False when nothing is nested. */
+/* False when there is no part. */
 static bool find_victim(mo_exec_plan *plan, victim *v)
 {
     *v = (victim){ .plan = plan, .value = -1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind threads */
-/* Claims of exec/plan: a plan whose calls are fused, or whose pictures lie
- * channels last, verifies, is smaller, and computes the same. */
+/* Tests of exec/plan/passes: a plan with pointwise fusion or channels-last
+ * layout verifies, is smaller, and computes the same. */
 #include "exec/plan/verify/verify.h"
 #include "tests/exec/support/plan_runner.h"
 #include "tests/support/suite.h"
@@ -24,7 +24,8 @@ static int n_epilogues(const mo_exec_plan *plan)
     return n;
 }
 
-/* The network of the seed on so many devices, made again with these passes. */
+/* The network of the seed on that many devices, built again with these
+ * passes. */
 static void check_passes(random_plan *r, int seed, bool fuse, bool layout,
                          const mo_run_result *plain)
 {
@@ -68,7 +69,7 @@ START_TEST(passes_change_nothing_that_comes_out)
 }
 END_TEST
 
-/* Over many networks both passes find something to do. */
+/* Over many networks both passes apply. */
 START_TEST(passes_do_something)
 {
     int fused = 0, laid = 0;
@@ -91,7 +92,7 @@ START_TEST(passes_do_something)
 }
 END_TEST
 
-/* Of ops that have a time of their own. */
+/* The number of items with a time of their own. */
 static int n_timed(const mo_exec_plan *plan)
 {
     int n = 0;

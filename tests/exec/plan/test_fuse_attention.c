@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of exec/plan/passes/fuse_attention.c: attention that is spelled out
- * becomes a call, which computes the same, and nothing is left of what moved
- * its operands. */
+/* Tests of exec/plan/passes/fuse_attention.c: spelled-out attention becomes
+ * one call, which computes the same, and no copies of its operands are left. */
 #include "exec/plan/verify/verify.h"
 #include "tests/exec/support/plan_runner.h"
 #include "tests/support/suite.h"
@@ -44,7 +43,7 @@ static int must_fail(mo_exec_plan *plan)
     return 1;
 }
 
-/* Breaks attention in several ways, one at a time; how many. */
+/* Corrupts attention in several ways, one at a time; returns their number. */
 static int break_call(mo_exec_plan *plan, int c)
 {
     mo_call_attention *a = &plan->calls[c].call.u.attention;
@@ -93,7 +92,7 @@ START_TEST(attention_computes_the_same)
 }
 END_TEST
 
-/* Scores are not rounded between the calls that there were. */
+/* Scores are not rounded between the original calls. */
 START_TEST(halves_are_nearly_the_same)
 {
     const bool here = true;
@@ -114,7 +113,7 @@ START_TEST(halves_are_nearly_the_same)
 }
 END_TEST
 
-/* Whatever of it goes beyond a value, or is not there, is found. */
+/* Accesses beyond a value or of missing values are refused. */
 START_TEST(broken_attention_is_found)
 {
     const bool here = true;
@@ -135,7 +134,7 @@ START_TEST(broken_attention_is_found)
 }
 END_TEST
 
-/* On one device nothing stands in the way but outputs of the network. */
+/* On one device only outputs of the network prevent fusion. */
 START_TEST(attention_is_found)
 {
     const bool here = true;
@@ -175,8 +174,8 @@ static int count_thirds(const mo_exec_plan *plan)
     return n;
 }
 
-/* Whether it was spelled so or not: with fusing, hardly any network has three
- * products where one will do. */
+/* However it was spelled: with fusion, hardly any network keeps three products
+ * where one suffices. */
 START_TEST(products_of_the_same_rows_become_one)
 {
     const bool here = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /*
- * Attention is found in real networks, all of it, and they put out the same as
- * without.  The files are looked for in the folder MOIRAI_DATA.
+ * Attention fusion on real networks: all attention is found, and outputs are
+ * unchanged. The files are in the folder MOIRAI_DATA.
  */
 #include <stdio.h>
 
@@ -16,7 +16,7 @@
 static const struct {
     const char *name;
     int attentions;
-    int causal; /* so many of them, known to see only what is before */
+    int causal; /* number of these with a causal mask */
 } models[] = {
     { "small_bert", 2, 0 },
     { "small_gpt2", 2, 2 },

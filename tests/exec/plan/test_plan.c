@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/plan/plan.h: thousands of random networks and placements
- * become plans that the verifier accepts, and what is in them. */
+/* Tests of exec/plan/build.h and exec/plan/ir/plan_json.h: thousands of random
+ * networks and placements become plans that the verifier accepts. */
 #include "exec/plan/ir/plan.h"
 
 #include "base/out.h"
@@ -10,7 +10,7 @@
 #include "tests/exec/support/random_plan.h"
 #include "tests/support/suite.h"
 
-/* The text of a plan; free() it. */
+/* The JSON text of a plan; the caller frees it with free(). */
 static char *text_of(const mo_exec_plan *plan)
 {
     mo_out *out = NULL;
@@ -90,7 +90,7 @@ START_TEST(one_device_sends_nothing)
 }
 END_TEST
 
-/* What nobody reads is not computed. */
+/* Dead code is eliminated. */
 START_TEST(every_call_is_needed)
 {
     random_plan r;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/plan/plan.h on networks small enough to see through. */
+/* Tests of exec/plan/build.h: lowering, transfers and step order of small
+ * networks. */
 #include "exec/plan/build.h"
 
 #include <stdio.h>
@@ -10,8 +11,6 @@
 #include "tests/support/graphs.h"
 #include "tests/exec/support/random_plan.h"
 #include "tests/support/suite.h"
-
-/* ---- plans out of a few words ---- */
 
 #define TIMES  "* t.A=10 t.B=10 t.C=10; *>* bytes=16; "
 #define F32    " dtype=f32 shape=2,2 "
@@ -54,7 +53,7 @@ static void place(const plan_case *c, const char *placement, int *device)
     }
 }
 
-/* Cleans up what the last case left. */
+/* Frees the last case. */
 static void plan_clear(plan_case *c)
 {
     mo_plan_free(c->plan);
@@ -121,9 +120,8 @@ static const char *steps_of(const plan_case *c, int device)
     return text;
 }
 
-/* ---- what is sent, and when ---- */
-
-/* b1 runs on B while a1 is sent there, and a2 on A: both ends begin first. */
+/* b1 runs on B while a1 is sent there, and a2 on A: both ends are posted
+ * first. */
 START_TEST(what_is_sent_during_an_op_is_begun_before_it)
 {
     plan_case c;
@@ -157,7 +155,7 @@ START_TEST(a_view_and_what_it_shows_are_sent_once)
 }
 END_TEST
 
-/* A view has a device of its own, from where it is sent on. */
+/* A view has a device of its own, from where it is forwarded. */
 START_TEST(what_was_brought_is_passed_on)
 {
     plan_case c;
@@ -200,8 +198,6 @@ START_TEST(a_placed_result_is_sent_there)
     plan_clear(&c);
 }
 END_TEST
-
-/* ---- what goes in and comes out ---- */
 
 START_TEST(inputs_and_outputs_stand_by_their_index)
 {
@@ -262,7 +258,7 @@ START_TEST(inputs_and_constants_may_be_put_out_at_once)
 }
 END_TEST
 
-/* What a shape is made of is known before anything runs. */
+/* Shapes are constants before anything runs. */
 START_TEST(shapes_are_not_computed)
 {
     plan_case c;
@@ -280,8 +276,6 @@ START_TEST(shapes_are_not_computed)
     plan_clear(&c);
 }
 END_TEST
-
-/* ---- what cannot be run ---- */
 
 static const struct {
     const char *graph, *why;
@@ -348,8 +342,6 @@ START_TEST(inputs_without_numbers_are_taken_where_their_order_means_nothing)
 }
 END_TEST
 
-/* ---- the zoo ---- */
-
 static mo_graph *zoo(void)
 {
     const mo_zoo_config config = { .name = "zoo",
@@ -365,7 +357,7 @@ static mo_graph *zoo(void)
     return g;
 }
 
-/* How many constants a device has that are like a causal mask. */
+/* The number of constants of a device that are causal masks. */
 static int count_masks(const mo_exec_plan *plan, int device)
 {
     const mo_tensor_desc mask = { MO_ELEM_F32, { 2, { 16, 16 } } };

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /*
- * Plans of real networks, whole and coarsened, on one device and on several:
- * they verify, and their arenas are hardly larger than what lives at one time.
- * The files are looked for in the folder MOIRAI_DATA; values that are missing
- * are made up.
+ * Plans of real networks, fine and coarsened, on one device and on several:
+ * they verify, and their arenas are close to the lower bound. The files are in
+ * the folder MOIRAI_DATA; missing values are synthesized.
  */
 #include <stdio.h>
 
@@ -49,7 +48,7 @@ static int64_t rounded(int64_t bytes)
            MO_PLAN_BUFFER_ALIGN;
 }
 
-/* The most that lives on a device at one time: changes by step, added up. */
+/* The most bytes live on a device at one step: changes by step, summed up. */
 static int64_t most_alive(const mo_exec_plan *plan,
                           const mo_plan_live_range *lives, int device)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/plan/schedule/offsets.h and of the memory of plans. */
+/* Tests of exec/plan/schedule/offsets.h and
+ * exec/plan/schedule/memory_plan.c. */
 #include "exec/plan/schedule/offsets.h"
 
 #include <stdio.h>
@@ -112,8 +113,8 @@ START_TEST(more_bytes_than_there_are_is_an_error)
 }
 END_TEST
 
-/* So many that a quadratic way would be felt, and all of them together, where
- * everybody meets everybody. */
+/* So many that a quadratic algorithm would be noticed, all of them
+ * overlapping. */
 START_TEST(many_blocks_are_packed_fast)
 {
     enum { MANY = 60000 };
@@ -134,8 +135,6 @@ START_TEST(many_blocks_are_packed_fast)
     free(blocks);
 }
 END_TEST
-
-/* ---- memory of plans: every byte knows whose it is ---- */
 
 typedef struct bytes {
     const mo_exec_plan *plan;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: threads */
-/* Plans of random networks run, and what comes out does not depend on where
- * anything was placed: it is the same to the last bit. */
+/* Tests of exec/runtime/run.h on plans of random networks: outputs do not
+ * depend on the placement, bit by bit. */
 #include "tests/exec/support/plan_runner.h"
 #include "tests/support/suite.h"
 
@@ -10,7 +10,7 @@ typedef struct running {
     plan_runner runner;
 } running;
 
-/* Twice, so that nothing of the first run may be needed by the second. */
+/* Twice, so that the second run cannot rely on values of the first. */
 static void run(running *r, unsigned seed, int n_devices)
 {
     random_plan_make(&r->made, seed, n_devices);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/plan/schedule/step_order.c on who awaits what when: a receiver
- * right before it needs it, its sender when it would keep too much otherwise.
- */
+/* Tests of exec/plan/schedule/step_order.c: a receiver awaits right before it
+ * needs a value, its sender when it would keep too many buffers otherwise. */
 #include <stdio.h>
 
 #include "exec/plan/ir/plan.h"
@@ -14,7 +13,7 @@
 
 enum { MOST_KEPT = 8, SHARE = 256 };
 
-/* ---- the definition, walked through in the total order */
+/* The definition, simulated in the total order. */
 
 typedef struct event {
     mo_plan_step step;
@@ -73,7 +72,7 @@ static bool keeps_too_much(const walk *w, int d)
     return w->n_kept[d] > MOST_KEPT || bytes > w->plan->devices[d].keep_bytes;
 }
 
-/* From the first to be needed, as late as can be. */
+/* From the first to be awaited by its receiver, as late as possible. */
 static bool may_await(const walk *w, int d, int t)
 {
     bool all_needed = w->n_needed == w->plan->n_transfers;
@@ -103,7 +102,7 @@ static void await(walk *w, const event *e, int seed)
     w->n_needed++;
 }
 
-/* Senders give way before anything else happens. */
+/* Senders await before anything else happens. */
 static void check(const mo_exec_plan *plan, int seed)
 {
     walk w = walk_of(plan);
@@ -124,8 +123,6 @@ static void check(const mo_exec_plan *plan, int seed)
     ck_assert_int_eq(w.n_awaited, plan->n_transfers);
     walk_clear(&w);
 }
-
-/* ---- random plans */
 
 /* No limit; so little that nothing is kept; a share for a few. */
 static int64_t any_capacity(test_random *random)
@@ -157,7 +154,8 @@ START_TEST(senders_await_as_late_as_may_be)
 }
 END_TEST
 
-/* ---- a chain by turns: every call reads what the other device sent */
+/* A chain that alternates between devices: every call reads what the other
+ * device sent. */
 
 enum { CHAIN = 41 };
 
@@ -186,7 +184,7 @@ static void make_chain(random_plan *r, const char *x, int64_t capacity_bytes)
     ck_assert_int_eq(r->plan->n_transfers, CHAIN - 1);
 }
 
-/* When an end awaits what call c made. */
+/* The position at which an end awaits the result of call c. */
 static int order_of_await(const mo_exec_plan *plan, int c, int device)
 {
     for (int i = 0; i < plan->devices[device].n_steps; i++) {
@@ -254,10 +252,8 @@ START_TEST(memory_tells_how_many_are_kept)
 }
 END_TEST
 
-/* ---- memory that is just enough */
-
-/* Beside the chain, on A, what takes so much, all the time, that a share of it
- * is enough for two values of the chain. */
+/* Beside the chain, on A, a value that takes so much, all the time, that a
+ * share of it is enough for two values of the chain. */
 #define BESIDE                                                                 \
     "y op=Parameter shape=64,64; b op=Tanh shape=64,64; s op=Result; "         \
     "t op=Result; y>b; b>s; y>t; "
@@ -267,7 +263,7 @@ static int64_t need_of(const mo_plan_device *device)
     return device->arena_bytes + device->weight_bytes;
 }
 
-/* What device A needs of that much. */
+/* The bytes device A needs with that capacity. */
 static int64_t needed_of(int64_t capacity_bytes, int64_t *keep_bytes)
 {
     int64_t need_bytes;
@@ -298,7 +294,7 @@ START_TEST(what_fits_comes_before_what_is_kept)
 }
 END_TEST
 
-/* A sixteenth is left to what calls work with. */
+/* A sixteenth is reserved for workspaces. */
 START_TEST(what_calls_need_comes_before_what_is_kept)
 {
     int64_t keep, most = needed_of(INT64_C(1) << 30, &keep);

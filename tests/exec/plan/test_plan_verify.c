@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/plan/verify/verify.h: steps that wait for each other are
- * found, and no damage crashes it. */
+/* Tests of exec/plan/verify/verify.h: deadlocks are found, and no corruption
+ * crashes the verifier. */
 #include "exec/plan/verify/verify.h"
 
 #include <limits.h>
@@ -11,9 +11,7 @@
 #include "tests/support/suite.h"
 #include "tests/exec/plan/corrupted_plan.h"
 
-/* ---- steps that wait for each other ---- */
-
-/* Each of n devices sends its input to the next; each awaits what it receives
+/* Each of n devices sends its input to the next; each awaits its receive
  * before it sends. */
 enum { MAX_RING = 7 };
 
@@ -57,7 +55,7 @@ static void make_device(ring *r, int d, int n, bool stuck)
     s[2] = (mo_plan_step){ stuck ? MO_PLAN_STEP_SEND : MO_PLAN_STEP_AWAIT,
                            stuck ? d : before, n + 2 * d };
     s[3] = (mo_plan_step){ MO_PLAN_STEP_AWAIT, d, n + 2 * d + 1 };
-    if (!stuck && before > d) { /* the order of its two beginnings */
+    if (!stuck && before > d) { /* the order of its two posts */
         mo_plan_step kept = s[0];
 
         s[0] = s[1];
@@ -108,7 +106,7 @@ START_TEST(a_ring_of_any_length_is_stuck_or_not)
 }
 END_TEST
 
-/* Numbers of all kinds in all places: refused or not, but never a crash. */
+/* Numbers of all kinds in all members: refused or not, but never a crash. */
 START_TEST(no_damage_crashes_the_verifier)
 {
     random_plan r;

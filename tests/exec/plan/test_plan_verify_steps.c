@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/plan/verify/verify.h: whatever is broken in steps is found. */
+/* Tests of exec/plan/verify/verify.h: corrupted steps are refused. */
 #include "exec/plan/ir/value_table.h"
 #include "tests/support/suite.h"
 #include "tests/exec/plan/corrupted_plan.h"
@@ -38,7 +38,7 @@ static bool drops_an_await(victim *v)
     return drop(v, MO_PLAN_STEP_AWAIT);
 }
 
-/* Does a step twice, the second time in the place of another one. */
+/* Repeats a step, the second time in the place of another one. */
 static bool repeat(victim *v, mo_plan_step_kind kind)
 {
     int device, step, other;
@@ -106,7 +106,7 @@ static bool awaits_before_the_beginning(victim *v)
     return true;
 }
 
-/* Two calls one of which reads what the other makes change places. */
+/* A producer and its reader change places. */
 static bool computes_before_it_can(victim *v)
 {
     for (int d = 0; d < v->plan->n_devices; d++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/plan/verify/verify.h: whatever is broken in calls, transfers
- * and values is found. */
+/* Tests of exec/plan/verify/verify.h: corrupted calls, transfers and values
+ * are refused. */
 #include <limits.h>
 
 #include "exec/plan/schedule/liveness.h"
@@ -35,7 +35,7 @@ static bool writes_nothing_there_is(victim *v)
     return true;
 }
 
-/* Two calls make the same value, or one makes what it reads. */
+/* Two calls produce the same value, or one produces its operand. */
 static bool writes_twice(victim *v)
 {
     int a = victim_below(v, v->plan->n_calls),
@@ -153,7 +153,7 @@ static bool brings_one_value_twice(victim *v)
     return a != b;
 }
 
-/* A call's result is put where its operand is. */
+/* A call's result overlaps its operand. */
 static bool overwrites_an_operand(victim *v)
 {
     mo_call *call = any_call(v);
@@ -167,7 +167,7 @@ static bool overwrites_an_operand(victim *v)
     return !seen && !values[in].constant;
 }
 
-/* A value whose place another one takes during its life. */
+/* A value takes the bytes of a live one. */
 static bool overwrites_a_living_value(victim *v)
 {
     mo_plan_value *values = v->plan->values;
@@ -309,8 +309,8 @@ static bool feeds_what_is_no_input(victim *v)
 
 static bool forgets_an_output(victim *v)
 {
-    /* What is not an output any more may not be made at all: the last call goes
-     * with its step, and its result is what the network puts out. */
+    /* Without the output its producer might be dead: the last call goes with
+     * its step, and its result is an output. */
     mo_exec_plan *plan = v->plan;
     int last = plan->n_calls - 1, device = plan->calls[last].device;
     mo_plan_device *on = &plan->devices[device];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/tensor/convert.h and exec/plan/passes/precision.c. */
+/* Tests of exec/tensor/convert.h and exec/plan/passes/precision.c. */
 #include <math.h>
 
 #include "exec/tensor/convert.h"
@@ -12,8 +12,6 @@ static const mo_elem halves[] = { MO_ELEM_F16, MO_ELEM_BF16 };
 
 /* Random weights cancel more than trained ones. */
 static const double tolerances[] = { 2e-2, 6e-2 };
-
-/* ---- numbers */
 
 static const struct {
     mo_elem elem;
@@ -76,14 +74,12 @@ START_TEST(any_address_will_do)
 }
 END_TEST
 
-/* ---- plans */
-
 typedef struct running {
     random_plan made;
     plan_runner runner;
 } running;
 
-/* Pictures: real numbers all the way, and no decisions in between. */
+/* Images: floats throughout, without comparisons in between. */
 static void make(running *r, unsigned seed, int n_devices, mo_elem storage_elem)
 {
     memset(r, 0, sizeof *r);
@@ -163,7 +159,7 @@ START_TEST(weights_take_half_the_bytes)
 }
 END_TEST
 
-/* What is said to be widened must be narrow. */
+/* A widened output must be stored in a narrow type. */
 START_TEST(other_outputs_are_not_widened)
 {
     running r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of exec/plan/schedule/streams.c, stretch.c and verify_lanes.c: what
- * runs side by side is told by lanes and waits, and never shares a byte. */
+/* Tests of exec/plan/schedule/streams.c, exec/plan/schedule/liveness.h and
+ * exec/plan/verify/streams.c: concurrent calls are ordered by streams and
+ * dependencies, and never share a byte. */
 #include <stdio.h>
 
 #include "exec/plan/schedule/liveness.h"
@@ -18,7 +19,7 @@ static const int max_streams[RANDOM_PLAN_DEVICES] = { LANES, LANES, LANES,
                                                       LANES };
 static const int one_lane[RANDOM_PLAN_DEVICES] = { 1, 1, 1, 1 };
 
-/* A random network, planned with lanes in the place of its first plan. */
+/* A random network, planned again with several streams. */
 static void make(random_plan *r, unsigned seed, int n_devices,
                  const int *wanted)
 {
@@ -34,7 +35,7 @@ static void make(random_plan *r, unsigned seed, int n_devices,
     MUST(mo_plan_build(&r->source, &r->plan, &err));
 }
 
-/* ---- the definition: before[a * n + b]: step a is done before b begins */
+/* The definition: before[a * n + b]: step a happens before b. */
 
 typedef struct order {
     const mo_exec_plan *plan;
@@ -115,7 +116,7 @@ static bool share_bytes(const mo_exec_plan *plan, int a, int b)
            y->offset < x->offset + mo_tensor_desc_bytes(&x->desc);
 }
 
-/* All that touch u come before the maker of v. */
+/* All uses of u happen before the producer of v. */
 static bool is_over(const order *o, int u, int v)
 {
     for (int m = 0; m < o->n; m++)
@@ -133,7 +134,7 @@ static bool lies_on(const mo_exec_plan *plan, const mo_plan_live_range *lives,
            mo_tensor_desc_bytes(&plan->values[v].desc) > 0;
 }
 
-/* The names of two values that spoil each other, or "". */
+/* The names of two values that overwrite each other, or "". */
 static void find_clash(const mo_exec_plan *plan, char text[256])
 {
     mo_plan_live_range *lives = NULL;
@@ -155,8 +156,6 @@ static void find_clash(const mo_exec_plan *plan, char text[256])
     }
     free(lives);
 }
-
-/* ---- claims */
 
 START_TEST(nothing_side_by_side_shares_a_byte)
 {
@@ -191,7 +190,7 @@ START_TEST(what_is_read_is_there)
 }
 END_TEST
 
-/* No wait follows from the others and the lane. */
+/* No dependency follows from the others and the stream. */
 START_TEST(no_wait_is_idle)
 {
     random_plan r;
@@ -234,7 +233,7 @@ START_TEST(one_lane_is_as_before)
 }
 END_TEST
 
-/* How many lanes the calls of device 0 are in. */
+/* The number of streams that calls of device 0 use. */
 static int count_used(const mo_exec_plan *plan)
 {
     bool used[MO_PLAN_MAX_STREAMS] = { false };
@@ -261,8 +260,6 @@ START_TEST(branches_run_side_by_side)
     ck_assert_int_gt(n_several, 10);
 }
 END_TEST
-
-/* ---- plans that are broken */
 
 typedef bool breaks(mo_exec_plan *plan, test_random *random);
 
@@ -350,8 +347,8 @@ START_TEST(broken_lanes_are_refused)
 }
 END_TEST
 
-/* A value is moved onto another that is over by the order of steps, but may
- * still be read beside its maker. */
+/* A value is moved onto another that is dead by the order of steps, but may
+ * still be read concurrently with its producer. */
 START_TEST(a_clash_of_lanes_is_refused)
 {
     int n_clashes = 0;

@@ -7,8 +7,8 @@ enum { LANES = 4, RUNS = 4 };
 
 static const int lanes[RANDOM_PLAN_DEVICES] = { LANES, LANES, LANES, LANES };
 
-/* Without memory to spare a sender awaits as soon as the receiver does, and its
- * bytes are soon used again.  Only the plan is made so: there is enough. */
+/* Without memory to spare a sender awaits as soon as the receiver does, and
+ * its bytes are soon reused. Only the plan is built so: there is enough. */
 static void make_plan(random_plan *r, bool spare)
 {
     int64_t *capacity_bytes = r->problem.x->capacity_bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * joint_case.h - random plans for devices that are driven together.
+ * joint_case.h - random plans for joint execution.
  *
  *     joint_case c;
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of exec/runtime/joint/joint.h: devices that are driven together
- * compute what CPUs do, whatever order their program leaves open, and transfers
- * take the time they are held for.  Units are behind a wall: apart.h. */
+/* Tests of exec/runtime/joint/joint.h: devices driven together compute the
+ * CPUs' results in every order that their program allows, and emulated links
+ * take their time. Units have separate memory (separate_memory.h). */
 
 #include "exec/runtime/joint/joint.h"
 
@@ -16,7 +16,8 @@
 
 enum { PLANS = 200 };
 
-/* Every third plan has a device on CPUs, too: then programs are cut. */
+/* Every third plan has a CPU device, too: then programs are cut into
+ * segments. */
 START_TEST(results_are_the_cpus)
 {
     int n_devices = 2 + _i % 3;
@@ -31,14 +32,14 @@ START_TEST(results_are_the_cpus)
     plan_runner_go(&cpu.runner);
     plan_runner_go(&joint.runner);
     check_outputs_equal(&cpu.runner.result, &joint.runner.result, _i);
-    ck_assert_str_eq(joint.runner.result.eager_because, "");
+    ck_assert_str_eq(joint.runner.result.eager_reason, "");
     joint_case_clear(&joint);
     joint_case_clear(&cpu);
 }
 END_TEST
 
-/* When a device is done with awaiting what a value is brought by; 0: nobody
- * brings it. */
+/* The end of a device's await of the transfer that brings a value; 0: none
+ * does. */
 static int64_t awaited_ns(const joint_case *r, int d, int value)
 {
     const mo_exec_plan *plan = r->made.plan;
@@ -53,7 +54,7 @@ static int64_t awaited_ns(const joint_case *r, int d, int value)
     return 0;
 }
 
-/* A call begins when all that it reads is there. */
+/* A call begins when all its operands have arrived. */
 static void check_step(const joint_case *r, int d, int i, int seed)
 {
     const mo_exec_plan *plan = r->made.plan;
@@ -103,7 +104,7 @@ START_TEST(steps_have_times)
 }
 END_TEST
 
-/* Does a device outside the mask do anything? */
+/* Whether a device outside the mask has steps. */
 static bool is_split(const mo_exec_plan *plan, unsigned mask)
 {
     for (int d = 0; d < plan->n_devices; d++)
@@ -145,7 +146,7 @@ START_TEST(where_the_whole_is_enough_no_call_is_timed)
 }
 END_TEST
 
-/* One at a time through each port: what a device sends takes the sum. */
+/* One at a time through each port: the transfers of a sender take the sum. */
 START_TEST(transfers_are_held)
 {
     enum { HOLD_NS = 3000000 };
@@ -160,7 +161,7 @@ START_TEST(transfers_are_held)
         hold_ns[t] = HOLD_NS;
         sent[r.made.plan->transfers[t].from] += HOLD_NS;
     }
-    r.runner.options.hold_ns = hold_ns;
+    r.runner.options.min_transfer_ns = hold_ns;
     r.runner.options.runs = 1;
     plan_runner_go(&r.runner);
     for (int d = 0; d < RANDOM_PLAN_DEVICES; d++)
@@ -187,7 +188,7 @@ START_TEST(stopped_it_ends)
 }
 END_TEST
 
-/* One that cannot be opened ends all. */
+/* A device that cannot be opened fails the run. */
 START_TEST(a_device_without_memory_is_named)
 {
     mo_error err = { 0 };

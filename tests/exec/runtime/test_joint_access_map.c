@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/runtime/joint/access_map.h: spans are the bytes asked for, and
- * what is noted of them is what an array with an entry for each byte would
- * tell. */
+/* Tests of exec/runtime/joint/access_map.h: ranges are exactly the bytes of
+ * the split, and their accesses equal those of an array with an entry for each
+ * byte. */
 #include "exec/runtime/joint/access_map.h"
 
 #include "tests/support/graphs.h"
@@ -9,7 +9,7 @@
 
 enum { BYTES = 64, STEPS = 300 };
 
-/* The last users of a byte. */
+/* The last accesses to a byte. */
 typedef struct users {
     int wrote[MO_JOINT_TRACK_COUNT], read[MO_JOINT_TRACK_COUNT];
 } users;
@@ -43,7 +43,7 @@ static void check_users(const mo_joint_access_range *span, const users *naive)
     }
 }
 
-/* Just these bytes, one span behind the other. */
+/* Just these bytes, one range behind the other. */
 static void check_cut(const pair *p, const mo_joint_access_range *spans,
                       size_t n, int64_t from, int64_t to)
 {
@@ -59,7 +59,7 @@ static void check_cut(const pair *p, const mo_joint_access_range *spans,
     ck_assert_int_eq(at, to);
 }
 
-/* All bytes there may be, in order. */
+/* All bytes in order. */
 static void check_all(const pair *p)
 {
     check_cut(p, p->bytes.spans, p->bytes.n, 0, INT64_MAX);
@@ -85,7 +85,7 @@ static void forget(pair *p, mo_joint_access_range *spans, size_t n,
         p->naive[b] = nobody();
 }
 
-/* A range of its own choice, looked at and, mostly, used or forgotten. */
+/* A random range, split and, mostly, accessed or merged. */
 static void step(pair *p, test_random *random, int call)
 {
     int64_t from = random_below(random, BYTES);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Claims of exec/runtime/joint/joint.h on several GPUs of the stand-in: what
- * touches another one's memory fails there, and graphs run in an unlikely
- * order.  Or on the GPUs there are, by turns, where MOIRAI_TEST_GPU is set. */
+/* Tests of exec/runtime/joint/joint.h on several GPUs of the stand-in: an
+ * access to another GPU's memory fails there, and graphs run in an unlikely
+ * order. With MOIRAI_TEST_GPU, on the real GPUs in turn. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -12,8 +12,7 @@
 #include "tests/exec/runtime/joint_case.h"
 #include "tests/support/suite.h"
 
-/* OWN_NS: of a transfer that is held, what its kernels take to begin and end.
- */
+/* OWN_NS: launch and completion of the kernels of an emulated transfer. */
 enum { GPUS = 3, PLANS = 4, HOLD_NS = 2000000, OWN_NS = 2000 };
 
 static void use_gpus(const char *peers)
@@ -33,7 +32,7 @@ static void place(joint_case *c, unsigned mask)
         c->runner.units[d].gpu = d % n;
 }
 
-/* As much as networks of floats differ whose sums have another order. */
+/* The tolerance of floats with another order of summation. */
 static void check_close(const joint_case *a, const joint_case *b, int seed)
 {
     check_outputs_close(&a->runner.result, &b->runner.result, 1e-4, seed);
@@ -58,7 +57,7 @@ START_TEST(results_are_the_cpus)
 }
 END_TEST
 
-/* On one GPU, whose streams they share nothing of, and on several. */
+/* On one GPU, on separate streams, and on several. */
 START_TEST(transfers_are_held)
 {
     int64_t *hold_ns, sent[RANDOM_PLAN_DEVICES] = { 0 };
@@ -77,7 +76,7 @@ START_TEST(transfers_are_held)
         hold_ns[t] = HOLD_NS;
         sent[gpu.made.plan->transfers[t].from] += HOLD_NS - OWN_NS;
     }
-    gpu.runner.options.hold_ns = hold_ns;
+    gpu.runner.options.min_transfer_ns = hold_ns;
     plan_runner_go(&cpu.runner);
     plan_runner_go(&gpu.runner);
     check_close(&cpu, &gpu, 2);
@@ -89,8 +88,8 @@ START_TEST(transfers_are_held)
 }
 END_TEST
 
-/* What the driver refuses while many streams are captured is told, and nothing
- * is left behind: the stand-in would say so. */
+/* An error while many streams are captured is returned without leaks, which
+ * the stand-in would report. */
 static CUresult refuse(CUgraphExec graph, CUstream stream)
 {
     (void) graph;
@@ -122,7 +121,7 @@ START_TEST(a_program_that_fails_ends_all)
 }
 END_TEST
 
-/* A driver that takes no graph of several GPUs still runs them. */
+/* Without graphs of several GPUs, calls are launched one by one. */
 static CUresult refuse_graph(CUgraphExec graph, CUstream stream)
 {
     (void) graph;
@@ -150,7 +149,7 @@ START_TEST(without_graphs_calls_are_begun_one_by_one)
     api->cuGraphUpload = upload;
     check_close(&cpu, &gpus, 3);
     ck_assert_ptr_nonnull(
-        strstr(gpus.runner.result.eager_because, "cuGraphUpload"));
+        strstr(gpus.runner.result.eager_reason, "cuGraphUpload"));
     joint_case_clear(&gpus);
     joint_case_clear(&cpu);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/runtime/joint/dependencies.c: in a program of devices that are
- * driven together everything begins as soon as it may, and no sooner.  Times
- * are those of apart.h, the same in every run. */
+/* Tests of exec/runtime/joint/dependencies.c: in a joint program every call
+ * begins as soon as its hazards allow, and no sooner. Times are those of
+ * separate_memory.h, the same in every run. */
 #include <stdlib.h>
 
 #include "exec/plan/ir/value_table.h"
@@ -10,7 +10,7 @@
 #include "tests/exec/support/pinned_plan.h"
 #include "tests/support/suite.h"
 
-/* ---- the definition: who waits for whom, each pair by itself */
+/* The definition: dependencies of each pair by itself. */
 
 /* A call or a transfer. */
 typedef struct thing {
@@ -26,7 +26,7 @@ typedef struct program {
     thing *things; /* in the total order */
     int n;
     int64_t chain_ns;
-    const thing *last; /* to begin; NULL: all do at once */
+    const thing *last; /* the last to begin; NULL: all begin at once */
 } program;
 
 static int compare(const void *a, const void *b)
@@ -63,7 +63,7 @@ static bool is_call(const thing *it)
     return it->step.kind == MO_PLAN_STEP_COMPUTE;
 }
 
-/* The value whose bytes these are. */
+/* The value that owns the bytes. */
 static const mo_plan_value *whole_of(const mo_exec_plan *plan, int value)
 {
     const mo_plan_value *it =
@@ -82,7 +82,7 @@ static bool share_bytes(const mo_exec_plan *plan, int a, int b)
            y->offset < x->offset + mo_tensor_desc_bytes(&x->desc);
 }
 
-/* What a thing reads or writes. */
+/* Values that a call or transfer reads or writes. */
 typedef struct operands {
     const int *values;
     int n;
@@ -171,15 +171,13 @@ static program program_of(const mo_exec_plan *plan, const mo_run_result *result)
     return p;
 }
 
-/* ---- claims */
-
 static double begun_ns(const mo_run_result *result, const thing *it)
 {
     return (double) result->steps[it->device][it->number].begin_ns;
 }
 
-/* Steps are shortened by a factor where the run was faster than its calls by
- * themselves: one that the first and the last of them tell. */
+/* Steps are scaled down where the run was faster than its calls in isolation:
+ * by a factor that follows from the first and the last of them. */
 static void check_moment(const program *p, const mo_run_result *result,
                          int64_t want_ns, int64_t got_ns, int seed)
 {
@@ -194,7 +192,7 @@ static void check_moment(const program *p, const mo_run_result *result,
                   (long long) want_ns, late);
 }
 
-/* From when all calls before are done to when the transfer is, too. */
+/* From the end of all calls before it to the end of the transfer. */
 static void check_await(const program *p, const mo_run_result *result, int d,
                         int i, int seed)
 {
@@ -254,7 +252,7 @@ START_TEST(all_begin_as_soon_as_they_may)
 }
 END_TEST
 
-/* ---- by hand: A sends what a makes to B */
+/* By hand: A sends the result of a to B. */
 
 typedef struct sender {
     random_plan made;
@@ -267,8 +265,7 @@ typedef struct sender {
 
 enum { A, B };
 
-/* A's steps are of these kinds: nothing is kept where there is no memory to
- * spare. */
+/* A's steps are of these kinds: no buffers are kept without memory to spare. */
 static void make_sender(sender *s, const char *text,
                         const mo_plan_step_kind *kinds, int n)
 {
@@ -281,7 +278,7 @@ static void make_sender(sender *s, const char *text,
         ck_assert_int_eq(on->steps[i].kind, kinds[i]);
 }
 
-/* Returns the longest chain. */
+/* Returns the length of the critical path. */
 static int64_t run_sender(sender *s)
 {
     for (int d = 0; d < 2; d++)
@@ -311,7 +308,7 @@ static const mo_plan_step_kind late[] = { MO_PLAN_STEP_COMPUTE,
                                           MO_PLAN_STEP_SEND,
                                           MO_PLAN_STEP_AWAIT };
 
-/* What a made is read once more, so that c cannot be where it lies. */
+/* The result of a is read once more, so that c cannot reuse its bytes. */
 START_TEST(who_sends_goes_on)
 {
     sender s;
@@ -327,7 +324,7 @@ START_TEST(who_sends_goes_on)
 }
 END_TEST
 
-/* What the first call of A makes, and the last one. */
+/* The results of the first call of A, and of the last. */
 static mo_plan_value *made_first(const sender *s)
 {
     return &s->made.plan->values[s->made.plan->calls[0].call.out[0]];
@@ -351,8 +348,7 @@ START_TEST(who_overwrites_what_is_sent_waits)
 }
 END_TEST
 
-/* Bytes of a part lie all over the whole, whatever its first one and its size
- * say. */
+/* Bytes of a part are spread over the whole, beyond its offset and size. */
 START_TEST(who_writes_a_part_overwrites_the_whole)
 {
     sender s;
@@ -373,7 +369,7 @@ START_TEST(who_writes_a_part_overwrites_the_whole)
 }
 END_TEST
 
-/* c, in between, only reads what a made. */
+/* c, in between, only reads the result of a. */
 START_TEST(what_is_sent_does_not_wait_for_who_reads_it)
 {
     sender s;

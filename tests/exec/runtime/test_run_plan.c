@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind threads */
+/* Tests of exec/runtime/run.h: random plans without the planner, failing and
+ * slow backends, stop conditions. */
 #include <config.h>
 
 #include "exec/runtime/run.h"
@@ -12,7 +14,7 @@
 
 enum { MAX_DEVICES = 4 };
 
-/* A run of a plan in this process, and all it was given. */
+/* A run of a plan in this process, with its options. */
 typedef struct bench {
     mo_exec_plan *plan;
     mo_transport_world *world;
@@ -63,7 +65,7 @@ static hand_plan_options random_options(uint64_t seed)
         .seed = seed,
         .n_devices = mo_random_below(&r, MAX_DEVICES) + 1,
         .n_calls = mo_random_below(&r, 40) + 1,
-        /* On both sides of what is copied at once, and none at all. */
+        /* On both sides of the block size of copies, and none at all. */
         .elements = (int64_t) mo_random_below(&r, 4) * 5000,
     };
 }
@@ -219,8 +221,8 @@ START_TEST(a_stop_ends_between_runs)
 }
 END_TEST
 
-/* Short calls, and runs short enough that some are not interrupted by whatever
- * else the machine does: the quickest one tells. */
+/* Short calls, and runs short enough that some are not preempted: the quickest
+ * one counts. */
 START_TEST(running_costs_next_to_nothing_beside_kernels)
 {
     hand_plan_options options = { 3, 1, 100, 3000 };

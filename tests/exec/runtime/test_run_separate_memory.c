@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of exec/runtime/run.h for devices with memory of their own: they
- * compute what CPUs do, to the last bit, whatever runs side by side. */
+/* Tests of exec/runtime/run.h for devices with separate memory: they compute
+ * the CPUs' results bit by bit, whatever runs concurrently. */
 #include "exec/measure/bench_link.h"
 #include "tests/exec/support/separate_memory.h"
 #include "tests/exec/support/plan_runner.h"
@@ -16,7 +16,7 @@ typedef struct running {
     plan_runner runner;
 } running;
 
-/* apart: bit d says whether device d is. */
+/* apart: bit d: device d has separate memory. */
 static void set_up(running *r, unsigned seed, int n_devices, unsigned apart)
 {
     if (seed % 2)
@@ -54,8 +54,6 @@ static void check_same(const running *a, const running *b, int seed)
 {
     check_outputs_equal(&a->runner.result, &b->runner.result, seed);
 }
-
-/* ---- claims */
 
 START_TEST(results_are_the_cpus)
 {
@@ -124,7 +122,7 @@ START_TEST(calls_are_timed_by_themselves)
 }
 END_TEST
 
-/* All runs are known, and nothing of their calls. */
+/* All makespans are known, and no times of calls. */
 static void check_untimed(const running *r)
 {
     const mo_run_result *result = &r->runner.result;
@@ -157,8 +155,8 @@ START_TEST(where_the_whole_is_enough_no_call_is_timed)
 }
 END_TEST
 
-/* Nothing but what was planned, what kernels still read, and what they work
- * in. */
+/* Nothing but the arena, the weights that kernels still read, and
+ * workspaces. */
 START_TEST(what_is_allocated_is_what_was_planned)
 {
     running r;
@@ -197,7 +195,7 @@ START_TEST(a_device_that_is_too_small_says_what_it_needs_and_has)
 }
 END_TEST
 
-/* Through memory of the process, there and back. */
+/* Through host memory, there and back. */
 START_TEST(messages_are_timed)
 {
     static const char *const ids[] = { "A", "B" };

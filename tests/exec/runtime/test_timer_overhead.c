@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/runtime/device/timer_overhead.h. */
+/* Tests of exec/runtime/device/timer_overhead.h. */
 #include <config.h>
 
 #include "base/random.h"
@@ -17,7 +17,7 @@ static int64_t sum_of(const int64_t *ns, int n)
     return sum;
 }
 
-/* Times that are not all small beside what the clock costs come back. */
+/* Times that are not all small beside the overhead are restored. */
 START_TEST(what_was_added_is_removed)
 {
     mo_random random = { (uint64_t) _i };

@@ -60,7 +60,7 @@ mo_tensor_dense *case_out(call_case *c, mo_elem elem, mo_shape shape)
     return &c->out[i];
 }
 
-/* Strides of a tensor, as it lies, by dimension of its shape. */
+/* Strides of a tensor in its layout, by dimension of its shape. */
 static mo_point_access access_of(const mo_shape *shape, bool channels_last)
 {
     mo_point_access access = mo_point_access_dense(shape);

@@ -12,8 +12,6 @@
 
 enum { MAX_IN = 3 };
 
-/* ----------------------------------------------------------------- building */
-
 typedef struct builder {
     mo_exec_plan *plan;
     mo_random random;
@@ -57,8 +55,8 @@ static int push_value(builder *b, int device, const char *name)
     return v;
 }
 
-/* The value on that device, sent there if it has to be; awaited by the receiver
- * now or with the call that reads it, by the sender at once or at its end. */
+/* The value on that device, sent there if needed; awaited by the receiver now
+ * or with the call that reads it, by the sender at once or at its end. */
 static int bring(builder *b, int v, int device, int *late, int *n_late)
 {
     mo_exec_plan *plan = b->plan;
@@ -100,7 +98,7 @@ static void push_call(builder *b, const int *sources, int n_sources, int *late,
     call->n_out = 1;
     call->in = take(plan, MAX_IN, sizeof *call->in);
     call->out = take(plan, 1, sizeof *call->out);
-    /* Where the backend looks for its number. */
+    /* The backend reads its number there. */
     call->u.point.result = c;
     for (int i = 0; i < call->n_in; i++) {
         int v = sources[mo_random_below(&b->random, n_sources)];
@@ -202,8 +200,6 @@ mo_exec_plan *hand_plan_make(const hand_plan_options *options)
     return plan;
 }
 
-/* --------------------------------------------------------------- evaluating */
-
 static uint32_t value_of(const mo_exec_plan *plan, const uint32_t *result,
                          int v, uint32_t x)
 {
@@ -230,8 +226,6 @@ uint32_t hand_plan_result(const mo_exec_plan *plan, int output, uint32_t x)
     free(result);
     return y;
 }
-
-/* ------------------------------------------------------------------ backend */
 
 struct mo_backend_unit {
     int open;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hand_plan.h - plans made by hand, for what runs them: random networks of one
- * operator on random devices, and a backend that can do just that.
+ * manual_plan.h - random plans of one operator on random devices, built
+ * without the planner, for tests of the runtime; and a backend for that
+ * operator.
  *
- * The operator adds up its inputs, 32-bit numbers, times 31, plus its own
- * number; what comes out is known without any device.
+ * The operator is the sum of its inputs, 32-bit numbers, times 31, plus its
+ * own number; the expected result is computed without any device.
  */
 #ifndef MO_TESTS_EXEC_SUPPORT_MANUAL_PLAN_H
 #define MO_TESTS_EXEC_SUPPORT_MANUAL_PLAN_H
@@ -20,20 +21,21 @@ typedef struct hand_plan_options {
     int64_t elements; /* of every tensor */
 } hand_plan_options;
 
-/* One input, and the last value of every device that computes as outputs; all
- * that is sent is sent as a random moment wants it. */
+/* One input, and the last value of every device that computes as outputs;
+ * transfers are posted at random points. The caller frees the plan with
+ * mo_plan_free(). */
 mo_exec_plan *hand_plan_make(const hand_plan_options *options);
 
-/* What output i must be, at every element, for input x. */
+/* Returns the value of every element of output i for input x. */
 uint32_t hand_plan_result(const mo_exec_plan *plan, int output, uint32_t x);
 
-/* Does the operator. */
+/* Implements the operator. */
 extern const mo_backend hand_backend;
 
 /* The same; a call of more than n_in = 2 operands fails now and then. */
 extern const mo_backend hand_backend_failing;
 
-/* The same; every call takes half a millisecond of processor time. */
+/* The same; every call takes half a millisecond of CPU time. */
 extern const mo_backend hand_backend_slow;
 
 #endif

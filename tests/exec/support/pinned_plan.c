@@ -7,7 +7,7 @@
 
 #define ALL "* t.A=1 t.B=1 pin=A shape=4,4 dtype=f32; *>* bytes=64; "
 
-/* Every op begins a microsecond behind the one on the line before. */
+/* Every op begins a microsecond after the one before it in the text. */
 static void make_schedule(random_plan *r)
 {
     const mo_instance *x = r->problem.x;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan_runner.h - plans run by the devices of one process.
+ * plan_runner.h - runs plans on devices of this process.
  *
  *     plan_runner run;
  *
  *     plan_runner_begin(&run, plan, seed);
  *     run.backends[0] = &mo_backend_cuda; // unless it is a CPU
- *     plan_runner_go(&run);               // run.result has what came out
+ *     plan_runner_go(&run);               // run.result has the outputs
  *     plan_runner_end(&run);
  *
- * Inputs follow from the seed.  Options may be changed before it goes; a runner
- * stays where it is, for they point into it.
+ * Inputs follow from the seed. Options may be changed before plan_runner_go();
+ * a runner must not be moved, since options point into it.
  */
 #ifndef MO_TESTS_EXEC_SUPPORT_PLAN_RUNNER_H
 #define MO_TESTS_EXEC_SUPPORT_PLAN_RUNNER_H
@@ -34,14 +34,14 @@ void plan_runner_begin(plan_runner *r, const mo_exec_plan *plan, unsigned seed);
 void plan_runner_go(plan_runner *r);
 void plan_runner_end(plan_runner *r);
 
-/* The result is the caller's from then on. */
+/* Moves the result to the caller, which frees it with mo_run_result_clear(). */
 void plan_runner_take(plan_runner *r, mo_run_result *result);
 
-/* On CPUs, all at once. */
+/* Runs the plan once on CPU devices. */
 void plan_runner_result(const mo_exec_plan *plan, unsigned seed,
                         mo_run_result *result);
 
-/* The same outputs, up to that relative difference, or to the last bit. */
+/* Fails unless outputs agree up to that relative error, or bit by bit. */
 void check_outputs_close(const mo_run_result *a, const mo_run_result *b,
                          double allowed, int seed);
 void check_outputs_equal(const mo_run_result *a, const mo_run_result *b,

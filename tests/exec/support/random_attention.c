@@ -9,8 +9,8 @@
 #include "tests/exec/support/random_plan.h"
 #include "tests/support/suite.h"
 
-/* Attention in many spellings.  Ops are o0, o1, ...; a tensor is the op that
- * makes it. */
+/* Random spellings of attention. Ops are o0, o1, ...; a tensor is numbered by
+ * the op that produces it. */
 typedef struct spelling {
     test_random random;
     mo_out *nodes, *edges;
@@ -104,9 +104,7 @@ static void add_result(spelling *s, int x)
     feed_port(s, x, 0, s->n++, 0);
 }
 
-/* ---- queries, keys, values: [batch, heads, rows, depth] each */
-
-/* What has rows of all heads, with the heads before the rows. */
+/* Transposes rows of all heads, so that heads come before rows. */
 static int turn_heads(spelling *s, int x)
 {
     char apart[64], turned[64];
@@ -184,8 +182,6 @@ static void make_sliced(spelling *s, int x, int qkv[3])
     }
 }
 
-/* ---- scores: [batch, heads, rows, rows] */
-
 static int multiply(spelling *s, int q, int k)
 {
     char shape[64], turned[64];
@@ -208,7 +204,7 @@ static int add_bias(spelling *s, int x, const char *shape)
     return add_weighted(s, x, "Add", shape, bias);
 }
 
-/* Under a shape of its own, as for windows. */
+/* With a reshape around it, as in windowed attention. */
 static int add_bias_apart(spelling *s, int x, const char *shape)
 {
     char apart[64], bias[64];
@@ -219,7 +215,7 @@ static int add_bias_apart(spelling *s, int x, const char *shape)
     return add_reshape(s, x, shape);
 }
 
-/* Made by the network itself. */
+/* Computed by the network itself. */
 static int add_bias_made(spelling *s, int x, const char *shape, int source)
 {
     char made[64], weights[64], bias[64];
@@ -257,8 +253,6 @@ static int change(spelling *s, int x, int source)
         add_result(s, x);
     return add_unary(s, x, "Softmax", shape, "\"axis\":\"3\"");
 }
-
-/* ---- all of it */
 
 static int finish(spelling *s, int x)
 {

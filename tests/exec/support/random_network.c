@@ -10,7 +10,7 @@
 
 enum { MAX_TENSORS = 128, MAX_SIDE = 96 };
 
-/* Matrices all of them: output port of the op in slot. */
+/* All tensors are matrices: output port of the op in slot. */
 typedef struct matrix {
     int slot, port, rows, columns;
     bool is_read;
@@ -85,7 +85,7 @@ static void add_matrix(network *w, int slot, int port, int rows, int columns)
         w->matrices[w->n++] = (matrix){ slot, port, rows, columns, false };
 }
 
-/* An op with one output, of that shape. */
+/* An op with one output of that shape. */
 static int add_maker(network *w, const char *type, int rows, int columns,
                      const char *attrs)
 {
@@ -103,7 +103,7 @@ static void add_input(network *w)
     add_maker(w, "Parameter", 1 + below(w, 8), 1 + below(w, 8), NULL);
 }
 
-/* One that is read late as likely as one that was made last. */
+/* An old one as likely as the last one. */
 static matrix *pick(network *w)
 {
     int back = below(w, 2) ? w->n : w->n < 4 ? w->n : 4;
@@ -189,7 +189,7 @@ static void add_split(network *w)
     add_matrix(w, slot, 1, rows, columns);
 }
 
-/* The same bytes as a matrix of other sides, or sides that change places. */
+/* A reshape, or a transpose. */
 static void add_turned(network *w, const char *type)
 {
     matrix *x = pick(w);
@@ -234,7 +234,7 @@ static void add_any(network *w)
     }
 }
 
-/* What nobody reads is a result, most of the time; sometimes others are. */
+/* Most tensors without readers become results; sometimes others, too. */
 static void add_results(network *w)
 {
     int n = w->n, results = 0;

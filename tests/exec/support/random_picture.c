@@ -10,11 +10,11 @@
 
 enum { MAX_PICTURES = 64, SIDE = 6 };
 
-/* Pictures all of them, of one size but for their channels. */
+/* All tensors are images of one size but for their channels. */
 typedef struct album {
     test_random random;
     mo_out *nodes, *edges;
-    int channels[MAX_PICTURES]; /* picture i is made by op p<i> */
+    int channels[MAX_PICTURES]; /* image i is produced by op p<i> */
     bool is_read[MAX_PICTURES];
     int n;
 } album;
@@ -31,7 +31,7 @@ static int pick(album *a)
     return a->n - 1 - below(a, below(a, 3) ? near : a->n);
 }
 
-/* Op p<n>, which makes the next picture. */
+/* Op p<n>, which produces the next image. */
 static int add_op(album *a, const char *type, int channels, const char *attrs)
 {
     mo_out_printf(a->nodes,
@@ -93,7 +93,7 @@ static void add_unary(album *a)
     feed(a, x, add_op(a, types[below(a, COUNT(types))], a->channels[x], ""), 0);
 }
 
-/* Another picture like the first that is picked, or the same. */
+/* Another image of the same shape as x, or x itself. */
 static int pick_like(album *a, int x)
 {
     for (int tries = 0; tries < 8; tries++) {
@@ -136,7 +136,7 @@ static void add_join(album *a)
     feed(a, y, to, 1);
 }
 
-/* What looks at the bytes under another shape, and back again. */
+/* A reshape and its inverse. */
 static void add_views(album *a)
 {
     int x = pick(a), id = a->n, to;
@@ -159,7 +159,7 @@ static void add_views(album *a)
                   name, to);
 }
 
-/* A picture times what its channels are on the average. */
+/* Squeeze-and-excitation: an image times the mean of its channels. */
 static void add_excite(album *a)
 {
     int x = pick(a), to;

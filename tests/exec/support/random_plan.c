@@ -5,8 +5,8 @@
 #include "tests/support/graphs.h"
 #include "tests/support/suite.h"
 
-/* Devices differ, and so do links, one of which is a way over another device.
- */
+/* Heterogeneous devices and links, one of which is a route over another
+ * device. */
 #define TWO   "A model=t4; B model=v100; A-B gbps=8"
 #define THREE TWO "; C model=t4; B-C gbps=16"
 #define FOUR  THREE "; D model=a100; C-D gbps=100; D-A gbps=8; A-C gbps=50"

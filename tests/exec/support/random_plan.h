@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * random_plan.h - small networks on a few devices, by the thousand, as plans.
+ * random_plan.h - random small networks on a few devices, as plans.
  *
  *     random_plan r;
  *
@@ -9,10 +9,10 @@
  *     random_plan_clear(&r);
  *
  * The same seed gives the same network everywhere, whatever the number of
- * devices: inputs, constants in nodes and in attrs, ops with several inputs and
- * with several outputs, views, views of inputs, results of all of these, and
- * work that nobody reads.  Devices, the order of ops and what a schedule must
- * respect follow from the seed, too; every other network is coarsened before.
+ * devices: inputs, constants in nodes and in attrs, ops with several inputs
+ * and with several outputs, views, views of inputs, results of all of these,
+ * and dead code. Devices, the order of ops and constraints of the schedule
+ * follow from the seed, too; every other network is coarsened first.
  */
 #ifndef MO_TESTS_EXEC_SUPPORT_RANDOM_PLAN_H
 #define MO_TESTS_EXEC_SUPPORT_RANDOM_PLAN_H
@@ -25,8 +25,8 @@ enum { RANDOM_PLAN_DEVICES = 4 }; /* at most */
 
 typedef struct random_plan {
     mo_graph *fine;
-    mo_coarsen_map *map; /* or NULL: the fine one was placed */
-    problem problem;     /* has the graph that was placed */
+    mo_coarsen_map *map; /* or NULL: the fine graph was placed */
+    problem problem;     /* owns the placed graph */
     mo_schedule *schedule;
     mo_weights_store *constants;
     mo_plan_source source;
@@ -36,24 +36,24 @@ typedef struct random_plan {
 void random_plan_make(random_plan *r, unsigned seed, int n_devices);
 void random_plan_clear(random_plan *r);
 
-/* The same for another network, of which there is a second one to be placed;
- * both are r's from then on.  folder: where its files are; values of missing
- * ones are made up. */
+/* The same for another network, of which a second copy is placed; r owns both.
+ * folder: of its weight files; missing values are synthesized. */
 void random_plan_of(random_plan *r, mo_graph *fine, mo_graph *same,
                     const char *folder, unsigned seed, int n_devices);
 
 /* The graph alone. */
 mo_graph *random_network(unsigned seed);
 
-/* Another kind of network: pictures through convolutions, biases, activations,
- * sums, pools, joins, views and averages. */
+/* A convolutional network: images through convolutions, biases, activations,
+ * sums, pools, concatenations, views and averages. */
 mo_graph *random_picture(unsigned seed);
 
-/* Attention, spelled in many ways: products, splits, transposes, biases. */
+/* Attention in random spellings: products, splits, transposes, biases. */
 mo_graph *random_attention(unsigned seed);
 
-/* For those who make networks: a graph of nodes and edges as GraphML has them,
- * with data op, shape, dtype, attrs, src_port and dst_port.  Both go. */
+/* For generators of networks: parses nodes and edges in GraphML, with data op,
+ * shape, dtype, attrs, src_port and dst_port. Frees both buffers; the caller
+ * owns the graph. */
 mo_graph *random_graphml(mo_out *nodes, mo_out *edges);
 
 #endif

@@ -29,7 +29,7 @@ static void close_units(void)
             opened[i].backend->close(opened[i].unit);
 }
 
-/* What failed to compile would fail again with everything that comes. */
+/* A compile error would recur in every later call. */
 static void give_up(const mo_backend_unit *unit)
 {
     for (int i = 0; i < MO_BACKEND_PRECISIONS; i++)
@@ -60,13 +60,13 @@ mo_backend_unit *tested_unit(const mo_backend *backend,
     return opened[precision].unit;
 }
 
-/* Everything by call, or by tensor. */
+/* Arrays by call, or by tensor. */
 typedef struct stage {
     const mo_backend *backend;
     mo_backend_unit *unit;
     const call_list *list;
     mo_arena *arena;
-    void **places; /* of tensors, where the unit has them */
+    void **places; /* addresses of tensors in the unit's memory */
     mo_backend_kernel **kernels;
     size_t *workspaces;
     void *workspace;
@@ -238,7 +238,7 @@ mo_status run_calls(const mo_backend *backend, mo_backend_unit *unit,
     return status;
 }
 
-/* Inputs are borrowed; outputs and temporaries are made. */
+/* Inputs are borrowed; outputs and temporaries are allocated. */
 static mo_status make_tensors(const mo_op_site *site,
                               const mo_lower_result *lowered, call_list *list,
                               mo_error *err)

@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "tests/support/suite.h"
 
-/* An address with this added to it is no address. */
+/* An address plus this offset is invalid. */
 #define HIDDEN ((uintptr_t) 1 << 54)
 
 int64_t apart_free_bytes = INT64_MAX;
@@ -22,10 +22,11 @@ typedef struct apart_unit apart_unit;
 typedef struct work {
     apart_unit *unit;
     const mo_backend_program_call *call;
-    mo_backend_program_call own; /* where nobody else keeps it: call is NULL */
+    mo_backend_program_call
+        own; /* where there is no other copy: call is NULL */
 } work;
 
-/* What the unit has allocated; it touches nothing else. */
+/* An allocation of the unit, which accesses nothing else. */
 typedef struct block {
     char *at;
     size_t bytes;
@@ -41,8 +42,7 @@ struct apart_unit {
     size_t n_blocks, blocks_room;
 };
 
-/* mo_backend_kernel is the CPU's own; what it needs besides stands beside it.
- */
+/* mo_backend_kernel is the CPU's; additional data of this backend. */
 typedef struct apart_kernel {
     mo_backend_kernel *cpu;
     size_t workspace;
@@ -71,8 +71,6 @@ static void *find(const void *memory)
 {
     return memory ? (void *) ((uintptr_t) memory - HIDDEN) : NULL;
 }
-
-/* -------------------------------------------------------------------- units */
 
 static mo_status open_unit(const mo_backend_unit_options *options,
                            mo_backend_unit **unit, mo_error *err)
@@ -117,8 +115,6 @@ static const char *say(const mo_backend_unit *unit)
     return "apart";
 }
 
-/* ------------------------------------------------------------------ kernels */
-
 static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                          const mo_backend_operand *in,
                          const mo_tensor_desc *out, mo_backend_kernel **kernel,
@@ -136,7 +132,7 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
         free(k);
         return status;
     }
-    /* Known when they are settled. */
+    /* Known after the settle phase. */
     *workspace = 0;
     *kernel = (mo_backend_kernel *) k;
     return MO_OK;
@@ -261,7 +257,7 @@ static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
     return push(unit, &w, err);
 }
 
-/* What was run on its units is done first; one of them is unit's. */
+/* Earlier work on its units is completed first; unit is one of them. */
 static mo_status carry_now(mo_backend_unit *unit,
                            const mo_backend_transfer *carry, mo_error *err)
 {
@@ -277,14 +273,12 @@ static mo_status carry_now(mo_backend_unit *unit,
     return status == MO_OK ? do_carry(carry, err) : status;
 }
 
-/* Something is done whenever somebody looks. */
+/* Every poll completes one call. */
 static mo_status is_done(mo_backend_unit *unit, bool *done, mo_error *err)
 {
     *done = unit_of(unit)->n == 0;
     return *done ? MO_OK : wait_for_all(unit, err);
 }
-
-/* ------------------------------------------------------------------- memory */
 
 static void note_block(apart_unit *u, void *memory, size_t bytes)
 {
@@ -301,7 +295,7 @@ static mo_status alloc_memory(mo_backend_unit *unit, size_t bytes,
 
     if (status != MO_OK)
         return status;
-    /* What is read before it is written shows. */
+    /* A pattern that exposes reads before writes. */
     memset(found, 0xc7, bytes);
     note_block(unit_of(unit), found, bytes);
     *memory = hide(found);
@@ -368,15 +362,13 @@ static int64_t kept(const mo_backend_unit *unit)
     return 0;
 }
 
-/* ----------------------------------------------------------------- programs */
-
 typedef struct apart_program {
     const mo_backend_program_call *calls;
     int n;
     bool *begun;
 } apart_program;
 
-/* before: n by n; [i * n + k] says whether call k is done when i begins. */
+/* before: n by n; [i * n + k]: call k is complete when i begins. */
 static void mark_before(const mo_backend_program_call *calls, int n, int i,
                         bool *before)
 {
@@ -400,7 +392,7 @@ static bool share_port(const mo_backend_transfer *a,
             (a->to_unit && a->to_unit == b->to_unit));
 }
 
-/* One at a time each way. */
+/* One transfer at a time each way. */
 static void check_ports(const mo_backend_program_call *calls, int n)
 {
     bool *before = calloc((size_t) n * (size_t) n, sizeof *before);

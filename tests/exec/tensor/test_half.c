@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/tensor/half.h, exec/tensor/elem.h and
- * exec/tensor/dense_tensor.h. */
+/* Tests of exec/tensor/half.h, exec/tensor/elem.h and
+ * exec/tensor/dense_tensor.h: every 16-bit float against its definition. */
 #include <math.h>
 
 #include "base/random.h"

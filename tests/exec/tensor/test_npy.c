@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/tensor/npy.h. */
+/* Tests of exec/tensor/npy.h: files of every version and type, and hostile
+ * ones. */
 #include "exec/tensor/npy.h"
 
 #include <stdio.h>
@@ -39,7 +40,8 @@ static file file_of(int version, const char *literal, const void *data,
 
 static mo_status read_file(const file *f, mo_tensor_dense *dense, mo_error *err)
 {
-    char *exact = malloc(f->size); /* so that reading beyond is found */
+    char *exact = malloc(f->size); /* heap buffer of the exact size: sanitizers
+                                      detect overreads */
     mo_status status;
 
     ck_assert_ptr_nonnull(exact);
@@ -86,7 +88,7 @@ static const unsigned char six[] = { 1, 2, 3, 4, 5, 6 };
 static const struct {
     const char *literal;
     int version;
-    const char *numbers; /* row by row */
+    const char *numbers; /* in row-major order */
 } good[] = {
     { "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }  \n", 1,
       "u8[2,3] 1 2 3 4 5 6" },
@@ -188,7 +190,7 @@ START_TEST(a_file_that_is_cut_anywhere_is_refused)
 }
 END_TEST
 
-/* Whatever a byte becomes, nothing is read beyond the file. */
+/* Whatever a byte becomes, the reader stays within the buffer. */
 START_TEST(a_file_that_is_changed_does_no_harm)
 {
     test_random random = { (uint64_t) _i };

@@ -9,7 +9,7 @@
 
 enum { MOST = 4 };
 
-/* Cuts n elements into dimensions. */
+/* Factors n elements into dimensions. */
 static int cut(mo_random *r, int64_t n, int64_t *extent)
 {
     int rank = 0;
@@ -65,7 +65,7 @@ static mo_call_copy_box random_box(mo_random *r, int64_t n)
     return box;
 }
 
-/* Over all of n elements, or a part of them, in any order. */
+/* A view of all of n elements, or a part of them, in any order. */
 static mo_tensor_view random_walk(mo_random *r, int64_t n)
 {
     mo_tensor_view walk = { 0 };
@@ -90,7 +90,7 @@ static mo_tensor_view random_walk(mo_random *r, int64_t n)
     return walk;
 }
 
-/* The place in the original of place p of the copy. */
+/* The place in the source of place p of the copy. */
 static int64_t place_in(const mo_call_copy_box *box, int64_t p)
 {
     int64_t place = box->in_offset;
@@ -111,7 +111,7 @@ static int64_t elements(const mo_tensor_view *walk)
     return n;
 }
 
-/* Step number i of the finer walk, and where the coarse one is then. */
+/* Element i of the composed view, and the matching one of the original view. */
 static void check_step(const mo_call_copy_box *box, const mo_tensor_view *walk,
                        const mo_tensor_view *found,
                        const mo_tensor_dim_split *parts, int64_t i,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/tensor/tensor_compare.h. */
+/* Tests of exec/tensor/tensor_compare.h: relative and absolute errors. */
 #include "exec/tensor/tensor_compare.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static const struct {
     { { INFINITY, 1, 1 }, { INFINITY, 1, 1 }, 0, 0, 0 },
     { { INFINITY, 1, 1 }, { -INFINITY, 1, 1 }, INFINITY, INFINITY, 0 },
     { { 1, 1, INFINITY }, { 1, 1, 1 }, INFINITY, INFINITY, 2 },
-    /* An infinity that both have is no measure of the others. */
+    /* An infinity in both does not scale the error of the others. */
     { { INFINITY, 1, 2 }, { INFINITY, 1, 1 }, 1, 1, 2 },
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/weights/constants.h, on GraphML with a file of weights beside
- * it. */
+/* Tests of exec/weights/constants.h: the weight store, on GraphML with a
+ * weight file beside it. */
 #include "exec/weights/constants.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@
     NODE(id, DATA("o", type) DATA("s", shape) DATA("d", "f32") more)
 #define INTO(from, to, port) EDGE(from, to, DATA("p", port))
 
-/* A graph, and where its constants are looked for. */
+/* A graph and the folder of its weights. */
 typedef struct world {
     mo_graph *graph;
     mo_weights_store *constants;
@@ -61,7 +61,7 @@ static const mo_tensor_dense *value_of(world *w, const char *name)
     return value;
 }
 
-/* "i64[2] 1 2" */
+/* Formats as "i64[2] 1 2"; returns a static buffer. */
 static const char *say(const mo_tensor_dense *value)
 {
     static char text[512];
@@ -79,7 +79,7 @@ static void write_weights(const char *file)
     FILE *f = fopen(file, "wb");
 
     ck_assert_ptr_nonnull(f);
-    fwrite("\x07", 1, 1, f); /* so that the rest is not aligned */
+    fwrite("\x07", 1, 1, f); /* makes the rest unaligned */
     fwrite(numbers, sizeof *numbers, 4, f);
     fwrite("\x05\x00\x01", 1, 3, f);
     fclose(f);
@@ -205,7 +205,7 @@ START_TEST(made_up_weights_depend_on_the_seed_alone)
         world_of(text, (mo_weights_options){ .random = true, .seed = 1 });
     const mo_tensor_dense *a = value_of(&w, "a");
 
-    /* Asked for in another order. */
+    /* Read in another order. */
     value_of(&again, "b");
     ck_assert_mem_eq(a->data, value_of(&again, "a")->data, 256);
     ck_assert_mem_ne(a->data, value_of(&other, "a")->data, 256);
@@ -218,8 +218,8 @@ START_TEST(made_up_weights_depend_on_the_seed_alone)
 }
 END_TEST
 
-/* An op of that type from one shape to another, whose input at a port is an
- * integer constant that is missing. */
+/* An op of that type from one shape to another, with a missing integer
+ * constant as input at a port. */
 static const struct {
     const char *type, *in, *out, *port, *n, *guess;
 } guesses[] = {
@@ -263,7 +263,8 @@ START_TEST(missing_integers_fit_the_shapes_of_their_reader)
 }
 END_TEST
 
-/* Nobody needs the sum: what it leads to is told by its reader. */
+/* The sum itself is not inferred: its consumer's shape determines the
+ * result. */
 START_TEST(arithmetic_on_missing_integers_is_guessed_at_its_end)
 {
     world w = world_of(
