@@ -3,10 +3,17 @@
 
 #include "driver/portfolio.h"
 
+#include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "driver/mip_start_file.h"
+#include "driver/progress_line.h"
+#include "solvers/process/interrupt.h"
 #include "solvers/registry.h"
 
 /* Limit in seconds for querying a solver's version, so that a hanging solver
@@ -210,4 +217,227 @@ void mo_portfolio_clear(mo_portfolio *c)
         mo_answer_evaluation_clear(&c->entries[i].judgement);
     }
     c->n = 0;
+}
+
+/* ---------------------------------------------------------------------- run */
+
+/* Seconds after the time limit at which a solver that does not stop by itself
+ * is killed. */
+#define GRACE_S 1.5
+
+/* Minimum time for a solver. */
+#define LEAST_S 0.1
+
+typedef struct portfolio_run {
+    const mo_portfolio_options *options;
+    const char *model;
+    const mo_workdir *folder;
+    const mo_driver_log *logger;
+    mo_portfolio *portfolio;
+    mo_progress_line live;
+    pthread_mutex_t lock;
+    pthread_cond_t news;
+    bool decided;
+} portfolio_run;
+
+typedef struct runner {
+    portfolio_run *portfolio_run;
+    mo_portfolio_member *entry;
+    pthread_t thread;
+    bool started;
+} runner;
+
+static mo_status make_folder(const char *path, mo_error *err)
+{
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return mo_fail_errno(err, path, "cannot make the folder");
+    return MO_OK;
+}
+
+static mo_status run_way(portfolio_run *r, mo_portfolio_member *e,
+                         const mo_solver_job *job)
+{
+    const mo_solver_run_options options = { .way = e->way,
+                                            .command = r->options->command,
+                                            .grace_s = GRACE_S,
+                                            .scratch =
+                                                mo_workdir_path(r->folder),
+                                            .progress = mo_progress_line_update,
+                                            .line = mo_progress_line_log,
+                                            .context = &r->live };
+
+    return mo_solver_run(e->solver, &e->found, job, &options, &e->outcome,
+                         &e->err);
+}
+
+/* A library that refuses (Gurobi's without a licence for it) does not exclude
+ * the program. */
+static bool try_program(const portfolio_run *r, const mo_portfolio_member *e)
+{
+    return !r->options->via && e->way == MO_SOLVER_VIA_LIBRARY &&
+           mo_portfolio_member_has_via(e, MO_SOLVER_VIA_PROCESS) &&
+           !e->outcome.solution &&
+           e->outcome.claim == MO_SOLUTION_STATUS_NO_SOLUTION &&
+           e->outcome.end == MO_CHILD_EXITED && mo_interrupt_last_signal() == 0;
+}
+
+/* Reduces the time limit of job by the time used; returns false if too little
+ * is left. */
+static bool has_time(mo_solver_job *job, double begin_s)
+{
+    if (job->time_s == 0)
+        return true;
+    job->time_s -= mo_driver_clock_s() - begin_s;
+    return job->time_s > LEAST_S;
+}
+
+static double time_left_s(const portfolio_run *r)
+{
+    double limit = r->options->time_s;
+
+    return limit > 0 ? fmax(limit - r->portfolio->finding_s, LEAST_S) : 0;
+}
+
+/* The version of the program has not been queried yet. */
+static mo_status solve_by_program(portfolio_run *r, mo_portfolio_member *e,
+                                  mo_solver_job *job, double begin_s)
+{
+    mo_status status;
+
+    mo_driver_log_info(r->logger, "%s; its program is tried", e->outcome.text);
+    e->way = MO_SOLVER_VIA_PROCESS;
+    status = mo_portfolio_member_query_version(e, r->logger, &e->err);
+    if (status != MO_OK || !has_time(job, begin_s))
+        return status;
+    job->presolve = job->presolve && !e->found.no_presolve;
+    mo_solver_outcome_clear(&e->outcome);
+    return run_way(r, e, job);
+}
+
+static mo_status solve_member(portfolio_run *r, mo_portfolio_member *e,
+                              const char *folder)
+{
+    const mo_portfolio_options *o = r->options;
+    char *start = NULL;
+    mo_solver_job job = { .model = r->model,
+                          .folder = folder,
+                          .time_s = time_left_s(r),
+                          .gap = o->gap,
+                          .threads = (int) o->threads,
+                          .memory_mib = (int) o->memory_mib,
+                          .presolve =
+                              r->portfolio->presolve && !e->found.no_presolve };
+    mo_status status = make_folder(folder, &e->err);
+    double begin = mo_driver_clock_s();
+
+    if (status == MO_OK && o->start)
+        status = mo_mip_start_file_convert(o->start, e->solver, folder,
+                                           r->logger, &start, &e->err);
+    job.start = start;
+    if (status == MO_OK)
+        status = run_way(r, e, &job);
+    if (status == MO_OK && try_program(r, e))
+        status = solve_by_program(r, e, &job, begin);
+    free(start);
+    return status;
+}
+
+static void *run_entry(void *context)
+{
+    runner *it = context;
+    portfolio_run *r = it->portfolio_run;
+    char name[32];
+    char *folder;
+
+    snprintf(name, sizeof name, "%d",
+             (int) (it->entry - r->portfolio->entries));
+    folder = mo_workdir_file(r->folder, name);
+    it->entry->status = folder ? solve_member(r, it->entry, folder)
+                               : mo_fail_memory(&it->entry->err);
+    free(folder);
+    pthread_mutex_lock(&r->lock);
+    it->entry->ended = true;
+    pthread_cond_signal(&r->news);
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+static void start_runners(portfolio_run *r, runner *runners)
+{
+    for (int i = 0; i < r->portfolio->n; i++) {
+        runner *it = &runners[i];
+
+        *it =
+            (runner){ .portfolio_run = r, .entry = &r->portfolio->entries[i] };
+        it->started = pthread_create(&it->thread, NULL, run_entry, it) == 0;
+        if (!it->started) {
+            it->entry->ended = true;
+            it->entry->status = mo_fail_memory(&it->entry->err);
+        }
+    }
+}
+
+/* Returns a member that has finished and was not reported yet, or NULL. */
+static mo_portfolio_member *next_ended(const portfolio_run *r,
+                                       const bool *heard)
+{
+    for (int i = 0; i < r->portfolio->n; i++)
+        if (r->portfolio->entries[i].ended && !heard[i])
+            return &r->portfolio->entries[i];
+    return NULL;
+}
+
+static void report_finished(portfolio_run *r, mo_portfolio_callback *on_finish,
+                            void *context)
+{
+    bool heard[MO_PORTFOLIO_MAX] = { false };
+
+    for (int left = r->portfolio->n; left > 0; left--) {
+        mo_portfolio_member *e;
+
+        pthread_mutex_lock(&r->lock);
+        while (!(e = next_ended(r, heard)))
+            pthread_cond_wait(&r->news, &r->lock);
+        pthread_mutex_unlock(&r->lock);
+        heard[e - r->portfolio->entries] = true;
+        if (on_finish(context, e) && !r->decided && left > 1) {
+            r->decided = true;
+            mo_interrupt_all();
+        }
+    }
+}
+
+mo_status mo_portfolio_run(const mo_portfolio_options *options,
+                           const char *model, int64_t unit_ns,
+                           const mo_workdir *folder,
+                           const mo_driver_log *logger,
+                           mo_portfolio_callback *on_finish, void *context,
+                           mo_portfolio *c, mo_error *err)
+{
+    portfolio_run r = { .options = options,
+                        .model = model,
+                        .folder = folder,
+                        .logger = logger,
+                        .portfolio = c,
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .news = PTHREAD_COND_INITIALIZER };
+    runner runners[MO_PORTFOLIO_MAX];
+    double begin = mo_driver_clock_s();
+    mo_status status = MO_E_SUPPORT;
+
+    mo_progress_line_begin(&r.live, unit_ns, logger);
+    start_runners(&r, runners);
+    report_finished(&r, on_finish, context);
+    for (int i = 0; i < c->n; i++)
+        if (runners[i].started)
+            pthread_join(runners[i].thread, NULL);
+    mo_progress_line_end(&r.live);
+    c->seconds = mo_driver_clock_s() - begin;
+
+    /* One member that ran suffices. */
+    for (int i = 0; i < c->n && status != MO_OK; i++)
+        status = c->entries[i].status;
+    if (status != MO_OK && err)
+        *err = c->entries[0].err;
+    return status;
 }

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/method_table.h"
 
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "report/format_units.h"
 
 const mo_report_method_row *mo_report_methods_best(const mo_report_methods *p)
 {
@@ -31,4 +37,305 @@ double mo_report_methods_loss(const mo_report_methods *p, int device)
         return 0;
     return (double) p->losses[device].makespan_ns / (double) best->makespan_ns -
            1;
+}
+
+/* --------------------------------------------------------------------- text */
+
+enum { NAME_ROOM = 25, CELL_ROOM = 48 };
+
+/* One unit for all times of a table. */
+typedef struct unit {
+    const char *name;
+    double ns;
+    int decimals;
+} unit;
+
+typedef struct table {
+    const mo_report_methods *p;
+    unit unit;
+    int memory_width;
+    mo_out *out;
+} table;
+
+/* Chosen so that the shortest time has four digits or more. */
+static unit unit_for(const mo_report_methods *p)
+{
+    static const unit units[] = { { "us", 1e3, 3 },
+                                  { "ms", 1e6, 5 },
+                                  { "s", 1e9, 5 } };
+    double least_ns = p->n > 0 && !p->rows[0].why
+                          ? (double) p->rows[0].makespan_ns
+                          : (double) p->bound_ns;
+    int i = 0;
+
+    while (i < 2 && least_ns >= units[i + 1].ns)
+        i++;
+    return units[i];
+}
+
+static const char *device_name(const mo_report_methods *p, int device,
+                               char *name)
+{
+    return mo_utf8_escape_controls(name, NAME_ROOM, p->x->device_ids[device]);
+}
+
+static void memory_cell(const mo_report_methods *p,
+                        const mo_report_method_row *row, char *cell)
+{
+    char name[NAME_ROOM], needs[MO_FORMAT_SIZE];
+    double capacity, peak = (double) row->peak_bytes;
+
+    if (row->why || row->fullest == MO_FREE) {
+        snprintf(cell, CELL_ROOM, "-");
+        return;
+    }
+    capacity = (double) p->x->capacity_bytes[row->fullest];
+    device_name(p, row->fullest, name);
+    if (capacity <= 0 && peak > 0)
+        snprintf(cell, CELL_ROOM, "%.10s, none in %s",
+                 mo_format_bytes(peak, needs), name);
+    else
+        snprintf(cell, CELL_ROOM, "%.1f %% of %s",
+                 capacity > 0 ? 100 * peak / capacity : 0, name);
+}
+
+static int memory_width(const mo_report_methods *p)
+{
+    int width = (int) strlen("memory peak");
+
+    for (int i = 0; i < p->n; i++) {
+        char cell[CELL_ROOM];
+
+        memory_cell(p, &p->rows[i], cell);
+        if (mo_utf8_columns(cell) > width)
+            width = mo_utf8_columns(cell);
+    }
+    return width;
+}
+
+/* Pads by columns: a character may take several bytes. */
+static void put_padded(mo_out *out, const char *text, int width)
+{
+    int room = width - mo_utf8_columns(text);
+
+    mo_out_printf(out, "%s%*s", text, room > 0 ? room : 0, "");
+}
+
+/* "makespan/ms" defines the widths below. */
+static void put_heading(const table *t)
+{
+    char makespan[CELL_ROOM], bound[CELL_ROOM];
+
+    snprintf(makespan, sizeof makespan, "makespan/%s", t->unit.name);
+    snprintf(bound, sizeof bound, "bound/%s", t->unit.name);
+    mo_out_printf(t->out, "%-9s %12s %9s %12s %8s  %-*s %8s\n", "method",
+                  makespan, "vs single", bound, "gap/%", t->memory_width,
+                  "memory peak", "seconds");
+}
+
+static void put_time(const table *t, int64_t ns)
+{
+    mo_out_printf(t->out, " %12.*f", t->unit.decimals,
+                  (double) ns / t->unit.ns);
+}
+
+static void put_gain(const table *t, const mo_report_method_row *row)
+{
+    if (t->p->single == MO_FREE || row->makespan_ns == 0)
+        mo_out_printf(t->out, " %9s", "-");
+    else
+        mo_out_printf(t->out, " %7.3f x",
+                      (double) t->p->single_ns / (double) row->makespan_ns);
+}
+
+static void put_gap(const table *t, const mo_report_method_row *row)
+{
+    char text[MO_FORMAT_SIZE];
+    const char *gap = "-";
+
+    if (mo_report_methods_has_gap(t->p, row))
+        gap = mo_format_percent(mo_report_methods_gap(t->p, row), text);
+    mo_out_printf(t->out, " %8s", gap);
+}
+
+static void put_row(const table *t, const mo_report_method_row *row)
+{
+    char cell[CELL_ROOM];
+
+    mo_out_printf(t->out, "%-9s", row->method);
+    if (row->why) {
+        mo_out_printf(t->out, " %12s  %s\n", "-", row->why);
+        return;
+    }
+    put_time(t, row->makespan_ns);
+    put_gain(t, row);
+    put_time(t, t->p->bound_ns);
+    put_gap(t, row);
+    memory_cell(t->p, row, cell);
+    mo_out_text(t->out, "  ");
+    put_padded(t->out, cell, t->memory_width);
+    mo_out_printf(t->out, " %8.2f%s\n", row->seconds,
+                  row->fits ? "" : "  does not fit");
+}
+
+static void put_amount(const table *t, int64_t ns)
+{
+    mo_out_printf(t->out, "%.*f %s", t->unit.decimals, (double) ns / t->unit.ns,
+                  t->unit.name);
+}
+
+static void put_single(const table *t, const mo_report_method_row *best)
+{
+    const mo_report_methods *p = t->p;
+    char name[NAME_ROOM];
+
+    if (p->single == MO_FREE) {
+        mo_out_text(t->out, "no device can take everything alone\n");
+        return;
+    }
+    mo_out_text(t->out, best && best->makespan_ns >= p->single_ns
+                            ? "one device is best: "
+                            : "best single device: ");
+    mo_out_printf(t->out, "%s alone takes ", device_name(p, p->single, name));
+    put_amount(t, p->single_ns);
+    mo_out_text(t->out, "\n");
+}
+
+static void put_bound(const table *t, const mo_report_method_row *best)
+{
+    const mo_report_methods *p = t->p;
+
+    if (p->bound_ns == 0)
+        return;
+    mo_out_text(t->out, best && best->makespan_ns <= p->bound_ns
+                            ? "proven optimal: "
+                            : "bound: ");
+    mo_out_text(t->out, "no placement takes less than ");
+    put_amount(t, p->bound_ns);
+    mo_out_printf(t->out, " (%s)\n", p->bound_by);
+}
+
+static void put_losses(const table *t)
+{
+    const mo_report_methods *p = t->p;
+    char makespan[CELL_ROOM], name[NAME_ROOM];
+
+    snprintf(makespan, sizeof makespan, "makespan/%s", t->unit.name);
+    mo_out_printf(t->out, "\n%-*s %12s %9s\n", NAME_ROOM - 1, "without",
+                  makespan, "loss/%");
+    for (int k = 0; k < p->x->n_devices; k++) {
+        put_padded(t->out, device_name(p, k, name), NAME_ROOM - 1);
+        if (p->losses[k].why) {
+            mo_out_printf(t->out, " %12s  %s\n", "-", p->losses[k].why);
+            continue;
+        }
+        put_time(t, p->losses[k].makespan_ns);
+        mo_out_printf(t->out, " %9.2f\n", 100 * mo_report_methods_loss(p, k));
+    }
+}
+
+void mo_report_methods_text(const mo_report_methods *p, mo_out *out)
+{
+    const table t = { p, unit_for(p), memory_width(p), out };
+    const mo_report_method_row *best = mo_report_methods_best(p);
+
+    put_heading(&t);
+    for (int i = 0; i < p->n; i++)
+        put_row(&t, &p->rows[i]);
+    mo_out_text(out, "\n");
+    put_single(&t, best);
+    put_bound(&t, best);
+    if (p->losses && best)
+        put_losses(&t);
+}
+
+/* --------------------------------------------------------------------- JSON */
+
+static void json_us(const char *key, int64_t ns, mo_out *out)
+{
+    mo_out_printf(out, ",\n    \"%s\": ", key);
+    mo_out_double(out, (double) ns / 1000);
+}
+
+static void json_double(const char *key, double value, mo_out *out)
+{
+    mo_out_printf(out, ",\n    \"%s\": ", key);
+    mo_out_double(out, value);
+}
+
+static void json_flag(const char *key, bool value, mo_out *out)
+{
+    mo_out_printf(out, ",\n    \"%s\": %s", key, value ? "true" : "false");
+}
+
+static void json_peak(const mo_report_methods *p,
+                      const mo_report_method_row *row, mo_out *out)
+{
+    if (row->fullest == MO_FREE)
+        return;
+    mo_out_text(out, ",\n    \"fullest\": ");
+    mo_out_json(out, p->x->device_ids[row->fullest]);
+    mo_out_text(out, ",\n    \"peak_bytes\": ");
+    mo_out_int(out, row->peak_bytes);
+    mo_out_text(out, ",\n    \"capacity_bytes\": ");
+    mo_out_int(out, p->x->capacity_bytes[row->fullest]);
+}
+
+static void json_placement(const mo_report_methods *p,
+                           const mo_report_method_row *row, mo_out *out)
+{
+    json_us("makespan_us", row->makespan_ns, out);
+    if (p->single != MO_FREE)
+        json_us("best_single_us", p->single_ns, out);
+    json_us("bound_us", p->bound_ns, out);
+    if (mo_report_methods_has_gap(p, row))
+        json_double("gap", mo_report_methods_gap(p, row), out);
+    json_flag("optimal", row->fits && row->makespan_ns <= p->bound_ns, out);
+    json_flag("fits", row->fits, out);
+    json_peak(p, row, out);
+    if (row->lower_ns > 0)
+        json_us("proven_us", row->lower_ns, out);
+    mo_out_printf(out, ",\n    \"rounds\": %d", row->rounds);
+}
+
+static void json_losses(const mo_report_methods *p, mo_out *out)
+{
+    mo_out_text(out, ",\n    \"without\": [");
+    for (int k = 0; k < p->x->n_devices; k++) {
+        mo_out_printf(out, "%s\n      {\"device\": ", k > 0 ? "," : "");
+        mo_out_json(out, p->x->device_ids[k]);
+        if (p->losses[k].why) {
+            mo_out_text(out, ", \"why\": ");
+            mo_out_json(out, p->losses[k].why);
+        } else {
+            mo_out_text(out, ", \"makespan_us\": ");
+            mo_out_double(out, (double) p->losses[k].makespan_ns / 1000);
+            mo_out_text(out, ", \"loss\": ");
+            mo_out_double(out, mo_report_methods_loss(p, k));
+        }
+        mo_out_text(out, "}");
+    }
+    mo_out_text(out, "\n    ]");
+}
+
+void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
+{
+    mo_out_text(out, "[");
+    for (int i = 0; i < p->n; i++) {
+        const mo_report_method_row *row = &p->rows[i];
+
+        mo_out_printf(out, "%s\n  {\n    \"method\": ", i > 0 ? "," : "");
+        mo_out_json(out, row->method);
+        if (row->why) {
+            mo_out_text(out, ",\n    \"why\": ");
+            mo_out_json(out, row->why);
+        } else {
+            json_placement(p, row, out);
+        }
+        mo_out_printf(out, ",\n    \"seconds\": %.3f", row->seconds);
+        if (i == 0 && p->losses && mo_report_methods_best(p))
+            json_losses(p, out);
+        mo_out_text(out, "\n  }");
+    }
+    mo_out_text(out, "\n]\n");
 }

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/host.h"
 #include "base/parallel_for.h"
 #include "base/utf8.h"
+#include "cost/cluster.h"
 #include "driver/exec/emulate.h"
-#include "base/host.h"
+#include "driver/exec/exchange_units.h"
 #include "report/format_units.h"
 
 enum { LINE_SIZE = 512 };
@@ -233,4 +235,61 @@ mo_status mo_exec_units_check_memory(const mo_exec_units *units,
                    "inputs",
                    mo_format_bytes((double) need, wanted),
                    mo_format_bytes((double) left, there));
+}
+
+/* --------------------------------------------------- exchange between ranks */
+
+/* A GPU of another rank, never called here: this program may have been built
+ * without CUDA. */
+static const mo_backend elsewhere = { .name = "cuda", .apart = true };
+
+/* By device, whether it is a GPU. Fixed size: ranks may have clusters of other
+ * sizes, which is detected later. */
+typedef struct unit_kinds {
+    bool apart[MO_MAX_DEVICES];
+} unit_kinds;
+
+_Static_assert(sizeof(bool) == 1, "they travel as bytes");
+
+/* At rank 0: receives the message of every rank. */
+static mo_status receive_all(const mo_transport *transport,
+                             mo_transport_world *world,
+                             const mo_exec_units *units, unit_kinds *all,
+                             mo_error *err)
+{
+    mo_status status = MO_OK;
+    unit_kinds theirs;
+
+    for (int r = 1; r < transport->n_ranks(world) && status == MO_OK; r++) {
+        status = transport->collect(world, r, &theirs, sizeof theirs, err);
+        for (int k = 0; k < units->n && status == MO_OK; k++)
+            if (units->rank_of[k] == r)
+                all->apart[k] = theirs.apart[k];
+    }
+    return status;
+}
+
+mo_status mo_exec_exchange_units(const mo_transport *transport,
+                                 mo_transport_world *world,
+                                 const mo_exec_config *wants,
+                                 mo_exec_units *units, mo_error *err)
+{
+    int rank = transport->rank(world);
+    unit_kinds all = { { false } };
+    mo_status status;
+
+    if (transport->n_ranks(world) == 1)
+        return MO_OK;
+    for (int k = 0; k < units->n; k++)
+        all.apart[k] = units->backends[k]->apart;
+    status = rank == 0 ? receive_all(transport, world, units, &all, err)
+                       : transport->collect(world, rank, &all, sizeof all, err);
+    if (status == MO_OK)
+        status = transport->broadcast(world, &all, sizeof all, err);
+    for (int k = 0; k < units->n && status == MO_OK; k++)
+        if (units->rank_of[k] != rank) {
+            units->backends[k] = all.apart[k] ? &elsewhere : &mo_backend_cpu;
+            mo_exec_units_set_plan_traits(units, k, wants);
+        }
+    return status;
 }

@@ -3,10 +3,11 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/utf8.h"
-#include "report/top_ops.h"
 #include "report/format_units.h"
+#include "report/top_ops.h"
 
 enum { SHOWN_SIZE = 128 }; /* of a name; longer ones end in "..." */
 
@@ -161,5 +162,144 @@ mo_status mo_report_graph_text(const mo_report_graph *description, mo_out *out,
     put_amounts(description->graph, description->summary, out);
     put_heaviest(description->graph, &heaviest, out);
     put_operators(description->summary, out);
+    return MO_OK;
+}
+
+/* --------------------------------------------------------------------- JSON */
+
+/* Every member ends its line, and all but the last end in a comma. */
+static void json_int(mo_out *out, const char *key, int64_t value)
+{
+    mo_out_printf(out, "  \"%s\": ", key);
+    mo_out_int(out, value);
+    mo_out_text(out, ",\n");
+}
+
+static void json_text(mo_out *out, const char *key, const char *value)
+{
+    mo_out_printf(out, "  \"%s\": ", key);
+    mo_out_json(out, value);
+    mo_out_text(out, ",\n");
+}
+
+/* Writes a number, or null if it is unknown. */
+static void json_amount(mo_out *out, double value)
+{
+    if (value < 0)
+        mo_out_text(out, "null");
+    else
+        mo_out_double(out, value);
+}
+
+static void json_text_or_null(mo_out *out, const char *text)
+{
+    if (text)
+        mo_out_json(out, text);
+    else
+        mo_out_text(out, "null");
+}
+
+static void json_structure(const mo_summary *s, mo_out *out)
+{
+    json_int(out, "ops", s->ops);
+    json_int(out, "constants", s->constants);
+    json_int(out, "edges", s->edges);
+    json_int(out, "tensors", s->tensors);
+    json_int(out, "sources", s->sources);
+    json_int(out, "sinks", s->sinks);
+    json_int(out, "components", s->components);
+    json_int(out, "depth", s->depth);
+    json_int(out, "width", s->width);
+    json_int(out, "clean_cuts", s->clean_cuts);
+    json_int(out, "largest_segment", s->largest_segment);
+}
+
+static void json_bytes(mo_out *out, const char *key, int64_t bytes)
+{
+    if (bytes == MO_UNKNOWN)
+        mo_out_printf(out, "  \"%s\": null,\n", key);
+    else
+        json_int(out, key, bytes);
+}
+
+static void json_amounts(const mo_summary *s, mo_out *out)
+{
+    json_bytes(out, "weight_bytes", s->weight_bytes);
+    json_bytes(out, "memory_bytes", s->memory_bytes);
+    json_bytes(out, "tensor_bytes", s->tensor_bytes);
+    mo_out_text(out, "  \"flops\": ");
+    json_amount(out, s->flops);
+    mo_out_text(out, ",\n  \"bytes\": ");
+    json_amount(out, s->bytes);
+    mo_out_text(out, ",\n");
+    json_int(out, "ops_without_flops", s->ops_without_flops);
+}
+
+static void json_heavy_op(const mo_graph *g, const mo_report_top_ops *h, int i,
+                         mo_out *out)
+{
+    const mo_op *op = &g->ops[h->ops[i]];
+
+    mo_out_text(out, "\n    {\"op\": ");
+    mo_out_json(out, op->name);
+    mo_out_text(out, ", \"type\": ");
+    json_text_or_null(out, op->type);
+    mo_out_text(out, ", \"flops\": ");
+    json_amount(out, op->flops);
+    mo_out_text(out, ", \"bytes\": ");
+    json_amount(out, op->bytes);
+    if (strcmp(h->by->key, "flops") != 0) {
+        mo_out_printf(out, ", \"%s\": ", h->by->key);
+        mo_out_double(out, h->weights[i]);
+    }
+    mo_out_char(out, '}');
+}
+
+static void json_heaviest(const mo_graph *g, const mo_report_top_ops *h,
+                         mo_out *out)
+{
+    mo_out_text(out, "  \"heaviest_by\": ");
+    json_text_or_null(out, h->by ? h->by->key : NULL);
+    mo_out_text(out, ",\n  \"heaviest\": [");
+    for (int i = 0; i < h->n; i++) {
+        if (i > 0)
+            mo_out_char(out, ',');
+        json_heavy_op(g, h, i, out);
+    }
+    mo_out_text(out, h->n ? "\n  ],\n" : "],\n");
+}
+
+/* Ops without a type count under "". */
+static void json_operators(const mo_summary *s, mo_out *out)
+{
+    mo_out_text(out, "  \"operators\": {");
+    for (int i = 0; i < s->n_types; i++) {
+        mo_out_text(out, i ? ",\n    " : "\n    ");
+        mo_out_json(out, s->types[i].type);
+        mo_out_text(out, ": ");
+        mo_out_int(out, s->types[i].count);
+    }
+    mo_out_text(out, s->n_types ? "\n  }\n" : "}\n");
+}
+
+mo_status mo_report_graph_json(const mo_report_graph *description, mo_out *out,
+                               mo_error *err)
+{
+    const mo_report_graph *d = description;
+    mo_report_top_ops heaviest;
+    mo_status status =
+        mo_report_top_ops_find(d->graph, d->summary, &heaviest, err);
+
+    if (status != MO_OK)
+        return status;
+    mo_out_text(out, "{\n");
+    json_text(out, "graph", d->file);
+    json_text(out, "format", d->format);
+    mo_out_printf(out, "  \"digest\": \"%016" PRIx64 "\",\n", d->digest);
+    json_structure(d->summary, out);
+    json_amounts(d->summary, out);
+    json_heaviest(d->graph, &heaviest, out);
+    json_operators(d->summary, out);
+    mo_out_text(out, "}\n");
     return MO_OK;
 }
