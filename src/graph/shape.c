@@ -32,7 +32,7 @@ static bool is_text(span s, const char *text)
     return s.length == strlen(text) && memcmp(s.text, text, s.length) == 0;
 }
 
-/* Takes the brackets off "[...]" or "(...)"; false when one is missing. */
+/* Strips the brackets off "[...]" or "(...)"; false when one is missing. */
 static bool strip_pair(span *s, char open, char close)
 {
     bool opens = s->length > 0 && s->text[0] == open;
@@ -45,7 +45,7 @@ static bool strip_pair(span *s, char open, char close)
     return true;
 }
 
-/* "torch.Size([1, 64])" -> "1, 64"; what has no brackets stays. */
+/* "torch.Size([1, 64])" -> "1, 64"; without brackets nothing changes. */
 static bool strip_brackets(span *s)
 {
     static const char torch[] = "torch.Size";

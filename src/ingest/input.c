@@ -17,10 +17,10 @@ struct mo_input {
     int fd;           /* -1 when the bytes are in memory */
     bool owns_fd;
     char *block;      /* of a file */
-    const char *rest; /* in memory: what was not handed out yet */
+    const char *rest; /* in memory: the bytes not returned yet */
     size_t n_rest;
     bool begun;
-    const char *peeked; /* the first block, when only looked at so far */
+    const char *peeked; /* the first block, after mo_input_peek() */
     size_t n_peeked;
 };
 
@@ -129,7 +129,7 @@ static void take_from_memory(mo_input *input, const char **data, size_t *size)
     input->n_rest -= *size;
 }
 
-/* How the files begin that people give instead of XML. */
+/* Signatures of files that are often given in place of XML. */
 static const struct {
     const char *bytes;
     size_t length;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input.h - the bytes of a file, block by block.
+ * input.h - sequential reader of a file in blocks.
  *
- * A file is opened once and read forward only, so standard input, pipes and
- * files larger than memory are all the same.  What is certainly no XML (an
+ * A file is opened once and read forward only, so that standard input, pipes
+ * and files larger than memory work alike. Content that cannot be XML (an
  * archive, an ONNX model, JSON) is refused at the first block, by its name and
- * with what to do about it: an XML parser's complaint would help nobody.
+ * with a remedy, instead of an XML parser's message.
  */
 #ifndef MO_INGEST_INPUT_H
 #define MO_INGEST_INPUT_H
@@ -16,29 +16,33 @@
 
 enum { MO_INPUT_BLOCK = 1 << 16 };
 
-#define MO_INPUT_STDIN "<stdin>" /* what standard input is called */
+#define MO_INPUT_STDIN "<stdin>" /* name of standard input */
 
 typedef struct mo_input mo_input;
 
-/* Opens path, a text that must outlive the input; "-" is standard input, which
- * stays open. */
+/* Opens path for reading and returns *input; the caller frees it with
+ * mo_input_close(). path is borrowed and must outlive the input; "-" is
+ * standard input, which stays open. */
 mo_status mo_input_open(const char *path, mo_input **input, mo_error *err);
 
-/* The same over size bytes at data, which must outlive the input. */
+/* The same over size bytes at data, a buffer that the caller owns and that
+ * must outlive the input. */
 mo_status mo_input_memory(const char *name, const char *data, size_t size,
                           mo_input **input, mo_error *err);
 
 void mo_input_close(mo_input *input);
 
-/* Its path, or MO_INPUT_STDIN. */
+/* Returns the path, or MO_INPUT_STDIN; owned by the input. */
 const char *mo_input_name(const mo_input *input);
 
-/* The first block, without taking it: mo_input_next gives it again. */
+/* Returns the first block without consuming it: mo_input_next() returns it
+ * again. The input owns the buffer. */
 mo_status mo_input_peek(mo_input *input, const char **data, size_t *size,
                         mo_error *err);
 
-/* The next block, valid until the next call: MO_INPUT_BLOCK bytes but for the
- * last, however short the reads of a pipe are.  *size is 0 at the end. */
+/* Returns the next block, valid until the next call: MO_INPUT_BLOCK bytes but
+ * for the last one, however short the reads of a pipe are. *size is 0 at the
+ * end. The input owns the buffer. */
 mo_status mo_input_next(mo_input *input, const char **data, size_t *size,
                         mo_error *err);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * openvino.h - OpenVINO IR, versions 10 and 11, from the .xml alone.
+ * openvino.h - reader of OpenVINO IR, versions 10 and 11, from the .xml alone.
  *
- * Four steps: parse the layers (ir.h), give dynamic dimensions their sizes
- * (infer.h), tell constants from what runs (fold.h), build the graph
- * (ir_graph.h).  Flops and traffic come later (work.h).
+ * Four steps: parse the layers (ir/ir.h), infer static shapes (infer/infer.h),
+ * constness analysis (openvino/constness.h), conversion to a graph
+ * (openvino/ir_graph.h). Flops and traffic come later (work.h).
  */
 #ifndef MO_INGEST_OPENVINO_H
 #define MO_INGEST_OPENVINO_H

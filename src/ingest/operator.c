@@ -8,10 +8,11 @@
 
 #include "ingest/operator_id.h"
 
-/* Longer than any name we know; what is longer is unknown. */
+/* Longer than any known name; longer names are unknown. */
 enum { NAME_SIZE = 64 };
 
-/* Where a name may come from.  Taken off as often as one of them matches. */
+/* Prefixes of frameworks and modules, removed as often as one of them
+ * matches. */
 static const char *const prefixes[] = {
     "torch.",
     "nn.",
@@ -68,7 +69,8 @@ static const mo_operator *find_alias(const char *name)
     return found ? &mo_operators[found->index] : NULL;
 }
 
-/* Where name goes on behind prefix, or NULL when it does not start so. */
+/* Returns where name goes on behind prefix, NULL when it does not start with
+ * it. */
 static char *after(char *name, const char *prefix)
 {
     size_t length = strlen(prefix);

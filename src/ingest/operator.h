@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operator.h - what an operator's name means.
+ * operator.h - operators by name: class, flops formula, aliases.
  *
- * The internal set follows the OpenVINO opsets.  ONNX, torch.fx and ATen names
- * are aliases; case, a leading "aten." / "aten::" / "torch.nn.functional.", an
- * overload (".default", ".Tensor") and the "_" of an in-place variant do not
- * matter.  Where ATen means something else than the others by the same name
- * ("select", "gather", "max"), "aten" in front of it decides.
+ * The internal set follows the OpenVINO opsets (operators.def). ONNX, torch.fx
+ * and ATen names are aliases; case, a leading "aten." / "aten::" /
+ * "torch.nn.functional.", an overload (".default", ".Tensor") and the "_" of
+ * an in-place variant do not matter. Where ATen means something else than the
+ * others by the same name ("select", "gather", "max"), "aten" in front of it
+ * decides.
  *
- * Two tables: the operators, and the other names they go by.
+ * Both tables are constant and may be read from any thread.
  */
 #ifndef MO_INGEST_OPERATOR_H
 #define MO_INGEST_OPERATOR_H
@@ -18,8 +19,8 @@
 
 #include "graph/dtype.h"
 
-/* What an operator does to memory and arithmetic units: enough for a cost
- * model.  One word each in moirai-graph(5). */
+/* Classes of the cost model: what an operator does to memory and arithmetic
+ * units. One word each in moirai-graph(5). */
 typedef enum mo_class {
     MO_CLASS_NONE, /* no work at run time: parameter, result, ... */
     MO_CLASS_FREE, /* changes the view only: reshape, squeeze, ... */
@@ -39,14 +40,15 @@ typedef enum mo_class {
 
 typedef struct mo_operator mo_operator;
 
-/* How a formula sees an op (ingest/work.h). */
+/* An op as a formula reads it (ingest/work.h). */
 struct mo_work_input;
 
 struct mo_operator {
     const char *name; /* canonical: "Convolution" */
     mo_class class;
-    /* flops of one execution; the op's shapes are in the input.  < 0 when what
-     * it needs is not known.  NULL: it computes nothing. */
+    /* Returns the flops of one execution; the op's shapes are in the input. <
+     * 0 when a shape or attribute that it needs is not known. NULL: the
+     * operator computes nothing. */
     double (*flops)(const struct mo_work_input *input);
     double per_element; /* constant of the simple formulas */
     bool picks;         /* of its first input it reads only as much as it
@@ -60,16 +62,17 @@ typedef struct mo_operator_alias {
     int index; /* of the operator in mo_operators */
 } mo_operator_alias;
 
-/* The operator a name stands for, or NULL when nobody told us about it. */
+/* Returns the operator of a name or alias, a row of mo_operators; NULL when it
+ * is unknown, or name is NULL. */
 const mo_operator *mo_operator_find(const char *name);
 
 const char *mo_class_name(mo_class class);
 
-/* The class of that name; false when there is none. */
+/* Finds the class of a name; false when there is none, and *class is not
+ * set. */
 bool mo_class_find(const char *name, mo_class *class);
 
-/* The whole tables, for tests and manuals, sorted by their first column
- * without regard to case. */
+/* The tables, sorted by their first column without regard to case. */
 extern const mo_operator mo_operators[];
 extern const size_t mo_n_operators;
 extern const mo_operator_alias mo_operator_aliases[];

@@ -3,11 +3,12 @@
 #include "ingest/operator_id.h"
 
 /*
- * What ONNX, torch.fx and ATen call the operators of the table.  An alias means
- * the same computation, not only the same cost, since an executor relies on it;
- * only its parameters may come in another way (attributes instead of inputs).
+ * Names that ONNX, torch.fx and ATen use for the operators of operators.def.
+ * An alias means the same computation, not only the same cost, since the
+ * executor relies on it; only its parameters may come in another way
+ * (attributes instead of inputs).
  *
- * Sorted; a test holds it to that.
+ * Sorted; tests/ingest/test_operator.c checks the order.
  */
 #define ALIAS(alias, operator)                                                 \
     {                                                                          \

@@ -15,7 +15,7 @@ const mo_read_format mo_read_formats[] = {
     { NULL, NULL, NULL, NULL },
 };
 
-/* XML that people give where a graph is wanted. */
+/* XML documents that are often given in place of a graph. */
 static const struct {
     const char *root, *what;
 } strangers[] = {
@@ -35,7 +35,7 @@ typedef struct root {
     int line;
 } root;
 
-/* Stops the parser: one element is enough. */
+/* Stops the parser: the first element is enough. */
 static mo_status take_root(void *state, const mo_xml_element *element,
                            mo_error *err)
 {
@@ -64,7 +64,7 @@ static mo_status find_root(mo_input *input, root *found, mo_error *err)
     if (size < MO_INPUT_BLOCK)
         return status;
 
-    /* The rest of the file tells whether it is broken or just begins late. */
+    /* The rest of the file decides whether it is broken or only begins late. */
     status = mo_xml_parse(input, &handler, found, &xml, err);
     if (!found->name[0])
         return status;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read.h - a graph out of any file we understand.
+ * read.h - reader of graphs, in any known format.
  *
- * The format is told by the content (the root element), never by the file's
- * name.  Whatever operators are known get their flops and traffic filled in
- * where the file does not give them (ingest/work.h).
+ * The format is detected by content (the root element), never by the file's
+ * name. Known operators get their flops and traffic filled in where the file
+ * does not give them (ingest/work.h).
  */
 #ifndef MO_INGEST_READ_H
 #define MO_INGEST_READ_H
@@ -29,25 +29,28 @@ typedef struct mo_read_format {
                       mo_graph **graph, mo_error *err);
 } mo_read_format;
 
-/* Ends with an all-NULL entry. */
+/* Known formats; ends with an all-NULL entry. */
 extern const mo_read_format mo_read_formats[];
 
-/* Reads path; "-" is standard input. options may be NULL. *format, if wanted,
- * is set on success. */
+/* Reads path; "-" is standard input. The caller frees *graph with
+ * mo_graph_free(). options may be NULL; format may be NULL, else *format is
+ * set on success. */
 mo_status mo_read_graph(const char *path, const mo_read_options *options,
                         mo_graph **graph, const mo_read_format **format,
                         mo_error *err);
 
-/* The same over an input that the caller opened and closes. */
+/* The same from an input that the caller opened and closes. */
 mo_status mo_read_input(mo_input *input, const mo_read_options *options,
                         mo_graph **graph, const mo_read_format **format,
                         mo_error *err);
 
-/* The name of the root element of input, cut to size; nothing is taken of the
- * input, which can be read as what it is. */
+/* Copies the name of the root element of input into the buffer name, cut to
+ * size bytes; "" when there is none. Nothing is consumed: the input can be
+ * read from its beginning. */
 mo_status mo_read_root(mo_input *input, char *name, size_t size, mo_error *err);
 
-/* A graph out of bytes in memory; file is for errors. */
+/* The same as mo_read_graph() from size bytes at data, a buffer the caller
+ * owns; file is a name for errors. */
 mo_status mo_read_memory(const char *file, const char *data, size_t size,
                          const mo_read_options *options, mo_graph **graph,
                          const mo_read_format **format, mo_error *err);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * work.h - flops and memory traffic of every op whose operator we know.
+ * work.h - cost estimate of known operators: flops and memory traffic of an
+ * op.
  *
- * flops: a multiply-add counts two; each operator's formula stands beside its
- * name in the operator table.  bytes: every input read once (weights too),
- * every output written once, nothing for ops that only change the view; a
- * gather reads the rows it takes, not the table.
+ * flops: a multiply-add counts two; the formula of an operator is in its row
+ * of operators.def. bytes: every input read once (weights too), every output
+ * written once, nothing for ops that only change the view; a gather reads the
+ * rows it takes, not the table.
  */
 #ifndef MO_INGEST_WORK_H
 #define MO_INGEST_WORK_H
@@ -15,9 +16,9 @@
 #include "ingest/operator.h"
 #include "graph/shape.h"
 
-enum { MO_WORK_MAX_PORTS = 64 }; /* further inputs are counted, not shown */
+enum { MO_WORK_MAX_PORTS = 64 }; /* further inputs are counted, but not passed to formulas */
 
-/* One op as a formula sees it. */
+/* One op as a formula reads it; the caller owns all arrays. */
 typedef struct mo_work_input {
     const char *attrs; /* the op's parameters, or NULL */
     const mo_operator *kind;
@@ -28,10 +29,10 @@ typedef struct mo_work_input {
     int n_outputs;
 } mo_work_input;
 
-/* Fills flops, bytes and output_bytes of every op that does not have them and
- * whose operator and shapes are known, weight_bytes and memory_bytes from the
- * constants of those that give neither, and the bytes of edges and tensors that
- * have none.  What cannot be known stays MO_UNKNOWN. */
+/* Fills flops, bytes and output_bytes of every op that lacks them and whose
+ * operator and shapes are known, weight_bytes and memory_bytes from the
+ * constants of those that give neither, and the bytes of edges and tensors
+ * that have none. Unknown values stay MO_UNKNOWN. Fails only without memory. */
 mo_status mo_work_fill(mo_graph *g, mo_error *err);
 
 #endif

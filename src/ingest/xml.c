@@ -12,14 +12,13 @@
 #include "base/array.h"
 
 /*
- * libxml2 has two streaming interfaces.  Its xmlTextReader builds a node for
- * every element and asks for each with several calls; its SAX2 push parser
- * hands out pointers into its own buffer and takes the input from us, block by
- * block.  We take the latter: it is several times faster, and no file is ever
- * opened but by ourselves.
+ * Of libxml2's two streaming interfaces, xmlTextReader builds a node for every
+ * element and needs several calls for each; the SAX2 push parser returns
+ * pointers into its own buffer and takes the input block by block. The latter
+ * is used: it is several times faster, and libxml2 never opens a file.
  *
- * Texts that a reader wants lie on one stack, since elements end in the reverse
- * order of their start:
+ * The texts that a reader requested lie on one stack, since elements end in
+ * the reverse order of their start:
  *
  *     <a>xx<b>yyy</b>x</a>      at </b>:  x x y y y
  *                                         ^a  ^b      b's goes, a's grows on
@@ -59,8 +58,8 @@ typedef xmlErrorPtr error_ptr;
 
 /*
  * NOENT does not bring entities in: declaring them is refused, and no handler
- * of ours hands one out.  Without it a '&' in an attribute comes as "&#38;",
- * which a tree builder is expected to know.
+ * returns one. Without it a '&' in an attribute comes as "&#38;", which a tree
+ * builder is expected to know.
  */
 #if LIBXML_VERSION >= 21300
 enum { OPTIONS = XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_NO_XXE };
@@ -73,9 +72,8 @@ static int current_line(const mo_xml *xml)
     return xmlSAX2GetLineNumber(xml->parser);
 }
 
-/* Keeps the first failure.  What libxml2 still makes of the block it has is
- * ignored: stopping it is not safe from every callback, and a block is short.
- */
+/* Keeps the first failure. Further events of the current block are ignored:
+ * stopping libxml2 is not safe from every callback, and a block is short. */
 static void stop(mo_xml *xml, mo_status status, int line)
 {
     mo_error_set_location(xml->err, xml->file, line);
@@ -103,9 +101,9 @@ const mo_xml_attribute *mo_xml_find(const mo_xml_element *element,
 }
 
 /*
- * libxml2 calls at the end of a tag; people look for its beginning.  No '<'
- * can stand inside a tag, so it is the last one before.  Where no line ended
- * since the last event there is nothing to look for.
+ * Line where the tag begins: libxml2 calls at its end. No '<' can stand inside
+ * a tag, so it is the last one before. Where no line ended since the last
+ * event there is nothing to search.
  */
 static int tag_line(const mo_xml *xml)
 {
@@ -294,8 +292,7 @@ static void on_attribute(void *context, const xmlChar *element,
 #define BAD_BYTES    "bytes here or further on do not fit the file's encoding"
 #define SAVE_AS_UTF8 "save it as UTF-8"
 
-/* What libxml2's complaint means to the one who has the file.  Without a text
- * it speaks in libxml2's own words. */
+/* Messages for errors of libxml2; without one, libxml2's own text is used. */
 static const struct complaint {
     int code;
     mo_status status;
@@ -336,7 +333,7 @@ static const struct complaint *find_complaint(int code)
     return c;
 }
 
-/* The end of the input came where libxml2 wanted more. */
+/* The input ended inside an element, tag or comment. */
 static void stop_at_end(mo_xml *xml)
 {
     if (xml->depth > 0)
@@ -423,9 +420,9 @@ static int count_attributes(const xmlChar *at, const xmlChar *end)
 }
 
 /*
- * What libxml2 keeps between two blocks: names, and a tag that is not complete
- * yet.  The tag is looked at before it is parsed, since the versions of libxml2
- * around compare each of its attributes with every other.
+ * Limits what libxml2 keeps between two blocks: names, and a tag that is not
+ * complete yet. The tag is checked before it is parsed, since the versions of
+ * libxml2 in use compare each of its attributes with every other.
  */
 static void check_kept(mo_xml *xml)
 {
@@ -487,7 +484,7 @@ static void xml_free(mo_xml *xml)
 mo_status mo_xml_parse(mo_input *input, const mo_xml_handler *handler,
                        void *state, mo_xml **out, mo_error *err)
 {
-    /* Encoders complain to the thread's handler instead of the parser's. */
+    /* Encoders report to the thread's handler instead of the parser's. */
     xmlStructuredErrorFunc old_handler = xmlStructuredError;
     void *old_context = xmlStructuredErrorContext;
     mo_xml *xml = calloc(1, sizeof *xml);

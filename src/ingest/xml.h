@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xml.h - the one place that talks to libxml2: a file as a stream of elements.
+ * xml.h - streaming XML parser (SAX), the only file that uses libxml2.
  *
- * The push parser is fed from our own reads, so nothing is ever loaded from a
+ * The push parser is fed from mo_input, so that nothing is ever loaded from a
  * network, unpacked or expanded: a document that declares entities is refused,
- * a compressed one too.  Depth, text, attributes and names are limited before
+ * a compressed one too. Depth, text, attributes and names are limited before
  * anything is kept of them.
  */
 #ifndef MO_INGEST_XML_H
@@ -43,29 +43,33 @@ typedef struct mo_xml_element {
     int line;  /* where its tag begins */
 } mo_xml_element;
 
-/* What a reader wants to hear.  Each returns MO_OK to go on; anything else
- * stops the parser, and mo_xml_parse returns it with the error as filled (the
- * file is added when the error has none). */
+/* Callbacks of a reader. Each returns MO_OK to go on; any other status stops
+ * the parser, and mo_xml_parse() returns it with the error as filled (the file
+ * is added when the error has none). Elements, attributes and texts are owned
+ * by the parser and valid during the call. */
 typedef struct mo_xml_handler {
     mo_status (*start)(void *state, const mo_xml_element *element,
                        mo_error *err);
-    /* text: all of the element's own text, only if want_text was set since
-     * its start; "" otherwise.  Valid during the call, with a 0 behind it. */
+    /* text: all of the element's own text, only if mo_xml_want_text() was
+     * called since its start; "" otherwise. Valid during the call, with a 0
+     * behind it. */
     mo_status (*end)(void *state, const char *name, const char *text,
                      size_t length, int line, mo_error *err);
 } mo_xml_handler;
 
 typedef struct mo_xml mo_xml;
 
-/* Called inside start: keep the text of this element for its end. */
+/* Called inside start: keeps the text of this element for its end. */
 void mo_xml_want_text(mo_xml *xml);
 
-/* The attribute of that name in no namespace, or NULL. */
+/* Returns the attribute of that name in no namespace, or NULL; owned by
+ * element. */
 const mo_xml_attribute *mo_xml_find(const mo_xml_element *element,
                                     const char *name);
 
 /* Parses input to its end. *xml is set before the first callback, so that the
- * reader can call mo_xml_want_text. */
+ * reader can call mo_xml_want_text(); the parser is freed before this
+ * returns. */
 mo_status mo_xml_parse(mo_input *input, const mo_xml_handler *handler,
                        void *state, mo_xml **xml, mo_error *err);
 
@@ -73,7 +77,8 @@ mo_status mo_xml_parse(mo_input *input, const mo_xml_handler *handler,
 mo_status mo_xml_parse_file(const char *path, const mo_xml_handler *handler,
                             void *state, mo_xml **xml, mo_error *err);
 
-/* The same over bytes in memory; file is for errors. */
+/* The same from size bytes at data, a buffer the caller owns; file is a name
+ * for errors. */
 mo_status mo_xml_parse_memory(const char *file, const char *data, size_t size,
                               const mo_xml_handler *handler, void *state,
                               mo_xml **xml, mo_error *err);

@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 
-/* The largest of what one tensor is said to have comes first. */
+/* Of several sizes given for one tensor the largest comes first. */
 static int compare_tensors(const void *a, const void *b)
 {
     const mo_constant_bytes_tensor *x = a, *y = b;

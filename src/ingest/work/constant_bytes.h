@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fed.h - how large the constants are that feed an op.
+ * constant_bytes.h - total size of the constants that an op reads.
  */
 #ifndef MO_INGEST_WORK_CONSTANT_BYTES_H
 #define MO_INGEST_WORK_CONSTANT_BYTES_H
@@ -12,15 +12,16 @@ typedef struct mo_constant_bytes_tensor {
     int64_t bytes;
 } mo_constant_bytes_tensor;
 
-/* Room to sort the feeds of an op in; all zero at first. */
+/* Scratch buffer to sort the feeds of an op in; all zero at first, reused for
+ * all ops. The caller frees it with mo_constant_bytes_clear(). */
 typedef struct mo_constant_bytes {
     mo_constant_bytes_tensor *tensors;
     size_t room;
 } mo_constant_bytes;
 
-/* The bytes of the constants that op number op reads, a tensor once however
- * often it reads it; MO_UNKNOWN when one of them is or there is no number for
- * them. */
+/* Computes the bytes of the constants that op number op reads, each tensor
+ * once however often it is read; MO_UNKNOWN when one of them is unknown or the
+ * sum overflows. */
 mo_status mo_constant_bytes_sum(mo_constant_bytes *fed, const mo_graph *g,
                                 int op, int64_t *sum, mo_error *err);
 

@@ -8,7 +8,7 @@
 
 enum { UNKNOWN = -1 };
 
-/* Is there an input at index, and do we know its shape? */
+/* True when input number index exists and its shape is known. */
 static bool has_input(const mo_work_input *in, int index)
 {
     return index < in->n_inputs && in->inputs[index].rank >= 0;
@@ -111,8 +111,8 @@ static bool makes(operand a, operand b, const mo_shape *product)
            columns(b) == dim_from_end(product, 1);
 }
 
-/* A file without ports may give the operands in either order: when they make
- * the output only the other way round, that is the one. */
+/* A file without ports may give the operands in either order: when only the
+ * swapped order makes the output, that one is used. */
 double mo_flops_matmul(const mo_work_input *in)
 {
     bool has_a = has_input(in, 0), has_b = has_input(in, 1);
@@ -199,8 +199,8 @@ static double kernel_elements(const mo_work_input *in)
     return size;
 }
 
-/* Without a filter's shape (a graph that leaves its constants out): from the
- * kernel's size and the input's channels. */
+/* Without a filter's shape (a graph without its constants): from the kernel's
+ * size and the input's channels. */
 static double convolution_by_kernel(const mo_work_input *in)
 {
     double kernel = kernel_elements(in);
@@ -366,7 +366,7 @@ static bool set_label(labels *seen, int label, int64_t size)
     return true;
 }
 
-/* Notes the n dims that "..." covers, the last of them at dims[last]. */
+/* Merges the n dims that "..." covers, the last of them dims[last]. */
 static void set_broadcast(labels *seen, const mo_shape *shape, int last, int n)
 {
     for (int i = 0; i < n; i++)

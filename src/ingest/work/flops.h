@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flops.h - the formulas behind the operator table.
+ * flops.h - flops formulas of the operators (column FLOPS of operators.def).
  *
- * Each says how many floating-point operations one execution takes, a
- * multiply-add counting two, or a negative number when a shape or an attribute
- * it needs is not known.  Elementary functions (exp, log, sqrt, sin, a power)
- * count one, like an addition.
+ * Each returns the floating-point operations of one execution, a multiply-add
+ * counting two, or a negative number when a shape or an attribute it needs is
+ * not known. Elementary functions (exp, log, sqrt, sin, a power) count one,
+ * like an addition.
  */
 #ifndef MO_INGEST_WORK_FLOPS_H
 #define MO_INGEST_WORK_FLOPS_H
 
 #include "ingest/work.h"
 
-/* The table's constant for every element of the first output, of the first
+/* The row's constant for every element of the first output, of the first
  * input, or of the largest of them all. */
 double mo_flops_output(const mo_work_input *in);
 double mo_flops_input(const mo_work_input *in);
@@ -41,7 +41,7 @@ double mo_flops_deformable(const mo_work_input *in);
 
 /* One per element of the window, for every output. */
 double mo_flops_pool(const mo_work_input *in);
-/* Twice the window for its squares, and the table's constant. */
+/* Twice the window for its squares, and the row's constant. */
 double mo_flops_lrn(const mo_work_input *in);
 /* By mode: nothing for the nearest, the taps of linear or cubic otherwise. */
 double mo_flops_interpolate(const mo_work_input *in);
@@ -50,7 +50,7 @@ double mo_flops_interpolate(const mo_work_input *in);
 double mo_flops_attention(const mo_work_input *in);
 
 /* Recurrent cells and sequences: a product for the input and one for the state
- * in every gate, and the table's constant per hidden unit. */
+ * in every gate, and the row's constant per hidden unit. */
 double mo_flops_onnx_rnn(const mo_work_input *in);  /* (x, W, R, ...) */
 double mo_flops_cell(const mo_work_input *in);      /* (x, h, W, R, ...) */
 double mo_flops_lstm_cell(const mo_work_input *in); /* (x, h, c, W, R, ...) */

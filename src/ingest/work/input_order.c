@@ -4,7 +4,7 @@
 #include "ingest/work/shape_check.h"
 #include "ingest/work/flops.h"
 
-/* What the arrangements of one kind say, all of them together. */
+/* Flops of all arrangements of one kind. */
 typedef struct verdict {
     bool is_there, is_split;
     double flops;
@@ -12,8 +12,8 @@ typedef struct verdict {
 
 typedef struct search {
     const mo_work_input *input;
-    mo_shape *places;                         /* what input shows */
-    mo_shape shapes[MO_INPUT_ORDER_MAX_FREE]; /* of the loose ones */
+    mo_shape *places;                         /* the shapes that input points to */
+    mo_shape shapes[MO_INPUT_ORDER_MAX_FREE]; /* of the inputs without a port */
     const mo_input_order_free_input *loose;
     int n;
     verdict all, constants_behind;
@@ -46,8 +46,8 @@ static void judge(search *s, bool constants_behind)
         hear(&s->constants_behind, flops);
 }
 
-/* Fills the places from number at on with those not yet used (a bit each), in
- * every order. */
+/* Fills the places from number at on with the inputs not yet used (a bit
+ * each), in every order. */
 static void arrange(search *s, int at, unsigned used, bool constants_behind)
 {
     bool after_constant = false;

@@ -139,7 +139,7 @@ static bool is_bias(const mo_shape *shape, int64_t channels)
                             : mo_shape_elements(shape) == channels;
 }
 
-/* Groups may be hidden in the channels that the other side has more of. */
+/* Groups may be hidden in the channels of the side that has more of them. */
 static bool fits_filter(const mo_work_input *in, int at, int bias,
                         bool backwards, bool grouped)
 {

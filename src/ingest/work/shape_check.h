@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit.h - do the inputs of an op, in this order, make its output?
+ * shape_check.h - consistency of an op's input shapes, in their order, with
+ * its output.
  */
 #ifndef MO_INGEST_WORK_SHAPE_CHECK_H
 #define MO_INGEST_WORK_SHAPE_CHECK_H
@@ -9,8 +10,8 @@
 
 #include "ingest/work.h"
 
-/* False when the shapes say that they cannot; true where too little is known
- * to tell, or where nobody wrote down what the operator demands. */
+/* Returns false when the shapes contradict each other; true where too little
+ * is known, or the operator has no check. */
 bool mo_work_shapes_agree(const mo_work_input *in);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * told.h - constants that a graph without nodes for them tells in attrs.
+ * weight_attrs.h - the attribute "weights": constants of a graph that has no
+ * nodes for them.
  *
  *     {"weights": "1:768,1000;2:1000"}
  */
@@ -13,20 +14,21 @@
 #include "graph/shape.h"
 
 typedef struct mo_weight_attr {
-    int port;       /* which input, or MO_PORT_NONE where that is no number */
-    mo_shape shape; /* rank -1 where there is no port or no fixed size */
+    int port;       /* input number, or MO_PORT_NONE where it is not a number */
+    mo_shape shape; /* rank -1 without a port or a fixed size */
 } mo_weight_attr;
 
-/* What is left to read of such a list. */
+/* Iterator over such a list: the rest of it. */
 typedef struct mo_weight_attr_list {
     const char *text;
     size_t length;
 } mo_weight_attr_list;
 
-/* The weights in attrs, which may be NULL; an empty list when it has none. */
+/* Returns the weights in attrs, which may be NULL and must outlive the list;
+ * an empty list when there are none. */
 mo_weight_attr_list mo_weight_attr_list_of(const char *attrs);
 
-/* Takes the first of what is left; false when there is nothing. */
+/* Takes the first item off the list; returns false at its end. */
 bool mo_weight_attr_next(mo_weight_attr_list *list, mo_weight_attr *told);
 
 #endif

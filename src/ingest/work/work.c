@@ -15,13 +15,13 @@
 #include "ingest/work/weight_attrs.h"
 
 /*
- * A graph keeps each text once, and its layers repeat: the few pairs of a shape
- * and a dtype, and the fewer types, come again and again as the same pointers.
- * Remembering the last answer for a pointer saves nearly all the reading.
+ * A graph keeps each text once, and its layers repeat: the few pairs of a
+ * shape and a dtype, and the fewer types, recur as the same pointers. A cache
+ * of the last result for a pointer saves nearly all the parsing.
  */
 enum { CACHE_SIZE = 256 };
 
-/* Parameters longer than this are none that a formula asks for. */
+/* Attributes longer than this are none that a formula reads. */
 enum { MAX_ATTRS = 4096 };
 
 typedef struct filler {
@@ -29,16 +29,16 @@ typedef struct filler {
     const char *types[CACHE_SIZE];
     const mo_operator *operators[CACHE_SIZE];
     mo_constant_bytes fed;
-    mo_status status; /* of what asks for memory, deep down */
+    mo_status status; /* of allocations in nested calls */
     mo_error *err;
 
-    /* The op at hand. */
+    /* The current op. */
     mo_shape inputs[MO_WORK_MAX_PORTS], outputs[MO_WORK_MAX_PORTS];
     const char *dtypes[MO_WORK_MAX_PORTS];
     bool taken[MO_WORK_MAX_PORTS];
     int n_inputs;
     mo_input_order_free_input
-        loose[MO_INPUT_ORDER_MAX_FREE]; /* the first inputs without a number */
+        loose[MO_INPUT_ORDER_MAX_FREE]; /* the first inputs without a port */
     int n_loose;                        /* all of them */
     bool first_is_loose;
     double told;       /* bytes of the weights in its attrs, or MO_UNKNOWN */
@@ -46,7 +46,7 @@ typedef struct filler {
     double read_first; /* of the first of them alone */
 } filler;
 
-/* What comes into an op, over an edge or a feed. */
+/* An input of an op, over an edge or a feed. */
 typedef struct arrival {
     const mo_op *source;
     bool is_feed;
@@ -80,8 +80,8 @@ static const char *attrs_of(const mo_op *op)
     return op->attrs;
 }
 
-/* Which of op's shapes belongs to a port that may have no number, or -1.  An
- * op with one output gives that one through every port, as in the builder. */
+/* Returns which of op's shapes belongs to a port that may be unknown, or -1.
+ * An op with one output has it on every port, as in the builder. */
 static int shape_index(const mo_op *op, int port)
 {
     if (op->shapes && op->shapes->n == 1)
@@ -163,7 +163,7 @@ static int n_arrivals(const mo_graph *g, int op)
            g->feed_start[op];
 }
 
-/* The i-th of what comes into op: its edges, then its feeds. */
+/* Input number i of op: its edges, then its feeds. */
 static arrival arrival_at(const mo_graph *g, int op, int i)
 {
     int n_edges = mo_graph_in_degree(g, op);
@@ -184,7 +184,7 @@ static arrival arrival_at(const mo_graph *g, int op, int i)
                       edge->bytes };
 }
 
-/* Opens the slots up to n, as inputs nobody knows yet. */
+/* Opens the slots up to n, as inputs of unknown shape. */
 static void open_slots(filler *f, int n)
 {
     for (; f->n_inputs < n; f->n_inputs++) {
@@ -194,7 +194,7 @@ static void open_slots(filler *f, int n)
     }
 }
 
-/* Lets the formulas see what arrives in slot. */
+/* Sets the shape of slot from an input. */
 static void show(filler *f, const arrival *a, int slot)
 {
     int index = shape_index(a->source, a->port);
@@ -228,8 +228,7 @@ static bool is_constant(filler *f, const arrival *a)
     return a->is_feed || (kind && strcmp(kind->name, "Const") == 0);
 }
 
-/* Lets the formulas see an input that does not say which it is in the next
- * slot that is left; returns that. */
+/* Puts an input without a port into the next free slot; returns that. */
 static int show_loose(filler *f, const arrival *a, int slot)
 {
     while (slot < f->n_inputs && f->taken[slot])
@@ -243,7 +242,8 @@ static int show_loose(filler *f, const arrival *a, int slot)
     return slot;
 }
 
-/* The weights that the op's attrs tell of, where no input is that already. */
+/* The weights listed in the op's attrs, where no input has that port
+ * already. */
 static void gather_told(filler *f, const mo_op *op)
 {
     mo_weight_attr_list list = mo_weight_attr_list_of(attrs_of(op));
@@ -280,7 +280,7 @@ static void forget_inputs(filler *f)
     f->read_first = 0;
 }
 
-/* Numbered inputs go where their number says, the others into what is left. */
+/* Inputs with a port go to its slot, the others into the free ones. */
 static void gather_inputs(filler *f, int op)
 {
     int n = n_arrivals(f->g, op), slot = 0;
@@ -346,8 +346,8 @@ static bool touches_memory(mo_class class)
            class != MO_CLASS_SHAPE;
 }
 
-/* The bytes of the input that an op takes its pick from.  Where any of several
- * could be that, it is the one of the output's type. */
+/* Bytes of the input that an op picks from (gather, slice). Where any of
+ * several could be that, it is the one of the output's type. */
 static double read_of_picked(filler *f, int id)
 {
     const char *dtype = mo_dtype_list_get(f->g->ops[id].dtypes, 0);
@@ -369,8 +369,8 @@ static double read_of_picked(filler *f, int id)
     return found;
 }
 
-/* The bytes of weights that are no inputs: a graph may tell them in attrs, or
- * only how large they are together. */
+/* Bytes of weights that are no inputs: a graph may list them in attrs, or give
+ * only their total. */
 static double weights_apart(const filler *f, int id)
 {
     const mo_op *op = &f->g->ops[id];
@@ -400,8 +400,8 @@ static bool lacks_weights(const mo_op *op)
     return op->weight_bytes == MO_UNKNOWN && !op->memory_given;
 }
 
-/* Adds up the constants an op reads, when the file tells neither how large they
- * are nor what the op keeps in memory. */
+/* Sums the constants an op reads, when the file gives neither their size nor
+ * what the op keeps in memory. */
 static void fill_weights(filler *f, int id)
 {
     mo_op *op = &f->g->ops[id];
