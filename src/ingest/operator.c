@@ -71,7 +71,7 @@ static const mo_operator *find_alias(const char *name)
 
 /* Returns where name goes on behind prefix, NULL when it does not start with
  * it. */
-static char *after(char *name, const char *prefix)
+static char *skip_prefix(char *name, const char *prefix)
 {
     size_t length = strlen(prefix);
 
@@ -83,7 +83,7 @@ static char *strip_prefixes(char *name)
     size_t i = 0;
 
     while (i < sizeof prefixes / sizeof *prefixes) {
-        char *rest = after(name, prefixes[i]);
+        char *rest = skip_prefix(name, prefixes[i]);
 
         i = rest ? 0 : i + 1;
         name = rest ? rest : name;
@@ -120,7 +120,8 @@ const mo_operator *mo_operator_find(const char *name)
         lower[i] = (char) tolower((unsigned char) name[i]);
 
     base = strip_prefixes(lower);
-    if ((aten = after(base, "aten.")) || (aten = after(base, "aten::"))) {
+    if ((aten = skip_prefix(base, "aten.")) ||
+        (aten = skip_prefix(base, "aten::"))) {
         base = aten;
         find = find_aten;
     }

@@ -16,7 +16,9 @@
 #include "ingest/operator.h"
 #include "graph/shape.h"
 
-enum { MO_WORK_MAX_PORTS = 64 }; /* further inputs are counted, but not passed to formulas */
+enum {
+    MO_WORK_MAX_PORTS = 64
+}; /* further inputs are counted, but not passed to formulas */
 
 /* One op as a formula reads it; the caller owns all arrays. */
 typedef struct mo_work_input {

@@ -74,16 +74,17 @@ static int current_line(const mo_xml *xml)
 
 /* Keeps the first failure. Further events of the current block are ignored:
  * stopping libxml2 is not safe from every callback, and a block is short. */
-static void stop(mo_xml *xml, mo_status status, int line)
+static void stop_parser(mo_xml *xml, mo_status status, int line)
 {
     mo_error_set_location(xml->err, xml->file, line);
     xml->status = status;
 }
 
 #define STOP_AT(xml, code, line, ...)                                          \
-    stop((xml),                                                                \
-         mo_fail_at((xml)->err, (code), (xml)->file, (line), __VA_ARGS__),     \
-         (line))
+    stop_parser(                                                               \
+        (xml),                                                                 \
+        mo_fail_at((xml)->err, (code), (xml)->file, (line), __VA_ARGS__),      \
+        (line))
 
 void mo_xml_want_text(mo_xml *xml)
 {
@@ -134,8 +135,8 @@ static bool take_attributes(mo_xml *xml, const xmlChar **from, int n)
     return true;
 }
 
-static bool open_fits(mo_xml *xml, const xmlChar *name, int n_namespaces,
-                      int n_attributes, int line)
+static bool check_limits(mo_xml *xml, const xmlChar *name, int n_namespaces,
+                         int n_attributes, int line)
 {
     if (xml->depth == MO_XML_MAX_DEPTH)
         STOP_AT(xml, MO_E_LIMIT, line,
@@ -168,7 +169,7 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix,
     if (xml->status != MO_OK)
         return;
     element.line = tag_line(xml);
-    if (!open_fits(xml, name, n_namespaces, n_attributes, element.line))
+    if (!check_limits(xml, name, n_namespaces, n_attributes, element.line))
         return;
     if (!take_attributes(xml, attributes, n_attributes)) {
         STOP_AT(xml, MO_E_LIMIT, element.line,
@@ -190,7 +191,7 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix,
                         n_namespaces };
     status = xml->handler->start(xml->state, &element, xml->err);
     if (status != MO_OK)
-        stop(xml, status, element.line);
+        stop_parser(xml, status, element.line);
     xml->line = current_line(xml);
 }
 
@@ -218,7 +219,7 @@ static void on_end(void *context, const xmlChar *name, const xmlChar *prefix,
     status = xml->handler->end(xml->state, (const char *) name, text, length,
                                xml->line, xml->err);
     if (status != MO_OK)
-        stop(xml, status, xml->line);
+        stop_parser(xml, status, xml->line);
 }
 
 static void on_text(void *context, const xmlChar *text, int length)
@@ -240,7 +241,7 @@ static void on_text(void *context, const xmlChar *text, int length)
     if (need >= xml->text_room &&
         mo_array_reserve((void **) &xml->text, &xml->text_room, need + 1, 1,
                          xml->err) != MO_OK) {
-        stop(xml, MO_E_MEMORY, xml->line);
+        stop_parser(xml, MO_E_MEMORY, xml->line);
         return;
     }
     memcpy(xml->text + xml->n_text, text, (size_t) length);
@@ -334,7 +335,7 @@ static const struct complaint *find_complaint(int code)
 }
 
 /* The input ended inside an element, tag or comment. */
-static void stop_at_end(mo_xml *xml)
+static void fail_at_end(mo_xml *xml)
 {
     if (xml->depth > 0)
         STOP_AT(xml, MO_E_SYNTAX, current_line(xml),
@@ -368,9 +369,9 @@ static void on_error(void *context, error_ptr error)
     if (xml->status != MO_OK || !is_failure(error))
         return;
     if (error->code == XML_ERR_NO_MEMORY)
-        stop(xml, mo_fail_memory(xml->err), 0);
+        stop_parser(xml, mo_fail_memory(xml->err), 0);
     else if (xml->at_end && c->code == XML_ERR_OK)
-        stop_at_end(xml);
+        fail_at_end(xml);
     else
         STOP_AT(xml, c->status, error->line ? error->line : current_line(xml),
                 "not well-formed XML: %.*s; %s", (int) strcspn(text, "\n"),
@@ -448,7 +449,7 @@ static void check_kept(mo_xml *xml)
                 MO_XML_MAX_MARKUP);
 }
 
-static mo_status feed(mo_xml *xml, mo_input *input)
+static mo_status feed_parser(mo_xml *xml, mo_input *input)
 {
     const char *data;
     size_t size;
@@ -467,7 +468,7 @@ static mo_status feed(mo_xml *xml, mo_input *input)
 
     if (xml->status == MO_OK &&
         (code != XML_ERR_OK || !xml->has_root || xml->depth > 0))
-        stop_at_end(xml);
+        fail_at_end(xml);
     return xml->status;
 }
 
@@ -502,7 +503,7 @@ mo_status mo_xml_parse(mo_input *input, const mo_xml_handler *handler,
     xmlInitParser();
     status = parser_new(xml);
     if (status == MO_OK)
-        status = feed(xml, input);
+        status = feed_parser(xml, input);
     xmlSetStructuredErrorFunc(old_context, old_handler);
     xml_free(xml);
     *out = NULL;

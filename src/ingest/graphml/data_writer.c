@@ -15,7 +15,7 @@ static bool is_text(mo_graphml_kind kind)
     return kind <= MO_GRAPHML_NAMES;
 }
 
-/* A value as 64 bits, by which it is told from others of its kind. */
+/* A value as 64 bits, which differ for different values of its kind. */
 static uint64_t bits_of(mo_graphml_kind kind, const void *at)
 {
     uint64_t bits;
@@ -33,7 +33,7 @@ static uint64_t bits_of(mo_graphml_kind kind, const void *at)
     return bits;
 }
 
-/* The bits of what is not there: NULL, MO_UNKNOWN, MO_PORT_NONE, false. */
+/* The bits of an absent value: NULL, MO_UNKNOWN, MO_PORT_NONE, false. */
 static uint64_t absent_bits(mo_graphml_kind kind)
 {
     static const double unknown_amount = MO_UNKNOWN;
@@ -163,9 +163,9 @@ static void write_value(const mo_graph *g, mo_graphml_kind kind, const void *at,
     }
 }
 
-/* Will all of it certainly be written to the buffer in one piece? */
-static bool fits(const mo_graphml_data_writer *data, const void *base,
-                 const mo_out *out)
+/* True when all of it is sure to fit into the buffer in one piece. */
+static bool fits_buffer(const mo_graphml_data_writer *data, const void *base,
+                        const mo_out *out)
 {
     enum { MAX_VALUES = 1000, MAX_ESCAPE = 6, MAX_REST = 64 };
     size_t length = 0;
@@ -204,7 +204,7 @@ static void write_new(const mo_graphml_data_writer *data, const void *base,
                       const uint64_t *values, mo_graphml_cached_text *to,
                       mo_out *out)
 {
-    bool in_one_piece = fits(data, base, out);
+    bool in_one_piece = fits_buffer(data, base, out);
     const char *start = out->at;
     size_t length;
 
@@ -219,7 +219,7 @@ static void write_new(const mo_graphml_data_writer *data, const void *base,
     to->length = length;
 }
 
-/* Collects the values of base and returns the place that goes with them. */
+/* Collects the values of base and returns their place in the cache. */
 static size_t read_values(const mo_graphml_data_writer *data, const void *base,
                           uint64_t *values)
 {

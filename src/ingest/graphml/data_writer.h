@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graphml_data.h - the <data> of nodes, or of edges, as they are written.
- *
- * Private to graphml_*.c.
+ * data_writer.h - writer of the <data> elements of nodes, or of edges.
  */
 #ifndef MO_INGEST_GRAPHML_DATA_WRITER_H
 #define MO_INGEST_GRAPHML_DATA_WRITER_H
@@ -13,7 +11,7 @@
 #include "graph/graph.h"
 #include "ingest/graphml/schema.h"
 
-/* Some of a role's attributes: a bit for each, by index. */
+/* A set of a role's attributes: a bit for each, by index. */
 typedef unsigned mo_graphml_attribute_set;
 
 /* An attribute that is written. */
@@ -23,12 +21,12 @@ typedef struct mo_graphml_field {
     const char *name;
     mo_graphml_kind kind;
     size_t offset;
-    uint64_t absent; /* the bits of a value that is not there */
+    uint64_t absent; /* the bits of an absent value */
 } mo_graphml_field;
 
-/* Large graphs repeat their layers: what was written of a node or an edge is
- * remembered, in a place that depends on its values, and copied when they come
- * again.  (Equal texts of a graph are the same pointer.) */
+/* Cache of texts: large graphs repeat their layers, so the text of a node or
+ * an edge is kept in a place that is a hash of its values, and copied when
+ * they recur. (Equal texts of a graph are the same pointer.) */
 typedef struct mo_graphml_cached_text {
     uint64_t values[MO_GRAPHML_MAX_ATTRIBUTES]; /* bits, or texts' addresses */
     size_t length;                              /* 0: none yet */
@@ -41,18 +39,19 @@ typedef struct mo_graphml_data_writer {
     mo_graphml_field fields[MO_GRAPHML_MAX_ATTRIBUTES];
     int n_fields;
     mo_graphml_cached_text
-        *passages; /* NULL when there is no memory for them */
+        *passages; /* NULL without memory for them: then nothing is cached */
 } mo_graphml_data_writer;
 
-/* Prepares for the attributes in wanted, which are fields of what is written;
- * then for writing them. */
+/* init selects the attributes in wanted; begin allocates the cache, which the
+ * caller frees with mo_graphml_data_writer_clear(). */
 void mo_graphml_data_writer_init(mo_graphml_data_writer *data,
                                  const mo_graph *g, mo_graphml_role role,
                                  mo_graphml_attribute_set wanted);
 void mo_graphml_data_writer_begin(mo_graphml_data_writer *data);
 void mo_graphml_data_writer_clear(mo_graphml_data_writer *data);
 
-/* Drops the fields that base, an op or a mo_graphml_edge, has; returns them. */
+/* Removes those attributes that base, an op or a mo_graphml_edge, has; returns
+ * the removed ones. */
 mo_graphml_attribute_set
 mo_graphml_data_writer_drop(mo_graphml_data_writer *data, const void *base);
 

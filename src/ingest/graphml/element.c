@@ -126,7 +126,7 @@ static mo_status refuse_second(const char *name, int line, int first,
                       name, first);
 }
 
-/* Remembers that the node being read is a group. */
+/* Records that the current node is a group. */
 static mo_status note_group(mo_graphml_reader *r, mo_error *err)
 {
     const mo_graphml_name *name = &r->item.names[0];
@@ -145,7 +145,7 @@ static mo_status note_group(mo_graphml_reader *r, mo_error *err)
     return status;
 }
 
-/* A node with a graph in it is a box around its ops, not an op. */
+/* A node with a graph in it is a group of ops, not an op. */
 static mo_status start_group(mo_graphml_reader *r,
                              const mo_xml_element *element, mo_error *err)
 {
@@ -192,7 +192,7 @@ static mo_status read_end(mo_graphml_reader *r, const mo_xml_element *element,
                            slot, err);
 }
 
-/* sourceport and targetport count as aliases of src_port and dst_port. */
+/* sourceport and targetport are aliases of src_port and dst_port. */
 static mo_status read_port(mo_graphml_reader *r, const mo_xml_element *element,
                            const char *name, mo_error *err)
 {
@@ -262,7 +262,7 @@ static mo_status refuse_element(mo_graphml_reader *r,
                       element->name);
 }
 
-/* A key that would mean something here, had it been declared for it. */
+/* A key that has a meaning here, but was declared for the other role. */
 static mo_status check_undeclared(const mo_graphml_reader *r,
                                   const mo_graphml_key *key, int line,
                                   mo_error *err)
@@ -348,8 +348,8 @@ mo_graphml_find_transition(const mo_graphml_reader *r, const char *name)
     return NULL;
 }
 
-/* What has a group's name among the ops: another node, or the end of an edge
- * that came before the group. */
+/* An op with a group's name: another node, or the end of an edge that came
+ * before the group. */
 static mo_status check_group(const mo_graphml_reader *r, int group,
                              mo_error *err)
 {

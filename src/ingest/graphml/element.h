@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graphml_element.h - what a GraphML reader does at each element.
+ * element.h - GraphML reader: state, and the actions of each element.
  *
- * These are the elements we look into:
+ * The elements that are read:
  *
  *     graphml ─┬─ key ── default
  *              └─ graph ─┬─ node ─┬─ data
  *                        │        └─ graph ...    then the node is a group
  *                        └─ edge ── data
  *
- * graphml_read.c walks through the document and skips all others.  Private to
- * graphml_*.c.
+ * read.c walks through the document and skips all others.
  */
 #ifndef MO_INGEST_GRAPHML_ELEMENT_H
 #define MO_INGEST_GRAPHML_ELEMENT_H
@@ -40,8 +39,8 @@ typedef enum mo_graphml_state {
 
 typedef struct mo_graphml_reader mo_graphml_reader;
 
-/* An element that may stand in a place, and what to do where it begins and
- * ends. */
+/* An element that is allowed in a place, and the actions at its start and
+ * end. */
 typedef struct mo_graphml_transition {
     mo_graphml_state parent;
     const char *name;
@@ -70,23 +69,24 @@ struct mo_graphml_reader {
 
     mo_graphml_level open[MO_XML_MAX_DEPTH + 1];
     int depth;       /* open[depth] is the innermost */
-    int skipped;     /* how deep we are in something nobody looks at */
+    int skipped;     /* depth inside a skipped element; 0: none */
     int label_depth; /* where in there a label began; 0: nowhere */
 
     const char *space; /* the namespace of the root, which is ours */
     bool has_graph;
-    mo_graphml_key *declared; /* the <key> we are in, and for whom it is */
+    mo_graphml_key *declared; /* the current <key>, and the roles it is for */
     bool declared_for[MO_GRAPHML_ROLES];
-    const mo_graphml_meaning *meaning; /* of the <data> we are in, or NULL */
+    const mo_graphml_meaning *meaning; /* of the current <data>, or NULL */
     int data_line;
 };
 
-/* The rule for an element of that name where the reader is, or NULL.  Its start
- * is called with the reader still in the parent, but open[depth + 1] set. */
+/* Returns the transition for an element of that name in the reader's current
+ * place, or NULL. Its start is called with the reader still in the parent, but
+ * open[depth + 1] set. */
 const mo_graphml_transition *
 mo_graphml_find_transition(const mo_graphml_reader *r, const char *name);
 
-/* At the end: no op and no edge may have a group's name. */
+/* At the end: fails when an op or an edge has a group's name. */
 mo_status mo_graphml_check_groups(const mo_graphml_reader *r, mo_error *err);
 
 #endif

@@ -8,11 +8,11 @@
 
 #include "base/array.h"
 
-/* Longer texts would push the advice off an error's end. */
+/* Longer texts would push the remedy off an error's end. */
 enum { MAX_SHOWN = 60 };
 
-/* How many bytes of text a message shows: whole characters. */
-static int shown(const char *text, size_t length)
+/* Number of bytes of text that a message quotes: whole characters. */
+static int quoted_length(const char *text, size_t length)
 {
     if (length <= MAX_SHOWN)
         return (int) length;
@@ -22,7 +22,7 @@ static int shown(const char *text, size_t length)
     return (int) length;
 }
 
-#define SHOWN(text, length) shown(text, length), text
+#define SHOWN(text, length) quoted_length(text, length), text
 
 void mo_graphml_item_init(mo_graphml_item *item, mo_builder *builder)
 {
@@ -73,8 +73,8 @@ static mo_status set_default_measure(mo_graphml_item *item,
     return MO_OK;
 }
 
-/* Reads a value to where it belongs in a node or an edge, unless a name of a
- * better rank gave it already. */
+/* Parses a value into its field of the node or edge, unless a name of a better
+ * rank set it already. */
 static mo_status set_field(mo_graphml_item *item,
                            const mo_graphml_attribute *attribute, int rank,
                            unsigned char *old_rank, void *base,

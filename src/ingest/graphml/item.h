@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graphml_item.h - the node or edge that is being read.
+ * item.h - the node or edge that the GraphML reader is in.
  *
- * Its <data> come in any order and under several names; here they are collected
- * until it ends.  What it does not say comes from the keys' defaults.  Private
- * to graphml_*.c.
+ * Its <data> come in any order and under several names; they are collected
+ * until it ends. Missing values come from the keys' defaults.
  */
 #ifndef MO_INGEST_GRAPHML_ITEM_H
 #define MO_INGEST_GRAPHML_ITEM_H
@@ -17,13 +16,13 @@
 #include "ingest/graphml/key.h"
 #include "ingest/graphml/value_parser.h"
 
-/* A text whose room is used again and again. */
+/* A text with a reused buffer. */
 typedef struct mo_graphml_name {
     char *text;
     size_t length, room;
 } mo_graphml_name;
 
-/* Which name gave each attribute its value; MO_GRAPHML_UNSET when none did. */
+/* Rank of the name that set each attribute; MO_GRAPHML_UNSET when none did. */
 enum { MO_GRAPHML_UNSET = 255 };
 typedef unsigned char mo_graphml_ranks[MO_GRAPHML_MAX_ATTRIBUTES];
 
@@ -38,7 +37,8 @@ typedef struct mo_graphml_item {
 
     mo_graphml_ranks ranks;
     size_t serial;                      /* counts items */
-    size_t *measured[MO_GRAPHML_ROLES]; /* by column: the item that has it */
+    size_t *measured[MO_GRAPHML_ROLES]; /* by column: the serial of the item
+                                           that has it */
     size_t n_measured[MO_GRAPHML_ROLES], measured_room[MO_GRAPHML_ROLES];
 
     mo_graphml_node default_node;
@@ -50,21 +50,21 @@ typedef struct mo_graphml_item {
 void mo_graphml_item_init(mo_graphml_item *item, mo_builder *builder);
 void mo_graphml_item_clear(mo_graphml_item *item);
 
-/* Takes the text of a <default>; meaning must be one of ours. */
+/* Parses the text of a <default>; meaning must have an attribute. */
 mo_status mo_graphml_item_default(mo_graphml_item *item, mo_graphml_role role,
                                   const mo_graphml_meaning *meaning,
                                   const char *text, size_t length,
                                   mo_error *err);
 
-/* Begins a node or an edge with nothing but the defaults. */
+/* Begins a node or an edge with the defaults only. */
 void mo_graphml_item_begin(mo_graphml_item *item, mo_graphml_role role,
                            int line);
 
 mo_status mo_graphml_item_name(mo_graphml_item *item, int which,
                                const char *text, size_t length, mo_error *err);
 
-/* Takes the text of a <data>; meaning must be one of ours.  An attribute that
- * was given under a better name stays; twice the same name is an error. */
+/* Parses the text of a <data>; meaning must have an attribute. A value given
+ * under a better name is kept; the same name twice is an error. */
 mo_status mo_graphml_item_set(mo_graphml_item *item,
                               const mo_graphml_meaning *meaning,
                               const char *text, size_t length, int line,

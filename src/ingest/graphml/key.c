@@ -57,9 +57,9 @@ static mo_status add_key(mo_graphml_keys *keys, const mo_xml_attribute *id,
     return MO_OK;
 }
 
-/* The specification's default is all; ports, graphs and the like are none of
- * our business. */
-static bool is_for(const mo_xml_attribute *domain, const char *role)
+/* The specification's default is all; keys for ports, graphs and the like are
+ * ignored. */
+static bool is_for_role(const mo_xml_attribute *domain, const char *role)
 {
     size_t length = strlen(role);
 
@@ -79,7 +79,7 @@ static mo_status find_column(mo_graphml_role role, const char *name,
     return mo_builder_comm_column(builder, key, strlen(key), column, err);
 }
 
-/* igraph calls its keys v_op, e_bytes and so on. */
+/* igraph names its keys v_op, e_bytes and so on. */
 static bool is_igraphs(const char *id)
 {
     return strncmp(id, "v_", 2) == 0 || strncmp(id, "e_", 2) == 0;
@@ -131,7 +131,7 @@ mo_status mo_graphml_key_declare(mo_graphml_keys *keys,
                           "elements can name");
     status = add_key(keys, id, key, err);
     for (int r = 0; r < MO_GRAPHML_ROLES && status == MO_OK; r++) {
-        roles[r] = is_for(domain, role_names[r]);
+        roles[r] = is_for_role(domain, role_names[r]);
         if (roles[r])
             status = add_meaning(*key, r, name, element->line, builder, err);
     }

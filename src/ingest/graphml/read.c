@@ -8,24 +8,25 @@
 #include "ingest/graphml/element.h"
 
 /*
- * Elements nobody has a rule for (drawings, ports, descriptions, what belongs
- * to another namespace) are skipped with all that is in them, but for the
- * labels that yEd hides there.
+ * Reader of GraphML. Elements without a transition (drawings, ports,
+ * descriptions, other namespaces) are skipped with their content, but for the
+ * labels that yEd puts there.
  */
 
-/* Of the names a node's label goes by, yEd's is the last to count. */
+/* Among the names of a node's label, yEd's has the lowest priority. */
 enum { YED_RANK = 200 };
 
-/* libxml2 keeps each namespace once, so the pointers mostly tell. */
-static bool is_ours(const mo_graphml_reader *r, const mo_xml_element *element)
+/* libxml2 keeps each namespace once, so comparing pointers mostly suffices. */
+static bool is_graphml(const mo_graphml_reader *r,
+                       const mo_xml_element *element)
 {
     if (element->space == r->space || r->depth == 0)
         return true;
     return element->space && r->space && strcmp(element->space, r->space) == 0;
 }
 
-/* yEd keeps what a node is called among the drawing of it:
- * <data><y:ShapeNode> ... <y:NodeLabel>conv1</y:NodeLabel> ... */
+/* yEd keeps a node's label inside its drawing: <data><y:ShapeNode> ...
+ * <y:NodeLabel>conv1</y:NodeLabel> ... */
 static bool is_yed_label(const mo_graphml_reader *r,
                          const mo_xml_element *element)
 {
@@ -33,7 +34,8 @@ static bool is_yed_label(const mo_graphml_reader *r,
            r->label_depth == 0 && strcmp(element->name, "NodeLabel") == 0;
 }
 
-static mo_status skip(mo_graphml_reader *r, const mo_xml_element *element)
+static mo_status skip_element(mo_graphml_reader *r,
+                              const mo_xml_element *element)
 {
     r->skipped++;
     if (is_yed_label(r, element)) {
@@ -68,7 +70,7 @@ static mo_status on_start(void *state, const mo_xml_element *element,
     const mo_graphml_transition *rule = NULL;
     mo_status status;
 
-    if (r->skipped == 0 && is_ours(r, element))
+    if (r->skipped == 0 && is_graphml(r, element))
         rule = mo_graphml_find_transition(r, element->name);
     if (!rule && r->depth == 0)
         return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
@@ -76,7 +78,7 @@ static mo_status on_start(void *state, const mo_xml_element *element,
                           "GraphML file",
                           element->name);
     if (!rule)
-        return skip(r, element);
+        return skip_element(r, element);
     r->open[r->depth + 1] = (mo_graphml_level){ rule, rule->child, false };
     status = rule->start(r, element, err);
     r->depth++;
@@ -99,7 +101,8 @@ static mo_status on_end(void *state, const char *name, const char *text,
     return status;
 }
 
-static mo_status finish(mo_graphml_reader *r, mo_graph **graph, mo_error *err)
+static mo_status finish_graph(mo_graphml_reader *r, mo_graph **graph,
+                              mo_error *err)
 {
     mo_status status;
 
@@ -154,7 +157,7 @@ mo_status mo_graphml_read(mo_input *input, const mo_read_options *options,
     if (status == MO_OK)
         status = mo_xml_parse(input, &handler, r, &r->xml, err);
     if (status == MO_OK) {
-        status = finish(r, graph, err);
+        status = finish_graph(r, graph, err);
         if (status != MO_OK)
             mo_error_set_location(err, mo_input_name(input), 0);
     }

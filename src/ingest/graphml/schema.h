@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graphml_attribute.h - what our GraphML says about nodes and edges.
+ * schema.h - attributes of nodes and edges in GraphML.
  *
- * One table for each: the reader finds an attribute by any of its names, the
- * writer uses the first.  Private to graphml_*.c.
+ * One table for each role: the reader finds an attribute by any of its names,
+ * the writer uses the first.
  */
 #ifndef MO_INGEST_GRAPHML_SCHEMA_H
 #define MO_INGEST_GRAPHML_SCHEMA_H
@@ -14,7 +14,7 @@
 #include "graph/build.h"
 #include "graph/graph.h"
 
-/* How a value is written, and what type it has in memory. */
+/* Syntax of a value, and its type in memory. */
 typedef enum mo_graphml_kind {
     MO_GRAPHML_TEXT,   /* const char *                         */
     MO_GRAPHML_SHAPE,  /* const char *, as mo_shape_write      */
@@ -28,7 +28,7 @@ typedef enum mo_graphml_kind {
     MO_GRAPHML_MEASURE /* double, in a column of its own       */
 } mo_graphml_kind;
 
-/* What is collected of a node or an edge until it ends. */
+/* The fields of a node or an edge, collected until it ends. */
 typedef struct mo_graphml_node {
     mo_op op;
     bool constant;
@@ -37,8 +37,8 @@ typedef struct mo_graphml_node {
 typedef mo_builder_edge mo_graphml_edge;
 
 typedef struct mo_graphml_attribute {
-    /* Ours, then the aliases seen in the wild; of a MEASURE, what the name of
-     * a column begins with. */
+    /* The canonical name, then the aliases in use; of a MEASURE, the prefix of
+     * a column's name. */
     const char *names[4];
     mo_graphml_kind kind;
     size_t offset; /* in mo_graphml_node or mo_graphml_edge */
@@ -50,7 +50,7 @@ typedef enum mo_graphml_role {
     MO_GRAPHML_ROLES
 } mo_graphml_role;
 
-/* Where code must know which attribute is which. */
+/* Indices of attributes that the code refers to. */
 enum {
     MO_GRAPHML_LABEL = 1, /* of nodes */
     MO_GRAPHML_MEMORY = 11,
@@ -72,9 +72,9 @@ typedef struct mo_graphml_attributes {
 extern const mo_graphml_attributes mo_graphml_attributes_of[MO_GRAPHML_ROLES];
 
 /*
- * The index of the attribute called name among those of role, or -1.  *rank
- * says which of its names that is: 0 is ours.  Where a file gives several, the
- * smallest counts.
+ * Returns the index of the attribute of that name among those of role, or -1.
+ * *rank is the index of the name among its names: 0 is the canonical one.
+ * Where a file gives several, the smallest counts.
  */
 int mo_graphml_find(mo_graphml_role role, const char *name, int *rank);
 

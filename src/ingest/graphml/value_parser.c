@@ -22,7 +22,7 @@ void mo_graphml_values_clear(mo_graphml_values *values)
     values->scratch_room = 0;
 }
 
-static mo_status refuse(mo_graphml_values *values, const char *problem)
+static mo_status refuse_value(mo_graphml_values *values, const char *problem)
 {
     values->problem = problem;
     return MO_E_INPUT;
@@ -53,8 +53,8 @@ static mo_status read_json(mo_graphml_values *values, const char *text,
                            size_t length, void *to, mo_error *err)
 {
     if (!mo_json_is_object(text, length))
-        return refuse(values, "is not a JSON object; write one such as "
-                              "{\"strides\": [1, 1]}");
+        return refuse_value(values, "is not a JSON object; write one such as "
+                                    "{\"strides\": [1, 1]}");
     return read_text(values, text, length, to, err);
 }
 
@@ -62,8 +62,9 @@ static mo_status read_names(mo_graphml_values *values, const char *text,
                             size_t length, void *to, mo_error *err)
 {
     if (!mo_json_is_text_array(text, length))
-        return refuse(values, "is not a JSON array of names; write one such as "
-                              "[\"conv1\", \"relu1\"]");
+        return refuse_value(values,
+                            "is not a JSON array of names; write one such as "
+                            "[\"conv1\", \"relu1\"]");
     return read_text(values, text, length, to, err);
 }
 
@@ -76,14 +77,17 @@ static mo_status read_amount(mo_graphml_values *values, const char *text,
     case MO_NUMBER_OK:
         break;
     case MO_NUMBER_INVALID:
-        return refuse(values, "is not a number; write a decimal one such as "
-                              "1.5e9");
+        return refuse_value(values,
+                            "is not a number; write a decimal one such as "
+                            "1.5e9");
     case MO_NUMBER_RANGE:
-        return refuse(values, "is not a finite number; write one up to 1e308");
+        return refuse_value(values,
+                            "is not a finite number; write one up to 1e308");
     }
     if (value < 0)
-        return refuse(values, "is negative; write 0 or more, or leave it out "
-                              "when it is not known");
+        return refuse_value(values,
+                            "is negative; write 0 or more, or leave it out "
+                            "when it is not known");
     *to = value;
     return MO_OK;
 }
@@ -106,7 +110,8 @@ static mo_status read_size(mo_graphml_values *values, const char *text,
         return status;
     value = round(value);
     if (value >= 0x1p63)
-        return refuse(values, "is more than 2^63 bytes; write a smaller size");
+        return refuse_value(values,
+                            "is more than 2^63 bytes; write a smaller size");
     *to = (int64_t) value;
     return MO_OK;
 }
@@ -120,7 +125,8 @@ static mo_status read_flag(mo_graphml_values *values, const char *text,
                     (length == 1 && *text == '0');
 
     if (!is_true && !is_false)
-        return refuse(values, "is neither true nor false; write one of them");
+        return refuse_value(values,
+                            "is neither true nor false; write one of them");
     *to = is_true;
     return MO_OK;
 }
@@ -137,14 +143,15 @@ static mo_status read_port(mo_graphml_values *values, const char *text,
         return mo_builder_port(values->builder, text, length, to, err);
     if (fault == MO_NUMBER_RANGE || number < 0 || number > INT_MAX ||
         number != floor(number))
-        return refuse(values, "is no port; write a whole number from 0, or a "
-                              "name");
+        return refuse_value(values,
+                            "is no port; write a whole number from 0, or a "
+                            "name");
     *to = (int) number;
     return MO_OK;
 }
 
-static mo_status append(mo_graphml_values *values, size_t *used,
-                        const char *text, size_t length, mo_error *err)
+static mo_status append_item(mo_graphml_values *values, size_t *used,
+                             const char *text, size_t length, mo_error *err)
 {
     void *scratch = values->scratch;
     mo_status status = mo_array_reserve(&scratch, &values->scratch_room,
@@ -158,8 +165,8 @@ static mo_status append(mo_graphml_values *values, size_t *used,
     return MO_OK;
 }
 
-/* How one output's part of a list ("1,64;1,32") is rewritten: gives the text
- * to put in its place, valid until the next call. */
+/* Rewrites one output's part of a list ("1,64;1,32"): sets the text to put in
+ * its place, valid until the next call. */
 typedef mo_status rewrite(mo_graphml_values *values, const char **text,
                           size_t *length, char *room, bool *is_value);
 
@@ -177,11 +184,13 @@ static mo_status rewrite_shape(mo_graphml_values *values, const char **text,
         *is_value = false;
         break;
     case MO_SHAPE_DYNAMIC:
-        return refuse(values, "has a dimension without a size; write all of "
-                              "them, as in 1,64,56,56");
+        return refuse_value(values,
+                            "has a dimension without a size; write all of "
+                            "them, as in 1,64,56,56");
     case MO_SHAPE_RANGE:
-        return refuse(values, "has too many dimensions or elements; check its "
-                              "numbers");
+        return refuse_value(values,
+                            "has too many dimensions or elements; check its "
+                            "numbers");
     }
     return MO_OK;
 }
@@ -216,9 +225,9 @@ static mo_status read_list(mo_graphml_values *values, rewrite *part,
 
         if (status != MO_OK || !*is_value)
             return status;
-        status = append(values, &used, piece, n, err);
+        status = append_item(values, &used, piece, n, err);
         if (status == MO_OK && stop)
-            status = append(values, &used, ";", 1, err);
+            status = append_item(values, &used, ";", 1, err);
         if (status != MO_OK)
             return status;
         if (!stop)
@@ -227,9 +236,8 @@ static mo_status read_list(mo_graphml_values *values, rewrite *part,
     }
 }
 
-/* Programs that give every node every attribute leave these empty where they
- * have nothing to say.  An empty number is a mistake, an empty shape a scalar.
- */
+/* Programs that write every attribute for every node leave these empty where
+ * they have no value. An empty number is a mistake, an empty shape a scalar. */
 bool mo_graphml_may_be_empty(mo_graphml_kind kind)
 {
     return kind == MO_GRAPHML_TEXT || kind == MO_GRAPHML_DTYPE ||

@@ -9,14 +9,15 @@
 #include "ingest/graphml/data_writer.h"
 
 /*
- * A graph is written in the order of its ids, which is its own; keys are those
- * of the attribute tables, each declared only if it is used.  What the reader
- * fills in by itself is left out: memory where it always is the sum of its
- * parts, and the bytes of an edge where they are all that its producer gives.
+ * Writer of GraphML. A graph is written in the order of its ids; keys are
+ * those of the schema, each declared only if it is used. Values that the
+ * reader derives by itself are left out: memory where it always is the sum of
+ * its parts, and the bytes of an edge where they are all that its producer
+ * gives.
  */
 
-/* The name of an op that needs no escape, or NULL.  Edges lead all over the
- * graph and name each op again: this is all they look at. */
+/* The name of an op that needs no escaping, or NULL: edges refer to ops in any
+ * order, and this array is all they read. */
 typedef struct plain_name {
     const char *text;
     size_t length;
@@ -27,24 +28,25 @@ typedef struct writer {
     mo_out *out;
     mo_graphml_data_writer nodes, edges;
     mo_graphml_attribute_set used; /* of the edges' attributes */
-    int producer;                  /* whose default_bytes are known, or -1 */
+    int producer;                  /* the producer of default_bytes, or -1 */
     int64_t default_bytes;
-    plain_name *names; /* NULL when there is no memory for them */
+    plain_name *names; /* NULL without memory for them */
 } writer;
 
 #define LITERAL(out, text) mo_out_bytes((out), (text), sizeof(text) - 1)
 
 #define SET(attribute) (1u << (attribute))
 
-/* All that are fields of an op; constants and columns are written by hand. */
+/* All that are fields of an op; constants and columns are written
+ * separately. */
 enum {
     FIELDS_OF_NODES = (SET(MO_GRAPHML_CONSTANT) - 1) | SET(MO_GRAPHML_OUTPUT)
 };
 
-/* Those that say which output an edge takes. */
+/* The attributes that select the output of an edge. */
 enum { OUTPUT = SET(MO_GRAPHML_SRC_PORT) | SET(MO_GRAPHML_TENSOR) };
 
-/* What a reader takes for the bytes of an edge that says nothing. */
+/* The bytes that a reader assumes for an edge without any. */
 static int64_t default_bytes(writer *w, int producer)
 {
     const mo_op *op = &w->g->ops[producer];
@@ -58,8 +60,8 @@ static int64_t default_bytes(writer *w, int producer)
     return w->default_bytes;
 }
 
-/* An edge as it is written, as far as anything of it is. */
-static mo_graphml_edge view_of(writer *w, const mo_edge *edge)
+/* The attributes of an edge that are written. */
+static mo_graphml_edge written_edge(writer *w, const mo_edge *edge)
 {
     mo_graphml_edge view = {
         .from = edge->from,
@@ -75,10 +77,10 @@ static mo_graphml_edge view_of(writer *w, const mo_edge *edge)
     return view;
 }
 
-static mo_graphml_edge edge_of(writer *w, int e)
+static mo_graphml_edge edge_attributes(writer *w, int e)
 {
     const mo_edge *edge = &w->g->edges[e];
-    mo_graphml_edge view = view_of(w, edge);
+    mo_graphml_edge view = written_edge(w, edge);
 
     if (w->used & OUTPUT) {
         view.src_port = w->g->tensors[edge->tensor].port;
@@ -87,9 +89,9 @@ static mo_graphml_edge edge_of(writer *w, int e)
     return view;
 }
 
-static mo_graphml_edge feed_of(writer *w, int f)
+static mo_graphml_edge feed_attributes(writer *w, int f)
 {
-    mo_graphml_edge view = view_of(w, &w->g->feeds[f]);
+    mo_graphml_edge view = written_edge(w, &w->g->feeds[f]);
 
     view.src_port = w->g->feed_port[f];
     return view;
@@ -99,7 +101,7 @@ static bool is_memory_a_sum(const mo_op *op)
 {
     uint64_t sum = 0;
 
-    /* Left out, it would be taken from the constants that the op reads. */
+    /* Left out, the reader would sum the constants that the op reads. */
     if (op->memory_given && op->weight_bytes == MO_UNKNOWN)
         return false;
     if (op->weight_bytes != MO_UNKNOWN)
@@ -124,7 +126,8 @@ static mo_graphml_attribute_set used_by_nodes(const mo_graph *g)
     return used;
 }
 
-static mo_graphml_attribute_set used_by_edge(writer *w, const mo_edge *edge)
+static mo_graphml_attribute_set attributes_of_edge(writer *w,
+                                                   const mo_edge *edge)
 {
     mo_graphml_attribute_set used = 0;
 
@@ -141,9 +144,9 @@ static mo_graphml_attribute_set used_by_edges(writer *w)
     mo_graphml_attribute_set used = 0;
 
     for (int e = 0; e < g->n_edges; e++)
-        used |= used_by_edge(w, &g->edges[e]);
+        used |= attributes_of_edge(w, &g->edges[e]);
     for (int f = 0; f < g->n_feeds; f++) {
-        used |= used_by_edge(w, &g->feeds[f]);
+        used |= attributes_of_edge(w, &g->feeds[f]);
         if (g->feed_port[f] != MO_PORT_NONE)
             used |= SET(MO_GRAPHML_SRC_PORT);
     }
@@ -156,8 +159,8 @@ static mo_graphml_attribute_set used_by_edges(writer *w)
     return used;
 }
 
-/* Columns have keys t0, t1, ... and c0, c1, ..., since their names may hold
- * what an id may not. */
+/* Columns have keys t0, t1, ... and c0, c1, ..., since their names may contain
+ * characters that an id may not. */
 static void declare_columns(const writer *w, char letter, const char *role,
                             const char *prefix,
                             const mo_measure_column *columns, int n)
@@ -215,7 +218,7 @@ static void write_head(const writer *w)
     LITERAL(w->out, "edgedefault=\"directed\">\n");
 }
 
-/* Writes a node's name and notes whether it could be copied as it is. */
+/* Writes a node's name and records whether it needed no escaping. */
 static void write_id(const writer *w, int i)
 {
     const char *name = w->g->ops[i].name, *start = w->out->at;
@@ -264,7 +267,7 @@ static void begin_edge(const writer *w, const mo_graphml_edge *edge)
 static void write_edge(writer *w, int e)
 {
     const mo_graph *g = w->g;
-    mo_graphml_edge edge = edge_of(w, e);
+    mo_graphml_edge edge = edge_attributes(w, e);
 
     begin_edge(w, &edge);
     if (g->n_comm_columns > 0)
@@ -275,7 +278,7 @@ static void write_edge(writer *w, int e)
 
 static void write_feed(writer *w, int f)
 {
-    mo_graphml_edge feed = feed_of(w, f);
+    mo_graphml_edge feed = feed_attributes(w, f);
 
     begin_edge(w, &feed);
     LITERAL(w->out, "</edge>\n");

@@ -18,7 +18,7 @@ static bool merge_batch(mo_shape *batch, const mo_shape *shape)
 }
 
 /* Two lengths that must be equal, or one of them 1. */
-static bool meet(int64_t a, int64_t b)
+static bool lengths_match(int64_t a, int64_t b)
 {
     return a == b || a == 1 || b == 1;
 }
@@ -28,8 +28,9 @@ static bool mask_fits(const mo_shape *mask, int64_t queries, int64_t keys,
 {
     if (mask->rank == 0)
         return true;
-    return mask->rank >= 2 && meet(dim_from_end(mask, 2), queries) &&
-           meet(dim_from_end(mask, 1), keys) && merge_batch(batch, mask);
+    return mask->rank >= 2 && lengths_match(dim_from_end(mask, 2), queries) &&
+           lengths_match(dim_from_end(mask, 1), keys) &&
+           merge_batch(batch, mask);
 }
 
 /*

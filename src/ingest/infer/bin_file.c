@@ -27,7 +27,7 @@ static mo_status fail_read(const mo_bin_file *bin, mo_error *err)
                    strerror(errno));
 }
 
-/* Not blocking, so that a pipe of that name does not hold us up. */
+/* Non-blocking, so that a pipe of that name does not block. */
 static mo_status open_bin(mo_bin_file *bin, mo_error *err)
 {
     struct stat info;

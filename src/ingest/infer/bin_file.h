@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bin.h - the file beside a model that holds its constants.
+ * bin_file.h - the .bin file beside an OpenVINO model that holds its
+ * constants.
  *
- * It is opened at the first read, so that a model whose shapes need none of
- * them works without it.
+ * It is opened at the first read, so that a model whose shapes need no
+ * constants works without it.
  */
 #ifndef MO_INGEST_INFER_BIN_FILE_H
 #define MO_INGEST_INFER_BIN_FILE_H
@@ -22,7 +23,8 @@ typedef struct mo_bin_file {
 mo_bin_file mo_bin_file_init(const char *path);
 void mo_bin_file_close(mo_bin_file *bin);
 
-/* Reads exactly size bytes from offset on.  The error's text names the file. */
+/* Reads exactly size bytes from offset on into the caller's buffer. The
+ * error's text names the file. */
 mo_status mo_bin_file_read(mo_bin_file *bin, int64_t offset, size_t size,
                            void *bytes, mo_error *err);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that keep the shape of data N, C, ... and treat its channels
- * apart.
+ * Shape rules of operators that keep the shape of data N, C, ... and treat its
+ * channels separately.
  */
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
-/* Does every other input have one number for each channel of the data? */
+/* Fails unless every other input has one number for each channel of the
+ * data. */
 static mo_status check_channels(const mo_infer_rule_op *op, int data,
                                 mo_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Concat and its inverses, Split and VariadicSplit.
+ * Shape rules of Concat and its inverses, Split and VariadicSplit.
  */
 #include "base/array.h"
 #include "ingest/infer/rule_fns.h"

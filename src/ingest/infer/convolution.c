@@ -5,7 +5,7 @@
 #include "ingest/infer/dims.h"
 #include "ingest/infer/sliding_window.h"
 
-/* What a filter's shape says, whatever the order of its dimensions. */
+/* A filter's shape, whatever the order of its dimensions. */
 typedef struct filter {
     int input;       /* where it comes in */
     int lead;        /* dimensions in front of the kernel's */
@@ -37,8 +37,8 @@ static mo_status check_ranks(const mo_infer_rule_op *op, int input, int lead,
                              err);
 }
 
-static mo_status convolve(const mo_infer_rule_op *op, const filter *f,
-                          mo_shape *outputs, mo_error *err)
+static mo_status convolution_shape(const mo_infer_rule_op *op, const filter *f,
+                                   mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *shape = &op->inputs[f->input].shape;
@@ -66,7 +66,7 @@ mo_status mo_infer_shape_convolution(const mo_infer_rule_op *op,
     mo_status status = check_ranks(op, 1, 2, err);
     filter f = { 1, 2, dims[1], dims[0] };
 
-    return status == MO_OK ? convolve(op, &f, outputs, err) : status;
+    return status == MO_OK ? convolution_shape(op, &f, outputs, err) : status;
 }
 
 /* groups, out, in, kernel... */
@@ -81,7 +81,7 @@ mo_status mo_infer_shape_group_convolution(const mo_infer_rule_op *op,
         return status;
     f.in = dims[0] * dims[2];
     f.out = dims[0] * dims[1];
-    return convolve(op, &f, outputs, err);
+    return convolution_shape(op, &f, outputs, err);
 }
 
 /* data, offsets, filter (out, in / group, kernel...), perhaps a mask. */
@@ -101,14 +101,14 @@ mo_status mo_infer_shape_deformable_convolution(const mo_infer_rule_op *op,
     f.out = dims[0];
     if (!mo_int64_mul(dims[1], groups, &f.in))
         return mo_fail(err, MO_E_LIMIT, "has too many groups");
-    return convolve(op, &f, outputs, err);
+    return convolution_shape(op, &f, outputs, err);
 }
 
-/* What a transposed convolution makes of dim items: without a wanted size,
+/* Output size of a transposed convolution of dim items: without a given size,
  * "same" pads nothing. */
-static mo_status spread(const mo_infer_window *window, int d, int64_t dim,
-                        int64_t kernel, int64_t extra, int64_t *out,
-                        mo_error *err)
+static mo_status transposed_size(const mo_infer_window *window, int d,
+                                 int64_t dim, int64_t kernel, int64_t extra,
+                                 int64_t *out, mo_error *err)
 {
     int64_t size, span;
     mo_status status = mo_infer_window_span(window, d, kernel, &span, err);
@@ -125,8 +125,8 @@ static mo_status spread(const mo_infer_window *window, int d, int64_t dim,
     return MO_OK;
 }
 
-static mo_status transpose(const mo_infer_rule_op *op, const filter *f,
-                           mo_shape *outputs, mo_error *err)
+static mo_status transposed_shape(const mo_infer_rule_op *op, const filter *f,
+                                  mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     int64_t extra[MO_INFER_WINDOW_MAX];
@@ -148,9 +148,10 @@ static mo_status transpose(const mo_infer_rule_op *op, const filter *f,
         if (wanted.count > 0)
             outputs[0].dims[2 + d] = wanted.at[d];
         else
-            status = spread(&w, d, data->dims[2 + d],
-                            op->inputs[f->input].shape.dims[f->lead + d],
-                            extra[d], &outputs[0].dims[2 + d], err);
+            status =
+                transposed_size(&w, d, data->dims[2 + d],
+                                op->inputs[f->input].shape.dims[f->lead + d],
+                                extra[d], &outputs[0].dims[2 + d], err);
     return status;
 }
 
@@ -162,7 +163,7 @@ mo_status mo_infer_shape_conv_transpose(const mo_infer_rule_op *op,
     mo_status status = check_ranks(op, 1, 2, err);
     filter f = { 1, 2, dims[0], dims[1] };
 
-    return status == MO_OK ? transpose(op, &f, outputs, err) : status;
+    return status == MO_OK ? transposed_shape(op, &f, outputs, err) : status;
 }
 
 /* groups, in, out, kernel... */
@@ -177,5 +178,5 @@ mo_status mo_infer_shape_group_conv_transpose(const mo_infer_rule_op *op,
         return status;
     f.in = dims[0] * dims[1];
     f.out = dims[0] * dims[2];
-    return transpose(op, &f, outputs, err);
+    return transposed_shape(op, &f, outputs, err);
 }

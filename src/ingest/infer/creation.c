@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that make tensors out of shapes and numbers, and those whose output
- * nobody knows before the data is there.
+ * Shape rules of operators that make tensors out of shapes and numbers, and of
+ * those with an output size that depends on data.
  */
 #include <math.h>
 
@@ -30,8 +30,8 @@ mo_status mo_infer_eval_shape(const mo_infer_rule_op *op, int output,
     return MO_OK;
 }
 
-static mo_status one_number(const mo_infer_rule_op *op, int input,
-                            double *number, mo_error *err)
+static mo_status read_number(const mo_infer_rule_op *op, int input,
+                             double *number, mo_error *err)
 {
     const mo_infer_value *value;
     mo_status status = mo_infer_arg_value(op, input, &value, err);
@@ -67,12 +67,12 @@ typedef struct progression {
 static mo_status read_range(const mo_infer_rule_op *op, progression *p,
                             mo_error *err)
 {
-    mo_status status = one_number(op, 0, &p->start, err);
+    mo_status status = read_number(op, 0, &p->start, err);
 
     if (status == MO_OK)
-        status = one_number(op, 1, &p->stop, err);
+        status = read_number(op, 1, &p->stop, err);
     if (status == MO_OK)
-        status = one_number(op, 2, &p->step, err);
+        status = read_number(op, 2, &p->step, err);
     if (status == MO_OK && makes_integers(op)) {
         p->start = trunc(p->start);
         p->stop = trunc(p->stop);

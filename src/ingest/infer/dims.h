@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dims.h - arithmetic on shapes that rules share.
+ * dims.h - shape arithmetic that shape rules share: broadcasting, appending.
  */
 #ifndef MO_INGEST_INFER_DIMS_H
 #define MO_INGEST_INFER_DIMS_H
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "graph/shape.h"
 
-/* A shape in the words of an error: "1,64", "?,64", "a scalar"; "..." when not
+/* A shape as text for an error: "1,64", "?,64", "a scalar"; "..." when not
  * even the rank is known. */
 typedef struct mo_dims_text {
     char text[MO_SHAPE_TEXT_SIZE + 16];
@@ -19,18 +19,19 @@ typedef struct mo_dims_text {
 
 mo_dims_text mo_dims_format(const mo_shape *shape);
 
-/* Adds a dimension.  Beyond MO_MAX_RANK only the rank grows;
- * mo_infer_rule_apply refuses such a shape. */
+/* Appends a dimension. Beyond MO_MAX_RANK only the rank grows;
+ * mo_infer_rule_apply() refuses such a shape. */
 void mo_dims_push(mo_shape *shape, int64_t dim);
 
-/* *merged = a and b stretched to each other as numpy does; false when two
- * dimensions differ and neither is 1. merged may be a or b. */
+/* Sets *merged to the shape that a and b broadcast to, by numpy's rules;
+ * returns false when two dimensions differ and neither is 1. merged may be a
+ * or b. */
 bool mo_dims_broadcast(const mo_shape *a, const mo_shape *b, mo_shape *merged);
 
-/* Does now differ from before, as far as that was static? */
+/* Returns true when now differs from before, as far as that was static. */
 bool mo_dims_contradict(const mo_shape *before, const mo_shape *now);
 
-/* Says that these two do not broadcast. */
+/* Fills err: a and b do not broadcast; returns MO_E_INPUT. */
 mo_status mo_dims_fail_broadcast(mo_error *err, const mo_shape *a,
                                  const mo_shape *b);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Einsum: "b...ij,b...jk->b...ik".
+ * Shape rule of Einsum: "b...ij,b...jk->b...ik" (lexer: ingest/einsum.h).
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
-/* What the equation's letters and its ellipsis stand for. */
+/* Sizes of the equation's labels and of its ellipsis. */
 typedef struct labels {
     int64_t size[MO_EINSUM_ELLIPSIS]; /* -1: not seen yet */
     int seen[MO_EINSUM_ELLIPSIS];     /* how often */
@@ -92,8 +92,8 @@ static mo_status push_subscript(const labels *known, mo_einsum_text subscript,
     return MO_OK;
 }
 
-/* An equation without an arrow means what is there once, in alphabetical
- * order. */
+/* An equation without an arrow: the output has the labels that occur once, in
+ * alphabetical order. */
 static void push_single(const labels *known, mo_shape *output)
 {
     push_ellipsis(known, output);

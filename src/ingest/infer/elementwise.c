@@ -4,8 +4,8 @@
 #include "ingest/infer/dims.h"
 
 /*
- * PaddlePaddle's way: b is laid over a from dimension axis on (-1: at the end)
- * and stretched, never a.
+ * PaddlePaddle's broadcasting: b is aligned with a from dimension axis on (-1:
+ * at the end) and stretched, never a.
  */
 static bool broadcast_pdpd(const mo_shape *a, const mo_shape *b, int64_t axis,
                            mo_shape *merged)
@@ -22,8 +22,9 @@ static bool broadcast_pdpd(const mo_shape *a, const mo_shape *b, int64_t axis,
 }
 
 /* *merged = a and b under the operator's auto_broadcast. */
-static mo_status merge(const mo_infer_rule_op *op, const mo_shape *a,
-                       const mo_shape *b, mo_shape *merged, mo_error *err)
+static mo_status merge_shapes(const mo_infer_rule_op *op, const mo_shape *a,
+                              const mo_shape *b, mo_shape *merged,
+                              mo_error *err)
 {
     int64_t axis;
     mo_status status;
@@ -47,7 +48,8 @@ static mo_status merge(const mo_infer_rule_op *op, const mo_shape *a,
 mo_status mo_infer_shape_broadcast_binary(const mo_infer_rule_op *op,
                                           mo_shape *outputs, mo_error *err)
 {
-    return merge(op, &op->inputs[0].shape, &op->inputs[1].shape, outputs, err);
+    return merge_shapes(op, &op->inputs[0].shape, &op->inputs[1].shape, outputs,
+                        err);
 }
 
 /* The condition comes last: it is the one that PaddlePaddle may stretch. */
@@ -55,16 +57,15 @@ mo_status mo_infer_shape_select(const mo_infer_rule_op *op, mo_shape *outputs,
                                 mo_error *err)
 {
     mo_shape choices;
-    mo_status status =
-        merge(op, &op->inputs[1].shape, &op->inputs[2].shape, &choices, err);
+    mo_status status = merge_shapes(op, &op->inputs[1].shape,
+                                    &op->inputs[2].shape, &choices, err);
 
     if (status != MO_OK)
         return status;
-    return merge(op, &choices, &op->inputs[0].shape, outputs, err);
+    return merge_shapes(op, &choices, &op->inputs[0].shape, outputs, err);
 }
 
-/* The limits of a quantization are laid over the data, which keeps its shape.
- */
+/* The limits of a quantization broadcast to the data, which keeps its shape. */
 mo_status mo_infer_shape_fake_quantize(const mo_infer_rule_op *op,
                                        mo_shape *outputs, mo_error *err)
 {
@@ -77,7 +78,7 @@ mo_status mo_infer_shape_fake_quantize(const mo_infer_rule_op *op,
     return MO_OK;
 }
 
-/* Activations, normalizations, and all that changes only what stands where. */
+/* Activations, normalizations, and whatever keeps the shape of input 0. */
 mo_status mo_infer_shape_same(const mo_infer_rule_op *op, mo_shape *outputs,
                               mo_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fourier transforms.  A complex tensor has a last dimension of 2, which its
- * axes do not count.
+ * Shape rules of Fourier transforms. A complex tensor has a last dimension of
+ * 2, which its axes do not count.
  */
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that pick by index: gathers, embeddings, one-hot, top-k.
+ * Shape rules of operators that pick by index: gathers, embeddings, one-hot,
+ * top-k.
  */
 #include "base/array.h"
 #include "ingest/infer/rule_fns.h"
@@ -14,7 +15,7 @@ static void push_dims(mo_shape *shape, const mo_shape *from, int first, int end)
         mo_dims_push(shape, from->dims[d]);
 }
 
-/* How many leading dimensions data and indices share. */
+/* Number of leading dimensions that data and indices share. */
 static mo_status batch_dims(const mo_infer_rule_op *op, int *batch,
                             mo_error *err)
 {
@@ -208,8 +209,8 @@ mo_status mo_infer_shape_topk(const mo_infer_rule_op *op, mo_shape *outputs,
 }
 
 /* rows rows of an embedding table. */
-static mo_status embed(const mo_infer_rule_op *op, int64_t rows,
-                       mo_shape *outputs, mo_error *err)
+static mo_status embedding_rows(const mo_infer_rule_op *op, int64_t rows,
+                                mo_shape *outputs, mo_error *err)
 {
     const mo_shape *table = &op->inputs[0].shape;
     mo_status status = mo_infer_arg_rank(op, 0, 1, MO_MAX_RANK, err);
@@ -227,7 +228,7 @@ mo_status mo_infer_shape_embedding_bag_offsets(const mo_infer_rule_op *op,
     mo_status status = mo_infer_arg_rank(op, 2, 1, 1, err);
 
     return status == MO_OK
-               ? embed(op, op->inputs[2].shape.dims[0], outputs, err)
+               ? embedding_rows(op, op->inputs[2].shape.dims[0], outputs, err)
                : status;
 }
 
@@ -237,7 +238,7 @@ mo_status mo_infer_shape_embedding_bag_packed(const mo_infer_rule_op *op,
     mo_status status = mo_infer_arg_rank(op, 1, 2, 2, err);
 
     return status == MO_OK
-               ? embed(op, op->inputs[1].shape.dims[0], outputs, err)
+               ? embedding_rows(op, op->inputs[1].shape.dims[0], outputs, err)
                : status;
 }
 
@@ -247,5 +248,6 @@ mo_status mo_infer_shape_embedding_segments(const mo_infer_rule_op *op,
     int64_t segments;
     mo_status status = mo_infer_arg_scalar(op, 3, &segments, err);
 
-    return status == MO_OK ? embed(op, segments, outputs, err) : status;
+    return status == MO_OK ? embedding_rows(op, segments, outputs, err)
+                           : status;
 }

@@ -12,23 +12,24 @@
 #include "ingest/infer/rule.h"
 
 /*
- * Shapes flow forward, in topological order.  Which values are needed on the
- * way is found first, walking backward: those that a shape rule looks at, and
- * those from which such a value is computed.
+ * Shape inference in topological order. A backward pass first marks the values
+ * that are needed: those that a shape rule reads, and those from which such a
+ * value is computed.
  *
  *     Parameter --> ShapeOf --> Gather --> Concat ==> Reshape
  *         |            Const ==^   Const ==^             ^
  *         `----------------------------------------------'
  *
- * ==> carries a wanted value.  ShapeOf ends the chain: it wants no value, only
- * a shape.  So constants are read only where a shape depends on them.
+ * ==> carries a wanted value. ShapeOf ends the chain: it reads no value, only
+ * a shape. So constants are read only where a shape depends on them.
  */
 
-/* Items of all values together, each counted when it is made and whenever it is
- * looked at, so that time and memory stay small whatever a file asks for. */
+/* Limit on the items of all values together, each counted when it is made and
+ * whenever it is read, so that time and memory stay small whatever a file
+ * contains. */
 enum { MAX_ITEMS = 8 << 20 };
 
-/* What is known of one output's contents. */
+/* Known contents of one output. */
 typedef struct slot {
     bool wanted;
     const mo_infer_value *value;
@@ -41,11 +42,11 @@ typedef struct inference {
     mo_arena *arena; /* owns all below but order */
     int *order;
     const mo_infer_rule **rules; /* by layer; NULL: no rule */
-    bool *changed; /* by layer: it or one before it has not the shape
-                      that the file says */
+    bool *changed; /* by layer: its shape, or that of a layer before it, differs
+                      from the file's */
     size_t *first; /* by layer: its first output in slots */
     slot *slots;
-    mo_infer_rule_input *inputs; /* of the layer at hand */
+    mo_infer_rule_input *inputs; /* of the current layer */
     mo_shape *outputs;
     int64_t items_left;
 } inference;
@@ -67,7 +68,7 @@ static bool has_dynamic(const mo_ir *ir)
     return false;
 }
 
-static mo_status set_up(inference *f, mo_error *err)
+static mo_status begin_inference(inference *f, mo_error *err)
 {
     const mo_ir *ir = f->ir;
     size_t n = (size_t) ir->n_layers, n_slots = 0;
@@ -127,9 +128,9 @@ static void find_wanted(inference *f)
     }
 }
 
-/* Gives every input of the layer its source's shape, and shows the rule all
- * that is known. */
-static void take_inputs(inference *f, int index)
+/* Sets every input of the layer to its source's shape, and to its value where
+ * it is known. */
+static void set_input_shapes(inference *f, int index)
 {
     mo_ir_layer *layer = &f->ir->layers[index];
 
@@ -148,7 +149,7 @@ static void take_inputs(inference *f, int index)
     }
 }
 
-static void give_outputs(inference *f, int index)
+static void store_outputs(inference *f, int index)
 {
     mo_ir_layer *layer = &f->ir->layers[index];
 
@@ -161,7 +162,7 @@ static void give_outputs(inference *f, int index)
     }
 }
 
-static mo_infer_rule_op describe(const inference *f, int index)
+static mo_infer_rule_op describe_op(const inference *f, int index)
 {
     const mo_ir_layer *layer = &f->ir->layers[index];
 
@@ -173,12 +174,12 @@ static mo_infer_rule_op describe(const inference *f, int index)
                                .n_outputs = layer->n_outputs };
 }
 
-/* Sets *derived when the rule itself gave the shapes. */
+/* Sets *derived when the rule itself computed the shapes. */
 static mo_status derive_shapes(inference *f, int index, bool *derived,
                                mo_error *err)
 {
     const mo_ir_layer *layer = &f->ir->layers[index];
-    mo_infer_rule_op op = describe(f, index);
+    mo_infer_rule_op op = describe_op(f, index);
     mo_error why = { 0 };
     mo_status status;
 
@@ -189,7 +190,7 @@ static mo_status derive_shapes(inference *f, int index, bool *derived,
                          "there is no shape rule for this operator");
     *derived = status == MO_OK;
     if (*derived)
-        give_outputs(f, index);
+        store_outputs(f, index);
     if (*derived || (status == MO_E_SUPPORT && !f->changed[index] &&
                      !is_dynamic(layer->outputs, layer->n_outputs)))
         return MO_OK;
@@ -197,11 +198,11 @@ static mo_status derive_shapes(inference *f, int index, bool *derived,
                       "%.40s '%.80s': %s", layer->type, layer->name, why.text);
 }
 
-/* A text for slot.unknown. */
-static const char *because(inference *f, const char *format, ...)
+/* Formats a text for slot.unknown; owned by the arena. */
+static const char *format_reason(inference *f, const char *format, ...)
     MO_PRINTF(2, 3);
 
-static const char *because(inference *f, const char *format, ...)
+static const char *format_reason(inference *f, const char *format, ...)
 {
     char text[MO_ERROR_TEXT_SIZE];
     const char *kept;
@@ -214,8 +215,8 @@ static const char *because(inference *f, const char *format, ...)
     return kept ? kept : "there is no memory for it";
 }
 
-/* Room for the value of an output that is made of so many items, or NULL and
- * why not. */
+/* Allocates the value of an output that is computed from so many items;
+ * returns NULL and sets slot.unknown when it cannot be held. */
 static mo_infer_value *new_value(inference *f, const mo_ir_layer *layer,
                                  int output, int64_t made_of,
                                  const char **unknown)
@@ -225,19 +226,21 @@ static mo_infer_value *new_value(inference *f, const mo_ir_layer *layer,
     mo_infer_value *value;
 
     if (!mo_infer_value_supports(port->dtype)) {
-        *unknown = because(f, "'%.80s' is of type %s", layer->name,
-                           port->dtype ? port->dtype : "unknown");
+        *unknown = format_reason(f, "'%.80s' is of type %s", layer->name,
+                                 port->dtype ? port->dtype : "unknown");
         return NULL;
     }
     if (items > MO_INFER_VALUE_MAX_ITEMS || items + made_of > f->items_left) {
-        *unknown = because(f, "'%.80s' (%s) is too large for a shape",
-                           layer->name, mo_dims_format(&port->shape).text);
+        *unknown =
+            format_reason(f, "'%.80s' (%s) is too large for a shape",
+                          layer->name, mo_dims_format(&port->shape).text);
         return NULL;
     }
     f->items_left -= items + made_of;
     value = mo_infer_value_new(f->arena, &port->shape, port->dtype);
     if (!value)
-        *unknown = because(f, "there is no memory for '%.80s'", layer->name);
+        *unknown =
+            format_reason(f, "there is no memory for '%.80s'", layer->name);
     return value;
 }
 
@@ -256,12 +259,12 @@ static void read_constant(inference *f, const mo_ir_layer *layer, int output,
     if (!bytes) {
         to->unknown = "there is no memory for it";
     } else if (layer->size < 0 || (uint64_t) layer->size < size) {
-        to->unknown =
-            because(f, "the constant '%.80s' has too few bytes", layer->name);
+        to->unknown = format_reason(f, "the constant '%.80s' has too few bytes",
+                                    layer->name);
     } else if (mo_bin_file_read(&f->bin, layer->offset, size, bytes, &why) !=
                MO_OK) {
-        to->unknown = because(f, "it is the constant '%.80s', and %s",
-                              layer->name, why.text);
+        to->unknown = format_reason(f, "it is the constant '%.80s', and %s",
+                                    layer->name, why.text);
     } else {
         mo_infer_value_decode(value, bytes);
         to->value = value;
@@ -269,8 +272,8 @@ static void read_constant(inference *f, const mo_ir_layer *layer, int output,
     free(bytes);
 }
 
-/* Why the value of an output cannot be computed, or NULL when all that its rule
- * looks at is there. */
+/* Returns why the value of an output cannot be computed, or NULL when all that
+ * its rule reads is known. */
 static const char *missing_input(const inference *f, int index)
 {
     const mo_infer_rule *rule = f->rules[index];
@@ -292,10 +295,10 @@ static int64_t count_items(const inference *f, int n_inputs)
     return count;
 }
 
-static void compute(inference *f, int index, int output, slot *to)
+static void evaluate_output(inference *f, int index, int output, slot *to)
 {
     const mo_ir_layer *layer = &f->ir->layers[index];
-    mo_infer_rule_op op = describe(f, index);
+    mo_infer_rule_op op = describe_op(f, index);
     mo_error why = { 0 };
     mo_infer_value *value = new_value(
         f, layer, output, count_items(f, layer->n_inputs), &to->unknown);
@@ -305,11 +308,11 @@ static void compute(inference *f, int index, int output, slot *to)
     if (f->rules[index]->value(&op, output, value, &why) == MO_OK)
         to->value = value;
     else
-        to->unknown =
-            because(f, "%.40s '%.80s' %s", layer->type, layer->name, why.text);
+        to->unknown = format_reason(f, "%.40s '%.80s' %s", layer->type,
+                                    layer->name, why.text);
 }
 
-static bool is_type(const mo_ir_layer *layer, const char *type)
+static bool has_type(const mo_ir_layer *layer, const char *type)
 {
     return strcmp(layer->type, type) == 0;
 }
@@ -326,16 +329,16 @@ static void find_value(inference *f, int index, int output, bool derived)
         to->unknown = missing_input(f, index);
     if (to->unknown)
         return;
-    if (is_type(layer, "Const"))
+    if (has_type(layer, "Const"))
         read_constant(f, layer, output, to);
-    else if (is_type(layer, "Parameter"))
-        to->unknown =
-            because(f, "it depends on the data of input '%.80s'", layer->name);
+    else if (has_type(layer, "Parameter"))
+        to->unknown = format_reason(
+            f, "it depends on the data of input '%.80s'", layer->name);
     else if (derived && rule->value)
-        compute(f, index, output, to);
+        evaluate_output(f, index, output, to);
     else
-        to->unknown =
-            because(f, "it depends on %.40s '%.80s'", layer->type, layer->name);
+        to->unknown = format_reason(f, "it depends on %.40s '%.80s'",
+                                    layer->type, layer->name);
 }
 
 static mo_status check_source(const inference *f, const mo_ir_layer *layer,
@@ -354,8 +357,8 @@ static mo_status infer_layer(inference *f, int index, mo_error *err)
     bool derived = false;
     mo_status status;
 
-    take_inputs(f, index);
-    if (is_type(layer, "Const") || is_type(layer, "Parameter"))
+    set_input_shapes(f, index);
+    if (has_type(layer, "Const") || has_type(layer, "Parameter"))
         status = check_source(f, layer, err);
     else
         status = derive_shapes(f, index, &derived, err);
@@ -375,7 +378,7 @@ mo_status mo_infer_shapes(mo_ir *ir, const char *bin_path,
 
     if (n_shapes == 0 && !has_dynamic(ir))
         return MO_OK;
-    status = set_up(&f, err);
+    status = begin_inference(&f, err);
     if (status == MO_OK)
         status =
             mo_infer_set_input_shapes(ir, shapes, n_shapes, f.changed, err);

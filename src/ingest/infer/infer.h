@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * infer.h - static shapes for a model that was exported with dynamic ones.
+ * infer.h - shape inference: static shapes for a model with dynamic ones.
  *
- * The user names the inputs (--shape input=1,128); every layer's output shape
- * follows from its inputs' by the operator's rule (infer/rule.h).  Shape
- * arithmetic (ShapeOf, Gather, Concat, ...) is evaluated on the way; the few
- * constants it needs are read from the model's .bin.
+ * The user gives the inputs' shapes (--shape input=1,128); every layer's
+ * output shape follows from its inputs' by the operator's rule (infer/rule.h).
+ * Shape arithmetic (ShapeOf, Gather, Concat, ...) is evaluated on the way; the
+ * few constants it needs are read from the model's .bin.
  */
 #ifndef MO_INGEST_INFER_INFER_H
 #define MO_INGEST_INFER_INFER_H
@@ -15,21 +15,23 @@
 #include "base/error.h"
 #include "ingest/ir/ir.h"
 
-/* Gives every dynamic dimension of ir a size.  A model without any is left
- * alone unless shapes are given, which then re-shape it: a given size counts
- * more than the one in the file.
+/*
+ * Sets every dynamic dimension of ir. A model without any is left alone unless
+ * shapes are given, which then re-shape it: a given size overrides the file's.
  *
- * shapes: "NAME=DIMS", NAME being an input's name or its place, counted from 0;
- * or "DIMS" alone when there is one input.  bin_path is where the constants
- * stand; it may be NULL or not exist, which is an error only when a constant is
- * needed.  A layer that no rule can tell (an unknown operator, a constant out
- * of reach) keeps the shapes the file gives it, if they are static and nothing
- * before it was given another size.
+ * shapes: "NAME=DIMS", NAME being an input's name or its place, counted from
+ * 0; or "DIMS" alone when there is one input. bin_path is the file of the
+ * constants; it may be NULL or not exist, which is an error only when a
+ * constant is needed. A layer without a rule, or whose rule lacks a value (an
+ * unknown operator, a constant out of reach), keeps the shapes of the file, if
+ * they are static and no layer before it was re-shaped.
  *
  * Errors: an input left dynamic (names it and the option to give), a name that
  * is no input (lists the inputs), a shape with another rank than the input's
- * or that an operator contradicts (names the layer and the shapes), an operator
- * without a rule.  After an error ir is half done: free it. */
+ * or that an operator contradicts (names the layer and the shapes), an
+ * operator without a rule. After an error ir is incomplete: the caller frees
+ * it.
+ */
 mo_status mo_infer_shapes(mo_ir *ir, const char *bin_path,
                           const char *const *shapes, size_t n_shapes,
                           mo_error *err);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How each type that can be held lies in a file. */
+/* Layout of each supported type in a file. */
 typedef struct kind {
     const char *dtype;
     enum { INT, UINT, REAL, BOOL } is;
@@ -91,7 +91,7 @@ static double decode_real(uint64_t bits, const kind *k)
     return negative ? -size : size;
 }
 
-static mo_infer_scalar decode(uint64_t bits, const kind *k)
+static mo_infer_scalar decode_item(uint64_t bits, const kind *k)
 {
     switch (k->is) {
     case REAL:
@@ -116,7 +116,7 @@ void mo_infer_value_decode(mo_infer_value *value, const unsigned char *bytes)
 
         for (int b = k->bytes - 1; b >= 0; b--)
             bits = bits << 8 | bytes[b];
-        value->items[i] = decode(bits, k);
+        value->items[i] = decode_item(bits, k);
         bytes += k->bytes;
     }
 }
@@ -147,7 +147,7 @@ mo_infer_scalar mo_infer_value_fit_real(double result, const char *dtype)
     return (mo_infer_scalar){ .r = ldexp(significand, exponent - k->digits) };
 }
 
-static int64_t cut(double real)
+static int64_t truncate_real(double real)
 {
     if (isnan(real))
         return 0;
@@ -166,7 +166,8 @@ mo_infer_scalar mo_infer_value_cast(mo_infer_scalar item, bool from_real,
                                        dtype);
     if (k->is == BOOL && from_real)
         return (mo_infer_scalar){ .i = item.r != 0 };
-    return mo_infer_value_fit_int(from_real ? cut(item.r) : item.i, dtype);
+    return mo_infer_value_fit_int(from_real ? truncate_real(item.r) : item.i,
+                                  dtype);
 }
 
 mo_infer_view mo_infer_view_of(const mo_shape *shape)

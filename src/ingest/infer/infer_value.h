@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * value.h - small tensors whose contents are known while shapes are derived.
+ * infer_value.h - small constant tensors, for the evaluation of shape
+ * arithmetic.
  *
  * Integers and booleans are held as int64, wrapped to their element type's
  * width; floats as double, rounded to its digits.
@@ -31,26 +32,26 @@ typedef struct mo_infer_value {
     mo_infer_scalar *items; /* row by row */
 } mo_infer_value;
 
-/* Can tensors of this type be held here?  (Not four-bit integers, not texts.)
- * A NULL type cannot. */
+/* Returns true for element types that a value can hold: not four-bit integers,
+ * not strings, not NULL. */
 bool mo_infer_value_supports(const char *dtype);
 
-/* A value with zeroed items, at most MO_INFER_VALUE_MAX_ITEMS of a type that
- * can be held; NULL when there is no memory. */
+/* Returns a value with zeroed items, at most MO_INFER_VALUE_MAX_ITEMS of a
+ * supported type; NULL without memory. arena owns it. */
 mo_infer_value *mo_infer_value_new(mo_arena *arena, const mo_shape *shape,
                                    const char *dtype);
 
-/* Bytes of one item in a file; and the items out of such bytes, in little
- * endian. */
+/* Returns the bytes of one item in a file; fills the items of value from such
+ * bytes, in little endian. */
 size_t mo_infer_value_item_bytes(const char *dtype);
 void mo_infer_value_decode(mo_infer_value *value, const unsigned char *bytes);
 
-/* An item as another type's: floats are cut, integers wrap, as a cast does;
- * what no cast defines becomes the nearest there is. */
+/* Returns an item converted to another type: floats are truncated, integers
+ * wrap, as a cast does; where a cast is undefined, the nearest value. */
 mo_infer_scalar mo_infer_value_cast(mo_infer_scalar item, bool from_real,
                                     const char *dtype);
 
-/* A result of arithmetic, brought to what the type can hold. */
+/* Returns a result of arithmetic, wrapped or rounded to the type. */
 mo_infer_scalar mo_infer_value_fit_int(int64_t result, const char *dtype);
 mo_infer_scalar mo_infer_value_fit_real(double result, const char *dtype);
 
@@ -62,17 +63,18 @@ typedef struct mo_infer_view {
     int64_t base, stride[MO_MAX_RANK];
 } mo_infer_view;
 
-/* The tensor itself, row by row. */
+/* Returns the identity view of a tensor, row by row. */
 mo_infer_view mo_infer_view_of(const mo_shape *shape);
 
-/* from, repeated along the dimensions it lacks in to (as numpy aligns them). */
+/* Returns the view of from broadcast to to (numpy's alignment): stride 0 where
+ * from is repeated. */
 mo_infer_view mo_infer_view_broadcast(const mo_shape *from, const mo_shape *to);
 
-/* Where the index-th item of shape is in the other tensor. */
+/* Returns the other tensor's index of item number index of shape. */
 int64_t mo_infer_view_at(const mo_infer_view *view, const mo_shape *shape,
                          int64_t index);
 
-/* to = what the view shows of from; from at its place in to. */
+/* take: to[i] = from[view(i)]; put: to[view(i)] = from[i]. */
 void mo_infer_value_take(mo_infer_value *to, const mo_infer_value *from,
                          const mo_infer_view *view);
 void mo_infer_value_put(mo_infer_value *to, const mo_infer_value *from,

@@ -24,7 +24,7 @@ static int count_inputs(const mo_ir *ir)
     return count;
 }
 
-/* Index of the layer that is the place-th input, or -1. */
+/* Returns the layer of input number place, or -1. */
 static int input_at(const mo_ir *ir, int64_t place)
 {
     for (int i = 0; i < ir->n_layers; i++)
@@ -33,7 +33,7 @@ static int input_at(const mo_ir *ir, int64_t place)
     return -1;
 }
 
-/* By name first: an input may be called "1". */
+/* By name first: an input may be named "1". */
 static int find_input(const mo_ir *ir, const char *name, size_t length)
 {
     int64_t place;
@@ -47,7 +47,7 @@ static int find_input(const mo_ir *ir, const char *name, size_t length)
     return -1;
 }
 
-/* "'ids', 'mask'": as many as there is room for. */
+/* "'ids', 'mask'": as many as the buffer holds. */
 typedef struct name_list {
     char text[256];
 } name_list;
@@ -74,8 +74,8 @@ static name_list list_inputs(const mo_ir *ir)
     return names;
 }
 
-/* What to write for an input: its own sizes, and 1 where it has none. */
-static mo_dims_text suggest(const mo_shape *shape)
+/* Suggested shape of an input: its own sizes, and 1 for dynamic ones. */
+static mo_dims_text suggest_shape(const mo_shape *shape)
 {
     mo_shape example = *shape;
 
@@ -87,9 +87,9 @@ static mo_dims_text suggest(const mo_shape *shape)
     return mo_dims_format(&example);
 }
 
-/* The layer that request means; *dims is what is left of it. */
-static mo_status find_meant(const mo_ir *ir, const char *request, int *index,
-                            const char **dims, mo_error *err)
+/* Finds the layer that request names; *dims is the rest of it. */
+static mo_status find_requested(const mo_ir *ir, const char *request,
+                                int *index, const char **dims, mo_error *err)
 {
     const char *mark = strrchr(request, '=');
 
@@ -131,7 +131,7 @@ static mo_status read_dims(const char *request, const char *dims,
                    request);
 }
 
-/* attrs with its "shape" replaced, so that the layer stays consistent. */
+/* Replaces "shape" in attrs, so that the layer stays consistent. */
 static mo_status rewrite_attrs(mo_ir *ir, mo_ir_layer *layer,
                                const mo_shape *shape, mo_error *err)
 {
@@ -174,7 +174,7 @@ static mo_status apply_request(mo_ir *ir, const char *request, bool *given,
     const char *dims;
     mo_shape shape;
     int index;
-    mo_status status = find_meant(ir, request, &index, &dims, err);
+    mo_status status = find_requested(ir, request, &index, &dims, err);
 
     if (status == MO_OK)
         status = read_dims(request, dims, &shape, err);
@@ -200,7 +200,7 @@ static mo_status check_static(const mo_ir *ir, mo_error *err)
                 "input '%.80s' has a dynamic dimension (%s); give "
                 "it a size with --shape %.80s=%s",
                 layer->name, mo_dims_format(&layer->outputs[0].shape).text,
-                layer->name, suggest(&layer->outputs[0].shape).text);
+                layer->name, suggest_shape(&layer->outputs[0].shape).text);
     }
     return MO_OK;
 }

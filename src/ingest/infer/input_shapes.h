@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inputs.h - the shapes a user gives for a model's inputs.
+ * input_shapes.h - shapes that the user gives for a model's inputs.
  */
 #ifndef MO_INGEST_INFER_INPUT_SHAPES_H
 #define MO_INGEST_INFER_INPUT_SHAPES_H
@@ -11,9 +11,10 @@
 #include "base/error.h"
 #include "ingest/ir/ir.h"
 
-/* Gives the Parameters of ir the shapes named in "NAME=DIMS", or "DIMS" when
+/* Sets the shapes of the Parameters of ir from "NAME=DIMS", or "DIMS" when
  * there is one input only; NAME may also be an input's place, counted from 0.
- * changed[i] is set for each Parameter i that had another size before.
+ * changed, an array by layer that the caller owns, is set for each Parameter
+ * that had another size before.
  *
  * Errors: a name that is no input, an input named twice, dims that are not
  * sizes or do not have the input's rank, an input left dynamic. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interpolate, in its three forms: opset 1 (axes are an attribute), opset 4
- * (sizes and scales are both inputs), opset 11 (one of them is).
+ * Shape rule of Interpolate in its three forms: opset 1 (axes are an
+ * attribute), opset 4 (sizes and scales are both inputs), opset 11 (one of
+ * them is).
  */
 #include "base/json.h"
 #include "ingest/infer/rule_fns.h"
@@ -61,7 +62,7 @@ static mo_status set_sizes(const mo_infer_rule_op *op, int input,
 
 /* In single precision and with OpenVINO's own epsilon, so that 3 times 1/3 is
  * 1 here and there. */
-static bool scale(int64_t *dim, double by)
+static bool scale_dim(int64_t *dim, double by)
 {
     float factor = (float) by, scaled;
 
@@ -90,8 +91,8 @@ static mo_status apply_scales(const mo_infer_rule_op *op, int input,
     for (int i = 0; i < axes->count; i++) {
         mo_infer_scalar item = scales->items[i];
 
-        if (!scale(&shape->dims[axes->at[i]],
-                   scales->real ? item.r : (double) item.i))
+        if (!scale_dim(&shape->dims[axes->at[i]],
+                       scales->real ? item.r : (double) item.i))
             return mo_fail(err, MO_E_INPUT, "scale %d is out of range", i);
     }
     return MO_OK;
@@ -124,7 +125,8 @@ static mo_status infer_by_attributes(const mo_infer_rule_op *op,
 mo_status mo_infer_shape_interpolate(const mo_infer_rule_op *op,
                                      mo_shape *outputs, mo_error *err)
 {
-    bool both = mo_infer_arg_opset(op) < 11; /* sizes and scales come in */
+    bool both =
+        mo_infer_arg_opset(op) < 11; /* sizes and scales are both inputs */
     bool scales = mo_infer_arg_is(op, "shape_calculation_mode", "scales");
     int input = both && scales ? 2 : 1;
     mo_infer_arg_list axes;

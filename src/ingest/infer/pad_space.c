@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that pad or rearrange space: Pad, depth and space, batch and space.
+ * Shape rules of operators that pad or rearrange space: Pad, depth and space,
+ * batch and space.
  */
 #include "base/array.h"
 #include "ingest/infer/rule_fns.h"
@@ -13,13 +14,13 @@ static mo_status fail_size(mo_error *err)
 }
 
 /* *dim += begin + end, either of which may be negative. */
-static bool pad(int64_t *dim, int64_t begin, int64_t end)
+static bool pad_dim(int64_t *dim, int64_t begin, int64_t end)
 {
     return mo_int64_add(*dim, begin, dim) && mo_int64_add(*dim, end, dim);
 }
 
-/* A mirror shows at most the whole dimension, without its edge when that is the
- * mirror. */
+/* Limits of mirror padding: at most the whole dimension, without its edge in
+ * mode "reflect". */
 static mo_status check_mirror(const mo_infer_rule_op *op, int64_t dim,
                               int64_t begin, int64_t end, mo_error *err)
 {
@@ -51,13 +52,13 @@ mo_status mo_infer_shape_pad(const mo_infer_rule_op *op, mo_shape *outputs,
     outputs[0] = *data;
     for (int d = 0; status == MO_OK && d < data->rank; d++) {
         status = check_mirror(op, data->dims[d], begin.at[d], end.at[d], err);
-        if (!pad(&outputs[0].dims[d], begin.at[d], end.at[d]))
+        if (!pad_dim(&outputs[0].dims[d], begin.at[d], end.at[d]))
             return fail_size(err);
     }
     return status;
 }
 
-/* *block = the block's edge, *volume = its items in so many dimensions. */
+/* *block = the block's edge, *volume = its items in dims dimensions. */
 static mo_status read_block(const mo_infer_rule_op *op, int dims,
                             int64_t *block, int64_t *volume, mo_error *err)
 {
@@ -165,7 +166,7 @@ mo_status mo_infer_shape_space_to_batch(const mo_infer_rule_op *op,
     if (!mo_int64_mul(out->dims[0], b.volume, &out->dims[0]))
         return fail_size(err);
     for (int d = 1; d < out->rank; d++) {
-        if (!pad(&out->dims[d], b.begin.at[d], b.end.at[d]))
+        if (!pad_dim(&out->dims[d], b.begin.at[d], b.end.at[d]))
             return fail_size(err);
         if (out->dims[d] % b.edge.at[d] != 0)
             return fail_block(err, out, b.edge.at[d]);
@@ -189,7 +190,7 @@ mo_status mo_infer_shape_batch_to_space(const mo_infer_rule_op *op,
     out->dims[0] /= b.volume;
     for (int d = 1; d < out->rank; d++)
         if (!mo_int64_mul(out->dims[d], b.edge.at[d], &out->dims[d]) ||
-            !pad(&out->dims[d], -b.begin.at[d], -b.end.at[d]))
+            !pad_dim(&out->dims[d], -b.begin.at[d], -b.end.at[d]))
             return fail_size(err);
     return MO_OK;
 }

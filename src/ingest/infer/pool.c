@@ -28,7 +28,7 @@ mo_status mo_infer_shape_pool(const mo_infer_rule_op *op, mo_shape *outputs,
     return status;
 }
 
-/* The second input is the spatial size that comes out. */
+/* Input 1 is the spatial size of the output. */
 mo_status mo_infer_shape_adaptive_pool(const mo_infer_rule_op *op,
                                        mo_shape *outputs, mo_error *err)
 {

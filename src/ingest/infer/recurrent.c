@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recurrent cells and sequences: RNN, GRU, LSTM.
+ * Shape rules of recurrent cells and sequences: RNN, GRU, LSTM.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that keep every item and change only how they are counted.
+ * Shape rules of operators that keep every item and change only the shape.
  */
 #include <string.h>
 
@@ -60,8 +60,8 @@ static mo_status resolve_pattern(const mo_shape *from,
     return status;
 }
 
-/* -1 stands for what the others leave over.  Of an empty tensor that may be
- * anything: OpenVINO says 1. */
+/* -1 stands for the quotient of the input's and the other dimensions. For an
+ * empty tensor any number would do: OpenVINO takes 1. */
 static bool fill_free(pattern *p)
 {
     if (p->free < 0)

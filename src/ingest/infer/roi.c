@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that sample regions of a picture.
+ * Shape rules of operators that sample regions of an image.
  */
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
-/* A picture's channels, pooled to a fixed size for each region. */
+/* An image's channels, pooled to a fixed size for each region. */
 mo_status mo_infer_shape_roi_align(const mo_infer_rule_op *op,
                                    mo_shape *outputs, mo_error *err)
 {

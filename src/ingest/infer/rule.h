@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rule.h - what an operator makes of the shapes that come in.
+ * rule.h - shape rules: output shapes of an operator from its input shapes.
  *
- * One table, operator type -> rule, with OpenVINO's names and semantics.  A
- * rule sees the operator's type, opset and attributes, the shapes of its inputs
- * and such input values as are known; it gives the output shapes.  It knows
- * nothing of files and graphs: whoever has shapes and attributes can ask it.
+ * One rule for each operator type (column SHAPE of operators.def), with
+ * OpenVINO's names and semantics. A rule reads the operator's type, opset and
+ * attributes, the shapes of its inputs and the input values that are known; it
+ * computes the output shapes. It does not depend on files and graphs.
  *
- * Some operators also compute with shapes (ShapeOf, Gather, Concat, ...); their
- * rules evaluate small tensors, too.
+ * Rules of operators that compute with shapes (ShapeOf, Gather, Concat, ...)
+ * also evaluate small tensors (column VALUE).
+ *
+ * All rules are pure functions and may be called from any thread.
  */
 #ifndef MO_INGEST_INFER_RULE_H
 #define MO_INGEST_INFER_RULE_H
@@ -18,9 +20,10 @@
 #include "graph/shape.h"
 
 typedef struct mo_infer_rule_input {
-    mo_shape shape;              /* static */
-    const mo_infer_value *value; /* NULL when it is not known, and then */
-    const char *unknown;         /* why: "it depends on ..." */
+    mo_shape shape; /* static */
+    const mo_infer_value
+        *value;          /* borrowed; NULL when it is not known, and then */
+    const char *unknown; /* why: "it depends on ..." */
 } mo_infer_rule_input;
 
 typedef struct mo_infer_rule_op {
@@ -31,15 +34,16 @@ typedef struct mo_infer_rule_op {
     int n_inputs, n_outputs;
 } mo_infer_rule_op;
 
-/* Fills op->n_outputs shapes.  The error says what is wrong and leaves it to
- * the caller to say where.  MO_E_SUPPORT: the shapes may be fine, but cannot be
- * told (a value is not known, or the size depends on the data). */
+/* Fills outputs, a buffer of op->n_outputs shapes. The error's text describes
+ * what is wrong; the caller adds the op's name and place. MO_E_SUPPORT: the
+ * shapes may be valid, but cannot be derived (a value is not known, or the
+ * size depends on the data). */
 typedef mo_status mo_infer_rule_shapes_fn(const mo_infer_rule_op *op,
                                           mo_shape *outputs, mo_error *err);
 
-/* Fills the items of one output, whose shape and element type stand in *value
- * already.  The values of all inputs in needs and reads are known, and the
- * shape came from this rule. */
+/* Fills the items of one output, whose shape and element type are set in
+ * *value already. The caller ensures that the values of all inputs in needs
+ * and reads are known, and that the shape came from this rule. */
 typedef mo_status mo_infer_rule_value_fn(const mo_infer_rule_op *op, int output,
                                          mo_infer_value *value, mo_error *err);
 
@@ -55,22 +59,23 @@ typedef struct mo_infer_rule {
     const char *type;
     mo_infer_rule_arity inputs, outputs; /* outputs of 0, 0: exactly one */
     mo_infer_rule_shapes_fn *shapes;
-    unsigned needs;                /* inputs whose values shapes looks at */
+    unsigned needs;                /* input values that shapes reads */
     mo_infer_rule_value_fn *value; /* NULL: never evaluated */
-    unsigned reads;                /* inputs whose values value looks at */
+    unsigned reads;                /* input values that value reads */
 } mo_infer_rule;
 
-/* NULL when there is no rule for the type. */
+/* Returns the rule of a type, in that case; NULL when there is none. */
 const mo_infer_rule *mo_infer_rule_find(const char *type);
 
-/* The index-th of the table, NULL behind its end: for tests and manuals. */
+/* Returns rule number index, in the order of operators.def; NULL behind the
+ * last: for tests and manuals. */
 const mo_infer_rule *mo_infer_rule_at(int index);
 
 bool mo_infer_rule_set_has(unsigned set, int input);
 
-/* rule->shapes, with the numbers of inputs and outputs checked before and the
- * outputs after it: no rank above MO_MAX_RANK, no negative dimension, nothing
- * with more than MO_MAX_ELEMENTS. */
+/* Calls rule->shapes; checks the numbers of inputs and outputs before, and the
+ * outputs after it: no rank above MO_MAX_RANK, no negative dimension, at most
+ * MO_MAX_ELEMENTS elements. */
 mo_status mo_infer_rule_apply(const mo_infer_rule *rule,
                               const mo_infer_rule_op *op, mo_shape *outputs,
                               mo_error *err);

@@ -20,7 +20,7 @@ int mo_infer_arg_opset(const mo_infer_rule_op *op)
     return number >= 0 && number < INT_MAX ? (int) number : INT_MAX;
 }
 
-static bool is_given(const mo_infer_rule_op *op, const char *key)
+static bool has_attribute(const mo_infer_rule_op *op, const char *key)
 {
     size_t length;
 
@@ -33,7 +33,7 @@ mo_status mo_infer_arg_ints(const mo_infer_rule_op *op, const char *key,
 {
     int count = op->attrs ? mo_json_ints(op->attrs, key, values, n) : 0;
 
-    if (count == 0 || !is_given(op, key)) {
+    if (count == 0 || !has_attribute(op, key)) {
         for (int i = 0; i < n; i++)
             values[i] = fallback;
         return MO_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * args.h - how a rule reads what it is given: attributes, axes, values.
+ * rule_args.h - arguments of shape rules: attributes, axes, input values.
  *
  * Attributes come from a file: every number is checked against
  * MO_INFER_ARG_LIMIT, so that the sum of an attribute and a dimension cannot
- * overflow.  Products use mo_int64_mul.
+ * overflow. Products use mo_int64_mul().
  */
 #ifndef MO_INGEST_INFER_RULE_ARGS_H
 #define MO_INGEST_INFER_RULE_ARGS_H
@@ -17,10 +17,11 @@
 
 #define MO_INFER_ARG_LIMIT ((int64_t) 1 << 31)
 
-/* The opset's number; a large one when the operator does not say. */
+/* Returns the opset's number; INT_MAX when the operator has none. */
 int mo_infer_arg_opset(const mo_infer_rule_op *op);
 
-/* An attribute of exactly n integers; all fallback when it is absent. */
+/* Reads an attribute of exactly n integers into the caller's array; all
+ * fallback when it is absent. */
 mo_status mo_infer_arg_ints(const mo_infer_rule_op *op, const char *key,
                             int64_t fallback, int64_t *values, int n,
                             mo_error *err);
@@ -32,10 +33,11 @@ bool mo_infer_arg_bool(const mo_infer_rule_op *op, const char *key,
 bool mo_infer_arg_is(const mo_infer_rule_op *op, const char *key,
                      const char *text);
 
-/* *at = axis counted from the front of rank dimensions. */
+/* Sets *at to the axis counted from the front of rank dimensions. */
 mo_status mo_infer_arg_axis(int64_t axis, int rank, int *at, mo_error *err);
 
-/* The value of an input, which must be known. */
+/* Returns the value of an input, borrowed from op; fails when it is not
+ * known. */
 mo_status mo_infer_arg_value(const mo_infer_rule_op *op, int input,
                              const mo_infer_value **value, mo_error *err);
 
@@ -59,7 +61,8 @@ mo_status mo_infer_arg_scalar(const mo_infer_rule_op *op, int input,
 mo_status mo_infer_arg_axis_of(const mo_infer_rule_op *op, int input, int rank,
                                int *at, mo_error *err);
 
-/* marks[d] for each axis d the input's value lists. */
+/* Sets marks[d] for each axis d that the input's value lists, false for the
+ * others. */
 mo_status mo_infer_arg_marks(const mo_infer_rule_op *op, int input, int rank,
                              bool marks[MO_MAX_RANK], mo_error *err);
 

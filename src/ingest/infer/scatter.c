@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that write into a copy of their data.
+ * Shape rules of operators that write into a copy of their data.
  */
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"

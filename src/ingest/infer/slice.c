@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slice and StridedSlice.  Both are resolved to a cut: what remains of the
- * input's shape, and the view that leads from there into the input.
+ * Shape rules of Slice and StridedSlice. Both are resolved to a strided view
+ * into the input and its shape.
  */
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/slice.h"
@@ -16,15 +16,15 @@ typedef struct range {
     int64_t start, step, count;
 } range;
 
-static int64_t clip(int64_t x, int64_t min, int64_t max)
+static int64_t clamp_index(int64_t x, int64_t min, int64_t max)
 {
     return x < min ? min : x > max ? max : x;
 }
 
 /* start:stop:step of dim items, as OpenVINO clips it: a start beyond either end
  * is moved to that end, whatever the direction. */
-static mo_status resolve(int64_t dim, int64_t start, int64_t stop, int64_t step,
-                         range *r, mo_error *err)
+static mo_status resolve_range(int64_t dim, int64_t start, int64_t stop,
+                               int64_t step, range *r, mo_error *err)
 {
     int64_t last = step < 0 ? dim - 1 : dim, span;
 
@@ -33,8 +33,8 @@ static mo_status resolve(int64_t dim, int64_t start, int64_t stop, int64_t step,
     *r = (range){ .step = step };
     if (dim == 0)
         return MO_OK;
-    start = clip(start < 0 ? start + dim : start, 0, last);
-    stop = clip(stop < 0 ? stop + dim : stop, step < 0 ? -1 : 0, dim);
+    start = clamp_index(start < 0 ? start + dim : start, 0, last);
+    stop = clamp_index(stop < 0 ? stop + dim : stop, step < 0 ? -1 : 0, dim);
     span = stop - start;
     r->start = start;
     if (step > 0 && span > 0)
@@ -44,8 +44,9 @@ static mo_status resolve(int64_t dim, int64_t start, int64_t stop, int64_t step,
     return MO_OK;
 }
 
-/* Adds to the cut what range takes of an input dimension with that stride.  A
- * step that is never made does not count: it may be as large as it likes. */
+/* Appends the dimension that the range selects of an input dimension with that
+ * stride. With less than two items the step does not count: it may be of any
+ * size. */
 static void add_range(mo_infer_slice *c, int64_t stride, const range *r)
 {
     c->view.base += r->start * stride;
@@ -73,7 +74,7 @@ static mo_status read_bounds(const mo_infer_rule_op *op, bounds *b,
     return status;
 }
 
-/* place[d] = which of the bounds cut dimension d, or -1. */
+/* place[d] = index of the bounds of dimension d, or -1. */
 static mo_status slice_places(const mo_infer_rule_op *op, int count, int *place,
                               mo_error *err)
 {
@@ -116,8 +117,8 @@ static mo_status cut_slice(const mo_infer_rule_op *op, mo_infer_slice *c,
         int i = place[d];
 
         if (i >= 0)
-            status = resolve(from->dims[d], b.start.at[i], b.stop.at[i],
-                             b.step.at[i], &r, err);
+            status = resolve_range(from->dims[d], b.start.at[i], b.stop.at[i],
+                                   b.step.at[i], &r, err);
         add_range(c, own.stride[d], &r);
     }
     return status;
@@ -150,7 +151,7 @@ static masks read_masks(const mo_infer_rule_op *op)
     return m;
 }
 
-/* How many input dimensions the bounds from first on name. */
+/* Number of input dimensions that the bounds from first on name. */
 static int named_dims(const masks *m, int first, int count)
 {
     int named = 0;
@@ -171,15 +172,16 @@ static mo_status resolve_masked(const bounds *b, const masks *m, int i,
         start = back ? dim : 0;
     if (m->stop[i])
         stop = back ? -1 - dim : dim;
-    return resolve(dim, start, stop, b->step.at[i], r, err);
+    return resolve_range(dim, start, stop, b->step.at[i], r, err);
 }
 
-/* A single index: it may count from the end, and takes its dimension away. */
+/* A single index: it may count from the end, and removes its dimension. */
 static int64_t shrink_start(const bounds *b, const masks *m, int i, int64_t dim)
 {
     int64_t start = m->start[i] ? 0 : b->start.at[i];
 
-    return clip(start < 0 ? start + dim : start, 0, dim > 0 ? dim - 1 : 0);
+    return clamp_index(start < 0 ? start + dim : start, 0,
+                       dim > 0 ? dim - 1 : 0);
 }
 
 static void keep_dims(const mo_shape *from, const mo_infer_view *own, int first,

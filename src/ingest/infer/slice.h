@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cut.h - what Slice and StridedSlice take of their data.
+ * slice.h - the strided view that Slice and StridedSlice select of their data.
  */
 #ifndef MO_INGEST_INFER_SLICE_H
 #define MO_INGEST_INFER_SLICE_H
@@ -9,12 +9,12 @@
 #include "ingest/infer/rule.h"
 
 typedef struct mo_infer_slice {
-    mo_shape shape;     /* of what is taken; its rank may exceed MO_MAX_RANK */
-    mo_infer_view view; /* where that is in the data; steps may go back */
+    mo_shape shape;     /* of the selection; its rank may exceed MO_MAX_RANK */
+    mo_infer_view view; /* into the data; steps may be negative */
 } mo_infer_slice;
 
-/* op is one of the two, and the values of all inputs but the first are known.
- */
+/* Resolves an op of one of the two types; the caller ensures that the values
+ * of all inputs but the first are known. */
 mo_status mo_infer_slice_read(const mo_infer_rule_op *op, mo_infer_slice *cut,
                               mo_error *err);
 

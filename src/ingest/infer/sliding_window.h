@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window.h - a kernel that slides along one dimension: what convolutions and
- * poolings have in common.
+ * sliding_window.h - window arithmetic of convolutions and poolings:
+ * attributes, padding, number of positions.
  */
 #ifndef MO_INGEST_INFER_SLIDING_WINDOW_H
 #define MO_INGEST_INFER_SLIDING_WINDOW_H
@@ -41,7 +41,8 @@ mo_status mo_infer_window_read(const mo_infer_rule_op *op, int n,
 mo_status mo_infer_window_span(const mo_infer_window *window, int d,
                                int64_t kernel, int64_t *size, mo_error *err);
 
-/* *out = how often the kernel fits into dim items of dimension d. */
+/* Sets *out to the number of positions of the kernel along dim items of
+ * dimension d. */
 mo_status mo_infer_window_count(const mo_infer_window *window, int d,
                                 int64_t dim, int64_t kernel, int64_t *out,
                                 mo_error *err);

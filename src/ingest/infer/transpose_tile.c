@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transpose, Tile, Broadcast.
+ * Shape rules of Transpose, Tile and Broadcast.
  */
 #include "base/array.h"
 #include "ingest/infer/rule_fns.h"
@@ -16,7 +16,7 @@ static mo_status transpose_order(const mo_infer_rule_op *op,
     mo_infer_arg_list list;
     mo_status status = mo_infer_arg_list_of(op, 1, &list, err);
 
-    if (status == MO_OK && list.count == 0) /* the usual one: reversed */
+    if (status == MO_OK && list.count == 0) /* the default: reversed */
         for (int d = 0; d < rank; d++)
             list.at[list.count++] = rank - 1 - d;
     for (int d = 0; status == MO_OK && d < list.count; d++) {
@@ -126,15 +126,15 @@ mo_status mo_infer_eval_tile(const mo_infer_rule_op *op, int output,
     return MO_OK;
 }
 
-/* Which dimension of the target each input dimension is laid on. */
+/* The target dimension of each input dimension. */
 typedef struct layout {
     mo_shape target;
     int on[MO_MAX_RANK];
 } layout;
 
 /* mode "explicit": the third input names the dimensions. */
-static mo_status lay_by_axes(const mo_infer_rule_op *op, layout *l,
-                             mo_error *err)
+static mo_status align_by_axes(const mo_infer_rule_op *op, layout *l,
+                               mo_error *err)
 {
     int rank = op->inputs[0].shape.rank;
     mo_infer_arg_list axes;
@@ -151,10 +151,10 @@ static mo_status lay_by_axes(const mo_infer_rule_op *op, layout *l,
     return status;
 }
 
-/* The others lay the input on the target's last dimensions, PaddlePaddle from
- * a given one on. */
-static mo_status lay_in_order(const mo_infer_rule_op *op, layout *l,
-                              mo_error *err)
+/* The other modes align the input with the target's last dimensions,
+ * PaddlePaddle's from a given one on. */
+static mo_status align_in_order(const mo_infer_rule_op *op, layout *l,
+                                mo_error *err)
 {
     int rank = op->inputs[0].shape.rank;
     int64_t first = -1;
@@ -173,7 +173,8 @@ static mo_status lay_in_order(const mo_infer_rule_op *op, layout *l,
     return MO_OK;
 }
 
-static mo_status lay_out(const mo_infer_rule_op *op, layout *l, mo_error *err)
+static mo_status align_input(const mo_infer_rule_op *op, layout *l,
+                             mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
     mo_infer_arg_list target;
@@ -189,8 +190,8 @@ static mo_status lay_out(const mo_infer_rule_op *op, layout *l, mo_error *err)
         return mo_dims_fail_broadcast(err, from, &l->target);
     if (mo_infer_arg_is(op, "mode", "explicit") ||
         mo_infer_arg_is(op, "mode", "none"))
-        return lay_by_axes(op, l, err);
-    return lay_in_order(op, l, err);
+        return align_by_axes(op, l, err);
+    return align_in_order(op, l, err);
 }
 
 mo_status mo_infer_shape_broadcast(const mo_infer_rule_op *op,
@@ -198,7 +199,7 @@ mo_status mo_infer_shape_broadcast(const mo_infer_rule_op *op,
 {
     const mo_shape *from = &op->inputs[0].shape;
     layout l;
-    mo_status status = lay_out(op, &l, err);
+    mo_status status = align_input(op, &l, err);
 
     if (status != MO_OK)
         return status;
@@ -215,7 +216,7 @@ mo_status mo_infer_eval_broadcast(const mo_infer_rule_op *op, int output,
     const mo_infer_value *from = op->inputs[0].value;
     mo_infer_view own = mo_infer_view_of(&from->shape), view = { 0 };
     layout l;
-    mo_status status = lay_out(op, &l, err);
+    mo_status status = align_input(op, &l, err);
 
     (void) output;
     if (status != MO_OK)

@@ -73,8 +73,8 @@ static bool int_subtract(int64_t a, int64_t b, int64_t *result)
     return b != INT64_MIN && mo_int64_add(a, -b, result);
 }
 
-/* INT64_MIN / -1 is the one quotient of two integers that is none. */
-static bool divides(int64_t a, int64_t b)
+/* INT64_MIN / -1 is the one quotient of two integers that overflows. */
+static bool is_quotient(int64_t a, int64_t b)
 {
     return b != 0 && (a != INT64_MIN || b != -1);
 }
@@ -82,7 +82,7 @@ static bool divides(int64_t a, int64_t b)
 /* The sign of the remainder is the divisor's. */
 static bool int_floor_mod(int64_t a, int64_t b, int64_t *result)
 {
-    if (!divides(a, b))
+    if (!is_quotient(a, b))
         return false;
     *result = a % b;
     if (*result != 0 && (*result < 0) != (b < 0))
@@ -93,7 +93,7 @@ static bool int_floor_mod(int64_t a, int64_t b, int64_t *result)
 /* As Python divides: towards minus infinity. */
 static bool int_divide(int64_t a, int64_t b, int64_t *result)
 {
-    if (!divides(a, b))
+    if (!is_quotient(a, b))
         return false;
     *result = a / b - (a % b != 0 && (a < 0) != (b < 0));
     return true;
@@ -101,7 +101,7 @@ static bool int_divide(int64_t a, int64_t b, int64_t *result)
 
 static bool int_mod(int64_t a, int64_t b, int64_t *result)
 {
-    if (!divides(a, b))
+    if (!is_quotient(a, b))
         return false;
     *result = a % b;
     return true;
@@ -365,7 +365,7 @@ static mo_status reduce_box(const mo_infer_rule_op *op, const boxes *split,
     }
     if (mo_operator_id_of(op->type) != MO_OPERATOR_ReduceMean)
         return status;
-    /* The mean of integers is cut, as a division in C. */
+    /* The mean of integers is truncated, as a division in C. */
     if (to->real)
         *result = mo_infer_value_fit_real(result->r / (double) n, to->dtype);
     else
@@ -396,7 +396,7 @@ mo_status mo_infer_eval_reduce(const mo_infer_rule_op *op, int output,
     return status;
 }
 
-static int relation(mo_infer_scalar a, mo_infer_scalar b, bool real)
+static int compare_scalars(mo_infer_scalar a, mo_infer_scalar b, bool real)
 {
     if (!real)
         return a.i < b.i ? LESS : a.i > b.i ? GREATER : EQUAL;
@@ -418,7 +418,8 @@ mo_status mo_infer_eval_compare(const mo_infer_rule_op *op, int output,
     if (a->real != b->real || value->real)
         return fail_mixed(err);
     for (int64_t i = 0; i < value->count; i++) {
-        int is = relation(item_at(a, value, i), item_at(b, value, i), a->real);
+        int is = compare_scalars(item_at(a, value, i), item_at(b, value, i),
+                                 a->real);
 
         value->items[i].i = (relations & is) != 0;
     }

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Layers by their id, to find them from an edge. */
+/* Layers sorted by their id. */
 typedef struct place {
     int64_t id;
     int layer;
@@ -72,8 +72,8 @@ static int find_port(const mo_ir_port *ports, int n, int id)
     return -1;
 }
 
-static mo_status no_layer(const mo_ir *ir, const mo_ir_edge *edge, int64_t id,
-                          const char *end, mo_error *err)
+static mo_status fail_no_layer(const mo_ir *ir, const mo_ir_edge *edge,
+                               int64_t id, const char *end, mo_error *err)
 {
     return mo_fail_at(err, MO_E_INPUT, ir->file, edge->line,
                       "the edge's %s-layer %" PRId64 " does not exist: the "
@@ -81,9 +81,9 @@ static mo_status no_layer(const mo_ir *ir, const mo_ir_edge *edge, int64_t id,
                       end, id);
 }
 
-static mo_status no_port(const mo_ir *ir, const mo_ir_edge *edge,
-                         const mo_ir_layer *layer, int id, const char *kind,
-                         mo_error *err)
+static mo_status fail_no_port(const mo_ir *ir, const mo_ir_edge *edge,
+                              const mo_ir_layer *layer, int id,
+                              const char *kind, mo_error *err)
 {
     return mo_fail_at(err, MO_E_INPUT, ir->file, edge->line,
                       "layer '%.80s' (line %d) has no %s port %d: the file is "
@@ -101,17 +101,17 @@ static mo_status link_edge(mo_ir *ir, const place *places,
     mo_ir_port *port;
 
     if (from < 0)
-        return no_layer(ir, edge, edge->from_layer, "from", err);
+        return fail_no_layer(ir, edge, edge->from_layer, "from", err);
     if (to < 0)
-        return no_layer(ir, edge, edge->to_layer, "to", err);
+        return fail_no_layer(ir, edge, edge->to_layer, "to", err);
     source = &ir->layers[from];
     target = &ir->layers[to];
     output = find_port(source->outputs, source->n_outputs, edge->from_port);
     if (output < 0)
-        return no_port(ir, edge, source, edge->from_port, "output", err);
+        return fail_no_port(ir, edge, source, edge->from_port, "output", err);
     input = find_port(target->inputs, target->n_inputs, edge->to_port);
     if (input < 0)
-        return no_port(ir, edge, target, edge->to_port, "input", err);
+        return fail_no_port(ir, edge, target, edge->to_port, "input", err);
 
     port = &target->inputs[input];
     if (port->source_layer >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ir_link.h - the second half of reading a model: from the numbers that its
- * edges name to indices.
+ * edge_resolve.h - resolution of an OpenVINO model's edges: from the ids in
+ * the file to indices.
  */
 #ifndef MO_INGEST_IR_EDGE_RESOLVE_H
 #define MO_INGEST_IR_EDGE_RESOLVE_H
@@ -23,8 +23,8 @@ typedef struct mo_ir_edge {
 enum { MO_IR_MAX_UNORDERED_PORTS = 1024 };
 
 /*
- * Gives every input of ir its source, and its dtype from there when it has none
- * of its own.
+ * Sets the source of every input of ir, and its dtype from there when it has
+ * none of its own.
  *
  * Errors: a layer id used twice; an edge from or to a layer or port that does
  * not exist; an input with two sources or none.

@@ -13,8 +13,8 @@
 #include "ingest/xml.h"
 
 /*
- * The elements we look into; everything else (bodies of loops, run-time hints,
- * statistics) is skipped with all that is in it.
+ * Parser of OpenVINO IR. The elements that are read; all others (bodies of
+ * loops, run-time hints, statistics) are skipped with their content:
  *
  *     net ─┬─ layers ── layer ─┬─ data
  *          │                   ├─ input  ── port ── dim
@@ -39,32 +39,33 @@ typedef struct port_list {
 
 typedef struct parser {
     mo_xml *xml;
-    mo_ir *ir;     /* its layers come in when all are read */
-    place open[8]; /* the places we are in, the innermost last */
+    mo_ir *ir;     /* gets its layers when all are read */
+    place open[8]; /* the current places, the innermost last */
     int depth;
-    int skipped; /* how deep we are in something nobody looks at */
+    int skipped; /* depth inside a skipped element; 0: none */
 
     mo_ir_layer *layers;
     size_t n_layers, layer_room;
     mo_ir_edge *edges;
     size_t n_edges, edge_room;
 
-    port_list inputs, outputs; /* of the layer being read */
-    port_list *ports;          /* the one of them being read */
+    port_list inputs, outputs; /* of the current layer */
+    port_list *ports;          /* the current one of them */
     bool has_data;
     mo_out *attrs;
     char *scratch;
     size_t scratch_room;
 } parser;
 
-/* Anything longer than this in an error would push the advice off its end. */
+/* Longer quotes in an error would push the remedy off its end. */
 #define SHOWN(a) (int) ((a)->length < 80 ? (a)->length : 80), (a)->value
 
 enum { MAX_LAYERS = 50000000, MAX_PORTS = 1 << 24 };
 
-static mo_status require(parser *p, const mo_xml_element *element,
-                         const char *name, const mo_xml_attribute **found,
-                         mo_error *err)
+static mo_status require_attribute(parser *p, const mo_xml_element *element,
+                                   const char *name,
+                                   const mo_xml_attribute **found,
+                                   mo_error *err)
 {
     *found = mo_xml_find(element, name);
     if (*found)
@@ -75,13 +76,13 @@ static mo_status require(parser *p, const mo_xml_element *element,
                       element->name, name);
 }
 
-/* A number of the file's own: not negative, at most max. */
+/* A number in the file: not negative, at most max. */
 static mo_status read_number(parser *p, const mo_xml_element *element,
                              const char *name, int64_t max, int64_t *value,
                              mo_error *err)
 {
     const mo_xml_attribute *a;
-    mo_status status = require(p, element, name, &a, err);
+    mo_status status = require_attribute(p, element, name, &a, err);
     int64_t number = -1;
 
     if (status != MO_OK)
@@ -107,8 +108,8 @@ static mo_status read_port_number(parser *p, const mo_xml_element *element,
     return status;
 }
 
-static mo_status keep(parser *p, const mo_xml_attribute *a, const char **kept,
-                      mo_error *err)
+static mo_status keep_value(parser *p, const mo_xml_attribute *a,
+                            const char **kept, mo_error *err)
 {
     *kept = a ? mo_arena_text(p->ir->arena, a->value, a->length) : NULL;
     return a && !*kept ? mo_fail_memory(err) : MO_OK;
@@ -132,7 +133,7 @@ static mo_status start_net(parser *p, const mo_xml_element *element,
                           (int) version);
     p->ir->version = (int) version;
     a = mo_xml_find(element, "name");
-    return keep(p, a, &p->ir->name, err);
+    return keep_value(p, a, &p->ir->name, err);
 }
 
 static mo_status start_layer(parser *p, const mo_xml_element *element,
@@ -143,19 +144,20 @@ static mo_status start_layer(parser *p, const mo_xml_element *element,
     mo_status status = read_number(p, element, "id", INT64_MAX, &layer.id, err);
 
     if (status == MO_OK)
-        status = require(p, element, "name", &name, err);
+        status = require_attribute(p, element, "name", &name, err);
     if (status == MO_OK)
-        status = require(p, element, "type", &type, err);
+        status = require_attribute(p, element, "type", &type, err);
     if (status == MO_OK && type->length == 0)
         status =
             mo_fail_at(err, MO_E_INPUT, p->ir->file, element->line,
                        "layer %lld has an empty type", (long long) layer.id);
     if (status == MO_OK)
-        status = keep(p, name, &layer.name, err);
+        status = keep_value(p, name, &layer.name, err);
     if (status == MO_OK)
-        status = keep(p, type, &layer.type, err);
+        status = keep_value(p, type, &layer.type, err);
     if (status == MO_OK)
-        status = keep(p, mo_xml_find(element, "version"), &layer.version, err);
+        status =
+            keep_value(p, mo_xml_find(element, "version"), &layer.version, err);
     if (status == MO_OK && p->n_layers == MAX_LAYERS)
         status = mo_fail_at(err, MO_E_LIMIT, p->ir->file, element->line,
                             "more than %d layers", MAX_LAYERS);
@@ -169,7 +171,7 @@ static mo_status start_layer(parser *p, const mo_xml_element *element,
     return MO_OK;
 }
 
-/* Writes value, which has no 0 behind it, as a JSON text. */
+/* Writes value, which is not terminated, as a JSON string. */
 static mo_status write_value(parser *p, const mo_xml_attribute *a,
                              mo_error *err)
 {
@@ -373,7 +375,7 @@ static const struct rule {
     { IN_EDGES, "edge", IN_LEAF, start_edge, NULL },
 };
 
-static const struct rule *find_rule(place parent, const char *name)
+static const struct rule *find_transition(place parent, const char *name)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].parent == parent && strcmp(rules[i].name, name) == 0)
@@ -389,7 +391,7 @@ static mo_status on_start(void *state, const mo_xml_element *element,
     mo_status status = MO_OK;
 
     if (p->skipped == 0)
-        rule = find_rule(p->open[p->depth], element->name);
+        rule = find_transition(p->open[p->depth], element->name);
     if (!rule && p->depth == 0 && p->skipped == 0)
         return mo_fail_at(err, MO_E_INPUT, p->ir->file, element->line,
                           "the root element is <%.80s>, not <net>: this is not "
@@ -416,7 +418,7 @@ static mo_status on_end(void *state, const char *name, const char *text,
         p->skipped--;
         return MO_OK;
     }
-    rule = find_rule(p->open[p->depth - 1], name);
+    rule = find_transition(p->open[p->depth - 1], name);
     if (rule->end)
         status = rule->end(p, text, length, line, err);
     p->depth--;
@@ -439,7 +441,7 @@ static mo_status open_parser(parser *p, const char *file, mo_error *err)
     return p->ir->file ? mo_out_memory(&p->attrs, err) : mo_fail_memory(err);
 }
 
-/* Gives back all but the model itself. */
+/* Frees all but the model itself. */
 static void close_parser(parser *p)
 {
     free(p->layers);
@@ -450,8 +452,8 @@ static void close_parser(parser *p)
     mo_out_abandon(p->attrs);
 }
 
-/* Moves the layers into the model and ties them together. */
-static mo_status finish(parser *p, mo_error *err)
+/* Moves the layers into the model and resolves its edges. */
+static mo_status finish_model(parser *p, mo_error *err)
 {
     mo_ir *ir = p->ir;
 
@@ -475,7 +477,7 @@ mo_status mo_ir_read(mo_input *input, mo_ir **ir, mo_error *err)
     if (status == MO_OK)
         status = mo_xml_parse(input, &handler, &p, &p.xml, err);
     if (status == MO_OK)
-        status = finish(&p, err);
+        status = finish_model(&p, err);
     close_parser(&p);
     if (status != MO_OK) {
         mo_ir_free(p.ir);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ir.h - an OpenVINO model as its file has it: layers, ports, edges.
+ * ir.h - an OpenVINO model (intermediate representation) as its file has it:
+ * layers, ports, edges.
  */
 #ifndef MO_INGEST_IR_IR_H
 #define MO_INGEST_IR_IR_H
@@ -18,7 +19,7 @@ typedef struct mo_ir_port {
     int id;            /* as the file numbers it */
     mo_shape shape;    /* rank -1: the rank itself is dynamic;
                           a dim of -1: that dimension is dynamic */
-    const char *dtype; /* "f32", or NULL when the file does not say */
+    const char *dtype; /* "f32", or NULL when the file does not give it */
     int source_layer;  /* inputs: index of the producing layer, or -1 */
     int source_port;   /* inputs: index into its outputs */
 } mo_ir_port;
@@ -31,7 +32,7 @@ typedef struct mo_ir_layer {
                             texts, in file order; NULL when there are none */
     mo_ir_port *inputs, *outputs;
     int n_inputs, n_outputs;
-    int64_t offset, size; /* Const: where its bytes stand in the .bin; -1 */
+    int64_t offset, size; /* Const: place of its bytes in the .bin; else -1 */
     int line;
 } mo_ir_layer;
 
@@ -44,14 +45,15 @@ typedef struct mo_ir {
     mo_arena *arena;  /* owns everything here */
 } mo_ir;
 
-/* Parse a file or memory; dynamic dimensions are kept as they are. */
+/* Parse a file or memory; the caller frees *ir with mo_ir_free(). Dynamic
+ * dimensions are kept. */
 mo_status mo_ir_read(mo_input *input, mo_ir **ir, mo_error *err);
 mo_status mo_ir_read_memory(const char *file, const char *data, size_t size,
                             mo_ir **ir, mo_error *err);
 void mo_ir_free(mo_ir *ir);
 
-/* Indices of the layers so that each comes after its sources; n_layers many,
- * the caller frees them.  A cycle is an error naming its layers and lines. */
+/* Computes a topological order: an array of ir->n_layers indices, which the
+ * caller frees with free(). A cycle is an error naming its layers and lines. */
 mo_status mo_ir_topo_order(const mo_ir *ir, int **order, mo_error *err);
 
 #endif

@@ -40,7 +40,7 @@ const char *mo_ir_attribute(const mo_ir_layer *layer, const char *name,
     return value + 1;
 }
 
-/* Ids that ascend are different; only the others need a closer look. */
+/* Ascending ids are distinct; others are compared pairwise. */
 static mo_status check_ports(const mo_ir *ir, const mo_ir_layer *layer,
                              const mo_ir_port *ports, int n, const char *kind,
                              mo_error *err)
@@ -67,7 +67,7 @@ static mo_status check_ports(const mo_ir *ir, const mo_ir_layer *layer,
     return MO_OK;
 }
 
-/* What <data> says about the type, for an output without a precision. */
+/* The type given in <data>, for an output without a precision. */
 static mo_status read_data_dtype(const mo_ir *ir, const mo_ir_layer *layer,
                                  const char **dtype, mo_error *err)
 {
@@ -116,8 +116,8 @@ static mo_status check_const_size(const mo_ir *ir, const mo_ir_layer *layer,
                           "Const '%.80s' ends behind any file: its offset and "
                           "size are wrong, export the model again",
                           layer->name);
-    /* Texts, and types that nobody told us, have no size to check; and
-     * OpenVINO writes one byte for a tensor that has none. */
+    /* Strings and unknown types have no size to check; and OpenVINO writes one
+     * byte for an empty tensor. */
     bytes = mo_shape_bytes(&port->shape, port->dtype);
     if (bytes <= 0 || bytes == layer->size)
         return MO_OK;
@@ -129,8 +129,8 @@ static mo_status check_const_size(const mo_ir *ir, const mo_ir_layer *layer,
                       layer->name, layer->size, shape, port->dtype, bytes);
 }
 
-/* The <data> repeats what the port says; when it says something else, nobody
- * knows which of them is true. */
+/* The <data> repeats the port's type and shape; a difference is an error,
+ * since either may be wrong. */
 static mo_status check_const_data(const mo_ir *ir, const mo_ir_layer *layer,
                                   mo_error *err)
 {
@@ -168,14 +168,14 @@ static mo_status check_const(const mo_ir *ir, const mo_ir_layer *layer,
     return status == MO_OK ? check_const_size(ir, layer, err) : status;
 }
 
-/* The layers whose ports we count on. */
+/* Numbers of ports of the layers that later steps rely on. */
 static const struct arity {
     const char *type;
     int inputs, outputs;
 } arities[] = {
     { "Const", 0, 1 },
     { "Parameter", 0, 1 },
-    { "Result", 1, -1 }, /* some writers give it an output */
+    { "Result", 1, -1 }, /* some exporters give it an output */
     { "ShapeOf", 1, 1 },
 };
 
@@ -197,7 +197,7 @@ static mo_status check_arity(const mo_ir *ir, const mo_ir_layer *layer,
                       layer->n_outputs, layer->type);
 }
 
-/* A port has no way to say that its rank is dynamic; the <data> does. */
+/* A port cannot express a dynamic rank; the <data> does. */
 static void complete_parameter(mo_ir_layer *layer)
 {
     size_t length;

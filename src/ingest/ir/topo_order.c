@@ -5,11 +5,11 @@
 
 #include "ingest/ir/ir.h"
 
-/* The layers that read a layer's outputs, in compressed rows. */
+/* The consumers of each layer, in compressed rows. */
 typedef struct readers {
     int *start; /* of layer i: [start[i], start[i + 1]) */
     int *reader;
-    int *waiting; /* inputs whose source has not been placed yet */
+    int *waiting; /* inputs from a source not in the order yet */
 } readers;
 
 static void free_readers(readers *r)
@@ -48,8 +48,8 @@ static mo_status find_readers(const mo_ir *ir, readers *r, mo_error *err)
     return MO_OK;
 }
 
-/* A layer that waits has an input whose source waits, too. */
-static int waiting_source(const mo_ir *ir, const int *waiting, int layer)
+/* A layer that is not ordered has an input from one that is not, either. */
+static int unordered_source(const mo_ir *ir, const int *waiting, int layer)
 {
     int k = 0;
 
@@ -58,9 +58,9 @@ static int waiting_source(const mo_ir *ir, const int *waiting, int layer)
     return ir->layers[layer].inputs[k].source_layer;
 }
 
-/* Walks back from any waiting layer until one comes again, which is on a cycle,
- * and goes round once more to tell it. */
-static mo_status tell_cycle(const mo_ir *ir, int *waiting, mo_error *err)
+/* Walks back from any unordered layer until one recurs, which is on a cycle,
+ * and goes round once more to name its layers. */
+static mo_status fail_cycle(const mo_ir *ir, int *waiting, mo_error *err)
 {
     char text[MO_ERROR_TEXT_SIZE] = "", step[160];
     int at = 0, shown = 0;
@@ -68,8 +68,8 @@ static mo_status tell_cycle(const mo_ir *ir, int *waiting, mo_error *err)
 
     while (waiting[at] == 0)
         at++;
-    /* -1 marks where the walk has been; it still counts as waiting. */
-    for (; waiting[at] > 0; at = waiting_source(ir, waiting, at))
+    /* -1 marks visited layers; they still count as unordered. */
+    for (; waiting[at] > 0; at = unordered_source(ir, waiting, at))
         waiting[at] = -1;
     first = at;
     do {
@@ -78,7 +78,7 @@ static mo_status tell_cycle(const mo_ir *ir, int *waiting, mo_error *err)
         snprintf(step, sizeof step, "%s'%.80s' (line %d)", shown ? " <- " : "",
                  layer->name, layer->line);
         strcat(text, step);
-        at = waiting_source(ir, waiting, at);
+        at = unordered_source(ir, waiting, at);
     } while (at != first && ++shown < 5);
     return mo_fail_at(err, MO_E_INPUT, ir->file, ir->layers[first].line,
                       "the layers run in a circle: %s%s; the file is damaged, "
@@ -103,7 +103,7 @@ mo_status mo_ir_topo_order(const mo_ir *ir, int **order, mo_error *err)
             if (--r.waiting[r.reader[e]] == 0)
                 placed[n++] = r.reader[e];
     if (n < ir->n_layers)
-        status = tell_cycle(ir, r.waiting, err);
+        status = fail_cycle(ir, r.waiting, err);
 out:
     free_readers(&r);
     if (status != MO_OK) {

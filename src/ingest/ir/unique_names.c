@@ -7,7 +7,7 @@
 #include "base/intern.h"
 #include "base/number.h"
 
-/* The names as the file has them, and how many layers bear each. */
+/* The names in the file, and the number of layers of each. */
 typedef struct census {
     mo_intern *names;
     int *bearers;
@@ -40,8 +40,8 @@ static bool is_unique(const census *c, const char *name)
     return name[0] != '\0' && c->bearers[number] == 1;
 }
 
-/* Two names made here never meet, since they end in different ids; one of the
- * file may, and then the id comes once more. */
+/* Two names made here cannot be equal, since they end in different ids; one of
+ * the file may be, and then the id is appended once more. */
 static mo_status rename_layer(const mo_ir *ir, const census *c,
                               mo_ir_layer *layer, mo_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ir_name.h - a graph wants different names for its ops; a model need not have
- * them.
+ * unique_names.h - unique names for layers: a graph needs them, a model does
+ * not.
  */
 #ifndef MO_INGEST_IR_UNIQUE_NAMES_H
 #define MO_INGEST_IR_UNIQUE_NAMES_H
@@ -9,8 +9,9 @@
 #include "base/error.h"
 #include "ingest/ir/ir.h"
 
-/* Renames the layers whose name is empty or shared with another: "#" and their
- * id come behind it.  No two layers have the same name afterwards. */
+/* Renames the layers with a name that is empty or shared with another by
+ * appending
+ * "#" and their id. Afterwards all names are distinct; ir owns them. */
 mo_status mo_ir_make_names_unique(mo_ir *ir, mo_error *err);
 
 #endif

@@ -32,9 +32,9 @@ static mo_ir_constness fold_layer(const mo_ir_layer *layer,
     return MO_IR_CONSTNESS_CONSTANT;
 }
 
-/* Backwards, so that a layer's readers have had their say before it. */
-static void bury_unread(const mo_ir *ir, const int *order,
-                        mo_ir_constness *folds, bool *is_read)
+/* Backwards, so that a layer's consumers are decided before it. */
+static void mark_dead(const mo_ir *ir, const int *order, mo_ir_constness *folds,
+                      bool *is_read)
 {
     for (int i = ir->n_layers - 1; i >= 0; i--) {
         const mo_ir_layer *layer = &ir->layers[order[i]];
@@ -61,7 +61,7 @@ mo_status mo_ir_find_constness(const mo_ir *ir, mo_ir_constness **folds,
     if (status == MO_OK) {
         for (size_t i = 0; i < n; i++)
             made[order[i]] = fold_layer(&ir->layers[order[i]], made);
-        bury_unread(ir, order, made, is_read);
+        mark_dead(ir, order, made, is_read);
         *folds = made;
         made = NULL;
     }

@@ -11,20 +11,21 @@
 #include "graph/build.h"
 #include "graph/shape.h"
 
-/* A model on its way into a graph. */
+/* State of the conversion of a model to a graph. */
 typedef struct conversion {
     const mo_ir *ir;
     const mo_ir_constness *folds;
-    const char *bin; /* what the file of the constants is called */
+    const char *bin; /* name of the file of the constants */
     mo_builder *builder;
-    mo_out *out;       /* where texts are put together */
+    mo_out *out;       /* buffer for texts */
     int *slots;        /* of the layers, in the builder */
-    int *first_output; /* outputs of all layers are numbered through */
-    int *last_reader;  /* of each output: who counted its bytes last */
+    int *first_output; /* outputs of all layers are numbered consecutively */
+    int *last_reader;  /* of each output: the last consumer that counted its
+                          bytes */
     int n_parameters, n_results; /* so far */
 } conversion;
 
-/* Hands over what has been written to c->out as a text of the graph's. */
+/* Stores the text in c->out in the graph, which owns it. */
 static mo_status keep_text(conversion *c, const char **kept, mo_error *err)
 {
     size_t length;
@@ -83,8 +84,8 @@ static mo_status keep_dtypes(conversion *c, const mo_ir_layer *layer, mo_op *op,
     return keep_text(c, &op->dtype, err);
 }
 
-/* The parameters of the layer, its opset, and for inputs and outputs of the
- * model which of them it is. */
+/* The parameters of the layer, its opset, and the index of inputs and outputs
+ * of the model. */
 static mo_status keep_attrs(conversion *c, const mo_ir_layer *layer, int index,
                             mo_op *op, mo_error *err)
 {
@@ -109,7 +110,7 @@ static mo_status keep_attrs(conversion *c, const mo_ir_layer *layer, int index,
     return keep_text(c, &op->attrs, err);
 }
 
-/* A folded ShapeOf is a Const whose value stands in its attributes. */
+/* A folded ShapeOf is a Const with its value in its attributes. */
 static mo_status keep_shape_value(conversion *c, const mo_ir_layer *layer,
                                   mo_op *op, mo_error *err)
 {
@@ -154,7 +155,7 @@ static mo_status keep_weights(conversion *c, const mo_ir_layer *layer,
     return keep_text(c, &op->weights, err);
 }
 
-/* Which of the model's inputs or outputs layer is, or -1. */
+/* The index of layer among the model's inputs or outputs, or -1. */
 static int next_index(conversion *c, const mo_ir_layer *layer)
 {
     if (strcmp(layer->type, "Parameter") == 0)
@@ -208,7 +209,7 @@ static int64_t weight_bytes(conversion *c, int i)
     return sum;
 }
 
-/* Everything of the op that is a text. */
+/* Stores all texts of the op. */
 static mo_status keep_texts(conversion *c, int i, mo_op *op, mo_error *err)
 {
     const mo_ir_layer *layer = &c->ir->layers[i];

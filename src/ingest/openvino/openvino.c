@@ -12,7 +12,7 @@
 #include "ingest/ir/unique_names.h"
 #include "graph/shape.h"
 
-/* What no rule of inference reached, or made too large. */
+/* Shapes that inference did not reach, or made too large. */
 static mo_status check_shape(const mo_ir *ir, const mo_ir_layer *layer,
                              const mo_shape *shape, mo_error *err)
 {
@@ -42,8 +42,8 @@ static mo_status check_shapes(const mo_ir *ir, mo_error *err)
     return status;
 }
 
-/* Beside model.xml lies model.bin; so it is called, too, when the model comes
- * from standard input. */
+/* The constants of model.xml are in model.bin; of a model from standard input
+ * as well. */
 static mo_status bin_path(const char *path, char **bin, mo_error *err)
 {
     static const char ending[] = ".bin";
@@ -63,9 +63,9 @@ static mo_status bin_path(const char *path, char **bin, mo_error *err)
     return MO_OK;
 }
 
-/* Takes ir. */
-static mo_status convert(mo_ir *ir, const mo_read_options *options,
-                         mo_graph **graph, mo_error *err)
+/* Takes ownership of ir and frees it. */
+static mo_status convert_ir(mo_ir *ir, const mo_read_options *options,
+                            mo_graph **graph, mo_error *err)
 {
     static const mo_read_options none = { NULL, 0 };
     char *bin = NULL;
@@ -96,7 +96,7 @@ mo_status mo_openvino_read(mo_input *input, const mo_read_options *options,
     mo_ir *ir;
     mo_status status = mo_ir_read(input, &ir, err);
 
-    return status == MO_OK ? convert(ir, options, graph, err) : status;
+    return status == MO_OK ? convert_ir(ir, options, graph, err) : status;
 }
 
 mo_status mo_openvino_read_memory(const char *file, const char *data,
@@ -106,5 +106,5 @@ mo_status mo_openvino_read_memory(const char *file, const char *data,
     mo_ir *ir;
     mo_status status = mo_ir_read_memory(file, data, size, &ir, err);
 
-    return status == MO_OK ? convert(ir, options, graph, err) : status;
+    return status == MO_OK ? convert_ir(ir, options, graph, err) : status;
 }

@@ -17,8 +17,8 @@ static int compare_tensors(const void *a, const void *b)
     return (x->bytes < y->bytes) - (x->bytes > y->bytes);
 }
 
-static bool is_same(const mo_constant_bytes_tensor *a,
-                    const mo_constant_bytes_tensor *b)
+static bool is_same_tensor(const mo_constant_bytes_tensor *a,
+                           const mo_constant_bytes_tensor *b)
 {
     return a->from == b->from && a->port == b->port;
 }
@@ -28,7 +28,7 @@ static int64_t sum_of(const mo_constant_bytes_tensor *tensors, size_t n)
     int64_t sum = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (i > 0 && is_same(&tensors[i], &tensors[i - 1]))
+        if (i > 0 && is_same_tensor(&tensors[i], &tensors[i - 1]))
             continue;
         if (tensors[i].bytes < 0 || !mo_int64_add(sum, tensors[i].bytes, &sum))
             return MO_UNKNOWN;

@@ -19,19 +19,19 @@ static bool has_output(const mo_work_input *in)
     return in->n_outputs > 0 && in->outputs[0].rank >= 0;
 }
 
-static double elements(const mo_shape *shape)
+static double count_elements(const mo_shape *shape)
 {
     return (double) mo_shape_elements(shape);
 }
 
 static double output_elements(const mo_work_input *in)
 {
-    return has_output(in) ? elements(&in->outputs[0]) : UNKNOWN;
+    return has_output(in) ? count_elements(&in->outputs[0]) : UNKNOWN;
 }
 
 static double input_elements(const mo_work_input *in)
 {
-    return has_input(in, 0) ? elements(&in->inputs[0]) : UNKNOWN;
+    return has_input(in, 0) ? count_elements(&in->inputs[0]) : UNKNOWN;
 }
 
 /* The dimension that stands back places from the end (1: the last); 1 when the
@@ -42,7 +42,7 @@ static double dim_from_end(const mo_shape *shape, int back)
 }
 
 /* Of the dims in [first, end). */
-static double product(const mo_shape *shape, int first, int end)
+static double multiply_dims(const mo_shape *shape, int first, int end)
 {
     double result = 1;
 
@@ -68,14 +68,14 @@ double mo_flops_largest(const mo_work_input *in)
     double largest = output_elements(in);
 
     for (int i = 0; i < in->n_inputs; i++)
-        if (has_input(in, i) && elements(&in->inputs[i]) > largest)
-            largest = elements(&in->inputs[i]);
+        if (has_input(in, i) && count_elements(&in->inputs[i]) > largest)
+            largest = count_elements(&in->inputs[i]);
     return largest < 0 ? UNKNOWN : in->kind->per_element * largest;
 }
 
 /* Every output element is a sum of inner products, and one more addition when
  * there is a bias. */
-static double products(const mo_work_input *in, double inner, bool bias)
+static double inner_products(const mo_work_input *in, double inner, bool bias)
 {
     return has_output(in) ? output_elements(in) * (2 * inner + bias) : UNKNOWN;
 }
@@ -87,12 +87,12 @@ typedef struct operand {
     bool transposed;
 } operand;
 
-static double rows(operand m)
+static double count_rows(operand m)
 {
     return dim_from_end(m.shape, m.transposed ? 1 : 2);
 }
 
-static double columns(operand m)
+static double count_columns(operand m)
 {
     return dim_from_end(m.shape, m.transposed ? 2 : 1);
 }
@@ -105,10 +105,10 @@ static operand operand_at(const mo_work_input *in, int index, const char *key)
     return (operand){ shape, transposed && shape->rank > 1 };
 }
 
-static bool makes(operand a, operand b, const mo_shape *product)
+static bool makes_product(operand a, operand b, const mo_shape *product)
 {
-    return rows(a) == dim_from_end(product, 2) &&
-           columns(b) == dim_from_end(product, 1);
+    return count_rows(a) == dim_from_end(product, 2) &&
+           count_columns(b) == dim_from_end(product, 1);
 }
 
 /* A file without ports may give the operands in either order: when only the
@@ -125,18 +125,21 @@ double mo_flops_matmul(const mo_work_input *in)
     if (has_b)
         b = operand_at(in, 1, "transpose_b");
     if (!has_a)
-        return products(in, b.shape->rank > 1 ? rows(b) : columns(b), false);
+        return inner_products(
+            in, b.shape->rank > 1 ? count_rows(b) : count_columns(b), false);
     if (has_b && a.shape->rank > 1 && b.shape->rank > 1 &&
-        !makes(a, b, &in->outputs[0]) && makes(b, a, &in->outputs[0]))
+        !makes_product(a, b, &in->outputs[0]) &&
+        makes_product(b, a, &in->outputs[0]))
         a = b;
-    return products(in, columns(a), false);
+    return inner_products(in, count_columns(a), false);
 }
 
 double mo_flops_linear(const mo_work_input *in)
 {
     if (!has_input(in, 0))
         return UNKNOWN;
-    return products(in, dim_from_end(&in->inputs[0], 1), has_input(in, 2));
+    return inner_products(in, dim_from_end(&in->inputs[0], 1),
+                          has_input(in, 2));
 }
 
 double mo_flops_gemm(const mo_work_input *in)
@@ -145,8 +148,8 @@ double mo_flops_gemm(const mo_work_input *in)
 
     if (!has_input(in, 0))
         return UNKNOWN;
-    return products(in, dim_from_end(&in->inputs[0], across ? 2 : 1),
-                    has_input(in, 2));
+    return inner_products(in, dim_from_end(&in->inputs[0], across ? 2 : 1),
+                          has_input(in, 2));
 }
 
 double mo_flops_addmm(const mo_work_input *in)
@@ -156,7 +159,7 @@ double mo_flops_addmm(const mo_work_input *in)
 
     if (!has_input(in, a))
         return UNKNOWN;
-    return products(in, dim_from_end(&in->inputs[a], 1), true);
+    return inner_products(in, dim_from_end(&in->inputs[a], 1), true);
 }
 
 /* The filter's elements that go into one output (or that one input goes into,
@@ -171,7 +174,7 @@ static double filter_products(const mo_work_input *in, double positions,
     shape = &in->inputs[filter];
     if (shape->rank < first)
         return UNKNOWN;
-    return positions * (2 * product(shape, first, shape->rank) +
+    return positions * (2 * multiply_dims(shape, first, shape->rank) +
                         (bias > 0 && has_input(in, bias)));
 }
 
@@ -286,7 +289,7 @@ double mo_flops_attention(const mo_work_input *in)
     if (q->rank < 2 || k->rank < 2 || v->rank < 2)
         return UNKNOWN;
     /* All queries of all heads and batches; each meets every key. */
-    queries = product(q, 0, q->rank - 1);
+    queries = multiply_dims(q, 0, q->rank - 1);
     keys = dim_from_end(k, 2);
     return queries * keys *
            (2 * dim_from_end(q, 1) + 2 * dim_from_end(v, 1) +
@@ -294,7 +297,7 @@ double mo_flops_attention(const mo_work_input *in)
 }
 
 /* W [directions?, gates * hidden, features] at weights, R behind it. */
-static double recurrent(const mo_work_input *in, int weights)
+static double recurrent_flops(const mo_work_input *in, int weights)
 {
     const mo_shape *w, *r;
     double rows, features, hidden, directions;
@@ -318,27 +321,27 @@ static double recurrent(const mo_work_input *in, int weights)
 
 double mo_flops_onnx_rnn(const mo_work_input *in)
 {
-    return recurrent(in, 1);
+    return recurrent_flops(in, 1);
 }
 
 double mo_flops_cell(const mo_work_input *in)
 {
-    return recurrent(in, 2);
+    return recurrent_flops(in, 2);
 }
 
 double mo_flops_lstm_cell(const mo_work_input *in)
 {
-    return recurrent(in, 3);
+    return recurrent_flops(in, 3);
 }
 
 double mo_flops_sequence(const mo_work_input *in)
 {
-    return recurrent(in, 3);
+    return recurrent_flops(in, 3);
 }
 
 double mo_flops_lstm_sequence(const mo_work_input *in)
 {
-    return recurrent(in, 4);
+    return recurrent_flops(in, 4);
 }
 
 /* ---- einsum */
@@ -397,7 +400,7 @@ static bool match_subscript(labels *seen, mo_einsum_text subscript,
     return label == MO_EINSUM_END && dim == shape->rank;
 }
 
-static double combinations(const labels *seen)
+static double count_combinations(const labels *seen)
 {
     double product = 1;
 
@@ -449,6 +452,6 @@ double mo_flops_einsum(const mo_work_input *in)
         operands = match_operands(&seen, equation.inputs, in);
     if (operands < 0)
         return -1;
-    return combinations(&seen) *
+    return count_combinations(&seen) *
            (operands - 1 + sums_a_label(&seen, equation.output));
 }

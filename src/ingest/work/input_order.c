@@ -12,7 +12,7 @@ typedef struct verdict {
 
 typedef struct search {
     const mo_work_input *input;
-    mo_shape *places;                         /* the shapes that input points to */
+    mo_shape *places; /* the shapes that input points to */
     mo_shape shapes[MO_INPUT_ORDER_MAX_FREE]; /* of the inputs without a port */
     const mo_input_order_free_input *loose;
     int n;
@@ -26,7 +26,7 @@ bool mo_input_order_matters(const mo_operator *kind)
            kind->flops != mo_flops_lrn && kind->flops != mo_flops_interpolate;
 }
 
-static void hear(verdict *v, double flops)
+static void add_flops(verdict *v, double flops)
 {
     if (!v->is_there)
         *v = (verdict){ true, false, flops };
@@ -34,26 +34,27 @@ static void hear(verdict *v, double flops)
         v->is_split = true;
 }
 
-static void judge(search *s, bool constants_behind)
+static void try_arrangement(search *s, bool constants_behind)
 {
     double flops;
 
     if (!mo_work_shapes_agree(s->input))
         return;
     flops = s->input->kind->flops(s->input);
-    hear(&s->all, flops);
+    add_flops(&s->all, flops);
     if (constants_behind)
-        hear(&s->constants_behind, flops);
+        add_flops(&s->constants_behind, flops);
 }
 
 /* Fills the places from number at on with the inputs not yet used (a bit
  * each), in every order. */
-static void arrange(search *s, int at, unsigned used, bool constants_behind)
+static void permute_inputs(search *s, int at, unsigned used,
+                           bool constants_behind)
 {
     bool after_constant = false;
 
     if (at == s->n) {
-        judge(s, constants_behind);
+        try_arrangement(s, constants_behind);
         return;
     }
     for (int i = 0; i < s->n; i++)
@@ -62,9 +63,9 @@ static void arrange(search *s, int at, unsigned used, bool constants_behind)
         if (used >> i & 1)
             continue;
         s->places[s->loose[at].slot] = s->shapes[i];
-        arrange(s, at + 1, used | 1u << i,
-                constants_behind &&
-                    (!after_constant || s->loose[i].is_constant));
+        permute_inputs(s, at + 1, used | 1u << i,
+                       constants_behind &&
+                           (!after_constant || s->loose[i].is_constant));
     }
 }
 
@@ -76,7 +77,7 @@ double mo_input_order_flops(const mo_work_input *input, mo_shape *shapes,
 
     for (int i = 0; i < n; i++)
         s.shapes[i] = shapes[loose[i].slot];
-    arrange(&s, 0, 0, true);
+    permute_inputs(&s, 0, 0, true);
     if (v->is_split && s.constants_behind.is_there)
         v = &s.constants_behind;
     return v->is_there && !v->is_split ? v->flops : MO_UNKNOWN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_order.h - flops of an op with inputs whose port is unknown, by
+ * input_order.h - flops of an op with inputs of unknown port, by
  * enumerating their orders.
  *
  * An edge without dst_port may be any input, and the names of the op's

@@ -20,7 +20,7 @@ static const mo_shape *output_of(const mo_work_input *in)
 }
 
 /* The dimension that stands back places from the end (1: the last). */
-static int64_t dim(const mo_shape *shape, int back)
+static int64_t dim_from_end(const mo_shape *shape, int back)
 {
     return back <= shape->rank ? shape->dims[shape->rank - back] : 1;
 }
@@ -30,7 +30,8 @@ static bool broadcasts(const mo_shape *shape, const mo_shape *to)
     if (shape->rank > to->rank)
         return false;
     for (int back = 1; back <= shape->rank; back++)
-        if (dim(shape, back) != 1 && dim(shape, back) != dim(to, back))
+        if (dim_from_end(shape, back) != 1 &&
+            dim_from_end(shape, back) != dim_from_end(to, back))
             return false;
     return true;
 }
@@ -44,23 +45,24 @@ typedef struct matrix {
 static matrix matrix_of(const mo_shape *shape, bool inner_is_last)
 {
     if (shape->rank < 2)
-        return (matrix){ dim(shape, 1), VECTOR };
-    return inner_is_last ? (matrix){ dim(shape, 1), dim(shape, 2) }
-                         : (matrix){ dim(shape, 2), dim(shape, 1) };
+        return (matrix){ dim_from_end(shape, 1), VECTOR };
+    return inner_is_last
+               ? (matrix){ dim_from_end(shape, 1), dim_from_end(shape, 2) }
+               : (matrix){ dim_from_end(shape, 2), dim_from_end(shape, 1) };
 }
 
-static bool makes(matrix a, matrix b, const mo_shape *product)
+static bool makes_product(matrix a, matrix b, const mo_shape *product)
 {
     int back = 1;
 
     if (a.inner != b.inner)
         return false;
-    if (b.outer != VECTOR && dim(product, back++) != b.outer)
+    if (b.outer != VECTOR && dim_from_end(product, back++) != b.outer)
         return false;
-    return a.outer == VECTOR || dim(product, back) == a.outer;
+    return a.outer == VECTOR || dim_from_end(product, back) == a.outer;
 }
 
-static bool flag(const mo_work_input *in, const char *key)
+static bool has_flag(const mo_work_input *in, const char *key)
 {
     return in->attrs && mo_json_bool(in->attrs, key, false);
 }
@@ -75,15 +77,15 @@ static bool fits_product(const mo_work_input *in, int a, bool a_transposed,
 
     if (!left || !right || !product)
         return true;
-    return makes(matrix_of(left, !a_transposed), matrix_of(right, b_transposed),
-                 product) &&
+    return makes_product(matrix_of(left, !a_transposed),
+                         matrix_of(right, b_transposed), product) &&
            (!added || broadcasts(added, product));
 }
 
 static bool fits_matmul(const mo_work_input *in)
 {
-    return fits_product(in, 0, flag(in, "transpose_a"), flag(in, "transpose_b"),
-                        -1);
+    return fits_product(in, 0, has_flag(in, "transpose_a"),
+                        has_flag(in, "transpose_b"), -1);
 }
 
 static bool fits_linear(const mo_work_input *in)
@@ -93,7 +95,8 @@ static bool fits_linear(const mo_work_input *in)
 
 static bool fits_gemm(const mo_work_input *in)
 {
-    return fits_product(in, 0, flag(in, "transA"), flag(in, "transB"), 2);
+    return fits_product(in, 0, has_flag(in, "transA"), has_flag(in, "transB"),
+                        2);
 }
 
 static bool fits_addmm(const mo_work_input *in)
@@ -128,14 +131,14 @@ static filter group_filter_of(const mo_shape *shape, bool backwards)
     return backwards ? (filter){ first, second } : (filter){ second, first };
 }
 
-static bool divides(int64_t part, int64_t whole)
+static bool is_divisor(int64_t part, int64_t whole)
 {
     return part > 0 && whole % part == 0;
 }
 
 static bool is_bias(const mo_shape *shape, int64_t channels)
 {
-    return shape->rank <= 1 ? dim(shape, 1) == channels
+    return shape->rank <= 1 ? dim_from_end(shape, 1) == channels
                             : mo_shape_elements(shape) == channels;
 }
 
@@ -156,10 +159,10 @@ static bool fits_filter(const mo_work_input *in, int at, int bias,
     f = grouped ? group_filter_of(weights, backwards)
                 : filter_of(weights, backwards);
     if (backwards || grouped ? data->dims[1] != f.in
-                             : !divides(f.in, data->dims[1]))
+                             : !is_divisor(f.in, data->dims[1]))
         return false;
     if (!backwards || grouped ? made->dims[1] != f.out
-                              : !divides(f.out, made->dims[1]))
+                              : !is_divisor(f.out, made->dims[1]))
         return false;
     return !added || is_bias(added, made->dims[1]);
 }
@@ -196,8 +199,10 @@ static bool fits_attention(const mo_work_input *in)
 
     if (!q || !k || !v || !made)
         return true;
-    return dim(q, 1) == dim(k, 1) && dim(k, 2) == dim(v, 2) &&
-           dim(made, 2) == dim(q, 2) && dim(made, 1) == dim(v, 1);
+    return dim_from_end(q, 1) == dim_from_end(k, 1) &&
+           dim_from_end(k, 2) == dim_from_end(v, 2) &&
+           dim_from_end(made, 2) == dim_from_end(q, 2) &&
+           dim_from_end(made, 1) == dim_from_end(v, 1);
 }
 
 bool mo_work_shapes_agree(const mo_work_input *in)

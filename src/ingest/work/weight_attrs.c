@@ -28,7 +28,7 @@ static int read_port(const char *text, size_t length)
     return (int) port;
 }
 
-static void read_one(const char *text, size_t length, mo_weight_attr *told)
+static void read_weight(const char *text, size_t length, mo_weight_attr *told)
 {
     const char *colon = memchr(text, ':', length);
     size_t before = colon ? (size_t) (colon - text) : length;
@@ -49,7 +49,7 @@ bool mo_weight_attr_next(mo_weight_attr_list *list, mo_weight_attr *told)
         return false;
     stop = memchr(list->text, ';', list->length);
     length = stop ? (size_t) (stop - list->text) : list->length;
-    read_one(list->text, length, told);
+    read_weight(list->text, length, told);
     length += stop != NULL;
     list->text += length;
     list->length -= length;

@@ -195,7 +195,7 @@ static void open_slots(filler *f, int n)
 }
 
 /* Sets the shape of slot from an input. */
-static void show(filler *f, const arrival *a, int slot)
+static void set_slot(filler *f, const arrival *a, int slot)
 {
     int index = shape_index(a->source, a->port);
 
@@ -213,7 +213,7 @@ static void show(filler *f, const arrival *a, int slot)
     f->dtypes[slot] = mo_dtype_list_get(a->source->dtypes, index);
 }
 
-static void count(filler *f, const arrival *a)
+static void count_read(filler *f, const arrival *a)
 {
     if (f->read < 0 || a->bytes < 0)
         f->read = MO_UNKNOWN;
@@ -229,7 +229,7 @@ static bool is_constant(filler *f, const arrival *a)
 }
 
 /* Puts an input without a port into the next free slot; returns that. */
-static int show_loose(filler *f, const arrival *a, int slot)
+static int set_free_slot(filler *f, const arrival *a, int slot)
 {
     while (slot < f->n_inputs && f->taken[slot])
         slot++;
@@ -238,13 +238,13 @@ static int show_loose(filler *f, const arrival *a, int slot)
             (mo_input_order_free_input){ slot, is_constant(f, a) };
     f->first_is_loose |= slot == 0;
     f->n_loose++;
-    show(f, a, slot);
+    set_slot(f, a, slot);
     return slot;
 }
 
 /* The weights listed in the op's attrs, where no input has that port
  * already. */
-static void gather_told(filler *f, const mo_op *op)
+static void gather_weight_attrs(filler *f, const mo_op *op)
 {
     mo_weight_attr_list list = mo_weight_attr_list_of(attrs_of(op));
     const char *dtype = list.length ? mo_dtype_list_get(op->dtypes, 0) : NULL;
@@ -271,7 +271,7 @@ static void gather_told(filler *f, const mo_op *op)
     }
 }
 
-static void forget_inputs(filler *f)
+static void clear_inputs(filler *f)
 {
     f->n_inputs = 0;
     f->n_loose = 0;
@@ -285,20 +285,20 @@ static void gather_inputs(filler *f, int op)
 {
     int n = n_arrivals(f->g, op), slot = 0;
 
-    forget_inputs(f);
+    clear_inputs(f);
     for (int i = 0; i < n; i++) {
         arrival a = arrival_at(f->g, op, i);
 
-        count(f, &a);
+        count_read(f, &a);
         if (a.slot != MO_PORT_NONE)
-            show(f, &a, a.slot);
+            set_slot(f, &a, a.slot);
     }
-    gather_told(f, &f->g->ops[op]);
+    gather_weight_attrs(f, &f->g->ops[op]);
     for (int i = 0; i < n && slot < MO_WORK_MAX_PORTS; i++) {
         arrival a = arrival_at(f->g, op, i);
 
         if (a.slot == MO_PORT_NONE)
-            slot = show_loose(f, &a, slot);
+            slot = set_free_slot(f, &a, slot);
     }
 }
 
@@ -340,7 +340,7 @@ static double flops_of(filler *f, const mo_op *op, const mo_operator *kind)
     return flops >= 0 && isfinite(flops) ? flops : MO_UNKNOWN;
 }
 
-static bool touches_memory(mo_class class)
+static bool uses_memory(mo_class class)
 {
     return class != MO_CLASS_NONE && class != MO_CLASS_FREE &&
            class != MO_CLASS_SHAPE;
@@ -371,7 +371,7 @@ static double read_of_picked(filler *f, int id)
 
 /* Bytes of weights that are no inputs: a graph may list them in attrs, or give
  * only their total. */
-static double weights_apart(const filler *f, int id)
+static double separate_weights(const filler *f, int id)
 {
     const mo_op *op = &f->g->ops[id];
     bool has_feeds = f->g->feed_start[id] != f->g->feed_start[id + 1];
@@ -383,9 +383,9 @@ static double weights_apart(const filler *f, int id)
 static double bytes_of(filler *f, int id, const mo_operator *kind)
 {
     double written = (double) f->g->ops[id].output_bytes, read = f->read;
-    double apart = weights_apart(f, id), picked;
+    double apart = separate_weights(f, id), picked;
 
-    if (!touches_memory(kind->class))
+    if (!uses_memory(kind->class))
         return 0;
     if (written < 0 || read < 0 || apart < 0)
         return MO_UNKNOWN;

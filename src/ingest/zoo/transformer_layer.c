@@ -71,7 +71,7 @@ int mo_zoo_layer_input_port(const mo_zoo_layer_op *part)
     return -1;
 }
 
-static int64_t dimension(const mo_zoo_config *config, char letter)
+static int64_t dimension_size(const mo_zoo_config *config, char letter)
 {
     switch (letter) {
     case 'b':
@@ -93,7 +93,7 @@ static int64_t element_bytes(const mo_zoo_config *config)
 }
 
 /* A terabyte is more than any device holds, and far enough from overflow that
- * nothing else here has to look out for it. */
+ * no other function here has to check for it. */
 mo_status mo_zoo_check_sizes(const mo_zoo_config *config, mo_error *err)
 {
     static const char *const largest[] = { "bti", "btt", "di" };
@@ -102,7 +102,7 @@ mo_status mo_zoo_check_sizes(const mo_zoo_config *config, mo_error *err)
     for (int i = 0; i < 3; i++) {
         int64_t size = element_bytes(config);
         for (const char *s = largest[i]; *s; s++)
-            if (!mo_int64_mul(size, dimension(config, *s), &size) ||
+            if (!mo_int64_mul(size, dimension_size(config, *s), &size) ||
                 size > limit)
                 return mo_fail(err, MO_E_USAGE,
                                "a tensor would be larger "
@@ -112,24 +112,25 @@ mo_status mo_zoo_check_sizes(const mo_zoo_config *config, mo_error *err)
     return MO_OK;
 }
 
-static int64_t elements(const mo_zoo_config *config, const char *shape)
+static int64_t count_elements(const mo_zoo_config *config, const char *shape)
 {
     int64_t n = 1;
     for (const char *s = shape; *s; s++)
-        n *= dimension(config, *s);
+        n *= dimension_size(config, *s);
     return n;
 }
 
 static int64_t size_bytes(const mo_zoo_config *config, const char *shape)
 {
-    return elements(config, shape) * element_bytes(config);
+    return count_elements(config, shape) * element_bytes(config);
 }
 
 double mo_zoo_flops(const mo_zoo_config *config, const mo_zoo_layer_op *part)
 {
-    double inner = part->inner ? (double) dimension(config, part->inner) : 1;
+    double inner =
+        part->inner ? (double) dimension_size(config, part->inner) : 1;
 
-    return part->work * (double) elements(config, part->output) * inner;
+    return part->work * (double) count_elements(config, part->output) * inner;
 }
 
 int64_t mo_zoo_weight_bytes(const mo_zoo_config *config,
@@ -174,7 +175,7 @@ static void put_shape(const mo_zoo_config *config, const char *letters,
     mo_shape shape = { 0 };
 
     for (const char *s = letters; *s; s++)
-        shape.dims[shape.rank++] = dimension(config, *s);
+        shape.dims[shape.rank++] = dimension_size(config, *s);
     mo_out_bytes(out, text, mo_shape_write(&shape, text));
 }
 
@@ -200,7 +201,7 @@ static void put_weights(const mo_zoo_config *config,
 static void put_scale(const mo_zoo_config *config, mo_out *out)
 {
     mo_out_text(out, "\"values\":\"1:");
-    mo_out_double(out, 1 / sqrt((double) dimension(config, 'h')));
+    mo_out_double(out, 1 / sqrt((double) dimension_size(config, 'h')));
     mo_out_char(out, '"');
 }
 
@@ -212,7 +213,7 @@ static void put_network_input(const mo_zoo_config *config, int port,
     mo_out_char(out, '"');
 }
 
-/* What stands before the next member: the brace, or a comma. */
+/* Writes what precedes the next member: the brace, or a comma. */
 static void begin_member(mo_out *out, char *before)
 {
     mo_out_char(out, *before);

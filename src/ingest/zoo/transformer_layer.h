@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zoo_layer.h - the one layer that all models of the zoo are stacks of.
+ * transformer_layer.h - the transformer layer that all models of the zoo are
+ * stacks of.
  *
- * The parts in the frame stand there once per head:
+ * The parts in the frame exist once per head:
  *
  *                   +--------------------------------------------+
  *                   | q, q_bias --------------.                  |
@@ -58,19 +59,19 @@ typedef struct mo_zoo_layer_op {
 /* In an order in which each follows what it reads. */
 extern const mo_zoo_layer_op mo_zoo_layer_ops[MO_ZOO_LAYER_OPS];
 
-/* How many inputs a part has; all heads count as one. */
+/* Returns the number of inputs of a part; all heads count as one. */
 int mo_zoo_count_inputs(const mo_zoo_layer_op *part);
 
-/* The port that takes the layer's input, or -1. */
+/* Returns the port of the layer's input, or -1. */
 int mo_zoo_layer_input_port(const mo_zoo_layer_op *part);
 
-/* Is every tensor of a size we can count with?  To be asked before the
- * functions below. */
+/* Fails when a tensor is too large; the functions below rely on it. */
 mo_status mo_zoo_check_sizes(const mo_zoo_config *config, mo_error *err);
 
 double mo_zoo_flops(const mo_zoo_config *config, const mo_zoo_layer_op *part);
 
-/* Memory traffic: everything is read once and written once. */
+/* Returns the memory traffic in bytes: everything is read once and written
+ * once. */
 double mo_zoo_bytes(const mo_zoo_config *config, const mo_zoo_layer_op *part);
 
 int64_t mo_zoo_weight_bytes(const mo_zoo_config *config,
@@ -79,8 +80,8 @@ int64_t mo_zoo_output_bytes(const mo_zoo_config *config,
                             const mo_zoo_layer_op *part);
 
 /* Write the shape of the output, and the attrs as a JSON object or nothing
- * when there are none.  network_port is the port that takes the network's
- * input, or -1. */
+ * when there are none. network_port is the port of the network's input, or
+ * -1. */
 void mo_zoo_write_shape(const mo_zoo_config *config,
                         const mo_zoo_layer_op *part, mo_out *out);
 void mo_zoo_write_attrs(const mo_zoo_config *config,

@@ -27,11 +27,11 @@ const mo_zoo_model mo_zoo_models[] = {
 };
 /* clang-format on */
 
-/* Inputs of a part, where they are not the index of another. */
+/* Inputs of a part that are not the index of another. */
 enum { NOTHING = -1, LAYER_INPUT = -2, ALL_HEADS = -3 };
 
-/* All layers are alike, so what an op holds is worked out once for each part
- * and then copied. */
+/* All layers are alike, so an op's fields are computed once for each part and
+ * then copied. */
 typedef struct plan {
     mo_op op;
     const char *first_attrs;       /* instead of op's, in the first layer */
@@ -70,7 +70,7 @@ static bool is_dtype(const char *text)
            strcmp(text, "bf16") == 0;
 }
 
-static mo_status check(const mo_zoo_config *config, mo_error *err)
+static mo_status check_config(const mo_zoo_config *config, mo_error *err)
 {
     int64_t ops;
 
@@ -98,13 +98,13 @@ static mo_status check(const mo_zoo_config *config, mo_error *err)
     return mo_zoo_check_sizes(config, err);
 }
 
-static mo_status keep(zoo *z, const char *text, const char **kept,
-                      mo_error *err)
+static mo_status keep_text(zoo *z, const char *text, const char **kept,
+                           mo_error *err)
 {
     return mo_builder_text(z->builder, text, strlen(text), kept, err);
 }
 
-/* Keeps what was written into out, which is gone afterwards. */
+/* Stores the text in out, which is freed. */
 static mo_status keep_written(zoo *z, mo_out *out, const char **kept,
                               mo_error *err)
 {
@@ -174,8 +174,8 @@ static mo_status make_plan(zoo *z, const mo_zoo_layer_op *part, plan *p,
     for (int port = 0; port < MO_ZOO_MAX_INPUTS; port++)
         p->inputs[port] = find_input(part->inputs[port]);
 
-    if ((status = keep(z, part->type, &op->type, err)) != MO_OK ||
-        (status = keep(z, z->config->dtype, &op->dtype, err)) != MO_OK ||
+    if ((status = keep_text(z, part->type, &op->type, err)) != MO_OK ||
+        (status = keep_text(z, z->config->dtype, &op->dtype, err)) != MO_OK ||
         (status = keep_shape(z, part, &op->shape, err)) != MO_OK ||
         (status = keep_attrs(z, part, NOTHING, &op->attrs, err)) != MO_OK)
         return status;
@@ -282,7 +282,7 @@ static mo_status add_layer(zoo *z, int layer, mo_error *err)
 static mo_status add_all(zoo *z, mo_error *err)
 {
     const char *name;
-    mo_status status = keep(z, z->config->name, &name, err);
+    mo_status status = keep_text(z, z->config->name, &name, err);
 
     if (status != MO_OK)
         return status;
@@ -300,7 +300,7 @@ mo_status mo_zoo_build(const mo_zoo_config *config, mo_graph **graph,
     zoo z = { .config = config, .layer_input = NOTHING };
     mo_status status;
 
-    if ((status = check(config, err)) != MO_OK ||
+    if ((status = check_config(config, err)) != MO_OK ||
         (status = mo_builder_new(NULL, &z.builder, err)) != MO_OK)
         return status;
 
