@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copy.h - boxes of a copy on their way to kernels (inside of
- * exec/backend/cuda).
+ * copy.h - device code of strided copies, for copy.c.
  *
- * Boxes of one form differ only in where they begin: the parts of a concat, the
- * windows of a partition.  A kernel has a few forms built in, and many boxes of
- * each as its arguments.  Elements are moved by the 16 bytes where everything
- * is a multiple of that, else by as many as go.
+ * Boxes of one shape differ only in their offsets: the parts of a concat, the
+ * windows of a partition. A kernel has a few shapes built in, and the pointers
+ * of many boxes as its argument. Words of 16 bytes are copied where all
+ * offsets, strides and extents are multiples of that, else the largest power
+ * of two that divides them.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_KERNELS_COPY_H
 #define MO_EXEC_BACKEND_CUDA_KERNELS_COPY_H
@@ -21,36 +21,37 @@
 enum {
     MO_CUDA_COPY_NOT_TRANSPOSED = -1,
     MO_CUDA_COPY_TRANSPOSE_TILE =
-        32, /* turned forms are moved in such squares */
+        32, /* edge of the tiles of transposed copies */
     MO_CUDA_COPY_MAX_WIDTH = 16
 };
 
-/* Zeros where nothing else is said: forms are compared byte by byte. */
+/* Unused elements are zero: shapes are compared by memcmp. */
 typedef struct mo_cuda_copy_shape {
-    int64_t width; /* bytes that are moved at once */
-    int64_t rank;  /* at least 1; strides count widths */
+    int64_t width; /* bytes of a word */
+    int64_t rank;  /* at least 1; strides are in words */
     int64_t extent[MO_MAX_RANK];
     int64_t in_stride[MO_MAX_RANK], out_stride[MO_MAX_RANK];
-    int64_t fills;  /* with filler, and nothing is read */
-    int64_t turned; /* the dimension along which the input is contiguous, where
-                       the output is along the last */
+    int64_t fills;      /* writes filler and reads nothing */
+    int64_t transposed; /* the dimension along which the input is contiguous
+                           where the output is along the last; else
+                           MO_CUDA_COPY_NOT_TRANSPOSED */
     unsigned char filler[MO_CUDA_COPY_MAX_WIDTH];
 } mo_cuda_copy_shape;
 
 typedef struct mo_cuda_copy_box {
-    mo_cuda_copy_shape form;
-    int from, to;                  /* operands; from may be MO_CALL_COPY_FILL */
+    mo_cuda_copy_shape shape;
+    int from, to; /* indices of operands; from may be MO_CALL_COPY_FILL */
     int64_t in_offset, out_offset; /* bytes */
 } mo_cuda_copy_box;
 
-/* Of one that mo_backend_copy_check has seen and that is not empty; elem is the
- * type it writes. */
+/* Returns the shape and offsets of a box that mo_backend_copy_check has
+ * accepted and that is not empty; elem is the element type of the result. */
 mo_cuda_copy_box mo_cuda_copy_box_of(const mo_call_copy *copy,
                                      const mo_call_copy_box *box, mo_elem elem);
 
-/* A kernel's share of the work: one form, so many boxes, blocks for each. */
+/* The boxes of one shape in a launch, with the number of blocks for each. */
 typedef struct mo_cuda_copy_group {
-    const mo_cuda_copy_shape *form;
+    const mo_cuda_copy_shape *shape;
     int n_boxes;
     int64_t blocks;
 } mo_cuda_copy_group;
@@ -63,23 +64,12 @@ typedef struct mo_cuda_copy_pointers {
     char *out;
 } mo_cuda_copy_pointers;
 
-/* The blocks that a box of a form is worth, at most so many where it is not
- * turned. */
-int64_t mo_cuda_copy_shape_blocks(const mo_cuda_copy_shape *form, int threads,
+/* Returns the number of blocks for a box: one per tile if transposed, else at
+ * most most. */
+int64_t mo_cuda_copy_shape_blocks(const mo_cuda_copy_shape *shape, int threads,
                                   int64_t most);
 
-void mo_cuda_emit_copy(const mo_cuda_copy_group *portions, int n, int threads,
+void mo_cuda_emit_copy(const mo_cuda_copy_group *groups, int n, int threads,
                        mo_cuda_source *code);
-
-/* What was written since the last cut: boxes that meet nothing of it may run
- * side by side. */
-typedef struct mo_cuda_write_set mo_cuda_write_set;
-mo_status mo_cuda_write_set_new(const mo_call *call, const mo_tensor_desc *out,
-                                mo_cuda_write_set **written, mo_error *err);
-void mo_cuda_write_set_free(mo_cuda_write_set *written);
-
-/* Adds a box; false when it meets something: then all else is forgotten. */
-bool mo_cuda_write_set_add(mo_cuda_write_set *written,
-                           const mo_call_copy_box *box);
 
 #endif

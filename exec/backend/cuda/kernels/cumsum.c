@@ -3,16 +3,15 @@
 #include "exec/backend/cuda/kernels/single_kernel.h"
 
 /*
- * Many lines, or short ones: a thread for each, side by side.  Few long ones: a
- * block for each, which goes along it chunk by chunk.  Sums of reals are
- * doubles on the way.
+ * Prefix sums (cumsum.cu): a thread per line where lines are many or short, a
+ * block per line for few long ones.
  */
 enum { BLOCK = 256, PER = 4, SHORT = 64 };
 
 #include "exec/backend/cuda/kernels/cumsum.inc"
 
-static void add_numbers(mo_cuda_source *code, const mo_call_cumsum *cumsum,
-                        bool real)
+static void emit_sizes(mo_cuda_source *code, const mo_call_cumsum *cumsum,
+                       bool real)
 {
     mo_cuda_source_printf(
         code,
@@ -46,7 +45,7 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     mo_cuda_emit_types(&draft.code, out[0].elem, 1,
                        mo_tensor_desc_elements(&out[0]));
     mo_cuda_emit_epilogue(&draft.code, call, &out[0], 1);
-    add_numbers(&draft.code, cumsum, mo_elem_is_float(out[0].elem));
+    emit_sizes(&draft.code, cumsum, mo_elem_is_float(out[0].elem));
     mo_cuda_source_append(&draft.code, common_source);
     mo_cuda_source_append(&draft.code, alone ? thread_source : block_source);
     return mo_cuda_single_kernel_new(unit, call, 1, &draft, kernel, err);

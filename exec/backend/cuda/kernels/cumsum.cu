@@ -17,7 +17,7 @@ typedef double A;
 /* example:end */
 /* embed: common_source */
 MO_DEVICE A add(A a, A b) { return ADD; }
-/* Where step i of a line is; its first element is at from. */
+/* Offset of step i of a line whose first element is at from. */
 #define AT(i) (from + (REVERSE ? (PLACE) COUNT - 1 - (i) : (i)) * \
                       (PLACE) INNER)
 #define FROM(line) ((line) / (PLACE) INNER * (PLACE) COUNT * \
@@ -43,7 +43,7 @@ MO_KERNEL_OF(cumsum, BLOCK)(const T *in, T *out, struct mo_extra p)
 #define cumsum cumsum_block
 /* example:end */
 /* embed: block_source */
-/* Of all threads before this one, and of the whole block. */
+/* Exclusive scan over the threads of the block; *total is the sum of all. */
 MO_DEVICE A scan(A x, A *total)
 {
     MO_SHARED A cells[BLOCK / 32];

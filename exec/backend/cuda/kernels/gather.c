@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gathers.  Whatever an index means, it picks a slice of contiguous elements; a
- * thread moves as many bytes of one as divide it.
+ * Gather. Every index, whatever its kind, selects a slice of contiguous
+ * elements; a thread copies the largest word that divides a slice.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -17,17 +17,17 @@ typedef struct gather_kernel {
     mo_cuda_grid grid;
 } gather_kernel;
 
-/* A gather being written. */
-typedef struct writing {
+/* A gather whose code is generated. */
+typedef struct gather_problem {
     const mo_call_gather *call;
     mo_elem index_elem;
-    int64_t width;              /* bytes a thread moves */
-    int64_t per;                /* of these in a slice */
-    int64_t count;              /* and in the result */
+    int64_t width;              /* bytes of a word */
+    int64_t per;                /* words of a slice */
+    int64_t count;              /* words of the result */
     int64_t per_batch;          /* ND: slices of the data in a batch */
-    int64_t steps[MO_MAX_RANK]; /* ND: slices that a step along each of dims
-                                   passes; ELEMENTS: strides of the data */
-} writing;
+    int64_t steps[MO_MAX_RANK]; /* ND: slices per step along each of dims;
+                                   ELEMENTS: strides of the data */
+} gather_problem;
 
 static int64_t product(const int64_t *dims, int n)
 {
@@ -38,7 +38,7 @@ static int64_t product(const int64_t *dims, int n)
     return all;
 }
 
-static void set_steps(writing *w, const int64_t *dims, int n)
+static void set_strides(gather_problem *w, const int64_t *dims, int n)
 {
     int64_t step = 1;
 
@@ -46,7 +46,7 @@ static void set_steps(writing *w, const int64_t *dims, int n)
         w->steps[d] = step;
 }
 
-static int64_t slices_of(const mo_call_gather *g)
+static int64_t count_slices(const mo_call_gather *g)
 {
     switch (g->kind) {
     case MO_CALL_GATHER_AXIS:
@@ -58,9 +58,10 @@ static int64_t slices_of(const mo_call_gather *g)
     }
 }
 
-static writing begin(const mo_call_gather *g, mo_elem elem, mo_elem index_elem)
+static gather_problem make_problem(const mo_call_gather *g, mo_elem elem,
+                                   mo_elem index_elem)
 {
-    writing w = { .call = g, .index_elem = index_elem, .width = 16 };
+    gather_problem w = { .call = g, .index_elem = index_elem, .width = 16 };
     int64_t bytes = (int64_t) mo_elem_size(elem);
 
     if (g->kind != MO_CALL_GATHER_ELEMENTS)
@@ -68,12 +69,12 @@ static writing begin(const mo_call_gather *g, mo_elem elem, mo_elem index_elem)
     while (bytes % w.width != 0)
         w.width /= 2;
     w.per = bytes / w.width;
-    w.count = slices_of(g) * w.per;
+    w.count = count_slices(g) * w.per;
     if (g->kind == MO_CALL_GATHER_ND) {
         w.per_batch = product(g->dims, g->depth);
-        set_steps(&w, g->dims, g->depth);
+        set_strides(&w, g->dims, g->depth);
     } else if (g->kind == MO_CALL_GATHER_ELEMENTS) {
-        set_steps(&w, g->data.dims, g->data.rank);
+        set_strides(&w, g->data.dims, g->data.rank);
     }
     return w;
 }
@@ -94,9 +95,9 @@ static mo_status check_indices(const mo_call_gather *g,
     }
 }
 
-/* ---- sources: from is the slice, -1 where there is none */
+/* ---- device code: from is the slice, -1 where the index is out of range */
 
-static void add_axis(const writing *w, mo_cuda_source *code)
+static void emit_axis(const gather_problem *w, mo_cuda_source *code)
 {
     const mo_call_gather *g = w->call;
     int64_t extent[] = { g->batch, g->outer, g->count, w->per };
@@ -113,7 +114,7 @@ static void add_axis(const writing *w, mo_cuda_source *code)
         (long long) g->axis);
 }
 
-static void add_tuples(const writing *w, mo_cuda_source *code)
+static void emit_tuples(const gather_problem *w, mo_cuda_source *code)
 {
     const mo_call_gather *g = w->call;
     int64_t extent[] = { g->batch, g->count, w->per };
@@ -133,7 +134,7 @@ static void add_tuples(const writing *w, mo_cuda_source *code)
             d, (long long) g->dims[d], (long long) w->steps[d]);
 }
 
-static void add_elements(const writing *w, mo_cuda_source *code)
+static void emit_elements(const gather_problem *w, mo_cuda_source *code)
 {
     const mo_call_gather *g = w->call;
 
@@ -151,7 +152,7 @@ static void add_elements(const writing *w, mo_cuda_source *code)
     mo_cuda_source_append(code, ";\nconst long long within = 0;\n");
 }
 
-static void add_source(const writing *w, mo_cuda_source *code)
+static void emit_gather(const gather_problem *w, mo_cuda_source *code)
 {
     const char *type = mo_cuda_bytes_type_name(w->width);
 
@@ -166,11 +167,11 @@ static void add_source(const writing *w, mo_cuda_source *code)
         mo_cuda_elem_type_name(w->index_elem), type, type);
     mo_cuda_emit_grid_stride_loop(code, w->count);
     if (w->call->kind == MO_CALL_GATHER_AXIS)
-        add_axis(w, code);
+        emit_axis(w, code);
     else if (w->call->kind == MO_CALL_GATHER_ND)
-        add_tuples(w, code);
+        emit_tuples(w, code);
     else
-        add_elements(w, code);
+        emit_elements(w, code);
     mo_cuda_source_printf(
         code,
         "out[t] = from >= 0 ? data[from * %lldLL + within] : zero;\n"
@@ -180,12 +181,13 @@ static void add_source(const writing *w, mo_cuda_source *code)
 
 /* ---- kernel */
 
-static mo_status ask(mo_backend_unit *unit, const writing *w,
-                     mo_cuda_function **function, mo_error *err)
+static mo_status request_function(mo_backend_unit *unit,
+                                  const gather_problem *w,
+                                  mo_cuda_function **function, mo_error *err)
 {
     mo_cuda_source code = { 0 };
 
-    add_source(w, &code);
+    emit_gather(w, &code);
     return mo_cuda_jit_request_source(unit, &code, "gather", function, err);
 }
 
@@ -194,7 +196,8 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                          const mo_tensor_desc *out, mo_backend_kernel **kernel,
                          mo_error *err)
 {
-    writing w = begin(&call->u.gather, out[0].elem, in[1].desc.elem);
+    gather_problem w =
+        make_problem(&call->u.gather, out[0].elem, in[1].desc.elem);
     mo_status status = mo_backend_check_gather(call, in, out, err);
     gather_kernel *gather;
 
@@ -210,7 +213,7 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
         return mo_fail_memory(err);
     gather->grid = mo_cuda_grid_stride_grid(unit, w.count);
     if (w.count > 0)
-        status = ask(unit, &w, &gather->function, err);
+        status = request_function(unit, &w, &gather->function, err);
     if (status != MO_OK) {
         free(gather);
         return status;

@@ -73,14 +73,14 @@ void mo_cuda_index_error_disable(mo_backend_unit *unit)
     unit->index_error = NULL;
 }
 
-/* Kernels tell one more than the size, which may be 0. */
+/* Kernels store the size plus one, since the size may be 0. */
 mo_status mo_cuda_index_error_check(mo_backend_unit *unit, mo_error *err)
 {
-    long long told = unit->index_error ? *unit->index_error : 0;
+    long long reported = unit->index_error ? *unit->index_error : 0;
 
-    if (told == 0)
+    if (reported == 0)
         return MO_OK;
     *unit->index_error = 0;
     return mo_fail(err, MO_E_INPUT, "an index is outside of %lld elements",
-                   told - 1);
+                   reported - 1);
 }

@@ -11,27 +11,28 @@
 #include "exec/op/interp_taps.h"
 
 /*
- * A thread makes one element: the sum over the taps of all dimensions that are
- * resized, whose weights are multiplied.  Taps are one table of words: for each
- * such dimension where an element's taps begin, then their indices, then their
- * weights.  The nearest neighbour is one tap, whatever the type.
+ * Interpolation. A thread computes one element: the sum over the taps of all
+ * resized dimensions, with the product of their weights. The taps are a table
+ * of 32-bit words: for each resized dimension the first tap of every element,
+ * then the indices of the taps, then their weights. Nearest neighbour has one
+ * tap, for any element type.
  */
 enum { BLOCK = 128 };
 
-/* Where the parts of a dimension are in the table. */
-typedef struct tap_places {
+/* Offsets of the parts of a dimension in the table. */
+typedef struct tap_offsets {
     int64_t first, index, weight;
-} tap_places;
+} tap_offsets;
 
 typedef struct tap_table {
     int32_t *words;
     size_t n, room;
-    tap_places places[MO_MAX_RANK];
+    tap_offsets offsets[MO_MAX_RANK];
 } tap_table;
 
 /* ---- table */
 
-static mo_status add_word(tap_table *table, int32_t word, mo_error *err)
+static mo_status append_word(tap_table *table, int32_t word, mo_error *err)
 {
     mo_status status = MO_ARRAY_GROW(table->words, table->n, table->room, err);
 
@@ -40,19 +41,19 @@ static mo_status add_word(tap_table *table, int32_t word, mo_error *err)
     return status;
 }
 
-static mo_status add_numbers(tap_table *table, const int64_t *numbers,
-                             int64_t n, int64_t *place, mo_error *err)
+static mo_status append_numbers(tap_table *table, const int64_t *numbers,
+                                int64_t n, int64_t *place, mo_error *err)
 {
     mo_status status = MO_OK;
 
     *place = (int64_t) table->n;
     for (int64_t i = 0; i < n && status == MO_OK; i++)
-        status = add_word(table, (int32_t) numbers[i], err);
+        status = append_word(table, (int32_t) numbers[i], err);
     return status;
 }
 
-static mo_status add_weights(tap_table *table, const float *weights, int64_t n,
-                             int64_t *place, mo_error *err)
+static mo_status append_weights(tap_table *table, const float *weights,
+                                int64_t n, int64_t *place, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -61,15 +62,15 @@ static mo_status add_weights(tap_table *table, const float *weights, int64_t n,
         int32_t word;
 
         memcpy(&word, &weights[i], sizeof word);
-        status = add_word(table, word, err);
+        status = append_word(table, word, err);
     }
     return status;
 }
 
-static mo_status add_taps(const mo_call_interpolate *call, int d,
-                          tap_table *table, mo_error *err)
+static mo_status append_taps(const mo_call_interpolate *call, int d,
+                             tap_table *table, mo_error *err)
 {
-    tap_places *places = &table->places[d];
+    tap_offsets *offsets = &table->offsets[d];
     mo_call_interp_taps taps = { 0 };
     int64_t n = 0;
     mo_status status = mo_call_interp_taps_init(call, d, &taps, err);
@@ -82,31 +83,31 @@ static mo_status add_taps(const mo_call_interpolate *call, int d,
                          (long long) call->in[d], (long long) call->out[d]);
     if (status == MO_OK)
         status =
-            add_numbers(table, taps.first, taps.n + 1, &places->first, err);
+            append_numbers(table, taps.first, taps.n + 1, &offsets->first, err);
     if (status == MO_OK)
-        status = add_numbers(table, taps.index, n, &places->index, err);
+        status = append_numbers(table, taps.index, n, &offsets->index, err);
     if (status == MO_OK)
-        status = add_weights(table, taps.weight, n, &places->weight, err);
+        status = append_weights(table, taps.weight, n, &offsets->weight, err);
     mo_call_interp_taps_clear(&taps);
     return status;
 }
 
-/* A dimension of which nothing moves has no taps; the table is never empty, so
- * that there is one. */
+/* Dimensions that are not resized have no taps; the table has at least one
+ * word, so that it can be allocated. */
 static mo_status make_table(const mo_call_interpolate *call, tap_table *table,
                             mo_error *err)
 {
-    mo_status status = add_word(table, 0, err);
+    mo_status status = append_word(table, 0, err);
 
     for (int d = 0; d < call->rank && status == MO_OK; d++)
         if (call->moves[d])
-            status = add_taps(call, d, table, err);
+            status = append_taps(call, d, table, err);
     return status;
 }
 
-/* ---- code */
+/* ---- device code */
 
-static int64_t in_stride(const mo_call_interpolate *call, int d)
+static int64_t input_stride(const mo_call_interpolate *call, int d)
 {
     int64_t stride = 1;
 
@@ -115,8 +116,9 @@ static int64_t in_stride(const mo_call_interpolate *call, int d)
     return stride;
 }
 
-/* A name of the loop over dimension d; "a" before the first. */
-static const char *name_of(char name[16], char letter, int d)
+/* Returns the name of a variable of the loop over dimension d; "a" before the
+ * first. */
+static const char *loop_variable(char name[16], char letter, int d)
 {
     if (d < 0)
         snprintf(name, 16, "%c", letter);
@@ -126,9 +128,9 @@ static const char *name_of(char name[16], char letter, int d)
 }
 
 /* The loop over the taps of dimension d, inside of that of dimension outer: a
- * is where a tap is so far, w its weight. */
-static void add_loop(mo_cuda_source *code, const tap_places *places, int d,
-                     int outer, int64_t stride, bool weighs)
+ * is the partial offset, w the partial weight. */
+static void emit_loop(mo_cuda_source *code, const tap_offsets *offsets, int d,
+                      int outer, int64_t stride, bool weighs)
 {
     char a[16], w[16];
 
@@ -136,19 +138,19 @@ static void add_loop(mo_cuda_source *code, const tap_places *places, int d,
         code,
         "const int end%d = taps[%lld + i%d];\n"
         "for (int t%d = taps[%lld + i%d]; t%d < end%d; t%d++) {\n",
-        d, (long long) places->first + 1, d, d, (long long) places->first, d, d,
-        d, d);
+        d, (long long) offsets->first + 1, d, d, (long long) offsets->first, d,
+        d, d, d);
     mo_cuda_source_printf(
         code,
         "const PLACE a%d = %s + (PLACE) taps[%lld + t%d] * (PLACE) "
         "%lldLL;\n",
-        d, name_of(a, 'a', outer), (long long) places->index, d,
+        d, loop_variable(a, 'a', outer), (long long) offsets->index, d,
         (long long) stride);
     if (weighs)
         mo_cuda_source_printf(
             code,
             "const float w%d = %s * ((const float *) taps)[%lld + t%d];\n", d,
-            name_of(w, 'w', outer), (long long) places->weight, d);
+            loop_variable(w, 'w', outer), (long long) offsets->weight, d);
 }
 
 static const char kernel_head[] =
@@ -160,20 +162,20 @@ static const char kernel_head[] =
     "    if (self >= (PLACE) ELEMENTS)\n"
     "        return;\n";
 
-/* What is not resized is where it was. */
-static void add_start(mo_cuda_source *code, const mo_call_interpolate *call)
+/* The offset along the dimensions that are not resized. */
+static void emit_start(mo_cuda_source *code, const mo_call_interpolate *call)
 {
     mo_cuda_emit_indices(code, "self", call->out, call->rank);
     mo_cuda_source_append(code, "const PLACE a = 0");
     for (int d = 0; d < call->rank; d++)
         if (!call->moves[d])
             mo_cuda_source_printf(code, " + (PLACE) i%d * (PLACE) %lldLL", d,
-                                  (long long) in_stride(call, d));
+                                  (long long) input_stride(call, d));
     mo_cuda_source_append(code, ";\n");
 }
 
-static void add_kernel(mo_cuda_source *code, const mo_call_interpolate *call,
-                       const tap_table *table, int64_t elements)
+static void emit_kernel(mo_cuda_source *code, const mo_call_interpolate *call,
+                        const tap_table *table, int64_t elements)
 {
     bool nearest = call->mode == MO_CALL_INTERPOLATE_NEAREST;
     int last = -1, loops = 0;
@@ -182,22 +184,23 @@ static void add_kernel(mo_cuda_source *code, const mo_call_interpolate *call,
     mo_cuda_source_printf(code, "#define BLOCK %d\n#define ELEMENTS %lldLL\n",
                           BLOCK, (long long) elements);
     mo_cuda_source_append(code, kernel_head);
-    add_start(code, call);
+    emit_start(code, call);
     if (!nearest)
         mo_cuda_source_append(code, "const float w = 1;\nR v = 0;\n");
     for (int d = 0; d < call->rank; d++)
         if (call->moves[d]) {
-            add_loop(code, &table->places[d], d, last, in_stride(call, d),
-                     !nearest);
+            emit_loop(code, &table->offsets[d], d, last, input_stride(call, d),
+                      !nearest);
             last = d;
             loops++;
         }
     if (nearest)
         mo_cuda_source_printf(code, "out[self] = in[%s];\n",
-                              name_of(a, 'a', last));
+                              loop_variable(a, 'a', last));
     else
         mo_cuda_source_printf(code, "v += %s * load(in[%s]);\n",
-                              name_of(w, 'w', last), name_of(a, 'a', last));
+                              loop_variable(w, 'w', last),
+                              loop_variable(a, 'a', last));
     while (loops-- > 0)
         mo_cuda_source_append(code, "}\n");
     mo_cuda_source_append(code,
@@ -206,10 +209,11 @@ static void add_kernel(mo_cuda_source *code, const mo_call_interpolate *call,
 
 /* ---- kernel */
 
-static mo_status make(mo_backend_unit *unit, const mo_call *call,
-                      const mo_backend_operand *in, const mo_tensor_desc *out,
-                      const tap_table *table, mo_backend_kernel **kernel,
-                      mo_error *err)
+static mo_status prepare_interpolate(mo_backend_unit *unit, const mo_call *call,
+                                     const mo_backend_operand *in,
+                                     const mo_tensor_desc *out,
+                                     const tap_table *table,
+                                     mo_backend_kernel **kernel, mo_error *err)
 {
     int64_t elements = mo_tensor_desc_elements(&out[0]);
     int64_t most = mo_tensor_desc_elements(&in[0].desc);
@@ -222,7 +226,7 @@ static mo_status make(mo_backend_unit *unit, const mo_call *call,
     mo_cuda_emit_types(&draft.code, out[0].elem, 1,
                        elements > most ? elements : most);
     mo_cuda_emit_epilogue(&draft.code, call, &out[0], 1);
-    add_kernel(&draft.code, &call->u.interpolate, table, elements);
+    emit_kernel(&draft.code, &call->u.interpolate, table, elements);
     status = mo_cuda_single_kernel_new(unit, call, 1, &draft, kernel, err);
     if (status == MO_OK)
         status = mo_cuda_single_kernel_set_table(
@@ -246,7 +250,7 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
         return status;
     status = make_table(&call->u.interpolate, &table, err);
     if (status == MO_OK)
-        status = make(unit, call, in, out, &table, kernel, err);
+        status = prepare_interpolate(unit, call, in, out, &table, kernel, err);
     free(table.words);
     return status;
 }

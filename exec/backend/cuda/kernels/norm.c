@@ -4,9 +4,9 @@
 
 #include "exec/backend/cuda/kernels/norm.inc"
 
-/* What a row is multiplied by. */
-static void add_factor(mo_cuda_source *code, const mo_call_norm *norm,
-                       bool wide)
+/* Emits the scale factor of a row. */
+static void emit_factor(mo_cuda_source *code, const mo_call_norm *norm,
+                        bool wide)
 {
     mo_cuda_source_printf(code,
                           "#define CENTER %d\n#define SCALE %d\n"
@@ -45,7 +45,7 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                        mo_tensor_desc_elements(&out[0]));
     mo_cuda_emit_epilogue_prefetch(&draft.code, call, in, &out[0], width);
     mo_cuda_emit_row_reduction(&draft.code, &rows);
-    add_factor(&draft.code, norm, out[0].elem == MO_ELEM_F64);
+    emit_factor(&draft.code, norm, out[0].elem == MO_ELEM_F64);
     mo_cuda_source_append(&draft.code, kernel_source);
     return mo_cuda_single_kernel_new(unit, call, 1, &draft, kernel, err);
 }

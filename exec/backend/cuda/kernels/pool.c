@@ -7,23 +7,21 @@
 #include "exec/op/window_geometry.h"
 
 /*
- * A thread has WIDTH neighbours of the result, which are channels of one place
- * where channels lie last.  Small windows are read as a whole before anything
- * is done with them; of others a thread may have a part: DEEP of them share a
- * window.
+ * Max and average pooling: pool.cu.
  */
 enum {
     BLOCK = 128,
-    SIDE = 32, /* results next to each other in a block with parts */
-    MOST_DEEP = 16,
-    PER_PART = 4, /* elements that make a further part worth while */
+    SIDE = 32, /* neighbouring results of a block that splits windows */
+    MAX_SPLIT = 16,
+    MIN_PER_THREAD =
+        4, /* elements per thread, at least, where windows are split */
     SMALL_WINDOW = 16
 };
 
 typedef struct pool_shape {
     mo_call_pool call; /* in three spatial dimensions */
-    int64_t window;    /* elements of a window at most */
-    int width, deep;
+    int64_t window;    /* elements of a window, at most */
+    int width, split;
     bool small;
     bool has_indices;
 } pool_shape;
@@ -32,7 +30,7 @@ typedef struct pool_shape {
 
 /* ---- shape */
 
-static int64_t window_of(const mo_call_pool *c)
+static int64_t window_elements(const mo_call_pool *c)
 {
     const mo_call_window *s = &c->sweep;
     int64_t window = 1;
@@ -48,39 +46,39 @@ static int64_t window_of(const mo_call_pool *c)
     return window;
 }
 
-static int deep_of(const mo_backend_unit *unit, const pool_shape *shape,
-                   int64_t items)
+static int choose_window_split(const mo_backend_unit *unit,
+                               const pool_shape *shape, int64_t items)
 {
-    int deep = 1;
+    int split = 1;
 
     if (shape->small || shape->has_indices ||
         items > (int64_t) unit->sms * 4 * SIDE)
         return 1;
-    while (deep < MOST_DEEP && 2 * deep <= shape->window / PER_PART)
-        deep *= 2;
-    return deep;
+    while (split < MAX_SPLIT && 2 * split <= shape->window / MIN_PER_THREAD)
+        split *= 2;
+    return split;
 }
 
-static pool_shape shape_of(const mo_backend_unit *unit, const mo_call *call,
-                           const mo_tensor_desc *out)
+static pool_shape make_shape(const mo_backend_unit *unit, const mo_call *call,
+                             const mo_tensor_desc *out)
 {
     pool_shape shape = { .call = call->u.pool, .width = 1 };
     const mo_call_pool *c = &shape.call;
 
     shape.call.sweep = mo_call_window_to_3d(&call->u.pool.sweep);
     shape.has_indices = call->n_out > 1;
-    shape.window = window_of(c);
+    shape.window = window_elements(c);
     shape.small = !c->adaptive && shape.window <= SMALL_WINDOW;
     if (c->channels_last && !shape.has_indices)
         shape.width = mo_cuda_epilogue_vector_width(call, out, c->channels);
-    shape.deep =
-        deep_of(unit, &shape, mo_tensor_desc_elements(out) / shape.width);
+    shape.split = choose_window_split(
+        unit, &shape, mo_tensor_desc_elements(out) / shape.width);
     return shape;
 }
 
-/* ---- code */
+/* ---- device code */
 
-static void add_counts(mo_cuda_source *code, const mo_call_pool *c)
+static void emit_counts(mo_cuda_source *code, const mo_call_pool *c)
 {
     const mo_call_window *s = &c->sweep;
 
@@ -93,8 +91,8 @@ static void add_counts(mo_cuda_source *code, const mo_call_pool *c)
                           c->count == MO_CALL_POOL_COUNT_PADDED);
 }
 
-static void add_numbers(mo_cuda_source *code, const pool_shape *shape,
-                        const mo_tensor_desc *out)
+static void emit_sizes(mo_cuda_source *code, const pool_shape *shape,
+                       const mo_tensor_desc *out)
 {
     const mo_call_pool *c = &shape->call;
 
@@ -106,12 +104,12 @@ static void add_numbers(mo_cuda_source *code, const pool_shape *shape,
         "#define LAST %d\n#define DEEP %d\n#define BLOCK %d\n"
         "#define ITEMS %lldLL\n",
         (long long) c->channels, c->average, c->adaptive, c->channels_last,
-        shape->deep, shape->deep > 1 ? SIDE * shape->deep : BLOCK,
+        shape->split, shape->split > 1 ? SIDE * shape->split : BLOCK,
         (long long) (mo_tensor_desc_elements(&out[0]) / shape->width));
 }
 
-static void add_indices(mo_cuda_source *code, const mo_call *call,
-                        const mo_tensor_desc *out)
+static void emit_index_type(mo_cuda_source *code, const mo_call *call,
+                            const mo_tensor_desc *out)
 {
     bool has_indices = call->n_out > 1;
 
@@ -128,8 +126,8 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                          const mo_tensor_desc *out, mo_backend_kernel **kernel,
                          mo_error *err)
 {
-    pool_shape shape = shape_of(unit, call, &out[0]);
-    int side = shape.deep > 1 ? SIDE : BLOCK;
+    pool_shape shape = make_shape(unit, call, &out[0]);
+    int side = shape.split > 1 ? SIDE : BLOCK;
     int64_t elements = mo_tensor_desc_elements(&out[0]);
     int64_t in_elements = mo_tensor_desc_elements(&in[0].desc);
     mo_cuda_single_kernel_spec draft = { .name = "pool" };
@@ -137,16 +135,16 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
 
     if (status == MO_OK)
         status = mo_cuda_grid_1d(elements / shape.width, side,
-                                 side * shape.deep, &draft.grid, err);
+                                 side * shape.split, &draft.grid, err);
     if (status != MO_OK)
         return status;
     elements = elements > in_elements ? elements : in_elements;
     mo_cuda_emit_types(&draft.code, out[0].elem, shape.width,
                        mo_cuda_window_max_index(&shape.call.sweep, elements));
     mo_cuda_emit_epilogue(&draft.code, call, &out[0], shape.width);
-    add_numbers(&draft.code, &shape, out);
-    add_counts(&draft.code, &shape.call);
-    add_indices(&draft.code, call, out);
+    emit_sizes(&draft.code, &shape, out);
+    emit_counts(&draft.code, &shape.call);
+    emit_index_type(&draft.code, call, out);
     mo_cuda_source_append(&draft.code, common_source);
     mo_cuda_source_append(&draft.code,
                           shape.small ? small_source : large_source);

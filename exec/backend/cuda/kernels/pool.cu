@@ -21,7 +21,7 @@
 /* example:end */
 /* embed: common_source */
 typedef struct { PLACE first, count, step; } SPAN;
-/* What of a window is not beyond the edges. */
+/* The part of a window that is inside of the input. */
 MO_DEVICE SPAN span_of(PLACE o, PLACE in, PLACE out, PLACE kernel,
                        PLACE stride, PLACE step, PLACE pad)
 {
@@ -42,7 +42,7 @@ MO_DEVICE SPAN span_of(PLACE o, PLACE in, PLACE out, PLACE kernel,
     return s;
 }
 typedef struct { R v[WIDTH]; PLACE place; } BEST;
-/* What is no number is never the largest. */
+/* NaN is never the maximum. */
 MO_DEVICE void take(WIDE w, PLACE place, BEST *b)
 {
 #pragma unroll
@@ -63,7 +63,7 @@ MO_DEVICE void take(WIDE w, PLACE place, BEST *b)
 namespace small_window {
 /* example:end */
 /* embed: small_source */
-/* All elements of a window first, so that their loads run side by side. */
+/* Loads all elements of a window first, so that the loads overlap. */
 #define EACH_TAP \
     _Pragma("unroll") for (int k0 = 0; k0 < K0; k0++) \
     _Pragma("unroll") for (int k1 = 0; k1 < K1; k1++) \
@@ -110,7 +110,7 @@ MO_DEVICE void fold(const T *in, PLACE from, const PLACE *o,
 }
 /* embed: ending_source */
 #define SIDE (BLOCK / DEEP)
-/* What the parts have found, put together in their order. */
+/* Joins the partial results of DEEP threads, in their order. */
 MO_DEVICE void join(BEST *b, int side, int deep)
 {
     MO_SHARED R cells[DEEP][SIDE][WIDTH];
@@ -126,7 +126,8 @@ MO_DEVICE void join(BEST *b, int side, int deep)
                 b->v[i] = x;
         }
 }
-/* Elements of a dimension that an average counts; end: of the padding. */
+/* Elements of a dimension that an average counts; end is the end of the
+ * padding. */
 MO_DEVICE PLACE counted(PLACE o, PLACE data, PLACE end, PLACE kernel,
                         PLACE stride, PLACE step, PLACE pad)
 {

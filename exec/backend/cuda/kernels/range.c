@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranges.  Integers are counted exactly; numbers are computed from the start,
- * not from their neighbours, so that errors do not add up.
+ * Range: start + i * step. Integers are exact; reals are computed from the
+ * index, not from the previous element, so that errors do not accumulate.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,12 +14,12 @@ typedef struct range_kernel {
     mo_backend_kernel base;
     mo_cuda_function *function; /* NULL: the result has no elements */
     mo_cuda_grid grid;
-    bool told; /* start and step are operands */
+    bool has_operands; /* start and step are operands */
 } range_kernel;
 
-/* A number of an operand as a double, or as an integer. */
-static void add_operand(mo_cuda_source *code, const char *name, mo_elem elem,
-                        bool real)
+/* The value of an operand as a double, or as an integer. */
+static void emit_operand(mo_cuda_source *code, const char *name, mo_elem elem,
+                         bool real)
 {
     const char *type = real ? "double" : "long long";
 
@@ -32,22 +32,22 @@ static void add_operand(mo_cuda_source *code, const char *name, mo_elem elem,
         mo_cuda_source_printf(code, "*%s_at;\n", name);
 }
 
-static void add_source(mo_cuda_source *code, const mo_call *call,
+static void emit_range(mo_cuda_source *code, const mo_call *call,
                        const mo_backend_operand *in, const mo_tensor_desc *out)
 {
-    bool told = call->n_in > 0, real = mo_elem_is_float(out->elem);
+    bool has_operands = call->n_in > 0, real = mo_elem_is_float(out->elem);
     char result[MO_CUDA_EXPR_SIZE];
 
     mo_cuda_source_append(code, "MO_KERNEL(range)(");
-    if (told)
+    if (has_operands)
         mo_cuda_source_printf(code, "const %s *start_at, const %s *step_at, ",
                               mo_cuda_elem_type_name(in[0].desc.elem),
                               mo_cuda_elem_type_name(in[2].desc.elem));
     mo_cuda_source_printf(code, "%s *out)\n{\nMO_BEGIN();\n",
                           mo_cuda_elem_type_name(out->elem));
-    if (told) {
-        add_operand(code, "start", in[0].desc.elem, real);
-        add_operand(code, "step", in[2].desc.elem, real);
+    if (has_operands) {
+        emit_operand(code, "start", in[0].desc.elem, real);
+        emit_operand(code, "step", in[2].desc.elem, real);
     } else {
         mo_cuda_source_printf(code, "const %s start = %lldLL, step = %lldLL;\n",
                               real ? "double" : "long long",
@@ -64,13 +64,14 @@ static void add_source(mo_cuda_source *code, const mo_call *call,
     mo_cuda_source_printf(code, "out[t] = %s;\n}\n}\n", result);
 }
 
-static mo_status ask(mo_backend_unit *unit, const mo_call *call,
-                     const mo_backend_operand *in, const mo_tensor_desc *out,
-                     mo_cuda_function **function, mo_error *err)
+static mo_status request_function(mo_backend_unit *unit, const mo_call *call,
+                                  const mo_backend_operand *in,
+                                  const mo_tensor_desc *out,
+                                  mo_cuda_function **function, mo_error *err)
 {
     mo_cuda_source code = { 0 };
 
-    add_source(&code, call, in, out);
+    emit_range(&code, call, in, out);
     return mo_cuda_jit_request_source(unit, &code, "range", function, err);
 }
 
@@ -89,10 +90,11 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     range = calloc(1, sizeof *range);
     if (!range)
         return mo_fail_memory(err);
-    range->told = call->n_in > 0;
+    range->has_operands = call->n_in > 0;
     range->grid = mo_cuda_grid_stride_grid(unit, count);
     if (count > 0)
-        status = ask(unit, call, in, &out[0], &range->function, err);
+        status =
+            request_function(unit, call, in, &out[0], &range->function, err);
     if (status != MO_OK) {
         free(range);
         return status;
@@ -106,15 +108,15 @@ static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                          void *workspace, CUstream stream, mo_error *err)
 {
     const range_kernel *range = (const range_kernel *) kernel;
-    const void *start = range->told ? in[0] : NULL;
-    const void *step = range->told ? in[2] : NULL;
+    const void *start = range->has_operands ? in[0] : NULL;
+    const void *step = range->has_operands ? in[2] : NULL;
     void *result = out[0], *args[] = { &start, &step, &result };
 
     (void) workspace;
     if (!range->function)
         return MO_OK;
     return mo_cuda_launch(unit, range->function, &range->grid, stream,
-                          range->told ? args : args + 2, err);
+                          range->has_operands ? args : args + 2, err);
 }
 
 const mo_cuda_kernel_class mo_cuda_range_kernel = { prepare, NULL, enqueue,

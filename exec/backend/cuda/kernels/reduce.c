@@ -1,23 +1,235 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "exec/backend/cuda/jit/codegen.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
-#include "exec/backend/cuda/kernels/reduce_shape.h"
 #include "exec/backend/cuda/kernels/single_kernel.h"
+#include "exec/op/call.h"
+
+/* ---- shape: dimensions are sorted by their stride in the input and adjacent
+ * ones are collapsed. Where the innermost one is reduced, the threads of a
+ * result are neighbours; where it is kept, the results are. A result has
+ * `lanes` threads of a block and `splits` blocks, whose partial results are
+ * joined by a second kernel. */
+
+typedef struct reduce_axis {
+    int64_t extent, in, out;
+} reduce_axis;
+
+typedef struct reduce_axes {
+    reduce_axis axes[MO_MAX_RANK]; /* outermost first */
+    int n;
+    int64_t size; /* product of the extents */
+} reduce_axes;
+
+typedef struct reduce_shape {
+    reduce_axes kept, folded;
+    bool by_rows; /* the innermost dimension is reduced */
+    int width;    /* elements per vector load, all of one result */
+    int lanes, outputs;
+    int splits;
+    int64_t share; /* vectors that each split reduces */
+} reduce_shape;
+
+enum {
+    WARP_SIZE = 32,
+    BLOCK_THREADS = 256,   /* of a block with neighbouring results */
+    MAX_LANES = 256,       /* threads of a result that is a row */
+    MAX_COLUMN_LANES = 16, /* threads of a result that is a column */
+    MIN_PER_LANE = 4,      /* elements per thread, at least */
+    MIN_PER_SPLIT = 16,    /* elements per thread and split, at least */
+    MAX_SPLITS = 64
+};
+
+/* ---- dimensions */
+
+typedef struct sorted_axes {
+    reduce_axis axes[MO_MAX_RANK];
+    bool reduced[MO_MAX_RANK];
+    int n;
+} sorted_axes;
+
+static void insert_axis(sorted_axes *s, reduce_axis axis, bool reduced)
+{
+    int at = s->n++;
+
+    for (; at > 0 && s->axes[at - 1].in < axis.in; at--) {
+        s->axes[at] = s->axes[at - 1];
+        s->reduced[at] = s->reduced[at - 1];
+    }
+    s->axes[at] = axis;
+    s->reduced[at] = reduced;
+}
+
+/* Collapses an axis with the previous one where their strides allow it. */
+static void append_axis(reduce_axes *list, reduce_axis axis, bool follows)
+{
+    reduce_axis *last = list->n > 0 ? &list->axes[list->n - 1] : NULL;
+
+    list->size *= axis.extent;
+    if (follows && last && last->in == axis.in * axis.extent &&
+        last->out == axis.out * axis.extent) {
+        axis.extent *= last->extent;
+        *last = axis;
+    } else {
+        list->axes[list->n++] = axis;
+    }
+}
+
+static void set_axes(const mo_call_reduce *reduce, reduce_shape *shape)
+{
+    sorted_axes s = { .n = 0 };
+
+    for (int d = 0; d < reduce->rank; d++) {
+        reduce_axis axis = { reduce->extent[d], reduce->in_stride[d],
+                             reduce->reduced[d] ? 0 : reduce->out_stride[d] };
+
+        if (axis.extent != 1)
+            insert_axis(&s, axis, reduce->reduced[d]);
+    }
+    shape->kept.size = shape->folded.size = 1;
+    for (int i = 0; i < s.n; i++)
+        append_axis(s.reduced[i] ? &shape->folded : &shape->kept, s.axes[i],
+                    i > 0 && s.reduced[i - 1] == s.reduced[i]);
+    shape->by_rows = s.n > 0 && s.reduced[s.n - 1];
+}
+
+/* ---- tiling */
+
+/* Vectors must not cross the end of a row, and all must be aligned. */
+static int vector_width(const reduce_shape *shape, int bytes)
+{
+    const reduce_axes *folded = &shape->folded, *kept = &shape->kept;
+    int width = MO_CUDA_VECTOR_BYTES / bytes;
+
+    if (!shape->by_rows || folded->axes[folded->n - 1].in != 1)
+        return 1;
+    for (int i = 0; i < folded->n; i++)
+        while (width > 1 && (i < folded->n - 1 ? folded->axes[i].in
+                                               : folded->axes[i].extent) %
+                                    width !=
+                                0)
+            width /= 2;
+    for (int i = 0; i < kept->n; i++)
+        while (width > 1 && kept->axes[i].in % width != 0)
+            width /= 2;
+    return width;
+}
+
+static int power_of_two_below(int64_t wish, int most)
+{
+    int n = 1;
+
+    while (2 * n <= wish && n < most)
+        n *= 2;
+    return n;
+}
+
+static void tile_rows(reduce_shape *shape, int sms)
+{
+    int64_t vectors = shape->folded.size / shape->width;
+    bool many = shape->kept.size > (int64_t) sms * WARP_SIZE;
+
+    shape->lanes = power_of_two_below(vectors / (many ? MIN_PER_LANE : 2),
+                                      many ? WARP_SIZE : MAX_LANES);
+    shape->outputs =
+        shape->lanes < BLOCK_THREADS / 2 ? BLOCK_THREADS / 2 / shape->lanes : 1;
+}
+
+static void tile_columns(reduce_shape *shape, int sms)
+{
+    int64_t results = shape->kept.size;
+    int side = 1;
+
+    while (side < WARP_SIZE && side < results)
+        side *= 2;
+    shape->lanes = power_of_two_below(shape->folded.size / MIN_PER_LANE,
+                                      MAX_COLUMN_LANES * WARP_SIZE / side);
+    while (shape->lanes > 1 &&
+           results * shape->lanes > (int64_t) sms * 8 * BLOCK_THREADS)
+        shape->lanes /= 2;
+    shape->outputs = side;
+    while (shape->outputs * shape->lanes < BLOCK_THREADS / 2 &&
+           results / shape->outputs > sms)
+        shape->outputs *= 2;
+}
+
+/* Long reductions of few results use several blocks for each. */
+static void split_reduction(reduce_shape *shape, int sms)
+{
+    int64_t vectors = shape->folded.size / shape->width;
+    int64_t blocks = (shape->kept.size + shape->outputs - 1) / shape->outputs;
+    int64_t wish = blocks > 0 ? 2 * (int64_t) sms / blocks : 1;
+    int64_t most = vectors / ((int64_t) shape->lanes * MIN_PER_SPLIT);
+
+    wish = wish < most ? wish : most;
+    wish = wish < MAX_SPLITS ? wish : MAX_SPLITS;
+    shape->splits = wish > 1 ? (int) wish : 1;
+    shape->share = (vectors + shape->splits - 1) / shape->splits;
+}
+
+static reduce_shape make_shape(const mo_call_reduce *reduce, int bytes, int sms)
+{
+    reduce_shape shape = { 0 };
+
+    set_axes(reduce, &shape);
+    shape.width = vector_width(&shape, bytes);
+    if (shape.by_rows)
+        tile_rows(&shape, sms);
+    else
+        tile_columns(&shape, sms);
+    split_reduction(&shape, sms);
+    return shape;
+}
+
+/* ---- device code */
+
+static void emit_offsets(mo_cuda_source *code, const char *name,
+                         const reduce_axes *list, bool out)
+{
+    int64_t extents[MO_MAX_RANK], strides[MO_MAX_RANK];
+
+    for (int i = 0; i < list->n; i++) {
+        extents[i] = list->axes[i].extent;
+        strides[i] = out ? list->axes[i].out : list->axes[i].in;
+    }
+    mo_cuda_emit_offset_function(code, name, extents, strides, list->n);
+}
+
+static void emit_shape(mo_cuda_source *code, const reduce_shape *shape)
+{
+    mo_cuda_source_printf(
+        code,
+        "#define RESULTS %lldLL\n#define FOLDED %lldLL\n"
+        "#define BY_ROWS %d\n#define LANES %d\n#define OUTPUTS %d\n"
+        "#define BLOCK (LANES * OUTPUTS)\n"
+        "#define SPLITS %d\n#define SHARE %lldLL\n",
+        (long long) shape->kept.size, (long long) shape->folded.size,
+        shape->by_rows, shape->lanes, shape->outputs, shape->splits,
+        (long long) shape->share);
+    emit_offsets(code, "in_of", &shape->kept, false);
+    emit_offsets(code, "out_of", &shape->kept, true);
+    emit_offsets(code, "step_of", &shape->folded, false);
+}
+
+/* ---- kernel */
 
 #include "exec/backend/cuda/kernels/reduce.inc"
 
-/* What an element x contributes, and what two gathered values a and b make. */
-typedef struct recipe {
+/* Expressions: the neutral element, the contribution of an element x, the
+ * combination of accumulators a and b, and the result of an accumulator a. */
+typedef struct reduce_op {
     const char *nothing, *part, *both, *end;
-} recipe;
+} reduce_op;
 
 #define LEAST_INT "(-0x7fffffffffffffffll - 1)"
 #define U(x)      "(unsigned long long) " x
 #define PLUS      "(A) (" U("a") " + " U("b") ")"
 
-static const recipe reals[] = {
+static const reduce_op reals[] = {
     [MO_CALL_REDUCE_SUM] = { "0", "x", "a + b", "a" },
     [MO_CALL_REDUCE_MEAN] = { "0", "x", "a + b", "a / (A) FOLDED" },
     [MO_CALL_REDUCE_MAX] = { "-MO_INF_D", "x", "b > a ? b : a", "a" },
@@ -29,7 +241,7 @@ static const recipe reals[] = {
     [MO_CALL_REDUCE_OR] = { "0", "x != 0", "a != 0 || b != 0", "a" },
 };
 
-static const recipe integers[] = {
+static const reduce_op integers[] = {
     [MO_CALL_REDUCE_SUM] = { "0", "x", PLUS, "a" },
     [MO_CALL_REDUCE_MEAN] = { "0", "x", PLUS, "FOLDED > 0 ? a / FOLDED : 0" },
     [MO_CALL_REDUCE_MAX] = { LEAST_INT, "x", "b > a ? b : a", "a" },
@@ -47,28 +259,30 @@ static const recipe integers[] = {
 typedef struct reduce_kernel {
     mo_backend_kernel base;
     const mo_call *call;
-    mo_cuda_function *fold, *join; /* NULL: none */
+    mo_cuda_function *fold, *join; /* join is NULL without splits; both are NULL
+                                      for an empty result */
     mo_cuda_grid fold_grid, join_grid;
 } reduce_kernel;
 
-static void add_recipe(mo_cuda_source *code, mo_call_reduce_op op, bool real)
+static void emit_op(mo_cuda_source *code, mo_call_reduce_op op, bool real)
 {
-    const recipe *how = real ? &reals[op] : &integers[op];
+    const reduce_op *op_text = real ? &reals[op] : &integers[op];
 
     mo_cuda_source_printf(code,
                           "typedef %s A;\n#define NOTHING %s\n"
                           "MO_DEVICE A part_of(A x) { return %s; }\n"
                           "MO_DEVICE A both(A a, A b) { return %s; }\n"
                           "MO_DEVICE A end_of(A a) { return %s; }\n",
-                          real ? "double" : "long long", how->nothing,
-                          how->part, how->both, how->end);
+                          real ? "double" : "long long", op_text->nothing,
+                          op_text->part, op_text->both, op_text->end);
 }
 
-static mo_status ask(mo_backend_unit *unit, const mo_call *call,
-                     const mo_backend_operand *in, const mo_tensor_desc *out,
-                     const mo_cuda_reduce_shape *shape, const char *source,
-                     const char *name, mo_cuda_function **function,
-                     mo_error *err)
+static mo_status request_function(mo_backend_unit *unit, const mo_call *call,
+                                  const mo_backend_operand *in,
+                                  const mo_tensor_desc *out,
+                                  const reduce_shape *shape, const char *source,
+                                  const char *name, mo_cuda_function **function,
+                                  mo_error *err)
 {
     mo_elem elem = out[0].elem;
     int64_t elements = mo_tensor_desc_elements(&in[0].desc);
@@ -78,14 +292,14 @@ static mo_status ask(mo_backend_unit *unit, const mo_call *call,
         elements = shape->kept.size;
     mo_cuda_emit_types(&code, elem, shape->width, elements);
     mo_cuda_emit_epilogue(&code, call, &out[0], 1);
-    mo_cuda_emit_reduce_shape(&code, shape);
-    add_recipe(&code, call->u.reduce.op, mo_elem_is_float(elem));
+    emit_shape(&code, shape);
+    emit_op(&code, call->u.reduce.op, mo_elem_is_float(elem));
     mo_cuda_source_append(&code, source);
     return mo_cuda_jit_request_source(unit, &code, name, function, err);
 }
 
-static mo_status set_grids(const mo_cuda_reduce_shape *shape,
-                           reduce_kernel *made, mo_error *err)
+static mo_status set_grids(const reduce_shape *shape, reduce_kernel *made,
+                           mo_error *err)
 {
     enum { JOIN_THREADS = 64 };
     mo_status status =
@@ -102,23 +316,24 @@ static mo_status set_grids(const mo_cuda_reduce_shape *shape,
                            &made->join_grid, err);
 }
 
-static mo_status make(mo_backend_unit *unit, const mo_call *call,
-                      const mo_backend_operand *in, const mo_tensor_desc *out,
-                      reduce_kernel *made, mo_error *err)
+static mo_status prepare_reduce(mo_backend_unit *unit, const mo_call *call,
+                                const mo_backend_operand *in,
+                                const mo_tensor_desc *out, reduce_kernel *made,
+                                mo_error *err)
 {
-    mo_cuda_reduce_shape shape = mo_cuda_reduce_shape_of(
-        &call->u.reduce, (int) mo_elem_size(out[0].elem), unit->sms);
+    reduce_shape shape =
+        make_shape(&call->u.reduce, (int) mo_elem_size(out[0].elem), unit->sms);
     mo_status status = mo_cuda_check_same_type(call, in, out, err);
 
     made->call = call;
     if (status == MO_OK)
         status = set_grids(&shape, made, err);
     if (status == MO_OK && shape.kept.size > 0)
-        status = ask(unit, call, in, out, &shape, fold_source, "reduce",
-                     &made->fold, err);
+        status = request_function(unit, call, in, out, &shape, fold_source,
+                                  "reduce", &made->fold, err);
     if (status == MO_OK && shape.splits > 1)
-        status = ask(unit, call, in, out, &shape, join_source, "join",
-                     &made->join, err);
+        status = request_function(unit, call, in, out, &shape, join_source,
+                                  "join", &made->join, err);
     return status;
 }
 
@@ -128,8 +343,8 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                          mo_error *err)
 {
     reduce_kernel *made = calloc(1, sizeof *made);
-    mo_status status =
-        made ? make(unit, call, in, out, made, err) : mo_fail_memory(err);
+    mo_status status = made ? prepare_reduce(unit, call, in, out, made, err)
+                            : mo_fail_memory(err);
 
     if (status != MO_OK) {
         free(made);

@@ -22,8 +22,8 @@ MO_DEVICE A both(A a, A b) { return a + b; }
 MO_DEVICE A end_of(A a) { return a; }
 /* example:end */
 /* embed: fold_source */
-/* Elements are gathered in doubles, or integers of 64 bits, as on the CPU.  A
- * block sums up in a fixed order, and so does the function behind it. */
+/* Accumulators are doubles, or integers of 64 bits, as on the CPU. The order
+ * of reduction in a block, and in join, is fixed. */
 MO_KERNEL_OF(reduce, BLOCK)(const T *in, void *to, struct mo_extra p)
 {
     MO_SHARED A cells[BLOCK];

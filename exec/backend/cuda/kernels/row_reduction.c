@@ -2,16 +2,16 @@
 #include "exec/backend/cuda/kernels/row_reduction.h"
 
 enum {
-    WARP = 32,
-    BLOCK = 128,         /* threads of a block whose rows are short */
-    MOST_THREADS = 1024, /* of a block */
-    FEW = 8,             /* elements of a thread, where rows are few */
-    SOME = 16,           /* where they are many */
-    MOST = 32            /* that a thread can keep */
+    WARP_SIZE = 32,
+    BLOCK = 128,          /* threads of a block with several rows */
+    MAX_THREADS = 1024,   /* of a block */
+    FEW_PER_THREAD = 8,   /* elements per thread where rows are few */
+    MANY_PER_THREAD = 16, /* elements per thread where rows are many */
+    MAX_KEPT = 32         /* elements that a thread keeps in registers */
 };
 
-/* A row has few elements for each thread as long as that brings in more of the
- * device; then as many as a warp can do without waiting for others. */
+/* Few elements per thread as long as more threads occupy more of the device;
+ * then as many as avoid a barrier between warps. */
 mo_cuda_row_reduction mo_cuda_row_reduction_of(const mo_backend_unit *unit,
                                                int64_t rows, int64_t count,
                                                int width)
@@ -19,17 +19,17 @@ mo_cuda_row_reduction mo_cuda_row_reduction_of(const mo_backend_unit *unit,
     mo_cuda_row_reduction r = { .rows = rows, .count = count, .width = width };
     int64_t vectors = count / width;
     bool many = rows > (int64_t) unit->sms * 32;
-    int64_t wish = many ? SOME : FEW;
+    int64_t wish = many ? MANY_PER_THREAD : FEW_PER_THREAD;
 
     r.threads = 1;
-    while (r.threads < vectors && r.threads < WARP)
+    while (r.threads < vectors && r.threads < WARP_SIZE)
         r.threads *= 2;
-    while (r.threads < MOST_THREADS && r.threads * wish < count)
+    while (r.threads < MAX_THREADS && r.threads * wish < count)
         r.threads *= 2;
     r.per = (vectors + r.threads - 1) / r.threads;
-    r.kept = r.per * width <= MOST;
-    r.at_once = r.threads <= WARP ? BLOCK / r.threads : 1;
-    while (r.at_once > 1 && r.at_once * r.threads > WARP &&
+    r.kept = r.per * width <= MAX_KEPT;
+    r.at_once = r.threads <= WARP_SIZE ? BLOCK / r.threads : 1;
+    while (r.at_once > 1 && r.at_once * r.threads > WARP_SIZE &&
            rows / r.at_once < unit->sms)
         r.at_once /= 2;
     return r;
@@ -55,7 +55,7 @@ void mo_cuda_emit_row_reduction(mo_cuda_source *code,
         "#define EARLY %d\n",
         (long long) rows->rows, (long long) rows->count, rows->threads,
         (long long) rows->per, rows->at_once, rows->kept,
-        rows->per * rows->width <= FEW);
+        rows->per * rows->width <= FEW_PER_THREAD);
     mo_cuda_source_append(
         code, rows->kept ? "#define ROW_UNROLL _Pragma(\"unroll\")\n"
                          : "#define ROW_UNROLL _Pragma(\"unroll 4\")\n");

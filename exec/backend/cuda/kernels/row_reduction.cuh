@@ -15,8 +15,8 @@
 #define ROW_UNROLL _Pragma("unroll")
 /* example:end */
 /* embed: macros */
-/* Rows that are none fill the last block up: they compute, but nobody sees it.
- * Where registers are left, they hold what the epilogue needs, too. */
+/* Rows beyond the last one compute but do not store. Where registers are left,
+ * they hold the operands of the epilogue, loaded early. */
 #define ROW_BEGIN \
     const int t = (int) threadIdx.x % THREADS; \
     const long long row = (long long) blockIdx.x * AT_ONCE + \
@@ -70,8 +70,8 @@ MO_DEVICE void load_wide(const T *from, R *to)
         ROW_VECTORS(ROW_AGAIN, statement, ROW_FINISH) \
     }
 /* embed: reductions */
-/* Threads of a row within a warp only look at each other; a longer row is a
- * block, whose warps leave what they have found in cells. */
+/* The threads of a row within a warp reduce by shuffles; a longer row is a
+ * whole block, whose warps exchange their results in cells. */
 MO_DEVICE R row_add(R a, R b) { return a + b; }
 MO_DEVICE R row_larger(R a, R b) { return b > a ? b : a; }
 #define ROW_REDUCTION(name, both) \

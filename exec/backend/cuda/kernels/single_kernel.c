@@ -13,7 +13,7 @@ typedef struct single {
     mo_cuda_function *function;
     mo_cuda_grid grid;
     int n_in;
-    CUdeviceptr table; /* or 0 */
+    CUdeviceptr table; /* 0: none */
 } single;
 
 mo_status mo_cuda_single_kernel_new(mo_backend_unit *unit, const mo_call *call,

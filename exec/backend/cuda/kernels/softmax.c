@@ -4,9 +4,9 @@
 
 #include "exec/backend/cuda/kernels/softmax.inc"
 
-static mo_status set_rows(mo_backend_unit *unit, const mo_call_softmax *softmax,
-                          int width, mo_cuda_single_kernel_spec *draft,
-                          mo_error *err)
+static mo_status emit_rows(mo_backend_unit *unit,
+                           const mo_call_softmax *softmax, int width,
+                           mo_cuda_single_kernel_spec *draft, mo_error *err)
 {
     mo_cuda_row_reduction rows =
         mo_cuda_row_reduction_of(unit, softmax->outer, softmax->count, width);
@@ -16,8 +16,8 @@ static mo_status set_rows(mo_backend_unit *unit, const mo_call_softmax *softmax,
     return mo_cuda_row_reduction_grid(&rows, &draft->grid, err);
 }
 
-static mo_status set_columns(const mo_call_softmax *softmax,
-                             mo_cuda_single_kernel_spec *draft, mo_error *err)
+static mo_status emit_columns(const mo_call_softmax *softmax,
+                              mo_cuda_single_kernel_spec *draft, mo_error *err)
 {
     enum { MOST_COLUMNS = 32, MOST_THREADS = 256 };
     int columns = 1, deep = 1;
@@ -59,8 +59,8 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                        mo_tensor_desc_elements(&out[0]));
     mo_cuda_emit_epilogue_prefetch(&draft.code, call, in, &out[0], width);
     mo_cuda_source_printf(&draft.code, "#define LOGARITHM %d\n", softmax->log);
-    status = by_rows ? set_rows(unit, softmax, width, &draft, err)
-                     : set_columns(softmax, &draft, err);
+    status = by_rows ? emit_rows(unit, softmax, width, &draft, err)
+                     : emit_columns(softmax, &draft, err);
     if (status != MO_OK) {
         mo_cuda_source_clear(&draft.code);
         return status;

@@ -11,11 +11,6 @@
 #define TILES 3
 /* example:end */
 /* embed: row_source */
-/*
- * Along the last dimension rows are done by the threads of a row.  Along
- * another one, COLUMNS neighbours stand side by side in a block, and DEEP
- * threads share each of them.
- */
 MO_KERNEL_OF(softmax, BLOCK)(const T *in, T *out, struct mo_extra p)
 {
     ROW_BEGIN

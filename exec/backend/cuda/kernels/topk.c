@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/backend/cuda/kernels/topk.h"
-
 #include <stdlib.h>
 
+#include "base/array.h"
+#include "base/minmax.h"
+#include "exec/backend/cuda/jit/codegen.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
+#include "exec/backend/cuda/kernels/kernel_class.h"
 #include "exec/backend/cuda/kernels/single_kernel.h"
+
+/* Entries that one block sorts in shared memory, and its threads, at most.
+ * Elements are compared by integer keys in the same order, and equal ones by
+ * their index: no two entries are equal, and every sort gives the same
+ * order. */
+enum { MAX_CHUNK = 2048, MAX_THREADS = 512, ENTRY_BYTES = 16 };
 
 /* ---- common */
 
 #include "exec/backend/cuda/kernels/topk.inc"
 
-void mo_cuda_emit_topk(mo_cuda_source *code, const mo_call_topk *topk,
-                       const mo_tensor_desc *out, int64_t elements, int chunk)
+static void emit_common(mo_cuda_source *code, const mo_call_topk *topk,
+                        const mo_tensor_desc *out, int64_t elements, int chunk)
 {
     mo_elem elem = out[0].elem;
 
@@ -27,16 +35,17 @@ void mo_cuda_emit_topk(mo_cuda_source *code, const mo_call_topk *topk,
         elem != MO_ELEM_U64, topk->largest, topk->sort == MO_CALL_TOPK_BY_INDEX,
         (long long) (topk->outer * topk->inner), (long long) topk->count,
         (long long) topk->inner, (long long) topk->k, chunk,
-        chunk / 2 < MO_CUDA_TOPK_THREADS ? chunk / 2 : MO_CUDA_TOPK_THREADS);
+        chunk / 2 < MAX_THREADS ? chunk / 2 : MAX_THREADS);
     mo_cuda_source_append(code, common_source);
 }
 
 /* ---- one block */
 
-static mo_status prepare_small(mo_backend_unit *unit, const mo_call *call,
-                               const mo_backend_operand *in,
-                               const mo_tensor_desc *out,
-                               mo_backend_kernel **kernel, mo_error *err)
+static mo_status prepare_single_block(mo_backend_unit *unit,
+                                      const mo_call *call,
+                                      const mo_backend_operand *in,
+                                      const mo_tensor_desc *out,
+                                      mo_backend_kernel **kernel, mo_error *err)
 {
     enum { LEAST_CHUNK = 64 };
     const mo_call_topk *topk = &call->u.topk;
@@ -46,21 +55,209 @@ static mo_status prepare_small(mo_backend_unit *unit, const mo_call *call,
 
     while (chunk < topk->count)
         chunk *= 2;
-    status = mo_cuda_grid_1d(
-        topk->k > 0 ? topk->outer * topk->inner : 0, 1,
-        chunk / 2 < MO_CUDA_TOPK_THREADS ? chunk / 2 : MO_CUDA_TOPK_THREADS,
-        &draft.grid, err);
+    status = mo_cuda_grid_1d(topk->k > 0 ? topk->outer * topk->inner : 0, 1,
+                             chunk / 2 < MAX_THREADS ? chunk / 2 : MAX_THREADS,
+                             &draft.grid, err);
     if (status != MO_OK)
         return status;
-    mo_cuda_emit_topk(&draft.code, topk, out,
-                      mo_tensor_desc_elements(&in[0].desc), chunk);
+    emit_common(&draft.code, topk, out, mo_tensor_desc_elements(&in[0].desc),
+                chunk);
     mo_cuda_source_append(&draft.code, kernel_source);
     return mo_cuda_single_kernel_new(unit, call, 1, &draft, kernel, err);
 }
 
-/* ---- the two */
+/* ---- several passes */
 
-/* A kernel of one of the two ways; the outer one belongs to the backend. */
+/*
+ * Long lines. Blocks sort chunks of a line and keep the best K of each as a
+ * run; then pairs of neighbouring runs are merged, of which again the best K
+ * are kept, until one is left. The place of an entry in the merged run is its
+ * place in its own run plus the number of better entries in the other one
+ * (merge by ranking).
+ *
+ * Where results are in the order of their indices, the K entries are sorted
+ * once more by these, in the same way.
+ */
+#include "exec/backend/cuda/kernels/topk_multipass.inc"
+
+typedef struct multipass_kernel {
+    mo_backend_kernel base;
+    mo_call_topk topk;
+    int64_t lines;
+    size_t half; /* bytes of each of the two buffers of entries */
+    mo_cuda_function *sort, *again, *merge, *put;
+} multipass_kernel;
+
+/* ---- prepare */
+
+static int64_t count_runs(int64_t count, int64_t size)
+{
+    return (count + size - 1) / size;
+}
+
+/* The largest number of entries of a line in any pass. */
+static mo_status set_workspace(multipass_kernel *made, mo_error *err)
+{
+    const mo_call_topk *topk = &made->topk;
+    int64_t most = 0, bytes;
+
+    for (int64_t size = MAX_CHUNK; size < 2 * topk->count; size *= 2) {
+        int64_t entries =
+            count_runs(topk->count, size) * mo_min_i64(topk->k, size);
+
+        most = entries > most ? entries : most;
+    }
+    if (!mo_int64_mul(most, made->lines, &most) ||
+        !mo_int64_mul(most, 2 * ENTRY_BYTES, &bytes))
+        return mo_fail(err, MO_E_LIMIT, "the best %lld of %lld lines",
+                       (long long) topk->k, (long long) made->lines);
+    made->half = (size_t) bytes / 2;
+    made->base.workspace = (size_t) bytes;
+    return MO_OK;
+}
+
+static mo_status request_function(mo_backend_unit *unit, const mo_call *call,
+                                  const mo_backend_operand *in,
+                                  const mo_tensor_desc *out, bool again,
+                                  const char *source, const char *name,
+                                  mo_cuda_function **function, mo_error *err)
+{
+    mo_cuda_source code = { 0 };
+    int64_t elements = mo_tensor_desc_elements(&in[0].desc);
+
+    emit_common(&code, &call->u.topk, out, 2 * elements, MAX_CHUNK);
+    mo_cuda_source_append(&code, run_source);
+    mo_cuda_source_printf(&code, "#define AGAIN %d\n", again);
+    mo_cuda_source_append(&code, source);
+    return mo_cuda_jit_request_source(unit, &code, name, function, err);
+}
+
+static mo_status request_all(mo_backend_unit *unit, const mo_call *call,
+                             const mo_backend_operand *in,
+                             const mo_tensor_desc *out, multipass_kernel *made,
+                             mo_error *err)
+{
+    mo_status status = request_function(unit, call, in, out, false, sort_source,
+                                        "topk_sort", &made->sort, err);
+
+    if (status == MO_OK && call->u.topk.sort == MO_CALL_TOPK_BY_INDEX)
+        status = request_function(unit, call, in, out, true, sort_source,
+                                  "topk_sort", &made->again, err);
+    if (status == MO_OK)
+        status = request_function(unit, call, in, out, false, merge_source,
+                                  "topk_merge", &made->merge, err);
+    if (status == MO_OK)
+        status = request_function(unit, call, in, out, false, put_source,
+                                  "topk_put", &made->put, err);
+    return status;
+}
+
+static mo_status prepare_multipass(mo_backend_unit *unit, const mo_call *call,
+                                   const mo_backend_operand *in,
+                                   const mo_tensor_desc *out,
+                                   mo_backend_kernel **kernel, mo_error *err)
+{
+    multipass_kernel *made = calloc(1, sizeof *made);
+    mo_status status;
+
+    if (!made)
+        return mo_fail_memory(err);
+    made->topk = call->u.topk;
+    made->lines = call->u.topk.outer * call->u.topk.inner;
+    status = set_workspace(made, err);
+    if (status == MO_OK)
+        status = request_all(unit, call, in, out, made, err);
+    if (status != MO_OK) {
+        free(made);
+        return status;
+    }
+    *kernel = &made->base;
+    return MO_OK;
+}
+
+/* ---- enqueue */
+
+typedef struct multipass_run {
+    mo_backend_unit *unit;
+    const multipass_kernel *kernel;
+    const void *in;
+    void *place[2]; /* [0] is the input of the next pass */
+    CUstream stream;
+    mo_error *err;
+} multipass_run;
+
+static void swap_buffers(multipass_run *p)
+{
+    void *other = p->place[0];
+
+    p->place[0] = p->place[1];
+    p->place[1] = other;
+}
+
+static mo_status launch_pass(multipass_run *p, const mo_cuda_function *function,
+                             int64_t items, int per_block, void **args)
+{
+    mo_cuda_grid grid;
+    mo_status status =
+        mo_cuda_grid_1d(items, per_block, MAX_THREADS, &grid, p->err);
+
+    if (status != MO_OK)
+        return status;
+    return mo_cuda_launch(p->unit, function, &grid, p->stream, args, p->err);
+}
+
+/* Sorts count entries of each line: chunks, then merges. */
+static mo_status sort_lines(multipass_run *p, const mo_cuda_function *function,
+                            int64_t count)
+{
+    const multipass_kernel *k = p->kernel;
+    void *sort_args[] = { &p->in, &p->place[0], &p->place[1] };
+    mo_status status = launch_pass(
+        p, function, k->lines * count_runs(count, MAX_CHUNK), 1, sort_args);
+
+    swap_buffers(p);
+    for (int64_t size = MAX_CHUNK; status == MO_OK && size < count; size *= 2) {
+        long long size_arg = size, count_arg = count;
+        void *merge_args[] = { &p->place[0], &p->place[1], &size_arg,
+                               &count_arg };
+
+        status = launch_pass(p, k->merge,
+                             k->lines * count_runs(count, size) *
+                                 mo_min_i64(k->topk.k, size),
+                             MAX_THREADS, merge_args);
+        swap_buffers(p);
+    }
+    return status;
+}
+
+static mo_status enqueue_multipass(mo_backend_unit *unit,
+                                   const mo_backend_kernel *kernel,
+                                   const void *const *in, void *const *out,
+                                   void *workspace, CUstream stream,
+                                   mo_error *err)
+{
+    const multipass_kernel *k = (const multipass_kernel *) kernel;
+    multipass_run p = { unit,   k,
+                        in[0],  { workspace, (char *) workspace + k->half },
+                        stream, err };
+    void *values = out[0], *indices = out[1];
+    void *put_args[] = { &p.in, &p.place[0], &values, &indices };
+    mo_status status;
+
+    if (k->topk.k == 0 || k->lines == 0)
+        return MO_OK;
+    status = sort_lines(&p, k->sort, k->topk.count);
+    if (status == MO_OK && k->again)
+        status = sort_lines(&p, k->again, k->topk.k);
+    if (status == MO_OK)
+        status = launch_pass(&p, k->put, k->lines * k->topk.k, MAX_THREADS,
+                             put_args);
+    return status;
+}
+
+/* ---- kernel */
+
+/* inner is the kernel of one of the two algorithms, owned. */
 typedef struct topk_kernel {
     mo_backend_kernel base;
     bool small;
@@ -80,10 +277,9 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     made = calloc(1, sizeof *made);
     if (!made)
         return mo_fail_memory(err);
-    made->small = call->u.topk.count <= MO_CUDA_TOPK_CHUNK;
-    status =
-        (made->small ? prepare_small : mo_cuda_topk_multipass_kernel.prepare)(
-            unit, call, in, out, &made->inner, err);
+    made->small = call->u.topk.count <= MAX_CHUNK;
+    status = (made->small ? prepare_single_block : prepare_multipass)(
+        unit, call, in, out, &made->inner, err);
     if (status != MO_OK) {
         free(made);
         return status;
@@ -99,8 +295,7 @@ static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
 {
     const topk_kernel *made = (const topk_kernel *) kernel;
 
-    return (made->small ? mo_cuda_single_kernel_enqueue
-                        : mo_cuda_topk_multipass_kernel.enqueue)(
+    return (made->small ? mo_cuda_single_kernel_enqueue : enqueue_multipass)(
         unit, made->inner, in, out, workspace, stream, err);
 }
 
@@ -109,7 +304,7 @@ static void drop(mo_backend_unit *unit, mo_backend_kernel *kernel)
     topk_kernel *made = (topk_kernel *) kernel;
 
     (made->small ? mo_cuda_single_kernel_free
-                 : mo_cuda_topk_multipass_kernel.drop)(unit, made->inner);
+                 : mo_cuda_kernel_free)(unit, made->inner);
     free(made);
 }
 

@@ -23,7 +23,7 @@ MO_DEVICE int better(ENTRY a, ENTRY b)
 {
     return a.key != b.key ? a.key < b.key : a.index < b.index;
 }
-/* Of reals, those with a sign are turned around; adding 0 makes -0 a 0. */
+/* Bits of negative reals are inverted; adding 0 turns -0 into 0. */
 MO_DEVICE ENTRY entry_of(T x, long long index)
 {
     ENTRY e;
@@ -66,8 +66,8 @@ MO_DEVICE void put(const T *in, T *values, INDEX *indices, PLACE line,
     indices[to] = (INDEX) index;
 }
 /* embed: kernel_source */
-/* What fills the chunk up comes behind all else.  Sorted by index, those that
- * were found have all the same key. */
+/* Padding of the chunk sorts behind all else. For the order by index all
+ * selected entries get the same key. */
 MO_KERNEL_OF(topk, BLOCK)(const T *in, T *values, INDEX *indices)
 {
     MO_SHARED ENTRY e[CHUNK];

@@ -4,8 +4,8 @@
 #include "exec/backend/cuda/kernels/kernel_class.h"
 #include "exec/backend/cuda/jit/codegen.h"
 
-/* Plans let a view share the bytes of what it views.  Who has two places for
- * them gets a copy. */
+/* Plans place a view in the memory of its operand; where they do not, it is a
+ * copy. */
 typedef struct view_kernel {
     mo_backend_kernel base;
     size_t bytes;
