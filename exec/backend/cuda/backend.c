@@ -15,9 +15,7 @@
 
 #include "exec/backend/cuda/algo/algo.h"
 #include "exec/backend/cuda/algo/autotune.h"
-#include "exec/backend/cuda/algo/cublaslt/cublaslt_handle.h"
-#include "exec/backend/cuda/algo/cudnn/cudnn_handle.h"
-#include "exec/backend/cuda/algo/library_preload.h"
+#include "exec/backend/cuda/algo/libraries.h"
 #include "exec/backend/cuda/driver/sm_partition.h"
 #include "exec/backend/cuda/driver/staging_buffer.h"
 #include "exec/backend/cuda/graph/capture.h"

@@ -85,7 +85,7 @@ typedef struct stage {
     const call_case *c;
     mo_backend_operand operands[CASE_OPERANDS];
     mo_tensor_desc result;
-    mo_cuda_algo_problem task;
+    mo_cuda_algo_problem problem;
     const void *in[CASE_OPERANDS];
     void *out;
     double allowed;
@@ -120,10 +120,10 @@ static void open_stage(stage *s)
     }
     s->result = c->out[0].desc;
     s->out = put(s->unit, c->out[0].data, bytes_of(&c->out[0]));
-    s->task = (mo_cuda_algo_problem){ .call = &c->call,
+    s->problem = (mo_cuda_algo_problem){ .call = &c->call,
                                       .in = s->operands,
                                       .out = &s->result };
-    MUST(mo_cuda_pack_weights(s->unit, &s->task, &err));
+    MUST(mo_cuda_pack_weights(s->unit, &s->problem, &err));
 }
 
 static void close_stage(stage *s)
@@ -131,13 +131,13 @@ static void close_stage(stage *s)
     for (int i = 0; i < s->c->call.n_in; i++)
         mo_backend_cuda.release(s->unit, (void *) (uintptr_t) s->in[i]);
     mo_backend_cuda.release(s->unit, s->out);
-    mo_cuda_packed_weights_free(s->unit, &s->task);
+    mo_cuda_packed_weights_free(s->unit, &s->problem);
 }
 
 /* ---- one way */
 
 /* What the way makes, twice; false where it cannot do this after all. */
-static bool run_way(stage *s, const mo_cuda_algo *way, mo_tensor_dense *got)
+static bool run_way(stage *s, const mo_cuda_algo *algo, mo_tensor_dense *got)
 {
     void *workspace = NULL, *const out[] = { s->out };
     size_t bytes = bytes_of(got);
@@ -146,9 +146,9 @@ static bool run_way(stage *s, const mo_cuda_algo *way, mo_tensor_dense *got)
 
     memset(got->data, 0xc7, bytes);
     MUST(mo_backend_cuda.put(s->unit, s->out, got->data, bytes, &err));
-    if (way->workspace)
-        MUST(mo_backend_cuda.alloc(s->unit, way->workspace, &workspace, &err));
-    status = way->kind->enqueue(s->unit, way, s->in, out, workspace,
+    if (algo->workspace)
+        MUST(mo_backend_cuda.alloc(s->unit, algo->workspace, &workspace, &err));
+    status = algo->kind->enqueue(s->unit, algo, s->in, out, workspace,
                                 s->unit->stream, &said);
     if (status == MO_OK)
         status = mo_backend_cuda.wait(s->unit, &said);
@@ -156,12 +156,12 @@ static bool run_way(stage *s, const mo_cuda_algo *way, mo_tensor_dense *got)
         mo_backend_cuda.release(s->unit, workspace);
     if (status == MO_E_SUPPORT)
         return false;
-    ck_assert_msg(status == MO_OK, "%s: %s", way->name, said.text);
+    ck_assert_msg(status == MO_OK, "%s: %s", algo->name, said.text);
     MUST(mo_backend_cuda.get(s->unit, got->data, s->out, bytes, &err));
     return true;
 }
 
-static void compare(const stage *s, const mo_cuda_algo *way,
+static void compare(const stage *s, const mo_cuda_algo *algo,
                     const mo_tensor_dense *got)
 {
     const mo_tensor_dense *expected = &s->c->out[0];
@@ -172,24 +172,24 @@ static void compare(const stage *s, const mo_cuda_algo *way,
 
         if (!(fabs(x - y) <= s->allowed))
             ck_abort_msg("%s: element %lld is %g, not %g (within %g)",
-                         way->name, (long long) i, x, y, s->allowed);
+                         algo->name, (long long) i, x, y, s->allowed);
     }
 }
 
-static void check_way(stage *s, const mo_cuda_algo *way)
+static void check_way(stage *s, const mo_cuda_algo *algo)
 {
     mo_tensor_dense first = { .data = NULL }, second = { .data = NULL };
 
     MUST(mo_tensor_new(&s->result, &first, &err));
     MUST(mo_tensor_new(&s->result, &second, &err));
-    if (run_way(s, way, &first)) {
-        compare(s, way, &first);
-        ck_assert(run_way(s, way, &second));
+    if (run_way(s, algo, &first)) {
+        compare(s, algo, &first);
+        ck_assert(run_way(s, algo, &second));
         ck_assert_msg(memcmp(first.data, second.data, bytes_of(&first)) == 0,
                       "%s: the second run makes other bytes than the first",
-                      way->name);
+                      algo->name);
         s->tried++;
-        printf("  %s", way->name);
+        printf("  %s", algo->name);
     }
     mo_tensor_clear(&first);
     mo_tensor_clear(&second);
@@ -198,18 +198,18 @@ static void check_way(stage *s, const mo_cuda_algo *way)
 static void check_found(stage *s, mo_cuda_algo_finder *find, const char *kind,
                         int *tried)
 {
-    mo_cuda_algo_list ways = { .n = 0 };
+    mo_cuda_algo_list algos = { .n = 0 };
 
-    MUST(find(s->unit, &s->task, &ways, &err));
+    MUST(find(s->unit, &s->problem, &algos, &err));
     MUST(mo_cuda_jit_compile(s->unit, &err));
-    for (int i = 0; i < ways.n; i++) {
-        mo_cuda_algo *way = ways.ways[i];
+    for (int i = 0; i < algos.n; i++) {
+        mo_cuda_algo *algo = algos.algos[i];
 
-        check_way(s, way);
-        *tried += strncmp(way->name, kind, strlen(kind)) == 0;
-        way->kind->drop(s->unit, way);
+        check_way(s, algo);
+        *tried += strncmp(algo->name, kind, strlen(kind)) == 0;
+        algo->kind->drop(s->unit, algo);
     }
-    free(ways.ways);
+    free(algos.algos);
 }
 
 /* Relative to the largest number of the result. */

@@ -13,7 +13,7 @@
 
 #include "exec/backend/cuda/driver/cuda_unit.h"
 #include "exec/backend/cuda/jit/jit_cache.h"
-#include "exec/backend/cuda/algo/tuning_cache.h"
+#include "exec/backend/cuda/algo/autotune.h"
 #include "exec/backend/cuda/driver/staging_buffer.h"
 #include "tests/exec/cuda/cuda_pair.h"
 #include "tests/support/suite.h"

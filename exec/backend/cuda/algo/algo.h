@@ -36,19 +36,19 @@ typedef struct mo_cuda_algo_problem {
 } mo_cuda_algo_problem;
 
 /* Is any way wanted whose name begins with this word; and this very one? */
-bool mo_cuda_algo_kind_wanted(const mo_cuda_algo_problem *task,
+bool mo_cuda_algo_kind_wanted(const mo_cuda_algo_problem *problem,
                               const char *word);
-bool mo_cuda_algo_wanted(const mo_cuda_algo_problem *task, const char *name);
+bool mo_cuda_algo_wanted(const mo_cuda_algo_problem *problem, const char *name);
 
 typedef struct mo_cuda_algo mo_cuda_algo;
 enum { MO_CUDA_ALGO_NAME_SIZE = 64 };
 
 typedef struct mo_cuda_algo_class {
     /* As of makers; workspace has way->workspace bytes. */
-    mo_status (*enqueue)(mo_backend_unit *unit, const mo_cuda_algo *way,
+    mo_status (*enqueue)(mo_backend_unit *unit, const mo_cuda_algo *algo,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err);
-    void (*drop)(mo_backend_unit *unit, mo_cuda_algo *way);
+    void (*drop)(mo_backend_unit *unit, mo_cuda_algo *algo);
 } mo_cuda_algo_class;
 
 /* The beginning of each way's own struct. */
@@ -62,20 +62,20 @@ struct mo_cuda_algo {
 };
 
 typedef struct mo_cuda_algo_list {
-    mo_cuda_algo **ways;
+    mo_cuda_algo **algos;
     int n;
 } mo_cuda_algo_list;
 
 /* Takes way over; drops it when there is no memory. */
-mo_status mo_cuda_algo_list_add(mo_backend_unit *unit, mo_cuda_algo_list *ways,
-                                mo_cuda_algo *way, mo_error *err);
+mo_status mo_cuda_algo_list_add(mo_backend_unit *unit, mo_cuda_algo_list *algos,
+                                mo_cuda_algo *algo, mo_error *err);
 
 /* Each adds the ways it knows for the task and that are wanted, the likely best
  * first; none where it cannot do it.  The task and all it points to live as
  * long as the ways. */
 typedef mo_status mo_cuda_algo_finder(mo_backend_unit *unit,
-                                      const mo_cuda_algo_problem *task,
-                                      mo_cuda_algo_list *ways, mo_error *err);
+                                      const mo_cuda_algo_problem *problem,
+                                      mo_cuda_algo_list *algos, mo_error *err);
 
 mo_cuda_algo_finder
     mo_cuda_tensorcore_algos; /* tensor cores, f32 by plain FMA too */

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "base/minmax.h"
 #include "exec/backend/cuda/algo/fused_attention.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
 #include "exec/backend/cuda/kernels/single_kernel.h"
@@ -30,28 +31,29 @@ static const char rows_source[] =
 enum { ROWS_THREADS = 128, ROWS_HELD = 4, EXPRESSION_SIZE = 96 };
 
 static const mo_call_attention *
-attention_of(const mo_cuda_attention_problem *task)
+get_attention(const mo_cuda_attention_problem *problem)
 {
-    return &task->call->u.attention;
+    return &problem->call->u.attention;
 }
 
 /* ---- what scores and masks read */
 
 /* One of them: in[in] over [batches ..., queries, keys]. */
-typedef struct sight {
+typedef struct score_operand {
     mo_elem elem;
     mo_point_access access;
-} sight;
+} score_operand;
 
-typedef struct sights {
+typedef struct score_operands {
     int n; /* the mask first, if there is one */
-    sight of[MO_CUDA_ATTENTION_MAX_SCORE_INPUTS];
-} sights;
+    score_operand of[MO_CUDA_ATTENTION_MAX_SCORE_INPUTS];
+} score_operands;
 
-static sight mask_sight(const mo_cuda_attention_problem *task)
+static score_operand mask_operand(const mo_cuda_attention_problem *problem)
 {
-    const mo_call_attention *c = attention_of(task);
-    sight mask = { task->in[3].desc.elem, { .offset = c->mask_offset } };
+    const mo_call_attention *c = get_attention(problem);
+    score_operand mask = { problem->in[3].desc.elem,
+                           { .offset = c->mask_offset } };
 
     for (int d = 0; d < c->n_batch; d++)
         mask.access.stride[d] = c->mask_batch[d];
@@ -60,22 +62,23 @@ static sight mask_sight(const mo_cuda_attention_problem *task)
     return mask;
 }
 
-static sights sights_of(const mo_cuda_attention_problem *task)
+static score_operands
+list_score_operands(const mo_cuda_attention_problem *problem)
 {
-    const mo_call_attention *c = attention_of(task);
-    sights s = { 0 };
+    const mo_call_attention *c = get_attention(problem);
+    score_operands s = { 0 };
 
     if (c->has_mask)
-        s.of[s.n++] = mask_sight(task);
+        s.of[s.n++] = mask_operand(problem);
     for (int i = 1; c->score && i < c->score->n_operands; i++, s.n++)
-        s.of[s.n] =
-            (sight){ c->score->operands[i].elem, c->score->operands[i].access };
+        s.of[s.n] = (score_operand){ c->score->operands[i].elem,
+                                     c->score->operands[i].access };
     return s;
 }
 
 /* ---- heads */
 
-static void add_begin(mo_cuda_source *code, const mo_call_attention *c,
+static void emit_base(mo_cuda_source *code, const mo_call_attention *c,
                       const char *name, int64_t offset, const int64_t *batch)
 {
     mo_point_access access = { .offset = offset };
@@ -92,7 +95,7 @@ static void add_begin(mo_cuda_source *code, const mo_call_attention *c,
     mo_cuda_source_append(code, ");\n");
 }
 
-static void add_head_type(mo_cuda_source *code, const sights *s)
+static void emit_head_type(mo_cuda_source *code, const score_operands *s)
 {
     mo_cuda_source_printf(code,
                           "struct shown { const void *pointers[%d]; };\n"
@@ -104,25 +107,26 @@ static void add_head_type(mo_cuda_source *code, const sights *s)
     mo_cuda_source_append(code, "} head;\n");
 }
 
-static void add_head(mo_cuda_source *code,
-                     const mo_cuda_attention_problem *task, const sights *s)
+static void emit_head(mo_cuda_source *code,
+                      const mo_cuda_attention_problem *problem,
+                      const score_operands *s)
 {
-    const mo_call_attention *c = attention_of(task);
+    const mo_call_attention *c = get_attention(problem);
     char name[EXPRESSION_SIZE];
 
-    add_head_type(code, s);
+    emit_head_type(code, s);
     mo_cuda_source_append(
         code, "MO_DEVICE head head_of(int batch, struct shown shown)\n"
               "{\nhead h;\n");
     mo_cuda_emit_indices(code, "batch", c->extent, c->n_batch);
-    add_begin(code, c, "q =", c->q_offset, c->q_batch);
-    add_begin(code, c, "k =", c->k_offset, c->k_batch);
-    add_begin(code, c, "v =", c->v_offset, c->v_batch);
-    add_begin(code, c, "out =", 0, c->out_batch);
+    emit_base(code, c, "q =", c->q_offset, c->q_batch);
+    emit_base(code, c, "k =", c->k_offset, c->k_batch);
+    emit_base(code, c, "v =", c->v_offset, c->v_batch);
+    emit_base(code, c, "out =", 0, c->out_batch);
     for (int i = 0; i < s->n; i++) {
         snprintf(name, sizeof name, "s%d = (const %s *) shown.pointers[%d] +",
                  i, mo_cuda_elem_type_name(s->of[i].elem), i);
-        add_begin(code, c, name, s->of[i].access.offset,
+        emit_base(code, c, name, s->of[i].access.offset,
                   s->of[i].access.stride);
     }
     mo_cuda_source_append(code, "(void) shown;\nreturn h;\n}\n");
@@ -130,8 +134,8 @@ static void add_head(mo_cuda_source *code,
 
 /* ---- scores */
 
-static void add_sight(mo_cuda_source *code, const mo_call_attention *c,
-                      const sights *s)
+static void emit_sight(mo_cuda_source *code, const mo_call_attention *c,
+                       const score_operands *s)
 {
     mo_cuda_source_append(code, "typedef struct {\n    int none;\n");
     for (int i = 0; i < s->n; i++)
@@ -152,14 +156,15 @@ static void add_sight(mo_cuda_source *code, const mo_call_attention *c,
     mo_cuda_source_append(code, "return s;\n}\n");
 }
 
-static const char *load_of(mo_elem elem)
+static const char *load_function(mo_elem elem)
 {
     return elem == MO_ELEM_F16    ? "mo_f16_load"
            : elem == MO_ELEM_BF16 ? "mo_bf16_load"
                                   : "(float)";
 }
 
-static void add_masking(mo_cuda_source *code, const sights *s, bool has_mask)
+static void emit_masking(mo_cuda_source *code, const score_operands *s,
+                         bool has_mask)
 {
     if (!has_mask)
         mo_cuda_source_append(code, "return y;\n");
@@ -167,11 +172,11 @@ static void add_masking(mo_cuda_source *code, const sights *s, bool has_mask)
         mo_cuda_source_append(code, "return s.s0 ? y : -MO_INF;\n");
     else
         mo_cuda_source_printf(code, "return y + %s(s.s0);\n",
-                              load_of(s->of[0].elem));
+                              load_function(s->of[0].elem));
 }
 
-static void add_score(mo_cuda_source *code, const mo_call_attention *c,
-                      const sights *s)
+static void emit_score(mo_cuda_source *code, const mo_call_attention *c,
+                       const score_operands *s)
 {
     const char *operands[MO_POINT_MAX_OPERANDS] = { NULL };
     char elements[MO_POINT_MAX_OPERANDS][EXPRESSION_SIZE];
@@ -188,7 +193,7 @@ static void add_score(mo_cuda_source *code, const mo_call_attention *c,
     if (c->score)
         mo_cuda_emit_point_steps(code, c->score, MO_ELEM_F32, operands, result);
     mo_cuda_source_printf(code, "const float y = %s;\n", result);
-    add_masking(code, s, c->has_mask);
+    emit_masking(code, s, c->has_mask);
     mo_cuda_source_append(code, "}\n");
 }
 
@@ -213,12 +218,7 @@ static int read_width(int64_t columns, int64_t offset, int64_t row,
     return width;
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-static int tiles_of(int64_t columns)
+static int count_tiles(int64_t columns)
 {
     return (int) ((columns + 7) / 8);
 }
@@ -228,35 +228,35 @@ static int v_width(const mo_call_attention *c)
 {
     int width = read_width(c->v_width, c->v_offset, c->v_row, c, c->v_batch, 4);
 
-    while (tiles_of(c->v_width) % width != 0)
+    while (count_tiles(c->v_width) % width != 0)
         width /= 2;
     return width;
 }
 
-static int finish_width(const mo_cuda_attention_problem *task)
+static int epilogue_width(const mo_cuda_attention_problem *problem)
 {
-    const mo_call_attention *c = attention_of(task);
+    const mo_call_attention *c = get_attention(problem);
     int width =
-        mo_cuda_epilogue_vector_width(task->call, task->out, c->v_width);
+        mo_cuda_epilogue_vector_width(problem->call, problem->out, c->v_width);
 
     return read_width(c->v_width, 0, c->out_row, c, c->out_batch, width);
 }
 
 /* Does nothing that changes a score come from another kernel? */
-static bool sees_constants(const mo_cuda_attention_problem *task)
+static bool has_constant_scores(const mo_cuda_attention_problem *problem)
 {
     int own = 3;
 
-    for (; own < task->call->first_extra; own++)
-        if (!task->in[own].constant)
+    for (; own < problem->call->first_extra; own++)
+        if (!problem->in[own].constant)
             return false;
     return own > 3;
 }
 
-static void add_sizes(mo_cuda_source *code,
-                      const mo_cuda_attention_problem *task)
+static void emit_sizes(mo_cuda_source *code,
+                       const mo_cuda_attention_problem *problem)
 {
-    const mo_call_attention *c = attention_of(task);
+    const mo_call_attention *c = get_attention(problem);
 
     mo_cuda_source_printf(
         code,
@@ -266,12 +266,12 @@ static void add_sizes(mo_cuda_source *code,
         "#define CONSTANT %d\n"
         "#define Q_ROW %" PRId64 "\n#define K_ROW %" PRId64 "\n"
         "#define V_ROW %" PRId64 "\n#define OUT_ROW %" PRId64 "\n",
-        c->queries, c->keys, c->width, c->v_width, task->batches, c->causal,
-        sees_constants(task), c->q_row, c->k_row, c->v_row, c->out_row);
+        c->queries, c->keys, c->width, c->v_width, problem->batches, c->causal,
+        has_constant_scores(problem), c->q_row, c->k_row, c->v_row, c->out_row);
 }
 
 /* A type of so many bytes that is read at once. */
-static const char *bits_of(int bytes)
+static const char *word_type(int bytes)
 {
     return bytes == 16  ? "uint4"
            : bytes == 8 ? "uint2"
@@ -279,28 +279,29 @@ static const char *bits_of(int bytes)
                         : "unsigned short";
 }
 
-static void add_reads(mo_cuda_source *code,
-                      const mo_cuda_attention_problem *task)
+static void emit_reads(mo_cuda_source *code,
+                       const mo_cuda_attention_problem *problem)
 {
-    const mo_call_attention *c = attention_of(task);
-    int bytes = (int) mo_elem_size(task->out->elem);
+    const mo_call_attention *c = get_attention(problem);
+    int bytes = (int) mo_elem_size(problem->out->elem);
     int q = read_width(c->width, c->q_offset, c->q_row, c, c->q_batch, 4);
     int k = read_width(c->width, c->k_offset, c->k_row, c, c->k_batch, 4);
-    int read = least(q, k), v = v_width(c);
+    int read = mo_min_int(q, k), v = v_width(c);
 
     mo_cuda_source_printf(code,
                           "#define READ %d\n#define READ_BITS %s\n"
                           "#define V_READ %d\n#define V_BITS %s\n",
-                          read, bits_of(read * bytes), v, bits_of(v * bytes));
+                          read, word_type(read * bytes), v,
+                          word_type(v * bytes));
 }
 
 /* The most elements that are counted in anything. */
-static int64_t most_elements(const mo_cuda_attention_problem *task)
+static int64_t max_elements(const mo_cuda_attention_problem *problem)
 {
-    int64_t most = mo_tensor_desc_elements(task->out);
+    int64_t most = mo_tensor_desc_elements(problem->out);
 
-    for (int i = 0; i < task->call->first_extra; i++) {
-        int64_t elements = mo_tensor_desc_elements(&task->in[i].desc);
+    for (int i = 0; i < problem->call->first_extra; i++) {
+        int64_t elements = mo_tensor_desc_elements(&problem->in[i].desc);
 
         most = elements > most ? elements : most;
     }
@@ -309,11 +310,11 @@ static int64_t most_elements(const mo_cuda_attention_problem *task)
 
 /* ---- the two kernels */
 
-static mo_status add_rows(const mo_cuda_attention_problem *task,
-                          mo_cuda_source *code, mo_cuda_grid *grid,
-                          mo_error *err)
+static mo_status emit_rows_kernel(const mo_cuda_attention_problem *problem,
+                                  mo_cuda_source *code, mo_cuda_grid *grid,
+                                  mo_error *err)
 {
-    const mo_call_attention *c = attention_of(task);
+    const mo_call_attention *c = get_attention(problem);
     int piece = 32 * ROWS_HELD;
     int64_t pieces = (c->v_width + piece - 1) / piece;
 
@@ -322,50 +323,52 @@ static mo_status add_rows(const mo_cuda_attention_problem *task,
                           "#define PIECES %" PRId64 "\n",
                           ROWS_THREADS, ROWS_HELD, pieces);
     mo_cuda_source_append(code, rows_source);
-    return mo_cuda_grid_1d(task->batches * c->queries * pieces,
+    return mo_cuda_grid_1d(problem->batches * c->queries * pieces,
                            ROWS_THREADS / 32, ROWS_THREADS, grid, err);
 }
 
-static mo_status add_tensor(const mo_cuda_attention_problem *task,
-                            const mo_cuda_attention_tiling *cut,
-                            mo_cuda_source *code, mo_cuda_grid *grid,
-                            mo_error *err)
+static mo_status
+emit_tensorcore_kernel(const mo_cuda_attention_problem *problem,
+                       const mo_cuda_attention_tiling *tiling,
+                       mo_cuda_source *code, mo_cuda_grid *grid, mo_error *err)
 {
-    const mo_call_attention *c = attention_of(task);
-    int rows = 16 * cut->deep * cut->across;
-    int pitch = 8 * tiles_of(c->v_width) + 4;
-    int threads = 32 * cut->across * cut->along;
-    int64_t blocks = (c->queries + rows - 1) / rows * task->batches;
+    const mo_call_attention *c = get_attention(problem);
+    int rows = 16 * tiling->deep * tiling->across;
+    int pitch = 8 * count_tiles(c->v_width) + 4;
+    int threads = 32 * tiling->across * tiling->along;
+    int64_t blocks = (c->queries + rows - 1) / rows * problem->batches;
     mo_status status = mo_cuda_grid_1d(blocks, 1, threads, grid, err);
 
     mo_cuda_source_printf(
         code,
         "#define THREADS %d\n#define ACROSS %d\n#define ALONG %d\n"
         "#define DEEP %d\n#define SPAN %d\n#define EXACT %d\n",
-        threads, cut->across, cut->along, cut->deep, cut->span, task->exact);
-    add_reads(code, task);
+        threads, tiling->across, tiling->along, tiling->deep, tiling->span,
+        problem->exact);
+    emit_reads(code, problem);
     mo_cuda_source_append(code, tensor_source);
-    grid->shared =
-        (unsigned) (cut->along * rows * (pitch + 2)) * (unsigned) sizeof(float);
+    grid->shared = (unsigned) (tiling->along * rows * (pitch + 2)) *
+                   (unsigned) sizeof(float);
     return status;
 }
 
-mo_status mo_cuda_emit_attention(const mo_cuda_attention_problem *task,
-                                 const mo_cuda_attention_tiling *cut,
+mo_status mo_cuda_emit_attention(const mo_cuda_attention_problem *problem,
+                                 const mo_cuda_attention_tiling *tiling,
                                  mo_cuda_source *code, mo_cuda_grid *grid,
                                  mo_error *err)
 {
-    sights s = sights_of(task);
-    int width = finish_width(task);
+    score_operands s = list_score_operands(problem);
+    int width = epilogue_width(problem);
     mo_status status;
 
-    mo_cuda_emit_types(code, task->out->elem, width, most_elements(task));
-    mo_cuda_emit_epilogue(code, task->call, task->out, width);
-    add_sizes(code, task);
-    add_head(code, task, &s);
-    add_sight(code, attention_of(task), &s);
-    add_score(code, attention_of(task), &s);
-    status = task->tensor ? add_tensor(task, cut, code, grid, err)
-                          : add_rows(task, code, grid, err);
+    mo_cuda_emit_types(code, problem->out->elem, width, max_elements(problem));
+    mo_cuda_emit_epilogue(code, problem->call, problem->out, width);
+    emit_sizes(code, problem);
+    emit_head(code, problem, &s);
+    emit_sight(code, get_attention(problem), &s);
+    emit_score(code, get_attention(problem), &s);
+    status = problem->tensor
+                 ? emit_tensorcore_kernel(problem, tiling, code, grid, err)
+                 : emit_rows_kernel(problem, code, grid, err);
     return status == MO_OK ? mo_cuda_source_check(code, err) : status;
 }

@@ -3,21 +3,256 @@
 
 #include "exec/backend/cuda/algo/autotune.h"
 
-#include "exec/backend/cuda/algo/tuning_cache.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/digest.h"
+#include "exec/backend/cuda/jit/disk_cache.h"
+
+/* ---- tuning cache */
+
+enum { NAME_ROOM = 96 };
+
+typedef struct cache_entry {
+    uint64_t key;
+    int64_t ns;
+    char name[NAME_ROOM];
+    bool fresh; /* measured by us, not read */
+} cache_entry;
+
+struct mo_cuda_tuning_cache {
+    const mo_cuda_disk_cache *disk;
+    uint64_t file; /* its key in the cache */
+    cache_entry *entries;
+    size_t n, room;
+};
+
+/* ---- in memory */
+
+static cache_entry *find_entry(const mo_cuda_tuning_cache *cache, uint64_t key)
+{
+    for (size_t i = 0; i < cache->n; i++)
+        if (cache->entries[i].key == key)
+            return &cache->entries[i];
+    return NULL;
+}
+
+bool mo_cuda_tuning_cache_find(const mo_cuda_tuning_cache *cache, uint64_t key,
+                               const char *const *names, int n, int *best,
+                               int64_t *ns)
+{
+    const cache_entry *found = find_entry(cache, key);
+
+    for (int i = 0; found && i < n; i++)
+        if (strcmp(found->name, names[i]) == 0) {
+            *best = i;
+            *ns = found->ns;
+            return true;
+        }
+    return false;
+}
+
+const char *mo_cuda_tuning_cache_best_name(const mo_cuda_tuning_cache *cache,
+                                           uint64_t key)
+{
+    const cache_entry *found = find_entry(cache, key);
+
+    return found ? found->name : NULL;
+}
+
+bool mo_cuda_tuning_cache_has_prefix(const mo_cuda_tuning_cache *cache,
+                                     const char *prefix)
+{
+    for (size_t i = 0; i < cache->n; i++)
+        if (strncmp(cache->entries[i].name, prefix, strlen(prefix)) == 0)
+            return true;
+    return false;
+}
+
+static cache_entry *find_or_add_entry(mo_cuda_tuning_cache *cache, uint64_t key)
+{
+    cache_entry *found = find_entry(cache, key);
+
+    if (found)
+        return found;
+    if (MO_ARRAY_GROW(cache->entries, cache->n, cache->room, NULL) != MO_OK)
+        return NULL;
+    found = &cache->entries[cache->n++];
+    *found = (cache_entry){ .key = key };
+    return found;
+}
+
+/* A name that does not fit, or would end its line, is not noted. */
+static bool is_storable_name(const char *name)
+{
+    return *name && strlen(name) < NAME_ROOM && !strpbrk(name, "\r\n");
+}
+
+void mo_cuda_tuning_cache_add(mo_cuda_tuning_cache *cache, uint64_t key,
+                              const char *name, int64_t ns)
+{
+    cache_entry *to =
+        is_storable_name(name) ? find_or_add_entry(cache, key) : NULL;
+
+    if (!to)
+        return;
+    snprintf(to->name, sizeof to->name, "%s", name);
+    to->ns = ns;
+    to->fresh = true;
+}
+
+/* ---- in the file: lines of key, nanoseconds and name */
+
+static void parse_line(mo_cuda_tuning_cache *cache, const char *line,
+                       size_t length)
+{
+    char text[NAME_ROOM + 64], name[NAME_ROOM];
+    uint64_t key;
+    int64_t ns;
+    cache_entry *to;
+
+    if (length >= sizeof text)
+        return;
+    memcpy(text, line, length);
+    text[length] = 0;
+    if (sscanf(text, "%16" SCNx64 " %18" SCNd64 " %95[^\n]", &key, &ns, name) !=
+            3 ||
+        ns < 0)
+        return;
+    to = find_or_add_entry(cache, key);
+    if (!to || to->fresh)
+        return;
+    snprintf(to->name, sizeof to->name, "%s", name);
+    to->ns = ns;
+}
+
+/* What we measured ourselves stays. */
+static void read_cache_file(mo_cuda_tuning_cache *cache)
+{
+    char *data = NULL;
+    size_t size = 0;
+
+    if (!mo_cuda_disk_cache_read(cache->disk, cache->file, "notes", &data,
+                                 &size))
+        return;
+    for (const char *line = data; *line;) {
+        size_t length = strcspn(line, "\n");
+
+        parse_line(cache, line, length);
+        line += length + (line[length] == '\n');
+    }
+    free(data);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x = ((const cache_entry *) a)->key,
+             y = ((const cache_entry *) b)->key;
+
+    return (x > y) - (x < y);
+}
+
+static void write_cache_file(mo_cuda_tuning_cache *cache)
+{
+    enum { LINE_ROOM = 17 + 21 + NAME_ROOM + 1 };
+    char *text;
+    size_t size = 0, room;
+
+    if (!mo_size_mul(cache->n, LINE_ROOM, &room) || !(text = malloc(room + 1)))
+        return;
+    qsort(cache->entries, cache->n, sizeof *cache->entries, compare_keys);
+    for (size_t i = 0; i < cache->n; i++)
+        size += (size_t) snprintf(text + size, room + 1 - size,
+                                  "%016" PRIx64 " %" PRId64 " %s\n",
+                                  cache->entries[i].key, cache->entries[i].ns,
+                                  cache->entries[i].name);
+    mo_cuda_disk_cache_write(cache->disk, cache->file, "notes", text, size);
+    free(text);
+}
+
+/* ---- as a whole */
+
+/* Who names a library wants to hear of it. */
+static void digest_variable(mo_digest *digest, const char *name)
+{
+    const char *value = getenv(name);
+
+    mo_digest_int(digest, value != NULL);
+    if (value)
+        mo_digest_text(digest, value);
+}
+
+/* What a measured time depends on besides what is done.  The names of ways tell
+ * the versions of libraries, which are not loaded only to ask them. */
+static uint64_t file_key(const mo_backend_unit *unit)
+{
+    mo_digest *digest = mo_digest_new();
+    uint64_t key;
+
+    if (!digest)
+        return 0;
+    mo_digest_text(digest, "notes 2 " PACKAGE_VERSION);
+    mo_digest_text(digest, unit->name);
+    mo_digest_int(digest, unit->sms);
+    mo_digest_int(digest, unit->has_pdl);
+    mo_digest_int(digest, unit->api->driver_version);
+    mo_digest_int(digest, unit->api->nvrtc_version);
+    digest_variable(digest, "MOIRAI_CUBLASLT");
+    digest_variable(digest, "MOIRAI_CUDNN");
+    key = mo_digest_value(digest);
+    mo_digest_free(digest);
+    return key;
+}
+
+mo_status mo_cuda_tuning_cache_open(mo_backend_unit *unit,
+                                    mo_cuda_tuning_cache **cache, mo_error *err)
+{
+    mo_cuda_tuning_cache *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return mo_fail_memory(err);
+    made->disk = unit->disk_cache;
+    made->file = file_key(unit);
+    read_cache_file(made);
+    *cache = made;
+    return MO_OK;
+}
+
+void mo_cuda_tuning_cache_close(mo_cuda_tuning_cache *cache)
+{
+    bool fresh = false;
+
+    if (!cache)
+        return;
+    for (size_t i = 0; i < cache->n; i++)
+        fresh = fresh || cache->entries[i].fresh;
+    if (fresh) {
+        /* Others may have written since. */
+        read_cache_file(cache);
+        write_cache_file(cache);
+    }
+    free(cache->entries);
+    free(cache);
+}
+
+/* ---- measurement */
 
 /* One replay is this many runs: enough for the clock, few enough to be short.
  */
 enum { RUNS = 8, REPLAYS = 3 };
 
 /* What measuring needs, made once for all candidates. */
-typedef struct bench {
+typedef struct tuner {
     mo_backend_unit *unit;
-    mo_cuda_autotune_run_fn *try;
+    mo_cuda_autotune_run_fn *run;
     void *context;
     CUevent begin, end;
-} bench;
+} tuner;
 
-static mo_status open_bench(bench *b, mo_error *err)
+static mo_status open_tuner(tuner *b, mo_error *err)
 {
     const mo_cuda_api *api = b->unit->api;
     mo_status status =
@@ -33,23 +268,23 @@ static mo_status open_bench(bench *b, mo_error *err)
     return status;
 }
 
-static void close_bench(bench *b)
+static void close_tuner(tuner *b)
 {
     b->unit->api->cuEventDestroy(b->begin);
     b->unit->api->cuEventDestroy(b->end);
 }
 
-static mo_status enqueue_runs(const bench *b, int i, mo_error *err)
+static mo_status enqueue_runs(const tuner *b, int i, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int run = 0; run < RUNS && status == MO_OK; run++)
-        status = b->try(b->context, i, b->unit->stream, err);
+    for (int j = 0; j < RUNS && status == MO_OK; j++)
+        status = b->run(b->context, i, b->unit->stream, err);
     return status;
 }
 
 /* NULL where it cannot be captured: then it is launched as it is. */
-static CUgraphExec capture_runs(const bench *b, int i)
+static CUgraphExec capture_runs(const tuner *b, int i)
 {
     const mo_cuda_api *api = b->unit->api;
     CUstream stream = b->unit->stream;
@@ -70,8 +305,8 @@ static CUgraphExec capture_runs(const bench *b, int i)
     return exec;
 }
 
-static mo_status begin_runs(const bench *b, int i, CUgraphExec exec,
-                            mo_error *err)
+static mo_status launch_runs(const tuner *b, int i, CUgraphExec exec,
+                             mo_error *err)
 {
     const mo_cuda_api *api = b->unit->api;
 
@@ -82,8 +317,8 @@ static mo_status begin_runs(const bench *b, int i, CUgraphExec exec,
 }
 
 /* How long one run takes in one replay. */
-static mo_status clock_runs(const bench *b, int i, CUgraphExec exec,
-                            int64_t *ns, mo_error *err)
+static mo_status time_replay(const tuner *b, int i, CUgraphExec exec,
+                             int64_t *ns, mo_error *err)
 {
     const mo_cuda_api *api = b->unit->api;
     CUstream stream = b->unit->stream;
@@ -92,7 +327,7 @@ static mo_status clock_runs(const bench *b, int i, CUgraphExec exec,
                                      api->cuEventRecord(b->begin, stream), err);
 
     if (status == MO_OK)
-        status = begin_runs(b, i, exec, err);
+        status = launch_runs(b, i, exec, err);
     if (status == MO_OK)
         status = mo_cuda_check(api, "cuEventRecord",
                                api->cuEventRecord(b->end, stream), err);
@@ -109,17 +344,17 @@ static mo_status clock_runs(const bench *b, int i, CUgraphExec exec,
 
 /* The least of a few replays; what is far behind the best so far is not
  * repeated.  The first replay only warms up. */
-static mo_status measure(const bench *b, int i, int64_t best_so_far,
-                         int64_t *ns, mo_error *err)
+static mo_status measure_candidate(const tuner *b, int i, int64_t best_so_far,
+                                   int64_t *ns, mo_error *err)
 {
     CUgraphExec exec = capture_runs(b, i);
-    mo_status status = begin_runs(b, i, exec, err);
+    mo_status status = launch_runs(b, i, exec, err);
 
     *ns = INT64_MAX;
     for (int replay = 0; replay < REPLAYS && status == MO_OK; replay++) {
         int64_t now = INT64_MAX;
 
-        status = clock_runs(b, i, exec, &now, err);
+        status = time_replay(b, i, exec, &now, err);
         if (now < *ns)
             *ns = now;
         if (now / 2 > best_so_far)
@@ -132,10 +367,10 @@ static mo_status measure(const bench *b, int i, int64_t best_so_far,
 
 /* Does it work at all?  Waits, so that a failure is told by whom it belongs
  * to. */
-static mo_status run_once(const bench *b, int i, mo_error *err)
+static mo_status run_once(const tuner *b, int i, mo_error *err)
 {
     const mo_cuda_api *api = b->unit->api;
-    mo_status status = b->try(b->context, i, b->unit->stream, err);
+    mo_status status = b->run(b->context, i, b->unit->stream, err);
 
     if (status != MO_OK)
         return status;
@@ -143,8 +378,8 @@ static mo_status run_once(const bench *b, int i, mo_error *err)
                          api->cuStreamSynchronize(b->unit->stream), err);
 }
 
-static mo_status choose_first(const bench *b, int n, int *best, int64_t *ns,
-                              mo_error *err)
+static mo_status choose_first_working(const tuner *b, int n, int *best,
+                                      int64_t *ns, mo_error *err)
 {
     mo_status status = MO_E_SUPPORT;
 
@@ -156,7 +391,7 @@ static mo_status choose_first(const bench *b, int n, int *best, int64_t *ns,
     return status;
 }
 
-static mo_status choose_fastest(const bench *b, int n, int *best, int64_t *ns,
+static mo_status choose_fastest(const tuner *b, int n, int *best, int64_t *ns,
                                 mo_error *err)
 {
     mo_status status = MO_E_SUPPORT, found = MO_E_SUPPORT;
@@ -167,7 +402,7 @@ static mo_status choose_fastest(const bench *b, int n, int *best, int64_t *ns,
 
         status = run_once(b, i, err);
         if (status == MO_OK)
-            status = measure(b, i, *ns, &now, err);
+            status = measure_candidate(b, i, *ns, &now, err);
         if (status == MO_OK && (found != MO_OK || now < *ns)) {
             *ns = now;
             *best = i;
@@ -181,10 +416,10 @@ static mo_status choose_fastest(const bench *b, int n, int *best, int64_t *ns,
 
 mo_status mo_cuda_autotune(mo_backend_unit *unit, uint64_t key,
                            const char *const *names, int n,
-                           mo_cuda_autotune_run_fn *try, void *context,
+                           mo_cuda_autotune_run_fn *run, void *context,
                            int *best, int64_t *ns, mo_error *err)
 {
-    bench b = { .unit = unit, .try = try, .context = context };
+    tuner b = { .unit = unit, .run = run, .context = context };
     bool measure = unit->options.measure;
     mo_status status;
 
@@ -194,13 +429,13 @@ mo_status mo_cuda_autotune(mo_backend_unit *unit, uint64_t key,
         mo_cuda_tuning_cache_find(unit->tuning_cache, key, names, n, best, ns))
         return MO_OK;
     if (!measure || n == 1) {
-        status = choose_first(&b, n, best, ns, err);
+        status = choose_first_working(&b, n, best, ns, err);
     } else {
-        status = open_bench(&b, err);
+        status = open_tuner(&b, err);
         if (status != MO_OK)
             return status;
         status = choose_fastest(&b, n, best, ns, err);
-        close_bench(&b);
+        close_tuner(&b);
     }
     if (status == MO_OK && measure)
         mo_cuda_tuning_cache_add(unit->tuning_cache, key, names[*best], *ns);

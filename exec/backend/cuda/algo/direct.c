@@ -4,11 +4,218 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static mo_status enqueue(mo_backend_unit *unit, const mo_cuda_algo *way,
+#include "base/minmax.h"
+#include "exec/backend/cuda/jit/codegen.h"
+#include "exec/backend/cuda/jit/codegen_epilogue.h"
+#include "exec/backend/cuda/kernels/single_kernel.h"
+#include "exec/op/window_geometry.h"
+
+/* ---- tiled GEMM */
+
+/*
+ * Products as tiles of 16 TM by 16 TN elements, which a block of 256 threads
+ * makes through shared memory.  Behind mo_cuda_emit_types and
+ * mo_cuda_emit_epilogue the code defines
+ *
+ *     A                             what sums are
+ *     A left(const T *a, PLACE z, PLACE m, PLACE k)
+ *     A right(const T *b, PLACE z, PLACE k, PLACE n)
+ *     PLACE to(PLACE z, PLACE m, PLACE n)
+ *
+ * for z, m, k and n within their bounds.
+ */
+typedef struct tiled_gemm {
+    int64_t z, m, n, k;
+    bool left_by_k;  /* neighbours in memory: along k, or along m */
+    bool right_by_k; /* along k, or along n */
+    bool to_by_m;    /* along m, or along n */
+} tiled_gemm;
+
+/*
+ * Threads stand 16 by 16 over a tile; each has the elements 16 apart in both
+ * directions, so that neighbours read neighbours.  Both sides of DEPTH steps
+ * along k are loaded while those before are multiplied: into registers first,
+ * then to shared memory.
+ */
+enum { SIDE = 16, THREADS = SIDE * SIDE, DEPTH = 16 };
+
+#include "exec/backend/cuda/algo/direct_tiled_gemm.inc"
+
+/* Elements of a thread along a side of size: not many more than there are. */
+static int elements_per_thread(int64_t size)
+{
+    return size > 2 * SIDE ? 4 : size > SIDE ? 2 : 1;
+}
+
+static int64_t count_tiles_along(int64_t size, int reach)
+{
+    return (size + SIDE * reach - 1) / (SIDE * reach);
+}
+
+static int64_t count_tiles(const tiled_gemm *t, int tm, int tn)
+{
+    return t->z * count_tiles_along(t->m, tm) * count_tiles_along(t->n, tn);
+}
+
+static mo_status emit_tiled_gemm(const mo_backend_unit *unit,
+                                 const tiled_gemm *tiles, mo_cuda_source *code,
+                                 mo_cuda_grid *grid, mo_error *err)
+{
+    int tm = elements_per_thread(tiles->m), tn = elements_per_thread(tiles->n);
+
+    /* Rather small tiles than processors without any. */
+    while (tm * tn > 1 && count_tiles(tiles, tm, tn) < unit->sms)
+        *(tm >= tn ? &tm : &tn) /= 2;
+    mo_cuda_source_printf(
+        code,
+        "#define SIDE %d\n#define THREADS %d\n#define DEPTH %d\n"
+        "#define TM %d\n#define TN %d\n"
+        "#define TILES_M ((PLACE) %lldLL)\n"
+        "#define TILES_N ((PLACE) %lldLL)\n"
+        "#define LEFT_BY_K %d\n#define RIGHT_BY_K %d\n"
+        "#define TO_BY_M %d\n"
+        "#define M %lldLL\n#define N %lldLL\n#define K %lldLL\n",
+        SIDE, THREADS, DEPTH, tm, tn,
+        (long long) count_tiles_along(tiles->m, tm),
+        (long long) count_tiles_along(tiles->n, tn), tiles->left_by_k,
+        tiles->right_by_k, tiles->to_by_m, (long long) tiles->m,
+        (long long) tiles->n, (long long) tiles->k);
+    mo_cuda_source_append(code, tile_source);
+    return mo_cuda_grid_1d(count_tiles(tiles, tm, tn), 1, THREADS, grid, err);
+}
+
+/* ---- convolution */
+
+#include "exec/backend/cuda/algo/direct_conv.inc"
+
+static void emit_conv_operands(mo_cuda_source *code, const mo_call_conv *c,
+                               mo_elem elem, bool packed)
+{
+    mo_cuda_source_printf(
+        code,
+        "typedef %s A;\n#define LAST %d\n#define TRANSPOSED %d\n"
+        "#define PACKED %d\n#define GROUPS ((PLACE) %lld)\n"
+        "#define IN_CHANNELS ((PLACE) %lld)\n"
+        "#define OUT_CHANNELS ((PLACE) %lld)\n"
+        "#define IN_GROUP (IN_CHANNELS / GROUPS)\n"
+        "#define OUT_GROUP (OUT_CHANNELS / GROUPS)\n",
+        elem == MO_ELEM_F64 ? "double" : "float", c->channels_last,
+        c->transposed, packed, (long long) c->groups,
+        (long long) c->in_channels, (long long) c->out_channels);
+    mo_cuda_source_append(code, conv_source);
+}
+
+/* Weights that another order was made for are read in that. */
+static bool has_packed_weights(const mo_cuda_algo_problem *problem)
+{
+    return problem->weights && !problem->call->u.conv.transposed;
+}
+
+static mo_status emit_conv(mo_backend_unit *unit,
+                           const mo_cuda_algo_problem *problem,
+                           mo_cuda_source *code, mo_cuda_direct_algo *algo,
+                           mo_error *err)
+{
+    const mo_call_conv *c = &problem->call->u.conv;
+    mo_call_window sweep = mo_call_window_to_3d(&c->sweep);
+    int64_t elements = mo_tensor_desc_elements(&problem->out[0]);
+    int64_t others[] = { mo_tensor_desc_elements(&problem->in[0].desc),
+                         mo_tensor_desc_elements(&problem->in[1].desc) };
+    tiled_gemm tiles = { .z = c->batch * c->groups,
+                         .m = mo_call_window_volume(sweep.out),
+                         .n = c->out_channels / c->groups,
+                         .k = c->in_channels / c->groups *
+                              mo_call_window_volume(sweep.kernel),
+                         .left_by_k = c->channels_last,
+                         .right_by_k = !c->transposed,
+                         .to_by_m = !c->channels_last };
+
+    for (int i = 0; i < 2; i++)
+        elements = others[i] > elements ? others[i] : elements;
+    if (has_packed_weights(problem)) {
+        algo->weights = problem->weights;
+        algo->base.consumed |= (uint64_t) 1 << 1;
+    }
+    mo_cuda_emit_types(code, problem->out[0].elem, 1,
+                       mo_cuda_window_max_index(&sweep, elements));
+    mo_cuda_emit_epilogue(code, problem->call, &problem->out[0], 1);
+    mo_cuda_emit_window(code, &sweep);
+    emit_conv_operands(code, c, problem->out[0].elem,
+                       has_packed_weights(problem));
+    return emit_tiled_gemm(unit, &tiles, code, &algo->grid, err);
+}
+
+/* ---- matrix product */
+
+/* Integers wrap around, in 32 bits where that is enough. */
+static const char *accumulator_type(mo_elem elem)
+{
+    if (mo_elem_is_float(elem))
+        return elem == MO_ELEM_F64 ? "double" : "float";
+    return mo_elem_size(elem) == sizeof(int64_t) ? "unsigned long long"
+                                                 : "unsigned";
+}
+
+static void emit_batch_offset(mo_cuda_source *code, const mo_call_matmul *c,
+                              const mo_call_matmul_operand *side,
+                              const char *name)
+{
+    mo_cuda_emit_offset_function(code, name, c->extent, side->batch,
+                                 c->n_batch);
+}
+
+#include "exec/backend/cuda/algo/direct_matmul.inc"
+
+static void emit_matmul_operands(mo_cuda_source *code, const mo_call_matmul *c,
+                                 mo_elem elem)
+{
+    mo_cuda_source_printf(
+        code,
+        "typedef %s A;\n#define A_ROW %lldLL\n#define A_COLUMN %lldLL\n"
+        "#define B_ROW %lldLL\n#define B_COLUMN %lldLL\n"
+        "#define C_ROW %lldLL\n#define C_COLUMN %lldLL\n",
+        accumulator_type(elem), (long long) c->a.row, (long long) c->a.column,
+        (long long) c->b.row, (long long) c->b.column, (long long) c->c.row,
+        (long long) c->c.column);
+    emit_batch_offset(code, c, &c->a, "a_of");
+    emit_batch_offset(code, c, &c->b, "b_of");
+    emit_batch_offset(code, c, &c->c, "c_of");
+    mo_cuda_source_append(code, matmul_source);
+}
+
+static mo_status emit_matmul(mo_backend_unit *unit,
+                             const mo_cuda_algo_problem *problem,
+                             mo_cuda_source *code, mo_cuda_direct_algo *algo,
+                             mo_error *err)
+{
+    const mo_call_matmul *c = &problem->call->u.matmul;
+    tiled_gemm tiles = { .z = 1,
+                         .m = c->m,
+                         .n = c->n,
+                         .k = c->k,
+                         .left_by_k = c->a.column == 1,
+                         .right_by_k = c->b.row == 1,
+                         .to_by_m = c->c.column != 1 && c->c.row == 1 };
+    int64_t elements =
+        mo_max_i64(mo_tensor_desc_elements(&problem->out[0]),
+                   mo_max_i64(mo_tensor_desc_elements(&problem->in[0].desc),
+                              mo_tensor_desc_elements(&problem->in[1].desc)));
+
+    for (int d = 0; d < c->n_batch; d++)
+        tiles.z *= c->extent[d];
+    mo_cuda_emit_types(code, problem->out[0].elem, 1, elements);
+    mo_cuda_emit_epilogue(code, problem->call, &problem->out[0], 1);
+    emit_matmul_operands(code, c, problem->out[0].elem);
+    return emit_tiled_gemm(unit, &tiles, code, &algo->grid, err);
+}
+
+/* ---- algorithm */
+
+static mo_status enqueue(mo_backend_unit *unit, const mo_cuda_algo *algo,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err)
 {
-    const mo_cuda_direct_algo *direct = (const mo_cuda_direct_algo *) way;
+    const mo_cuda_direct_algo *direct = (const mo_cuda_direct_algo *) algo;
     mo_cuda_epilogue_inputs extra =
         mo_cuda_epilogue_inputs_of(direct->call, in);
     const void *data = in[0];
@@ -24,80 +231,81 @@ static mo_status enqueue(mo_backend_unit *unit, const mo_cuda_algo *way,
                           err);
 }
 
-static void drop(mo_backend_unit *unit, mo_cuda_algo *way)
+static void drop(mo_backend_unit *unit, mo_cuda_algo *algo)
 {
-    mo_cuda_direct_algo *direct = (mo_cuda_direct_algo *) way;
+    mo_cuda_direct_algo *direct = (mo_cuda_direct_algo *) algo;
 
     if (direct->owns)
         mo_cuda_free(unit, direct->weights);
     free(direct);
 }
 
-static const mo_cuda_algo_class direct_kind = { enqueue, drop };
+static const mo_cuda_algo_class direct_class = { enqueue, drop };
 
-static mo_status check_types(const mo_cuda_algo_problem *task, mo_error *err)
+static mo_status check_types(const mo_cuda_algo_problem *problem, mo_error *err)
 {
-    mo_elem a = task->in[0].desc.elem, b = task->in[1].desc.elem;
-    mo_elem c = task->out[0].elem;
-    bool matmul = task->call->kind == MO_CALL_MATMUL;
+    mo_elem a = problem->in[0].desc.elem, b = problem->in[1].desc.elem;
+    mo_elem c = problem->out[0].elem;
+    bool matmul = problem->call->kind == MO_CALL_MATMUL;
 
     if (a == b && b == c && c != MO_ELEM_BOOL &&
         (matmul || mo_elem_is_float(c)))
         return MO_OK;
     return mo_fail(err, MO_E_SUPPORT, "a %s of %s and %s to %s cannot be run",
-                   mo_call_kind_name(task->call->kind), mo_elem_name(a),
+                   mo_call_kind_name(problem->call->kind), mo_elem_name(a),
                    mo_elem_name(b), mo_elem_name(c));
 }
 
-static mo_status make_source(mo_backend_unit *unit,
-                             const mo_cuda_algo_problem *task,
-                             mo_cuda_source *code, mo_cuda_direct_algo *way,
+static mo_status emit_source(mo_backend_unit *unit,
+                             const mo_cuda_algo_problem *problem,
+                             mo_cuda_source *code, mo_cuda_direct_algo *algo,
                              mo_error *err)
 {
-    if (task->call->kind == MO_CALL_MATMUL)
-        return mo_cuda_emit_direct_matmul(unit, task, code, way, err);
-    if (mo_cuda_direct_depthwise_fits(task))
-        return mo_cuda_emit_direct_depthwise(unit, task, code, way, err);
-    return mo_cuda_emit_direct_conv(unit, task, code, way, err);
+    if (problem->call->kind == MO_CALL_MATMUL)
+        return emit_matmul(unit, problem, code, algo, err);
+    if (mo_cuda_direct_depthwise_fits(problem))
+        return mo_cuda_emit_direct_depthwise(unit, problem, code, algo, err);
+    return emit_conv(unit, problem, code, algo, err);
 }
 
-static mo_status make(mo_backend_unit *unit, const mo_cuda_algo_problem *task,
-                      mo_cuda_direct_algo *way, mo_error *err)
+static mo_status request_function(mo_backend_unit *unit,
+                                  const mo_cuda_algo_problem *problem,
+                                  mo_cuda_direct_algo *algo, mo_error *err)
 {
     mo_cuda_source code = { 0 };
-    mo_status status = check_types(task, err);
+    mo_status status = check_types(problem, err);
 
-    if (status == MO_OK && mo_tensor_desc_elements(&task->out[0]) > 0) {
-        status = make_source(unit, task, &code, way, err);
+    if (status == MO_OK && mo_tensor_desc_elements(&problem->out[0]) > 0) {
+        status = emit_source(unit, problem, &code, algo, err);
         if (status == MO_OK)
             status = mo_cuda_source_check(&code, err);
         if (status == MO_OK)
             status = mo_cuda_jit_request(unit, code.text, "direct",
-                                         &way->function, err);
+                                         &algo->function, err);
     }
     mo_cuda_source_clear(&code);
     return status;
 }
 
 mo_status mo_cuda_direct_algos(mo_backend_unit *unit,
-                               const mo_cuda_algo_problem *task,
-                               mo_cuda_algo_list *ways, mo_error *err)
+                               const mo_cuda_algo_problem *problem,
+                               mo_cuda_algo_list *algos, mo_error *err)
 {
-    mo_cuda_direct_algo *way;
+    mo_cuda_direct_algo *algo;
     mo_status status;
 
-    if (!mo_cuda_algo_kind_wanted(task, "direct"))
+    if (!mo_cuda_algo_kind_wanted(problem, "direct"))
         return MO_OK;
-    way = calloc(1, sizeof *way);
-    if (!way)
+    algo = calloc(1, sizeof *algo);
+    if (!algo)
         return mo_fail_memory(err);
-    way->base.kind = &direct_kind;
-    way->call = task->call;
-    snprintf(way->base.name, sizeof way->base.name, "direct");
-    status = make(unit, task, way, err);
+    algo->base.kind = &direct_class;
+    algo->call = problem->call;
+    snprintf(algo->base.name, sizeof algo->base.name, "direct");
+    status = request_function(unit, problem, algo, err);
     if (status != MO_OK) {
-        drop(unit, &way->base);
+        drop(unit, &algo->base);
         return status;
     }
-    return mo_cuda_algo_list_add(unit, ways, &way->base, err);
+    return mo_cuda_algo_list_add(unit, algos, &algo->base, err);
 }

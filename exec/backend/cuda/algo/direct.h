@@ -23,46 +23,13 @@ typedef struct mo_cuda_direct_algo {
     bool owns;           /* them */
 } mo_cuda_direct_algo;
 
-/*
- * Products as tiles of 16 TM by 16 TN elements, which a block of 256 threads
- * makes through shared memory.  Behind mo_cuda_emit_types and
- * mo_cuda_emit_epilogue the code defines
- *
- *     A                             what sums are
- *     A left(const T *a, PLACE z, PLACE m, PLACE k)
- *     A right(const T *b, PLACE z, PLACE k, PLACE n)
- *     PLACE to(PLACE z, PLACE m, PLACE n)
- *
- * for z, m, k and n within their bounds.
- */
-typedef struct mo_cuda_tiled_gemm {
-    int64_t z, m, n, k;
-    bool left_by_k;  /* neighbours in memory: along k, or along m */
-    bool right_by_k; /* along k, or along n */
-    bool to_by_m;    /* along m, or along n */
-} mo_cuda_tiled_gemm;
-
-mo_status mo_cuda_emit_tiled_gemm(const mo_backend_unit *unit,
-                                  const mo_cuda_tiled_gemm *tiles,
-                                  mo_cuda_source *code, mo_cuda_grid *grid,
-                                  mo_error *err);
-
-/* Each adds the whole source to code and sets the grid and what the way reads;
- * all have a kernel called "direct". */
-mo_status mo_cuda_emit_direct_matmul(mo_backend_unit *unit,
-                                     const mo_cuda_algo_problem *task,
-                                     mo_cuda_source *code,
-                                     mo_cuda_direct_algo *way, mo_error *err);
-mo_status mo_cuda_emit_direct_conv(mo_backend_unit *unit,
-                                   const mo_cuda_algo_problem *task,
-                                   mo_cuda_source *code,
-                                   mo_cuda_direct_algo *way, mo_error *err);
-/* Convolutions of each channel by itself, channels last. */
-bool mo_cuda_direct_depthwise_fits(const mo_cuda_algo_problem *task);
+/* Depthwise convolution, channels last.  emit appends the kernel "direct" to
+ * code, sets the grid and packs constant weights. */
+bool mo_cuda_direct_depthwise_fits(const mo_cuda_algo_problem *problem);
 mo_status mo_cuda_emit_direct_depthwise(mo_backend_unit *unit,
-                                        const mo_cuda_algo_problem *task,
+                                        const mo_cuda_algo_problem *problem,
                                         mo_cuda_source *code,
-                                        mo_cuda_direct_algo *way,
+                                        mo_cuda_direct_algo *algo,
                                         mo_error *err);
 
 #endif

@@ -13,23 +13,23 @@ struct mo_cuda_epilogue_kernel {
 };
 
 /* Is in[i], where there is one, of the result's type and that large? */
-static bool is_like_out(const mo_cuda_algo_problem *task, int i,
+static bool is_like_out(const mo_cuda_algo_problem *problem, int i,
                         int64_t elements)
 {
-    return i < 0 || (task->in[i].desc.elem == task->out[0].elem &&
-                     mo_tensor_desc_elements(&task->in[i].desc) == elements);
+    return i < 0 || (problem->in[i].desc.elem == problem->out[0].elem &&
+                     mo_tensor_desc_elements(&problem->in[i].desc) == elements);
 }
 
-bool mo_cuda_epilogue_is_fusable(const mo_cuda_algo_problem *task,
+bool mo_cuda_epilogue_is_fusable(const mo_cuda_algo_problem *problem,
                                  const mo_cuda_epilogue *epilogue,
                                  int64_t columns)
 {
     if (epilogue->residual_last && epilogue->residual >= 0 &&
         epilogue->act != MO_CUDA_ACT_NONE)
         return false;
-    return is_like_out(task, epilogue->bias, columns) &&
-           is_like_out(task, epilogue->residual,
-                       mo_tensor_desc_elements(&task->out[0]));
+    return is_like_out(problem, epilogue->bias, columns) &&
+           is_like_out(problem, epilogue->residual,
+                       mo_tensor_desc_elements(&problem->out[0]));
 }
 
 static void make_call(mo_cuda_epilogue_kernel *tail, const mo_call *ended)
@@ -47,7 +47,7 @@ static void make_call(mo_cuda_epilogue_kernel *tail, const mo_call *ended)
 }
 
 mo_status mo_cuda_epilogue_kernel_new(mo_backend_unit *unit,
-                                      const mo_cuda_algo_problem *task,
+                                      const mo_cuda_algo_problem *problem,
                                       mo_cuda_epilogue_kernel **tail,
                                       mo_error *err)
 {
@@ -57,12 +57,12 @@ mo_status mo_cuda_epilogue_kernel_new(mo_backend_unit *unit,
 
     if (!new)
         return mo_fail_memory(err);
-    make_call(new, task->call);
-    in[0] = (mo_backend_operand){ .desc = task->out[0] };
+    make_call(new, problem->call);
+    in[0] = (mo_backend_operand){ .desc = problem->out[0] };
     for (int i = 1; i < new->call.n_in; i++)
-        in[i] = task->in[new->first_extra + i - 1];
-    status = mo_cuda_pointwise_kernel.prepare(unit, &new->call, in, task->out,
-                                              &new->kernel, err);
+        in[i] = problem->in[new->first_extra + i - 1];
+    status = mo_cuda_pointwise_kernel.prepare(unit, &new->call, in,
+                                              problem->out, &new->kernel, err);
     if (status != MO_OK) {
         mo_cuda_epilogue_kernel_free(unit, new);
         return status;

@@ -14,7 +14,7 @@
 
 /* May a library do all of it that knows the activation?  It adds a bias of
  * columns numbers and a residual, both of the result's type, before it. */
-bool mo_cuda_epilogue_is_fusable(const mo_cuda_algo_problem *task,
+bool mo_cuda_epilogue_is_fusable(const mo_cuda_algo_problem *problem,
                                  const mo_cuda_epilogue *epilogue,
                                  int64_t columns);
 
@@ -22,7 +22,7 @@ typedef struct mo_cuda_epilogue_kernel mo_cuda_epilogue_kernel;
 
 /* The task's call has an epilogue; the task lives as long as the tail. */
 mo_status mo_cuda_epilogue_kernel_new(mo_backend_unit *unit,
-                                      const mo_cuda_algo_problem *task,
+                                      const mo_cuda_algo_problem *problem,
                                       mo_cuda_epilogue_kernel **tail,
                                       mo_error *err);
 void mo_cuda_epilogue_kernel_free(

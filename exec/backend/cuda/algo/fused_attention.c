@@ -9,22 +9,133 @@
 #include "base/array.h"
 #include "base/digest.h"
 #include "exec/backend/check_call.h"
+#include "exec/backend/cuda/algo/algo.h"
 #include "exec/backend/cuda/algo/autotune.h"
-#include "exec/backend/cuda/algo/tuning_cache.h"
+
+/* ---- tilings */
+
+/*
+ * Few queries are cut into many blocks whose warps share the keys; with many
+ * queries, a warp takes more of them, since every key it reads then serves
+ * twice.
+ */
+enum { MAX_TILINGS = 4 };
+enum { MAX_REGISTERS = 208, MAX_WARPS = 8, MAX_SPAN = 8 };
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static int min_int(int64_t a, int64_t b)
+{
+    return (int) (a < b ? a : b);
+}
+
+/* What a thread holds of queries, sums and scores, and of a turn's keys and
+ * values. */
+static int64_t count_registers(const mo_call_attention *c, int deep, int span)
+{
+    int64_t chunks = ceil_div(c->width, 16), tiles = ceil_div(c->v_width, 8);
+
+    return deep * (8 * chunks + 4 * tiles + 4 * span) +
+           span * (4 * chunks + 2 * tiles);
+}
+
+/* As many keys in a turn as registers allow, of those that each of the warps
+ * has. */
+static int choose_span(const mo_call_attention *c, int deep, int warps)
+{
+    int span = min_int(MAX_SPAN, ceil_div(c->keys, 8 * warps));
+
+    while (span > 1 && count_registers(c, deep, span) > MAX_REGISTERS)
+        span--;
+    /* Whole turns need no care at the end. */
+    for (int whole = span; whole > span / 2 && whole > 0; whole--)
+        if (c->keys % (8 * whole) == 0)
+            return whole;
+    return span < 1 ? 1 : span;
+}
+
+/* Warps for the keys: no more than there are turns. */
+static int choose_along(const mo_call_attention *c, int span, int most)
+{
+    int64_t turns = ceil_div(c->keys, 8 * span);
+    int along = 1;
+
+    while (2 * along <= most && 2 * along <= turns)
+        along *= 2;
+    return along;
+}
+
+/* The keys of a query shared by so many warps, if there are enough. */
+static mo_cuda_attention_tiling make_tiling(const mo_call_attention *c,
+                                            int deep, int warps)
+{
+    mo_cuda_attention_tiling tiling = { .across = 1, .deep = deep };
+
+    tiling.span = choose_span(c, deep, warps);
+    tiling.along = choose_along(c, tiling.span, warps);
+    /* With no keys to share, warps with other queries find them in the cache.
+     */
+    if (tiling.along == 1)
+        tiling.across = min_int(4, ceil_div(c->queries, 16 * deep));
+    return tiling;
+}
+
+static bool is_same_tiling(const mo_cuda_attention_tiling *a,
+                           const mo_cuda_attention_tiling *b)
+{
+    return a->across == b->across && a->along == b->along &&
+           a->deep == b->deep && a->span == b->span;
+}
+
+static int add_tiling(mo_cuda_attention_tiling *tilings, int n,
+                      mo_cuda_attention_tiling tiling)
+{
+    for (int i = 0; i < n; i++)
+        if (is_same_tiling(&tilings[i], &tiling))
+            return n;
+    tilings[n] = tiling;
+    return n + 1;
+}
+
+static int find_tilings(const mo_cuda_attention_problem *problem, int sms,
+                        mo_cuda_attention_tiling tilings[MAX_TILINGS])
+{
+    const mo_call_attention *c = &problem->call->u.attention;
+    bool deep_fits =
+        count_registers(c, 2, 1) <= MAX_REGISTERS && c->queries > 16;
+    bool many =
+        problem->batches * ceil_div(c->queries, 16) >= 2 * (int64_t) sms;
+    bool short_rows = c->keys <= 8 * choose_span(c, 1, 1);
+    int first = deep_fits && many && !short_rows ? 2 : 1;
+    int n = 0;
+
+    if (short_rows)
+        n = add_tiling(tilings, n, make_tiling(c, 1, 1));
+    n = add_tiling(tilings, n, make_tiling(c, first, MAX_WARPS / 2));
+    n = add_tiling(tilings, n, make_tiling(c, first, MAX_WARPS));
+    if (first == 2 || deep_fits)
+        n = add_tiling(tilings, n, make_tiling(c, 3 - first, MAX_WARPS / 2));
+    return n;
+}
+
+/* ---- kernel */
 
 /* One way to cut it. */
-typedef struct way {
+typedef struct variant {
     char name[48];
     mo_cuda_function *function;
     mo_cuda_grid grid;
-} way;
+} variant;
 
 typedef struct attention_kernel {
     mo_backend_kernel base;
     const mo_call *call;
     size_t *bytes; /* by operand: of in, then of out[0] */
-    way ways[MO_CUDA_ATTENTION_MAX_TILINGS];
-    int n_ways; /* 0: there is nothing to do */
+    variant variants[MAX_TILINGS];
+    int n_variants; /* 0: there is nothing to do */
     int best;
     uint64_t key; /* of it in the notes */
 } attention_kernel;
@@ -32,8 +143,8 @@ typedef struct attention_kernel {
 /* ---- prepare */
 
 /* Kernels count queries, keys and columns in ints. */
-static mo_status count(const mo_call_attention *c, int64_t *batches,
-                       mo_error *err)
+static mo_status count_batches(const mo_call_attention *c, int64_t *batches,
+                               mo_error *err)
 {
     const int64_t most = INT_MAX / 4;
     int64_t all = 1;
@@ -50,58 +161,60 @@ static mo_status count(const mo_call_attention *c, int64_t *batches,
     return MO_OK;
 }
 
-static mo_cuda_attention_problem task_of(const mo_backend_unit *unit,
-                                         const mo_call *call,
-                                         const mo_backend_operand *in,
-                                         const mo_tensor_desc *out)
+static mo_cuda_attention_problem make_problem(const mo_backend_unit *unit,
+                                              const mo_call *call,
+                                              const mo_backend_operand *in,
+                                              const mo_tensor_desc *out)
 {
     const mo_call_attention *c = &call->u.attention;
-    mo_cuda_attention_problem task = { .call = call, .in = in, .out = out };
+    mo_cuda_attention_problem problem = { .call = call, .in = in, .out = out };
 
-    task.tensor = unit->arch >= 80 && c->keys > 0 && c->width > 0 &&
-                  c->width <= MO_CUDA_ATTENTION_MAX_HEAD_DIM &&
-                  c->v_width <= MO_CUDA_ATTENTION_MAX_HEAD_DIM;
-    task.exact = unit->options.precision == MO_BACKEND_PRECISION_F32;
-    return task;
+    problem.tensor = unit->arch >= 80 && c->keys > 0 && c->width > 0 &&
+                     c->width <= MO_CUDA_ATTENTION_MAX_HEAD_DIM &&
+                     c->v_width <= MO_CUDA_ATTENTION_MAX_HEAD_DIM;
+    problem.exact = unit->options.precision == MO_BACKEND_PRECISION_F32;
+    return problem;
 }
 
 /* The name of the fastest way, if that is known; or NULL.  Sources have all
  * numbers in them: one of them tells what is to be done. */
-static mo_status find_note(mo_backend_unit *unit,
-                           const mo_cuda_attention_problem *task,
-                           const mo_cuda_attention_tiling *cut,
-                           attention_kernel *kernel, const char **noted,
-                           mo_error *err)
+static mo_status find_tuned(mo_backend_unit *unit,
+                            const mo_cuda_attention_problem *problem,
+                            const mo_cuda_attention_tiling *tiling,
+                            attention_kernel *kernel, const char **tuned,
+                            mo_error *err)
 {
     mo_cuda_grid grid;
     mo_cuda_source code = { 0 };
-    mo_status status = mo_cuda_emit_attention(task, cut, &code, &grid, err);
+    mo_status status =
+        mo_cuda_emit_attention(problem, tiling, &code, &grid, err);
 
     if (status == MO_OK)
         kernel->key = mo_digest_of(code.text, code.size);
     mo_cuda_source_clear(&code);
-    *noted = mo_cuda_tuning_cache_best_name(unit->tuning_cache, kernel->key);
+    *tuned = mo_cuda_tuning_cache_best_name(unit->tuning_cache, kernel->key);
     return status;
 }
 
 /* Unless only another one is wanted. */
-static mo_status add_way(mo_backend_unit *unit,
-                         const mo_cuda_attention_problem *task,
-                         const mo_cuda_attention_tiling *cut, const char *only,
-                         attention_kernel *kernel, mo_error *err)
+static mo_status add_variant(mo_backend_unit *unit,
+                             const mo_cuda_attention_problem *problem,
+                             const mo_cuda_attention_tiling *tiling,
+                             const char *only, attention_kernel *kernel,
+                             mo_error *err)
 {
-    way *made = &kernel->ways[kernel->n_ways];
+    variant *made = &kernel->variants[kernel->n_variants];
     mo_cuda_source code = { 0 };
     mo_status status =
-        mo_cuda_emit_attention(task, cut, &code, &made->grid, err);
+        mo_cuda_emit_attention(problem, tiling, &code, &made->grid, err);
 
     snprintf(made->name, sizeof made->name, "%dx%d warps, %d deep, %d span",
-             cut->across, cut->along, cut->deep, cut->span);
+             tiling->across, tiling->along, tiling->deep, tiling->span);
     if (status == MO_OK && made->grid.shared <= unit->max_shared_bytes &&
         (!only || strcmp(only, made->name) == 0)) {
         status = mo_cuda_jit_request(unit, code.text, "attention",
                                      &made->function, err);
-        kernel->n_ways += status == MO_OK;
+        kernel->n_variants += status == MO_OK;
     }
     mo_cuda_source_clear(&code);
     return status;
@@ -109,35 +222,34 @@ static mo_status add_way(mo_backend_unit *unit,
 
 /* Without measuring the first one will do, and what was the fastest before is
  * enough.  Rows go everywhere. */
-static mo_status add_ways(mo_backend_unit *unit,
-                          mo_cuda_attention_problem *task,
-                          attention_kernel *kernel, mo_error *err)
+static mo_status add_variants(mo_backend_unit *unit,
+                              mo_cuda_attention_problem *problem,
+                              attention_kernel *kernel, mo_error *err)
 {
-    mo_cuda_attention_tiling cuts[MO_CUDA_ATTENTION_MAX_TILINGS] = { { 0 } };
-    int n = task->tensor ? mo_cuda_attention_find_tilings(task, unit->sms, cuts)
-                         : 1;
+    mo_cuda_attention_tiling tilings[MAX_TILINGS] = { { 0 } };
+    int n = problem->tensor ? find_tilings(problem, unit->sms, tilings) : 1;
     const char *only = NULL;
     mo_status status = MO_OK;
 
     if (!unit->options.measure)
         n = 1;
     if (n > 1)
-        status = find_note(unit, task, &cuts[0], kernel, &only, err);
+        status = find_tuned(unit, problem, &tilings[0], kernel, &only, err);
     for (int i = 0; i < n && only && status == MO_OK; i++)
-        status = add_way(unit, task, &cuts[i], only, kernel, err);
-    if (kernel->n_ways == 0)
+        status = add_variant(unit, problem, &tilings[i], only, kernel, err);
+    if (kernel->n_variants == 0)
         for (int i = 0; i < n && status == MO_OK; i++)
-            status = add_way(unit, task, &cuts[i], NULL, kernel, err);
-    if (status == MO_OK && kernel->n_ways == 0) {
-        task->tensor = false;
-        status = add_way(unit, task, &cuts[0], NULL, kernel, err);
+            status = add_variant(unit, problem, &tilings[i], NULL, kernel, err);
+    if (status == MO_OK && kernel->n_variants == 0) {
+        problem->tensor = false;
+        status = add_variant(unit, problem, &tilings[0], NULL, kernel, err);
     }
     return status;
 }
 
-static mo_status keep_sizes(attention_kernel *kernel, const mo_call *call,
-                            const mo_backend_operand *in,
-                            const mo_tensor_desc *out, mo_error *err)
+static mo_status store_sizes(attention_kernel *kernel, const mo_call *call,
+                             const mo_backend_operand *in,
+                             const mo_tensor_desc *out, mo_error *err)
 {
     kernel->bytes = calloc((size_t) call->n_in + 1, sizeof *kernel->bytes);
     if (!kernel->bytes)
@@ -160,21 +272,21 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                          const mo_tensor_desc *out, mo_backend_kernel **kernel,
                          mo_error *err)
 {
-    mo_cuda_attention_problem task = task_of(unit, call, in, out);
+    mo_cuda_attention_problem problem = make_problem(unit, call, in, out);
     mo_status status = mo_backend_check_attention(call, in, out, err);
     attention_kernel *made;
 
     if (status == MO_OK)
-        status = count(&call->u.attention, &task.batches, err);
+        status = count_batches(&call->u.attention, &problem.batches, err);
     if (status != MO_OK)
         return status;
     made = calloc(1, sizeof *made);
     if (!made)
         return mo_fail_memory(err);
     made->call = call;
-    status = keep_sizes(made, call, in, out, err);
+    status = store_sizes(made, call, in, out, err);
     if (status == MO_OK && mo_tensor_desc_elements(&out[0]) > 0)
-        status = add_ways(unit, &task, made, err);
+        status = add_variants(unit, &problem, made, err);
     if (status != MO_OK) {
         drop(unit, &made->base);
         return status;
@@ -185,29 +297,32 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
 
 /* ---- run */
 
-static mo_cuda_attention_score_inputs seen_of(const mo_call *call,
-                                              const void *const *in)
+static mo_cuda_attention_score_inputs make_score_inputs(const mo_call *call,
+                                                        const void *const *in)
 {
-    mo_cuda_attention_score_inputs seen = { { NULL } };
+    mo_cuda_attention_score_inputs score_inputs = { { NULL } };
 
     for (int i = 3; i < call->first_extra; i++)
-        seen.pointers[i - 3] = in[i];
-    return seen;
+        score_inputs.pointers[i - 3] = in[i];
+    return score_inputs;
 }
 
-static mo_status launch(mo_backend_unit *unit, const attention_kernel *kernel,
-                        int which, const void *const *in, void *const *out,
-                        CUstream stream, mo_error *err)
+static mo_status launch_variant(mo_backend_unit *unit,
+                                const attention_kernel *kernel, int which,
+                                const void *const *in, void *const *out,
+                                CUstream stream, mo_error *err)
 {
-    const way *it = &kernel->ways[which];
+    const variant *chosen = &kernel->variants[which];
     const void *q = in[0], *k = in[1], *v = in[2];
     void *result = out[0];
-    mo_cuda_attention_score_inputs seen = seen_of(kernel->call, in);
+    mo_cuda_attention_score_inputs score_inputs =
+        make_score_inputs(kernel->call, in);
     mo_cuda_epilogue_inputs extra =
         mo_cuda_epilogue_inputs_of(kernel->call, in);
-    void *args[] = { &q, &k, &v, &result, &seen, &extra };
+    void *args[] = { &q, &k, &v, &result, &score_inputs, &extra };
 
-    return mo_cuda_launch(unit, it->function, &it->grid, stream, args, err);
+    return mo_cuda_launch(unit, chosen->function, &chosen->grid, stream, args,
+                          err);
 }
 
 static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
@@ -217,33 +332,34 @@ static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
     const attention_kernel *attention = (const attention_kernel *) kernel;
 
     (void) workspace;
-    if (attention->n_ways == 0)
+    if (attention->n_variants == 0)
         return MO_OK;
-    return launch(unit, attention, attention->best, in, out, stream, err);
+    return launch_variant(unit, attention, attention->best, in, out, stream,
+                          err);
 }
 
 /* ---- settle */
 
 /* Operands of its own, to try ways with. */
-typedef struct trial {
+typedef struct tuning_run {
     mo_backend_unit *unit;
     const attention_kernel *kernel;
     CUdeviceptr memory;
     const void **in;
     void *out;
-} trial;
+} tuning_run;
 
-static size_t aligned(size_t bytes)
+static size_t align_up(size_t bytes)
 {
     return (bytes + 255) / 256 * 256;
 }
 
-static void *address(CUdeviceptr memory, size_t at)
+static void *device_address(CUdeviceptr memory, size_t at)
 {
     return (void *) (uintptr_t) (memory + at);
 }
 
-static mo_status begin_trial(trial *t, mo_error *err)
+static mo_status begin_tuning(tuning_run *t, mo_error *err)
 {
     const mo_cuda_api *api = t->unit->api;
     int n = t->kernel->call->n_in;
@@ -251,7 +367,7 @@ static mo_status begin_trial(trial *t, mo_error *err)
     mo_status status;
 
     for (int i = 0; i <= n; i++)
-        all += aligned(t->kernel->bytes[i]);
+        all += align_up(t->kernel->bytes[i]);
     t->in = calloc((size_t) n, sizeof *t->in);
     if (!t->in)
         return mo_fail_memory(err);
@@ -261,38 +377,39 @@ static mo_status begin_trial(trial *t, mo_error *err)
             api, "cuMemsetD8Async",
             api->cuMemsetD8Async(t->memory, 0, all, t->unit->stream), err);
     for (int i = 0; i < n; i++) {
-        t->in[i] = address(t->memory, at);
-        at += aligned(t->kernel->bytes[i]);
+        t->in[i] = device_address(t->memory, at);
+        at += align_up(t->kernel->bytes[i]);
     }
-    t->out = address(t->memory, at);
+    t->out = device_address(t->memory, at);
     return status;
 }
 
-static mo_status try_way(void *context, int i, CUstream stream, mo_error *err)
+static mo_status run_variant(void *context, int i, CUstream stream,
+                             mo_error *err)
 {
-    const trial *t = context;
+    const tuning_run *t = context;
 
-    return launch(t->unit, t->kernel, i, t->in, &t->out, stream, err);
+    return launch_variant(t->unit, t->kernel, i, t->in, &t->out, stream, err);
 }
 
 static mo_status settle(mo_backend_unit *unit, mo_backend_kernel *kernel,
                         mo_error *err)
 {
     attention_kernel *attention = (attention_kernel *) kernel;
-    const char *names[MO_CUDA_ATTENTION_MAX_TILINGS];
-    trial t = { .unit = unit, .kernel = attention };
+    const char *names[MAX_TILINGS];
+    tuning_run t = { .unit = unit, .kernel = attention };
     int64_t ns;
     mo_status status;
 
-    if (attention->n_ways < 2)
+    if (attention->n_variants < 2)
         return MO_OK;
-    for (int i = 0; i < attention->n_ways; i++)
-        names[i] = attention->ways[i].name;
-    status = begin_trial(&t, err);
+    for (int i = 0; i < attention->n_variants; i++)
+        names[i] = attention->variants[i].name;
+    status = begin_tuning(&t, err);
     if (status == MO_OK)
         status =
-            mo_cuda_autotune(unit, attention->key, names, attention->n_ways,
-                             try_way, &t, &attention->best, &ns, err);
+            mo_cuda_autotune(unit, attention->key, names, attention->n_variants,
+                             run_variant, &t, &attention->best, &ns, err);
     mo_cuda_free(unit, t.memory);
     free(t.in);
     return status;

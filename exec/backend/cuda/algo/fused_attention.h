@@ -41,15 +41,9 @@ typedef struct mo_cuda_attention_score_inputs {
 
 /* The source of the function "attention", and how it is launched; cut means
  * nothing by rows. */
-mo_status mo_cuda_emit_attention(const mo_cuda_attention_problem *task,
-                                 const mo_cuda_attention_tiling *cut,
+mo_status mo_cuda_emit_attention(const mo_cuda_attention_problem *problem,
+                                 const mo_cuda_attention_tiling *tiling,
                                  mo_cuda_source *code, mo_cuda_grid *grid,
                                  mo_error *err);
-
-/* Ways to cut it, the likely best first; how many. */
-enum { MO_CUDA_ATTENTION_MAX_TILINGS = 4 };
-int mo_cuda_attention_find_tilings(
-    const mo_cuda_attention_problem *task, int sms,
-    mo_cuda_attention_tiling cuts[MO_CUDA_ATTENTION_MAX_TILINGS]);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "exec/backend/cuda/algo/library_preload.h"
+#include "exec/backend/cuda/algo/libraries.h"
 
-#include "exec/backend/cuda/algo/tuning_cache.h"
+#include "exec/backend/cuda/algo/autotune.h"
 
 static void *load_cublaslt(void *nothing)
 {
@@ -26,8 +26,9 @@ void mo_cuda_library_preload_start(mo_backend_unit *unit)
         load = load_cublaslt;
     if (mo_cuda_tuning_cache_has_prefix(unit->tuning_cache, "cudnn "))
         load = load_cudnn;
-    unit->preload_started = unit->options.measure && load &&
-                  pthread_create(&unit->preload_thread, NULL, load, NULL) == 0;
+    unit->preload_started =
+        unit->options.measure && load &&
+        pthread_create(&unit->preload_thread, NULL, load, NULL) == 0;
 }
 
 void mo_cuda_library_preload_join(mo_backend_unit *unit)

@@ -10,16 +10,15 @@
 #include "base/digest.h"
 #include "exec/backend/cuda/algo/autotune.h"
 #include "exec/backend/cuda/algo/fold_batchnorm.h"
-#include "exec/backend/cuda/algo/tuning_cache.h"
 #include "exec/backend/cuda/algo/pack_weights.h"
 
 typedef struct product {
     mo_backend_kernel base;
-    mo_cuda_algo_problem task;
+    mo_cuda_algo_problem problem;
     mo_backend_operand *in; /* of the task's call */
     mo_tensor_desc out;
-    mo_cuda_algo_list ways; /* after settle: only the best */
-    uint64_t key;           /* of it in the notes */
+    mo_cuda_algo_list algos; /* after settle: only the best */
+    uint64_t key;            /* of it in the notes */
     /* Where constants behind it were folded into its weights, the task's call
      * is folded.call. */
     bool folds;
@@ -91,7 +90,7 @@ static void digest_conv(mo_digest *digest, const mo_call_conv *c)
 static mo_status make_key(const mo_backend_unit *unit, product *p,
                           mo_error *err)
 {
-    const mo_call *call = p->task.call;
+    const mo_call *call = p->problem.call;
     mo_digest *digest = mo_digest_new();
 
     if (!digest)
@@ -117,10 +116,10 @@ static void drop_product(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
     product *p = (product *) kernel;
 
-    for (int i = 0; i < p->ways.n; i++)
-        p->ways.ways[i]->kind->drop(unit, p->ways.ways[i]);
-    free(p->ways.ways);
-    mo_cuda_packed_weights_free(unit, &p->task);
+    for (int i = 0; i < p->algos.n; i++)
+        p->algos.algos[i]->kind->drop(unit, p->algos.algos[i]);
+    free(p->algos.algos);
+    mo_cuda_packed_weights_free(unit, &p->problem);
     mo_cuda_free(unit, p->weights);
     mo_cuda_free(unit, p->bias);
     mo_cuda_folded_call_clear(&p->folded);
@@ -134,18 +133,18 @@ static void drop_product(mo_backend_unit *unit, mo_backend_kernel *kernel)
  * it. */
 static mo_status collect_ways(mo_backend_unit *unit, product *p, mo_error *err)
 {
-    mo_status status = mo_cuda_pack_weights(unit, &p->task, err);
+    mo_status status = mo_cuda_pack_weights(unit, &p->problem, err);
     bool is_plain;
 
     if (status == MO_OK)
-        status = mo_cuda_tensorcore_algos(unit, &p->task, &p->ways, err);
-    is_plain = p->ways.n == 0;
+        status = mo_cuda_tensorcore_algos(unit, &p->problem, &p->algos, err);
+    is_plain = p->algos.n == 0;
     if (status == MO_OK)
-        status = mo_cuda_cublaslt_algos(unit, &p->task, &p->ways, err);
+        status = mo_cuda_cublaslt_algos(unit, &p->problem, &p->algos, err);
     if (status == MO_OK)
-        status = mo_cuda_cudnn_algos(unit, &p->task, &p->ways, err);
+        status = mo_cuda_cudnn_algos(unit, &p->problem, &p->algos, err);
     if (status == MO_OK && is_plain)
-        status = mo_cuda_direct_algos(unit, &p->task, &p->ways, err);
+        status = mo_cuda_direct_algos(unit, &p->problem, &p->algos, err);
     return status;
 }
 
@@ -156,14 +155,15 @@ static mo_status find_ways(mo_backend_unit *unit, product *p, mo_error *err)
     mo_status status;
 
     if (unit->options.measure)
-        p->task.only = mo_cuda_tuning_cache_best_name(unit->tuning_cache, p->key);
+        p->problem.only =
+            mo_cuda_tuning_cache_best_name(unit->tuning_cache, p->key);
     status = collect_ways(unit, p, err);
-    if (status == MO_OK && p->task.only && p->ways.n == 0) {
-        mo_cuda_packed_weights_free(unit, &p->task);
-        p->task.only = NULL;
+    if (status == MO_OK && p->problem.only && p->algos.n == 0) {
+        mo_cuda_packed_weights_free(unit, &p->problem);
+        p->problem.only = NULL;
         status = collect_ways(unit, p, err);
     }
-    p->task.only = NULL;
+    p->problem.only = NULL;
     return status;
 }
 
@@ -219,9 +219,9 @@ static mo_status make_task(mo_backend_unit *unit, product *p,
         status = fold_operands(unit, p, in, err);
     else
         memcpy(p->in, in, (size_t) call->n_in * sizeof *p->in);
-    p->task = (mo_cuda_algo_problem){ .call = p->folds ? &p->folded.call : call,
-                                      .in = p->in,
-                                      .out = &p->out };
+    p->problem = (mo_cuda_algo_problem){
+        .call = p->folds ? &p->folded.call : call, .in = p->in, .out = &p->out
+    };
     return status;
 }
 
@@ -268,13 +268,13 @@ static size_t room_of(int64_t bytes)
     return ((size_t) bytes + APART - 1) / APART * APART + APART;
 }
 
-static size_t most_workspace(const mo_cuda_algo_list *ways)
+static size_t most_workspace(const mo_cuda_algo_list *algos)
 {
     size_t most = 0;
 
-    for (int i = 0; i < ways->n; i++)
-        if (ways->ways[i]->workspace > most)
-            most = ways->ways[i]->workspace;
+    for (int i = 0; i < algos->n; i++)
+        if (algos->algos[i]->workspace > most)
+            most = algos->algos[i]->workspace;
     return most;
 }
 
@@ -284,13 +284,13 @@ static mo_status make_trial(trial *t, mo_error *err)
     enum { PATTERN = 0x3c };
     const product *p = t->product;
     const mo_cuda_api *api = t->unit->api;
-    int n_in = p->task.call->n_in;
+    int n_in = p->problem.call->n_in;
     size_t bytes = room_of(mo_tensor_desc_bytes(&p->out)), at = bytes;
     mo_status status;
 
     for (int i = 0; i < n_in; i++)
         bytes += room_of(mo_tensor_desc_bytes(&p->in[i].desc));
-    bytes += most_workspace(&p->ways);
+    bytes += most_workspace(&p->algos);
     t->in = calloc((size_t) n_in, sizeof *t->in);
     if (!t->in)
         return mo_fail_memory(err);
@@ -311,26 +311,26 @@ static mo_status make_trial(trial *t, mo_error *err)
 static mo_status try_way(void *context, int i, CUstream stream, mo_error *err)
 {
     trial *t = context;
-    const mo_cuda_algo *way = t->product->ways.ways[i];
+    const mo_cuda_algo *algo = t->product->algos.algos[i];
     mo_status status = t->memory ? MO_OK : make_trial(t, err);
 
     if (status != MO_OK)
         return status;
-    return way->kind->enqueue(t->unit, way, t->in, t->out, t->workspace, stream,
-                              err);
+    return algo->kind->enqueue(t->unit, algo, t->in, t->out, t->workspace,
+                               stream, err);
 }
 
 /* Drops all but the best. */
 static void keep_way(mo_backend_unit *unit, product *p, int best)
 {
-    mo_cuda_algo *kept = p->ways.ways[best];
+    mo_cuda_algo *kept = p->algos.algos[best];
 
-    for (int i = 0; i < p->ways.n; i++)
+    for (int i = 0; i < p->algos.n; i++)
         if (i != best)
-            p->ways.ways[i]->kind->drop(unit, p->ways.ways[i]);
-    p->ways.ways[0] = kept;
-    p->ways.n = 1;
-    mo_cuda_packed_weights_trim(unit, &p->task, kept);
+            p->algos.algos[i]->kind->drop(unit, p->algos.algos[i]);
+    p->algos.algos[0] = kept;
+    p->algos.n = 1;
+    mo_cuda_packed_weights_trim(unit, &p->problem, kept);
     p->base.workspace = kept->workspace;
     p->base.consumed |= p->folds ? 0 : kept->consumed;
 }
@@ -342,7 +342,7 @@ static mo_status settle_weights(mo_backend_unit *unit, product *p,
     size_t bytes = (size_t) mo_tensor_desc_bytes(&p->in[1].desc);
     mo_status status = MO_OK;
 
-    if (p->folds && (p->ways.ways[0]->consumed & 2) == 0) {
+    if (p->folds && (p->algos.algos[0]->consumed & 2) == 0) {
         status = mo_cuda_alloc(unit, bytes, &p->weights, err);
         if (status == MO_OK)
             status =
@@ -358,16 +358,16 @@ static mo_status settle_product(mo_backend_unit *unit,
 {
     product *p = (product *) kernel;
     trial t = { .unit = unit, .product = p };
-    const char **names = calloc((size_t) p->ways.n + 1, sizeof *names);
+    const char **names = calloc((size_t) p->algos.n + 1, sizeof *names);
     mo_status status;
     int64_t ns;
     int best = 0;
 
     if (!names)
         return mo_fail_memory(err);
-    for (int i = 0; i < p->ways.n; i++)
-        names[i] = p->ways.ways[i]->name;
-    status = mo_cuda_autotune(unit, p->key, names, p->ways.n, try_way, &t,
+    for (int i = 0; i < p->algos.n; i++)
+        names[i] = p->algos.algos[i]->name;
+    status = mo_cuda_autotune(unit, p->key, names, p->algos.n, try_way, &t,
                               &best, &ns, err);
     if (t.memory)
         mo_cuda_free(unit, t.memory);
@@ -386,7 +386,7 @@ static mo_status enqueue_product(mo_backend_unit *unit,
                                  mo_error *err)
 {
     const product *p = (const product *) kernel;
-    const mo_cuda_algo *way = p->ways.ways[0];
+    const mo_cuda_algo *algo = p->algos.algos[0];
     const void *given[MO_POINT_MAX_OPERANDS + 2];
 
     for (int i = 0; p->folds && i < p->folded.call.n_in; i++)
@@ -395,8 +395,8 @@ static mo_status enqueue_product(mo_backend_unit *unit,
                        : in[p->folded.from[i]];
     if (p->folds)
         given[1] = (const void *) (uintptr_t) p->weights;
-    return way->kind->enqueue(unit, way, p->folds ? given : in, out, workspace,
-                              stream, err);
+    return algo->kind->enqueue(unit, algo, p->folds ? given : in, out,
+                               workspace, stream, err);
 }
 
 const mo_cuda_kernel_class mo_cuda_matmul_conv_kernel = {

@@ -166,14 +166,14 @@ static int64_t pitch_of(mo_elem elem, int64_t k)
 }
 
 static bool conv_packing(const mo_backend_unit *unit,
-                         const mo_cuda_algo_problem *task, packing *p)
+                         const mo_cuda_algo_problem *problem, packing *p)
 {
-    const mo_call_conv *c = &task->call->u.conv;
+    const mo_call_conv *c = &problem->call->u.conv;
 
     if (!c->channels_last || c->transposed || c->groups < 1)
         return false;
-    *p = (packing){ .from = task->in[1].constant,
-                    .elem = task->in[1].desc.elem,
+    *p = (packing){ .from = problem->in[1].constant,
+                    .elem = problem->in[1].desc.elem,
                     .rows = c->out_channels,
                     .count = c->in_channels / c->groups,
                     .inner = 1,
@@ -190,10 +190,10 @@ static bool conv_packing(const mo_backend_unit *unit,
 
 /* Every batch index must have the same b. */
 static bool matmul_packing(const mo_backend_unit *unit,
-                           const mo_cuda_algo_problem *task, packing *p)
+                           const mo_cuda_algo_problem *problem, packing *p)
 {
-    const mo_call_matmul *m = &task->call->u.matmul;
-    mo_elem elem = task->in[1].desc.elem;
+    const mo_call_matmul *m = &problem->call->u.matmul;
+    mo_elem elem = problem->in[1].desc.elem;
     bool round = elem == MO_ELEM_F32 &&
                  unit->options.precision == MO_BACKEND_PRECISION_TF32;
 
@@ -203,7 +203,7 @@ static bool matmul_packing(const mo_backend_unit *unit,
     /* What lies that way can be read where it is. */
     if (!round && m->b.row == 1 && m->b.column == pitch_of(elem, m->k))
         return false;
-    *p = (packing){ .from = task->in[1].constant,
+    *p = (packing){ .from = problem->in[1].constant,
                     .elem = elem,
                     .rows = m->n,
                     .count = m->k,
@@ -216,73 +216,73 @@ static bool matmul_packing(const mo_backend_unit *unit,
 }
 
 /* Our own kernels read columns, all others weights; often they are the same. */
-static mo_status pack_conv(mo_backend_unit *unit, mo_cuda_algo_problem *task,
+static mo_status pack_conv(mo_backend_unit *unit, mo_cuda_algo_problem *problem,
                            mo_error *err)
 {
-    bool columns = mo_cuda_algo_kind_wanted(task, "tensor");
-    bool weights = !columns || !task->only;
+    bool columns = mo_cuda_algo_kind_wanted(problem, "tensor");
+    bool weights = !columns || !problem->only;
     mo_status status = MO_OK;
     int64_t pitch;
     packing p;
 
-    if (!conv_packing(unit, task, &p))
+    if (!conv_packing(unit, problem, &p))
         return MO_OK;
     pitch = pitch_of(p.elem, p.pitch);
     if (weights || pitch == p.pitch)
-        status = upload(unit, &p, &task->weights, err);
+        status = upload(unit, &p, &problem->weights, err);
     if (status != MO_OK || !columns)
         return status;
-    task->pitch = pitch;
+    problem->pitch = pitch;
     if (pitch == p.pitch) {
-        task->columns = task->weights;
+        problem->columns = problem->weights;
         return MO_OK;
     }
     p.pitch = pitch;
-    return upload(unit, &p, &task->columns, err);
+    return upload(unit, &p, &problem->columns, err);
 }
 
 mo_status mo_cuda_pack_weights(mo_backend_unit *unit,
-                               mo_cuda_algo_problem *task, mo_error *err)
+                               mo_cuda_algo_problem *problem, mo_error *err)
 {
     packing p;
 
-    if (!task->in[1].constant || !is_packed_elem(task->in[1].desc.elem))
+    if (!problem->in[1].constant || !is_packed_elem(problem->in[1].desc.elem))
         return MO_OK;
-    if (task->call->kind == MO_CALL_CONV)
-        return pack_conv(unit, task, err);
-    if (!mo_cuda_algo_kind_wanted(task, "tensor") ||
-        !matmul_packing(unit, task, &p))
+    if (problem->call->kind == MO_CALL_CONV)
+        return pack_conv(unit, problem, err);
+    if (!mo_cuda_algo_kind_wanted(problem, "tensor") ||
+        !matmul_packing(unit, problem, &p))
         return MO_OK;
-    task->pitch = p.pitch;
-    return upload(unit, &p, &task->columns, err);
+    problem->pitch = p.pitch;
+    return upload(unit, &p, &problem->columns, err);
 }
 
-static void drop_columns(mo_backend_unit *unit, mo_cuda_algo_problem *task)
+static void drop_columns(mo_backend_unit *unit, mo_cuda_algo_problem *problem)
 {
-    if (task->columns != task->weights)
-        mo_cuda_free(unit, task->columns);
-    task->columns = 0;
+    if (problem->columns != problem->weights)
+        mo_cuda_free(unit, problem->columns);
+    problem->columns = 0;
 }
 
 void mo_cuda_packed_weights_free(mo_backend_unit *unit,
-                                 mo_cuda_algo_problem *task)
+                                 mo_cuda_algo_problem *problem)
 {
-    drop_columns(unit, task);
-    mo_cuda_free(unit, task->weights);
-    task->weights = 0;
+    drop_columns(unit, problem);
+    mo_cuda_free(unit, problem->weights);
+    problem->weights = 0;
 }
 
 void mo_cuda_packed_weights_trim(mo_backend_unit *unit,
-                                 mo_cuda_algo_problem *task,
-                                 const mo_cuda_algo *way)
+                                 mo_cuda_algo_problem *problem,
+                                 const mo_cuda_algo *algo)
 {
-    if (!mo_cuda_is_tensorcore_algo(way))
-        drop_columns(unit, task);
-    if ((way->consumed & 2) == 0) {
-        mo_cuda_packed_weights_free(unit, task);
-    } else if (mo_cuda_is_tensorcore_algo(way) &&
-               task->columns != task->weights) {
-        mo_cuda_free(unit, task->weights);
-        task->weights = 0;
+    if (!mo_cuda_is_tensorcore_algo(algo))
+        drop_columns(unit, problem);
+    if ((algo->consumed & 2) == 0) {
+        mo_cuda_packed_weights_free(unit, problem);
+    } else if (mo_cuda_is_tensorcore_algo(algo) &&
+               problem->columns != problem->weights) {
+        mo_cuda_free(unit, problem->weights);
+        problem->weights = 0;
     }
 }

@@ -13,13 +13,13 @@
  * there for whatever comes behind in it.  What is filled in is given back by
  * mo_cuda_packed_weights_free, also when this fails. */
 mo_status mo_cuda_pack_weights(mo_backend_unit *unit,
-                               mo_cuda_algo_problem *task, mo_error *err);
+                               mo_cuda_algo_problem *problem, mo_error *err);
 void mo_cuda_packed_weights_free(mo_backend_unit *unit,
-                                 mo_cuda_algo_problem *task);
+                                 mo_cuda_algo_problem *problem);
 
 /* Gives back what the way that was chosen does not read. */
 void mo_cuda_packed_weights_trim(mo_backend_unit *unit,
-                                 mo_cuda_algo_problem *task,
-                                 const mo_cuda_algo *way);
+                                 mo_cuda_algo_problem *problem,
+                                 const mo_cuda_algo *algo);
 
 #endif

@@ -1,30 +1,218 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which tile, and how many parts of k.  A batch of one leaves most products
+ * with fewer tiles than there are SMs; smaller tiles read more, parts must be
+ * added.  The model counts clocks of an SM roughly, only to tell which few
+ * plans are worth trying; its numbers are of an H200.
+ */
 #include "exec/backend/cuda/algo/tensorcore.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "exec/backend/cuda/jit/jit_cache.h"
 
-typedef struct tensor_way {
-    mo_cuda_algo base;
-    const mo_cuda_algo_problem *task;
-    mo_cuda_tensorcore_problem problem;
-    mo_cuda_tensorcore_config plan;
-    mo_cuda_function *function;
-    CUdeviceptr arrived; /* by tile: the parts that are done; 0 between runs */
-} tensor_way;
+/* ---- configurations */
 
-/* ---- running */
+static const mo_cuda_tensorcore_tile tile_table[] = {
+    /* m, n, warp, groups, stages, blocks */
+    { 128, 128, 64, 32, 1, 3, 1 }, /**/
+    { 128, 64, 64, 32, 1, 4, 2 },  /**/
+    { 64, 128, 32, 64, 1, 4, 2 },  /**/
+    { 128, 32, 32, 32, 1, 4, 2 },  /**/
+    { 32, 128, 32, 32, 1, 4, 2 },  /**/
+    { 64, 64, 64, 32, 2, 4, 2 },   /**/
+    { 64, 64, 32, 32, 1, 4, 3 },   /**/
+    { 64, 32, 32, 32, 2, 4, 3 },   /**/
+    { 32, 64, 32, 32, 2, 4, 3 },   /**/
+    { 32, 32, 32, 32, 4, 4, 4 },   /**/
+    { 16, 64, 16, 32, 2, 5, 4 },
+};
+enum { TILES = sizeof tile_table / sizeof *tile_table };
 
-static int parts_of(int whole, int part)
+/* Most of a cluster that every device with clusters can have; and otherwise. */
+enum { MAX_CLUSTER = 8, MAX_PARTS = 16, MIN_STEPS = 2, CONFIGS_PER_TILE = 3 };
+
+int mo_cuda_tensorcore_block_threads(const mo_cuda_tensorcore_tile *tile)
+{
+    return tile->m / tile->warp_m * (tile->n / tile->warp_n) * tile->groups *
+           32;
+}
+
+static int step_elements(const mo_cuda_tensorcore_problem *problem)
+{
+    return MO_CUDA_TENSORCORE_K_STEP_BYTES / (int) mo_elem_size(problem->elem);
+}
+
+/* Elements of one operand's tile in a stage; turned ones keep 8 apart. */
+static int operand_tile_elements(const mo_cuda_tensorcore_problem *problem,
+                                 mo_cuda_tensorcore_layout form, int outer)
+{
+    return step_elements(problem) *
+           (form == MO_CUDA_TENSORCORE_MN_MAJOR ? outer + 8 : outer);
+}
+
+size_t
+mo_cuda_tensorcore_shared_bytes(const mo_cuda_tensorcore_problem *problem,
+                                const mo_cuda_tensorcore_tile *tile)
+{
+    size_t stage =
+        (size_t) (operand_tile_elements(problem, problem->a_form, tile->m) +
+                  operand_tile_elements(problem, problem->b_form, tile->n)) *
+        mo_elem_size(problem->elem);
+    size_t copies = stage * (size_t) tile->stages;
+    size_t sums =
+        (size_t) (tile->groups * tile->m * (tile->n + 8)) * sizeof(float);
+
+    return copies > sums ? copies : sums;
+}
+
+static int64_t ceil_div(int64_t whole, int64_t part)
 {
     return (whole + part - 1) / part;
 }
 
-static const void *operand(const void *const *in, int i)
+/* Registers: three products keep sums twice; a thread keeps two numbers for
+ * every window that it copies from. */
+static bool is_usable_tile(const mo_backend_unit *unit,
+                           const mo_cuda_tensorcore_problem *p,
+                           const mo_cuda_tensorcore_tile *t)
+{
+    int columns = step_elements(p) / p->a_count;
+    int rows = t->m * columns / mo_cuda_tensorcore_block_threads(t);
+
+    return mo_cuda_tensorcore_shared_bytes(p, t) <= unit->max_shared_bytes &&
+           (p->kind != MO_CUDA_TENSORCORE_3XTF32 ||
+            t->warp_m * t->warp_n <= 1024) &&
+           (p->a_form != MO_CUDA_TENSORCORE_IM2COL || rows <= 16) &&
+           (t->m <= 32 || p->arguments.m > t->m / 2) &&
+           (t->n <= 64 || p->arguments.n > t->n / 2);
+}
+
+/* Clocks of an SM for one step of one block when it has others to turn to. */
+static double step_clocks(const mo_cuda_tensorcore_problem *p,
+                          const mo_cuda_tensorcore_tile *t)
+{
+    static const double rates[] = { [MO_CUDA_TENSORCORE_TF32] = 600,
+                                    [MO_CUDA_TENSORCORE_3XTF32] = 180,
+                                    [MO_CUDA_TENSORCORE_F16] = 1200,
+                                    [MO_CUDA_TENSORCORE_BF16] = 1200 };
+    double bytes = (double) (t->m + t->n) * MO_CUDA_TENSORCORE_K_STEP_BYTES;
+    double products = (double) t->m * t->n * step_elements(p) / rates[p->kind];
+    double pieces = (double) t->m / t->warp_m * t->n / t->warp_n * 4 *
+                    (t->warp_m + t->warp_n) / 16;
+
+    return mo_max_double(mo_max_double(bytes / 48, products),
+                         pieces * 4 + bytes / 128);
+}
+
+static double estimate_clocks(const mo_backend_unit *unit,
+                              const mo_cuda_tensorcore_problem *p,
+                              const mo_cuda_tensorcore_config *config)
+{
+    enum { STEP_LATENCY = 350, START = 2500, CLUSTER = 900, LAST = 2200 };
+    const mo_cuda_tensorcore_tile *t = &config->tile;
+    const mo_cuda_tensorcore_args *a = &p->arguments;
+    int64_t steps = ceil_div(ceil_div(a->k, step_elements(p)), config->parts);
+    int64_t blocks = ceil_div(a->m, t->m) * ceil_div(a->n, t->n) * p->batches *
+                     config->parts;
+    int64_t each = ceil_div(blocks, unit->sms);
+    int64_t room = (int64_t) (unit->max_shared_bytes /
+                              mo_cuda_tensorcore_shared_bytes(p, t));
+    double busy = (double) (each * steps) * step_clocks(p, t);
+    double waits, bytes;
+
+    room = room < t->blocks ? room : t->blocks;
+    waits =
+        (double) (ceil_div(each, room < 1 ? 1 : room) * steps) * STEP_LATENCY;
+    bytes = (double) (blocks * steps) * (t->m + t->n) *
+            MO_CUDA_TENSORCORE_K_STEP_BYTES;
+    return mo_max_double(mo_max_double(busy, waits), bytes / 2500) + START +
+           (double) t->m * t->n / 16 +
+           (config->parts == 1  ? 0
+            : config->clustered ? CLUSTER
+                                : LAST + config->parts * t->m * t->n / 16.0);
+}
+
+/* Keeps the best in order. */
+static void insert_config(mo_cuda_tensorcore_config *configs, int *n, int room,
+                          const mo_cuda_tensorcore_config *config)
+{
+    int at = *n;
+
+    if (*n == room && configs[room - 1].cost <= config->cost)
+        return;
+    if (*n < room)
+        (*n)++;
+    else
+        at = room - 1;
+    for (; at > 0 && configs[at - 1].cost > config->cost; at--)
+        configs[at] = configs[at - 1];
+    configs[at] = *config;
+}
+
+/* The best few numbers of parts for one tile. */
+static int
+find_tile_configs(const mo_backend_unit *unit, bool clusters,
+                  const mo_cuda_tensorcore_problem *p,
+                  const mo_cuda_tensorcore_tile *tile,
+                  mo_cuda_tensorcore_config configs[CONFIGS_PER_TILE])
+{
+    static const int parts[] = { 1, 2, 3, 4, 5, 6, 8, 12, 16 };
+    int64_t steps = ceil_div(p->arguments.k, step_elements(p));
+    int n = 0;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        mo_cuda_tensorcore_config config = { .tile = *tile, .parts = parts[i] };
+
+        if (parts[i] > 1 &&
+            (steps < (int64_t) MIN_STEPS * parts[i] ||
+             ceil_div(steps, ceil_div(steps, parts[i])) != parts[i]))
+            continue;
+        config.clustered = clusters && parts[i] > 1 &&
+                           parts[i] <= MAX_CLUSTER && parts[i] <= unit->sms;
+        config.cost = estimate_clocks(unit, p, &config);
+        insert_config(configs, &n, CONFIGS_PER_TILE, &config);
+    }
+    return n;
+}
+
+int mo_cuda_tensorcore_find_configs(const mo_backend_unit *unit, bool clusters,
+                                    const mo_cuda_tensorcore_problem *problem,
+                                    mo_cuda_tensorcore_config *configs,
+                                    int room)
+{
+    mo_cuda_tensorcore_config some[CONFIGS_PER_TILE];
+    int n = 0;
+
+    for (int i = 0; i < TILES; i++) {
+        int found = is_usable_tile(unit, problem, &tile_table[i])
+                        ? find_tile_configs(unit, clusters, problem,
+                                            &tile_table[i], some)
+                        : 0;
+
+        for (int j = 0; j < found; j++)
+            insert_config(configs, &n, room, &some[j]);
+    }
+    return n;
+}
+
+typedef struct tensorcore_algo {
+    mo_cuda_algo base;
+    const mo_cuda_algo_problem *task;
+    mo_cuda_tensorcore_problem problem;
+    mo_cuda_tensorcore_config config;
+    mo_cuda_function *function;
+    CUdeviceptr arrived; /* by tile: the parts that are done; 0 between runs */
+} tensorcore_algo;
+
+/* ---- running */
+
+static const void *operand_address(const void *const *in, int i)
 {
     return i < 0 ? NULL : in[i];
 }
@@ -38,31 +226,34 @@ static bool is_aligned(const mo_cuda_tensorcore_args *a)
     return all % 16 == 0;
 }
 
-static mo_status enqueue_tensor(mo_backend_unit *unit, const mo_cuda_algo *way,
-                                const void *const *in, void *const *out,
-                                void *workspace, CUstream stream, mo_error *err)
+static mo_status enqueue_tensorcore(mo_backend_unit *unit,
+                                    const mo_cuda_algo *algo,
+                                    const void *const *in, void *const *out,
+                                    void *workspace, CUstream stream,
+                                    mo_error *err)
 {
-    const tensor_way *w = (const tensor_way *) way;
+    const tensorcore_algo *w = (const tensorcore_algo *) algo;
     const mo_cuda_tensorcore_problem *p = &w->problem;
-    const mo_cuda_tensorcore_tile *t = &w->plan.tile;
+    const mo_cuda_tensorcore_tile *t = &w->config.tile;
     mo_cuda_tensorcore_args a = p->arguments;
     mo_cuda_epilogue_inputs extra =
         mo_cuda_epilogue_inputs_of(w->task->call, in);
     void *arguments[] = { &a, &extra };
     mo_cuda_grid grid = {
-        .blocks = { (unsigned) (parts_of(a.m, t->m) * parts_of(a.n, t->n)),
-                    (unsigned) p->batches, (unsigned) w->plan.parts },
+        .blocks = { (unsigned) ((int) ceil_div(a.m, t->m) *
+                                (int) ceil_div(a.n, t->n)),
+                    (unsigned) p->batches, (unsigned) w->config.parts },
         .threads = { (unsigned) mo_cuda_tensorcore_block_threads(t), 1, 1 },
         .shared = (unsigned) mo_cuda_tensorcore_shared_bytes(p, t),
-        .cluster = w->plan.clustered ? (unsigned) w->plan.parts : 1,
+        .cluster = w->config.clustered ? (unsigned) w->config.parts : 1,
     };
 
     a.a = in[p->a_in];
     a.b =
         p->b_packed ? (const void *) (uintptr_t) w->task->columns : in[p->b_in];
     a.out = out[0];
-    a.bias = operand(in, p->bias);
-    a.residual = operand(in, p->residual);
+    a.bias = operand_address(in, p->bias);
+    a.residual = operand_address(in, p->residual);
     a.parts = workspace;
     a.arrived = (unsigned *) (uintptr_t) w->arrived;
     if (!is_aligned(&a))
@@ -71,51 +262,53 @@ static mo_status enqueue_tensor(mo_backend_unit *unit, const mo_cuda_algo *way,
     return mo_cuda_launch(unit, w->function, &grid, stream, arguments, err);
 }
 
-static void drop_tensor(mo_backend_unit *unit, mo_cuda_algo *way)
+static void drop_tensorcore(mo_backend_unit *unit, mo_cuda_algo *algo)
 {
-    tensor_way *w = (tensor_way *) way;
+    tensorcore_algo *w = (tensorcore_algo *) algo;
 
     mo_cuda_free(unit, w->arrived);
     free(w);
 }
 
-static const mo_cuda_algo_class tensor_kind = { enqueue_tensor, drop_tensor };
+static const mo_cuda_algo_class tensorcore_class = { enqueue_tensorcore,
+                                                     drop_tensorcore };
 
-bool mo_cuda_is_tensorcore_algo(const mo_cuda_algo *way)
+bool mo_cuda_is_tensorcore_algo(const mo_cuda_algo *algo)
 {
-    return way->kind == &tensor_kind;
+    return algo->kind == &tensorcore_class;
 }
 
 /* ---- making */
 
-static void set_parts(tensor_way *w)
+static void set_split_k(tensorcore_algo *w)
 {
     mo_cuda_tensorcore_args *a = &w->problem.arguments;
     int step =
         MO_CUDA_TENSORCORE_K_STEP_BYTES / (int) mo_elem_size(w->problem.elem);
-    int steps = parts_of(a->k, step);
+    int steps = (int) ceil_div(a->k, step);
 
-    a->tiles_m = parts_of(a->m, w->plan.tile.m);
-    a->n_parts = w->plan.parts;
-    a->part_k = parts_of(steps, w->plan.parts) * step;
-    a->clustered = w->plan.clustered;
+    a->tiles_m = (int) ceil_div(a->m, w->config.tile.m);
+    a->n_parts = w->config.parts;
+    a->part_k = (int) ceil_div(steps, w->config.parts) * step;
+    a->clustered = w->config.clustered;
 }
 
 /* Memory for the parts where the device's own is needed: sums in the workspace,
  * counters of our own. */
-static mo_status make_room(mo_backend_unit *unit, tensor_way *w, mo_error *err)
+static mo_status allocate_split_k(mo_backend_unit *unit, tensorcore_algo *w,
+                                  mo_error *err)
 {
-    const mo_cuda_tensorcore_tile *t = &w->plan.tile;
+    const mo_cuda_tensorcore_tile *t = &w->config.tile;
     const mo_cuda_tensorcore_args *a = &w->problem.arguments;
-    size_t tiles = (size_t) parts_of(a->n, t->n) * (size_t) a->tiles_m *
+    size_t tiles = (size_t) ceil_div(a->n, t->n) * (size_t) a->tiles_m *
                    (size_t) w->problem.batches;
     size_t sums = (size_t) (t->m * t->n) * sizeof(float);
     mo_status status;
 
-    if (w->plan.parts == 1 || w->plan.clustered)
+    if (w->config.parts == 1 || w->config.clustered)
         return MO_OK;
     if (!mo_size_mul(tiles, sums, &w->base.workspace) ||
-        !mo_size_mul(w->base.workspace, (size_t) w->plan.parts,
+        !mo_size_mul(w->base.workspace, (size_t) w->config.parts,
                      &w->base.workspace))
         return mo_fail_memory(err);
     status = mo_cuda_alloc(unit, tiles * sizeof(unsigned), &w->arrived, err);
@@ -128,12 +321,13 @@ static mo_status make_room(mo_backend_unit *unit, tensor_way *w, mo_error *err)
                          err);
 }
 
-static mo_status ask(mo_backend_unit *unit, tensor_way *w, mo_error *err)
+static mo_status request_function(mo_backend_unit *unit, tensorcore_algo *w,
+                                  mo_error *err)
 {
     mo_cuda_source code = { 0 };
     mo_status status;
 
-    mo_cuda_emit_tensorcore(&code, w->task, &w->problem, &w->plan.tile);
+    mo_cuda_emit_tensorcore(&code, w->task, &w->problem, &w->config.tile);
     status = mo_cuda_source_check(&code, err);
     if (status == MO_OK)
         status =
@@ -142,47 +336,47 @@ static mo_status ask(mo_backend_unit *unit, tensor_way *w, mo_error *err)
     return status;
 }
 
-static void name_plan(const mo_cuda_tensorcore_config *plan,
-                      char name[MO_CUDA_ALGO_NAME_SIZE])
+static void format_name(const mo_cuda_tensorcore_config *config,
+                        char name[MO_CUDA_ALGO_NAME_SIZE])
 {
-    const mo_cuda_tensorcore_tile *t = &plan->tile;
+    const mo_cuda_tensorcore_tile *t = &config->tile;
 
     snprintf(name, MO_CUDA_ALGO_NAME_SIZE, "tensor %dx%d/%dx%d g%d s%d k%d",
              t->m, t->n, t->warp_m, t->warp_n, t->groups, t->stages,
-             plan->parts);
+             config->parts);
 }
 
-static mo_status add_way(mo_backend_unit *unit,
-                         const mo_cuda_algo_problem *task,
-                         const mo_cuda_tensorcore_problem *problem,
-                         const mo_cuda_tensorcore_config *plan,
-                         mo_cuda_algo_list *ways, mo_error *err)
+static mo_status add_algo(mo_backend_unit *unit,
+                          const mo_cuda_algo_problem *task,
+                          const mo_cuda_tensorcore_problem *problem,
+                          const mo_cuda_tensorcore_config *config,
+                          mo_cuda_algo_list *algos, mo_error *err)
 {
     char name[MO_CUDA_ALGO_NAME_SIZE];
-    tensor_way *w;
+    tensorcore_algo *w;
     mo_status status;
 
-    name_plan(plan, name);
+    format_name(config, name);
     if (!mo_cuda_algo_wanted(task, name))
         return MO_OK;
     w = calloc(1, sizeof *w);
     if (!w)
         return mo_fail_memory(err);
-    w->base.kind = &tensor_kind;
+    w->base.kind = &tensorcore_class;
     w->base.consumed = problem->b_packed ? 2 : 0;
     w->task = task;
     w->problem = *problem;
-    w->plan = *plan;
+    w->config = *config;
     memcpy(w->base.name, name, sizeof name);
-    set_parts(w);
-    status = make_room(unit, w, err);
+    set_split_k(w);
+    status = allocate_split_k(unit, w, err);
     if (status == MO_OK)
-        status = ask(unit, w, err);
+        status = request_function(unit, w, err);
     if (status != MO_OK) {
-        drop_tensor(unit, &w->base);
+        drop_tensorcore(unit, &w->base);
         return status;
     }
-    return mo_cuda_algo_list_add(unit, ways, &w->base, err);
+    return mo_cuda_algo_list_add(unit, algos, &w->base, err);
 }
 
 static bool has_clusters(const mo_backend_unit *unit)
@@ -198,10 +392,10 @@ static bool has_clusters(const mo_backend_unit *unit)
 
 mo_status mo_cuda_tensorcore_algos(mo_backend_unit *unit,
                                    const mo_cuda_algo_problem *task,
-                                   mo_cuda_algo_list *ways, mo_error *err)
+                                   mo_cuda_algo_list *algos, mo_error *err)
 {
     enum { TRIED = 10 };
-    mo_cuda_tensorcore_config plans[TRIED];
+    mo_cuda_tensorcore_config configs[TRIED];
     mo_cuda_tensorcore_problem problem;
     mo_status status = MO_OK;
     int n;
@@ -210,9 +404,9 @@ mo_status mo_cuda_tensorcore_algos(mo_backend_unit *unit,
         !mo_cuda_tensorcore_problem_init(unit, task, &problem))
         return MO_OK;
     n = mo_cuda_tensorcore_find_configs(unit, has_clusters(unit), &problem,
-                                        plans,
+                                        configs,
                                         unit->options.measure ? TRIED : 1);
     for (int i = 0; i < n && status == MO_OK; i++)
-        status = add_way(unit, task, &problem, &plans[i], ways, err);
+        status = add_algo(unit, task, &problem, &configs[i], algos, err);
     return status;
 }

@@ -113,10 +113,11 @@ typedef struct mo_cuda_tensorcore_config {
 /* The likely best first; returns how many, at most the given number. */
 int mo_cuda_tensorcore_find_configs(const mo_backend_unit *unit, bool clusters,
                                     const mo_cuda_tensorcore_problem *problem,
-                                    mo_cuda_tensorcore_config *plans, int most);
+                                    mo_cuda_tensorcore_config *configs,
+                                    int most);
 
 /* Is it one of mo_cuda_tensorcore_algos?  Those read the task's columns. */
-bool mo_cuda_is_tensorcore_algo(const mo_cuda_algo *way);
+bool mo_cuda_is_tensorcore_algo(const mo_cuda_algo *algo);
 
 /* The kernel is called "tensor". */
 void mo_cuda_emit_tensorcore(mo_cuda_source *code,

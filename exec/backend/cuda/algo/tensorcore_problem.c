@@ -7,37 +7,42 @@
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
 #include "exec/op/matmul_collapse.h"
 
+/* C guarantees literals of 4095 characters only; every compiler accepts more.
+ */
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+
 /* Offsets inside of one matrix are ints, also those of a tile beyond its end
  * that is not read. */
-enum { MOST_AT = 1 << 30, BEYOND = 256 };
+enum { MAX_OFFSET = 1 << 30, MAX_TILE = 256 };
 /* Corners of windows are 16 bits each. */
-enum { MOST_SIDE = 16000, MOST_REACH = 8000 };
+enum { MAX_IMAGE_SIDE = 16000, MAX_WINDOW_REACH = 8000 };
 /* Groups that are worth a product of their own. */
-enum { LEAST_GROUP = 16 };
+enum { MIN_GROUP_CHANNELS = 16 };
 
-static bool fits(int64_t rows, int64_t pitch)
+static bool fits_int_offsets(int64_t rows, int64_t pitch)
 {
-    return rows >= 0 && pitch >= 0 && rows <= MOST_AT && pitch <= MOST_AT &&
-           (double) (rows + BEYOND) * (double) pitch < MOST_AT;
+    return rows >= 0 && pitch >= 0 && rows <= MAX_OFFSET &&
+           pitch <= MAX_OFFSET &&
+           (double) (rows + MAX_TILE) * (double) pitch < MAX_OFFSET;
 }
 
 /* ---- how many neighbours can be copied at once */
 
-static int widest(mo_elem elem)
+static int max_copy_width(mo_elem elem)
 {
     return 16 / (int) mo_elem_size(elem);
 }
 
-static void narrow(int *count, int64_t extent)
+static void limit_to_divisor(int *count, int64_t extent)
 {
     while (extent % *count != 0)
         *count /= 2;
 }
 
-static void narrow_all(int *count, const int64_t *strides)
+static void limit_to_divisors(int *count, const int64_t *strides)
 {
     for (int d = 0; d < MO_CUDA_TENSORCORE_MAX_BATCH_DIMS; d++)
-        narrow(count, strides[d]);
+        limit_to_divisor(count, strides[d]);
 }
 
 /* ---- products */
@@ -75,40 +80,41 @@ static bool set_form(int64_t outer, int64_t k, int64_t step, int64_t k_step,
     if (!rows && step != 1 && outer != 1)
         return false;
     *form = rows ? MO_CUDA_TENSORCORE_K_MAJOR : MO_CUDA_TENSORCORE_MN_MAJOR;
-    if (!fits(rows ? outer : k, rows ? step : k_step))
+    if (!fits_int_offsets(rows ? outer : k, rows ? step : k_step))
         return false;
     *pitch = (int) (rows ? step : k_step);
-    narrow(count, *pitch);
-    narrow(count, rows ? k : outer);
-    narrow_all(count, batch);
+    limit_to_divisor(count, *pitch);
+    limit_to_divisor(count, rows ? k : outer);
+    limit_to_divisors(count, batch);
     return true;
 }
 
 /* A constant b without batches has been packed: rows of k, with zeros behind
  * them up to a whole copy. */
-static void use_packed(const mo_cuda_algo_problem *task,
-                       mo_cuda_tensorcore_problem *p)
+static void use_packed_columns(const mo_cuda_algo_problem *task,
+                               mo_cuda_tensorcore_problem *p)
 {
     p->b_packed = true;
     p->b_form = MO_CUDA_TENSORCORE_K_MAJOR;
     p->arguments.b_pitch = (int) task->pitch;
-    p->b_count = widest(p->elem);
-    narrow(&p->b_count, task->pitch);
-    narrow_all(&p->b_count, p->arguments.b_batch);
+    p->b_count = max_copy_width(p->elem);
+    limit_to_divisor(&p->b_count, task->pitch);
+    limit_to_divisors(&p->b_count, p->arguments.b_batch);
 }
 
 static bool set_sizes(const mo_call_matmul *f, mo_cuda_tensorcore_problem *p)
 {
     mo_cuda_tensorcore_args *a = &p->arguments;
 
-    if (f->m < 1 || f->n < 1 || f->k < 1 || f->k > MOST_AT ||
-        !fits(f->m, f->c.row) || !fits(f->n, 1) || !set_batches(f, p))
+    if (f->m < 1 || f->n < 1 || f->k < 1 || f->k > MAX_OFFSET ||
+        !fits_int_offsets(f->m, f->c.row) || !fits_int_offsets(f->n, 1) ||
+        !set_batches(f, p))
         return false;
     a->m = (int) f->m;
     a->n = (int) f->n;
     a->k = (int) f->k;
     a->c_pitch = (int) f->c.row;
-    p->a_count = p->b_count = widest(p->elem);
+    p->a_count = p->b_count = max_copy_width(p->elem);
     return set_form(f->m, f->k, f->a.row, f->a.column, a->a_batch, &p->a_form,
                     &a->a_pitch, &p->a_count);
 }
@@ -126,8 +132,8 @@ static bool read_matmul(const mo_cuda_algo_problem *task,
     p->b_in = swapped ? 0 : 1;
     if (!set_sizes(&f, p))
         return false;
-    if (task->columns && !swapped && fits(f.n, task->pitch)) {
-        use_packed(task, p);
+    if (task->columns && !swapped && fits_int_offsets(f.n, task->pitch)) {
+        use_packed_columns(task, p);
         return true;
     }
     return set_form(f.n, f.k, f.b.column, f.b.row, a->b_batch, &p->b_form,
@@ -146,7 +152,8 @@ static bool is_pixel_wise(const mo_call_window *s)
 }
 
 /* As a product of rows of channels; a pixel is a row. */
-static mo_call_matmul as_matmul(const mo_call_conv *c, int64_t k, int64_t pitch)
+static mo_call_matmul conv_as_matmul(const mo_call_conv *c, int64_t k,
+                                     int64_t pitch)
 {
     int64_t in = c->in_channels / c->groups, out = c->out_channels / c->groups;
     mo_call_matmul f = { .m = c->batch,
@@ -166,11 +173,13 @@ static mo_call_matmul as_matmul(const mo_call_conv *c, int64_t k, int64_t pitch)
 static bool sweep_fits(const mo_call_window *s)
 {
     for (int d = 0; d < s->spatial; d++)
-        if (s->in[d] > MOST_SIDE || s->out[d] > MOST_SIDE ||
-            s->stride[d] > MOST_SIDE || s->pad_begin[d] > MOST_REACH ||
-            s->out[d] * s->stride[d] > MOST_SIDE + MOST_REACH ||
-            s->kernel[d] > MOST_REACH || s->dilation[d] > MOST_REACH ||
-            s->kernel[d] * s->dilation[d] > MOST_REACH)
+        if (s->in[d] > MAX_IMAGE_SIDE || s->out[d] > MAX_IMAGE_SIDE ||
+            s->stride[d] > MAX_IMAGE_SIDE ||
+            s->pad_begin[d] > MAX_WINDOW_REACH ||
+            s->out[d] * s->stride[d] > MAX_IMAGE_SIDE + MAX_WINDOW_REACH ||
+            s->kernel[d] > MAX_WINDOW_REACH ||
+            s->dilation[d] > MAX_WINDOW_REACH ||
+            s->kernel[d] * s->dilation[d] > MAX_WINDOW_REACH)
             return false;
     return s->spatial <= 2;
 }
@@ -207,8 +216,8 @@ static bool image_fits(const mo_call_conv *c)
     double elements = (double) c->batch * (double) c->in_channels;
 
     for (int d = 0; d < c->sweep.spatial; d++)
-        elements *= (double) (c->sweep.in[d] + MOST_REACH / 64);
-    return elements < MOST_AT;
+        elements *= (double) (c->sweep.in[d] + MAX_WINDOW_REACH / 64);
+    return elements < MAX_OFFSET;
 }
 
 static bool read_conv(const mo_cuda_algo_problem *task,
@@ -220,26 +229,26 @@ static bool read_conv(const mo_cuda_algo_problem *task,
 
     if (c->transposed || !c->channels_last || k < 1 || !sweep_fits(&c->sweep) ||
         !image_fits(c) || !task->columns ||
-        (c->groups > 1 &&
-         (k < LEAST_GROUP || c->out_channels / c->groups < LEAST_GROUP)))
+        (c->groups > 1 && (k < MIN_GROUP_CHANNELS ||
+                           c->out_channels / c->groups < MIN_GROUP_CHANNELS)))
         return false;
     for (int d = 0; d < c->sweep.spatial; d++)
         k *= c->sweep.kernel[d];
-    f = as_matmul(c, k, task->pitch);
+    f = conv_as_matmul(c, k, task->pitch);
     p->a_in = 0;
     p->b_in = 1;
-    if (!set_sizes(&f, p) || !fits(f.n, task->pitch))
+    if (!set_sizes(&f, p) || !fits_int_offsets(f.n, task->pitch))
         return false;
-    use_packed(task, p);
+    use_packed_columns(task, p);
     if (c->groups > 1)
         p->arguments.bias_batch[MO_CUDA_TENSORCORE_MAX_BATCH_DIMS - 1] = f.n;
     if (is_pixel_wise(&c->sweep))
         return true;
     p->a_form = MO_CUDA_TENSORCORE_IM2COL;
     set_windows(c, &p->arguments);
-    p->a_count = widest(p->elem);
-    narrow(&p->a_count, p->arguments.channels);
-    narrow(&p->a_count, p->arguments.a_pitch);
+    p->a_count = max_copy_width(p->elem);
+    limit_to_divisor(&p->a_count, p->arguments.channels);
+    limit_to_divisor(&p->a_count, p->arguments.a_pitch);
     return true;
 }
 
@@ -273,16 +282,16 @@ static void set_act(const mo_cuda_epilogue *e, mo_cuda_tensorcore_problem *p)
     }
 }
 
-static void set_end(const mo_cuda_algo_problem *task,
-                    mo_cuda_tensorcore_problem *p)
+static void set_epilogue(const mo_cuda_algo_problem *task,
+                         mo_cuda_tensorcore_problem *p)
 {
     mo_cuda_tensorcore_args *a = &p->arguments;
     mo_cuda_epilogue e;
     int count = 4;
 
-    narrow(&count, a->n);
-    narrow(&count, a->c_pitch);
-    narrow_all(&count, a->c_batch);
+    limit_to_divisor(&count, a->n);
+    limit_to_divisor(&count, a->c_pitch);
+    limit_to_divisors(&count, a->c_batch);
     p->program = !mo_cuda_epilogue_match(task->call, task->in, task->out, &e) ||
                  (p->a_in != 0 && e.bias >= 0);
     p->whole = count == 4;
@@ -298,7 +307,7 @@ static void set_end(const mo_cuda_algo_problem *task,
     set_act(&e, p);
 }
 
-static bool set_kind(const mo_backend_unit *unit,
+static bool set_math(const mo_backend_unit *unit,
                      const mo_cuda_algo_problem *task,
                      mo_cuda_tensorcore_problem *p)
 {
@@ -327,11 +336,90 @@ bool mo_cuda_tensorcore_problem_init(const mo_backend_unit *unit,
                                      mo_cuda_tensorcore_problem *problem)
 {
     *problem = (mo_cuda_tensorcore_problem){ 0 };
-    if (!set_kind(unit, task, problem) ||
+    if (!set_math(unit, task, problem) ||
         !(task->call->kind == MO_CALL_CONV ? read_conv(task, problem)
                                            : read_matmul(task, problem)))
         return false;
     problem->b_constant = task->in[problem->b_in].constant != NULL;
-    set_end(task, problem);
+    set_epilogue(task, problem);
     return true;
+}
+
+/* ---- device code */
+
+static const char kernel_source[] =
+#include "exec/backend/cuda/algo/tensorcore_load.inc"
+#include "exec/backend/cuda/algo/tensorcore_mma.inc"
+#include "exec/backend/cuda/algo/tensorcore_epilogue.inc"
+#include "exec/backend/cuda/algo/tensorcore_kernel.inc"
+    ;
+
+static void emit_define(mo_cuda_source *code, const char *name, int value)
+{
+    mo_cuda_source_printf(code, "#define %s %d\n", name, value);
+}
+
+static void emit_tile(mo_cuda_source *code, const mo_cuda_tensorcore_tile *tile)
+{
+    emit_define(code, "TM", tile->m);
+    emit_define(code, "TN", tile->n);
+    emit_define(code, "WM", tile->warp_m);
+    emit_define(code, "WN", tile->warp_n);
+    emit_define(code, "GROUPS", tile->groups);
+    emit_define(code, "STAGES", tile->stages);
+    emit_define(code, "THREADS", mo_cuda_tensorcore_block_threads(tile));
+    emit_define(code, "BLOCKS", tile->blocks);
+}
+
+static void emit_operands(mo_cuda_source *code,
+                          const mo_cuda_tensorcore_problem *problem)
+{
+    emit_define(code, "ROWS", MO_CUDA_TENSORCORE_K_MAJOR);
+    emit_define(code, "TURNED", MO_CUDA_TENSORCORE_MN_MAJOR);
+    emit_define(code, "WINDOWS", MO_CUDA_TENSORCORE_IM2COL);
+    emit_define(code, "KIND", (int) problem->kind);
+    emit_define(code, "A_FORM", (int) problem->a_form);
+    emit_define(code, "B_FORM", (int) problem->b_form);
+    emit_define(code, "A_COUNT", problem->a_count);
+    emit_define(code, "B_COUNT", problem->b_count);
+    emit_define(code, "B_CONSTANT", problem->b_constant);
+    emit_define(code, "B_ROUNDED", problem->b_packed);
+    emit_define(code, "PROGRAM", problem->program);
+}
+
+/* The function of one number that the standard end applies. */
+static void emit_activation(mo_cuda_source *code,
+                            const mo_cuda_tensorcore_problem *problem)
+{
+    const char *operands[1] = { NULL };
+    char result[MO_CUDA_EXPR_SIZE] = "v";
+
+    mo_cuda_source_append(code, "MO_DEVICE float act(float v)\n{\n");
+    if (problem->has_act)
+        mo_cuda_emit_point_steps(code, &problem->act, MO_ELEM_F32, operands,
+                                 result);
+    mo_cuda_source_printf(code, "return %s;\n}\n", result);
+    mo_cuda_stored_expr(problem->elem, "v", result);
+    mo_cuda_source_printf(code, "MO_DEVICE T stored(float v) { return %s; }\n",
+                          result);
+    mo_cuda_source_append(code, "struct mo_extra { const void *none; };\n");
+}
+
+void mo_cuda_emit_tensorcore(mo_cuda_source *code,
+                             const mo_cuda_algo_problem *task,
+                             const mo_cuda_tensorcore_problem *problem,
+                             const mo_cuda_tensorcore_tile *tile)
+{
+    int width = problem->whole ? 4 : 1;
+    int64_t elements =
+        problem->program ? mo_tensor_desc_elements(task->out) : 0;
+
+    mo_cuda_emit_types(code, problem->elem, width, elements);
+    emit_tile(code, tile);
+    emit_operands(code, problem);
+    if (problem->program)
+        mo_cuda_emit_epilogue(code, task->call, task->out, width);
+    else
+        emit_activation(code, problem);
+    mo_cuda_source_append(code, kernel_source);
 }

@@ -2,244 +2,466 @@
 #include "exec/backend/cuda/algo/cudnn/conv_graph.h"
 
 #include <assert.h>
+#include <stddef.h>
 
-enum { MOST_OPS = 4 };
+/* ---- descriptors */
 
-static void put_space(mo_cuda_cudnn_desc_pool *set, mo_cuda_cudnn_desc desc,
-                      const mo_call_conv *conv,
-                      cudnnBackendAttributeName_t name, const int64_t *values,
-                      int64_t absent)
+static bool has_failed(const mo_cuda_cudnn_desc_pool *pool)
 {
-    int64_t spread_out[MO_CALL_MAX_SPATIAL];
-
-    mo_cuda_cudnn_spatial_pad(conv, values, absent, spread_out);
-    mo_cuda_cudnn_set_attr(set, desc, name, CUDNN_TYPE_INT64,
-                           mo_cuda_cudnn_spatial_rank(conv), spread_out);
+    return pool->status != CUDNN_STATUS_SUCCESS;
 }
 
-static mo_cuda_cudnn_desc sweep_desc(mo_cuda_cudnn_desc_pool *set,
-                                     const mo_call_conv *conv)
+static void set_status(mo_cuda_cudnn_desc_pool *pool, const char *what,
+                       cudnnStatus_t status)
+{
+    pool->status = status;
+    pool->what = what;
+}
+
+mo_cuda_cudnn_desc mo_cuda_cudnn_desc_create(mo_cuda_cudnn_desc_pool *pool,
+                                             cudnnBackendDescriptorType_t type)
+{
+    mo_cuda_cudnn_desc desc = NULL;
+
+    if (has_failed(pool))
+        return NULL;
+    assert(pool->n < MO_CUDA_CUDNN_DESC_POOL_SIZE);
+    set_status(pool, "cudnnBackendCreateDescriptor",
+               pool->api->cudnnBackendCreateDescriptor(type, &desc));
+    if (has_failed(pool))
+        return NULL;
+    pool->made[pool->n++] = desc;
+    return desc;
+}
+
+void mo_cuda_cudnn_set_attr(mo_cuda_cudnn_desc_pool *pool,
+                            mo_cuda_cudnn_desc desc,
+                            cudnnBackendAttributeName_t name,
+                            cudnnBackendAttributeType_t type, int64_t count,
+                            const void *values)
+{
+    if (!has_failed(pool))
+        set_status(pool, "cudnnBackendSetAttribute",
+                   pool->api->cudnnBackendSetAttribute(desc, name, type, count,
+                                                       values));
+}
+
+void mo_cuda_cudnn_set_attr_desc(mo_cuda_cudnn_desc_pool *pool,
+                                 mo_cuda_cudnn_desc desc,
+                                 cudnnBackendAttributeName_t name,
+                                 mo_cuda_cudnn_desc other)
+{
+    mo_cuda_cudnn_set_attr(pool, desc, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+                           &other);
+}
+
+void mo_cuda_cudnn_set_attr_float(mo_cuda_cudnn_desc_pool *pool,
+                                  mo_cuda_cudnn_desc desc,
+                                  cudnnBackendAttributeName_t name, float value)
+{
+    mo_cuda_cudnn_set_attr(pool, desc, name, CUDNN_TYPE_FLOAT, 1, &value);
+}
+
+void mo_cuda_cudnn_desc_finalize(mo_cuda_cudnn_desc_pool *pool,
+                                 mo_cuda_cudnn_desc desc)
+{
+    if (!has_failed(pool))
+        set_status(pool, "cudnnBackendFinalize",
+                   pool->api->cudnnBackendFinalize(desc));
+}
+
+void mo_cuda_cudnn_desc_release(mo_cuda_cudnn_desc_pool *pool,
+                                mo_cuda_cudnn_desc desc)
+{
+    int n = 0;
+
+    for (int i = 0; i < pool->n; i++)
+        if (pool->made[i] != desc)
+            pool->made[n++] = pool->made[i];
+    pool->n = n;
+}
+
+void mo_cuda_cudnn_desc_pool_clear(mo_cuda_cudnn_desc_pool *pool)
+{
+    while (pool->n > 0)
+        pool->api->cudnnBackendDestroyDescriptor(pool->made[--pool->n]);
+    set_status(pool, NULL, CUDNN_STATUS_SUCCESS);
+}
+
+bool mo_cuda_cudnn_is_unsupported(cudnnStatus_t status)
+{
+    switch (CUDNN_STATUS_CATEGORY(status)) {
+    case CUDNN_STATUS_BAD_PARAM:
+    case CUDNN_STATUS_NOT_SUPPORTED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- tensors */
+
+enum {
+    MAX_RANK = 2 + MO_CALL_MAX_SPATIAL,
+    ALIGNMENT = 16 /* of tensors, at least */
+};
+
+/* Names dimensions as N, C, spatial, however they lie. */
+typedef struct tensor_shape {
+    int rank;
+    int64_t dims[MAX_RANK], strides[MAX_RANK];
+} tensor_shape;
+
+static int spatial_rank(const mo_call_conv *conv)
+{
+    return conv->sweep.spatial == 1 ? 2 : conv->sweep.spatial;
+}
+
+static void pad_spatial(const mo_call_conv *conv, const int64_t *values,
+                        int64_t absent, int64_t to[MO_CALL_MAX_SPATIAL])
+{
+    int added = spatial_rank(conv) - conv->sweep.spatial;
+
+    to[0] = absent;
+    for (int d = 0; d < conv->sweep.spatial; d++)
+        to[added + d] = values[d];
+}
+
+static int64_t set_stride(tensor_shape *s, int d, int64_t run)
+{
+    s->strides[d] = run;
+    return run * s->dims[d];
+}
+
+static tensor_shape make_tensor_shape(const mo_call_conv *conv, int64_t first,
+                                      int64_t channels, const int64_t *space)
+{
+    tensor_shape s = { .rank = 2 + spatial_rank(conv),
+                       .dims = { first, channels } };
+    int64_t run = 1;
+
+    pad_spatial(conv, space, 1, s.dims + 2);
+    if (conv->channels_last)
+        run = set_stride(&s, 1, run);
+    for (int d = s.rank - 1; d >= 2; d--)
+        run = set_stride(&s, d, run);
+    if (!conv->channels_last)
+        run = set_stride(&s, 1, run);
+    set_stride(&s, 0, run);
+    return s;
+}
+
+static tensor_shape weight_tensor_shape(const mo_call_conv *conv)
+{
+    int64_t from = conv->in_channels, to = conv->out_channels;
+
+    if (conv->transposed)
+        return make_tensor_shape(conv, from, to / conv->groups,
+                                 conv->sweep.kernel);
+    return make_tensor_shape(conv, to, from / conv->groups, conv->sweep.kernel);
+}
+
+static tensor_shape tensor_shape_by_uid(const mo_call_conv *conv, int64_t id)
+{
+    static const int64_t ones[MO_CALL_MAX_SPATIAL] = { 1, 1, 1 };
+
+    switch (id) {
+    case MO_CUDA_CUDNN_UID_DATA:
+        return make_tensor_shape(conv, conv->batch, conv->in_channels,
+                                 conv->sweep.in);
+    case MO_CUDA_CUDNN_UID_WEIGHTS:
+        return weight_tensor_shape(conv);
+    case MO_CUDA_CUDNN_UID_BIAS:
+        return make_tensor_shape(conv, 1, conv->out_channels, ones);
+    default:
+        return make_tensor_shape(conv, conv->batch, conv->out_channels,
+                                 conv->sweep.out);
+    }
+}
+
+static cudnnDataType_t data_type(mo_elem elem)
+{
+    switch (elem) {
+    case MO_ELEM_F16:
+        return CUDNN_DATA_HALF;
+    case MO_ELEM_BF16:
+        return CUDNN_DATA_BFLOAT16;
+    default:
+        return CUDNN_DATA_FLOAT;
+    }
+}
+
+static mo_cuda_cudnn_desc create_tensor_desc(mo_cuda_cudnn_desc_pool *pool,
+                                             const mo_call_conv *conv,
+                                             int64_t id, cudnnDataType_t type)
+{
+    tensor_shape s = tensor_shape_by_uid(conv, id);
+    mo_cuda_cudnn_desc desc =
+        mo_cuda_cudnn_desc_create(pool, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+    int64_t alignment = ALIGNMENT;
+    bool is_virtual = id >= MO_CUDA_CUDNN_UID_VIRTUAL;
+
+    mo_cuda_cudnn_set_attr(pool, desc, CUDNN_ATTR_TENSOR_DATA_TYPE,
+                           CUDNN_TYPE_DATA_TYPE, 1, &type);
+    mo_cuda_cudnn_set_attr(pool, desc, CUDNN_ATTR_TENSOR_DIMENSIONS,
+                           CUDNN_TYPE_INT64, s.rank, s.dims);
+    mo_cuda_cudnn_set_attr(pool, desc, CUDNN_ATTR_TENSOR_STRIDES,
+                           CUDNN_TYPE_INT64, s.rank, s.strides);
+    mo_cuda_cudnn_set_attr(pool, desc, CUDNN_ATTR_TENSOR_UNIQUE_ID,
+                           CUDNN_TYPE_INT64, 1, &id);
+    mo_cuda_cudnn_set_attr(pool, desc, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT,
+                           CUDNN_TYPE_INT64, 1, &alignment);
+    mo_cuda_cudnn_set_attr(pool, desc, CUDNN_ATTR_TENSOR_IS_VIRTUAL,
+                           CUDNN_TYPE_BOOLEAN, 1, &is_virtual);
+    mo_cuda_cudnn_desc_finalize(pool, desc);
+    return desc;
+}
+
+/* ---- graph */
+
+enum { MAX_OPS = 4 };
+
+static void set_spatial_attr(mo_cuda_cudnn_desc_pool *pool,
+                             mo_cuda_cudnn_desc desc, const mo_call_conv *conv,
+                             cudnnBackendAttributeName_t name,
+                             const int64_t *values, int64_t absent)
+{
+    int64_t padded[MO_CALL_MAX_SPATIAL];
+
+    pad_spatial(conv, values, absent, padded);
+    mo_cuda_cudnn_set_attr(pool, desc, name, CUDNN_TYPE_INT64,
+                           spatial_rank(conv), padded);
+}
+
+static mo_cuda_cudnn_desc create_conv_desc(mo_cuda_cudnn_desc_pool *pool,
+                                           const mo_call_conv *conv)
 {
     mo_cuda_cudnn_desc desc =
-        mo_cuda_cudnn_desc_create(set, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+        mo_cuda_cudnn_desc_create(pool, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
     cudnnDataType_t sums = CUDNN_DATA_FLOAT;
     cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
-    int64_t spatial = mo_cuda_cudnn_spatial_rank(conv);
+    int64_t spatial = spatial_rank(conv);
     const mo_call_window *sweep = &conv->sweep;
 
-    mo_cuda_cudnn_set_attr(set, desc, CUDNN_ATTR_CONVOLUTION_COMP_TYPE,
+    mo_cuda_cudnn_set_attr(pool, desc, CUDNN_ATTR_CONVOLUTION_COMP_TYPE,
                            CUDNN_TYPE_DATA_TYPE, 1, &sums);
-    mo_cuda_cudnn_set_attr(set, desc, CUDNN_ATTR_CONVOLUTION_CONV_MODE,
+    mo_cuda_cudnn_set_attr(pool, desc, CUDNN_ATTR_CONVOLUTION_CONV_MODE,
                            CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
-    mo_cuda_cudnn_set_attr(set, desc, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS,
+    mo_cuda_cudnn_set_attr(pool, desc, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS,
                            CUDNN_TYPE_INT64, 1, &spatial);
-    put_space(set, desc, conv, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS,
-              sweep->pad_begin, 0);
-    put_space(set, desc, conv, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS,
-              sweep->pad_end, 0);
-    put_space(set, desc, conv, CUDNN_ATTR_CONVOLUTION_DILATIONS,
-              sweep->dilation, 1);
-    put_space(set, desc, conv, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES,
-              sweep->stride, 1);
-    mo_cuda_cudnn_desc_finalize(set, desc);
+    set_spatial_attr(pool, desc, conv, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS,
+                     sweep->pad_begin, 0);
+    set_spatial_attr(pool, desc, conv, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS,
+                     sweep->pad_end, 0);
+    set_spatial_attr(pool, desc, conv, CUDNN_ATTR_CONVOLUTION_DILATIONS,
+                     sweep->dilation, 1);
+    set_spatial_attr(pool, desc, conv, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES,
+                     sweep->stride, 1);
+    mo_cuda_cudnn_desc_finalize(pool, desc);
     return desc;
 }
 
 /* The operations so far, and how many are still to come. */
-typedef struct chain {
-    mo_cuda_cudnn_desc_pool *set;
+typedef struct op_chain {
+    mo_cuda_cudnn_desc_pool *pool;
     const mo_call_conv *conv;
     cudnnDataType_t type;
-    mo_cuda_cudnn_desc ops[MOST_OPS];
+    mo_cuda_cudnn_desc ops[MAX_OPS];
     int n, left;
-} chain;
+} op_chain;
 
 /* What the next operation writes: the result, or what only the one after it
  * sees. */
-static mo_cuda_cudnn_desc next_tensor(chain *c)
+static mo_cuda_cudnn_desc create_output_tensor(op_chain *c)
 {
     if (c->left-- > 1)
-        return mo_cuda_cudnn_tensor_desc(c->set, c->conv,
-                                         MO_CUDA_CUDNN_UID_VIRTUAL + c->left,
-                                         CUDNN_DATA_FLOAT);
-    return mo_cuda_cudnn_tensor_desc(c->set, c->conv, MO_CUDA_CUDNN_UID_RESULT,
-                                     c->type);
+        return create_tensor_desc(c->pool, c->conv,
+                                  MO_CUDA_CUDNN_UID_VIRTUAL + c->left,
+                                  CUDNN_DATA_FLOAT);
+    return create_tensor_desc(c->pool, c->conv, MO_CUDA_CUDNN_UID_RESULT,
+                              c->type);
 }
 
-static void add_op(chain *c, mo_cuda_cudnn_desc op)
+static void finalize_op(op_chain *c, mo_cuda_cudnn_desc op)
 {
-    assert(c->n < MOST_OPS);
-    mo_cuda_cudnn_desc_finalize(c->set, op);
+    assert(c->n < MAX_OPS);
+    mo_cuda_cudnn_desc_finalize(c->pool, op);
     c->ops[c->n++] = op;
 }
 
-static mo_cuda_cudnn_desc forward(chain *c, mo_cuda_cudnn_desc data,
-                                  mo_cuda_cudnn_desc weights)
+static mo_cuda_cudnn_desc add_forward_conv(op_chain *c, mo_cuda_cudnn_desc data,
+                                           mo_cuda_cudnn_desc weights)
 {
-    mo_cuda_cudnn_desc_pool *set = c->set;
-    mo_cuda_cudnn_desc sweep = sweep_desc(set, c->conv),
-                       result = next_tensor(c);
+    mo_cuda_cudnn_desc_pool *pool = c->pool;
+    mo_cuda_cudnn_desc sweep = create_conv_desc(pool, c->conv),
+                       result = create_output_tensor(c);
     mo_cuda_cudnn_desc op = mo_cuda_cudnn_desc_create(
-        set, CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
+        pool, CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
 
     mo_cuda_cudnn_set_attr_desc(
-        set, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, sweep);
+        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, sweep);
     mo_cuda_cudnn_set_attr_desc(
-        set, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, data);
+        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, data);
     mo_cuda_cudnn_set_attr_desc(
-        set, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, weights);
+        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, weights);
     mo_cuda_cudnn_set_attr_desc(
-        set, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, result);
+        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, result);
     mo_cuda_cudnn_set_attr_float(
-        set, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 1);
+        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 1);
     mo_cuda_cudnn_set_attr_float(
-        set, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, 0);
-    add_op(c, op);
+        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, 0);
+    finalize_op(c, op);
     return result;
 }
 
 /* A transposed convolution is what training needs of a plain one: from the
  * gradient of its result to that of its data. */
-static mo_cuda_cudnn_desc backward(chain *c, mo_cuda_cudnn_desc data,
-                                   mo_cuda_cudnn_desc weights)
+static mo_cuda_cudnn_desc add_backward_data(op_chain *c,
+                                            mo_cuda_cudnn_desc data,
+                                            mo_cuda_cudnn_desc weights)
 {
-    mo_cuda_cudnn_desc_pool *set = c->set;
-    mo_cuda_cudnn_desc sweep = sweep_desc(set, c->conv),
-                       result = next_tensor(c);
+    mo_cuda_cudnn_desc_pool *pool = c->pool;
+    mo_cuda_cudnn_desc sweep = create_conv_desc(pool, c->conv),
+                       result = create_output_tensor(c);
     mo_cuda_cudnn_desc op = mo_cuda_cudnn_desc_create(
-        set, CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR);
+        pool, CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR);
 
     mo_cuda_cudnn_set_attr_desc(
-        set, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, sweep);
+        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, sweep);
     mo_cuda_cudnn_set_attr_desc(
-        set, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, data);
+        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, data);
     mo_cuda_cudnn_set_attr_desc(
-        set, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W, weights);
+        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W, weights);
     mo_cuda_cudnn_set_attr_desc(
-        set, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, result);
+        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, result);
     mo_cuda_cudnn_set_attr_float(
-        set, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA, 1);
+        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA, 1);
     mo_cuda_cudnn_set_attr_float(
-        set, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA, 0);
-    add_op(c, op);
+        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA, 0);
+    finalize_op(c, op);
     return result;
 }
 
-static mo_cuda_cudnn_desc point_desc(mo_cuda_cudnn_desc_pool *set,
-                                     cudnnPointwiseMode_t mode)
+static mo_cuda_cudnn_desc create_pointwise_desc(mo_cuda_cudnn_desc_pool *pool,
+                                                cudnnPointwiseMode_t mode)
 {
     mo_cuda_cudnn_desc desc =
-        mo_cuda_cudnn_desc_create(set, CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+        mo_cuda_cudnn_desc_create(pool, CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
     cudnnDataType_t math = CUDNN_DATA_FLOAT;
 
-    mo_cuda_cudnn_set_attr(set, desc, CUDNN_ATTR_POINTWISE_MODE,
+    mo_cuda_cudnn_set_attr(pool, desc, CUDNN_ATTR_POINTWISE_MODE,
                            CUDNN_TYPE_POINTWISE_MODE, 1, &mode);
-    mo_cuda_cudnn_set_attr(set, desc, CUDNN_ATTR_POINTWISE_MATH_PREC,
+    mo_cuda_cudnn_set_attr(pool, desc, CUDNN_ATTR_POINTWISE_MATH_PREC,
                            CUDNN_TYPE_DATA_TYPE, 1, &math);
     return desc;
 }
 
-static mo_cuda_cudnn_desc add_tensor(chain *c, mo_cuda_cudnn_desc to,
+static mo_cuda_cudnn_desc add_tensor(op_chain *c, mo_cuda_cudnn_desc to,
                                      int64_t id, float factor)
 {
-    mo_cuda_cudnn_desc_pool *set = c->set;
-    mo_cuda_cudnn_desc point = point_desc(set, CUDNN_POINTWISE_ADD), result, op;
-    mo_cuda_cudnn_desc added =
-        mo_cuda_cudnn_tensor_desc(set, c->conv, id, c->type);
+    mo_cuda_cudnn_desc_pool *pool = c->pool;
+    mo_cuda_cudnn_desc point = create_pointwise_desc(pool, CUDNN_POINTWISE_ADD),
+                       result, op;
+    mo_cuda_cudnn_desc added = create_tensor_desc(pool, c->conv, id, c->type);
 
-    mo_cuda_cudnn_desc_finalize(set, point);
-    result = next_tensor(c);
+    mo_cuda_cudnn_desc_finalize(pool, point);
+    result = create_output_tensor(c);
     op = mo_cuda_cudnn_desc_create(
-        set, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+        pool, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     mo_cuda_cudnn_set_attr_desc(
-        set, op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, point);
-    mo_cuda_cudnn_set_attr_desc(set, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
+        pool, op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, point);
+    mo_cuda_cudnn_set_attr_desc(pool, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
                                 to);
-    mo_cuda_cudnn_set_attr_desc(set, op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC,
+    mo_cuda_cudnn_set_attr_desc(pool, op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC,
                                 added);
-    mo_cuda_cudnn_set_attr_desc(set, op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC,
+    mo_cuda_cudnn_set_attr_desc(pool, op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC,
                                 result);
-    mo_cuda_cudnn_set_attr_float(set, op, CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1,
-                                 1);
-    mo_cuda_cudnn_set_attr_float(set, op, CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2,
-                                 factor);
-    add_op(c, op);
+    mo_cuda_cudnn_set_attr_float(pool, op,
+                                 CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1, 1);
+    mo_cuda_cudnn_set_attr_float(pool, op,
+                                 CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2, factor);
+    finalize_op(c, op);
     return result;
 }
 
 /* A clamp is a relu whose ends are elsewhere. */
-static void activate(chain *c, mo_cuda_cudnn_desc of,
-                     const mo_cuda_epilogue *epilogue)
+static void add_activation(op_chain *c, mo_cuda_cudnn_desc of,
+                           const mo_cuda_epilogue *epilogue)
 {
-    mo_cuda_cudnn_desc_pool *set = c->set;
-    mo_cuda_cudnn_desc point = point_desc(set, CUDNN_POINTWISE_RELU_FWD), op;
+    mo_cuda_cudnn_desc_pool *pool = c->pool;
+    mo_cuda_cudnn_desc point = create_pointwise_desc(pool,
+                                                     CUDNN_POINTWISE_RELU_FWD),
+                       op;
 
     if (epilogue->act == MO_CUDA_ACT_CLAMP) {
-        mo_cuda_cudnn_set_attr(set, point, CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP,
+        mo_cuda_cudnn_set_attr(pool, point,
+                               CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP,
                                CUDNN_TYPE_DOUBLE, 1, &epilogue->x);
-        mo_cuda_cudnn_set_attr(set, point, CUDNN_ATTR_POINTWISE_RELU_UPPER_CLIP,
+        mo_cuda_cudnn_set_attr(pool, point,
+                               CUDNN_ATTR_POINTWISE_RELU_UPPER_CLIP,
                                CUDNN_TYPE_DOUBLE, 1, &epilogue->y);
     }
-    mo_cuda_cudnn_desc_finalize(set, point);
+    mo_cuda_cudnn_desc_finalize(pool, point);
     op = mo_cuda_cudnn_desc_create(
-        set, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+        pool, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     mo_cuda_cudnn_set_attr_desc(
-        set, op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, point);
-    mo_cuda_cudnn_set_attr_desc(set, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
+        pool, op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, point);
+    mo_cuda_cudnn_set_attr_desc(pool, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
                                 of);
-    mo_cuda_cudnn_set_attr_desc(set, op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC,
-                                next_tensor(c));
-    add_op(c, op);
+    mo_cuda_cudnn_set_attr_desc(pool, op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC,
+                                create_output_tensor(c));
+    finalize_op(c, op);
 }
 
-static void follow(chain *c, const mo_cuda_cudnn_graph_variant *form,
-                   bool added, mo_cuda_cudnn_desc last)
+static void add_epilogue(op_chain *c,
+                         const mo_cuda_cudnn_graph_variant *variant, bool added,
+                         mo_cuda_cudnn_desc last)
 {
-    const mo_cuda_epilogue *epilogue = &form->epilogue;
+    const mo_cuda_epilogue *epilogue = &variant->epilogue;
 
     if (added)
         last = add_tensor(c, last, MO_CUDA_CUDNN_UID_RESIDUAL,
-                          form->adds_nothing ? 0 : 1);
+                          variant->adds_nothing ? 0 : 1);
     if (epilogue->bias >= 0)
         last = add_tensor(c, last, MO_CUDA_CUDNN_UID_BIAS, 1);
     if (epilogue->act != MO_CUDA_ACT_NONE)
-        activate(c, last, epilogue);
+        add_activation(c, last, epilogue);
 }
 
 mo_cuda_cudnn_desc
-mo_cuda_cudnn_conv_graph(mo_cuda_cudnn_desc_pool *set, cudnnHandle_t handle,
-                         const mo_cuda_algo_problem *task,
-                         const mo_cuda_cudnn_graph_variant *form)
+mo_cuda_cudnn_conv_graph(mo_cuda_cudnn_desc_pool *pool, cudnnHandle_t handle,
+                         const mo_cuda_algo_problem *problem,
+                         const mo_cuda_cudnn_graph_variant *variant)
 {
-    const mo_call_conv *conv = &task->call->u.conv;
-    const mo_cuda_epilogue *epilogue = &form->epilogue;
-    bool added = epilogue->residual >= 0 || form->adds_nothing;
-    chain c = { .set = set,
-                .conv = conv,
-                .type = mo_cuda_cudnn_data_type(task->out[0].elem),
-                .left = 1 + added + (epilogue->bias >= 0) +
-                        (epilogue->act != MO_CUDA_ACT_NONE) };
+    const mo_call_conv *conv = &problem->call->u.conv;
+    const mo_cuda_epilogue *epilogue = &variant->epilogue;
+    bool added = epilogue->residual >= 0 || variant->adds_nothing;
+    op_chain c = { .pool = pool,
+                   .conv = conv,
+                   .type = data_type(problem->out[0].elem),
+                   .left = 1 + added + (epilogue->bias >= 0) +
+                           (epilogue->act != MO_CUDA_ACT_NONE) };
     mo_cuda_cudnn_desc data =
-        mo_cuda_cudnn_tensor_desc(set, conv, MO_CUDA_CUDNN_UID_DATA, c.type);
+        create_tensor_desc(pool, conv, MO_CUDA_CUDNN_UID_DATA, c.type);
     mo_cuda_cudnn_desc weights =
-        mo_cuda_cudnn_tensor_desc(set, conv, MO_CUDA_CUDNN_UID_WEIGHTS, c.type);
+        create_tensor_desc(pool, conv, MO_CUDA_CUDNN_UID_WEIGHTS, c.type);
     mo_cuda_cudnn_desc graph;
 
-    follow(&c, form, added,
-           conv->transposed ? backward(&c, data, weights)
-                            : forward(&c, data, weights));
-    graph =
-        mo_cuda_cudnn_desc_create(set, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-    mo_cuda_cudnn_set_attr(set, graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE,
+    add_epilogue(&c, variant, added,
+                 conv->transposed ? add_backward_data(&c, data, weights)
+                                  : add_forward_conv(&c, data, weights));
+    graph = mo_cuda_cudnn_desc_create(pool,
+                                      CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+    mo_cuda_cudnn_set_attr(pool, graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE,
                            CUDNN_TYPE_HANDLE, 1, &handle);
-    mo_cuda_cudnn_set_attr(set, graph, CUDNN_ATTR_OPERATIONGRAPH_OPS,
+    mo_cuda_cudnn_set_attr(pool, graph, CUDNN_ATTR_OPERATIONGRAPH_OPS,
                            CUDNN_TYPE_BACKEND_DESCRIPTOR, c.n, c.ops);
-    mo_cuda_cudnn_desc_finalize(set, graph);
+    mo_cuda_cudnn_desc_finalize(pool, graph);
     return graph;
 }
 
 /* The library pads, but does not cut. */
-static bool only_pads(const mo_call_window *sweep)
+static bool has_no_negative_pads(const mo_call_window *sweep)
 {
     for (int d = 0; d < sweep->spatial; d++)
         if (sweep->pad_begin[d] < 0 || sweep->pad_end[d] < 0)
@@ -249,22 +471,24 @@ static bool only_pads(const mo_call_window *sweep)
 
 /* Weights lie as the data does: packed for channels last, where the packing is
  * not what a transposed one needs, and as they are otherwise. */
-static bool lies_well(const mo_cuda_algo_problem *task)
+static bool has_supported_layout(const mo_cuda_algo_problem *problem)
 {
-    const mo_call_conv *conv = &task->call->u.conv;
+    const mo_call_conv *conv = &problem->call->u.conv;
 
     if (conv->channels_last)
-        return task->weights != 0 && !conv->transposed;
+        return problem->weights != 0 && !conv->transposed;
     return true;
 }
 
-bool mo_cuda_cudnn_supports(const mo_cuda_algo_problem *task)
+bool mo_cuda_cudnn_supports(const mo_cuda_algo_problem *problem)
 {
-    mo_elem elem = task->out[0].elem;
+    mo_elem elem = problem->out[0].elem;
 
-    return task->call->kind == MO_CALL_CONV &&
+    return problem->call->kind == MO_CALL_CONV &&
            (elem == MO_ELEM_F32 || elem == MO_ELEM_F16 ||
             elem == MO_ELEM_BF16) &&
-           task->in[0].desc.elem == elem && task->in[1].desc.elem == elem &&
-           only_pads(&task->call->u.conv.sweep) && lies_well(task);
+           problem->in[0].desc.elem == elem &&
+           problem->in[1].desc.elem == elem &&
+           has_no_negative_pads(&problem->call->u.conv.sweep) &&
+           has_supported_layout(problem);
 }

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A build without the header of cuDNN. */
-#include "exec/backend/cuda/algo/cudnn/cudnn_handle.h"
+#include "exec/backend/cuda/algo/libraries.h"
 #include "exec/backend/cuda/algo/algo.h"
 
-mo_status mo_cuda_cudnn_open(mo_backend_unit *unit, mo_cuda_cudnn **dnn,
+mo_status mo_cuda_cudnn_open(mo_backend_unit *unit, mo_cuda_cudnn **out,
                              mo_error *err)
 {
     (void) unit;
     (void) err;
-    *dnn = NULL;
+    *out = NULL;
     return MO_OK;
 }
 
-void mo_cuda_cudnn_close(mo_backend_unit *unit, mo_cuda_cudnn *dnn)
+void mo_cuda_cudnn_close(mo_backend_unit *unit, mo_cuda_cudnn *cudnn)
 {
     (void) unit;
-    (void) dnn;
+    (void) cudnn;
 }
 
 mo_status mo_cuda_cudnn_algos(mo_backend_unit *unit,
-                              const mo_cuda_algo_problem *task,
-                              mo_cuda_algo_list *ways, mo_error *err)
+                              const mo_cuda_algo_problem *problem,
+                              mo_cuda_algo_list *algos, mo_error *err)
 {
     (void) unit;
-    (void) task;
-    (void) ways;
+    (void) problem;
+    (void) algos;
     (void) err;
     return MO_OK;
 }

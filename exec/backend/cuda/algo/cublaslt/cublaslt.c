@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "exec/backend/cuda/algo/algo.h"
+#include "exec/backend/cuda/algo/cublaslt/gemm_layout.h"
+#include "exec/backend/cuda/algo/epilogue_kernel.h"
+#include "exec/backend/cuda/algo/libraries.h"
+#include "exec/backend/cuda/driver/sm_partition.h"
+
+/* ---- handle */
+
+struct mo_cuda_cublaslt {
+    cublasLtHandle_t handle; /* NULL: not started */
+};
+
+mo_status mo_cuda_cublaslt_open(mo_backend_unit *unit, mo_cuda_cublaslt **out,
+                                mo_error *err)
+{
+    (void) unit;
+    *out = calloc(1, sizeof **out);
+    return *out ? MO_OK : mo_fail_memory(err);
+}
+
+void mo_cuda_cublaslt_close(mo_backend_unit *unit, mo_cuda_cublaslt *cublaslt)
+{
+    if (!cublaslt)
+        return;
+    if (cublaslt->handle)
+        unit->api->cublasLtDestroy(cublaslt->handle);
+    free(cublaslt);
+}
+
+static mo_status get_handle(mo_backend_unit *unit, cublasLtHandle_t *handle,
+                            mo_error *err)
+{
+    mo_cuda_cublaslt *cublaslt = unit->cublaslt;
+    mo_status status = MO_OK;
+
+    if (!cublaslt->handle)
+        status = mo_cuda_check_cublas(
+            unit->api, "cublasLtCreate",
+            unit->api->cublasLtCreate(&cublaslt->handle), err);
+    *handle = cublaslt->handle;
+    return status;
+}
+
+/* ---- descriptors */
+
+/* What the library is to do of a task. */
+typedef struct matmul_problem {
+    mo_cuda_gemm gemm;
+    mo_elem elem;
+    mo_cuda_epilogue epilogue; /* done by the library */
+    bool needs_epilogue;       /* the call's program is done behind it */
+} matmul_problem;
+
+/* The descriptors of a product, as the library knows them. */
+typedef struct matmul_descs {
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t left, right, result;
+} matmul_descs;
+
+static cudaDataType_t data_type(mo_elem elem)
+{
+    switch (elem) {
+    case MO_ELEM_F16:
+        return CUDA_R_16F;
+    case MO_ELEM_BF16:
+        return CUDA_R_16BF;
+    case MO_ELEM_F64:
+        return CUDA_R_64F;
+    default:
+        return CUDA_R_32F;
+    }
+}
+
+static cublasComputeType_t compute_type(const mo_backend_unit *unit,
+                                        mo_elem elem)
+{
+    if (elem == MO_ELEM_F64)
+        return CUBLAS_COMPUTE_64F;
+    if (elem == MO_ELEM_F32 &&
+        unit->options.precision == MO_BACKEND_PRECISION_TF32)
+        return CUBLAS_COMPUTE_32F_FAST_TF32;
+    return CUBLAS_COMPUTE_32F;
+}
+
+static uint32_t epilogue_enum(const mo_cuda_epilogue *epilogue)
+{
+    bool bias = epilogue->bias >= 0;
+
+    switch (epilogue->act) {
+    case MO_CUDA_ACT_RELU:
+        return bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+    case MO_CUDA_ACT_GELU_TANH:
+        return bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+    default:
+        return bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    }
+}
+
+static mo_status set_desc(mo_backend_unit *unit, cublasLtMatmulDesc_t desc,
+                          cublasLtMatmulDescAttributes_t what,
+                          const void *value, size_t size, mo_error *err)
+{
+    return mo_cuda_check_cublas(
+        unit->api, "cublasLtMatmulDescSetAttribute",
+        unit->api->cublasLtMatmulDescSetAttribute(desc, what, value, size),
+        err);
+}
+
+static mo_status create_desc(mo_backend_unit *unit,
+                             const matmul_problem *matmul,
+                             cublasLtMatmulDesc_t *desc, mo_error *err)
+{
+    const mo_cuda_gemm *gemm = &matmul->gemm;
+    int32_t left = gemm->left.turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+    int32_t right = gemm->right.turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+    uint32_t epilogue = epilogue_enum(&matmul->epilogue);
+    int32_t sms = unit->sms;
+    cudaDataType_t scale =
+        matmul->elem == MO_ELEM_F64 ? CUDA_R_64F : CUDA_R_32F;
+    mo_status status;
+
+    status =
+        mo_cuda_check_cublas(unit->api, "cublasLtMatmulDescCreate",
+                             unit->api->cublasLtMatmulDescCreate(
+                                 desc, compute_type(unit, matmul->elem), scale),
+                             err);
+    if (status == MO_OK)
+        status = set_desc(unit, *desc, CUBLASLT_MATMUL_DESC_TRANSA, &left,
+                          sizeof left, err);
+    if (status == MO_OK)
+        status = set_desc(unit, *desc, CUBLASLT_MATMUL_DESC_TRANSB, &right,
+                          sizeof right, err);
+    if (status == MO_OK)
+        status = set_desc(unit, *desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                          sizeof epilogue, err);
+    if (status == MO_OK && mo_cuda_unit_is_partitioned(unit))
+        status = set_desc(unit, *desc, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET,
+                          &sms, sizeof sms, err);
+    return status;
+}
+
+static mo_status set_layout(mo_backend_unit *unit,
+                            cublasLtMatrixLayout_t layout,
+                            cublasLtMatrixLayoutAttribute_t what,
+                            const void *value, size_t size, mo_error *err)
+{
+    return mo_cuda_check_cublas(
+        unit->api, "cublasLtMatrixLayoutSetAttribute",
+        unit->api->cublasLtMatrixLayoutSetAttribute(layout, what, value, size),
+        err);
+}
+
+static mo_status create_layout(mo_backend_unit *unit,
+                               const matmul_problem *matmul,
+                               const mo_cuda_gemm_matrix *matrix,
+                               cublasLtMatrixLayout_t *layout, mo_error *err)
+{
+    int32_t batch = (int32_t) matmul->gemm.batch;
+    mo_status status;
+
+    status = mo_cuda_check_cublas(unit->api, "cublasLtMatrixLayoutCreate",
+                                  unit->api->cublasLtMatrixLayoutCreate(
+                                      layout, data_type(matmul->elem),
+                                      (uint64_t) matrix->rows,
+                                      (uint64_t) matrix->columns, matrix->lead),
+                                  err);
+    if (status != MO_OK || batch == 1)
+        return status;
+    status = set_layout(unit, *layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+                        &batch, sizeof batch, err);
+    if (status == MO_OK)
+        status = set_layout(unit, *layout,
+                            CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                            &matrix->step, sizeof matrix->step, err);
+    return status;
+}
+
+static void clear_descs(const mo_cuda_api *api, matmul_descs *descs)
+{
+    if (descs->desc)
+        api->cublasLtMatmulDescDestroy(descs->desc);
+    if (descs->left)
+        api->cublasLtMatrixLayoutDestroy(descs->left);
+    if (descs->right)
+        api->cublasLtMatrixLayoutDestroy(descs->right);
+    if (descs->result)
+        api->cublasLtMatrixLayoutDestroy(descs->result);
+    *descs = (matmul_descs){ 0 };
+}
+
+static mo_status create_descs(mo_backend_unit *unit,
+                              const matmul_problem *matmul, matmul_descs *descs,
+                              mo_error *err)
+{
+    const mo_cuda_gemm *gemm = &matmul->gemm;
+    mo_status status;
+
+    *descs = (matmul_descs){ 0 };
+    status = create_desc(unit, matmul, &descs->desc, err);
+    if (status == MO_OK)
+        status = create_layout(unit, matmul, &gemm->left, &descs->left, err);
+    if (status == MO_OK)
+        status = create_layout(unit, matmul, &gemm->right, &descs->right, err);
+    if (status == MO_OK)
+        status =
+            create_layout(unit, matmul, &gemm->result, &descs->result, err);
+    if (status != MO_OK)
+        clear_descs(unit->api, descs);
+    return status;
+}
+
+/* ---- algorithm */
+
+typedef struct cublaslt_algo {
+    mo_cuda_algo algo;
+    matmul_problem matmul;
+    matmul_descs descs;
+    cublasLtMatmulAlgo_t algorithm;
+    CUdeviceptr weights; /* stand for in[1]; 0: they do not */
+    mo_cuda_epilogue_kernel *epilogue_kernel; /* NULL: nothing is left to do */
+} cublaslt_algo;
+
+/* Alpha and beta: as floats, and for doubles. */
+typedef struct scale_factor {
+    float f32;
+    double f64;
+} scale_factor;
+
+static const void *scale_address(const scale_factor *f, mo_elem elem)
+{
+    if (elem == MO_ELEM_F64)
+        return &f->f64;
+    return &f->f32;
+}
+
+static const void *operand_address(const cublaslt_algo *algo, int i,
+                                   const void *const *in)
+{
+    if (i == 1 && algo->weights)
+        return (const void *) (uintptr_t) algo->weights;
+    return in[i];
+}
+
+/* The descriptor holds the address.  It is this way's own, and a unit is used
+ * by one thread. */
+static mo_status set_bias_pointer(mo_backend_unit *unit,
+                                  const cublaslt_algo *algo,
+                                  const void *const *in, mo_error *err)
+{
+    const void *bias;
+
+    if (algo->matmul.epilogue.bias < 0)
+        return MO_OK;
+    bias = in[algo->matmul.epilogue.bias];
+    return mo_cuda_check_cublas(unit->api, "cublasLtMatmulDescSetAttribute",
+                                unit->api->cublasLtMatmulDescSetAttribute(
+                                    algo->descs.desc,
+                                    CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias,
+                                    sizeof bias),
+                                err);
+}
+
+static mo_status run_matmul(mo_backend_unit *unit, const cublaslt_algo *algo,
+                            const void *const *in, void *const *out,
+                            void *workspace, CUstream stream, mo_error *err)
+{
+    static const scale_factor one = { 1, 1 }, zero = { 0, 0 };
+    const matmul_problem *matmul = &algo->matmul;
+    const matmul_descs *descs = &algo->descs;
+    int residual = matmul->epilogue.residual;
+    const void *added = residual >= 0 ? in[residual] : out[0];
+    cublasLtHandle_t handle;
+    mo_status status = get_handle(unit, &handle, err);
+
+    if (status == MO_OK)
+        status = set_bias_pointer(unit, algo, in, err);
+    if (status != MO_OK)
+        return status;
+    return mo_cuda_check_cublas(
+        unit->api, "cublasLtMatmul",
+        unit->api->cublasLtMatmul(
+            handle, descs->desc, scale_address(&one, matmul->elem),
+            operand_address(algo, matmul->gemm.left_in, in), descs->left,
+            operand_address(algo, matmul->gemm.right_in, in), descs->right,
+            scale_address(residual >= 0 ? &one : &zero, matmul->elem), added,
+            descs->result, out[0], descs->result, &algo->algorithm, workspace,
+            algo->algo.workspace, stream),
+        err);
+}
+
+static mo_status enqueue(mo_backend_unit *unit, const mo_cuda_algo *base,
+                         const void *const *in, void *const *out,
+                         void *workspace, CUstream stream, mo_error *err)
+{
+    const cublaslt_algo *algo = (const cublaslt_algo *) base;
+    mo_status status;
+
+    status = run_matmul(unit, algo, in, out, workspace, stream, err);
+    if (status == MO_OK && algo->epilogue_kernel)
+        status = mo_cuda_epilogue_kernel_enqueue(unit, algo->epilogue_kernel,
+                                                 in, out, stream, err);
+    return status;
+}
+
+static void drop(mo_backend_unit *unit, mo_cuda_algo *base)
+{
+    cublaslt_algo *algo = (cublaslt_algo *) base;
+
+    clear_descs(unit->api, &algo->descs);
+    mo_cuda_epilogue_kernel_free(unit, algo->epilogue_kernel);
+    free(algo);
+}
+
+static const mo_cuda_algo_class cublaslt_class = { enqueue, drop };
+
+static mo_status new_algo(mo_backend_unit *unit,
+                          const mo_cuda_algo_problem *problem,
+                          const matmul_problem *matmul,
+                          const cublasLtMatmulHeuristicResult_t *found,
+                          const char *name, mo_cuda_algo **algo, mo_error *err)
+{
+    cublaslt_algo *new = calloc(1, sizeof *new);
+    mo_status status;
+
+    if (!new)
+        return mo_fail_memory(err);
+    new->algo.kind = &cublaslt_class;
+    snprintf(new->algo.name, sizeof new->algo.name, "%s", name);
+    new->algo.workspace = found->workspaceSize;
+    new->matmul = *matmul;
+    new->algorithm = found->algo;
+    new->weights = problem->weights;
+    if (problem->weights)
+        new->algo.consumed = 1u << 1;
+    status = create_descs(unit, matmul, &new->descs, err);
+    if (status == MO_OK && matmul->needs_epilogue)
+        status = mo_cuda_epilogue_kernel_new(unit, problem,
+                                             &new->epilogue_kernel, err);
+    if (status != MO_OK) {
+        drop(unit, &new->algo);
+        return status;
+    }
+    *algo = &new->algo;
+    return MO_OK;
+}
+
+/* ---- heuristic */
+
+enum {
+    MAX_ALGOS = 8,
+    MAX_WORKSPACE = 32 << 20,
+    ALIGNMENT = 16 /* of operands, at least */
+};
+
+static mo_status set_preference_attr(mo_backend_unit *unit,
+                                     cublasLtMatmulPreference_t preference,
+                                     cublasLtMatmulPreferenceAttributes_t what,
+                                     const void *value, size_t size,
+                                     mo_error *err)
+{
+    return mo_cuda_check_cublas(unit->api,
+                                "cublasLtMatmulPreferenceSetAttribute",
+                                unit->api->cublasLtMatmulPreferenceSetAttribute(
+                                    preference, what, value, size),
+                                err);
+}
+
+/* Parts of a sum are added in a fixed order and in the type of sums: not in
+ * place, where they come as they come. */
+static mo_status set_preference(mo_backend_unit *unit,
+                                cublasLtMatmulPreference_t preference,
+                                mo_error *err)
+{
+    static const cublasLtMatmulPreferenceAttributes_t aligned[] = {
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+    };
+    uint64_t workspace = MAX_WORKSPACE;
+    uint32_t sums = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    uint32_t alignment = ALIGNMENT;
+    mo_status status;
+
+    status = set_preference_attr(unit, preference,
+                                 CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                 &workspace, sizeof workspace, err);
+    if (status == MO_OK)
+        status = set_preference_attr(unit, preference,
+                                     CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                     &sums, sizeof sums, err);
+    for (int i = 0; i < 4 && status == MO_OK; i++)
+        status = set_preference_attr(unit, preference, aligned[i], &alignment,
+                                     sizeof alignment, err);
+    return status;
+}
+
+/* The library looks at the address of a bias to know how it is aligned, and
+ * nowhere behind it. */
+static mo_status set_placeholder_bias(mo_backend_unit *unit,
+                                      const matmul_problem *matmul,
+                                      const matmul_descs *descs, mo_error *err)
+{
+    const void *bias = (const void *) (uintptr_t) ALIGNMENT;
+
+    if (matmul->epilogue.bias < 0)
+        return MO_OK;
+    return mo_cuda_check_cublas(
+        unit->api, "cublasLtMatmulDescSetAttribute",
+        unit->api->cublasLtMatmulDescSetAttribute(
+            descs->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias),
+        err);
+}
+
+/* *n is 0 where the library knows no algorithm. */
+static mo_status query_heuristic(mo_backend_unit *unit,
+                                 const matmul_problem *matmul,
+                                 const matmul_descs *descs,
+                                 cublasLtMatmulPreference_t preference,
+                                 cublasLtMatmulHeuristicResult_t *results,
+                                 int *n, mo_error *err)
+{
+    cublasLtHandle_t handle;
+    cublasStatus_t result;
+    mo_status status = get_handle(unit, &handle, err);
+
+    *n = 0;
+    if (status == MO_OK)
+        status = set_preference(unit, preference, err);
+    if (status == MO_OK)
+        status = set_placeholder_bias(unit, matmul, descs, err);
+    if (status != MO_OK)
+        return status;
+    result = unit->api->cublasLtMatmulAlgoGetHeuristic(
+        handle, descs->desc, descs->left, descs->right, descs->result,
+        descs->result, preference, MAX_ALGOS, results, n);
+    if (result == CUBLAS_STATUS_SUCCESS)
+        return MO_OK;
+    *n = 0;
+    if (result == CUBLAS_STATUS_NOT_SUPPORTED ||
+        result == CUBLAS_STATUS_INVALID_VALUE)
+        return MO_OK;
+    return mo_cuda_check_cublas(unit->api, "cublasLtMatmulAlgoGetHeuristic",
+                                result, err);
+}
+
+static mo_status find_algorithms(mo_backend_unit *unit,
+                                 const matmul_problem *matmul,
+                                 cublasLtMatmulHeuristicResult_t *results,
+                                 int *n, mo_error *err)
+{
+    const mo_cuda_api *api = unit->api;
+    cublasLtMatmulPreference_t preference = NULL;
+    matmul_descs descs = { 0 };
+    mo_status status = create_descs(unit, matmul, &descs, err);
+
+    *n = 0;
+    if (status == MO_OK)
+        status = mo_cuda_check_cublas(
+            api, "cublasLtMatmulPreferenceCreate",
+            api->cublasLtMatmulPreferenceCreate(&preference), err);
+    if (status == MO_OK)
+        status =
+            query_heuristic(unit, matmul, &descs, preference, results, n, err);
+    if (preference)
+        api->cublasLtMatmulPreferenceDestroy(preference);
+    clear_descs(api, &descs);
+    return status;
+}
+
+static mo_status add_algos(mo_backend_unit *unit,
+                           const mo_cuda_algo_problem *problem,
+                           const matmul_problem *matmul,
+                           mo_cuda_algo_list *algos, mo_error *err)
+{
+    cublasLtMatmulHeuristicResult_t results[MAX_ALGOS];
+    int n;
+    mo_status status = find_algorithms(unit, matmul, results, &n, err);
+
+    for (int i = 0; i < n && status == MO_OK; i++) {
+        mo_cuda_algo *algo = NULL;
+        char name[MO_CUDA_ALGO_NAME_SIZE];
+
+        snprintf(name, sizeof name, "cublaslt %d v%zu", i + 1,
+                 unit->api->cublasLtGetVersion());
+        if (results[i].state != CUBLAS_STATUS_SUCCESS ||
+            !mo_cuda_algo_wanted(problem, name))
+            continue;
+        status = new_algo(unit, problem, matmul, &results[i], name, &algo, err);
+        if (status == MO_OK)
+            status = mo_cuda_algo_list_add(unit, algos, algo, err);
+    }
+    return status;
+}
+
+static bool supports_type(const mo_cuda_algo_problem *problem)
+{
+    mo_elem elem = problem->out[0].elem;
+
+    return mo_elem_is_float(elem) && problem->in[0].desc.elem == elem &&
+           problem->in[1].desc.elem == elem;
+}
+
+/* act(product + bias + residual), the activations being few; a bias goes along
+ * the rows of the result, which must be our columns. */
+static bool supports_epilogue(const mo_cuda_algo_problem *problem,
+                              const mo_cuda_gemm *gemm,
+                              const mo_cuda_epilogue *epilogue)
+{
+    mo_cuda_activation act = epilogue->act;
+    /* Its gelu of doubles is no better than 1e-9. */
+    bool supports_gelu = problem->out[0].elem != MO_ELEM_F64;
+
+    return (act == MO_CUDA_ACT_NONE || act == MO_CUDA_ACT_RELU ||
+            (act == MO_CUDA_ACT_GELU_TANH && supports_gelu)) &&
+           (epilogue->bias < 0 || gemm->left_in == 1) &&
+           mo_cuda_epilogue_is_fusable(problem, epilogue, gemm->result.rows);
+}
+
+static const mo_cuda_epilogue no_epilogue = { .bias = -1, .residual = -1 };
+
+mo_status mo_cuda_cublaslt_algos(mo_backend_unit *unit,
+                                 const mo_cuda_algo_problem *problem,
+                                 mo_cuda_algo_list *algos, mo_error *err)
+{
+    matmul_problem matmul = { .elem = problem->out[0].elem,
+                              .epilogue = no_epilogue };
+    int before = algos->n;
+    mo_status status;
+
+    if (!mo_cuda_algo_kind_wanted(problem, "cublaslt") ||
+        !supports_type(problem) ||
+        !mo_cuda_gemm_from_call(problem->call, &matmul.gemm) ||
+        !mo_cuda_has_cublaslt())
+        return MO_OK;
+    if (mo_cuda_epilogue_match(problem->call, problem->in, problem->out,
+                               &matmul.epilogue) &&
+        supports_epilogue(problem, &matmul.gemm, &matmul.epilogue)) {
+        status = add_algos(unit, problem, &matmul, algos, err);
+        if (status != MO_OK || algos->n > before || !problem->call->after)
+            return status;
+    }
+    matmul.epilogue = no_epilogue;
+    matmul.needs_epilogue = true;
+    return add_algos(unit, problem, &matmul, algos, err);
+}
