@@ -34,7 +34,8 @@ mo_status mo_cuda_algo_list_add(mo_backend_unit *unit, mo_cuda_algo_list *algos,
     return MO_OK;
 }
 
-/* ---- epilogues */
+/* ---- epilogues that libraries support: the steps of a program are followed
+ * from the product on, each of which must use the result of the previous one */
 
 typedef struct epilogue_matcher {
     const mo_call *call;
@@ -43,7 +44,7 @@ typedef struct epilogue_matcher {
     mo_cuda_epilogue *e;
 } epilogue_matcher;
 
-/* Do both reach the same elements? */
+/* Whether both address the same elements. */
 static bool same_access(const mo_tensor_desc *out, const mo_point_access *a,
                         const mo_point_access *b)
 {
@@ -53,7 +54,7 @@ static bool same_access(const mo_tensor_desc *out, const mo_point_access *a,
     return a->offset == b->offset;
 }
 
-/* The dimension of the result that has a bias, or -1. */
+/* Returns the dimension of the result that a bias varies along, or -1. */
 static int bias_dimension(const epilogue_matcher *r)
 {
     const mo_shape *shape = &r->out->shape;
@@ -79,7 +80,7 @@ static bool is_bias(const epilogue_matcher *r, const mo_point_access *access)
     return same_access(r->out, access, &bias);
 }
 
-/* Takes operand i of the program as bias or residual. */
+/* Matches operand i of the program as bias or residual. */
 static bool match_operand(const epilogue_matcher *r, int i)
 {
     const mo_point_program *after = r->call->after;
@@ -138,7 +139,7 @@ static bool match_activation(const epilogue_matcher *r,
     return true;
 }
 
-/* now: the register of what the steps before have made. */
+/* current: the register with the result of the previous steps. */
 static bool match_step(const epilogue_matcher *r, const mo_point_step *step,
                        int current)
 {
@@ -150,7 +151,7 @@ static bool match_step(const epilogue_matcher *r, const mo_point_step *step,
                other < operands && match_operand(r, other);
     if (step->a != current)
         return false;
-    /* What follows is not less exact for more bits. */
+    /* Later steps lose nothing by more bits. */
     if (step->op == MO_POINT_ROUND_TO)
         return step->elem == r->out->elem;
     return match_activation(r, step);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attention where there are no tensor cores for it: a warp for each query, a
- * lane for each of 32 keys at a time, and PIECE columns of the result; more of
- * these are done by other warps, which find the same weights again.
+ * Attention without tensor cores: a warp per query, a lane per key, 32 keys at
+ * a time with an online softmax, and PIECE columns of the result; further
+ * columns are computed by other warps, which compute the same weights again.
  */
 /* example:begin */
 #include "exec/backend/cuda/algo/attention_example.cuh"

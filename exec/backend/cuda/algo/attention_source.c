@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sources of attention: what a call is like as constants and small functions,
- * before one of the two kernels.
+ * Device code of attention: the call as constants and small functions, in
+ * front of one of the two kernels (attention_tensorcore.cu,
+ * attention_rows.cu).
  *
  *     typedef struct { PLACE q, k, v, out; const float *s0; ... } head
- *     head head_of(int batch, struct shown shown)  where all of it begins
+ *     head head_of(int batch, struct shown shown)  offsets of one head
  *     typedef struct { float s0; ... } sight
- *     sight see(head h, int i, int j)              what a score is changed by
- *     float score(sight s, float x)                scaled, changed and masked
+ *     sight see(head h, int i, int j)              operands of one score
+ *     float score(sight s, float x)                scaled, biased and masked
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -36,9 +37,9 @@ get_attention(const mo_cuda_attention_problem *problem)
     return &problem->call->u.attention;
 }
 
-/* ---- what scores and masks read */
+/* ---- operands of scores and masks */
 
-/* One of them: in[in] over [batches ..., queries, keys]. */
+/* One of them, over [batches ..., queries, keys]. */
 typedef struct score_operand {
     mo_elem elem;
     mo_point_access access;
@@ -199,7 +200,8 @@ static void emit_score(mo_cuda_source *code, const mo_call_attention *c,
 
 /* ---- sizes */
 
-/* So many neighbours of a row can be read at once, wherever rows begin. */
+/* Returns how many neighbours of a row can be loaded at once, at most most,
+ * given the alignment of all rows. */
 static int read_width(int64_t columns, int64_t offset, int64_t row,
                       const mo_call_attention *c, const int64_t *batch,
                       int most)
@@ -223,7 +225,7 @@ static int count_tiles(int64_t columns)
     return (int) ((columns + 7) / 8);
 }
 
-/* As many neighbours of v as a thread holds, of those that go in one read. */
+/* Neighbours of v in one load, a divisor of those that a thread holds. */
 static int v_width(const mo_call_attention *c)
 {
     int width = read_width(c->v_width, c->v_offset, c->v_row, c, c->v_batch, 4);
@@ -242,7 +244,8 @@ static int epilogue_width(const mo_cuda_attention_problem *problem)
     return read_width(c->v_width, 0, c->out_row, c, c->out_batch, width);
 }
 
-/* Does nothing that changes a score come from another kernel? */
+/* Whether all operands of scores are constants, so that none is written by
+ * another kernel. */
 static bool has_constant_scores(const mo_cuda_attention_problem *problem)
 {
     int own = 3;
@@ -270,7 +273,7 @@ static void emit_sizes(mo_cuda_source *code,
         has_constant_scores(problem), c->q_row, c->k_row, c->v_row, c->out_row);
 }
 
-/* A type of so many bytes that is read at once. */
+/* Returns a type of that many bytes. */
 static const char *word_type(int bytes)
 {
     return bytes == 16  ? "uint4"
@@ -295,7 +298,7 @@ static void emit_reads(mo_cuda_source *code,
                           word_type(v * bytes));
 }
 
-/* The most elements that are counted in anything. */
+/* The size of the largest operand or result. */
 static int64_t max_elements(const mo_cuda_attention_problem *problem)
 {
     int64_t most = mo_tensor_desc_elements(problem->out);
@@ -308,7 +311,7 @@ static int64_t max_elements(const mo_cuda_attention_problem *problem)
     return most;
 }
 
-/* ---- the two kernels */
+/* ---- kernels */
 
 static mo_status emit_rows_kernel(const mo_cuda_attention_problem *problem,
                                   mo_cuda_source *code, mo_cuda_grid *grid,

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attention on tensor cores.  A warp has 16 DEEP queries and takes turns of
- * TURN keys; ACROSS warps of a block have other queries, ALONG of them other
- * keys.  All operands go from memory into the registers where the tensor cores
- * want them:
+ * Fused attention on tensor cores with an online softmax (FlashAttention, Dao
+ * et al. 2022). A warp has 16 DEEP queries and iterates over TURN keys at a
+ * time; ACROSS warps of a block have other queries, ALONG of them other keys.
+ * All operands are loaded directly into the registers of the mma fragments:
  *
  *     scores    a thread holds 4 neighbours of a row of q and of k, which are
- *               k = t and t + 4 of two steps: any order of the sum will do, if
- *               both sides have the same
- *     weights   are where the scores were; what tensor cores call column t and
- *               t + 4 are keys 2t and 2t + 1
- *     result    column n of its tile j is column n TILES + j: a thread reads
+ *               k = t and t + 4 of two steps: the sum may be in any order that
+ *               is the same on both sides
+ *     weights   replace the scores; fragment columns t and t + 4 are keys 2t
+ *               and 2t + 1
+ *     result    column n of its tile j is column n TILES + j: a thread loads
  *               neighbours of v, and holds neighbours of the result
  *
- * (t: the lane's number among four, g: that of its four).  What each warp has
- * found for its keys is put together in shared memory, which also puts rows in
- * order for storing.
+ * (t: the lane within its group of four, g: the group). The partial results of
+ * the warps are combined in shared memory, which also restores the order of
+ * rows for storing.
  */
 /* example:begin */
 #include "exec/backend/cuda/algo/attention_example.cuh"
@@ -44,8 +44,8 @@ typedef struct {
 typedef union { READ_BITS bits; T x[READ]; } some;
 typedef union { V_BITS bits; T x[V_READ]; } v_some;
 
-/* What is not there is read from somewhere else and left out of account: a
- * thread that waits for one thing after the other is slow. */
+/* Rows beyond the end are loaded from a valid row and ignored: that avoids a
+ * dependent load. */
 MO_DEVICE int some_query(int i)
 {
     return QUERIES % ROWS == 0 ? i : mo_min_i(i, QUERIES - 1);
@@ -81,7 +81,7 @@ MO_DEVICE void read_values(const T *row, int d, float *x)
     }
 }
 
-/* As three products of what is left by rounding, it is as good as floats. */
+/* EXACT: three products of rounded parts and remainders, as good as f32. */
 MO_DEVICE void multiply(float *d, const float *a, const float *b)
 {
     unsigned a_high[4], b_high[2];
@@ -145,7 +145,7 @@ MO_DEVICE void look(head h, int first, int key, int g, int t,
                         some_key(key + 8 * n + 2 * t + (e & 1)));
 }
 
-/* In units of log 2; nothing where a query sees no key. */
+/* In units of log 2; nothing where the mask hides the key. */
 MO_DEVICE float weigh_score(sight seen, int i, int j, float x)
 {
     int live = (QUERIES % ROWS == 0 || i < QUERIES) &&
@@ -178,8 +178,8 @@ MO_DEVICE void find_scores(const warp *w, sight (*seen)[SPAN][4], int first,
         }
 }
 
-/* Scores of one row of the warp become weights; what was found so far follows
- * the largest of them. */
+/* Turns the scores of one row into weights; previous sums are rescaled to the
+ * new maximum. */
 MO_DEVICE void weigh_row(warp *w, int a, int h, float (*s)[4])
 {
     float most = w->most[a][h], base, shrink, weight = 0;
@@ -277,7 +277,7 @@ MO_DEVICE void hand_over(const warp *w, float *sums, int along, int row,
         }
 }
 
-/* What the sums of each part of the keys count for: left in most. */
+/* The factors of the partial sums of each part of the keys, stored in most. */
 MO_DEVICE void share_row(float *sums, int row)
 {
     float *most = sums + ALONG * ROWS * PITCH + row;
@@ -316,8 +316,8 @@ MO_DEVICE void store_rows(const float *sums, head h, int first, T *out,
     }
 }
 
-/* Where queries see only what is before them, the longest rows come first.
- * Biases that are constants are read while the kernel before still runs. */
+/* Causal: the longest rows come first. Constant biases are loaded while the
+ * previous kernel still runs. */
 #define EARLY (CONSTANT && KEYS <= ALONG * TURN)
 MO_KERNEL_OF(attention, THREADS)
 (const T *q, const T *k, const T *v, T *out, struct shown shown,

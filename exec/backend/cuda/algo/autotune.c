@@ -20,17 +20,17 @@ typedef struct cache_entry {
     uint64_t key;
     int64_t ns;
     char name[NAME_ROOM];
-    bool fresh; /* measured by us, not read */
+    bool fresh; /* measured by this process, not read */
 } cache_entry;
 
 struct mo_cuda_tuning_cache {
     const mo_cuda_disk_cache *disk;
-    uint64_t file; /* its key in the cache */
+    uint64_t file; /* key of the file in the disk cache */
     cache_entry *entries;
     size_t n, room;
 };
 
-/* ---- in memory */
+/* ---- entries */
 
 static cache_entry *find_entry(const mo_cuda_tuning_cache *cache, uint64_t key)
 {
@@ -85,7 +85,7 @@ static cache_entry *find_or_add_entry(mo_cuda_tuning_cache *cache, uint64_t key)
     return found;
 }
 
-/* A name that does not fit, or would end its line, is not noted. */
+/* A name that does not fit, or has a line break, is not stored. */
 static bool is_storable_name(const char *name)
 {
     return *name && strlen(name) < NAME_ROOM && !strpbrk(name, "\r\n");
@@ -104,7 +104,7 @@ void mo_cuda_tuning_cache_add(mo_cuda_tuning_cache *cache, uint64_t key,
     to->fresh = true;
 }
 
-/* ---- in the file: lines of key, nanoseconds and name */
+/* ---- file: lines of key, nanoseconds and name */
 
 static void parse_line(mo_cuda_tuning_cache *cache, const char *line,
                        size_t length)
@@ -129,7 +129,7 @@ static void parse_line(mo_cuda_tuning_cache *cache, const char *line,
     to->ns = ns;
 }
 
-/* What we measured ourselves stays. */
+/* Entries measured by this process stay. */
 static void read_cache_file(mo_cuda_tuning_cache *cache)
 {
     char *data = NULL;
@@ -173,9 +173,9 @@ static void write_cache_file(mo_cuda_tuning_cache *cache)
     free(text);
 }
 
-/* ---- as a whole */
+/* ---- open and close */
 
-/* Who names a library wants to hear of it. */
+/* Another library by an override gets another file. */
 static void digest_variable(mo_digest *digest, const char *name)
 {
     const char *value = getenv(name);
@@ -185,8 +185,9 @@ static void digest_variable(mo_digest *digest, const char *name)
         mo_digest_text(digest, value);
 }
 
-/* What a measured time depends on besides what is done.  The names of ways tell
- * the versions of libraries, which are not loaded only to ask them. */
+/* Digest of all that a measured time depends on besides the problem. Versions
+ * of libraries are in the names of algorithms: libraries are not loaded to
+ * read them. */
 static uint64_t file_key(const mo_backend_unit *unit)
 {
     mo_digest *digest = mo_digest_new();
@@ -230,7 +231,7 @@ void mo_cuda_tuning_cache_close(mo_cuda_tuning_cache *cache)
     for (size_t i = 0; i < cache->n; i++)
         fresh = fresh || cache->entries[i].fresh;
     if (fresh) {
-        /* Others may have written since. */
+        /* Other processes may have written since. */
         read_cache_file(cache);
         write_cache_file(cache);
     }
@@ -240,11 +241,11 @@ void mo_cuda_tuning_cache_close(mo_cuda_tuning_cache *cache)
 
 /* ---- measurement */
 
-/* One replay is this many runs: enough for the clock, few enough to be short.
- */
+/* Runs of one replay: enough for the resolution of events, few enough to be
+ * short. */
 enum { RUNS = 8, REPLAYS = 3 };
 
-/* What measuring needs, made once for all candidates. */
+/* State of a measurement, shared by all candidates. */
 typedef struct tuner {
     mo_backend_unit *unit;
     mo_cuda_autotune_run_fn *run;
@@ -283,7 +284,8 @@ static mo_status enqueue_runs(const tuner *b, int i, mo_error *err)
     return status;
 }
 
-/* NULL where it cannot be captured: then it is launched as it is. */
+/* Returns NULL where the candidate cannot be captured: it is launched
+ * directly. */
 static CUgraphExec capture_runs(const tuner *b, int i)
 {
     const mo_cuda_api *api = b->unit->api;
@@ -316,7 +318,7 @@ static mo_status launch_runs(const tuner *b, int i, CUgraphExec exec,
                          api->cuGraphLaunch(exec, b->unit->stream), err);
 }
 
-/* How long one run takes in one replay. */
+/* Sets *ns to the time of one run in one replay. */
 static mo_status time_replay(const tuner *b, int i, CUgraphExec exec,
                              int64_t *ns, mo_error *err)
 {
@@ -342,8 +344,8 @@ static mo_status time_replay(const tuner *b, int i, CUgraphExec exec,
     return status;
 }
 
-/* The least of a few replays; what is far behind the best so far is not
- * repeated.  The first replay only warms up. */
+/* The minimum of a few replays; a candidate far behind the best so far is not
+ * repeated. The first replay is a warm-up. */
 static mo_status measure_candidate(const tuner *b, int i, int64_t best_so_far,
                                    int64_t *ns, mo_error *err)
 {
@@ -365,8 +367,7 @@ static mo_status measure_candidate(const tuner *b, int i, int64_t best_so_far,
     return status;
 }
 
-/* Does it work at all?  Waits, so that a failure is told by whom it belongs
- * to. */
+/* Runs a candidate and waits, so that an error is attributed to it. */
 static mo_status run_once(const tuner *b, int i, mo_error *err)
 {
     const mo_cuda_api *api = b->unit->api;

@@ -13,11 +13,11 @@
 /* ---- tiled GEMM */
 
 /*
- * Products as tiles of 16 TM by 16 TN elements, which a block of 256 threads
- * makes through shared memory.  Behind mo_cuda_emit_types and
- * mo_cuda_emit_epilogue the code defines
+ * Operands of direct_tiled_gemm.cu: tiles of 16 TM by 16 TN elements, computed
+ * by blocks of 256 threads. After mo_cuda_emit_types and mo_cuda_emit_epilogue
+ * the code defines
  *
- *     A                             what sums are
+ *     A                             type of sums
  *     A left(const T *a, PLACE z, PLACE m, PLACE k)
  *     A right(const T *b, PLACE z, PLACE k, PLACE n)
  *     PLACE to(PLACE z, PLACE m, PLACE n)
@@ -26,22 +26,16 @@
  */
 typedef struct tiled_gemm {
     int64_t z, m, n, k;
-    bool left_by_k;  /* neighbours in memory: along k, or along m */
-    bool right_by_k; /* along k, or along n */
-    bool to_by_m;    /* along m, or along n */
+    bool left_by_k;  /* contiguous along k, else along m */
+    bool right_by_k; /* contiguous along k, else along n */
+    bool to_by_m;    /* contiguous along m, else along n */
 } tiled_gemm;
 
-/*
- * Threads stand 16 by 16 over a tile; each has the elements 16 apart in both
- * directions, so that neighbours read neighbours.  Both sides of DEPTH steps
- * along k are loaded while those before are multiplied: into registers first,
- * then to shared memory.
- */
 enum { SIDE = 16, THREADS = SIDE * SIDE, DEPTH = 16 };
 
 #include "exec/backend/cuda/algo/direct_tiled_gemm.inc"
 
-/* Elements of a thread along a side of size: not many more than there are. */
+/* Elements per thread along a side: about as many as there are. */
 static int elements_per_thread(int64_t size)
 {
     return size > 2 * SIDE ? 4 : size > SIDE ? 2 : 1;
@@ -63,7 +57,7 @@ static mo_status emit_tiled_gemm(const mo_backend_unit *unit,
 {
     int tm = elements_per_thread(tiles->m), tn = elements_per_thread(tiles->n);
 
-    /* Rather small tiles than processors without any. */
+    /* Smaller tiles where some SMs would have none. */
     while (tm * tn > 1 && count_tiles(tiles, tm, tn) < unit->sms)
         *(tm >= tn ? &tm : &tn) /= 2;
     mo_cuda_source_printf(
@@ -105,7 +99,7 @@ static void emit_conv_operands(mo_cuda_source *code, const mo_call_conv *c,
     mo_cuda_source_append(code, conv_source);
 }
 
-/* Weights that another order was made for are read in that. */
+/* Whether packed weights exist and their order fits. */
 static bool has_packed_weights(const mo_cuda_algo_problem *problem)
 {
     return problem->weights && !problem->call->u.conv.transposed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * direct.h - plain ways to do products and convolutions: any types, strides,
- * groups and dimensions.
+ * direct.h - direct kernels without tensor cores for matrix products and
+ * convolutions: all element types, strides, groups and dimensions.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_ALGO_DIRECT_H
 #define MO_EXEC_BACKEND_CUDA_ALGO_DIRECT_H
@@ -12,15 +12,15 @@
 #include "exec/backend/cuda/jit/jit_cache.h"
 #include "exec/backend/cuda/algo/algo.h"
 
-/* A way of one function, whose arguments are in[0], the weights (in[1], or as
- * the way has them), out[0] and the struct mo_extra. */
+/* An algorithm of one function; its arguments are in[0], the weights (in[1] or
+ * packed ones), out[0] and the struct mo_extra. */
 typedef struct mo_cuda_direct_algo {
     mo_cuda_algo base;
     const mo_call *call;
-    mo_cuda_function *function; /* NULL: nothing to do */
+    mo_cuda_function *function; /* NULL: the result is empty */
     mo_cuda_grid grid;
     CUdeviceptr weights; /* 0: in[1] */
-    bool owns;           /* them */
+    bool owns;           /* weights are freed with the algorithm */
 } mo_cuda_direct_algo;
 
 /* Depthwise convolution, channels last.  emit appends the kernel "direct" to

@@ -2,7 +2,7 @@
 /* Operands of an implicit GEMM (direct_tiled_gemm.cu) for a convolution: row m is a
  * place of the result, column n a channel of a group, and k runs over the taps
  * of a window and the input channels, in the order in which these lie.
- * Transposed, a place reads the elements whose windows cover it. */
+ * Transposed, a place reads the elements with windows that cover it. */
 /* example:begin */
 #pragma once
 #include "exec/backend/cuda/jit/example.cuh"
@@ -21,7 +21,7 @@ typedef float A;
 #define GROUP (z % GROUPS)
 #define TAP(k) (LAST ? (k) / IN_GROUP : (k) % TAPS)
 #define CHANNEL(k) (LAST ? (k) % IN_GROUP : (k) / TAPS)
-/* What a window at o sees through tap k, or -1. */
+/* Input index of the window at o for tap k, or -1. */
 MO_DEVICE PLACE seen(PLACE o, PLACE k, PLACE in, PLACE stride,
                      PLACE dilation, PLACE pad)
 {

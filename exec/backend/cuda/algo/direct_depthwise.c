@@ -9,10 +9,7 @@
 #include "exec/op/window_geometry.h"
 
 /*
- * A thread has WIDTH channels of ALONG neighbouring places of a row.  For each
- * row of the window it reads what all of them see, once, and goes over it with
- * the row's weights.  These lie as [tap][channel], so that neighbours read
- * neighbours.
+ * Depthwise convolution: direct_depthwise.cu.
  */
 enum { BLOCK = 128, MAX_ALONG = 4, MAX_ROW = 12 };
 
@@ -60,17 +57,17 @@ static mo_status pack_weights(mo_backend_unit *unit,
     return status;
 }
 
-/* ---- source */
+/* ---- device code */
 
-/* Elements of a row that so many places see; may be more than can be counted.
- */
+/* Elements of an input row under the windows of so many places; a double,
+ * since it may overflow. */
 static double row_elements(const mo_call_window *s, int along)
 {
     return (along - 1) * (double) s->stride[2] +
            (double) (s->kernel[2] - 1) * (double) s->dilation[2] + 1;
 }
 
-/* As many as leave work for the whole device, and fit into registers. */
+/* As many as leave work for the whole device and fit into registers. */
 static int choose_along(const mo_backend_unit *unit, const mo_call_window *s,
                         int64_t items)
 {

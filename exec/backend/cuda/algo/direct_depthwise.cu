@@ -33,7 +33,7 @@ MO_DEVICE void weigh(const T *weights, PLACE c, PLACE tap, R *to)
         to[i] = load(weights[(c + i) * TAPS + tap]);
 #endif
 }
-/* One row of the window: x is where its first element would be. */
+/* One row of the window; x is the column of its first element. */
 #if !LONG_ROWS
 MO_DEVICE void add_row(const T *row, const T *weights, PLACE x, PLACE c,
                        PLACE tap, R sums[ALONG][WIDTH])
@@ -59,7 +59,7 @@ MO_DEVICE void add_row(const T *row, const T *weights, PLACE x, PLACE c,
                     seen[q * (int) S2 + k * (int) D2][i] * w[i];
     }
 }
-/* The same where it is too long to be kept. */
+/* The same for rows too long for registers. */
 #else
 MO_DEVICE void add_row(const T *row, const T *weights, PLACE x, PLACE c,
                        PLACE tap, R sums[ALONG][WIDTH])

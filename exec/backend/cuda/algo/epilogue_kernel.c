@@ -4,15 +4,15 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* The program as a call of its own, which its kernel points to. */
+/* The program as a call of its own, which the kernel points to. */
 struct mo_cuda_epilogue_kernel {
     mo_call call;
     int in[MO_POINT_MAX_OPERANDS], out[1];
-    int first_extra; /* of the call that it ends */
+    int first_extra; /* of the original call */
     mo_backend_kernel *kernel;
 };
 
-/* Is in[i], where there is one, of the result's type and that large? */
+/* Whether in[i], if present, has the result's type and that many elements. */
 static bool is_like_out(const mo_cuda_algo_problem *problem, int i,
                         int64_t elements)
 {
@@ -67,7 +67,7 @@ mo_status mo_cuda_epilogue_kernel_new(mo_backend_unit *unit,
         mo_cuda_epilogue_kernel_free(unit, new);
         return status;
     }
-    /* Nothing is left to do when functions are compiled, nor ever needed. */
+    /* The pointwise kernel needs neither settle nor a workspace. */
     assert(!mo_cuda_pointwise_kernel.settle && new->kernel->workspace == 0);
     *tail = new;
     return MO_OK;

@@ -4,28 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The epilogue while it is read: registers up to `last` are an affine function
- * of what the product gives, by channel. */
+/* State of the analysis: register `last` is an affine function of the product,
+ * per channel. */
 typedef struct folding {
     const mo_call *call;
     const mo_backend_operand *in;
     const mo_tensor_desc *out;
     int channel; /* the dimension of the result */
     int64_t channels;
-    int last;    /* the register that is scale * product + bias so far */
-    int n_steps; /* how many steps it took */
-    bool scales; /* not only a bias */
+    int last;    /* the register that equals scale * product + bias */
+    int n_steps; /* steps folded so far */
+    bool scales; /* a scale was folded, not only a bias */
     double *scale, *bias;
 } folding;
 
-/* ----------------------------------------------------------------- channels */
+/* ---- channels */
 
 static int channel_of(const mo_call *call, const mo_tensor_desc *out)
 {
     return call->kind == MO_CALL_CONV ? 1 : out->shape.rank - 1;
 }
 
-/* A product of one matrix of weights: columns are channels. */
+/* A product with one matrix of weights: its columns are the channels. */
 static bool has_columns(const mo_call_matmul *m, const mo_tensor_desc *out)
 {
     if (out->shape.rank < 1 || out->shape.dims[out->shape.rank - 1] != m->n ||
@@ -45,7 +45,7 @@ static bool has_channels(const mo_call *call, const mo_tensor_desc *out)
     return call->kind == MO_CALL_MATMUL && has_columns(&call->u.matmul, out);
 }
 
-/* The operand of the epilogue as numbers by channel; false: it is none. */
+/* Whether the operand of the epilogue is a constant per channel. */
 static bool is_by_channel(const folding *f, int reg)
 {
     const mo_point_operand *operand = &f->call->after->operands[reg];
@@ -78,7 +78,7 @@ static double number_at(const folding *f, int reg, int64_t c)
     return mo_tensor_get_double(&dense, c * operand->access.stride[f->channel]);
 }
 
-/* -------------------------------------------------------------------- steps */
+/* ---- steps */
 
 static bool is_used_later(const mo_point_program *after, int reg, int from)
 {
@@ -119,13 +119,13 @@ static void apply(folding *f, const mo_point_step *step, int other, bool first)
             *scale *= step->x;
             *bias = *bias * step->x + step->y;
             break;
-        default: /* rounding to a shorter type is left to the end */
+        default: /* rounding to a narrower type is applied at the end */
             break;
         }
     }
 }
 
-/* Takes step s in, if it goes on from the last register with constants. */
+/* Folds step s, if it combines the last register with constants. */
 static bool take(folding *f, int s)
 {
     const mo_point_step *step = &f->call->after->steps[s];
@@ -160,7 +160,7 @@ static bool take(folding *f, int s)
     return true;
 }
 
-/* ------------------------------------------------------------------- result */
+/* ---- result */
 
 static float *as_floats(const double *numbers, int64_t n)
 {
@@ -171,8 +171,8 @@ static float *as_floats(const double *numbers, int64_t n)
     return floats;
 }
 
-/* Operands of the rest: the product, the bias, and those that are still read;
- * where[] tells the new number of every register. */
+/* Operands of the remaining program: the product, the bias, and those still
+ * read; where[] maps old registers to new ones. */
 static void keep_operands(const folding *f, mo_cuda_folded_call *to, int *where)
 {
     const mo_point_program *after = f->call->after;
@@ -238,7 +238,7 @@ static mo_status fold(folding *f, mo_cuda_folded_call *folded, bool *folds,
         f->scale[c] = 1;
     while (f->n_steps < f->call->after->n_steps && take(f, f->n_steps))
         f->n_steps++;
-    /* One operand more than there was, and one step. */
+    /* The folded program has one more operand and one more step. */
     *folds = f->scales && f->call->after->n_operands < MO_POINT_MAX_OPERANDS;
     if (!*folds)
         return MO_OK;
@@ -287,7 +287,7 @@ void mo_cuda_folded_call_clear(mo_cuda_folded_call *folded)
     folded->scale = folded->bias = NULL;
 }
 
-/* ------------------------------------------------------------------ weights */
+/* ---- weights */
 
 /* Element i of a channel is at channel * across + i * along. */
 typedef struct laid {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fold.h - constants behind a product that can be multiplied into its weights.
+ * fold_batchnorm.h - batch normalisation folded into the weights of the
+ * product before it.
  *
- * A batch normalisation scales and shifts channels: the scale goes into the
- * weights, and all shifts into one bias.  What is left of the epilogue is what
- * libraries know, too.
+ * The scale of each channel is multiplied into the weights, and all shifts
+ * become one bias. The remaining epilogue often is one that libraries support.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_ALGO_FOLD_BATCHNORM_H
 #define MO_EXEC_BACKEND_CUDA_ALGO_FOLD_BATCHNORM_H
@@ -22,8 +22,8 @@ typedef struct mo_cuda_folded_call {
     mo_call call; /* the same product; its operands are numbered 0, 1, ... */
     mo_point_program after;
     int in[MO_POINT_MAX_OPERANDS + 2], out[1];
-    /* By operand of call: which one of the original call's it is, or
-     * MO_CUDA_FOLDED_BIAS.  The bias is operand 2. */
+    /* By operand of call: its index in the original call, or
+     * MO_CUDA_FOLDED_BIAS. The bias is operand 2. */
     int from[MO_POINT_MAX_OPERANDS + 2];
     int64_t channels;
     float *scale; /* by channel, for the weights */
@@ -31,10 +31,10 @@ typedef struct mo_cuda_folded_call {
 } mo_cuda_folded_call;
 
 /*
- * *folds: is there anything to fold, more than a plain bias?  The call is a
- * CONV, or a MATMUL of one matrix of weights, and in[1] is constant.  The
- * result is the caller's to clear then; it must not be moved, since call
- * points into it.
+ * Sets *folds to whether there is anything to fold besides a plain bias; the
+ * caller clears the result then. It must not be moved, since its call points
+ * into it. The call is a CONV, or a MATMUL with one matrix of weights, and
+ * in[1] is constant.
  */
 mo_status mo_cuda_fold_batchnorm(const mo_call *call,
                                  const mo_backend_operand *in,
@@ -43,7 +43,8 @@ mo_status mo_cuda_fold_batchnorm(const mo_call *call,
                                  mo_error *err);
 void mo_cuda_folded_call_clear(mo_cuda_folded_call *folded);
 
-/* The weights, each channel multiplied by its scale; free() them. */
+/* Returns in *scaled a copy of the weights, each channel multiplied by its
+ * scale; the caller frees it. */
 mo_status mo_cuda_fold_batchnorm_weights(const mo_cuda_folded_call *folded,
                                          const mo_backend_operand *weights,
                                          void **scaled, mo_error *err);

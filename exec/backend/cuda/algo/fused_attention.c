@@ -15,9 +15,9 @@
 /* ---- tilings */
 
 /*
- * Few queries are cut into many blocks whose warps share the keys; with many
- * queries, a warp takes more of them, since every key it reads then serves
- * twice.
+ * Tilings. Few queries are split into many blocks with warps that share the
+ * keys; with many queries a warp takes more of them, since every key it loads
+ * is used twice.
  */
 enum { MAX_TILINGS = 4 };
 enum { MAX_REGISTERS = 208, MAX_WARPS = 8, MAX_SPAN = 8 };
@@ -32,8 +32,8 @@ static int min_int(int64_t a, int64_t b)
     return (int) (a < b ? a : b);
 }
 
-/* What a thread holds of queries, sums and scores, and of a turn's keys and
- * values. */
+/* Registers of a thread for queries, sums and scores, and for the keys and
+ * values of an iteration. */
 static int64_t count_registers(const mo_call_attention *c, int deep, int span)
 {
     int64_t chunks = ceil_div(c->width, 16), tiles = ceil_div(c->v_width, 8);
@@ -42,22 +42,21 @@ static int64_t count_registers(const mo_call_attention *c, int deep, int span)
            span * (4 * chunks + 2 * tiles);
 }
 
-/* As many keys in a turn as registers allow, of those that each of the warps
- * has. */
+/* Keys of an iteration: as many as registers allow, of those of each warp. */
 static int choose_span(const mo_call_attention *c, int deep, int warps)
 {
     int span = min_int(MAX_SPAN, ceil_div(c->keys, 8 * warps));
 
     while (span > 1 && count_registers(c, deep, span) > MAX_REGISTERS)
         span--;
-    /* Whole turns need no care at the end. */
+    /* Full iterations need no bounds checks. */
     for (int whole = span; whole > span / 2 && whole > 0; whole--)
         if (c->keys % (8 * whole) == 0)
             return whole;
     return span < 1 ? 1 : span;
 }
 
-/* Warps for the keys: no more than there are turns. */
+/* Warps along the keys: no more than there are iterations. */
 static int choose_along(const mo_call_attention *c, int span, int most)
 {
     int64_t turns = ceil_div(c->keys, 8 * span);
@@ -68,7 +67,7 @@ static int choose_along(const mo_call_attention *c, int span, int most)
     return along;
 }
 
-/* The keys of a query shared by so many warps, if there are enough. */
+/* The keys of a query are shared by so many warps, if there are enough. */
 static mo_cuda_attention_tiling make_tiling(const mo_call_attention *c,
                                             int deep, int warps)
 {
@@ -76,8 +75,8 @@ static mo_cuda_attention_tiling make_tiling(const mo_call_attention *c,
 
     tiling.span = choose_span(c, deep, warps);
     tiling.along = choose_along(c, tiling.span, warps);
-    /* With no keys to share, warps with other queries find them in the cache.
-     */
+    /* With few keys, warps of a block take other queries and find the keys in
+     * the cache. */
     if (tiling.along == 1)
         tiling.across = min_int(4, ceil_div(c->queries, 16 * deep));
     return tiling;
@@ -123,7 +122,7 @@ static int find_tilings(const mo_cuda_attention_problem *problem, int sms,
 
 /* ---- kernel */
 
-/* One way to cut it. */
+/* A tiling with its function. */
 typedef struct variant {
     char name[48];
     mo_cuda_function *function;
@@ -135,14 +134,14 @@ typedef struct attention_kernel {
     const mo_call *call;
     size_t *bytes; /* by operand: of in, then of out[0] */
     variant variants[MAX_TILINGS];
-    int n_variants; /* 0: there is nothing to do */
+    int n_variants; /* 0: the result is empty */
     int best;
-    uint64_t key; /* of it in the notes */
+    uint64_t key; /* in the tuning cache */
 } attention_kernel;
 
 /* ---- prepare */
 
-/* Kernels count queries, keys and columns in ints. */
+/* Kernels have int indices for queries, keys and columns. */
 static mo_status count_batches(const mo_call_attention *c, int64_t *batches,
                                mo_error *err)
 {
@@ -176,8 +175,8 @@ static mo_cuda_attention_problem make_problem(const mo_backend_unit *unit,
     return problem;
 }
 
-/* The name of the fastest way, if that is known; or NULL.  Sources have all
- * numbers in them: one of them tells what is to be done. */
+/* Sets the key, a digest of the source, which contains all sizes, and *tuned
+ * to the name of the fastest variant in the tuning cache, or NULL. */
 static mo_status find_tuned(mo_backend_unit *unit,
                             const mo_cuda_attention_problem *problem,
                             const mo_cuda_attention_tiling *tiling,
@@ -196,7 +195,8 @@ static mo_status find_tuned(mo_backend_unit *unit,
     return status;
 }
 
-/* Unless only another one is wanted. */
+/* Adds the tiling, unless only another one is wanted or its shared memory does
+ * not fit. */
 static mo_status add_variant(mo_backend_unit *unit,
                              const mo_cuda_attention_problem *problem,
                              const mo_cuda_attention_tiling *tiling,
@@ -220,8 +220,8 @@ static mo_status add_variant(mo_backend_unit *unit,
     return status;
 }
 
-/* Without measuring the first one will do, and what was the fastest before is
- * enough.  Rows go everywhere. */
+/* Without measuring the first tiling is taken; the fastest one of the tuning
+ * cache suffices. The kernel by rows always works. */
 static mo_status add_variants(mo_backend_unit *unit,
                               mo_cuda_attention_problem *problem,
                               attention_kernel *kernel, mo_error *err)
@@ -295,7 +295,7 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-/* ---- run */
+/* ---- enqueue */
 
 static mo_cuda_attention_score_inputs make_score_inputs(const mo_call *call,
                                                         const void *const *in)
@@ -340,7 +340,7 @@ static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
 
 /* ---- settle */
 
-/* Operands of its own, to try ways with. */
+/* Buffers for all operands while variants are timed. */
 typedef struct tuning_run {
     mo_backend_unit *unit;
     const attention_kernel *kernel;

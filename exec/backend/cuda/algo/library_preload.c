@@ -11,7 +11,7 @@ static void *load_cublaslt(void *nothing)
     return nothing;
 }
 
-/* Brings the other one with it. */
+/* Loads cuBLASLt too. */
 static void *load_cudnn(void *nothing)
 {
     (void) mo_cuda_has_cudnn();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * MATMUL and CONV: all ways that can do a call are collected, the fastest one
- * stays.
+ * Matrix products and convolutions: collects all algorithms that support a
+ * call and keeps the fastest (autotune.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +15,19 @@
 typedef struct product {
     mo_backend_kernel base;
     mo_cuda_algo_problem problem;
-    mo_backend_operand *in; /* of the task's call */
+    mo_backend_operand *in; /* of the problem's call */
     mo_tensor_desc out;
-    mo_cuda_algo_list algos; /* after settle: only the best */
-    uint64_t key;            /* of it in the notes */
-    /* Where constants behind it were folded into its weights, the task's call
-     * is folded.call. */
+    mo_cuda_algo_list algos; /* after settle only the fastest */
+    uint64_t key;            /* in the tuning cache */
+    /* Where a batch normalisation was folded into the weights, the problem's
+     * call is folded.call. */
     bool folds;
     mo_cuda_folded_call folded;
-    void *scaled;              /* weights, the process's; until settle */
-    CUdeviceptr weights, bias; /* weights only where its way reads them */
+    void *scaled;              /* folded weights in host memory, until settle */
+    CUdeviceptr weights, bias; /* weights only where the algorithm reads them */
 } product;
 
-/* ---- what a choice depends on */
+/* ---- key of the tuning cache */
 
 static void digest_access(mo_digest *digest, const mo_point_access *access,
                           int rank)
@@ -110,7 +110,7 @@ static mo_status make_key(const mo_backend_unit *unit, product *p,
     return MO_OK;
 }
 
-/* ---- making */
+/* ---- prepare */
 
 static void drop_product(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
@@ -128,9 +128,9 @@ static void drop_product(mo_backend_unit *unit, mo_backend_kernel *kernel)
     free(p);
 }
 
-/* Plain kernels have their numbers built in, so each takes its time to compile:
- * only where our other ones, which work wherever they are offered, cannot do
- * it. */
+/* Direct kernels have their sizes built in, so that each must be compiled:
+ * they are found only where our other kernels, which work wherever they are
+ * offered, do not support the call. */
 static mo_status collect_ways(mo_backend_unit *unit, product *p, mo_error *err)
 {
     mo_status status = mo_cuda_pack_weights(unit, &p->problem, err);
@@ -148,8 +148,8 @@ static mo_status collect_ways(mo_backend_unit *unit, product *p, mo_error *err)
     return status;
 }
 
-/* What was the fastest before is all there is to prepare, unless that way has
- * gone: another version of a library, say. */
+/* Only the fastest algorithm of the tuning cache is prepared, unless it does
+ * not exist any more (another version of a library). */
 static mo_status find_ways(mo_backend_unit *unit, product *p, mo_error *err)
 {
     mo_status status;
@@ -167,7 +167,7 @@ static mo_status find_ways(mo_backend_unit *unit, product *p, mo_error *err)
     return status;
 }
 
-/* Which operands of the original call the folded one does not have. */
+/* Bits of the operands of the original call that the folded one lacks. */
 static uint64_t folded_away(const product *p, int n_in)
 {
     uint64_t away = n_in < 64 ? ((uint64_t) 1 << n_in) - 1 : UINT64_MAX;
@@ -250,9 +250,9 @@ static mo_status prepare_product(mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-/* ---- choosing */
+/* ---- settle */
 
-/* Memory to try on: operands one after the other, made when first needed. */
+/* Buffers for timing: all operands in one allocation, made on first use. */
 typedef struct trial {
     mo_backend_unit *unit;
     const product *product;
@@ -280,7 +280,7 @@ static size_t most_workspace(const mo_cuda_algo_list *algos)
 
 static mo_status make_trial(trial *t, mo_error *err)
 {
-    /* A number near 0.01 or 1, whatever real type it is read as. */
+    /* A value near 0.01 or 1 in every real type. */
     enum { PATTERN = 0x3c };
     const product *p = t->product;
     const mo_cuda_api *api = t->unit->api;
@@ -320,7 +320,7 @@ static mo_status try_way(void *context, int i, CUstream stream, mo_error *err)
                                stream, err);
 }
 
-/* Drops all but the best. */
+/* Drops all algorithms but the best. */
 static void keep_way(mo_backend_unit *unit, product *p, int best)
 {
     mo_cuda_algo *kept = p->algos.algos[best];
@@ -335,7 +335,7 @@ static void keep_way(mo_backend_unit *unit, product *p, int best)
     p->base.consumed |= p->folds ? 0 : kept->consumed;
 }
 
-/* Of folded weights only the process has a copy as they were. */
+/* Folded weights exist unpacked in host memory only. */
 static mo_status settle_weights(mo_backend_unit *unit, product *p,
                                 mo_error *err)
 {

@@ -13,18 +13,18 @@
  * [out][spatial][in]. */
 typedef struct packing {
     const void *from;
-    unsigned char *to; /* where row first is written, and those behind it */
+    unsigned char *to; /* destination of row first and those after it */
     int64_t first, end;
     mo_elem elem;
     int64_t rows, count, inner, row, step, inner_step;
-    int64_t pitch; /* elements of a row that is written, zeros at its end */
+    int64_t pitch; /* elements of a written row, padded with zeros */
     bool round;    /* to TF32 */
 } packing;
 
 enum { ROWS_AT_ONCE = 32 };
 
-/* Rows that are side by side take turns, so that a turned matrix is read along
- * its own; one that lies as it will is copied. */
+/* Rows are interleaved, so that a transposed matrix is read along its own
+ * rows; a matrix in the right layout is copied. */
 #define PACK(name, type)                                                       \
     static void name(const packing *p, int64_t first, int64_t end)             \
     {                                                                          \
@@ -99,7 +99,7 @@ static void pack_rows(void *context, int job, int thread)
         round_rows(p, first, end);
 }
 
-/* A thread has begun when another one has packed about so much. */
+/* Bytes that pay for starting a thread. */
 static int threads_for(size_t bytes)
 {
     enum { WORTH_A_THREAD = 1 << 20 };
@@ -109,7 +109,7 @@ static int threads_for(size_t bytes)
     return (int) (worth < cores ? worth : cores);
 }
 
-/* Rows from p->first to p->end, which fit into near memory. */
+/* Packs rows p->first to p->end into a staging buffer and enqueues the copy. */
 static mo_status send_rows(mo_backend_unit *unit, packing *p,
                            CUdeviceptr memory, size_t row_bytes, mo_error *err)
 {
@@ -150,14 +150,14 @@ static mo_status upload(mo_backend_unit *unit, packing *p, CUdeviceptr *memory,
     return status;
 }
 
-/* ---- what is packed */
+/* ---- layouts */
 
 static bool is_packed_elem(mo_elem elem)
 {
     return elem == MO_ELEM_F32 || elem == MO_ELEM_F16 || elem == MO_ELEM_BF16;
 }
 
-/* So that rows begin where whole copies can. */
+/* Rows begin at multiples of a vector. */
 static int64_t pitch_of(mo_elem elem, int64_t k)
 {
     int64_t whole = 16 / (int64_t) mo_elem_size(elem);
@@ -188,7 +188,7 @@ static bool conv_packing(const mo_backend_unit *unit,
     return true;
 }
 
-/* Every batch index must have the same b. */
+/* All batch indices must share one b. */
 static bool matmul_packing(const mo_backend_unit *unit,
                            const mo_cuda_algo_problem *problem, packing *p)
 {
@@ -200,7 +200,7 @@ static bool matmul_packing(const mo_backend_unit *unit,
     for (int d = 0; d < m->n_batch; d++)
         if (m->extent[d] != 1 && m->b.batch[d] != 0)
             return false;
-    /* What lies that way can be read where it is. */
+    /* A matrix in that layout is read in place. */
     if (!round && m->b.row == 1 && m->b.column == pitch_of(elem, m->k))
         return false;
     *p = (packing){ .from = problem->in[1].constant,
@@ -215,7 +215,7 @@ static bool matmul_packing(const mo_backend_unit *unit,
     return true;
 }
 
-/* Our own kernels read columns, all others weights; often they are the same. */
+/* Our kernels read columns, all others weights; often they are the same. */
 static mo_status pack_conv(mo_backend_unit *unit, mo_cuda_algo_problem *problem,
                            mo_error *err)
 {

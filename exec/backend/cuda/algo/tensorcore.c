@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which tile, and how many parts of k.  A batch of one leaves most products
- * with fewer tiles than there are SMs; smaller tiles read more, parts must be
- * added.  The model counts clocks of an SM roughly, only to tell which few
- * plans are worth trying; its numbers are of an H200.
+ * GEMM on tensor cores: choice of tile and split-k by a cost model. A batch of
+ * one leaves most products with fewer tiles than there are SMs; smaller tiles
+ * load more, and split-k needs a reduction. The model estimates clocks of an
+ * SM, only to select the few configurations that are worth timing; its
+ * constants are those of an H200.
  */
 #include "exec/backend/cuda/algo/tensorcore.h"
 
@@ -34,7 +35,8 @@ static const mo_cuda_tensorcore_tile tile_table[] = {
 };
 enum { TILES = sizeof tile_table / sizeof *tile_table };
 
-/* Most of a cluster that every device with clusters can have; and otherwise. */
+/* The largest cluster that every device with clusters supports; split-k
+ * without clusters. */
 enum { MAX_CLUSTER = 8, MAX_PARTS = 16, MIN_STEPS = 2, CONFIGS_PER_TILE = 3 };
 
 int mo_cuda_tensorcore_block_threads(const mo_cuda_tensorcore_tile *tile)
@@ -48,7 +50,8 @@ static int step_elements(const mo_cuda_tensorcore_problem *problem)
     return MO_CUDA_TENSORCORE_K_STEP_BYTES / (int) mo_elem_size(problem->elem);
 }
 
-/* Elements of one operand's tile in a stage; turned ones keep 8 apart. */
+/* Elements of one operand's tile in a stage; rows of transposed tiles are
+ * padded by 8. */
 static int operand_tile_elements(const mo_cuda_tensorcore_problem *problem,
                                  mo_cuda_tensorcore_layout form, int outer)
 {
@@ -76,8 +79,8 @@ static int64_t ceil_div(int64_t whole, int64_t part)
     return (whole + part - 1) / part;
 }
 
-/* Registers: three products keep sums twice; a thread keeps two numbers for
- * every window that it copies from. */
+/* Registers: 3xTF32 keeps the sums twice; im2col keeps two numbers for every
+ * window that a thread copies from. */
 static bool is_usable_tile(const mo_backend_unit *unit,
                            const mo_cuda_tensorcore_problem *p,
                            const mo_cuda_tensorcore_tile *t)
@@ -93,7 +96,8 @@ static bool is_usable_tile(const mo_backend_unit *unit,
            (t->n <= 64 || p->arguments.n > t->n / 2);
 }
 
-/* Clocks of an SM for one step of one block when it has others to turn to. */
+/* Clocks of an SM for one step of one block, latencies hidden by other
+ * blocks. */
 static double step_clocks(const mo_cuda_tensorcore_problem *p,
                           const mo_cuda_tensorcore_tile *t)
 {
@@ -138,7 +142,7 @@ static double estimate_clocks(const mo_backend_unit *unit,
                                 : LAST + config->parts * t->m * t->n / 16.0);
 }
 
-/* Keeps the best in order. */
+/* Keeps the cheapest configurations in order. */
 static void insert_config(mo_cuda_tensorcore_config *configs, int *n, int room,
                           const mo_cuda_tensorcore_config *config)
 {
@@ -155,7 +159,7 @@ static void insert_config(mo_cuda_tensorcore_config *configs, int *n, int room,
     configs[at] = *config;
 }
 
-/* The best few numbers of parts for one tile. */
+/* The cheapest split-k factors for one tile. */
 static int
 find_tile_configs(const mo_backend_unit *unit, bool clusters,
                   const mo_cuda_tensorcore_problem *p,
@@ -207,17 +211,18 @@ typedef struct tensorcore_algo {
     mo_cuda_tensorcore_problem problem;
     mo_cuda_tensorcore_config config;
     mo_cuda_function *function;
-    CUdeviceptr arrived; /* by tile: the parts that are done; 0 between runs */
+    CUdeviceptr arrived; /* by tile: completed parts; 0 between runs */
 } tensorcore_algo;
 
-/* ---- running */
+/* ---- enqueue */
 
 static const void *operand_address(const void *const *in, int i)
 {
     return i < 0 ? NULL : in[i];
 }
 
-/* Copies of 16 bytes want such addresses; the planner gives no others. */
+/* Copies of 16 bytes need aligned addresses; the memory planner gives no
+ * others. */
 static bool is_aligned(const mo_cuda_tensorcore_args *a)
 {
     uintptr_t all = (uintptr_t) a->a | (uintptr_t) a->b | (uintptr_t) a->out |
@@ -278,7 +283,7 @@ bool mo_cuda_is_tensorcore_algo(const mo_cuda_algo *algo)
     return algo->kind == &tensorcore_class;
 }
 
-/* ---- making */
+/* ---- prepare */
 
 static void set_split_k(tensorcore_algo *w)
 {
@@ -293,8 +298,8 @@ static void set_split_k(tensorcore_algo *w)
     a->clustered = w->config.clustered;
 }
 
-/* Memory for the parts where the device's own is needed: sums in the workspace,
- * counters of our own. */
+/* Memory of split-k without clusters: sums in the workspace, counters of its
+ * own. */
 static mo_status allocate_split_k(mo_backend_unit *unit, tensorcore_algo *w,
                                   mo_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of all warps meet in shared memory, GROUPS tiles of them, and are
- * finished piece by piece: four neighbours of a row, or one where rows do not
- * end with four. */
+/* Epilogue of the tensor core GEMM: sums of all warps go through shared
+ * memory, GROUPS tiles of them, and are finished in pieces of four neighbours
+ * of a row, or one where rows are no multiples of four. */
 /* example:begin */
 #pragma once
 #include "exec/backend/cuda/algo/tensorcore_mma.cuh"
@@ -80,9 +80,9 @@ MO_DEVICE piece own_sum(const float *shared, int at)
         v = sum_of(v, *(const piece *) (from + g * TM * PITCH));
     return v;
 }
-/* Where the parts of k are added, and by whom: by all blocks of a cluster, each
- * some of the rows, out of each other's shared memory; or in the memory of the
- * device by the block that is done last.  Always in the same order. */
+/* Reduction of split-k: by all blocks of a cluster, each some of the rows,
+ * through distributed shared memory; or in device memory by the last block to
+ * arrive. Always in the same order. */
 #if MO_HAS_CLUSTER
 MO_DEVICE piece load_far(const float *from, int block)
 {
@@ -136,7 +136,7 @@ MO_DEVICE int is_last(const struct arguments *p, const float *shared,
     mo_fence();
     return 1;
 }
-/* What every row of a thread's pieces gets, read long before it is needed. */
+/* The bias of a thread's columns, loaded long before it is needed. */
 MO_DEVICE WIDE bias_of(const struct arguments *p, int column, long long base)
 {
     int n = column + (int) threadIdx.x % PIECES_ROW * WIDTH;
@@ -145,8 +145,8 @@ MO_DEVICE WIDE bias_of(const struct arguments *p, int column, long long base)
         bias = *(const WIDE *) (p->bias + base + n);
     return bias;
 }
-/* The end: a program of the source's own; or bias, residual and activation as
- * arguments, for which several residuals are on their way at once. */
+/* Epilogue by a generated program; or bias, residual and activation as
+ * arguments, with several loads of residuals in flight. */
 #if PROGRAM
 MO_DEVICE void finish_pieces(const struct arguments *p, const float *shared,
                              const float *parts, int row, int column,

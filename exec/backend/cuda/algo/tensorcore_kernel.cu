@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The product: copies run STAGES - 1 steps ahead of the tensor cores.  What
- * never changes is on its way before the kernel before this one is done. */
+/* Main loop of the tensor core GEMM: a pipeline of asynchronous copies STAGES
+ * - 1 steps ahead of the mma instructions. Constants are loaded before the
+ * previous kernel is complete. */
 /* example:begin */
 #include "exec/backend/cuda/algo/tensorcore_epilogue.cuh"
 /* example:end */
@@ -31,7 +32,7 @@ MO_DEVICE long long batch_at(const long long *stride, const int *index)
 {
     return index[0] * stride[0] + index[1] * stride[1] + index[2] * stride[2];
 }
-/* The sums are in shared memory, or on their way there. */
+/* Called when the sums are in, or on their way to, shared memory. */
 MO_DEVICE void finish_tile(const struct arguments *p, const float *shared,
                            int row, int column, long long base, WIDE bias,
                            struct mo_extra extra)

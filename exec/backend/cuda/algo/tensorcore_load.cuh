@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operands on their way to shared memory.  A tile of rows has 128 bytes of k in
- * each; 16 bytes of them stand where no two of eight rows share banks.  A
- * turned tile has a row for each k, eight elements apart for the same reason. */
+/* Copies of the operands of the tensor core GEMM into shared memory. A row of
+ * a k-major tile has 128 bytes; its 16-byte chunks are swizzled, so that no
+ * two of eight rows share banks. An mn-major tile has a row for each k, padded
+ * by eight elements for the same reason. */
 /* example:begin */
 #pragma once
 #include "exec/backend/cuda/jit/example.cuh"
@@ -90,8 +91,8 @@ MO_DEVICE void copy_rows(elem *tile, const elem *from, int pitch, int first,
                  inside && first + r < limit, count);
     }
 }
-/* Brings the next rows of b, a line of 128 bytes each, near the device's
- * processors: weights come from far away. */
+/* Prefetches the next rows of b, a line of 128 bytes each, into L2: weights
+ * come from device memory. */
 MO_DEVICE void fetch_rows(const elem *from, int pitch, int first, int limit,
                           int k, int end)
 {
@@ -118,9 +119,9 @@ MO_DEVICE void copy_turned(elem *tile, const elem *from, int pitch, int first,
                  inside && k + r < end, count);
     }
 }
-/* The windows of an image: k goes over the kernel's rows, its columns, and
- * channels.  What a thread copies stays in one column of the tile, so it knows
- * where its windows begin and goes on with k from step to step. */
+/* im2col: k runs over the rows of the window, its columns, and channels. A
+ * thread copies one column of the tile, so that it keeps the origins of its
+ * windows and advances k from step to step. */
 #if A_FORM == WINDOWS
 #define A_COLUMNS (TK / A_COUNT)
 #define A_STEP (THREADS / A_COLUMNS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fragments of both tiles for 32 bytes of k, and their product.  A warp has
- * WM x WN elements of the result. */
+/* Fragments of both tiles for 32 bytes of k, and their mma. A warp has WM x WN
+ * elements of the result. */
 /* example:begin */
 #pragma once
 #include "exec/backend/cuda/algo/tensorcore_load.cuh"
@@ -10,16 +10,16 @@
 typedef struct fragments {
     unsigned a[MI * 4], b[NI * 2];
 } fragments;
-/* Tensor cores cut floats to 11 bits, which makes sums too small.  This much
- * more makes up for it on the average, and keeps what has 11 bits only. */
+/* Tensor cores truncate floats to 11 bits, which makes sums too small. This
+ * factor compensates on average, and keeps values of 11 bits. */
 #if KIND == 0
 MO_DEVICE unsigned balanced(unsigned bits)
 {
     return mo_bits_of(mo_float_of(bits) * 1.00035f);
 }
 #endif
-/* Rows: one instruction loads four pieces of 8 rows and 16 bytes.  Turned ones
- * of floats are gathered, of halves turned on the way. */
+/* k-major tiles: one ldmatrix loads four pieces of 8 rows and 16 bytes. Of
+ * mn-major ones, floats are loaded singly, halves by ldmatrix.trans. */
 MO_DEVICE void take_a(unsigned *a, const elem *tile, int row, int slice)
 {
     const int lane = MO_LANE;
@@ -80,8 +80,8 @@ MO_DEVICE void take_b(unsigned *b, const elem *tile, int column, int slice)
         b[i] = balanced(b[i]);
 #endif
 }
-/* A float is the sum of what a tensor core keeps of it and a rest.  Three
- * products leave out that of the rests. */
+/* 3xTF32: a float is what a tensor core keeps of it plus a remainder. Three
+ * products; that of the remainders is left out. */
 #if KIND == 1
 MO_DEVICE void cut(const unsigned *x, unsigned *high, unsigned *low, int n)
 {

@@ -11,12 +11,12 @@
  */
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 
-/* Offsets inside of one matrix are ints, also those of a tile beyond its end
- * that is not read. */
+/* Offsets inside of one matrix are ints, also those of a tile beyond its end,
+ * which are not read. */
 enum { MAX_OFFSET = 1 << 30, MAX_TILE = 256 };
-/* Corners of windows are 16 bits each. */
+/* Corners of windows have 16 bits each. */
 enum { MAX_IMAGE_SIDE = 16000, MAX_WINDOW_REACH = 8000 };
-/* Groups that are worth a product of their own. */
+/* Channels per group for which a product per group pays. */
 enum { MIN_GROUP_CHANNELS = 16 };
 
 static bool fits_int_offsets(int64_t rows, int64_t pitch)
@@ -26,7 +26,7 @@ static bool fits_int_offsets(int64_t rows, int64_t pitch)
            (double) (rows + MAX_TILE) * (double) pitch < MAX_OFFSET;
 }
 
-/* ---- how many neighbours can be copied at once */
+/* ---- widths of copies */
 
 static int max_copy_width(mo_elem elem)
 {
@@ -45,7 +45,7 @@ static void limit_to_divisors(int *count, const int64_t *strides)
         limit_to_divisor(count, strides[d]);
 }
 
-/* ---- products */
+/* ---- matrix products */
 
 static bool set_batches(const mo_call_matmul *f, mo_cuda_tensorcore_problem *p)
 {
@@ -69,8 +69,8 @@ static bool set_batches(const mo_call_matmul *f, mo_cuda_tensorcore_problem *p)
     return p->batches > 0 && p->batches <= USHRT_MAX;
 }
 
-/* outer x k elements of one side: step from one of the outer dimension to the
- * next, k_step along k. */
+/* Layout of one operand, outer x k elements: step is its stride along the
+ * outer dimension, k_step along k. */
 static bool set_form(int64_t outer, int64_t k, int64_t step, int64_t k_step,
                      const int64_t *batch, mo_cuda_tensorcore_layout *form,
                      int *pitch, int *count)
@@ -89,8 +89,8 @@ static bool set_form(int64_t outer, int64_t k, int64_t step, int64_t k_step,
     return true;
 }
 
-/* A constant b without batches has been packed: rows of k, with zeros behind
- * them up to a whole copy. */
+/* A constant b without batches has been packed: rows of k, padded with
+ * zeros. */
 static void use_packed_columns(const mo_cuda_algo_problem *task,
                                mo_cuda_tensorcore_problem *p)
 {
@@ -252,7 +252,7 @@ static bool read_conv(const mo_cuda_algo_problem *task,
     return true;
 }
 
-/* ---- the end */
+/* ---- epilogue */
 
 static void set_act(const mo_cuda_epilogue *e, mo_cuda_tensorcore_problem *p)
 {
@@ -387,7 +387,7 @@ static void emit_operands(mo_cuda_source *code,
     emit_define(code, "PROGRAM", problem->program);
 }
 
-/* The function of one number that the standard end applies. */
+/* The activation of the standard epilogue. */
 static void emit_activation(mo_cuda_source *code,
                             const mo_cuda_tensorcore_problem *problem)
 {

@@ -26,7 +26,7 @@ struct mo_backend_program {
     CUgraphExec exec;
 };
 
-/* A unit whose calls are captured; the first one records. */
+/* A unit with calls that are captured; the first one records. */
 typedef struct captured_unit {
     mo_backend_unit *unit;
     CUstream streams[MO_CUDA_STREAM_COUNT]; /* NULL: not captured so far */
@@ -44,7 +44,7 @@ typedef struct capture {
     CUevent *events; /* by call: recorded after it; NULL where no call of
                         another stream waits for it */
     CUevent fork;    /* recorded at the beginning */
-    int current; /* index of the unit whose context is current; -1: unknown */
+    int current; /* index of the unit with the current context; -1: unknown */
 } capture;
 
 static int stream_of(const mo_backend_program_call *call)

@@ -5,12 +5,12 @@
 
 enum { EXPRESSION_SIZE = 32 };
 
-/* The dimensions of a result in the order they have in memory. */
+/* The dimensions of a result in memory order, outermost first. */
 typedef struct order {
     int n;
     int dims[MO_MAX_RANK];
     int64_t extent[MO_MAX_RANK];
-    int place[MO_MAX_RANK]; /* of a dimension in dims, or -1 */
+    int place[MO_MAX_RANK]; /* index in dims, or -1 */
 } order;
 
 static order order_of(const mo_call *call, const mo_tensor_desc *out)
@@ -50,11 +50,11 @@ int mo_cuda_epilogue_vector_width(const mo_call *call,
     return width;
 }
 
-/* How an operand is read for several neighbours of the result. */
+/* How an operand is loaded for a vector of neighbours of the result. */
 typedef enum reading {
-    READ_ONCE, /* all see the same element */
-    READ_WIDE, /* its elements are neighbours, too */
-    READ_EACH  /* as it comes */
+    READ_ONCE, /* one element for all */
+    READ_WIDE, /* a vector */
+    READ_EACH  /* element by element */
 } reading;
 
 static int64_t inner_stride(const mo_point_access *access, const order *o)
@@ -75,11 +75,12 @@ static reading reading_of(const mo_point_access *access, const order *o,
     return width > 1 ? READ_WIDE : READ_EACH;
 }
 
-/* Functions being written for width neighbours; their names end in suffix. */
+/* A set of functions for vectors of width elements; their names end in
+ * suffix. */
 typedef struct ending {
     mo_cuda_source *code;
     const mo_call *call;
-    const mo_backend_operand *in; /* or NULL: no operand is known */
+    const mo_backend_operand *in; /* NULL: no operand is known to be constant */
     const mo_tensor_desc *out;
     order order;
     int width;
@@ -106,7 +107,7 @@ static bool is_constant(const ending *e, int i)
     return e->in && e->in[e->call->first_extra + i - 1].constant;
 }
 
-/* "q1": where operand i of the first neighbour is. */
+/* "q1": the address of operand i for the first neighbour. */
 static void add_pointer(const ending *e, int i)
 {
     const mo_point_operand *operand = operand_of(e, i);
@@ -128,7 +129,7 @@ static void add_pointer(const ending *e, int i)
     mo_cuda_source_append(e->code, ");\n");
 }
 
-/* ---- what is read early */
+/* ---- prefetch */
 
 static void add_ready_type(const ending *e)
 {
@@ -166,7 +167,7 @@ static void add_read(const ending *e, int i)
                                  q, false);
 }
 
-/* Reads operands that are constant, or those that are not. */
+/* Loads operands that are constant, or those that are not. */
 static void add_ready(const ending *e, const char *name, bool constant)
 {
     mo_cuda_source_printf(
@@ -181,9 +182,9 @@ static void add_ready(const ending *e, const char *name, bool constant)
     mo_cuda_source_append(e->code, "}\n");
 }
 
-/* ---- the end */
+/* ---- epilogue */
 
-/* Operand i of neighbour i of the device's loop, as an expression. */
+/* Operand i for neighbour i of the device's loop, as an expression. */
 static void add_expression(const ending *e, int i, char text[EXPRESSION_SIZE])
 {
     switch (reads(e, i)) {
@@ -201,7 +202,7 @@ static void add_expression(const ending *e, int i, char text[EXPRESSION_SIZE])
     }
 }
 
-/* For neighbours i of u[i]: makes w.x[i]. */
+/* For neighbours i of u[i]: computes w.x[i]. */
 static void add_program(const ending *e)
 {
     char expressions[MO_POINT_MAX_OPERANDS][EXPRESSION_SIZE];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pointwise programs as statements.  What each step does stands in a table of
- * templates, in which
+ * Generator of pointwise programs, one statement per step. The expression of
+ * each step is a template, in which
  *
  *     @a @b @c   are its registers, @x @y its numbers, as literals
- *     @R         is the type of reals, @f what their functions' names end in
+ *     @R         is the type of reals, @f the suffix of their functions
  *     @t @u      are variables of its own
  *
- * and all the rest is what it is.  The meaning is that of the CPU's steps,
+ * and all other text is copied. The semantics are those of the CPU's steps,
  * exec/backend/cpu/pointwise/steps_real.inc and point_int.c.
  */
 #include <assert.h>
@@ -19,29 +19,29 @@
 
 typedef struct recipe {
     const char *value;
-    const char *before; /* statements that come first, or NULL */
+    const char *before; /* statements before the value, or NULL */
 } recipe;
 
-/* Not a number stays one: it is neither less nor more than anything. */
+/* NaN stays NaN: both comparisons are false. */
 #define BOUNDED(x, least, most)                                                \
     "(" x " < " least " ? " least " : " x ") > " most " ? " most " : " x       \
     " < " least " ? " least " : " x
 
 #define SIGMOID(x) "1 / (1 + exp@f(-(" x ")))"
 
-/* What cannot be an int64 is the least one. */
+/* A value outside of int64 becomes the least one. */
 #define TRUNCATE                                                               \
     "@a >= (@R) -9223372036854775808.0 && @a < (@R) 9223372036854775808.0 ? "  \
     "(long long) @a : -9223372036854775807LL - 1"
 
 #define U(x) "(unsigned long long) " x
 
-/* By zero is 0; by -1 the least number stays what it is. */
+/* Division by zero is 0; the least number divided by -1 is itself. */
 #define QUOTIENT                                                               \
     "@b == 0 ? 0 : @b == -1 ? (long long) (0 - " U("@a") ") : @a / @b"
 #define REST "@b == 0 || @b == -1 ? 0 : @a % @b"
 
-/* One over what is not 1 or -1 is 0. */
+/* One divided by anything but 1 or -1 is 0. */
 #define POWER                                                                  \
     "unsigned long long @t = 1, @u = " U(                                      \
         "@a") ";\n"                                                            \
@@ -127,7 +127,7 @@ RECIPE(LESS_EQUAL, "@a <= @b")
 RECIPE(GREATER, "@a > @b")
 RECIPE(GREATER_EQUAL, "@a >= @b")
 RECIPE(IS_NAN, "@a != @a")
-/* Only infinities are their own half. */
+/* Only infinities equal their half. */
 RECIPE(IS_INF, "@a != 0 && @a * (@R) 0.5 == @a")
 RECIPE(IS_FINITE, "@a - @a == 0")
 RECIPE(TRUNCATE, TRUNCATE)
@@ -178,16 +178,15 @@ static const recipe *const recipes[MO_POINT_OPS] = {
 
 /* ---- steps */
 
-/* A step being written. */
+/* State of the step being emitted. */
 typedef struct writing {
     mo_cuda_source *code;
     const mo_point_step *step;
-    int reg; /* what it makes */
+    int reg; /* the register that it sets */
     bool wide;
 } writing;
 
-/* The integer next to x that is not beyond what 64 bits hold; the least one is
- * no literal. */
+/* The integer nearest to x within 64 bits; the least one has no literal. */
 static void add_bound(mo_cuda_source *code, double x)
 {
     if (x >= 0x1p63)
@@ -198,7 +197,7 @@ static void add_bound(mo_cuda_source *code, double x)
         mo_cuda_source_append(code, "(-9223372036854775807LL - 1)");
 }
 
-/* Integers are clamped to those between two reals. */
+/* Integers are clamped to the integers between two reals. */
 static void add_number(const writing *w, char which)
 {
     double x = which == 'x' ? w->step->x : w->step->y;
@@ -250,7 +249,7 @@ static void add_template(const writing *w, const char *text)
     }
 }
 
-/* An element as it lies in memory, as a register. */
+/* An element in memory, converted to a register. */
 static void add_load(mo_cuda_source *code, mo_elem elem, const char *element)
 {
     switch (elem) {
@@ -272,7 +271,8 @@ static void add_load(mo_cuda_source *code, mo_elem elem, const char *element)
     }
 }
 
-/* What storing and loading would do to a real: halves are made from floats. */
+/* Rounds a real as storing and loading would: halves are converted from
+ * floats. */
 static void add_round_to(const writing *w)
 {
     int a = w->step->a;

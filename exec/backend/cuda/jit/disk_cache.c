@@ -146,7 +146,7 @@ static bool write_all(int file, const char *data, size_t size)
     return true;
 }
 
-/* Returns the body of a file whose head matches it, allocated; else NULL. */
+/* Returns the allocated body of a file, NULL if its head does not match. */
 static char *read_body(int file, uint64_t key, size_t *size)
 {
     char head[HEAD_SIZE], right[HEAD_SIZE + 1], *data;

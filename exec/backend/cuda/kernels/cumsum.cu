@@ -17,7 +17,7 @@ typedef double A;
 /* example:end */
 /* embed: common_source */
 MO_DEVICE A add(A a, A b) { return ADD; }
-/* Offset of step i of a line whose first element is at from. */
+/* Offset of step i of a line with its first element at from. */
 #define AT(i) (from + (REVERSE ? (PLACE) COUNT - 1 - (i) : (i)) * \
                       (PLACE) INNER)
 #define FROM(line) ((line) / (PLACE) INNER * (PLACE) COUNT * \

@@ -17,7 +17,7 @@ typedef struct gather_kernel {
     mo_cuda_grid grid;
 } gather_kernel;
 
-/* A gather whose code is generated. */
+/* The gather for which code is generated. */
 typedef struct gather_problem {
     const mo_call_gather *call;
     mo_elem index_elem;

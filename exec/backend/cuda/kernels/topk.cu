@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Top-k of lines that fit into shared memory: bitonic sort (Batcher 1968) of one
- * line per block.  Keys are bit patterns whose unsigned order is the order of
+ * line per block.  Keys are bit patterns that as unsigned have the order of
  * the elements; ties are broken by the index. */
 /* example:begin */
 #include "exec/backend/cuda/jit/example.cuh"

@@ -14,7 +14,7 @@
 /* ---- handle */
 
 struct mo_cuda_cublaslt {
-    cublasLtHandle_t handle; /* NULL: not started */
+    cublasLtHandle_t handle; /* NULL: created on first use */
 };
 
 mo_status mo_cuda_cublaslt_open(mo_backend_unit *unit, mo_cuda_cublaslt **out,
@@ -50,15 +50,16 @@ static mo_status get_handle(mo_backend_unit *unit, cublasLtHandle_t *handle,
 
 /* ---- descriptors */
 
-/* What the library is to do of a task. */
+/* The part of a problem that the library computes. */
 typedef struct matmul_problem {
     mo_cuda_gemm gemm;
     mo_elem elem;
-    mo_cuda_epilogue epilogue; /* done by the library */
-    bool needs_epilogue;       /* the call's program is done behind it */
+    mo_cuda_epilogue epilogue; /* applied by the library */
+    bool
+        needs_epilogue; /* the call's program is applied by a kernel after it */
 } matmul_problem;
 
-/* The descriptors of a product, as the library knows them. */
+/* The library's descriptors of a product. */
 typedef struct matmul_descs {
     cublasLtMatmulDesc_t desc;
     cublasLtMatrixLayout_t left, right, result;
@@ -223,11 +224,12 @@ typedef struct cublaslt_algo {
     matmul_problem matmul;
     matmul_descs descs;
     cublasLtMatmulAlgo_t algorithm;
-    CUdeviceptr weights; /* stand for in[1]; 0: they do not */
-    mo_cuda_epilogue_kernel *epilogue_kernel; /* NULL: nothing is left to do */
+    CUdeviceptr weights; /* packed ones in place of in[1]; 0: none */
+    mo_cuda_epilogue_kernel
+        *epilogue_kernel; /* NULL: the library applies it, or there is none */
 } cublaslt_algo;
 
-/* Alpha and beta: as floats, and for doubles. */
+/* alpha and beta, for f32 and f64. */
 typedef struct scale_factor {
     float f32;
     double f64;
@@ -248,8 +250,8 @@ static const void *operand_address(const cublaslt_algo *algo, int i,
     return in[i];
 }
 
-/* The descriptor holds the address.  It is this way's own, and a unit is used
- * by one thread. */
+/* The descriptor holds the address. It belongs to this algorithm, and a unit
+ * is used by one thread. */
 static mo_status set_bias_pointer(mo_backend_unit *unit,
                                   const cublaslt_algo *algo,
                                   const void *const *in, mo_error *err)
@@ -372,8 +374,8 @@ static mo_status set_preference_attr(mo_backend_unit *unit,
                                 err);
 }
 
-/* Parts of a sum are added in a fixed order and in the type of sums: not in
- * place, where they come as they come. */
+/* Partial sums are added in a fixed order and in the compute type: not by
+ * atomics. */
 static mo_status set_preference(mo_backend_unit *unit,
                                 cublasLtMatmulPreference_t preference,
                                 mo_error *err)
@@ -402,8 +404,7 @@ static mo_status set_preference(mo_backend_unit *unit,
     return status;
 }
 
-/* The library looks at the address of a bias to know how it is aligned, and
- * nowhere behind it. */
+/* The heuristic reads only the alignment of the bias address, not the bias. */
 static mo_status set_placeholder_bias(mo_backend_unit *unit,
                                       const matmul_problem *matmul,
                                       const matmul_descs *descs, mo_error *err)
@@ -419,7 +420,7 @@ static mo_status set_placeholder_bias(mo_backend_unit *unit,
         err);
 }
 
-/* *n is 0 where the library knows no algorithm. */
+/* Sets *n to 0 where the library has no algorithm. */
 static mo_status query_heuristic(mo_backend_unit *unit,
                                  const matmul_problem *matmul,
                                  const matmul_descs *descs,
@@ -508,14 +509,14 @@ static bool supports_type(const mo_cuda_algo_problem *problem)
            problem->in[1].desc.elem == elem;
 }
 
-/* act(product + bias + residual), the activations being few; a bias goes along
- * the rows of the result, which must be our columns. */
+/* act(product + bias + residual) with few activations; a bias varies along the
+ * rows of the result, which must be our columns. */
 static bool supports_epilogue(const mo_cuda_algo_problem *problem,
                               const mo_cuda_gemm *gemm,
                               const mo_cuda_epilogue *epilogue)
 {
     mo_cuda_activation act = epilogue->act;
-    /* Its gelu of doubles is no better than 1e-9. */
+    /* The library's gelu of f64 has errors of 1e-9. */
     bool supports_gelu = problem->out[0].elem != MO_ELEM_F64;
 
     return (act == MO_CUDA_ACT_NONE || act == MO_CUDA_ACT_RELU ||

@@ -6,7 +6,7 @@
 
 #include "exec/op/matmul_collapse.h"
 
-/* A window of one element that stops everywhere and sees no padding. */
+/* A 1x1 window with stride 1 and no padding. */
 static bool is_pixel_wise(const mo_call_window *sweep)
 {
     for (int d = 0; d < sweep->spatial; d++)
@@ -45,8 +45,8 @@ static bool as_matmul(const mo_call *call, mo_call_matmul *matmul)
     return call->kind == MO_CALL_MATMUL;
 }
 
-/* rows x columns elements with these strides, seen column by column; what has
- * one row or column may lie both ways. */
+/* rows x columns elements with these strides as a column-major matrix; one of
+ * a single row or column may be either. */
 static bool lies_by_columns(int64_t rows, int64_t columns, int64_t row,
                             int64_t column, mo_cuda_gemm_matrix *m)
 {
@@ -58,7 +58,7 @@ static bool lies_by_columns(int64_t rows, int64_t columns, int64_t row,
     return m->lead >= rows;
 }
 
-/* The same, transposed where that is how it lies. */
+/* The same, transposed if it is row-major. */
 static bool lies(int64_t rows, int64_t columns, int64_t row, int64_t column,
                  int64_t step, mo_cuda_gemm_matrix *m)
 {

@@ -106,7 +106,7 @@ enum {
     ALIGNMENT = 16 /* of tensors, at least */
 };
 
-/* Names dimensions as N, C, spatial, however they lie. */
+/* Dimensions are N, C, spatial, whatever the layout. */
 typedef struct tensor_shape {
     int rank;
     int64_t dims[MAX_RANK], strides[MAX_RANK];
@@ -261,7 +261,7 @@ static mo_cuda_cudnn_desc create_conv_desc(mo_cuda_cudnn_desc_pool *pool,
     return desc;
 }
 
-/* The operations so far, and how many are still to come. */
+/* The operations so far, and the number still to be added. */
 typedef struct op_chain {
     mo_cuda_cudnn_desc_pool *pool;
     const mo_call_conv *conv;
@@ -270,8 +270,7 @@ typedef struct op_chain {
     int n, left;
 } op_chain;
 
-/* What the next operation writes: the result, or what only the one after it
- * sees. */
+/* The output of the next operation: the result, or a virtual tensor. */
 static mo_cuda_cudnn_desc create_output_tensor(op_chain *c)
 {
     if (c->left-- > 1)
@@ -314,8 +313,7 @@ static mo_cuda_cudnn_desc add_forward_conv(op_chain *c, mo_cuda_cudnn_desc data,
     return result;
 }
 
-/* A transposed convolution is what training needs of a plain one: from the
- * gradient of its result to that of its data. */
+/* A transposed convolution is the data gradient of a plain one. */
 static mo_cuda_cudnn_desc add_backward_data(op_chain *c,
                                             mo_cuda_cudnn_desc data,
                                             mo_cuda_cudnn_desc weights)
@@ -384,7 +382,7 @@ static mo_cuda_cudnn_desc add_tensor(op_chain *c, mo_cuda_cudnn_desc to,
     return result;
 }
 
-/* A clamp is a relu whose ends are elsewhere. */
+/* A clamp is a relu with other bounds. */
 static void add_activation(op_chain *c, mo_cuda_cudnn_desc of,
                            const mo_cuda_epilogue *epilogue)
 {
@@ -460,7 +458,7 @@ mo_cuda_cudnn_conv_graph(mo_cuda_cudnn_desc_pool *pool, cudnnHandle_t handle,
     return graph;
 }
 
-/* The library pads, but does not cut. */
+/* The library pads, but does not crop. */
 static bool has_no_negative_pads(const mo_call_window *sweep)
 {
     for (int d = 0; d < sweep->spatial; d++)
@@ -469,8 +467,9 @@ static bool has_no_negative_pads(const mo_call_window *sweep)
     return true;
 }
 
-/* Weights lie as the data does: packed for channels last, where the packing is
- * not what a transposed one needs, and as they are otherwise. */
+/* Weights have the layout of the data: packed for channels last, where the
+ * packing is not that of a transposed convolution, and as they are
+ * otherwise. */
 static bool has_supported_layout(const mo_cuda_algo_problem *problem)
 {
     const mo_call_conv *conv = &problem->call->u.conv;

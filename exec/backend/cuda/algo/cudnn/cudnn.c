@@ -13,7 +13,7 @@
 /* ---- handle */
 
 struct mo_cuda_cudnn {
-    cudnnHandle_t handle; /* NULL: not started */
+    cudnnHandle_t handle; /* NULL: created on first use */
 };
 
 mo_status mo_cuda_cudnn_open(mo_backend_unit *unit, mo_cuda_cudnn **out,
@@ -51,24 +51,26 @@ static mo_status get_handle(mo_backend_unit *unit, cudnnHandle_t *handle,
 
 enum { MAX_PLANS = 6 };
 
-/* Both live until they are dropped; the graph need not. */
+/* An engine configuration and its execution plan, owned; independent of the
+ * graph. Plans are left out whose results are less exact than the unit's
+ * precision or not deterministic, that need a large workspace, or that are
+ * compiled at run time. */
 typedef struct engine_plan {
     mo_cuda_cudnn_desc config, plan;
     size_t workspace;
-    char name[MO_CUDA_ALGO_NAME_SIZE]; /* of the way it is */
+    char name[MO_CUDA_ALGO_NAME_SIZE]; /* of the algorithm */
 } engine_plan;
 
 enum { MAX_CONFIGS = 24, MAX_NOTES = 32, MAX_WORKSPACE = 64 << 20 };
 
-/* What an engine says of itself: a bit per note. */
+/* Numerical and behaviour notes of an engine, a bit per note. */
 typedef struct engine_notes {
     unsigned numerical, behaviour;
 } engine_notes;
 
 #define NOTE(name) (1u << (name))
 
-/* Notes are enumerators, whatever the attribute; of newer ones than a word has
- * bits nothing is known. */
+/* Notes are enumerators; those above 31, of newer versions, are ignored. */
 static unsigned read_note_bits(mo_cuda_cudnn_desc_pool *pool,
                                mo_cuda_cudnn_desc engine,
                                cudnnBackendAttributeName_t name,
@@ -88,7 +90,7 @@ static unsigned read_note_bits(mo_cuda_cudnn_desc_pool *pool,
     return bits;
 }
 
-/* False where the engine cannot be asked. */
+/* Returns false where the engine has no notes. */
 static bool read_notes(const mo_cuda_api *api, mo_cuda_cudnn_desc config,
                        engine_notes *notes)
 {
@@ -113,8 +115,8 @@ static bool read_notes(const mo_cuda_api *api, mo_cuda_cudnn_desc config,
     return good;
 }
 
-/* Tensor cores have no floats but TF32; Winograd's large tiles lose digits, and
- * of halves there are none to lose. */
+/* Tensor cores compute f32 as TF32; Winograd transforms with large tiles lose
+ * digits, and with 16-bit types any does. */
 static unsigned rejected_notes(const mo_backend_unit *unit, mo_elem elem)
 {
     unsigned notes = NOTE(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) |
@@ -140,7 +142,7 @@ static bool is_acceptable_engine(const mo_backend_unit *unit,
            !(notes.behaviour & NOTE(CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION));
 }
 
-/* False where the engine cannot do the graph after all. */
+/* Returns false where the engine does not support the graph. */
 static bool create_plan(mo_backend_unit *unit, cudnnHandle_t handle,
                         mo_cuda_cudnn_desc config, engine_plan *plan)
 {
@@ -169,7 +171,8 @@ static bool create_plan(mo_backend_unit *unit, cudnnHandle_t handle,
     return true;
 }
 
-/* Configurations of one of the library's ways to guess; they are the set's. */
+/* Asks one of the library's heuristics for engine configurations; the pool
+ * owns them. */
 static int query_heuristic(mo_cuda_cudnn_desc_pool *pool,
                            mo_cuda_cudnn_desc graph,
                            cudnnBackendHeurMode_t mode,
@@ -248,13 +251,14 @@ typedef struct cudnn_algo {
     mo_cuda_algo algo;
     mo_cuda_cudnn_graph_variant variant;
     engine_plan plan;
-    CUdeviceptr weights; /* stand for in[1]; 0: they do not */
-    mo_cuda_epilogue_kernel *epilogue_kernel; /* NULL: nothing is left to do */
+    CUdeviceptr weights; /* packed ones in place of in[1]; 0: none */
+    mo_cuda_epilogue_kernel
+        *epilogue_kernel; /* NULL: the library applies it, or there is none */
 } cudnn_algo;
 
 enum { MAX_TENSORS = MO_CUDA_CUDNN_UID_VIRTUAL - 1 };
 
-/* Where the tensors of a graph are. */
+/* Addresses of the tensors of a graph. */
 typedef struct variant_pack {
     int64_t ids[MAX_TENSORS];
     void *pointers[MAX_TENSORS];
@@ -387,7 +391,7 @@ static mo_status new_algo(mo_backend_unit *unit,
 
 /* ---- finder */
 
-/* Hands all plans over; those behind a failure are dropped. */
+/* Makes an algorithm of each plan; plans after a failure are destroyed. */
 static mo_status add_plans(mo_backend_unit *unit,
                            const mo_cuda_algo_problem *problem,
                            const mo_cuda_cudnn_graph_variant *variant,
@@ -410,7 +414,7 @@ static mo_status add_plans(mo_backend_unit *unit,
     return status;
 }
 
-/* None where the library refuses the graph. */
+/* Adds none where the library rejects the graph. */
 static mo_status add_algos(mo_backend_unit *unit,
                            const mo_cuda_algo_problem *problem,
                            const mo_cuda_cudnn_graph_variant *variant,
@@ -436,7 +440,7 @@ static mo_status add_algos(mo_backend_unit *unit,
     return add_plans(unit, problem, variant, plans, n, algos, err);
 }
 
-/* act(convolution + residual + bias), the activations being few. */
+/* act(convolution + residual + bias) with few activations. */
 static bool supports_epilogue(const mo_cuda_algo_problem *problem,
                               const mo_cuda_epilogue *epilogue)
 {
@@ -448,7 +452,7 @@ static bool supports_epilogue(const mo_cuda_algo_problem *problem,
                                        problem->call->u.conv.out_channels);
 }
 
-/* As one graph; or as one that adds nothing, if that is found instead. */
+/* As one graph; or, if no plan is found, with a residual times 0. */
 static mo_status add_fused(mo_backend_unit *unit,
                            const mo_cuda_algo_problem *problem,
                            const mo_cuda_epilogue *epilogue,
