@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "schedule/sim/sim.h"
 #include "base/heap.h"
+#include "schedule/sim/sim.h"
 
 /* Ops between two checks of the clock. */
 enum { STEPS_PER_CHECK = 1024 };
 
+/* Allocates the number of inputs by op, which the caller frees; NULL: no
+ * memory. */
 static int *count_inputs(const mo_instance *x)
 {
     int *waits = malloc(((size_t) x->n + 1) * sizeof *waits);

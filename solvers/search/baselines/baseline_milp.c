@@ -9,13 +9,13 @@
 
 #include "base/out.h"
 #include "base/utf8.h"
-#include "models/write/lp_writer.h"
 #include "models/model.h"
+#include "models/write/lp_writer.h"
 #include "models/write/mip_start.h"
 #include "schedule/heuristic/heft.h"
+#include "solvers/process/workdir.h"
 #include "solvers/registry.h"
 #include "solvers/run_solver.h"
-#include "solvers/process/workdir.h"
 
 typedef struct relaxation {
     mo_sink sink;
@@ -97,7 +97,7 @@ mo_status mo_baseline_lp_relax_new(mo_sink *to, mo_sink **sink, mo_error *err)
 }
 
 /* Least time limit of a solver. */
-#define LEAST_S 0.1
+#define MIN_S 0.1
 
 typedef struct solver_choice {
     const mo_solver *solver; /* NULL: none was found */
@@ -116,6 +116,7 @@ typedef struct milp_run {
     mo_workdir *folder;
 } milp_run;
 
+/* Sets placed->why, with control characters escaped. */
 static void set_reason(mo_method_result *placed, const char *text)
 {
     mo_utf8_escape_controls(placed->why, sizeof placed->why, text);
@@ -131,6 +132,7 @@ static bool choose_interface(solver_choice *c)
     return c->way == MO_SOLVER_VIA_LIBRARY || c->found.program;
 }
 
+/* Sets c->solver to the first installed solver of the table, NULL: none. */
 static mo_status find_installed(solver_choice *c, mo_error *err)
 {
     c->owned = true;
@@ -170,7 +172,7 @@ static double seconds_left(const mo_stop *stop)
 {
     double left = mo_stop_remaining_s(stop);
 
-    return isinf(left) ? 0 : fmax(left, LEAST_S);
+    return isinf(left) ? 0 : fmax(left, MIN_S);
 }
 
 /* Makes a sink for the model, or for a MIP start in the solver's layout. */
@@ -189,6 +191,7 @@ static mo_status make_sink(const milp_run *a, bool start, mo_out *out,
     return status;
 }
 
+/* Writes the model, or its MIP start, to path; on an error no file appears. */
 static mo_status write_file(const milp_run *a, bool start, const char *path,
                             mo_error *err)
 {
@@ -262,7 +265,7 @@ static bool needs_mip_start(const milp_run *a)
 }
 
 /* A solver handles signals from its start on; one may arrive while the model
- * is made. An expired time limit does not count: see LEAST_S. */
+ * is made. An expired time limit does not count: see MIN_S. */
 static bool is_stop_requested(const mo_method_task *task,
                               mo_method_result *placed)
 {

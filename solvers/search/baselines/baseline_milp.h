@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "models/formulation.h"
 #include "models/sink/sink.h"
-#include "solvers/search/method.h"
 #include "solvers/formats/solution.h"
+#include "solvers/search/method.h"
 
 typedef struct mo_baseline_milp_model {
     const mo_formulation *formulation;

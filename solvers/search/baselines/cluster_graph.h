@@ -32,6 +32,8 @@ mo_status mo_baseline_cluster_graph_make(const mo_instance *x,
                                          const int *cluster, int n,
                                          mo_baseline_cluster_graph *g,
                                          mo_error *err);
+
+/* Frees the arrays and zeroes the graph. */
 void mo_baseline_cluster_graph_clear(mo_baseline_cluster_graph *g);
 
 /* Makes the instance of the n clusters, numbered in topological order; rows_ns

@@ -34,6 +34,7 @@ typedef struct merger {
     mo_baseline_cluster_edge *edges; /* candidates, longest first */
 } merger;
 
+/* Returns the representative of a cluster (union-find with path halving). */
 static int find_root(const merger *m, int c)
 {
     while (m->into[c] != c) {
@@ -48,6 +49,8 @@ static bool is_unconstrained(const merger *m, int c)
     return m->pin[c] == MO_FREE && m->group[c] == MO_FREE;
 }
 
+/* Returns whether two roots may be merged: number, work, pins and groups allow
+ * it. */
 static bool may_merge(const merger *m, int a, int b)
 {
     return m->n > m->most && m->work_ns[a] + m->work_ns[b] <= m->cap_ns &&

@@ -35,6 +35,7 @@ static void raise_to(int64_t *ns, int64_t to_ns)
         *ns = to_ns;
 }
 
+/* Returns the mean transfer time of a flow. */
 static int64_t flow_ns(const cpop *c, int flow)
 {
     return mo_mean_cost_flow_ns(c->x, c->regime, c->rows_ns, flow);

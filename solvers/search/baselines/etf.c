@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/heap.h"
+#include "base/minmax.h"
 #include "cost/instance.h"
 #include "schedule/placement_units.h"
 #include "solvers/search/baselines/baseline.h"
@@ -75,6 +76,8 @@ static bool is_allowed(const etf_state *s, int op, int k)
     return !s->options->allowed || s->options->allowed[cell_of(s, op, k)];
 }
 
+/* Returns whether op waits for device k: not placed, allowed there and not
+ * refused. */
 static bool is_pending(const etf_state *s, int op, int k)
 {
     return s->device[op] == MO_FREE && is_allowed(s, op, k) &&
@@ -92,7 +95,7 @@ static int64_t arrival_ns(const etf_state *s, int op, int k)
         int64_t ns =
             s->end_ns[from] + mo_instance_flow_ns(x, q, s->device[from], k);
 
-        last_ns = ns > last_ns ? ns : last_ns;
+        last_ns = mo_max_i64(ns, last_ns);
     }
     return last_ns;
 }
@@ -110,6 +113,8 @@ static mo_status push_on_device(etf_state *s, int op, int k,
     return status;
 }
 
+/* Returns when the inputs of op could be on every allowed device; 0 without
+ * favourite children. */
 static int64_t urgent_from_ns(const etf_state *s, int op)
 {
     int64_t last_ns = 0;
@@ -120,6 +125,7 @@ static int64_t urgent_from_ns(const etf_state *s, int op)
     return last_ns;
 }
 
+/* Queues op on every allowed device and counts these. */
 static mo_status make_ready(etf_state *s, int op, mo_error *err)
 {
     int64_t all_ns = urgent_from_ns(s, op);
@@ -165,6 +171,7 @@ static mo_status first_of_queue(etf_state *s, ready_queue *l, int k,
     return status;
 }
 
+/* Returns whether a starts before b; a choice without op comes last. */
 static bool starts_before(const etf_state *s, const etf_choice *a,
                           const etf_choice *b)
 {

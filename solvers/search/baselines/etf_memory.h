@@ -14,10 +14,10 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "cost/instance.h"
-#include "schedule/regime.h"
-#include "schedule/placement_units.h"
 #include "base/heap.h"
+#include "cost/instance.h"
+#include "schedule/placement_units.h"
+#include "schedule/regime.h"
 
 typedef struct mo_baseline_etf_memory {
     const mo_instance *x;
@@ -35,6 +35,8 @@ mo_status mo_baseline_etf_memory_open(mo_baseline_etf_memory *room,
                                       const mo_regime *regime,
                                       const mo_placement_units *units,
                                       mo_error *err);
+
+/* Frees the buffers and zeroes the object. */
 void mo_baseline_etf_memory_close(mo_baseline_etf_memory *room);
 
 /* Returns whether op fits device k now, with its unit, which is not placed

@@ -20,8 +20,9 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "solvers/search/baselines/baseline.h"
 #include "base/heap.h"
+#include "base/minmax.h"
+#include "solvers/search/baselines/baseline.h"
 
 typedef struct hare {
     const mo_method_task *task;
@@ -49,6 +50,7 @@ static int latest_input(const hare *h, int op)
     return latest;
 }
 
+/* Returns the memory that device k offers to a reader of `latest`. */
 static int64_t offered_bytes(const hare *h, int latest, int k)
 {
     int64_t bytes = h->free_bytes[k];
@@ -87,6 +89,7 @@ static int choose_device(const hare *h, int op)
     return best;
 }
 
+/* Returns when all inputs of op are on device k, without congestion. */
 static int64_t arrival_ns(const hare *h, int op, int k)
 {
     int64_t last_ns = 0;
@@ -96,7 +99,7 @@ static int64_t arrival_ns(const hare *h, int op, int k)
         int64_t ns =
             h->end_ns[from] + mo_instance_flow_ns(h->x, q, h->device[from], k);
 
-        last_ns = ns > last_ns ? ns : last_ns;
+        last_ns = mo_max_i64(ns, last_ns);
     }
     return last_ns;
 }

@@ -21,7 +21,7 @@
 #include "solvers/search/baselines/baseline_milp.h"
 #include "solvers/search/baselines/etf.h"
 
-#define MOST_FOR_FAVOURITE 0.1
+#define MAX_FOR_FAVOURITE 0.1
 
 typedef struct favour {
     double value;
@@ -60,7 +60,7 @@ static void choose_favourites(const mo_instance *x, const favour *favours,
     for (int i = 0; i < x->n_flows; i++) {
         const mo_flow *flow = &x->flows[favours[i].flow];
 
-        if (favours[i].value > MOST_FOR_FAVOURITE)
+        if (favours[i].value > MAX_FOR_FAVOURITE)
             break;
         if (favourite[flow->from] != MO_FREE || has_parent[flow->to])
             continue;

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "solvers/search/baselines/baseline.h"
 
 typedef struct topo_filler {
@@ -34,6 +35,7 @@ static int64_t add_saturating(int64_t a, int64_t b)
     return sum;
 }
 
+/* Returns the share of each device in bytes. */
 static int64_t share_bytes(const topo_filler *f)
 {
     int64_t all_bytes = 0, largest_bytes = 0;
@@ -42,7 +44,7 @@ static int64_t share_bytes(const topo_filler *f)
         int64_t bytes = f->units->bytes[u];
 
         all_bytes = add_saturating(all_bytes, bytes);
-        largest_bytes = bytes > largest_bytes ? bytes : largest_bytes;
+        largest_bytes = mo_max_i64(bytes, largest_bytes);
     }
     return add_saturating(all_bytes / f->x->n_devices, largest_bytes);
 }
@@ -54,7 +56,7 @@ static void set_shares(topo_filler *f, bool limited)
     for (int k = 0; k < f->x->n_devices; k++) {
         int64_t capacity = limited ? f->x->capacity_bytes[k] : INT64_MAX;
 
-        f->room_bytes[k] = share < capacity ? share : capacity;
+        f->room_bytes[k] = mo_min_i64(share, capacity);
     }
     for (int u = 0; u < f->units->n; u++) {
         int pin = f->units->pin[u];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "schedule/heuristic/mean_cost.h"
 
 /*
@@ -42,7 +43,7 @@ static void raise_row(table *t, int op, int flow)
 
     for (int k = 0; k < t->x->n_devices; k++) {
         int64_t here_ns = cost_from_start(t, reader, k);
-        int64_t least_ns = here_ns < away_ns ? here_ns : away_ns;
+        int64_t least_ns = mo_min_i64(here_ns, away_ns);
 
         if (row_ns[k] < least_ns)
             row_ns[k] = least_ns;

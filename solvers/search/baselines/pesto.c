@@ -22,7 +22,7 @@
 #include "solvers/search/baselines/baseline_milp.h"
 #include "solvers/search/baselines/cluster_ops.h"
 
-enum { MOST_CLUSTERS = 200 };
+enum { MAX_CLUSTERS = 200 };
 
 typedef struct op_start {
     int64_t start_ns; /* of its cluster */
@@ -104,7 +104,7 @@ static mo_status place_pesto(const mo_method_task *task,
     mo_baseline_milp_result solved = { 0 };
     mo_baseline_clustering *merged = NULL;
     mo_status status = mo_baseline_cluster_ops(task->x, task->regime.tensors,
-                                               MOST_CLUSTERS, &merged, err);
+                                               MAX_CLUSTERS, &merged, err);
 
     model.regime.tensors = MO_TENSORS_PER_EDGE;
     if (status == MO_OK) {

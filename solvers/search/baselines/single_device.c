@@ -10,10 +10,10 @@
 #include <stdio.h>
 
 #include "base/array.h"
+#include "base/heap.h"
 #include "schedule/heuristic/single_device.h"
 #include "schedule/placement_units.h"
 #include "solvers/search/baselines/baseline.h"
-#include "base/heap.h"
 
 static mo_status queue_devices(const mo_instance *x, mo_heap *devices,
                                mo_error *err)

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/minmax.h"
+
 /*
  * The ops of a segment are consecutive in the whole instance and in the
  * sub-instance of its class, and so are their flows: an index in the one is an
@@ -114,7 +116,7 @@ static void set_direct_times(const mo_decomp_classes *classes, int segment,
             mo_transfer *ours = &s->transfers[(*t)++];
 
             set_start(ours, queues ? arrived_ns : begin_ns);
-            arrived_ns = ours->end_ns > arrived_ns ? ours->end_ns : arrived_ns;
+            arrived_ns = mo_max_i64(ours->end_ns, arrived_ns);
         }
     }
     s->start_ns[v] = arrived_ns;

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "schedule/schedule.h"
-#include "solvers/search/decomp/segment_class.h"
 #include "solvers/search/decomp/boundary_path.h"
+#include "solvers/search/decomp/segment_class.h"
 
 /* Concatenates the best schedules at the boundaries of the last path, or,
  * where variants is not NULL, variant variants[i] of segment i. Each of these

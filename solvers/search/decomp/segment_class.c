@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "schedule/allowed_devices.h"
 
 bool mo_decomp_direct_transfers_serialize(const mo_instance *x,
@@ -33,7 +34,7 @@ int64_t mo_decomp_direct_transfer_ns(const mo_instance *x,
             x, regime, once ? x->flows[q].tensor : q, from, to);
 
         sum_ns += ns;
-        longest_ns = ns > longest_ns ? ns : longest_ns;
+        longest_ns = mo_max_i64(ns, longest_ns);
     }
     return mo_decomp_direct_transfers_serialize(x, regime, from, to)
                ? sum_ns

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "cost/instance/sub_instance.h"
-#include "solvers/search/exact/exact.h"
-#include "solvers/search/bound/load/load_bound.h"
 #include "solvers/search/bound/colgen/branch_and_price.h"
+#include "solvers/search/bound/load/load_bound.h"
+#include "solvers/search/exact/exact.h"
 
 enum {
-    FIRST_NODES = 10000,
-    RUNGS = 3 /* targets per job, each half as far as the one before */
+    EXACT_NODES = 10000,
+    MAX_TARGETS = 3 /* targets per job, each half as far as the one before */
 };
 
 static int device_of(int op, int device)
@@ -91,7 +91,7 @@ static void end_target(mo_search_bound_job *it, int64_t known_ns, bool refuted)
 
     mo_cg_search_free(c->search);
     c->search = NULL;
-    c->n_failed = refuted ? RUNGS : c->n_failed + 1;
+    c->n_failed = refuted ? MAX_TARGETS : c->n_failed + 1;
     if (refuted)
         it->lower_ns = c->target_ns;
     else
@@ -128,7 +128,7 @@ static mo_status continue_search(const mo_chain_blocks *b,
 static bool is_ladder_done(const mo_chain_blocks *b,
                            const mo_search_bound_job *it)
 {
-    return it->ladder->n_failed >= RUNGS ||
+    return it->ladder->n_failed >= MAX_TARGETS ||
            it->ladder->target_ns <= b->blocks[it->block].lower_ns[it->boundary];
 }
 
@@ -206,7 +206,7 @@ static mo_status run_exact(const mo_chain_blocks *b, mo_search_bound_job *it,
                            const mo_stop *stop, mo_error *err)
 {
     mo_exact_options options = { .below_ns = it->target_ns,
-                                 .nodes = (int64_t) FIRST_NODES
+                                 .nodes = (int64_t) EXACT_NODES
                                           << (2 * it->effort),
                                  .stop = stop };
     mo_exact_result result = { 0 };

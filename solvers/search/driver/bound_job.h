@@ -44,6 +44,9 @@ typedef struct mo_search_bound_job {
     mo_error err;
 } mo_search_bound_job;
 
+/* Runs the job on the calling thread, column generation for at most it->steps;
+ * call it again while it->ladder is not NULL. Errors are returned in
+ * it->status and it->err. */
 void mo_search_bound_job_run(const mo_chain_blocks *blocks,
                              mo_search_bound_job *it, const mo_stop *stop);
 

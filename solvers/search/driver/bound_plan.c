@@ -4,19 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
+
 enum {
     EXACT_MAX_OPS = 22,      /* blocks up to this size are searched exactly */
     EXACT_MAX_EFFORT = 7,    /* then a target is given up */
     COLGEN_FIRST_EFFORT = 5, /* first that raises large blocks */
     COLGEN_MAX_EFFORT = 7,
-    LEAST_PATHS = 5,
+    MIN_PATHS = 5,
     PLAN_WORK = 100000000,   /* targets x paths */
-    MOST_PATHS = 400,        /* lengthened in one plan */
+    MAX_PATHS = 400,         /* lengthened in one plan */
     GOAL_STEPS = 8,          /* steps from the bound to the goal */
     GAIN_PART = 8,           /* a target gains at least this part of the best */
     RAISE_PART = 12,         /* largest raise at once, as a part of the bound */
     EXACT_RAISE_PART = 4,    /* the same for small blocks */
-    LEAST_RAISE_PART = 2000, /* least raise, as a part of the bound */
+    MIN_RAISE_PART = 2000,   /* least raise, as a part of the bound */
     LOAD_BOUND_WORK = 20000, /* ops x boundaries: all run at once */
     COLGEN_STEPS = 1200      /* per round: about as long as a primal job */
 };
@@ -87,7 +89,7 @@ static int64_t max_target_ns(const mo_search_bound_plan *m, int block,
     if (it->failed_ns != INT64_MAX &&
         least_ns + (it->failed_ns - least_ns) / 2 < most)
         most = least_ns + (it->failed_ns - least_ns) / 2;
-    return most - least_ns > least_ns / LEAST_RAISE_PART ? most : least_ns;
+    return most - least_ns > least_ns / MIN_RAISE_PART ? most : least_ns;
 }
 
 static void reset_plan(mo_search_bound_plan *m)
@@ -224,7 +226,7 @@ static void raise_path_targets(mo_search_bound_plan *m, double least,
                 continue;
             it->turn = it->turn == 0 ? turn : it->turn;
             now += (int64_t) (part * (double) (most - now)) + 1;
-            m->raised_ns[i][p] = now < most ? now : most;
+            m->raised_ns[i][p] = mo_min_i64(now, most);
         }
 }
 
@@ -233,9 +235,9 @@ static int max_paths(const mo_search_bound_plan *m)
 {
     int64_t paths = PLAN_WORK / ((int64_t) m->blocks->n * m->n_boundaries + 1);
 
-    return paths < LEAST_PATHS  ? LEAST_PATHS
-           : paths > MOST_PATHS ? MOST_PATHS
-                                : (int) paths;
+    return paths < MIN_PATHS   ? MIN_PATHS
+           : paths > MAX_PATHS ? MAX_PATHS
+                               : (int) paths;
 }
 
 /* Lengthens the last path by missing_ns if possible; *any: some target could
@@ -281,12 +283,14 @@ static mo_status raise_paths(mo_search_bound_plan *m, int64_t goal_ns,
     return status;
 }
 
+/* Returns the number of segments of the longest chain. */
 static int longest_chain(const mo_chain_blocks *blocks)
 {
     int most = 0;
 
     for (int i = 0; i < blocks->classes->n; i++)
-        if (blocks->partitions[i].chain && blocks->partitions[i].chain->n > most)
+        if (blocks->partitions[i].chain &&
+            blocks->partitions[i].chain->n > most)
             most = blocks->partitions[i].chain->n;
     return most;
 }
@@ -409,6 +413,7 @@ static mo_status find_fork_join(mo_search_bound_plan *m, int block,
                             &m->forks[block], err);
 }
 
+/* Fills a job for a block at a boundary; the caller reserves *job. */
 static mo_status add_job(mo_search_bound_plan *m, int block, int boundary,
                          mo_search_bound_algo how, mo_search_bound_job *job,
                          mo_error *err)

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 
-enum { MOST_PATHS = 24 }; /* shortest paths per selection */
+enum { MAX_PATHS = 24 }; /* shortest paths per selection */
 
 struct mo_search_candidates {
     mo_search_state *search;
@@ -206,7 +206,7 @@ static mo_status add_shortest_paths(mo_search_candidates *m, bool exact,
     mo_status status = MO_OK;
     bool any = true;
 
-    for (int i = 0; i < MOST_PATHS && any && status == MO_OK; i++) {
+    for (int i = 0; i < MAX_PATHS && any && status == MO_OK; i++) {
         int64_t length_ns = mo_decomp_path_shortest(s->path);
         double saved_ns = (double) s->upper_path_ns - (double) length_ns;
 

@@ -16,11 +16,11 @@
 
 enum {
     MAX_HUBS = 3,
-    LEAST_READERS = 4,
-    MOST_CYCLES = 3,     /* over the hubs, for one T */
-    FINENESS = 4000,     /* bisection ends at this part of the bound */
-    MOST_WORK = 1 << 18, /* ops and flows x boundaries */
-    MOST_LINKS = 1 << 12
+    MIN_READERS = 4,
+    MAX_CYCLES = 3,     /* over the hubs, for one T */
+    FINENESS = 4000,    /* bisection ends at this part of the bound */
+    MAX_WORK = 1 << 18, /* ops and flows x boundaries */
+    MAX_LINKS = 1 << 12
 };
 
 #define ALL_STEPS (INT64_C(1) << 29) /* for all classes: seconds */
@@ -172,7 +172,7 @@ static mo_status refute_time(case_split *f, int64_t time_ns, bool *fails,
 
     reset_domains(f);
     *fails = false;
-    for (int i = 0; i < MOST_CYCLES && any && !*fails && status == MO_OK; i++) {
+    for (int i = 0; i < MAX_CYCLES && any && !*fails && status == MO_OK; i++) {
         any = false;
         *fails = !mo_chain_windows_propagate(f->windows, time_ns);
         save_domains(f);
@@ -242,14 +242,16 @@ mo_search_case_split_bound(const mo_chain_blocks *blocks, int cls, int boundary,
     return status;
 }
 
+/* Returns whether windows and interval loads would take too long. */
 static bool exceeds_work(const mo_instance *x)
 {
     int64_t n_boundaries = (int64_t) x->n_devices * x->n_devices;
 
-    return ((int64_t) x->n + x->n_flows) * n_boundaries > MOST_WORK ||
-           x->n_links > MOST_LINKS;
+    return ((int64_t) x->n + x->n_flows) * n_boundaries > MAX_WORK ||
+           x->n_links > MAX_LINKS;
 }
 
+/* Returns the least lower bound of the class over all boundaries. */
 static int64_t least_lower_ns(const mo_search_state *s,
                               const mo_decomp_class *cls)
 {
@@ -277,7 +279,7 @@ static mo_status raise_class(mo_search_state *s, int number, int64_t gap_ns,
         far_ns += gap_ns;
     for (int p = 0; p < s->states.n * s->states.n && status == MO_OK; p++) {
         int64_t lower_ns = cls->lower_ns[p];
-        mo_search_case_split_options options = { 0, LEAST_READERS, steps,
+        mo_search_case_split_options options = { 0, MIN_READERS, steps,
                                                  s->task->stop };
 
         if (lower_ns >= far_ns)

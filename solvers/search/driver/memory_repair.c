@@ -5,16 +5,16 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "solvers/search/decomp/compose.h"
 #include "solvers/search/primal/anneal.h"
 #include "solvers/search/primal/rcsp.h"
-#include "solvers/search/decomp/compose.h"
 
 enum {
-    MOST_OPS = 20000,      /* more are not annealed as a whole */
-    MOST_ROUNDS = 24,      /* then no more memory jobs are planned */
+    MAX_OPS = 20000,       /* more are not annealed as a whole */
+    MAX_ROUNDS = 24,       /* then no more memory jobs are planned */
     FIRST_WORK = 10000000, /* ops x moves: half a second */
     LAST_WORK = 400000000,
-    MOST_RESERVES = 4 /* steps of the reserve for live tensors */
+    MAX_RESERVES = 4 /* steps of the reserve for live tensors */
 };
 
 bool mo_search_memory_repair_needed(const mo_search_state *s)
@@ -87,7 +87,7 @@ static mo_status compose_with_reserves(mo_search_state *s, int64_t *room,
                                        const int64_t *reserve,
                                        unsigned char *variants, mo_error *err)
 {
-    int most = s->regime.memory == MO_MEMORY_LIVE ? MOST_RESERVES : 0;
+    int most = s->regime.memory == MO_MEMORY_LIVE ? MAX_RESERVES : 0;
     mo_status status = MO_OK;
 
     for (int part = 0; part <= most && status == MO_OK; part++) {
@@ -128,8 +128,8 @@ bool mo_search_memory_job_plan(const mo_search_state *s, int round,
 {
     double work = FIRST_WORK;
 
-    if (!mo_search_memory_repair_needed(s) || !s->best || s->x->n > MOST_OPS ||
-        round >= MOST_ROUNDS)
+    if (!mo_search_memory_repair_needed(s) || !s->best || s->x->n > MAX_OPS ||
+        round >= MAX_ROUNDS)
         return false;
     for (int i = 0; i < round && work < LAST_WORK; i++)
         work *= 1.6;

@@ -34,6 +34,9 @@ typedef struct mo_search_memory_job {
 /* Fills the job for a round; returns false where none is worth it. */
 bool mo_search_memory_job_plan(const mo_search_state *search, int round,
                                mo_search_memory_job *job);
+
+/* Runs the job on the calling thread; the caller frees job->schedule. Errors
+ * are returned in job->status and job->err. */
 void mo_search_memory_job_run(const mo_search_state *search,
                               mo_search_memory_job *job);
 

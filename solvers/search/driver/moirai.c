@@ -16,23 +16,23 @@
 #include <stdlib.h>
 
 #include "base/parallel_for.h"
+#include "solvers/search/driver/bound_plan.h"
 #include "solvers/search/driver/case_split.h"
 #include "solvers/search/driver/memory_repair.h"
 #include "solvers/search/driver/round_plan.h"
-#include "solvers/search/driver/bound_plan.h"
 #include "solvers/search/driver/state.h"
 
 enum {
-    FEW_PROOFS = 2, /* in a round */
-    ONE_PROOF = 1,
-    FIRST_PROOFS = 3, /* no long bound jobs in the rounds before */
-    CASES_EVERY = 8   /* rounds */
+    FEW_BOUND_JOBS = 2, /* in a round */
+    ONE_BOUND_JOB = 1,
+    FIRST_BOUND_ROUND = 3, /* no long bound jobs in the rounds before */
+    CASE_SPLIT_EVERY = 8   /* rounds */
 };
 
 /* Bound jobs take long and raise the bound by a hundredth or two: while more
  * than that may be gained by schedules, only a few run, for the hints of those
  * that fail. */
-#define MUCH_HOPE 0.015
+#define LARGE_GAIN 0.015
 
 /* The same while equal branches are in successive halving and the gap is this
  * small: then bound jobs take longest. */
@@ -66,6 +66,7 @@ static void run_job(void *context, int job, int thread)
         mo_search_memory_job_run(r->search, r->memory_job);
 }
 
+/* Keeps the first error of several jobs. */
 static void keep_error(mo_status *status, mo_error *err, mo_status other,
                        const mo_error *why)
 {
@@ -155,14 +156,15 @@ static bool has_halving_jobs(const round *r)
     return false;
 }
 
+/* Returns the number of bound jobs for a round. */
 static int max_bound_jobs(const round *r, double hoped)
 {
     double upper_ns = (double) mo_search_upper_ns(r->search);
 
     if (has_halving_jobs(r) &&
         (double) r->search->lower_ns >= (1 - SMALL_GAP) * upper_ns)
-        return ONE_PROOF;
-    return hoped > MUCH_HOPE ? FEW_PROOFS : MO_SEARCH_MAX_BOUND_JOBS;
+        return ONE_BOUND_JOB;
+    return hoped > LARGE_GAIN ? FEW_BOUND_JOBS : MO_SEARCH_MAX_BOUND_JOBS;
 }
 
 static mo_status run_round(round *r, mo_search_round_plan *round_plan,
@@ -178,8 +180,9 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
     r->n_bound_jobs = 0;
     if (status == MO_OK && bound_plan)
         status = mo_search_bound_plan_next_jobs(
-            bound_plan, number >= FIRST_PROOFS || r->n_primal_jobs == 0, hoped,
-            r->bound_jobs, max_bound_jobs(r, hoped), &r->n_bound_jobs, err);
+            bound_plan, number >= FIRST_BOUND_ROUND || r->n_primal_jobs == 0,
+            hoped, r->bound_jobs, max_bound_jobs(r, hoped), &r->n_bound_jobs,
+            err);
     r->memory_job =
         mo_search_memory_job_plan(s, number, &memory_job) ? &memory_job : NULL;
     *any = r->n_primal_jobs + r->n_bound_jobs > 0 || r->memory_job;
@@ -193,15 +196,15 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
 }
 
 /* Case splits are repeated after the incumbent has improved by half a
- * hundredth, and every CASES_EVERY rounds, since block bounds have improved,
- * too. */
+ * hundredth, and every CASE_SPLIT_EVERY rounds, since block bounds have
+ * improved, too. */
 static mo_status split_cases(round *r, int number, mo_error *err)
 {
     mo_search_state *s = r->search;
     int64_t makespan_ns = mo_search_upper_ns(s);
 
     if (!s->blocks || mo_search_is_done(s) || mo_stop_reached(s->task->stop) ||
-        (number % CASES_EVERY != 0 &&
+        (number % CASE_SPLIT_EVERY != 0 &&
          makespan_ns > r->cases_ns - r->cases_ns / 200))
         return MO_OK;
     r->cases_ns = makespan_ns;

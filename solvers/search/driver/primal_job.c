@@ -7,15 +7,15 @@
 #include "base/array.h"
 #include "base/random.h"
 #include "schedule/heuristic/heft.h"
-#include "solvers/search/primal/spine.h"
+#include "solvers/search/exact/exact.h"
 #include "solvers/search/primal/anneal.h"
 #include "solvers/search/primal/milp_subproblem.h"
-#include "solvers/search/exact/exact.h"
-#include "solvers/search/primal/warm_start.h"
+#include "solvers/search/primal/spine.h"
 #include "solvers/search/primal/successive_halving.h"
+#include "solvers/search/primal/warm_start.h"
 
 enum {
-    ALONG_PASSES = 3,
+    SPINE_PASSES = 3,
     POLISH_MOVES = 80 /* of the whole, per move of an op in its block: about
                          equal time for any size */
 };
@@ -249,8 +249,8 @@ static mo_status improve_blocks(const job_run *t, mo_primal_spine *spine,
 {
     mo_status status = MO_OK;
 
-    for (int pass = 0; pass < ALONG_PASSES && status == MO_OK; pass++)
-        status = mo_primal_spine_improve(spine, t->it->effort / ALONG_PASSES,
+    for (int pass = 0; pass < SPINE_PASSES && status == MO_OK; pass++)
+        status = mo_primal_spine_improve(spine, t->it->effort / SPINE_PASSES,
                                          t->stop, err);
     return status;
 }

@@ -15,10 +15,10 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "schedule/schedule.h"
+#include "solvers/plugins/solver.h"
 #include "solvers/search/bound/chain/chain_bound.h"
 #include "solvers/search/bound/forkjoin/fork_join.h"
 #include "solvers/search/decomp/segment_class.h"
-#include "solvers/plugins/solver.h"
 
 typedef enum mo_search_primal_algo {
     MO_SEARCH_PRIMAL_LIST,    /* list scheduling (HEFT) */
@@ -65,6 +65,9 @@ typedef struct mo_search_primal_job {
     mo_error err;
 } mo_search_primal_job;
 
+/* Runs the job on the calling thread and fills its results; stopped, it
+ * returns what was found so far. Errors are returned in it->status and
+ * it->err. */
 void mo_search_primal_job_run(const mo_decomp_classes *classes,
                               mo_search_primal_job *it, const mo_stop *stop);
 

@@ -3,33 +3,35 @@
 
 #include <stdlib.h>
 
+#include "base/minmax.h"
 #include "base/random.h"
 #include "solvers/search/driver/candidate_select.h"
 
 enum {
-    ALONG_OPS = 300,      /* more are scheduled along a spine at some levels */
+    SPINE_MIN_OPS = 300,  /* more are scheduled along a spine at some levels */
     POLISH_WORK = 200000, /* ops of the whole, per move in a block */
-    ASSIST_OPS = 60,      /* at most so many in a MILP */
-    ASSIST_LEVEL = 7,
-    MOST_LONG = 16,    /* long jobs in a round */
-    FIRST_LONG = 4,    /* the same in the first, for an early incumbent */
-    MOST_COPIES = 4,   /* of a job, with different seeds */
-    GLANCE_OPS = 1000, /* at most so many get a short exact search at level 1 */
-    FEW_NODES =
+    MILP_MAX_OPS = 60,    /* at most so many in a MILP */
+    MILP_LEVEL = 7,
+    MAX_LONG = 16,      /* long jobs in a round */
+    FIRST_MAX_LONG = 4, /* the same in the first, for an early incumbent */
+    MAX_COPIES = 4,     /* of a job, with different seeds */
+    SHORT_EXACT_MAX_OPS =
+        1000, /* at most so many get a short exact search at level 1 */
+    LARGE_EXACT_NODES =
         500, /* doubles by level; for more than MO_SEARCH_EXACT_MAX_OPS */
-    FIRST_NODES = 2000, /* the same for few ops */
-    START_WORK =
+    EXACT_NODES = 2000, /* the same for few ops */
+    INITIAL_WORK =
         4000000, /* ops x boundaries x devices, for initial schedules */
-    LEAST_MOVES = 2000,
-    RACE_WORK = 250000, /* ops x moves of each start of successive halving at
+    MIN_MOVES = 2000,
+    HALVING_WORK = 250000, /* ops x moves of each start of successive halving at
                            level 2; doubles ... */
-    RACE_LEVELS = 3,    /* ... up to this level, as do the moves of annealing */
-    RACE_PATIENCE = 4,  /* of the last start, after the rungs */
-    WALK_PATIENCE = 2,  /* of annealing in between */
-    RACE_PART = 12, /* width of the target times, as a part of the block's lower
-                       bound */
-    FEW_OPS = 20000, /* up to so many get LEAST_MOVES in any case */
-    LEAST_SHARE = 10 /* a tenth of the largest gain is still worth a job */
+    HALVING_LEVELS = 3, /* ... up to this level, as do the moves of annealing */
+    HALVING_PATIENCE = 4,      /* of the last start, after the rungs */
+    ANNEAL_PATIENCE = 2,       /* of annealing in between */
+    HALVING_TARGET_PART = 12,  /* width of the target times, as a part of the
+                        block's lower  bound */
+    MIN_MOVES_MAX_OPS = 20000, /* up to so many get MIN_MOVES in any case */
+    MIN_SHARE = 10 /* a tenth of the largest gain is still worth a job */
 };
 
 struct mo_search_round_plan {
@@ -42,6 +44,7 @@ struct mo_search_round_plan {
     const mo_search_candidate **chosen; /* in this round */
 };
 
+/* Returns the segment with the most ops, owned by the chain. */
 static const mo_bound_segment *largest_segment(const mo_bound_chain *chain)
 {
     const mo_bound_segment *largest = &chain->segments[0];
@@ -52,6 +55,7 @@ static const mo_bound_segment *largest_segment(const mo_bound_chain *chain)
     return largest;
 }
 
+/* Finds the equal branches of the largest block of each class; NULL: none. */
 static mo_status find_forks(mo_search_round_plan *m, mo_error *err)
 {
     const mo_chain_blocks *blocks = m->search->blocks;
@@ -111,7 +115,7 @@ mo_status mo_search_round_plan_new(mo_search_state *search,
     if (status == MO_OK)
         status = find_forks(m, err);
     if (status == MO_OK) {
-        m->only_equal = initial_work(m) > START_WORK;
+        m->only_equal = initial_work(m) > INITIAL_WORK;
         *plan = m;
     } else {
         mo_search_round_plan_free(m);
@@ -170,11 +174,12 @@ static int64_t anneal_moves(const mo_decomp_class *cls, int level)
     int n = sizeof work / sizeof *work;
     int64_t moves = work[level <= n ? level - 1 : n - 1] / cls->n;
 
-    if (moves < LEAST_MOVES && cls->n <= FEW_OPS)
-        return LEAST_MOVES;
+    if (moves < MIN_MOVES && cls->n <= MIN_MOVES_MAX_OPS)
+        return MIN_MOVES;
     return moves + 1;
 }
 
+/* Returns whether the largest block has many equal branches. */
 static bool has_equal_branches(const mo_search_round_plan *m, int cls)
 {
     return m->forks[cls] && mo_forkjoin_has_many_equal_branches(m->forks[cls]);
@@ -190,7 +195,7 @@ static bool is_exact_next(const mo_search_round_plan *m,
     if (cls->n <= MO_SEARCH_EXACT_MAX_OPS)
         return true;
     if (level == 1)
-        return cls->n <= GLANCE_OPS && m->forks[chosen->cls] &&
+        return cls->n <= SHORT_EXACT_MAX_OPS && m->forks[chosen->cls] &&
                !has_equal_branches(m, chosen->cls);
     return level % 2 == 0 && (cls->n <= MO_SEARCH_EXACT_RARE_MAX_OPS ||
                               cls->boundaries[chosen->boundary].exact_pays);
@@ -203,7 +208,7 @@ static bool has_spine(const mo_search_round_plan *m, int number)
     const mo_bound_chain *chain =
         m->search->blocks ? m->search->blocks->partitions[number].chain : NULL;
 
-    return chain && cls->n > ALONG_OPS &&
+    return chain && cls->n > SPINE_MIN_OPS &&
            largest_segment(chain)->n < cls->n / 2;
 }
 
@@ -214,8 +219,8 @@ static bool is_milp_next(const mo_search_round_plan *m,
 {
     const mo_method_task *task = m->search->task;
 
-    return task->assist && task->found && cls->n <= ASSIST_OPS &&
-           level >= ASSIST_LEVEL && level % 2 == 0;
+    return task->assist && task->found && cls->n <= MILP_MAX_OPS &&
+           level >= MILP_LEVEL && level % 2 == 0;
 }
 
 /* Sets the hint that a failed bound job left for the largest block on the
@@ -274,7 +279,7 @@ static mo_status find_target_range(mo_search_round_plan *m,
         it->from_ns = b->lower_ns[boundaries[s]];
         if (it->from_ns == INT64_MAX)
             it->from_ns = 0;
-        it->to_ns = it->from_ns + it->from_ns / RACE_PART;
+        it->to_ns = it->from_ns + it->from_ns / HALVING_TARGET_PART;
         if (it->to_ns > b->upper_ns[boundaries[s]])
             it->to_ns = b->upper_ns[boundaries[s]];
     }
@@ -290,7 +295,7 @@ static bool is_halving_next(const mo_search_round_plan *m, int number, int copy,
 {
     if (!has_equal_branches(m, number) || level == 1)
         return false;
-    if (level <= RACE_LEVELS)
+    if (level <= HALVING_LEVELS)
         return level % 2 == 0 || copy > 0;
     return copy > 1 || (level + copy) % 2 == 0;
 }
@@ -298,9 +303,9 @@ static bool is_halving_next(const mo_search_round_plan *m, int number, int copy,
 static int patience_for(const mo_search_round_plan *m, int number,
                         mo_search_primal_algo how, int level)
 {
-    if (!has_equal_branches(m, number) || level <= RACE_LEVELS)
+    if (!has_equal_branches(m, number) || level <= HALVING_LEVELS)
         return 0;
-    return how == MO_SEARCH_PRIMAL_HALVING ? RACE_PATIENCE : WALK_PATIENCE;
+    return how == MO_SEARCH_PRIMAL_HALVING ? HALVING_PATIENCE : ANNEAL_PATIENCE;
 }
 
 /* Only the first copy of a job is an exact search or a MILP. Along a spine:
@@ -326,9 +331,9 @@ static mo_search_primal_algo choose_algo(const mo_search_round_plan *m,
 /* Late runs are short; their last start goes on alone. */
 static int64_t halving_moves(const mo_decomp_class *cls, int level)
 {
-    int doublings = level > RACE_LEVELS ? 0 : level - 2;
+    int doublings = level > HALVING_LEVELS ? 0 : level - 2;
 
-    return ((int64_t) RACE_WORK << doublings) / cls->n + 1;
+    return ((int64_t) HALVING_WORK << doublings) / cls->n + 1;
 }
 
 /* Moves for each op of a block, or, divided by ops, of the whole. */
@@ -337,7 +342,7 @@ static int64_t spine_effort(const mo_decomp_class *cls,
 {
     static const int moves[] = { 200, 600, 2000, 4000, 8000 };
     int n = sizeof moves / sizeof *moves;
-    int64_t each = moves[(level < n ? level : n) - 1];
+    int64_t each = moves[mo_min_int(level, n) - 1];
 
     return how == MO_SEARCH_PRIMAL_SPINE ? each
                                          : POLISH_WORK * each / cls->n + 1;
@@ -348,20 +353,21 @@ static int64_t effort_for(const mo_search_round_plan *m,
                           mo_search_primal_algo how, int level)
 {
     const mo_decomp_class *cls = &m->search->classes->classes[chosen->cls];
-    bool is_short = has_equal_branches(m, chosen->cls) && level > RACE_LEVELS;
+    bool is_short =
+        has_equal_branches(m, chosen->cls) && level > HALVING_LEVELS;
 
     switch (how) {
     case MO_SEARCH_PRIMAL_HALVING:
         return halving_moves(cls, level);
     case MO_SEARCH_PRIMAL_EXACT:
-        return (int64_t) (cls->n > MO_SEARCH_EXACT_MAX_OPS ? FEW_NODES
-                                                           : FIRST_NODES)
+        return (int64_t) (cls->n > MO_SEARCH_EXACT_MAX_OPS ? LARGE_EXACT_NODES
+                                                           : EXACT_NODES)
                << level;
     case MO_SEARCH_PRIMAL_SPINE:
     case MO_SEARCH_PRIMAL_POLISH:
         return spine_effort(cls, how, level);
     default:
-        return anneal_moves(cls, is_short ? RACE_LEVELS : level);
+        return anneal_moves(cls, is_short ? HALVING_LEVELS : level);
     }
 }
 
@@ -379,7 +385,7 @@ static mo_status fill_job(mo_search_round_plan *m,
     const mo_decomp_class *cls = &m->search->classes->classes[chosen->cls];
     int level = cls->boundaries[chosen->boundary].level + 1;
     mo_search_primal_algo how = choose_algo(m, chosen, copy, level);
-    bool is_late = level > RACE_LEVELS, is_last = copy == MOST_COPIES - 1;
+    bool is_late = level > HALVING_LEVELS, is_last = copy == MAX_COPIES - 1;
 
     *it = (mo_search_primal_job){ .cls = chosen->cls,
                                   .boundary = chosen->boundary,
@@ -416,7 +422,7 @@ static int choose_candidates(mo_search_round_plan *m,
                              const mo_search_candidate *options, size_t n,
                              int round)
 {
-    int most_long = round == 0 ? FIRST_LONG : MOST_LONG;
+    int most_long = round == 0 ? FIRST_MAX_LONG : MAX_LONG;
     int n_chosen = 0, n_long = 0;
     double least_ns = 0;
 
@@ -427,7 +433,7 @@ static int choose_candidates(mo_search_round_plan *m,
             (n_long == most_long || options[i].gain_ns < least_ns))
             continue;
         if (takes_long && n_long++ == 0)
-            least_ns = options[i].gain_ns / LEAST_SHARE;
+            least_ns = options[i].gain_ns / MIN_SHARE;
         m->chosen[n_chosen++] = &options[i];
     }
     return n_chosen;
@@ -445,12 +451,12 @@ static int copies_for(const mo_search_round_plan *m,
                       const mo_search_candidate *o, int n_long, double sum_ns)
 {
     int level = boundary_of(m, o)->level;
-    int most = level < MOST_COPIES ? level + 1 : MOST_COPIES, copies;
+    int most = level < MAX_COPIES ? level + 1 : MAX_COPIES, copies;
 
     if (is_short_job(m, o) || o->exact)
         return 1;
-    copies = (int) ((MOST_LONG - n_long) * (o->gain_ns / sum_ns)) + 1;
-    return copies < most ? copies : most;
+    copies = (int) ((MAX_LONG - n_long) * (o->gain_ns / sum_ns)) + 1;
+    return mo_min_int(copies, most);
 }
 
 /* The longest jobs, the first copy of each, come first. */
@@ -466,7 +472,7 @@ static mo_status fill_jobs(mo_search_round_plan *m, int n_chosen, uint64_t seed,
             sum_ns += m->chosen[i]->gain_ns;
             n_long++;
         }
-    for (int c = 0; c < MOST_COPIES; c++)
+    for (int c = 0; c < MAX_COPIES; c++)
         for (int i = 0;
              i < n_chosen && *n < MO_SEARCH_MAX_PRIMAL_JOBS && status == MO_OK;
              i++) {

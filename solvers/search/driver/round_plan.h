@@ -8,8 +8,8 @@
 #define MO_SOLVERS_SEARCH_DRIVER_ROUND_PLAN_H
 
 #include "base/error.h"
-#include "solvers/search/driver/state.h"
 #include "solvers/search/driver/primal_job.h"
+#include "solvers/search/driver/state.h"
 
 typedef struct mo_search_round_plan mo_search_round_plan;
 

@@ -9,10 +9,10 @@
 #include "solvers/search/decomp/compose.h"
 
 enum {
-    ALL_STATES = 16, /* up to so many devices, each is a state */
-    SOME_STATES = 8, /* of more, the fastest */
-    WHOLE_OPS = 40 /* instances up to this size are not decomposed under memory
-                      limits */
+    MAX_ALL_STATES = 16, /* up to so many devices, each is a state */
+    N_SOME_STATES = 8,   /* of more, the fastest */
+    WHOLE_MAX_OPS = 40   /* instances up to this size are not decomposed under
+                        memory   limits */
 };
 
 static int compare_devices(const void *a, const void *b)
@@ -40,8 +40,8 @@ static mo_status choose_states(const mo_instance *x, mo_decomp_states *states,
     size_t n = (size_t) x->n_devices;
     mo_status status = MO_OK;
 
-    states->all = x->n_devices <= ALL_STATES;
-    states->n = states->all ? x->n_devices : SOME_STATES;
+    states->all = x->n_devices <= MAX_ALL_STATES;
+    states->n = states->all ? x->n_devices : N_SOME_STATES;
     states->device = calloc(n, sizeof *states->device);
     states->state_of = calloc(n, sizeof *states->state_of);
     if (!states->device || !states->state_of)
@@ -112,6 +112,7 @@ static void free_decomposition(mo_search_state *s)
     s->segments = NULL;
 }
 
+/* Returns the shortest path by upper or lower bounds, INT64_MAX: none. */
 static int64_t shortest_path_ns(mo_search_state *s, bool upper)
 {
     for (int i = 0; i < s->classes->n; i++)
@@ -135,7 +136,8 @@ mo_status mo_search_state_open(const mo_method_task *task, mo_search_state *s,
         s->regime.memory = MO_MEMORY_NONE;
     status = choose_states(s->x, &s->states, err);
     if (status == MO_OK)
-        status = decompose(s, !s->memory_matters || s->x->n > WHOLE_OPS, err);
+        status =
+            decompose(s, !s->memory_matters || s->x->n > WHOLE_MAX_OPS, err);
     /* A cut may be pinned to a device that is no state. */
     if (status == MO_OK && shortest_path_ns(s, false) == INT64_MAX) {
         free_decomposition(s);
@@ -168,6 +170,7 @@ bool mo_search_is_done(const mo_search_state *s)
            makespan_ns - (double) s->lower_ns <= s->task->gap * makespan_ns;
 }
 
+/* Calls the progress callback, unless it is NULL. */
 static void report_progress(const mo_search_state *s, const char *what)
 {
     mo_method_progress progress = {

@@ -14,10 +14,10 @@
 #include "models/frame/proven_bounds.h"
 #include "schedule/schedule.h"
 #include "solvers/search/bound/chain/chain_bound.h"
-#include "solvers/search/decomp/segment_class.h"
-#include "solvers/search/method.h"
-#include "solvers/search/decomp/segmentation.h"
 #include "solvers/search/decomp/boundary_path.h"
+#include "solvers/search/decomp/segment_class.h"
+#include "solvers/search/decomp/segmentation.h"
+#include "solvers/search/method.h"
 
 typedef struct mo_search_state {
     const mo_method_task *task;

@@ -6,6 +6,8 @@
 
 #include "base/array.h"
 
+/* Grows *items to room entries; on failure *items stays valid and owned by lp.
+ * */
 static mo_status reserve_doubles(double **items, size_t room, mo_error *err)
 {
     void *more = NULL;

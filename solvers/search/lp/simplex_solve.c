@@ -177,6 +177,8 @@ static int primal_entering(const mo_lp_simplex *lp, bool bland)
     return best;
 }
 
+/* Primal ratio test: returns the row that limits the entering variable, -1:
+ * unbounded. */
 static int primal_leaving(const mo_lp_simplex *lp, int s, bool bland)
 {
     double least = INFINITY;

@@ -18,7 +18,7 @@
 #define HOT_OF_OP   0.35
 #define COLD_OF_HOT 0.15
 
-enum { MOVES_A_LOOK = 256 }; /* between checks of clock and temperature */
+enum { MOVES_PER_CHECK = 256 }; /* between checks of clock and temperature */
 
 /* One rejected placement in so many is tried again with another order if it is
  * too long by no more than this part of the makespan. */
@@ -174,7 +174,7 @@ static mo_status run_moves(annealing *a, mo_error *err)
     mo_status status = MO_OK;
 
     for (; a->moves < a->state.options->moves && status == MO_OK; a->moves++) {
-        if (a->moves % MOVES_A_LOOK == 0) {
+        if (a->moves % MOVES_PER_CHECK == 0) {
             if (is_finished(a))
                 break;
             update_temperature(a);

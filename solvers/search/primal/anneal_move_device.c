@@ -3,6 +3,8 @@
  * exchange between two devices, a copy of a branch's placement. */
 #include "solvers/search/primal/anneal_state.h"
 
+#include "base/minmax.h"
+
 /* Largest set; a set ends with one more op with probability 1 / SET_ENDS. */
 enum { LARGEST_SET = 24, SET_ENDS = 12 };
 
@@ -256,7 +258,7 @@ static int find_counterpart(mo_primal_anneal_state *w, int device, int home,
         int op = mo_primal_anneal_random_below(w, w->x->n);
         int64_t more_ns = mo_instance_p_ns(w->x, op, home) - home_ns;
         int64_t less_ns = there_ns - mo_instance_p_ns(w->x, op, device);
-        int64_t worst_ns = more_ns > less_ns ? more_ns : less_ns;
+        int64_t worst_ns = mo_max_i64(more_ns, less_ns);
 
         if (w->at->device[op] != device || has_moved(w, op) ||
             w->units->pin[w->units->of_op[op]] != MO_FREE ||

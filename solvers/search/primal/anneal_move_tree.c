@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "base/minmax.h"
+
 /* Price of a full resource, and least price of an idle one. */
 enum { FULL = 4096, IDLE = 64 };
 
@@ -94,7 +96,7 @@ static window find_window(const mo_primal_anneal_state *w)
     for (int i = 0; i < t->n; i++) {
         int64_t ready_ns = w->at->ready_ns[t->op[i]];
 
-        it.from_ns = ready_ns < it.from_ns ? ready_ns : it.from_ns;
+        it.from_ns = mo_min_i64(ready_ns, it.from_ns);
     }
     it.to_ns = w->at->end_ns[t->op[0]];
     for (int q = x->out_start[t->op[0]]; q < x->out_start[t->op[0] + 1]; q++)
@@ -110,8 +112,8 @@ static int64_t overlap_ns(const mo_primal_anneal_state *w, const window *it,
 {
     int64_t from_ns = w->at->start_ns[node], to_ns = w->at->end_ns[node];
 
-    from_ns = from_ns > it->from_ns ? from_ns : it->from_ns;
-    to_ns = to_ns < it->to_ns ? to_ns : it->to_ns;
+    from_ns = mo_max_i64(from_ns, it->from_ns);
+    to_ns = mo_min_i64(to_ns, it->to_ns);
     return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
@@ -153,7 +155,7 @@ static void set_prices(mo_primal_anneal_state *w, const window *it)
             (int64_t) (1024 * ((double) t->busy_ns[r] / (double) span_ns));
         int64_t cube;
 
-        part = part < 2048 ? part : 2048;
+        part = mo_min_i64(part, 2048);
         cube = part * part / 1024 * part / 1024;
 
         t->price[r] = idle + FULL * cube / 1024 *

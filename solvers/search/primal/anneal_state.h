@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "cost/instance.h"
-#include "schedule/sim/justification.h"
-#include "schedule/sim/incremental_sim.h"
 #include "schedule/placement_units.h"
+#include "schedule/sim/incremental_sim.h"
+#include "schedule/sim/justification.h"
 #include "solvers/search/primal/anneal.h"
 
 enum { MO_PRIMAL_ANNEAL_NO_BLOCKER = -1 };

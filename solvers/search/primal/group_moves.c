@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "solvers/search/primal/spine_internal.h"
 
 /*
@@ -357,7 +358,7 @@ mo_status mo_primal_group_moves(const mo_instance *x, const mo_regime *regime,
                                 const mo_primal_spine_role *roles, int n_blocks,
                                 mo_sim_plan *plan, mo_error *err)
 {
-    size_t n = (size_t) (x->n > n_blocks ? x->n : n_blocks) + 1 + MAX_HUBS;
+    size_t n = (size_t) mo_max_int(x->n, n_blocks) + 1 + MAX_HUBS;
     group_search s = { .x = x, .stop = stop, .sim = sim, .plan = plan };
     mo_status status = reserve_buffers(&s, n, err);
 

@@ -10,15 +10,15 @@
 #include "base/out.h"
 #include "models/formulation.h"
 #include "models/frame/frame.h"
-#include "models/write/lp_writer.h"
 #include "models/model.h"
+#include "models/write/lp_writer.h"
 #include "models/write/mip_start.h"
 #include "solvers/answer/evaluation.h"
-#include "solvers/run_solver.h"
 #include "solvers/process/workdir.h"
+#include "solvers/run_solver.h"
 
 /* With less time no solver is started. */
-#define LEAST_S 0.05
+#define MIN_S 0.05
 
 /* Tolerated overrun of a solver. */
 #define GRACE_S 1.0
@@ -127,7 +127,7 @@ static mo_status run_solver(subproblem *a, mo_error *err)
                                       .grace_s = GRACE_S,
                                       .scratch = mo_workdir_path(a->folder) };
 
-    if (job.time_s < LEAST_S)
+    if (job.time_s < MIN_S)
         return MO_OK;
     return mo_solver_run(a->options->solver, found, &job, &options, &a->outcome,
                          err);

@@ -17,9 +17,9 @@
  */
 
 enum {
-    MOST_LABELS = 24, /* per state at a cut */
-    MOST_STEPS = 60,  /* of the subgradient method */
-    LEAST_STEPS = 8,
+    MAX_LABELS = 24, /* per state at a cut */
+    MAX_STEPS = 60,  /* of the subgradient method */
+    MIN_STEPS = 8,
     STEP_WORK = 200000000,
     LABEL_WORK = 300000000
 };
@@ -180,9 +180,9 @@ static int subgradient_steps(const rcsp *b)
         (int64_t) b->classes->segments->n * b->n_states * b->n_states;
     int64_t steps = STEP_WORK / (work + 1);
 
-    return steps < LEAST_STEPS  ? LEAST_STEPS
-           : steps > MOST_STEPS ? MOST_STEPS
-                                : (int) steps;
+    return steps < MIN_STEPS   ? MIN_STEPS
+           : steps > MAX_STEPS ? MAX_STEPS
+                               : (int) steps;
 }
 
 /* Returns whether there is any path at all. */
@@ -315,7 +315,7 @@ static int labels_per_state(const rcsp *b)
                    b->n_states * b->n_devices * b->n_devices;
     int64_t most = LABEL_WORK / (work + 1);
 
-    return most < 2 ? 2 : most > MOST_LABELS ? MOST_LABELS : (int) most;
+    return most < 2 ? 2 : most > MAX_LABELS ? MAX_LABELS : (int) most;
 }
 
 static mo_status reserve_cut(const rcsp *b, cut *c, mo_error *err)

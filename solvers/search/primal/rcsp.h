@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "solvers/search/decomp/segment_class.h"
 #include "solvers/search/decomp/boundary_path.h"
+#include "solvers/search/decomp/segment_class.h"
 
 /* Sets *found, and if it is true path and variants (a buffer of the caller, by
  * segment): the shortest path found within capacity_bytes, by device.

@@ -2,16 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
 #include "base/parallel_for.h"
+#include "base/random.h"
 #include "schedule/heuristic/heft.h"
 #include "schedule/heuristic/single_device.h"
-#include "solvers/search/primal/spine_internal.h"
 #include "solvers/search/primal/anneal.h"
+#include "solvers/search/primal/spine_internal.h"
 
 enum {
-    MOST_STATES = 6, /* with more devices only the fastest are tried at ends */
-    FEW_OPS = 3      /* so few are not annealed */
+    MAX_STATES = 6, /* with more devices only the fastest are tried at ends */
+    FEW_OPS = 3     /* so few are not annealed */
 };
 
 /* Temperatures of blocks: the default start (anneal.c) with a lower end, for
@@ -391,7 +391,7 @@ mo_status mo_primal_spine_blocks_choose_ends(mo_primal_spine_blocks *blocks,
     int *states = calloc((size_t) K + 1, sizeof *states);
     jobs j = { .stop = stop,
                .states = states,
-               .n_states = K < MOST_STATES ? K : MOST_STATES };
+               .n_states = K < MAX_STATES ? K : MAX_STATES };
     mo_status status = until && from && states
                            ? mo_single_device_order(blocks->x, states, err)
                            : mo_fail_memory(err);

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "schedule/bound/op_chain.h"
 #include "cost/instance/sub_instance.h"
 #include "schedule/allowed_devices.h"
+#include "schedule/bound/op_chain.h"
 #include "schedule/schedule.h"
 #include "schedule/sim/sim.h"
 #include "solvers/search/primal/spine.h"

@@ -9,10 +9,10 @@
 #include "solvers/search/primal/warm_start.h"
 
 enum {
-    TARGETS = 4,        /* target times for each receiver set, ... */
-    MORE_TARGETS = 32,  /* ... or for the only one */
-    MOST_RECEIVERS = 4, /* with more devices the receivers are not enumerated */
-    MAX_STARTS = (TARGETS << MOST_RECEIVERS) + 1,
+    TARGETS = 4,       /* target times for each receiver set, ... */
+    MORE_TARGETS = 32, /* ... or for the only one */
+    MAX_RECEIVERS = 4, /* with more devices the receivers are not enumerated */
+    MAX_STARTS = (TARGETS << MAX_RECEIVERS) + 1,
     REDUCTION = 4, /* reduction factor */
     LAST_RUN_FACTOR =
         12 /* moves of a run of the last start, in those of the first rung */
@@ -46,7 +46,7 @@ static void find_receivers(halving *r)
     int n = r->x->n_devices, a = r->options->boundary / n;
 
     if (fork->broadcast_row < 0 || fork->segment.u == MO_FREE ||
-        n - 1 > MOST_RECEIVERS)
+        n - 1 > MAX_RECEIVERS)
         return;
     for (int k = 0; k < n; k++)
         if (k != a)

@@ -20,9 +20,9 @@
 
 #include "base/error.h"
 #include "base/stop.h"
-#include "solvers/search/primal/anneal.h"
 #include "solvers/search/bound/forkjoin/fork_join.h"
 #include "solvers/search/decomp/solution_hint.h"
+#include "solvers/search/primal/anneal.h"
 
 typedef struct mo_primal_halving_options {
     const mo_forkjoin *fork;             /* of the instance's ops, borrowed */

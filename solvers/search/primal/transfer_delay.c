@@ -14,8 +14,8 @@
 
 enum {
     SWEEPS = 3,
-    MOST_HELD = 24,   /* longest transfers */
-    MOST_TIMES = 200, /* release times for each */
+    MAX_HELD = 24,    /* longest transfers */
+    MAX_TIMES = 200,  /* release times for each */
     EFFORT = 10000000 /* simulated ops, about */
 };
 
@@ -27,11 +27,11 @@ typedef struct delay_search {
     mo_sim_plan *plan;
     const mo_primal_spine_role *roles; /* by op */
     const int *home;                   /* by op: device in its block, or -1 */
-    mo_schedule *s;         /* of the plan at the begin of the sweep */
-    int longest[MOST_HELD]; /* indices of its transfers */
-    int *moved, *place;     /* ops, and their alternative devices */
-    bool *hit;              /* by block */
-    int64_t times_ns[MOST_TIMES];
+    mo_schedule *s;        /* of the plan at the begin of the sweep */
+    int longest[MAX_HELD]; /* indices of its transfers */
+    int *moved, *place;    /* ops, and their alternative devices */
+    bool *hit;             /* by block */
+    int64_t times_ns[MAX_TIMES];
     int64_t best_ns, evaluations;
 } delay_search;
 
@@ -47,14 +47,14 @@ static int find_longest(delay_search *h)
     int n = 0;
 
     for (int i = 0; i < s->n_transfers; i++) {
-        int at = n < MOST_HELD ? n++ : MOST_HELD;
+        int at = n < MAX_HELD ? n++ : MAX_HELD;
 
         for (; at > 0 && transfer_ns(&s->transfers[i]) >
                              transfer_ns(&s->transfers[h->longest[at - 1]]);
              at--)
-            if (at < MOST_HELD)
+            if (at < MAX_HELD)
                 h->longest[at] = h->longest[at - 1];
-        if (at < MOST_HELD)
+        if (at < MAX_HELD)
             h->longest[at] = i;
     }
     return n;
@@ -91,7 +91,7 @@ static int find_release_times(delay_search *h, const mo_transfer *t)
     const mo_schedule *s = h->s;
     int n = 0;
 
-    for (int i = 0; i < s->n_transfers && n < MOST_TIMES; i++)
+    for (int i = 0; i < s->n_transfers && n < MAX_TIMES; i++)
         if (s->transfers[i].end_ns > t->start_ns && &s->transfers[i] != t &&
             share_resource(h, t, &s->transfers[i]))
             h->times_ns[n++] = s->transfers[i].end_ns;

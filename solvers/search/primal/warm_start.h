@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "cost/instance.h"
+#include "schedule/bound/segment_bound.h"
 #include "schedule/regime.h"
 #include "schedule/schedule.h"
-#include "schedule/bound/segment_bound.h"
 #include "solvers/search/decomp/solution_hint.h"
 
 typedef struct mo_primal_warm_start mo_primal_warm_start;
