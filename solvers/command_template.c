@@ -9,19 +9,19 @@
 
 #include "base/out.h"
 
-enum { MODEL, SOLUTION, START, TIME, GAP, THREADS, N_HOLES };
+enum { MODEL, SOLUTION, START, TIME, GAP, THREADS, N_PLACEHOLDERS };
 
-static const char *const holes[N_HOLES] = {
+static const char *const placeholders[N_PLACEHOLDERS] = {
     "{model}", "{solution}", "{start}", "{time}", "{gap}", "{threads}"
 };
 
-typedef struct filling {
-    const char *values[N_HOLES];
+typedef struct expansion {
+    const char *values[N_PLACEHOLDERS];
     char time[32], gap[32], threads[16];
-    bool used[N_HOLES];
-} filling;
+    bool used[N_PLACEHOLDERS];
+} expansion;
 
-static void prepare(filling *f, const mo_solver_job *job, const char *solution)
+static void init_values(expansion *f, const mo_solver_job *job, const char *solution)
 {
     snprintf(f->time, sizeof f->time, "%.17g",
              job->time_s > 0 ? job->time_s : 1e20);
@@ -35,17 +35,17 @@ static void prepare(filling *f, const mo_solver_job *job, const char *solution)
     f->values[THREADS] = f->threads;
 }
 
-/* N_HOLES: none begins here. */
-static int hole_at(const char *text)
+/* Returns the placeholder at text; N_PLACEHOLDERS: none. */
+static int find_placeholder(const char *text)
 {
     int i = 0;
 
-    while (i < N_HOLES && strncmp(text, holes[i], strlen(holes[i])) != 0)
+    while (i < N_PLACEHOLDERS && strncmp(text, placeholders[i], strlen(placeholders[i])) != 0)
         i++;
     return i;
 }
 
-/* In single quotes nothing is special but their end. */
+/* Within single quotes only the closing quote is special. */
 static void write_quoted(mo_out *out, const char *value)
 {
     mo_out_char(out, '\'');
@@ -57,7 +57,7 @@ static void write_quoted(mo_out *out, const char *value)
     mo_out_char(out, '\'');
 }
 
-/* The quote we are in after c: 0, ' or ". */
+/* Returns the open quote after c: 0, ' or ". */
 static char quote_after(char quote, char c)
 {
     if (quote)
@@ -65,15 +65,15 @@ static char quote_after(char quote, char c)
     return c == '\'' || c == '"' ? c : 0;
 }
 
-static mo_status fill(filling *f, const char *text, mo_out *out, mo_error *err)
+static mo_status expand(expansion *f, const char *text, mo_out *out, mo_error *err)
 {
     char quote = 0;
 
     while (*text) {
-        int hole = hole_at(text);
+        int placeholder = find_placeholder(text);
 
-        if (hole == N_HOLES) {
-            /* What is escaped is not special. */
+        if (placeholder == N_PLACEHOLDERS) {
+            /* An escaped character is not special. */
             if (*text == '\\' && quote != '\'' && text[1])
                 mo_out_char(out, *text++);
             else
@@ -85,20 +85,20 @@ static mo_status fill(filling *f, const char *text, mo_out *out, mo_error *err)
             return mo_fail(err, MO_E_USAGE,
                            "%s stands within quotes, and will be quoted: "
                            "take those away",
-                           holes[hole]);
-        write_quoted(out, f->values[hole]);
-        f->used[hole] = true;
-        text += strlen(holes[hole]);
+                           placeholders[placeholder]);
+        write_quoted(out, f->values[placeholder]);
+        f->used[placeholder] = true;
+        text += strlen(placeholders[placeholder]);
     }
     return MO_OK;
 }
 
-static mo_status check(const filling *f, mo_error *err)
+static mo_status check_required(const expansion *f, mo_error *err)
 {
     for (int i = MODEL; i <= SOLUTION; i++)
         if (!f->used[i])
             return mo_fail(err, MO_E_USAGE, "the command has no %s in it",
-                           holes[i]);
+                           placeholders[i]);
     return MO_OK;
 }
 
@@ -106,17 +106,17 @@ mo_status mo_command_template_expand(const char *text, const mo_solver_job *job,
                                      const char *solution, char **line,
                                      mo_error *err)
 {
-    filling f = { .used = { false } };
+    expansion f = { .used = { false } };
     mo_out *out;
     mo_status status = mo_out_memory(&out, err);
     size_t size;
 
     if (status != MO_OK)
         return status;
-    prepare(&f, job, solution);
-    status = fill(&f, text, out, err);
+    init_values(&f, job, solution);
+    status = expand(&f, text, out, err);
     if (status == MO_OK)
-        status = check(&f, err);
+        status = check_required(&f, err);
     if (status == MO_OK) {
         *line = mo_out_take(out, &size);
         if (!*line)

@@ -13,14 +13,14 @@
 #include "solvers/process/decompress.h"
 #include "solvers/process/path_util.h"
 
-/* What a file begins with, comments of either format left out. */
-typedef struct beginning {
+/* How a file starts, apart from comments of either format. */
+typedef struct file_start {
     bool empty, mps, lp;
-} beginning;
+} file_start;
 
-/* The first line that is no comment and not blank; "" where there is none.
- * What does not fit is of no interest. */
-static void first_line(FILE *file, char *line, int size)
+/* Reads the first line that is neither a comment nor blank; "" when there is
+ * none. Longer lines are truncated. */
+static void read_first_line(FILE *file, char *line, int size)
 {
     bool begun = false; /* in the middle of a long line */
 
@@ -39,7 +39,7 @@ static bool begins_with(const char *line, const char *word)
     return strncasecmp(line, word, strlen(word)) == 0;
 }
 
-static mo_status look_into(const char *path, beginning *found, mo_error *err)
+static mo_status inspect_file(const char *path, file_start *found, mo_error *err)
 {
     FILE *file = fopen(path, "re");
     char line[512];
@@ -47,10 +47,10 @@ static mo_status look_into(const char *path, beginning *found, mo_error *err)
 
     if (!file)
         return mo_fail_errno(err, path, "cannot be opened");
-    first_line(file, line, sizeof line);
+    read_first_line(file, line, sizeof line);
     fclose(file);
     word = line + strspn(line, " \t");
-    *found = (beginning){
+    *found = (file_start){
         .empty = !*word,
         .mps = begins_with(line, "NAME") || begins_with(line, "ROWS") ||
                begins_with(line, "OBJSENSE"),
@@ -59,13 +59,13 @@ static mo_status look_into(const char *path, beginning *found, mo_error *err)
     return MO_OK;
 }
 
-/* By what is in it; solvers take a file that is no model for an empty one, and
- * say that it is solved. */
+/* Names the model by its content. Solvers read a file that is no model as an
+ * empty one, and report it as solved. */
 static mo_status name_model(const char *given, const char *file,
                             const char **name, mo_error *err)
 {
-    beginning found;
-    mo_status status = look_into(file, &found, err);
+    file_start found;
+    mo_status status = inspect_file(file, &found, err);
 
     if (status != MO_OK)
         return status;
@@ -77,7 +77,7 @@ static mo_status name_model(const char *given, const char *file,
     return MO_OK;
 }
 
-/* Makes target what source is, without copying it. */
+/* Makes target a symbolic link to source. */
 static mo_status link_to(const char *source, const char *target, mo_error *err)
 {
     char *whole = realpath(source, NULL);
@@ -93,7 +93,7 @@ static mo_status link_to(const char *source, const char *target, mo_error *err)
     return status;
 }
 
-static mo_status bring(const char *source, const char *target, mo_error *err)
+static mo_status provide_file(const char *source, const char *target, mo_error *err)
 {
     bool packed;
     mo_status status = mo_decompress_needed(source, &packed, err);
@@ -106,12 +106,12 @@ static mo_status bring(const char *source, const char *target, mo_error *err)
                   : link_to(source, target, err);
 }
 
-static mo_status bring_model(const mo_solver_job *job,
+static mo_status provide_model(const mo_solver_job *job,
                              mo_solver_job_files *files, mo_error *err)
 {
     char *raw = mo_path_format("%s/model", job->folder);
     const char *name = NULL;
-    mo_status status = raw ? bring(job->model, raw, err) : mo_fail_memory(err);
+    mo_status status = raw ? provide_file(job->model, raw, err) : mo_fail_memory(err);
 
     if (status == MO_OK)
         status = name_model(job->model, raw, &name, err);
@@ -126,8 +126,8 @@ static mo_status bring_model(const mo_solver_job *job,
     return status;
 }
 
-/* Solvers know starts by the endings of their names. */
-static mo_status bring_start(const mo_solver_job *job,
+/* Solvers recognise the format of a start by its suffix. */
+static mo_status provide_start(const mo_solver_job *job,
                              mo_solver_job_files *files, mo_error *err)
 {
     static const char *const endings[] = { [MO_MIP_START_MIPLIB] = "sol",
@@ -136,17 +136,17 @@ static mo_status bring_start(const mo_solver_job *job,
 
     files->start = mo_path_format("%s/start.%s", job->folder,
                                   endings[mo_mip_start_layout_of(job->start)]);
-    return files->start ? bring(job->start, files->start, err)
+    return files->start ? provide_file(job->start, files->start, err)
                         : mo_fail_memory(err);
 }
 
 mo_status mo_solver_job_files_prepare(const mo_solver_job *job,
                                       mo_solver_job_files *files, mo_error *err)
 {
-    mo_status status = bring_model(job, files, err);
+    mo_status status = provide_model(job, files, err);
 
     if (status == MO_OK && job->start)
-        status = bring_start(job, files, err);
+        status = provide_start(job, files, err);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_files.h - a job's files under plain names in its folder, as solvers want
- * them: compressed ones unpacked, others by a link.
+ * job_files.h - input files of a job under fixed names in its folder:
+ * compressed ones are decompressed, others linked.
  */
 #ifndef MO_SOLVERS_JOB_FILES_H
 #define MO_SOLVERS_JOB_FILES_H
@@ -13,7 +13,9 @@ typedef struct mo_solver_job_files {
     char *start; /* folder/start.sol, .mst or .cbc; NULL without one */
 } mo_solver_job_files;
 
-/* Whatever had these names before is gone. */
+/* Fills *files, which starts as { 0 }; existing files of these names are
+ * replaced. The caller frees it with mo_solver_job_files_clear(), also on
+ * failure. Returns MO_E_SYNTAX for a file that is no model. */
 mo_status mo_solver_job_files_prepare(const mo_solver_job *job,
                                       mo_solver_job_files *files,
                                       mo_error *err);

@@ -16,9 +16,9 @@
 #include "solvers/process/path_util.h"
 
 /* A line for each of a hundred million columns. */
-#define MOST_BYTES INT64_C(4294967296)
+#define MAX_BYTES INT64_C(4294967296)
 
-/* ------------------------------------------------------------------ the log */
+/* ----------------------------------------------------------------- the log */
 
 void mo_solver_log_summary_update(mo_solver_log_summary *log,
                                   const mo_solver_progress *step)
@@ -40,15 +40,15 @@ void mo_solver_log_summary_error(mo_solver_log_summary *log, const char *line)
     if (!strcasestr(line, "error") && !strcasestr(line, "too large"))
         return;
     line += strspn(line, " \t");
-    for (; line[length] && length + 1 < sizeof log->complaint; length++)
-        log->complaint[length] =
+    for (; line[length] && length + 1 < sizeof log->error_line; length++)
+        log->error_line[length] =
             iscntrl((unsigned char) line[length]) ? ' ' : line[length];
-    log->complaint[length] = 0;
+    log->error_line[length] = 0;
 }
 
-/* ---------------------------------------------------------------- the files */
+/* --------------------------------------------------------------- the files */
 
-static mo_status expect(const mo_solver_job *job, const char *name, char **path,
+static mo_status set_output_path(const mo_solver_job *job, const char *name, char **path,
                         mo_error *err)
 {
     if (!name)
@@ -66,10 +66,10 @@ mo_status mo_solver_output_reader_init(mo_solver_output_reader *answer,
                                        mo_error *err)
 {
     mo_status status =
-        expect(answer->job, files->solution, &answer->solution, err);
+        set_output_path(answer->job, files->solution, &answer->solution, err);
 
     return status == MO_OK
-               ? expect(answer->job, files->names, &answer->names, err)
+               ? set_output_path(answer->job, files->names, &answer->names, err)
                : status;
 }
 
@@ -79,9 +79,9 @@ void mo_solver_output_reader_clear(mo_solver_output_reader *answer)
     free(answer->names);
 }
 
-/* Names from one file, values from another: the columns are in the model's
- * order in both. */
-static mo_status take_names(mo_solution *solution, const mo_solution *named,
+/* Copies names from one file to the values of another: both have the columns
+ * in the order of the model. */
+static mo_status copy_names(mo_solution *solution, const mo_solution *named,
                             mo_error *err)
 {
     if (named->n != solution->n)
@@ -106,14 +106,14 @@ static mo_status add_names(const char *path, mo_solution *solution,
     mo_status status = mo_solution_read(path, &named, err);
 
     if (status == MO_OK)
-        status = take_names(solution, named, err);
+        status = copy_names(solution, named, err);
     mo_solution_free(named);
     return status;
 }
 
-/* Reading from a pipe that a solver left in place of an answer would not end,
- * and what it filled the disk with need not fill the memory, too. */
-static mo_status refuse_odd_file(const char *path, mo_error *err)
+/* Reading a FIFO in place of a solution would not end, and a file that filled
+ * the disk must not fill the memory. */
+static mo_status check_regular_file(const char *path, mo_error *err)
 {
     struct stat state;
 
@@ -121,7 +121,7 @@ static mo_status refuse_odd_file(const char *path, mo_error *err)
         return mo_fail_errno(err, path, "cannot be read");
     if (!S_ISREG(state.st_mode))
         return mo_fail_at(err, MO_E_INPUT, path, 0, "is not a plain file");
-    if (state.st_size > MOST_BYTES)
+    if (state.st_size > MAX_BYTES)
         return mo_fail_at(err, MO_E_LIMIT, path, 0, "is too large to be one");
     return MO_OK;
 }
@@ -130,7 +130,7 @@ static mo_status read_files(const mo_solver_output_reader *answer,
                             mo_solution **solution, mo_error *err)
 {
     mo_solution *read = NULL;
-    mo_status status = refuse_odd_file(answer->solution, err);
+    mo_status status = check_regular_file(answer->solution, err);
 
     if (status == MO_OK)
         status = mo_solution_read(answer->solution, &read, err);
@@ -145,17 +145,16 @@ static mo_status read_files(const mo_solver_output_reader *answer,
     return status;
 }
 
-/* What was found on the way, where the solver was not let to its end. */
-static mo_status read_rescued(const mo_solver_output_reader *answer,
+/* Reads the last incumbent of a solver that was killed. */
+static mo_status read_last_incumbent(const mo_solver_output_reader *answer,
                               mo_error *err, mo_solution **solution)
 {
-    if (answer->way != MO_SOLVER_VIA_PROCESS || !answer->solver->rescue)
+    if (answer->way != MO_SOLVER_VIA_PROCESS || !answer->solver->read_incumbent)
         return MO_OK;
-    return answer->solver->rescue(answer->job, solution, err);
+    return answer->solver->read_incumbent(answer->job, solution, err);
 }
 
-/* ------------------------------------------------------------------- in words
- */
+/* ------------------------------------------------------------- description */
 
 static void describe_end(const mo_child_result *result,
                          mo_solver_outcome *outcome)
@@ -190,7 +189,7 @@ static void describe_end(const mo_child_result *result,
     }
 }
 
-static void append(mo_solver_outcome *outcome, const char *text)
+static void append_detail(mo_solver_outcome *outcome, const char *text)
 {
     size_t length = strlen(outcome->text);
 
@@ -199,7 +198,7 @@ static void append(mo_solver_outcome *outcome, const char *text)
                  text);
 }
 
-static void describe_answer(const mo_child_result *result,
+static void describe_solution(const mo_child_result *result,
                             mo_solver_outcome *outcome)
 {
     static const char *const how[] = {
@@ -215,36 +214,36 @@ static void describe_answer(const mo_child_result *result,
              how[result->end]);
 }
 
-/* ----------------------------------------------------------------- together */
+/* ------------------------------------------------------------- the outcome */
 
-static bool is_an_end(mo_solution_status claim)
+static bool is_proof(mo_solution_status claim)
 {
     return claim == MO_SOLUTION_STATUS_INFEASIBLE ||
            claim == MO_SOLUTION_STATUS_UNBOUNDED;
 }
 
-/* A crash proves nothing, whatever was printed before. */
-static void take_claim(const mo_solver_log_summary *log,
+/* After a crash only the solution file counts, not the log. */
+static void set_claim(const mo_solver_log_summary *log,
                        const mo_child_result *result,
                        mo_solver_outcome *outcome)
 {
     const mo_solution *solution = outcome->solution;
-    bool lives =
+    bool ended_well =
         result->end != MO_CHILD_KILLED && result->end != MO_CHILD_TIMEOUT;
-    bool ends = log->has_claim && lives && is_an_end(log->claim);
+    bool has_proof = log->has_claim && ended_well && is_proof(log->claim);
 
-    /* The log tells more than a file without values. */
+    /* The log is more specific than a file without values. */
     if (solution && solution->claim != MO_SOLUTION_STATUS_UNKNOWN &&
-        !(ends && solution->n == 0))
+        !(has_proof && solution->n == 0))
         outcome->claim = solution->claim;
-    else if (log->has_claim && lives &&
-             (is_an_end(log->claim) || (solution && solution->n > 0)))
+    else if (log->has_claim && ended_well &&
+             (is_proof(log->claim) || (solution && solution->n > 0)))
         outcome->claim = log->claim;
     else if (solution && solution->n > 0)
         outcome->claim = MO_SOLUTION_STATUS_FEASIBLE;
 }
 
-static void take_bound(const mo_solver_log_summary *log,
+static void set_bound(const mo_solver_log_summary *log,
                        mo_solver_outcome *outcome)
 {
     const mo_solution *solution = outcome->solution;
@@ -256,7 +255,7 @@ static void take_bound(const mo_solver_log_summary *log,
         outcome->has_bound = true;
         outcome->bound = solution->bound;
     }
-    /* Some tell a bound only where it differs. */
+    /* Some solvers print a bound only where it differs. */
     if (!outcome->has_bound && outcome->claim == MO_SOLUTION_STATUS_OPTIMAL &&
         solution->has_objective) {
         outcome->has_bound = true;
@@ -264,27 +263,27 @@ static void take_bound(const mo_solver_log_summary *log,
     }
 }
 
-static void conclude(const mo_solver_log_summary *log,
+static void finish_outcome(const mo_solver_log_summary *log,
                      const mo_child_result *result, const mo_error *unread,
                      mo_solver_outcome *outcome)
 {
     char text[MO_ERROR_TEXT_SIZE + MO_ERROR_FILE_SIZE];
 
-    take_claim(log, result, outcome);
-    take_bound(log, outcome);
+    set_claim(log, result, outcome);
+    set_bound(log, outcome);
     outcome->seconds = result->seconds;
     outcome->end = result->end;
-    if (outcome->solution || is_an_end(outcome->claim)) {
-        describe_answer(result, outcome);
+    if (outcome->solution || is_proof(outcome->claim)) {
+        describe_solution(result, outcome);
     } else if (unread->status != MO_OK) {
         snprintf(outcome->text, sizeof outcome->text,
                  "left an answer that cannot be read");
-        append(outcome, *log->complaint
-                            ? log->complaint
+        append_detail(outcome, *log->error_line
+                            ? log->error_line
                             : mo_error_format(unread, text, sizeof text));
     } else {
         describe_end(result, outcome);
-        append(outcome, log->complaint);
+        append_detail(outcome, log->error_line);
     }
 }
 
@@ -295,22 +294,22 @@ mo_status mo_solver_output_reader_read(const mo_solver_output_reader *answer,
                                        mo_error *err)
 {
     mo_error unread = { .status = MO_OK };
-    mo_solution *rescued = NULL;
+    mo_solution *incumbent = NULL;
 
     if (access(answer->solution, F_OK) == 0 &&
         read_files(answer, &outcome->solution, &unread) == MO_E_MEMORY)
         return mo_fail_memory(err);
     if (!outcome->solution || outcome->solution->n == 0) {
-        if (read_rescued(answer, &unread, &rescued) == MO_E_MEMORY)
+        if (read_last_incumbent(answer, &unread, &incumbent) == MO_E_MEMORY)
             return mo_fail_memory(err);
-        if (rescued &&
-            !(outcome->solution && is_an_end(outcome->solution->claim))) {
+        if (incumbent &&
+            !(outcome->solution && is_proof(outcome->solution->claim))) {
             mo_solution_free(outcome->solution);
-            outcome->solution = rescued;
+            outcome->solution = incumbent;
         } else {
-            mo_solution_free(rescued);
+            mo_solution_free(incumbent);
         }
     }
-    conclude(log, result, &unread, outcome);
+    finish_outcome(log, result, &unread, outcome);
     return MO_OK;
 }

@@ -22,14 +22,15 @@ const mo_solver *mo_solver_by_name(const char *name)
     return *s;
 }
 
-/* ------------------------------------------------------------------ version */
+/* ----------------------------------------------------------- version query */
 
-typedef struct version_hearing {
-    const char *after; /* NULL: at the beginning of a line */
+typedef struct version_parser {
+    const char *after; /* NULL: at the start of a line */
     char *version;
-} version_hearing;
+} version_parser;
 
-/* "1.15.1" at the beginning of text. */
+/* Returns a copy of the number "1.15.1" at the start of text; NULL: none, or
+ * no memory. */
 static char *copy_version(const char *text)
 {
     size_t length = 0;
@@ -41,22 +42,22 @@ static char *copy_version(const char *text)
     return length > 0 ? strndup(text, length) : NULL;
 }
 
-static void hear_version(void *listener, const char *line)
+static void parse_version_line(void *listener, const char *line)
 {
-    version_hearing *hearing = listener;
-    const char *at = hearing->after ? strstr(line, hearing->after) : line;
+    version_parser *parser = listener;
+    const char *at = parser->after ? strstr(line, parser->after) : line;
 
-    if (at && !hearing->version)
-        hearing->version =
-            copy_version(at + (hearing->after ? strlen(hearing->after) : 0));
+    if (at && !parser->version)
+        parser->version =
+            copy_version(at + (parser->after ? strlen(parser->after) : 0));
 }
 
 static mo_status version_command(const mo_solver *solver,
                                  const mo_solver_install *found, mo_argv *line,
                                  mo_error *err)
 {
-    mo_status status = solver->program
-                           ? solver->program(found, line, err)
+    mo_status status = solver->begin_command
+                           ? solver->begin_command(found, line, err)
                            : mo_argv_add(line, err, "%s", found->program);
 
     return status == MO_OK
@@ -64,17 +65,17 @@ static mo_status version_command(const mo_solver *solver,
                : status;
 }
 
-/* One that hangs is asked no more. */
-static mo_status say_silent(mo_solver_install *found, mo_error *err)
+/* A solver that hangs is not queried again. */
+static mo_status set_hang_defect(mo_solver_install *found, mo_error *err)
 {
-    found->trouble = strdup("does not tell its version: does it hang?");
-    return found->trouble ? MO_OK : mo_fail_memory(err);
+    found->defect = strdup("does not tell its version: does it hang?");
+    return found->defect ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status ask_program(const mo_solver *solver, mo_solver_install *found,
+static mo_status query_program(const mo_solver *solver, mo_solver_install *found,
                              mo_error *err)
 {
-    version_hearing hearing = { .after = solver->version_after };
+    version_parser parser = { .after = solver->version_after };
     mo_argv line = { 0 };
     mo_child_result result;
     mo_status status = version_command(solver, found, &line, err);
@@ -84,44 +85,44 @@ static mo_status ask_program(const mo_solver *solver, mo_solver_install *found,
                                    .environment =
                                        (const char *const *) line.environment,
                                    .hard_s = mo_solver_query_timeout_s(found),
-                                   .line = hear_version,
-                                   .listener = &hearing };
+                                   .line = parse_version_line,
+                                   .listener = &parser };
 
         status = mo_child_run(&job, &result, err);
     }
     mo_argv_clear(&line);
-    found->version = hearing.version;
+    found->version = parser.version;
     if (status == MO_OK && !found->version && result.end == MO_CHILD_TIMEOUT)
-        status = say_silent(found, err);
+        status = set_hang_defect(found, err);
     return status;
 }
 
-typedef struct version_asking {
-    int (*ask)(const char *library);
+typedef struct version_query {
+    int (*print)(const char *library);
     const char *library;
-} version_asking;
+} version_query;
 
 static int print_version(void *context)
 {
-    const version_asking *asking = context;
+    const version_query *query = context;
 
-    return asking->ask(asking->library);
+    return query->print(query->library);
 }
 
-static mo_status ask_library(const mo_solver *solver, mo_solver_install *found,
+static mo_status query_library(const mo_solver *solver, mo_solver_install *found,
                              mo_error *err)
 {
-    version_asking asking = { solver->library_version, found->library };
-    version_hearing hearing = { 0 };
+    version_query query = { solver->library_version, found->library };
+    version_parser parser = { 0 };
     const mo_child_job job = { .body = print_version,
-                               .context = &asking,
+                               .context = &query,
                                .hard_s = mo_solver_query_timeout_s(found),
-                               .line = hear_version,
-                               .listener = &hearing };
+                               .line = parse_version_line,
+                               .listener = &parser };
     mo_child_result result;
     mo_status status = mo_child_run(&job, &result, err);
 
-    found->library_version = hearing.version;
+    found->library_version = parser.version;
     return status;
 }
 
@@ -131,11 +132,11 @@ mo_status mo_solver_query_version(const mo_solver *solver, mo_solver_via way,
     mo_status status = MO_OK;
 
     if (way == MO_SOLVER_VIA_PROCESS && found->program && !found->version)
-        status = ask_program(solver, found, err);
+        status = query_program(solver, found, err);
     if (way == MO_SOLVER_VIA_LIBRARY && found->library &&
         !found->library_version && solver->library_version)
-        status = ask_library(solver, found, err);
-    if (status == MO_OK && solver->examine && !found->trouble)
-        status = solver->examine(found, way, err);
+        status = query_library(solver, found, err);
+    if (status == MO_OK && solver->check_defects && !found->defect)
+        status = solver->check_defects(found, way, err);
     return status;
 }

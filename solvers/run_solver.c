@@ -17,47 +17,47 @@
 
 static const double default_grace_s = 2;
 
-/* How much of the grace a solver has by itself before it is interrupted. */
-static const double unhurried = 0.25;
+/* Fraction of the grace period before a late solver is interrupted. */
+static const double interrupt_fraction = 0.25;
 
 #define COMMAND_SOLUTION "solution.sol"
 
-/* --------------------------------------------------------------- listening */
+/* --------------------------------------------------------- reading the log */
 
-typedef struct listening {
-    const mo_solver *solver; /* NULL: it may be any */
+typedef struct log_reader {
+    const mo_solver *solver; /* NULL: a user's command, any solver */
     const mo_solver_run_options *options;
     mo_solver_log_summary log;
-} listening;
+} log_reader;
 
-static bool read_step(const mo_solver *solver, const char *line,
+static bool parse_line(const mo_solver *solver, const char *line,
                       mo_solver_progress *step)
 {
     if (solver)
-        return solver->step(line, step);
+        return solver->parse_log_line(line, step);
     for (const mo_solver *const *s = mo_solver_table; *s; s++)
-        if ((*s)->step(line, step))
+        if ((*s)->parse_log_line(line, step))
             return true;
     return false;
 }
 
-static void hear(void *listener, const char *line)
+static void handle_line(void *listener, const char *line)
 {
-    listening *l = listener;
+    log_reader *l = listener;
     const mo_solver_run_options *options = l->options;
     mo_solver_progress step;
 
     if (options->line)
         options->line(options->context, l->solver, line);
     mo_solver_log_summary_error(&l->log, line);
-    if (!read_step(l->solver, line, &step))
+    if (!parse_line(l->solver, line, &step))
         return;
     mo_solver_log_summary_update(&l->log, &step);
     if (options->progress)
         options->progress(options->context, l->solver, &step);
 }
 
-/* ------------------------------------------------------------------ the job */
+/* ------------------------------------------------------------- the process */
 
 typedef struct library_job {
     const mo_solver *solver;
@@ -65,51 +65,52 @@ typedef struct library_job {
     const mo_solver_job *job;
 } library_job;
 
-static int solve_by_library(void *context)
+static int run_library_child(void *context)
 {
     const library_job *l = context;
 
     return mo_library_solve_child(l->solver->solve, l->found, l->job);
 }
 
-static double grace_s(const mo_solver_run_options *options)
+static double grace_of(const mo_solver_run_options *options)
 {
     return options->grace_s > 0 ? options->grace_s : default_grace_s;
 }
 
-/* A solver that obeys its limits is left to it; one that stops well is asked
- * when it is late, and every one is killed in the end. */
+/* A solver that enforces its limits by itself is not interrupted in time; one
+ * that stops well is interrupted when it is late; every one is killed in the
+ * end. */
 static void set_limits(mo_child_job *child, const mo_solver *solver,
                        const mo_solver_job *job,
                        const mo_solver_run_options *options)
 {
     bool stops =
-        options->way == MO_SOLVER_VIA_LIBRARY || !solver || solver->stops_well;
+        options->way == MO_SOLVER_VIA_LIBRARY || !solver || solver->writes_on_sigint;
     bool limits_itself = solver && (solver->limits & MO_SOLVER_LIMIT_MEMORY);
 
-    child->grace_s = grace_s(options);
+    child->grace_s = grace_of(options);
     if (job->time_s > 0) {
         child->hard_s = job->time_s + child->grace_s;
         if (stops)
-            child->soft_s = job->time_s + child->grace_s * unhurried;
+            child->soft_s = job->time_s + child->grace_s * interrupt_fraction;
     }
     if (job->memory_mib > 0 && !limits_itself)
         child->memory_bytes = (int64_t) job->memory_mib << 20;
 }
 
-static mo_status run_child(mo_child_job *child, listening *l,
+static mo_status run_child(mo_child_job *child, log_reader *l,
                            const mo_solver_job *job, mo_child_result *result,
                            mo_error *err)
 {
-    child->line = hear;
+    child->line = handle_line;
     child->listener = l;
     child->scratch = l->options->scratch;
     set_limits(child, l->solver, job, l->options);
     return mo_child_run(child, result, err);
 }
 
-static mo_status by_process(const mo_solver_install *found,
-                            const mo_solver_job *job, listening *l,
+static mo_status run_process(const mo_solver_install *found,
+                            const mo_solver_job *job, log_reader *l,
                             mo_child_result *result, mo_error *err)
 {
     mo_argv line = { 0 };
@@ -127,21 +128,21 @@ static mo_status by_process(const mo_solver_install *found,
     return status;
 }
 
-static mo_status by_library(const mo_solver_install *found,
-                            const mo_solver_job *job, listening *l,
+static mo_status run_library(const mo_solver_install *found,
+                            const mo_solver_job *job, log_reader *l,
                             mo_child_result *result, mo_error *err)
 {
     library_job context = { l->solver, found, job };
-    mo_child_job child = { .body = solve_by_library,
+    mo_child_job child = { .body = run_library_child,
                            .context = &context,
                            .folder = job->folder };
 
     return run_child(&child, l, job, result, err);
 }
 
-/* Where we are, since the command may name files of the user's. */
-static mo_status by_command(const mo_solver_job *job, const char *solution,
-                            listening *l, mo_child_result *result,
+/* Runs in the current folder, since the command may name files of the user. */
+static mo_status run_command(const mo_solver_job *job, const char *solution,
+                            log_reader *l, mo_child_result *result,
                             mo_error *err)
 {
     char *text = NULL;
@@ -158,9 +159,9 @@ static mo_status by_command(const mo_solver_job *job, const char *solution,
     return status;
 }
 
-/* -------------------------------------------------------------- the outcome */
+/* ------------------------------------------------------------- the outcome */
 
-static mo_status check(const mo_solver *solver, const mo_solver_install *found,
+static mo_status check_way(const mo_solver *solver, const mo_solver_install *found,
                        const mo_solver_run_options *options, mo_error *err)
 {
     if (options->way == MO_SOLVER_VIA_COMMAND)
@@ -178,7 +179,7 @@ static mo_status check(const mo_solver *solver, const mo_solver_install *found,
     return MO_OK;
 }
 
-static mo_solver_output_files files_of(const mo_solver *solver,
+static mo_solver_output_files output_files(const mo_solver *solver,
                                        mo_solver_via way)
 {
     if (way == MO_SOLVER_VIA_LIBRARY)
@@ -189,13 +190,13 @@ static mo_solver_output_files files_of(const mo_solver *solver,
     return solver->files;
 }
 
-static mo_status solve(const mo_solver *solver, const mo_solver_install *found,
+static mo_status run_and_read(const mo_solver *solver, const mo_solver_install *found,
                        const mo_solver_job *job,
                        const mo_solver_run_options *options,
                        mo_solver_outcome *outcome, mo_error *err)
 {
-    listening l = { .solver = solver, .options = options };
-    mo_solver_output_files names = files_of(solver, options->way);
+    log_reader l = { .solver = solver, .options = options };
+    mo_solver_output_files names = output_files(solver, options->way);
     mo_solver_output_reader answer = { .solver = solver,
                                        .job = job,
                                        .way = options->way };
@@ -204,11 +205,11 @@ static mo_status solve(const mo_solver *solver, const mo_solver_install *found,
 
     if (status == MO_OK) {
         if (options->way == MO_SOLVER_VIA_LIBRARY)
-            status = by_library(found, job, &l, &result, err);
+            status = run_library(found, job, &l, &result, err);
         else if (options->way == MO_SOLVER_VIA_COMMAND)
-            status = by_command(job, answer.solution, &l, &result, err);
+            status = run_command(job, answer.solution, &l, &result, err);
         else
-            status = by_process(found, job, &l, &result, err);
+            status = run_process(found, job, &l, &result, err);
     }
     if (status == MO_OK)
         status = mo_solver_output_reader_read(&answer, &l.log, &result, outcome,
@@ -223,7 +224,7 @@ mo_status mo_solver_run(const mo_solver *solver, const mo_solver_install *found,
                         mo_solver_outcome *outcome, mo_error *err)
 {
     mo_solver_job_files files = { 0 };
-    mo_status status = check(solver, found, options, err);
+    mo_status status = check_way(solver, found, options, err);
 
     *outcome = (mo_solver_outcome){ .claim = MO_SOLUTION_STATUS_NO_SOLUTION };
     if (status == MO_OK)
@@ -234,7 +235,7 @@ mo_status mo_solver_run(const mo_solver *solver, const mo_solver_install *found,
         inner.model = files.model;
         inner.start = files.start;
         inner.presolve = job->presolve && !(found && found->no_presolve);
-        status = solve(solver, found, &inner, options, outcome, err);
+        status = run_and_read(solver, found, &inner, options, outcome, err);
     }
     mo_solver_job_files_clear(&files);
     return status;

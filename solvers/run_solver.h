@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.h - a job given to a solver, and what came of it; nothing is believed.
+ * run_solver.h - runs a solver on a job; its claims are not trusted but
+ * checked later (answer/evaluation.h).
  */
 #ifndef MO_SOLVERS_RUN_SOLVER_H
 #define MO_SOLVERS_RUN_SOLVER_H
@@ -11,36 +12,37 @@
 
 typedef struct mo_solver_outcome {
     mo_solution_status
-        claim; /* MO_SOLUTION_STATUS_NO_SOLUTION when it left nothing */
-    mo_solution *solution; /* or NULL */
+        claim; /* MO_SOLUTION_STATUS_NO_SOLUTION when there is none */
+    mo_solution *solution; /* or NULL; owned */
     bool has_bound;
-    double bound; /* the best the log or file tells, in the model's unit */
+    double bound; /* the best of log and file, in the model's unit */
     double seconds;
     mo_child_end end;
-    char text[512]; /* one line on what happened, for people */
+    char text[512]; /* one line of description, for users */
 } mo_solver_outcome;
 
 typedef struct mo_solver_run_options {
     mo_solver_via way;
-    const char *command; /* MO_SOLVER_VIA_COMMAND: see template.h */
-    double grace_s;      /* beyond the time limit, before it is killed; 0: 2 */
-    const char *scratch; /* removed should we be killed; or NULL */
+    const char *command; /* MO_SOLVER_VIA_COMMAND: see command_template.h */
+    double grace_s;      /* from the time limit to SIGKILL; 0: 2 */
+    const char
+        *scratch; /* folder to remove if this process is killed; or NULL */
     void (*progress)(void *context, const mo_solver *solver,
                      const mo_solver_progress *step);
     void (*line)(void *context, const mo_solver *solver, const char *text);
-    void *context; /* for both; each may be NULL */
+    void *context; /* for both callbacks; each may be NULL */
 } mo_solver_run_options;
 
 /*
- * job->folder must be there.  A solver that crashes, hangs, fills the disk,
- * prints garbage or exits with nothing is an outcome; stale files are deleted
- * first.  SIGINT and SIGTERM are passed on to the solver, and what it has by
- * then is the outcome.  With MO_SOLVER_VIA_COMMAND solver and found may be
- * NULL.
+ * Runs the job in job->folder, which has to exist. A solver that crashes,
+ * hangs, fills the disk, prints garbage or exits with nothing is an outcome;
+ * old output files are deleted first. SIGINT and SIGTERM are passed on to the
+ * solver, and its incumbent is the outcome. With MO_SOLVER_VIA_COMMAND solver
+ * and found may be NULL.
  *
- * An error is that it could not be tried: no model, no such way, a command with
- * nothing to fill in, no memory.  Answers must be read as a MILP's that is
- * minimised.
+ * Returns an error when the run was not possible: no model, no such way, a
+ * command without placeholders, no memory. The model has to be a minimisation.
+ * The caller frees *outcome with mo_solver_outcome_clear().
  */
 mo_status mo_solver_run(const mo_solver *solver, const mo_solver_install *found,
                         const mo_solver_job *job,

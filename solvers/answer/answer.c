@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second pass over the columns: when things are sent, and what the columns
- * say twice. */
+/* Second pass over the columns: times of transfers, and redundant columns. */
 #include "solvers/answer/answer.h"
 
 #include <math.h>
@@ -15,7 +14,7 @@ static int64_t to_ns(const mo_answer_decoder *a, double value)
     return isnan(value) ? 0 : (int64_t) llround(value * a->unit_ns);
 }
 
-/* Both w and what the file says beside the columns are the objective. */
+/* Both w and the objective in the file claim the makespan. */
 static mo_status claim_makespan(const mo_answer_decoder *a, mo_error *err)
 {
     const mo_solution *from = a->solution;
@@ -72,7 +71,7 @@ static mo_status claim_transfer(mo_answer_decoder *a,
     mo_status status;
 
     if (!transfer)
-        return MO_OK; /* a column for something that was not sent */
+        return MO_OK; /* a column for a tensor that is not sent */
     if (a->claimed[transfer - a->s->transfers])
         return mo_answer_fail_duplicate(column, err);
     status = mo_answer_parse_time(a, column, &time, err);
@@ -81,7 +80,7 @@ static mo_status claim_transfer(mo_answer_decoder *a,
     return status;
 }
 
-/* A tensor without a device has one reader elsewhere, wherever that is. */
+/* A tensor without a device has one reader elsewhere, on any device. */
 static mo_status claim_tensor(mo_answer_decoder *a,
                               const mo_solution_value *column, int tensor,
                               mo_error *err)
@@ -111,8 +110,8 @@ static mo_status find_ends(const mo_answer_decoder *a,
     return MO_OK;
 }
 
-/* Where transfers are told by flows though tensors are sent once, it does not
- * matter when. */
+/* Where transfers follow from flows though tensors are sent once, the time
+ * does not matter. */
 static mo_status take_send(mo_answer_decoder *a,
                            const mo_solution_value *column,
                            const mo_column_name *name, mo_error *err)
@@ -142,8 +141,8 @@ static mo_status refuse_channel(const mo_answer_decoder *a,
                    a->x->device_ids[a->s->device[op]]);
 }
 
-/* A tensor for many may go where nobody reads it; one for a single reader may
- * not. */
+/* A tensor with many readers may be sent to a device without any; one with a
+ * single reader may not. */
 static mo_status take_channel(mo_answer_decoder *a,
                               const mo_solution_value *column,
                               const mo_column_name *name, mo_error *err)
@@ -200,9 +199,8 @@ static void lift(const mo_answer_decoder *a, int64_t *ns, int64_t least_ns)
         *ns = least_ns;
 }
 
-/* An op that takes next to no time may, within the solver's tolerance, be
- * claimed to start after its readers.  What is that little behind is in time:
- * only the order counts. */
+/* An op of almost no duration may, within the solver's tolerance, start after
+ * its readers. Such small violations are corrected: only the order counts. */
 static void settle(const mo_answer_decoder *a)
 {
     const mo_instance *x = a->x;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answer_parts.h - what the passes over the columns of a solution share.
+ * answer_internal.h - state shared by the two passes over the columns of a
+ * solution.
  *
- * The first finds the placement and the starts of ops, which say what has to be
- * sent; the second finds when that is.
+ * The first pass decodes the placement and the starts of ops, which imply the
+ * transfers; the second decodes the times of transfers.
  */
 #ifndef MO_SOLVERS_ANSWER_ANSWER_INTERNAL_H
 #define MO_SOLVERS_ANSWER_ANSWER_INTERNAL_H
@@ -17,7 +18,7 @@ typedef struct mo_answer_decoder {
     const mo_regime *regime;
     double unit_ns, tolerance;
 
-    bool *seen;    /* by op and device: x_i_k was there */
+    bool *seen;    /* by op and device: x_i_k occurred */
     int *device;   /* by op, or MO_FREE */
     double *start; /* by op, in units; NAN: no column */
     double w;      /* NAN: no column */
@@ -25,7 +26,7 @@ typedef struct mo_answer_decoder {
     /* From the second pass on. */
     mo_schedule *s;
     bool *claimed;    /* by transfer: it had a column */
-    int64_t slack_ns; /* that tolerances may make of an order */
+    int64_t slack_ns; /* how far tolerances may violate an order */
 } mo_answer_decoder;
 
 typedef mo_status mo_answer_column_handler(mo_answer_decoder *a,
@@ -33,18 +34,18 @@ typedef mo_status mo_answer_column_handler(mo_answer_decoder *a,
                                            const mo_column_name *name,
                                            mo_error *err);
 
-/* Shows every column of ours. */
+/* Calls take for every column of the model. */
 mo_status mo_answer_each_column(mo_answer_decoder *a,
                                 mo_answer_column_handler *take, mo_error *err);
 
-/* The first pass; to be closed whatever the result. */
+/* The first pass; the caller frees the decoder whatever the result. */
 mo_status mo_answer_decode_ops(mo_answer_decoder *a, mo_error *err);
 void mo_answer_decoder_clear(mo_answer_decoder *a);
 
 bool mo_answer_is_one(const mo_answer_decoder *a, double value);
 bool mo_answer_is_time(const mo_answer_decoder *a, double value);
 
-/* Takes a column's value for *time, which is NAN until then. */
+/* Stores a column's value in *time, which is NAN until then. */
 mo_status mo_answer_parse_time(const mo_answer_decoder *a,
                                const mo_solution_value *column, double *time,
                                mo_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first pass over the columns: where every op is, and when it starts. */
+/* First pass over the columns: device and start of every op. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static mo_status take_place(mo_answer_decoder *a,
                                      : place(a, column, op, device, err);
 }
 
-/* Beyond MO_MAX_TOTAL_NS there is no time; a NAN fails, too. */
+/* Times are limited to MO_MAX_TOTAL_NS; a NAN fails, too. */
 bool mo_answer_is_time(const mo_answer_decoder *a, double value)
 {
     return fabs(value * a->unit_ns) <= (double) MO_MAX_TOTAL_NS;

@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-/* Digits without a 0 in front of others, so that no two names are one. */
+/* Digits without leading zeros, so that names are unique. */
 static const char *parse_number(const char *at, int *number)
 {
     const char *begin = at;

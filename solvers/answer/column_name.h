@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answer_name.h - a column's name taken apart again; models/sink/variable.h
- * puts it together.
+ * column_name.h - parses a column's name; models/sink/variable.h writes it.
  */
 #ifndef MO_SOLVERS_ANSWER_COLUMN_NAME_H
 #define MO_SOLVERS_ANSWER_COLUMN_NAME_H
@@ -12,12 +11,11 @@
 
 typedef struct mo_column_name {
     char role; /* a mo_variable_role */
-    int n;     /* numbers */
+    int n;     /* number of indices */
     int number[MO_VARIABLE_NUMBERS];
 } mo_column_name;
 
-/* False where it is no letter with numbers behind it: a column of somebody
- * else's. */
+/* Returns false for anything but a letter with indices: a foreign column. */
 bool mo_column_name_parse(const char *text, mo_column_name *name);
 
 #endif

@@ -9,13 +9,13 @@
 #include "schedule/heuristic/heft.h"
 #include "schedule/heuristic/single_device.h"
 
-/* Violations that are listed; beyond them nobody reads. */
+/* Longest list of violations. */
 enum { LISTED = 100 };
 
-/* Where no unit is told, times are only good for their order. */
+/* Without a unit, times are only used for their order. */
 enum { ANY_UNIT_NS = 1000 };
 
-/* Where the solution is to blame, its error is the verdict. */
+/* Turns an error in the solution into the verdict. */
 static mo_status complain(mo_answer_evaluation *j, const char *rule,
                           mo_status status, const mo_error *why, mo_error *err)
 {
@@ -61,7 +61,7 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The ends that follow from the starts that are claimed. */
+/* Sets the ends that follow from the claimed starts. */
 static void end_as_claimed(const mo_instance *x, mo_schedule *s)
 {
     s->makespan_ns = 0;
@@ -90,8 +90,8 @@ static mo_status stands(const mo_instance *x, mo_schedule *s, bool *valid,
     return status;
 }
 
-/* Where memory counts only while it is used, something may have to wait for
- * room: what stands as it is claimed is not moved. */
+/* Where memory is freed after use, an op may have to wait for it: such an op
+ * keeps its claimed time. */
 static mo_status time_anew(const mo_instance *x, bool timed, mo_schedule *s,
                            mo_error *err)
 {
@@ -129,8 +129,8 @@ static mo_status judge_schedule(const mo_solution *solution,
     return judge(x, j, err);
 }
 
-/* One after the other, for a placement that list scheduling refuses: the judge
- * shall say what is wrong with it. */
+/* Sequential schedule, for a placement that list scheduling refuses:
+ * validation reports what is wrong with it. */
 static mo_status time_in_order(const mo_instance *x, const mo_regime *regime,
                                const int *device, mo_schedule **schedule,
                                mo_error *err)

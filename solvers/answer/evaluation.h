@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * judge.h - an answer held against its instance: from columns, or from a bare
- * placement, to a schedule that was timed anew, the judge's verdict on it, and
- * how far it can be from the best.
+ * evaluation.h - evaluation of an answer: from columns, or from a placement,
+ * to a schedule with recomputed times, its validation, and the gap to the
+ * bound.
  */
 #ifndef MO_SOLVERS_ANSWER_EVALUATION_H
 #define MO_SOLVERS_ANSWER_EVALUATION_H
@@ -19,26 +19,27 @@
 #include "solvers/formats/solution.h"
 
 typedef struct mo_answer_evaluation {
-    /* What the judge was not asked: why the columns make no schedule, or that
-     * the schedule is not what was claimed.  "": nothing of that kind. */
+    /* Problems besides the validation: why the columns make no schedule, or
+     * that the schedule is worse than claimed. "": none. */
     char complaint[MO_ERROR_TEXT_SIZE];
-    /* Left-shifted, but as claimed where it must wait for memory; or NULL. */
+    /* Left-shifted, but as claimed where it has to wait for memory; or NULL. */
     mo_schedule *schedule;
-    mo_verdict *verdict; /* on it */
-    int64_t claim_ns;    /* the makespan claimed, or MO_ANSWER_NO_CLAIM */
+    mo_verdict *verdict; /* of the validation of schedule */
+    int64_t claim_ns;    /* the claimed makespan, or MO_ANSWER_NO_CLAIM */
     mo_lower_bound lower;
-    int single;        /* the device that alone is best; MO_FREE: none can */
-    int64_t single_ns; /* what everything takes there */
+    int single;        /* the best single device; MO_FREE: none can run it */
+    int64_t single_ns; /* makespan on that device */
 } mo_answer_evaluation;
 
-/* How far the makespan may be above what was claimed, in parts of it: binaries
- * that are so much off 1 relax every big-M row a little. */
+/* Relative tolerance of the makespan above the claim: binaries that are so
+ * much off 1 relax every big-M row a little. */
 #define MO_ANSWER_CLAIM_TOLERANCE(tolerance) (10 * (tolerance))
 
-/* The complaint takes the place of an error wherever the solution is to blame;
- * judgement is the caller's to clear whatever the result.  With an origin of a
- * model that knows no order, or of none, see mo_answer_evaluate_placement;
- * without a time unit no makespan is claimed. */
+/* Evaluates a solution. Errors in the solution become the complaint; other
+ * errors are returned. The caller frees *judgement whatever the result. With a
+ * model without an order, or an unknown one, see
+ * mo_answer_evaluate_placement(); without a time unit no makespan is
+ * claimed. */
 mo_status mo_answer_evaluate_solution(const mo_solution *solution,
                                       const mo_provenance *origin,
                                       const mo_instance *x,
@@ -46,20 +47,20 @@ mo_status mo_answer_evaluate_solution(const mo_solution *solution,
                                       mo_answer_evaluation *judgement,
                                       mo_error *err);
 
-/* A device for each op; times are chosen by list scheduling. */
+/* Evaluates a placement, one device per op; times come from list scheduling. */
 mo_status mo_answer_evaluate_placement(const mo_instance *x,
                                        const mo_regime *regime,
                                        const int *device,
                                        mo_answer_evaluation *judgement,
                                        mo_error *err);
 
-/* What is no answer, and why. */
+/* Fills *judgement for something that is no answer, with the reason. */
 mo_status mo_answer_evaluation_reject(const char *why,
                                       mo_answer_evaluation *judgement);
 
 bool mo_answer_evaluation_valid(const mo_answer_evaluation *judgement);
 
-/* How many things are wrong with it, and each of them. */
+/* Number of violations, and each of them. */
 int mo_answer_evaluation_count(const mo_answer_evaluation *judgement);
 const char *
 mo_answer_evaluation_violation(const mo_answer_evaluation *judgement, int i);

@@ -26,13 +26,13 @@ static bool is_blank(char c)
     return (unsigned char) c <= ' ';
 }
 
-/* A line of a listing: an op, which may have blanks in it, and its device,
- * which has none. */
+/* A line of a list: an op, whose name may contain blanks, and its device,
+ * whose name may not. */
 typedef struct pair {
     const char *op, *op_end, *on, *on_end; /* op is empty: one word only */
 } pair;
 
-/* Where a comment begins, or the line ends. */
+/* Returns the start of a comment, or the end of the line. */
 static const char *find_comment(const char *at, const char *end)
 {
     bool blank = true;
@@ -42,7 +42,7 @@ static const char *find_comment(const char *at, const char *end)
     return at;
 }
 
-/* False: nothing stands there. */
+/* Returns false for an empty line. */
 static bool cut_line(const char *at, const char *end, pair *p)
 {
     end = find_comment(at, end);
@@ -68,7 +68,8 @@ static bool has_blank(const char *word, const char *end)
     return word < end;
 }
 
-/* "1e-9", "-3", "inf" are values of columns; so could be names of devices. */
+/* "1e-9", "-3", "inf" are values of columns; devices may have such names,
+ * too. */
 static bool is_value(const char *word, const char *end)
 {
     char copy[64];
@@ -81,7 +82,7 @@ static bool is_value(const char *word, const char *end)
     return mo_solfmt_token_number(&as, &value);
 }
 
-/* Names that only solutions have. */
+/* Names that only solutions contain. */
 static bool is_column(const char *word, const char *end)
 {
     char copy[64];
@@ -97,8 +98,8 @@ static bool is_column(const char *word, const char *end)
     return copy[0] == '=' || strncmp(copy, "moirai_", 7) == 0;
 }
 
-/* What tells where a solution is from, and what solvers say above columns: no
- * listing has it, whatever became of the other lines. */
+/* Provenance marks and headers of solution files: no placement list has
+ * them. */
 static bool marks_solution(const char *line)
 {
     static const char *const marks[] = { "=obj=", "# Solution for model",
@@ -110,8 +111,8 @@ static bool marks_solution(const char *line)
     return mo_solfmt_has_prefix(line, "moirai_") && line[7] && line[8] == '_';
 }
 
-/* Two words in every line.  Where the second is a number in all of them it may
- * be the MIPLIB layout: the first decides. */
+/* Two words in every line. If the second is always a number it may be the
+ * MIPLIB format: the first decides. */
 static bool sniff_lines(const char *at)
 {
     bool other = false;
@@ -133,7 +134,7 @@ static bool sniff_lines(const char *at)
     return other;
 }
 
-/* Of the JSON that solvers write no first member is a text. */
+/* In solvers' JSON the first member is never a string. */
 static bool sniff_json(const char *at)
 {
     at += strspn(at, "{ \t\r\n");
@@ -215,8 +216,8 @@ static mo_status take_place(mo_solfmt_reader *r, const mo_solfmt_token *key,
     return status;
 }
 
-/* {"placement": {...}, ...}, as our commands write it: the rest is passed
- * over. */
+/* {"placement": {...}, ...}, as our commands write it: other members are
+ * skipped. */
 static mo_status take_member(mo_solfmt_reader *r, const mo_solfmt_token *key,
                              void *state, mo_error *err)
 {

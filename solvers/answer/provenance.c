@@ -62,7 +62,7 @@ static mo_status take_unit(const mo_solution_value *column, const char *text,
     return MO_OK;
 }
 
-/* Copies the word up to '.' or the end, '_' as '-', and steps behind it. */
+/* Copies the word up to '.' or the end, '_' as '-', and advances past it. */
 static bool next_word(const char **at, char *word, size_t size)
 {
     size_t length = strcspn(*at, ".");

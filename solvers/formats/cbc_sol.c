@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CBC's `solution` file, and the starts it reads:
+ * CBC's `solution` file, also its MIP start format:
  *
  *     Optimal - objective value 30.00000000
  *           0 x_0_1                  1                       0
  *     **    1 w                      30                      1
  *
- * Number, name, value, reduced cost; two stars where a bound is broken.  Asked
- * to print all, it lists the rows first, numbered from 0 as the columns are.
+ * Number, name, value, reduced cost; two stars mark a violated bound. With all
+ * output enabled it lists the rows first, numbered from 0 as the columns are.
  *
- * Where it found no solution it lists the relaxation's, fractions and all, and
- * only the first line tells.
+ * Without a solution it lists that of the relaxation, fractions included; only
+ * the first line shows that.
  */
 #include "solvers/formats/solfmt.h"
 
 static const char objective_mark[] = " - objective value";
 
-/* What CBC calls infinite, where there is no solution. */
+/* CBC's value for infinity, where there is no solution. */
 static const double no_objective = 1e50;
 
-/* Where text, which is not empty, stands in the line, or NULL. */
+/* Returns the position of text, which is not empty, in the line, or NULL. */
 static const char *find_in_line(const char *line, const char *text)
 {
     for (; *line && *line != '\n'; line++)
@@ -72,8 +72,8 @@ typedef struct numbering {
     bool after_rows;
 } numbering;
 
-/* The number 0 for the second time, with another name: what was there before
- * were rows.  (With the same name it is a column told twice.) */
+/* The number 0 for the second time, with another name: the lines before were
+ * rows. (With the same name it is a duplicate column.) */
 static bool begins_anew(const mo_solfmt_reader *r)
 {
     mo_solfmt_reader ahead = *r;
@@ -83,7 +83,7 @@ static bool begins_anew(const mo_solfmt_reader *r)
     return r->n > 0 && !mo_solfmt_token_is(&name, r->solution->values[0].name);
 }
 
-/* Forgets the rows when the first column comes. */
+/* Drops the rows when the first column comes. */
 static mo_status take_number(mo_solfmt_reader *r, numbering *so_far,
                              mo_error *err)
 {

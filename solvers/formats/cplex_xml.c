@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CPLEX's XML, and what else is written after its schema:
+ * CPLEX's XML, and other files of its schema:
  *
  *     <CPLEXSolution version="1.2">
  *      <header objectiveValue="30" solutionStatusValue="101" .../>
@@ -21,7 +21,7 @@ static bool sniff(const char *text)
     return *text == '<';
 }
 
-/* The codes of CPXgetstat that tell something. */
+/* The codes of CPXgetstat with a known meaning. */
 static const struct {
     int code;
     mo_solution_status claim;
@@ -70,8 +70,8 @@ typedef struct document {
     int solutions; /* seen so far */
 } document;
 
-/* An attribute as a number; *has tells whether it is there.  One of so many
- * digits is none. */
+/* Parses an attribute as a number; *has: it is present. Too many digits are an
+ * error. */
 static mo_status read_number(document *d, const mo_xml_element *element,
                              const char *name, bool *has, double *value,
                              mo_error *err)

@@ -8,8 +8,8 @@
  *     j 1 6.75                      j 1 b 5.9 0           j 1 5.9 0
  *     e o f
  *
- * Rows are i, columns j, in the model's order and without names.  HiGHS ends
- * behind the s line where it has no solution.
+ * Rows are i, columns j, in the model's order and without names. HiGHS ends
+ * after the s line where it has no solution.
  */
 #include "solvers/formats/solfmt.h"
 
@@ -33,7 +33,7 @@ typedef struct head {
     bool basic; /* lines have a status before the value */
 } head;
 
-/* One letter: o, f, n, u (and i, infeasible as it stands, of linear ones). */
+/* One letter: o, f, n, u (and i, infeasible, of LPs). */
 static mo_solution_status claim_of(const mo_solfmt_token *status)
 {
     switch (*status->at) {
@@ -48,8 +48,8 @@ static mo_solution_status claim_of(const mo_solfmt_token *status)
     }
 }
 
-/* Of a basic solution, where both letters count: n of the dual is unbounded,
- * two f are optimal. */
+/* Status of a basic solution by two letters: n of the dual is unbounded, two f
+ * are optimal. */
 static mo_solution_status basic_claim(const mo_solfmt_token *primal,
                                       const mo_solfmt_token *dual)
 {
@@ -103,7 +103,7 @@ static mo_status read_head(mo_solfmt_reader *r, head *h, mo_error *err)
     return status;
 }
 
-/* Behind "j": a number, perhaps a status, the value. */
+/* After "j": a number, an optional status, the value. */
 static mo_status read_column(mo_solfmt_reader *r, const head *h, mo_error *err)
 {
     static const mo_solfmt_token nameless = { 0 };

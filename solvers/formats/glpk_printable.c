@@ -18,9 +18,9 @@
  *
  *     End of output
  *
- * A name of more than twelve characters has the line for itself.  A star is an
- * integer; linear programs have a status of one or two letters there.  HiGHS
- * ends behind the head where it has no solution.
+ * A name of more than twelve characters has a line of its own. A star marks an
+ * integer; LPs have a status of one or two letters there. HiGHS ends after the
+ * header where it has no solution.
  */
 #include "solvers/formats/solfmt.h"
 
@@ -86,7 +86,7 @@ static bool is_column_heading(mo_solfmt_reader *r)
            mo_solfmt_skip_text(r, "Column name");
 }
 
-/* Head and rows, up to the heading of the columns. */
+/* Reads header and rows, up to the heading of the columns. */
 static mo_status read_head(mo_solfmt_reader *r, bool *has_columns,
                            mo_error *err)
 {
@@ -111,7 +111,7 @@ static mo_status read_head(mo_solfmt_reader *r, bool *has_columns,
     return status;
 }
 
-/* What stands behind the name; the line before it may be the name's alone. */
+/* Reads the values after the name, on the same line or the next. */
 static mo_status read_activity(mo_solfmt_reader *r, const mo_solfmt_token *name,
                                mo_error *err)
 {
@@ -147,7 +147,7 @@ static mo_status read_column(mo_solfmt_reader *r, mo_error *err)
     return read_activity(r, &name, err);
 }
 
-/* Up to the blank line behind them. */
+/* Reads up to the blank line that ends the columns. */
 static mo_status read_columns(mo_solfmt_reader *r, mo_error *err)
 {
     mo_status status = MO_OK;

@@ -5,9 +5,8 @@
  *     { "SolutionInfo": { "Status": 2, "ObjVal": 30, "ObjBound": 30, ... },
  *       "Vars": [ { "VarName": "x_0_1", "X": 1 }, ... ] }
  *
- * Unless it is told to write more, columns that are 0 are not there; without a
- * solution there are no Vars.  The rest, of which there may be plenty, is
- * skipped.
+ * By default columns with value 0 are omitted; without a solution there are no
+ * Vars. The rest, which may be large, is skipped.
  */
 #include "solvers/formats/json_stream.h"
 #include "solvers/formats/solfmt.h"
@@ -22,8 +21,8 @@ typedef struct info {
     double status;
 } info;
 
-/* GRB_OPTIMAL and its neighbours; 7 and above are limits, interrupts and
- * trouble, and so is what is newer than this table. */
+/* GRB_OPTIMAL and following; 7 and above are limits, interrupts and failures,
+ * and so is any newer code. */
 static mo_solution_status claim_of(double status, bool has_solution)
 {
     if (status == 2 && has_solution)

@@ -6,7 +6,7 @@
  *     # Objective value = 30                x_0_1 1
  *     x_0_1 1
  *
- * There is no end to tell a whole file by, and no place for a claim.
+ * There is no end mark, so a truncated file is not detected, and no status.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 static const char objective_mark[] = "# Objective value =";
 
-/* One of Gurobi's own comments, among those the file begins with. */
+/* Looks for one of Gurobi's own comments at the start of the file. */
 static bool sniff(const char *text)
 {
     while (*text == '#') {

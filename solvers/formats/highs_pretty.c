@@ -12,10 +12,10 @@
  *
  *     Objective value: 6.75
  *
- * Status, Primal and Dual may be blank, and a long number moves what is behind
- * it, so fields are told by what they are: Status is the only one before the
- * name that is no number, and without a Primal there is no Dual.  Type is there
- * where the heading has it.
+ * Status, Primal and Dual may be blank, and a long number shifts the fields
+ * after it, so fields are recognised by their kind: Status is the only one
+ * before the name that is no number, and without a Primal there is no Dual.
+ * Type is present where the heading has it.
  */
 #include "solvers/formats/highs_status.h"
 #include "solvers/formats/solfmt.h"
@@ -41,7 +41,7 @@ static mo_status fail_row(mo_solfmt_reader *r, mo_error *err)
                       "here?");
 }
 
-/* Of the words between the number and the type or name. */
+/* Adds a column from the tokens between the number and the type or name. */
 static mo_status add_column(mo_solfmt_reader *r, const mo_solfmt_token *fields,
                             int n, const mo_solfmt_token *name, mo_error *err)
 {

@@ -14,9 +14,9 @@
  *     place_0 1
  *
  * Dual values and a basis may follow; they repeat the names, so reading ends
- * with the rows.  The counts tell whether the file is whole.  They do not tell
- * which columns there are: a line left out is a 0, one too many is looked at by
- * whoever knows the names.
+ * with the rows. The counts show whether the file is complete. They do not
+ * identify the columns: a missing line is a 0, an extra one is checked by the
+ * caller, which knows the names.
  */
 #include "solvers/formats/highs_status.h"
 #include "solvers/formats/solfmt.h"
@@ -34,7 +34,7 @@ static mo_status fail_line(mo_solfmt_reader *r, const char *expected,
                       expected);
 }
 
-/* Up to the line that begins with mark. */
+/* Skips to the line that starts with mark. */
 static mo_status find(mo_solfmt_reader *r, const char *mark, mo_error *err)
 {
     while (mo_solfmt_next_nonblank_line(r))
@@ -43,7 +43,7 @@ static mo_status find(mo_solfmt_reader *r, const char *mark, mo_error *err)
     return mo_solfmt_fail_truncated(r, mark, err);
 }
 
-/* The very next line. */
+/* Reads the next line, which has to start with mark. */
 static mo_status expect(mo_solfmt_reader *r, const char *mark, mo_error *err)
 {
     if (!mo_solfmt_next_nonblank_line(r))
@@ -85,7 +85,7 @@ static mo_status read_columns(mo_solfmt_reader *r, bool sparse, bool *ended,
     return status;
 }
 
-/* Their names and values do not matter, but that they are there does. */
+/* Names and values of rows are ignored, but they have to be present. */
 static mo_status skip_rows(mo_solfmt_reader *r, mo_error *err)
 {
     double promised, n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/formats/highs_status.h"
 
-/* All other words are some limit, an interrupt or a failure. */
+/* All other texts are a limit, an interrupt or a failure. */
 mo_solution_status mo_highs_solution_status(const mo_solfmt_token *status,
                                             bool has_solution)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* highs_status.h - the words HiGHS has for how it ended, in all its layouts. */
+/* highs_status.h - the status texts of HiGHS, in all its formats. */
 #ifndef MO_SOLVERS_FORMATS_HIGHS_STATUS_H
 #define MO_SOLVERS_FORMATS_HIGHS_STATUS_H
 

@@ -25,7 +25,7 @@ static mo_status fail(mo_solfmt_reader *r, const char *text, mo_error *err)
                                       : "");
 }
 
-/* A mark with the blanks before it. */
+/* Consumes a mark, and blanks before it. */
 static bool take(mo_solfmt_reader *r, char mark)
 {
     skip_space(r);
@@ -50,7 +50,7 @@ static bool take_hex(mo_solfmt_reader *r, uint32_t *code)
     return true;
 }
 
-/* Behind \u.  The halves of a pair come one behind the other. */
+/* Parses after \u. Surrogates follow each other. */
 static bool take_code(mo_solfmt_reader *r, uint32_t *code)
 {
     uint32_t low;
@@ -68,7 +68,7 @@ static bool take_code(mo_solfmt_reader *r, uint32_t *code)
     return true;
 }
 
-/* Behind a backslash; what is written is never longer than what was read. */
+/* Parses after a backslash; the output is never longer than the input. */
 static bool take_escape(mo_solfmt_reader *r, char **to)
 {
     static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -182,7 +182,7 @@ static mo_status skip_word(mo_solfmt_reader *r, mo_error *err)
     return mo_json_stream_number(r, &ignored, err);
 }
 
-/* state is how many brackets are open. */
+/* state: number of open brackets. */
 static mo_status skip_value(mo_solfmt_reader *r, const mo_solfmt_token *key,
                             void *state, mo_error *err)
 {

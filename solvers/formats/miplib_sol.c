@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A column a line, as MIPLIB keeps solutions; our own library way writes it,
- * too, with two comments of ours:
+ * One column a line, as in MIPLIB; solving by a library writes it, too, with
+ * two comments:
  *
  *     # status: optimal
  *     # bound: 30
  *     =obj= 30
  *     x_0_1 1
  *
- * Files without any mark are taken for this one, too, if their first column is
- * a name with a number and nothing else.
+ * Files without any mark are read as this format, too, if their first line is
+ * a name and a number and nothing else.
  */
 #include <string.h>
 
@@ -90,7 +90,7 @@ static mo_status read_comment(mo_solfmt_reader *r, mo_error *err)
     return MO_OK;
 }
 
-/* "=obj=", and the other words that stand in place of a solution. */
+/* "=obj=", and the other marks in place of a solution. */
 static mo_status read_mark(mo_solfmt_reader *r, mo_error *err)
 {
     double objective;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SCIP's `write solution`, and writeBestSol of its interfaces, which leaves the
- * first line out:
+ * SCIP's `write solution`, and writeBestSol of its interfaces, which omits the
+ * first line:
  *
  *     solution status: optimal solution found
  *     objective value:                                   30
  *     x_0_1                                               1 	(obj:0)
  *
- * Columns that are 0 are not there.
+ * Columns with value 0 are omitted.
  */
 #include "solvers/formats/solfmt.h"
 
@@ -22,7 +22,7 @@ static bool sniff(const char *text)
            mo_solfmt_has_prefix(text, none_mark);
 }
 
-/* All other words are some limit or an interrupt. */
+/* All other texts are a limit or an interrupt. */
 static mo_solution_status claim_of(const mo_solfmt_token *status,
                                    bool has_solution)
 {
@@ -36,9 +36,9 @@ static mo_solution_status claim_of(const mo_solfmt_token *status,
     return mo_solution_status_at_limit(has_solution);
 }
 
-/* SCIP puts the objective's coefficient behind every value; people who write
- * starts do not.  So a line without it is cut off only where it is the last,
- * has no newline, and follows one that is whole. */
+/* SCIP appends the objective coefficient to every value; hand-written starts
+ * have none. So a line without it counts as truncated only if it is the last,
+ * has no newline, and follows one with it. */
 static mo_status read_column(mo_solfmt_reader *r, bool *tailed, mo_error *err)
 {
     mo_status status = mo_solfmt_read_pair(r, err);

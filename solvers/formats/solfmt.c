@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/number.h"
 
-/* Control characters separate words, too: a carriage return above all. */
+/* Control characters separate tokens, too: carriage returns above all. */
 static bool is_blank(char c)
 {
     return (unsigned char) c <= ' ';
@@ -113,7 +113,7 @@ static bool read_infinity(const mo_solfmt_token *word, double *value)
 
 bool mo_solfmt_token_number(const mo_solfmt_token *word, double *value)
 {
-    /* Nearly all columns are 0 or 1. */
+    /* Fast path: nearly all columns are 0 or 1. */
     if (word->length == 1 && *word->at >= '0' && *word->at <= '9') {
         *value = *word->at - '0';
         return true;
@@ -123,7 +123,7 @@ bool mo_solfmt_token_number(const mo_solfmt_token *word, double *value)
            read_infinity(word, value);
 }
 
-/* Long words are shown by their beginning. */
+/* Long tokens are shown truncated. */
 static int shown(const mo_solfmt_token *word)
 {
     return word->length < 80 ? (int) word->length : 80;

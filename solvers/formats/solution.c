@@ -22,7 +22,7 @@ const char *const mo_solution_status_names[] = { "nothing",   "optimal",
                                                  "feasible",  "infeasible",
                                                  "unbounded", "no solution" };
 
-/* The one without a mark of its own is asked last. */
+/* The format without a mark is tried last. */
 static const mo_solfmt *const layouts[] = {
     &mo_solfmt_scip,   &mo_solfmt_gurobi,       &mo_solfmt_gurobi_json,
     &mo_solfmt_highs,  &mo_solfmt_highs_pretty, &mo_solfmt_cbc,
@@ -34,7 +34,7 @@ enum { N_LAYOUTS = sizeof layouts / sizeof *layouts };
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
-/* Solvers write 1e+20, 1e+30 or 1e+100 for what is infinite. */
+/* Solvers write 1e+20, 1e+30 or 1e+100 for infinity. */
 static const double infinite = 1e20;
 
 void mo_solution_free(mo_solution *solution)
@@ -82,7 +82,7 @@ static const mo_solfmt *find_layout(const char *text)
     return NULL;
 }
 
-/* What is left of the text when nothing has been read of it. */
+/* Returns the text after a byte order mark. */
 static char *skip_byte_order_mark(char *text, size_t size)
 {
     return size >= 3 && memcmp(text, BYTE_ORDER_MARK, 3) == 0 ? text + 3 : text;
@@ -106,7 +106,7 @@ static mo_status refuse_zero_byte(const char *file, const char *text,
                       "has a zero byte: not a solution, or damaged");
 }
 
-/* Keeps of what was read only what may be used; see the header. */
+/* Drops what the status does not allow; see the header. */
 static void settle(mo_solution *solution, size_t n)
 {
     bool solved = solution->claim == MO_SOLUTION_STATUS_UNKNOWN ||
@@ -120,7 +120,7 @@ static void settle(mo_solution *solution, size_t n)
         solution->has_bound = false;
 }
 
-/* Reads solution->text, which has a 0 behind its size bytes. */
+/* Parses solution->text, size bytes with a 0 behind them. */
 static mo_status read_text(const char *file, size_t size, mo_solution *solution,
                            mo_error *err)
 {
@@ -165,7 +165,7 @@ static mo_status read_block(const char *file, int fd, char *to, size_t room,
     return MO_OK;
 }
 
-/* How large a file seems; pipes and devices do not tell. */
+/* The size of the file, if known: not for pipes and devices. */
 static size_t expected_size(int fd)
 {
     struct stat about;
@@ -175,7 +175,8 @@ static size_t expected_size(int fd)
     return 0;
 }
 
-/* All of fd, with a 0 behind it; *text is the caller's, whatever the result. */
+/* Reads all of fd, and appends a 0; the caller frees *text, whatever the
+ * result. */
 static mo_status load(const char *file, int fd, char **text, size_t *size,
                       mo_error *err)
 {

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CBC by its program: every word of the command line is a command.
+ * CBC as a process (every word of the command line is a command), and as a
+ * library.
+ *
+ * Nothing in its C interface stops CBC once it branches: its program handles
+ * SIGINT, its library does not, and its incumbent is not accessible before it
+ * ends. So a request to stop is not passed on to the library; its own time
+ * limit ends it.
  */
 #include <config.h>
 
@@ -30,8 +36,7 @@ static mo_status find(const char *path, mo_solver_install *found, mo_error *err)
     return mo_solver_find_install(&kind, path, found, err);
 }
 
-/* Its seconds are the processor's unless told otherwise, and those of all
- * threads together. */
+/* By default its seconds are CPU time, summed over all threads. */
 static mo_status add_time(const mo_solver_job *job, mo_argv *line,
                           mo_error *err)
 {
@@ -79,7 +84,7 @@ static mo_status command(const mo_solver_install *found,
     return status;
 }
 
-/* "1e+50 best solution" is none. */
+/* "1e+50 best solution" means that there is none. */
 static bool read_line(const char *line, mo_solver_progress *step)
 {
     double value;
@@ -107,9 +112,9 @@ const mo_solver mo_solver_cbc = {
     .help = "package coinor-cbc",
     .limits =
         MO_SOLVER_LIMIT_TIME | MO_SOLVER_LIMIT_GAP | MO_SOLVER_LIMIT_THREADS,
-    .starts = true,
+    .accepts_start = true,
     .start_layout = MO_MIP_START_CBC,
-    .stops_well = true,
+    .writes_on_sigint = true,
     .files = { .solution = SOLUTION },
     .find = find,
     .version_argument = "quit",
@@ -117,5 +122,5 @@ const mo_solver mo_solver_cbc = {
     .command = command,
     .solve = mo_cbc_solve,
     .library_version = mo_cbc_library_version,
-    .step = read_line,
+    .parse_log_line = read_line,
 };

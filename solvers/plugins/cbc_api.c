@@ -31,9 +31,9 @@ static const mo_dynlib_symbol symbols[] = {
     { NULL, 0, false },
 };
 
-/* A build from its source tree calls itself "devel" or "trunk"; the symbols
- * tell whether it is one that we know. */
-static bool ask_version(const mo_dynlib *library, int version[3])
+/* A build from its source tree has the version "devel" or "trunk"; the symbols
+ * show whether it is supported. */
+static bool query_version(const mo_dynlib *library, int version[3])
 {
     const mo_cbc_api *api = (const mo_cbc_api *) library;
 
@@ -55,8 +55,8 @@ const mo_dynlib_spec mo_cbc_dynlib = { .title = "CBC",
                                        .size = sizeof(mo_cbc_api),
                                        .sonames = mo_cbc_sonames,
                                        .symbols = symbols,
-                                       .version = ask_version,
-                                       .oldest = { 2, 10 } };
+                                       .version = query_version,
+                                       .min_version = { 2, 10 } };
 
 mo_status mo_cbc_open(const char *path, mo_cbc_api *api, mo_error *err)
 {

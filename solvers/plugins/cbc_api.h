@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cbc_api.h - what we call of CBC's C interface, version 2.10; see its
- * Cbc_C_Interface.h.
+ * cbc_api.h - the functions of CBC's C interface that are used, version 2.10;
+ * see its Cbc_C_Interface.h.
  */
 #ifndef MO_SOLVERS_PLUGINS_CBC_API_H
 #define MO_SOLVERS_PLUGINS_CBC_API_H
@@ -32,7 +32,7 @@ typedef struct mo_cbc_api {
     const double *(*relaxation)(void *model);
 } mo_cbc_api;
 
-/* For the loader's path; ends with NULL. */
+/* For the loader's search path; ends with NULL. */
 extern const char *const mo_cbc_sonames[];
 
 extern const mo_dynlib_spec mo_cbc_dynlib;

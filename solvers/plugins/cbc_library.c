@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * CBC by its C interface.
- *
- * Nothing in it stops CBC once it branches: its program has a handler for
- * SIGINT, its library has none, and what it has found is out of reach until it
- * ends.  So a wish to stop is not passed on; its own time limit ends it.
- */
 #include <config.h>
 
 #include <stdio.h>
@@ -22,8 +15,8 @@ typedef struct solving {
     const mo_solver_job *job;
     void *model;
     int n;            /* columns */
-    char *names;      /* of them, each of name_size bytes */
-    size_t name_size; /* with its 0 */
+    char *names;      /* of the columns, name_size bytes each */
+    size_t name_size; /* including the terminating 0 */
 } solving;
 
 static void set_number(solving *s, const char *parameter, double value)
@@ -34,7 +27,7 @@ static void set_number(solving *s, const char *parameter, double value)
     s->api.set_parameter(s->model, parameter, text);
 }
 
-/* CBC keeps these as words for later and cannot refuse them. */
+/* CBC stores these as strings for later and cannot refuse them. */
 static void configure(solving *s)
 {
     const mo_solver_job *job = s->job;
@@ -45,7 +38,8 @@ static void configure(solving *s)
     }
     if (job->gap >= 0)
         set_number(s, "ratioGap", job->gap);
-    if (job->threads > 1) /* 1 would be one beside the one that waits for it */
+    if (job->threads >
+        1) /* 1 would be one thread beside the one that waits for it */
         set_number(s, "threads", job->threads);
     if (!job->presolve) {
         s->api.set_parameter(s->model, "presolve", "off");
@@ -70,7 +64,7 @@ static const char *name_of(void *context, int column)
     return name_at(context, column);
 }
 
-/* Before it is solved: afterwards CBC does not vouch for its model. */
+/* Called before solving: afterwards CBC's model may have changed. */
 static mo_status take_names(solving *s, mo_error *err)
 {
     s->name_size = s->api.longest_name(s->model) + 1;
@@ -123,7 +117,8 @@ static mo_solution_status claim_of(const solving *s)
                                        : MO_SOLUTION_STATUS_FEASIBLE;
 }
 
-/* The relaxation's solution is one only where it is the whole model's. */
+/* The solution of the relaxation is one of the model only if the model is an
+ * LP. */
 static const double *best_solution(const solving *s)
 {
     if (s->api.n_integers(s->model) > 0)

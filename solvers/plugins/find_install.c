@@ -17,15 +17,16 @@
 #include "solvers/plugins/install_dirs.h"
 #include "solvers/process/path_util.h"
 
-static bool is_folder(const char *path)
+static bool is_dir(const char *path)
 {
     struct stat state;
 
     return stat(path, &state) == 0 && S_ISDIR(state.st_mode);
 }
 
-/* Takes path over when it is a program, frees it when not. */
-static char *if_program(char *path)
+/* Takes ownership of path: returns it if it is a program, else frees it and
+ * returns NULL. */
+static char *take_program(char *path)
 {
     if (path && mo_path_is_program(path))
         return path;
@@ -39,19 +40,19 @@ void mo_solver_install_clear(mo_solver_install *found)
     free(found->library);
     free(found->version);
     free(found->library_version);
-    free(found->trouble);
+    free(found->defect);
     *found = (mo_solver_install){ 0 };
 }
 
 double mo_solver_query_timeout_s(const mo_solver_install *found)
 {
-    return found->patience_s > 0 ? found->patience_s : 20;
+    return found->query_timeout_s > 0 ? found->query_timeout_s : 20;
 }
 
-/* -------------------------------------------------------------- in a folder */
+/* ------------------------------------------------------------- in a folder */
 
-/* Of several versions the last by name. */
-static char *library_in(const char *folder, const char *const *patterns)
+/* Returns the last by name of several versions. */
+static char *find_library(const char *folder, const char *const *patterns)
 {
     DIR *entries = opendir(folder);
     const struct dirent *entry;
@@ -68,31 +69,31 @@ static char *library_in(const char *folder, const char *const *patterns)
     return *best ? mo_path_format("%s/%s", folder, best) : NULL;
 }
 
-static void look_in(const mo_solver_install_spec *kind, const char *folder,
+static void search_dir(const mo_solver_install_spec *spec, const char *folder,
                     const char *below, mo_solver_install *found)
 {
     char *place = mo_path_format("%s%s", folder, below);
 
-    for (const char *const *p = kind->programs; place && *p; p++)
+    for (const char *const *p = spec->programs; place && *p; p++)
         if (!found->program)
-            found->program = if_program(mo_path_format("%s/%s", place, *p));
+            found->program = take_program(mo_path_format("%s/%s", place, *p));
     if (place && !found->library)
-        found->library = library_in(place, kind->libraries);
+        found->library = find_library(place, spec->libraries);
     free(place);
 }
 
-static void look_around(const mo_solver_install_spec *kind, const char *folder,
+static void search_tree(const mo_solver_install_spec *spec, const char *folder,
                         mo_solver_install *found)
 {
     static const char *const below[] = { "", "/bin", "/lib", "/lib64" };
 
     for (size_t i = 0; i < sizeof below / sizeof *below; i++)
-        look_in(kind, folder, below[i], found);
+        search_dir(spec, folder, below[i], found);
 }
 
-/* What lies in the same installation as the file: it in bin, the other in
+/* Searches the installation that contains the file: program in bin, library in
  * lib, or both in one folder. */
-static void look_beside(const mo_solver_install_spec *kind, const char *file,
+static void search_beside(const mo_solver_install_spec *spec, const char *file,
                         mo_solver_install *found)
 {
     const char *slash = strrchr(file, '/');
@@ -101,18 +102,17 @@ static void look_beside(const mo_solver_install_spec *kind, const char *file,
     char *above = mo_path_format("%.*s/..", length, slash ? file : ".");
 
     if (folder)
-        look_in(kind, folder, "", found);
+        search_dir(spec, folder, "", found);
     if (above) {
-        look_in(kind, above, "/bin", found);
-        look_in(kind, above, "/lib", found);
-        look_in(kind, above, "/lib64", found);
+        search_dir(spec, above, "/bin", found);
+        search_dir(spec, above, "/lib", found);
+        search_dir(spec, above, "/lib64", found);
     }
     free(folder);
     free(above);
 }
 
-/* ------------------------------------------------------- where the user says
- */
+/* ------------------------------------------------------- given by the user */
 
 static bool is_library_name(const char *path)
 {
@@ -122,36 +122,36 @@ static bool is_library_name(const char *path)
     return ending && (ending[3] == 0 || ending[3] == '.');
 }
 
-static mo_status look_where_said(const mo_solver_install_spec *kind,
-                                 const char *said, const char *who,
+static mo_status search_given(const mo_solver_install_spec *spec,
+                                 const char *given, const char *source,
                                  mo_solver_install *found, mo_error *err)
 {
     /* Solvers run in other folders. */
-    char *path = mo_path_absolute(said);
+    char *path = mo_path_absolute(given);
 
     if (!path)
-        return mo_fail_errno(err, said, who);
-    if (is_folder(path)) {
-        look_around(kind, path, found);
+        return mo_fail_errno(err, given, source);
+    if (is_dir(path)) {
+        search_tree(spec, path, found);
     } else if (is_library_name(path)) {
         found->library = strdup(path);
-        look_beside(kind, path, found);
+        search_beside(spec, path, found);
     } else if (mo_path_is_program(path)) {
         found->program = strdup(path);
-        look_beside(kind, path, found);
+        search_beside(spec, path, found);
     }
     free(path);
     if (!found->program && !found->library)
-        return mo_fail_at(err, MO_E_USAGE, said, 0,
-                          "%s: neither a program nor a library of %s", who,
-                          kind->title);
+        return mo_fail_at(err, MO_E_USAGE, given, 0,
+                          "%s: neither a program nor a library of %s", source,
+                          spec->title);
     return MO_OK;
 }
 
-/* ------------------------------------------------- where the machine has it */
+/* ------------------------------------------------------------- system-wide */
 
-/* In a child, since a library does what it wants when it is loaded. */
-static int print_loaded(void *context)
+/* Runs in a child process, since loading executes code of the library. */
+static int print_library_path(void *context)
 {
     for (const char *const *soname = context; *soname; soname++) {
         void *handle = dlopen(*soname, RTLD_LAZY | RTLD_LOCAL);
@@ -165,7 +165,7 @@ static int print_loaded(void *context)
     return 1;
 }
 
-static void keep_path(void *listener, const char *line)
+static void store_path(void *listener, const char *line)
 {
     char **path = listener;
 
@@ -173,76 +173,76 @@ static void keep_path(void *listener, const char *line)
         *path = strdup(line);
 }
 
-static mo_status ask_loader(const char *const *sonames, char **path,
+static mo_status query_loader(const char *const *sonames, char **path,
                             mo_error *err)
 {
-    const mo_child_job job = { .body = print_loaded,
+    const mo_child_job job = { .body = print_library_path,
                                .context = (void *) (uintptr_t) sonames,
                                .hard_s = 10,
-                               .line = keep_path,
+                               .line = store_path,
                                .listener = path };
     mo_child_result result;
 
     return mo_child_run(&job, &result, err);
 }
 
-static mo_status look_on_machine(const mo_solver_install_spec *kind,
+static mo_status search_system(const mo_solver_install_spec *spec,
                                  mo_solver_install *found, mo_error *err)
 {
-    for (const char *const *p = kind->programs; !found->program && *p; p++)
+    for (const char *const *p = spec->programs; !found->program && *p; p++)
         found->program = mo_path_search(*p);
-    if (*kind->sonames)
-        return ask_loader(kind->sonames, &found->library, err);
+    if (*spec->sonames)
+        return query_loader(spec->sonames, &found->library, err);
     return MO_OK;
 }
 
-static void look_below(const mo_solver_install_spec *kind, const char *place,
+static void search_subdirs(const mo_solver_install_spec *spec, const char *place,
                        mo_solver_install *found)
 {
-    for (const char *const *f = kind->folders; *f; f++) {
+    for (const char *const *f = spec->folders; *f; f++) {
         char *folder = mo_path_format("%s/%s", place, *f);
         char *whole = folder ? realpath(folder, NULL) : NULL;
 
         if (whole)
-            look_around(kind, whole, found);
+            search_tree(spec, whole, found);
         free(whole);
         free(folder);
     }
 }
 
-/* Where we are installed, we use what was installed with us, though the place
- * it was copied from may still be there. */
-static mo_status look_in_private(const mo_solver_install_spec *kind,
+/* An installed copy precedes the folder that configure found, which may still
+ * exist. */
+static mo_status search_private(const mo_solver_install_spec *spec,
                                  mo_solver_install *found, mo_error *err)
 {
     mo_path_list places = { 0 };
     mo_status status = mo_install_dirs_private(&places, err);
 
     for (size_t i = 0; status == MO_OK && i <= places.n; i++) {
-        if (i == MO_INSTALL_DIRS_OWN && kind->known && *kind->known)
-            look_around(kind, kind->known, found);
+        if (i == MO_INSTALL_DIRS_OWN && spec->known && *spec->known)
+            search_tree(spec, spec->known, found);
         if (i < places.n)
-            look_below(kind, places.paths[i], found);
+            search_subdirs(spec, places.paths[i], found);
     }
     mo_path_list_clear(&places);
     return status;
 }
 
-mo_status mo_solver_find_install(const mo_solver_install_spec *kind,
+mo_status mo_solver_find_install(const mo_solver_install_spec *spec,
                                  const char *path, mo_solver_install *found,
                                  mo_error *err)
 {
-    const char *variable = getenv(kind->variable);
+    const char *variable = getenv(spec->variable);
     mo_status status;
 
     *found = (mo_solver_install){ 0 };
     if (path)
-        return look_where_said(kind, path, "--solver-path", found, err);
+        return search_given(spec, path, "--solver-path", found, err);
     if (variable && *variable)
-        return look_where_said(kind, variable, kind->variable, found, err);
-    status = look_on_machine(kind, found, err);
+        return search_given(spec, variable, spec->variable, found, err);
+    status = search_system(spec, found, err);
     if (status == MO_OK)
-        status = look_in_private(kind, found, err);
+        status = search_private(spec, found, err);
     if (status != MO_OK)
         mo_solver_install_clear(found);
     return status;

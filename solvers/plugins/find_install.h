@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * find.h - where a solver is: its program and its library.
+ * find_install.h - search for a solver's program and library.
  *
- * What a user says comes first (--solver-path, MOIRAI_<SOLVER>), then what the
- * machine has (PATH, the loader's path), then the private folders.
+ * Order: paths given by the user (--solver-path, MOIRAI_<SOLVER>), then the
+ * system (PATH, the loader's search path), then the private folders
+ * (install_dirs.h).
  */
 #ifndef MO_SOLVERS_PLUGINS_FIND_INSTALL_H
 #define MO_SOLVERS_PLUGINS_FIND_INSTALL_H
@@ -17,17 +18,19 @@ typedef struct mo_solver_install_spec {
     const char *variable;         /* "MOIRAI_HIGHS" */
     const char *const *programs;  /* names */
     const char *const *sonames;   /* for the loader */
-    const char *const *libraries; /* names in folders, with * in them */
-    const char *const *folders;   /* in the private ones */
-    const char *known; /* a folder that configure found; "" or NULL: none */
+    const char *const *libraries; /* file name patterns (fnmatch) */
+    const char *const *folders;   /* below the private folders */
+    const char *known; /* a folder found by configure; "" or NULL: none */
 } mo_solver_install_spec;
 
 /*
- * path, or the variable, is a program, a library, or a folder with either in
- * it, in its bin or in its lib; what belongs together is found together.  When
- * nothing is there, that is an error: the user meant something else.
+ * path, or the variable, is a program, a library, or a folder that contains
+ * either, in its bin or lib; program and library come from one installation.
+ * Returns MO_E_USAGE when the path contains neither. Without a path, nothing
+ * found leaves both NULL. The caller frees *found with
+ * mo_solver_install_clear().
  */
-mo_status mo_solver_find_install(const mo_solver_install_spec *kind,
+mo_status mo_solver_find_install(const mo_solver_install_spec *spec,
                                  const char *path, mo_solver_install *found,
                                  mo_error *err);
 

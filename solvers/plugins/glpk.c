@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GLPK by its program.  What it writes has names and six digits (-o), or all
- * digits and no names (-w): both are asked for, and put together.
+ * GLPK as a process. Its solution files have names and six digits (-o), or all
+ * digits and no names (-w): both are requested and merged.
  */
 #include <config.h>
 
@@ -37,7 +37,7 @@ static bool is_mps(const char *path)
     return length >= 4 && strcmp(path + length - 4, ".mps") == 0;
 }
 
-/* Whole seconds, and at least one. */
+/* Whole seconds, at least one. */
 static mo_status add_limits(const mo_solver_job *job, mo_argv *line,
                             mo_error *err)
 {
@@ -75,8 +75,8 @@ static mo_status command(const mo_solver_install *found,
     return status == MO_OK ? add_limits(job, line, err) : status;
 }
 
-/* Its files only say that there is no solution when presolve or the relaxation
- * show why. */
+/* Its files report infeasibility only if presolve or the relaxation prove
+ * it. */
 static bool read_end(const char *line, mo_solver_progress *step)
 {
     step->has_claim = true;
@@ -91,8 +91,8 @@ static bool read_end(const char *line, mo_solver_progress *step)
     return step->has_claim;
 }
 
-/* "+ 85730: >>>>>   6.000000000e+00 >=   0.000000000e+00 100.0% (6454; 10578)"
- * and "mip =" in place of the arrows where nothing was found just now. */
+/* "+ 85730: >>>>> 6.000000000e+00 >= 0.000000000e+00 100.0% (6454; 10578)",
+ * with "mip =" in place of the arrows without a new incumbent. */
 static bool read_line(const char *line, mo_solver_progress *step)
 {
     mo_solver_log_token words[MO_SOLVER_LOG_MAX_TOKENS];
@@ -118,5 +118,5 @@ const mo_solver mo_solver_glpk = {
     .version_argument = "--version",
     .version_after = "Solver ",
     .command = command,
-    .step = read_line,
+    .parse_log_line = read_line,
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gurobi by its program, gurobi_cl; or, since Python's package has none and
- * comes with a licence for Python alone, by a small script.
+ * Gurobi as a process: its program gurobi_cl, or a small script, since the
+ * Python package has no program and comes with a licence for Python alone; and
+ * as a library, for users with a licence for that.
  */
 #include <config.h>
 
@@ -20,8 +21,8 @@
 #define SCRIPT   "gurobi_run.py"
 #define SOLUTION "solution.sol"
 
-/* Python's package lies in site-packages of the first environment that has
- * it. */
+/* Searches the site-packages for the package; the first environment that has
+ * it counts. */
 static mo_status find_python(mo_solver_install *found, mo_error *err)
 {
     mo_path_list places = { 0 };
@@ -79,7 +80,7 @@ static mo_status add_program(const mo_solver_install *found, mo_argv *line,
     return status;
 }
 
-/* Both the program and the script take parameters this way. */
+/* The program and the script take parameters in the same form. */
 static mo_status add_limits(const mo_solver_job *job, mo_argv *line,
                             mo_error *err)
 {
@@ -116,9 +117,9 @@ static mo_status command(const mo_solver_install *found,
     return status;
 }
 
-/* ------------------------------------------------------------------ the log */
+/* ----------------------------------------------------------------- the log */
 
-/* The layout of its solutions has no place for these. */
+/* Statuses that the solution format cannot express. */
 static bool read_claim(const char *line, mo_solver_progress *step)
 {
     static const struct {
@@ -182,16 +183,16 @@ const mo_solver mo_solver_gurobi = {
     .help = "needs a licence; gurobipy of PyPI has one for small models",
     .limits = MO_SOLVER_LIMIT_TIME | MO_SOLVER_LIMIT_GAP |
               MO_SOLVER_LIMIT_THREADS | MO_SOLVER_LIMIT_MEMORY,
-    .starts = true,
+    .accepts_start = true,
     .start_layout = MO_MIP_START_GUROBI,
-    .stops_well = true,
+    .writes_on_sigint = true,
     .files = { .solution = SOLUTION },
     .find = find,
-    .program = add_program,
+    .begin_command = add_program,
     .version_argument = "--version",
     .version_after = "Gurobi Optimizer version ",
     .command = command,
     .solve = mo_gurobi_solve,
     .library_version = mo_gurobi_library_version,
-    .step = read_line,
+    .parse_log_line = read_line,
 };

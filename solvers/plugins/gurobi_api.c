@@ -32,7 +32,7 @@ static const mo_dynlib_symbol symbols[] = {
     { NULL, 0, false },
 };
 
-static bool ask_version(const mo_dynlib *library, int version[3])
+static bool query_version(const mo_dynlib *library, int version[3])
 {
     const mo_gurobi_api *api = (const mo_gurobi_api *) library;
 
@@ -50,8 +50,8 @@ const mo_dynlib_spec mo_gurobi_dynlib = { .title = "Gurobi",
                                           .size = sizeof(mo_gurobi_api),
                                           .sonames = mo_gurobi_sonames,
                                           .symbols = symbols,
-                                          .version = ask_version,
-                                          .oldest = { 10, 0 } };
+                                          .version = query_version,
+                                          .min_version = { 10, 0 } };
 
 mo_status mo_gurobi_open(const char *path, mo_gurobi_api *api, mo_error *err)
 {

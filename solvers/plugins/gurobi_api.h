@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gurobi_api.h - what we call of Gurobi's C interface, versions 10 to 13; see
- * its gurobi_c.h.
+ * gurobi_api.h - the functions of Gurobi's C interface that are used, versions
+ * 10 to 13; see its gurobi_c.h.
  */
 #ifndef MO_SOLVERS_PLUGINS_GUROBI_API_H
 #define MO_SOLVERS_PLUGINS_GUROBI_API_H
@@ -21,8 +21,8 @@ typedef struct mo_gurobi_api {
     mo_dynlib library;
     void (*version)(int *major, int *minor, int *technical);
 
-    /* From 12 on the header passes the version it was made for: the second of
-     * these; before that there is only the first. */
+    /* From version 12 on the header passes its version: the second of these;
+     * before that there is only the first. */
     int (*empty_environment)(void **environment);
     int (*empty_environment_for)(void **environment, int major, int minor,
                                  int technical);
@@ -46,7 +46,7 @@ typedef struct mo_gurobi_api {
                           char **value);
 } mo_gurobi_api;
 
-/* For the loader's path; ends with NULL. */
+/* For the loader's search path; ends with NULL. */
 extern const char *const mo_gurobi_sonames[];
 
 extern const mo_dynlib_spec mo_gurobi_dynlib;

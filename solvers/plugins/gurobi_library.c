@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Gurobi by its C interface, for those with a licence for it.  The one that
- * comes with the Python package is not for us, and we leave it at that.
- */
 #include <config.h>
 
 #include <stdlib.h>
@@ -19,7 +15,7 @@ typedef struct solving {
     int n; /* columns */
 } solving;
 
-/* What Gurobi says itself, or what to do where a licence is the matter. */
+/* Returns Gurobi's own message, or a remedy for licence errors. */
 static mo_status check(const solving *s, int code, const char *doing,
                        mo_error *err)
 {
@@ -76,8 +72,8 @@ static mo_status set_int(solving *s, const char *parameter, int value,
                  err);
 }
 
-/* A model has its own copy of the parameters from when it was read on.
- * SoftMemLimit, in GB, ends with what there is; MemLimit would with nothing. */
+/* A model copies the parameters when it is read. SoftMemLimit, in GB, ends
+ * with the incumbent; MemLimit would end with nothing. */
 static mo_status configure(solving *s, mo_error *err)
 {
     const mo_solver_job *job = s->job;
@@ -180,7 +176,7 @@ static mo_status take_values(const solving *s, mo_library_solution *answer,
                  "telling its solution", err);
 }
 
-/* An attribute that is not there is an error code: no bound, say. */
+/* A missing attribute, such as a bound, is an error code. */
 static mo_status write_answer(solving *s, mo_error *err)
 {
     mo_library_solution answer = { .name = name_of, .context = s };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HiGHS by its program: options in a file, since only some are taken on the
- * command line.  It dies of SIGINT without a word; so it saves every solution
- * that it finds on its way.
+ * HiGHS as a process, with options in a file, since only some are accepted on
+ * the command line; and as a library. The program ends on SIGINT without
+ * output, so it saves every incumbent to a file. The library has no function
+ * to stop it: it queries a callback.
  */
 #include <config.h>
 
@@ -112,9 +113,9 @@ static mo_status rescue(const mo_solver_job *job, mo_solution **solution,
     return status;
 }
 
-/* ---------------------------------------------------------------- the probe */
+/* --------------------------------------------------------------- the probe */
 
-/* Many versions before 1.15 say 15 where 9 is the least. */
+/* Many versions before 1.15 return 15 where the optimum is 9. */
 static const char probe[] = "Minimize\n obj: 2 x + 3 z\n"
                             "Subject To\n row: x + z >= 4.5\n"
                             "Bounds\n x <= 10\n z <= 10\n"
@@ -139,7 +140,7 @@ static mo_status write_probe(const char *folder, mo_error *err)
     return mo_out_commit(out, err);
 }
 
-/* A solver that does not answer is not believed to be right. */
+/* Without an answer the version is not trusted. */
 static mo_status probe_program(const mo_solver_install *found,
                                const char *folder, bool *right, mo_error *err)
 {
@@ -222,11 +223,11 @@ static mo_status examine(mo_solver_install *found, mo_solver_via way,
     if (status != MO_OK || right)
         return status;
     found->no_presolve = true;
-    found->trouble = strdup("its presolve fails a trial: it is run without");
-    return found->trouble ? MO_OK : mo_fail_memory(err);
+    found->defect = strdup("its presolve fails a trial: it is run without");
+    return found->defect ? MO_OK : mo_fail_memory(err);
 }
 
-/* ------------------------------------------------------------------ the log */
+/* ----------------------------------------------------------------- the log */
 
 /*
  *  Src  Proc. InQueue |  Leaves   Expl. | BestBound       BestSol
@@ -266,17 +267,17 @@ const mo_solver mo_solver_highs = {
     .help = "comes with Moirai",
     .limits =
         MO_SOLVER_LIMIT_TIME | MO_SOLVER_LIMIT_GAP | MO_SOLVER_LIMIT_THREADS,
-    .starts = true,
+    .accepts_start = true,
     .start_layout = MO_MIP_START_MIPLIB,
     .files = { .solution = SOLUTION },
     .find = find,
-    .program = add_program,
+    .begin_command = add_program,
     .version_argument = "--version",
     .version_after = "HiGHS version ",
-    .examine = examine,
+    .check_defects = examine,
     .command = command,
-    .rescue = rescue,
+    .read_incumbent = rescue,
     .solve = mo_highs_solve,
     .library_version = mo_highs_library_version,
-    .step = read_line,
+    .parse_log_line = read_line,
 };

@@ -34,7 +34,7 @@ static const mo_dynlib_symbol symbols[] = {
     { NULL, 0, false },
 };
 
-static bool ask_version(const mo_dynlib *library, int version[3])
+static bool query_version(const mo_dynlib *library, int version[3])
 {
     const mo_highs_api *api = (const mo_highs_api *) library;
 
@@ -61,8 +61,8 @@ const mo_dynlib_spec mo_highs_dynlib = { .title = "HiGHS",
                                          .size = sizeof(mo_highs_api),
                                          .sonames = mo_highs_sonames,
                                          .symbols = symbols,
-                                         .version = ask_version,
-                                         .oldest = { 1, 7 },
+                                         .version = query_version,
+                                         .min_version = { 1, 7 },
                                          .check = check_integers };
 
 mo_status mo_highs_open(const char *path, mo_highs_api *api, mo_error *err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * highs_api.h - what we call of HiGHS's C interface, from version 1.7 on; see
- * its interfaces/highs_c_api.h.  HighsInt is an int in every packaged build,
- * which is checked when it is opened.
+ * highs_api.h - the functions of HiGHS's C interface that are used, from
+ * version 1.7 on; see its interfaces/highs_c_api.h. HighsInt is an int in
+ * every packaged build, which is checked when the library is opened.
  */
 #ifndef MO_SOLVERS_PLUGINS_HIGHS_API_H
 #define MO_SOLVERS_PLUGINS_HIGHS_API_H
@@ -31,12 +31,12 @@ enum {
 
 enum { MO_HIGHS_BY_COLUMN = 1, MO_HIGHS_MINIMIZE = 1 };
 
-/* Grew at its end from version to version; the beginning stayed. */
+/* Later versions append members; the start is stable. */
 typedef struct mo_highs_callback_in {
     int user_interrupt;
 } mo_highs_callback_in;
 
-/* Grew at its beginning, too: read it with callback_item only. */
+/* Its layout differs between versions: read it with callback_item only. */
 typedef struct mo_highs_callback_out mo_highs_callback_out;
 
 typedef void mo_highs_callback(int type, const char *message,
@@ -80,7 +80,7 @@ typedef struct mo_highs_api {
                double *rows, int *model_status);
 } mo_highs_api;
 
-/* For the loader's path; ends with NULL. */
+/* For the loader's search path; ends with NULL. */
 extern const char *const mo_highs_sonames[];
 
 extern const mo_dynlib_spec mo_highs_dynlib;

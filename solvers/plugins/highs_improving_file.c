@@ -15,35 +15,36 @@ static const char heading[] = "Objective ";
 
 /* The parts of a solution in the file. */
 typedef struct block {
-    const char *objective, *columns, *end; /* values; lines; what follows */
+    const char *objective, *columns,
+        *end; /* start of the values; of the lines; of what follows */
 } block;
 
-/* What is behind the next newline; NULL: there is none. */
-static const char *next_line(const char *text)
+/* Returns the start of the next line; NULL: none. */
+static const char *find_next_line(const char *text)
 {
     const char *end = strchr(text, '\n');
 
     return end ? end + 1 : NULL;
 }
 
-/* False when it is not all there. */
+/* Returns false when it is incomplete. */
 static bool read_block(const char *text, block *b)
 {
-    const char *counted = next_line(text), *line;
+    const char *counted = find_next_line(text), *line;
     long n;
 
     b->objective = text + strlen(heading);
     if (!counted || sscanf(counted, "# Columns %ld", &n) != 1)
         return false;
-    b->columns = line = next_line(counted);
+    b->columns = line = find_next_line(counted);
     while (line && n-- > 0)
-        line = next_line(line);
+        line = find_next_line(line);
     b->end = line;
     return line != NULL;
 }
 
-/* Blocks are found from the beginning: a column may have any name. */
-static bool last_block(const char *text, block *last)
+/* Searches from the start: a column may have any name. */
+static bool find_last_block(const char *text, block *last)
 {
     block b;
     bool any = false;
@@ -69,7 +70,7 @@ static mo_status read_block_as_solution(const char *path, const block *b,
         return status;
     mo_out_text(out, "# status: feasible\n=obj= ");
     mo_out_bytes(out, b->objective,
-                 (size_t) (next_line(b->objective) - b->objective));
+                 (size_t) (find_next_line(b->objective) - b->objective));
     mo_out_bytes(out, b->columns, (size_t) (b->end - b->columns));
     text = mo_out_borrow(out, &size);
     status = text ? mo_solution_read_memory(path, text, size, solution, err)
@@ -78,7 +79,7 @@ static mo_status read_block_as_solution(const char *path, const block *b,
     return status;
 }
 
-static char *read_all(FILE *file, mo_error *err)
+static char *read_file(FILE *file, mo_error *err)
 {
     long size;
     char *text;
@@ -110,11 +111,11 @@ mo_status mo_highs_improving_file_read(const char *path, mo_solution **solution,
     if (!file)
         return errno == ENOENT ? MO_OK
                                : mo_fail_errno(err, path, "cannot be opened");
-    text = read_all(file, err);
+    text = read_file(file, err);
     fclose(file);
     if (!text)
         return MO_E_IO;
-    if (last_block(text, &last))
+    if (find_last_block(text, &last))
         status = read_block_as_solution(path, &last, solution, err);
     free(text);
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * highs_improving.h - the file to which HiGHS adds every solution it finds.
+ * highs_improving_file.h - the file to which HiGHS appends every incumbent.
  *
  *     Objective 273
  *     # Columns 36
@@ -14,8 +14,8 @@
 
 #include "solvers/formats/solution.h"
 
-/* Reads the last solution that is all there; *solution stays NULL when there is
- * none, or no such file. */
+/* Reads the last complete solution; *solution, which the caller frees, stays
+ * NULL when there is none, or no such file. */
 mo_status mo_highs_improving_file_read(const char *path, mo_solution **solution,
                                        mo_error *err);
 

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * HiGHS by its C interface: the solver that comes with us.
- *
- * HiGHS has no function that stops it: it asks, by callbacks, whether it should
- * go on.
- */
 #include <config.h>
 
 #include <math.h>
@@ -26,7 +20,7 @@ typedef struct solving {
     const mo_solver_job *job;
     void *highs;
     int n;        /* columns */
-    char **names; /* of them, in the arena */
+    char **names; /* of the columns, in the arena */
     mo_arena *arena;
     mo_library_incumbent best;
 } solving;
@@ -63,8 +57,8 @@ static mo_status configure(solving *s, bool presolve, mo_error *err)
     return status;
 }
 
-/* HiGHS copies a name without asking how much fits.  No name is longer than
- * the file; gzip makes a text at most 1032 times shorter. */
+/* HiGHS copies names without a size argument. No name is longer than the file;
+ * gzip compresses text at most 1032 times. */
 static size_t longest_name(const char *model)
 {
     enum { USUAL = 512, GZIP_RATIO = 1032 };
@@ -76,8 +70,7 @@ static size_t longest_name(const char *model)
     return (size_t) file.st_size * (packed ? GZIP_RATIO : 1) + USUAL;
 }
 
-/* They are fetched before it runs, so that nothing is asked of HiGHS while it
- * calls us. */
+/* Fetched before the run, so that callbacks make no calls to HiGHS. */
 static mo_status take_names(solving *s, mo_error *err)
 {
     char *name = calloc(longest_name(s->job->model), 1);
@@ -189,8 +182,8 @@ static mo_solution_status claim_of(int model_status)
     }
 }
 
-/* Of a model without integers only the optimum is a bound, and HiGHS counts no
- * nodes. */
+/* For a model without integers only the optimum is a bound, and HiGHS counts
+ * no nodes. */
 static void take_bound(const solving *s, mo_library_solution *answer)
 {
     int64_t nodes = -1;
@@ -205,7 +198,7 @@ static void take_bound(const solving *s, mo_library_solution *answer)
     }
 }
 
-/* HiGHS fills what it is given; NULL it leaves. */
+/* HiGHS fills the arrays it gets, and ignores NULL. */
 static mo_status write_answer(solving *s, mo_error *err)
 {
     mo_library_solution answer = { .name = name_of, .context = s };
@@ -287,7 +280,7 @@ int mo_highs_library_version(const char *library)
     return mo_library_print_version(&mo_highs_dynlib, library);
 }
 
-/* min 2 x + 3 z, x + z >= 4.5, x and z in 0 .. 10, z whole: 9 at x = 4.5. */
+/* min 2 x + 3 z, x + z >= 4.5, x and z in 0 .. 10, z integer: 9 at x = 4.5. */
 static double solve_probe(const mo_highs_api *api)
 {
     static const double cost[] = { 2, 3 }, lower[] = { 0, 0 };

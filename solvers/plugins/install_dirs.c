@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where this program lies. */
-static void own_folder(char *buffer, size_t size)
+/* Copies the folder of this program. */
+static void program_dir(char *buffer, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", buffer, size - 1);
     char *slash;
@@ -24,8 +24,8 @@ static void own_folder(char *buffer, size_t size)
         snprintf(buffer, size, ".");
 }
 
-/* The site-packages of an environment whose folder is prefix. */
-static mo_status add_sites(mo_path_list *places, const char *prefix,
+/* Appends the site-packages of the environment at prefix. */
+static mo_status append_sites(mo_path_list *dirs, const char *prefix,
                            mo_error *err)
 {
     char *pattern = mo_path_format("%s/lib/python3*/site-packages", prefix);
@@ -37,13 +37,13 @@ static mo_status add_sites(mo_path_list *places, const char *prefix,
     if (glob(pattern, 0, NULL, &sites) == 0)
         for (size_t i = 0; status == MO_OK && i < sites.gl_pathc; i++)
             status =
-                mo_path_list_append(places, strdup(sites.gl_pathv[i]), err);
+                mo_path_list_append(dirs, strdup(sites.gl_pathv[i]), err);
     globfree(&sites);
     free(pattern);
     return status;
 }
 
-static mo_status add_sites_in_path(mo_path_list *places, mo_error *err)
+static mo_status append_path_sites(mo_path_list *dirs, mo_error *err)
 {
     char *python = mo_path_search("python3");
     char *prefix;
@@ -53,36 +53,36 @@ static mo_status add_sites_in_path(mo_path_list *places, mo_error *err)
         return MO_OK;
     prefix = mo_path_format("%.*s/..", (int) (strrchr(python, '/') - python),
                             python);
-    status = prefix ? add_sites(places, prefix, err) : mo_fail_memory(err);
+    status = prefix ? append_sites(dirs, prefix, err) : mo_fail_memory(err);
     free(prefix);
     free(python);
     return status;
 }
 
-mo_status mo_install_dirs_private(mo_path_list *places, mo_error *err)
+mo_status mo_install_dirs_private(mo_path_list *dirs, mo_error *err)
 {
     char here[PATH_MAX];
     mo_status status;
 
-    own_folder(here, sizeof here);
-    status = mo_path_list_append(places,
+    program_dir(here, sizeof here);
+    status = mo_path_list_append(dirs,
                                  mo_path_format("%s/../lib/moirai", here), err);
     if (status == MO_OK)
-        status = mo_path_list_append(places, strdup(MO_PKGLIBDIR), err);
+        status = mo_path_list_append(dirs, strdup(MO_PKGLIBDIR), err);
     if (status == MO_OK)
-        status = add_sites_in_path(places, err);
+        status = append_path_sites(dirs, err);
     if (status == MO_OK && strlen(MO_PRIVATE_PYTHON) > 0)
-        status = add_sites(places, MO_PRIVATE_PYTHON, err);
+        status = append_sites(dirs, MO_PRIVATE_PYTHON, err);
     return status;
 }
 
-static char *if_there(const char *folder, const char *below, const char *name)
+static char *existing_file(const char *folder, const char *below, const char *name)
 {
     char *path = mo_path_format("%s/%s%s", folder, below, name);
-    char *whole = path ? mo_path_absolute(path) : NULL;
+    char *absolute = path ? mo_path_absolute(path) : NULL;
 
     free(path);
-    return whole;
+    return absolute;
 }
 
 char *mo_install_dirs_own_file(const char *name)
@@ -93,19 +93,19 @@ char *mo_install_dirs_own_file(const char *name)
                                        MO_SOURCE_DIR "/solvers/plugins" };
     char here[PATH_MAX], *path = NULL;
 
-    own_folder(here, sizeof here);
+    program_dir(here, sizeof here);
     for (size_t i = 0; !path && i < sizeof near / sizeof *near; i++)
-        path = if_there(here, near[i], name);
+        path = existing_file(here, near[i], name);
     for (size_t i = 0; !path && i < sizeof far / sizeof *far; i++)
-        path = if_there(far[i], "", name);
+        path = existing_file(far[i], "", name);
     return path;
 }
 
 char *mo_install_dirs_python(const char *site)
 {
     char *path = mo_path_format("%s/../../../bin/python3", site);
-    char *whole = path ? mo_path_absolute(path) : NULL;
+    char *absolute = path ? mo_path_absolute(path) : NULL;
 
     free(path);
-    return whole;
+    return absolute;
 }

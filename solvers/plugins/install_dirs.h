@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * places.h - folders and files of ours, wherever we were installed, and of the
- * Python environments that solvers come in.
+ * install_dirs.h - installed folders and files of Moirai, and of the Python
+ * environments that contain solvers.
  *
- * All paths are the caller's.
+ * Every path that is returned was allocated; the caller frees it.
  */
 #ifndef MO_SOLVERS_PLUGINS_INSTALL_DIRS_H
 #define MO_SOLVERS_PLUGINS_INSTALL_DIRS_H
@@ -11,18 +11,18 @@
 #include "base/error.h"
 #include "solvers/process/path_util.h"
 
-/* Folders in which solvers may lie that belong to nobody but us or Python: the
- * installed lib/moirai, as it is found from here and as it was configured, the
- * site-packages of the Python in PATH, then of the one we were built with.
- * They need not exist. */
+/* Appends the private folders of solvers: the installed lib/moirai, relative
+ * to this program and as configured (the first MO_INSTALL_DIRS_OWN), then the
+ * site-packages of the Python in PATH, then of the one of the build. They need
+ * not exist. */
 enum { MO_INSTALL_DIRS_OWN = 2 };
-mo_status mo_install_dirs_private(mo_path_list *places, mo_error *err);
+mo_status mo_install_dirs_private(mo_path_list *dirs, mo_error *err);
 
-/* A file that was installed with us, or lies in the tree we were built in; NULL
- * when it is nowhere.  name is "moirai-scip", "gurobi_run.py". */
+/* Returns the path of an installed file, or of one in the build tree; NULL
+ * when there is none. name is "moirai-scip" or "gurobi_run.py". */
 char *mo_install_dirs_own_file(const char *name);
 
-/* The interpreter to which a folder of site-packages belongs; NULL: none. */
+/* Returns the interpreter of a site-packages folder; NULL: none. */
 char *mo_install_dirs_python(const char *site);
 
 #endif

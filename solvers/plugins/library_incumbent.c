@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-/* How long we wait after a writing, in times of what it took, and at least. */
+/* Pause after a write: multiple of its duration, and minimum. */
 static const double wait_factor = 50, wait_s = 0.1;
 
 static double now_s(void)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * library_best.h - the best answer so far, on disk while the solver is still
- * running, so that one that crashes or must be killed leaves something.
+ * library_incumbent.h - the incumbent on disk while the solver is still
+ * running, so that a solver that crashes or is killed leaves a solution.
  *
- * What is taken is copied at once and written soon: writing never takes more
- * than a small part of the time.
+ * An update is copied at once and written later: writing takes a small part of
+ * the time at most.
  */
 #ifndef MO_SOLVERS_PLUGINS_LIBRARY_INCUMBENT_H
 #define MO_SOLVERS_PLUGINS_LIBRARY_INCUMBENT_H
@@ -13,25 +13,26 @@
 
 typedef struct mo_library_incumbent {
     const char *folder;
-    mo_library_solution answer; /* whose values are ours, of answer.n columns */
+    mo_library_solution answer; /* its values are owned, of answer.n columns */
     double *values;
     bool unwritten;
-    double next_s; /* not before this moment */
+    double next_s; /* no write before this time */
 } mo_library_incumbent;
 
-/* Begins without any; name and context as in mo_library_solution. */
+/* Starts without a solution; name and context as in mo_library_solution. The
+ * caller frees the incumbent. */
 mo_status mo_library_incumbent_new(
     const char *folder, int n, const char *(*name)(void *context, int column),
     void *context, mo_library_incumbent *best, mo_error *err);
 void mo_library_incumbent_clear(mo_library_incumbent *best);
 
-/* A better answer: its objective, the bound so far, a value a column. */
+/* Copies a better solution: its objective, the bound so far, one value per
+ * column. */
 void mo_library_incumbent_update(mo_library_incumbent *best, double objective,
                                  double bound, const double *values);
 
-/* Writes what is not written yet, if it is time; for every moment in which the
- * solver lets us do something.  What goes wrong is not told: the answer in the
- * end will meet the same. */
+/* Writes a pending update, if it is time; called whenever the solver runs a
+ * callback. Errors are ignored: the final write meets the same. */
 void mo_library_incumbent_flush(mo_library_incumbent *best);
 
 #endif

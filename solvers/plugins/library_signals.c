@@ -13,7 +13,7 @@ static volatile sig_atomic_t asked;
 static void (*volatile interrupt_now)(void *context);
 static void *volatile interrupt_context;
 
-static void handle(int signal_number)
+static void handle_signal(int signal_number)
 {
     void (*interrupt)(void *context) = interrupt_now;
 
@@ -27,7 +27,7 @@ static void handle(int signal_number)
 
 static void set_handler(int signal_number)
 {
-    struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART };
+    struct sigaction action = { .sa_handler = handle_signal, .sa_flags = SA_RESTART };
 
     sigemptyset(&action.sa_mask);
     sigaddset(&action.sa_mask, SIGINT);

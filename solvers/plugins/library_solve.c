@@ -33,17 +33,17 @@ mo_solution_status mo_library_solution_status(mo_solution_status claim,
     return solved ? claim : MO_SOLUTION_STATUS_NO_SOLUTION;
 }
 
-static void write_number(mo_out *out, const char *before, double value)
+static void write_finite(mo_out *out, const char *before, double value)
 {
     mo_out_text(out, before);
     mo_out_double(out, value);
     mo_out_char(out, '\n');
 }
 
-/* From here on solvers mean that there is none. */
+/* Larger bounds mean that there is none. */
 static const double infinite = 1e20;
 
-static bool has_bound(const mo_library_solution *answer)
+static bool is_bound_useful(const mo_library_solution *answer)
 {
     return answer->has_bound &&
            answer->claim != MO_SOLUTION_STATUS_INFEASIBLE &&
@@ -51,7 +51,7 @@ static bool has_bound(const mo_library_solution *answer)
            fabs(answer->bound) < infinite;
 }
 
-/* A number that is none is not to be written, nor to be believed. */
+/* Refuses values that are not finite. */
 static mo_status check_columns(const mo_library_solution *answer, mo_error *err)
 {
     if (answer->has_objective && !isfinite(answer->objective))
@@ -69,7 +69,7 @@ static void write_columns(mo_out *out, const mo_library_solution *answer)
     for (int i = 0; i < answer->n; i++)
         if (answer->values[i] != 0) {
             mo_out_text(out, answer->name(answer->context, i));
-            write_number(out, " ", answer->values[i]);
+            write_finite(out, " ", answer->values[i]);
         }
 }
 
@@ -87,10 +87,10 @@ mo_status mo_library_solution_write(const char *folder,
         return status;
     mo_out_printf(out, "# status: %s\n",
                   mo_solution_status_names[answer->claim]);
-    if (has_bound(answer))
-        write_number(out, "# bound: ", answer->bound);
+    if (is_bound_useful(answer))
+        write_finite(out, "# bound: ", answer->bound);
     if (answer->has_objective)
-        write_number(out, "=obj= ", answer->objective);
+        write_finite(out, "=obj= ", answer->objective);
     write_columns(out, answer);
     return mo_out_commit(out, err);
 }
@@ -102,8 +102,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp(one->name, other->name);
 }
 
-/* Returns how many of the columns the start knows. */
-static int look_up(const mo_solution *start, int n,
+/* Sets the values of columns in the start; returns their number. */
+static int fill_values(const mo_solution *start, int n,
                    const char *(*name)(void *context, int column),
                    void *context, double *values)
 {
@@ -121,7 +121,7 @@ static int look_up(const mo_solution *start, int n,
     return known;
 }
 
-static mo_status take_start(mo_solution *start, const char *path, int n,
+static mo_status parse_start(mo_solution *start, const char *path, int n,
                             const char *(*name)(void *context, int column),
                             void *context, double *values, mo_error *err)
 {
@@ -130,7 +130,7 @@ static mo_status take_start(mo_solution *start, const char *path, int n,
                           start->nameless ? "names" : "columns");
     qsort(start->values, (size_t) start->n, sizeof *start->values,
           compare_names);
-    if (look_up(start, n, name, context, values) == 0)
+    if (fill_values(start, n, name, context, values) == 0)
         return mo_fail_at(err, MO_E_INPUT, path, 0,
                           "a start for some other model: it knows none of the "
                           "columns");
@@ -149,7 +149,7 @@ mo_library_read_mip_start(const char *path, int n,
     if (status != MO_OK)
         return status;
     *values = calloc((size_t) n + 1, sizeof **values);
-    status = *values ? take_start(start, path, n, name, context, *values, err)
+    status = *values ? parse_start(start, path, n, name, context, *values, err)
                      : mo_fail_memory(err);
     if (status != MO_OK) {
         free(*values);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * library_answer.h - what the library ways have in common: how they begin, the
- * start they are given, the answer they leave, and how they end.
+ * library_solve.h - what solving by a library has in common for all solvers:
+ * setup of the child, MIP start, solution file, exit code.
  */
 #ifndef MO_SOLVERS_PLUGINS_LIBRARY_SOLVE_H
 #define MO_SOLVERS_PLUGINS_LIBRARY_SOLVE_H
@@ -22,38 +22,38 @@ typedef struct mo_library_solution {
     void *context;
 } mo_library_solution;
 
-/* In the child: solves, with lines leaving it as they are printed and signals
- * as wishes (library_stop.h).  Returns the exit code. */
+/* Runs solve() in the child, with line-buffered output and signals as requests
+ * to stop (library_signals.h). Returns the exit code. */
 int mo_library_solve_child(mo_status (*solve)(const mo_solver_install *found,
                                               const mo_solver_job *job,
                                               mo_error *err),
                            const mo_solver_install *found,
                            const mo_solver_job *job);
 
-/* What a solver claims, held against whether it has a solution. */
+/* Returns the solver's claim, corrected by whether it has a solution. */
 mo_solution_status mo_library_solution_status(mo_solution_status claim,
                                               bool solved);
 
-/* To MO_SOLVER_LIBRARY_SOLUTION, whole or not at all, in place of the one
- * before.  A bound that says nothing, by its size or beside such a claim, is
- * left out; another number that is none is an error. */
+/* Writes MO_SOLVER_LIBRARY_SOLUTION in folder, atomically. A meaningless bound
+ * (infinite, or beside such a claim) is left out; other numbers that are not
+ * finite are an error. */
 mo_status mo_library_solution_write(const char *folder,
                                     const mo_library_solution *answer,
                                     mo_error *err);
 
-/* Makes values[0 .. n-1], to be freed, from a start in any layout; columns that
- * it leaves out are 0.  MO_E_INPUT when it knows none of them; then values are
- * NULL. */
+/* Allocates values[0 .. n-1], which the caller frees, from a start in any
+ * format; missing columns are 0. Returns MO_E_INPUT, with values NULL, when it
+ * has none of the columns. */
 mo_status
 mo_library_read_mip_start(const char *path, int n,
                           const char *(*name)(void *context, int column),
                           void *context, double **values, mo_error *err);
 
-/* Where status is none but MO_OK, the last line that is printed says why, after
- * "error: ".  Returns the exit code. */
+/* Prints the error as the last line, after "error: ", unless status is MO_OK.
+ * Returns the exit code. */
 int mo_library_exit_code(mo_status status, const mo_error *err);
 
-/* The version on a line of its own, for the child that was asked for it. */
+/* Prints the version on a line of its own; returns the exit code. */
 int mo_library_print_version(const mo_dynlib_spec *kind, const char *path);
 
 #endif

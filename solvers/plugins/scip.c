@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SCIP by its program: commands in a file.  Where there is only its library, a
- * program of ours, moirai-scip, is the same shell around it.
+ * SCIP as a process, with commands in a file, and as a library. Where only the
+ * library is installed, our program moirai-scip is the same shell around it.
  */
 #include <config.h>
 
@@ -130,16 +130,16 @@ const mo_solver mo_solver_scip = {
     .help = "package pyscipopt of PyPI, or one's own",
     .limits =
         MO_SOLVER_LIMIT_TIME | MO_SOLVER_LIMIT_GAP | MO_SOLVER_LIMIT_MEMORY,
-    .starts = true,
+    .accepts_start = true,
     .start_layout = MO_MIP_START_MIPLIB,
-    .stops_well = true,
+    .writes_on_sigint = true,
     .files = { .solution = SOLUTION },
     .find = find,
-    .program = add_program,
+    .begin_command = add_program,
     .version_argument = "--version",
     .version_after = "SCIP version ",
     .command = command,
     .solve = mo_scip_solve,
     .library_version = mo_scip_library_version,
-    .step = read_line,
+    .parse_log_line = read_line,
 };

@@ -34,7 +34,7 @@ static const mo_dynlib_symbol symbols[] = {
     { NULL, 0, false },
 };
 
-static bool ask_version(const mo_dynlib *library, int version[3])
+static bool query_version(const mo_dynlib *library, int version[3])
 {
     const mo_scip_api *api = (const mo_scip_api *) library;
 
@@ -51,8 +51,8 @@ const mo_dynlib_spec mo_scip_dynlib = { .title = "SCIP",
                                         .size = sizeof(mo_scip_api),
                                         .sonames = mo_scip_sonames,
                                         .symbols = symbols,
-                                        .version = ask_version,
-                                        .oldest = { 8, 0 } };
+                                        .version = query_version,
+                                        .min_version = { 8, 0 } };
 
 mo_status mo_scip_open(const char *path, mo_scip_api *api, mo_error *err)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scip_api.h - what we call of SCIP's C interface, versions 8 to 10.
+ * scip_api.h - the functions of SCIP's C interface that are used, versions 8
+ * to 10.
  *
- * SCIP_Bool is an unsigned int, SCIP_Real a double; the numbers of statuses are
- * not the same in all versions, see mo_scip_solution_status.
+ * SCIP_Bool is an unsigned int, SCIP_Real a double; status codes differ
+ * between versions, see mo_scip_solution_status.
  */
 #ifndef MO_SOLVERS_PLUGINS_SCIP_API_H
 #define MO_SOLVERS_PLUGINS_SCIP_API_H
@@ -42,16 +43,16 @@ typedef struct mo_scip_api {
     int (*add_solution)(void *scip, void **solution, unsigned *stored);
 } mo_scip_api;
 
-/* For the loader's path; ends with NULL. */
+/* For the loader's search path; ends with NULL. */
 extern const char *const mo_scip_sonames[];
 
 extern const mo_dynlib_spec mo_scip_dynlib;
 
 mo_status mo_scip_open(const char *path, mo_scip_api *api, mo_error *err);
 
-/* What a status means: a proof, or else MO_SOLUTION_STATUS_FEASIBLE, since all
- * others are some limit.  Optimal was 11 up to version 9 and is 1 from version
- * 10 on. */
+/* Returns the meaning of a status: a proof, or else
+ * MO_SOLUTION_STATUS_FEASIBLE, since all others are limits. Optimal is 11 up
+ * to version 9 and 1 from version 10 on. */
 mo_solution_status mo_scip_solution_status(int major, int status);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SCIP by its C interface. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -17,7 +16,7 @@ typedef struct solving {
     void **variables;
 } solving;
 
-/* SCIP has told on stderr what it did not like. */
+/* SCIP has printed the cause on stderr. */
 static mo_status check(int code, const char *doing, mo_error *err)
 {
     if (code == MO_SCIP_OKAY)
@@ -124,7 +123,7 @@ static mo_status run(solving *s, mo_error *err)
     return check(code, "solving", err);
 }
 
-/* The original variables are there still; presolve works on copies. */
+/* The original variables still exist; presolve works on copies. */
 static mo_status take_values(const solving *s, void *best,
                              mo_library_solution *answer, double **values,
                              mo_error *err)

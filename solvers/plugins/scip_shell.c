@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * moirai-scip LIBRARY ARGUMENT... - the scip program, where only its library is
- * installed, as Python's package has it.
+ * moirai-scip LIBRARY ARGUMENT... - the scip program, where only its library
+ * is installed, as in the Python package.
  */
 #include <config.h>
 
@@ -14,8 +14,8 @@ enum { SCIP_OKAY = 1 };
 
 typedef int run_shell(int argc, char **argv, const char *settings);
 
-/* POSIX lets the two kinds of pointers be copied, C does not let them be
- * cast. */
+/* POSIX allows copying between object and function pointers, C does not allow
+ * the cast. */
 static run_shell *find_shell(const char *path)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);

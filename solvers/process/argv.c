@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 
-/* A word, and the NULL behind it. */
+/* Appends a word, and the NULL behind it. */
 static mo_status append(char ***words, size_t *n, size_t *room,
                         const char *format, va_list arguments, mo_error *err)
 {

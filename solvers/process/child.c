@@ -23,7 +23,7 @@
 
 static const double default_grace_s = 5;
 
-/* How long a keeper may take to kill. */
+/* Time for the supervisor to kill the command. */
 static const double keepers_grace_s = 5;
 
 typedef struct running {
@@ -33,12 +33,12 @@ typedef struct running {
     int leash, output, interrupt;
     mo_line_splitter lines;
 
-    double kill_s;   /* when to kill it; INFINITY: not yet known */
-    double lost_s;   /* when to kill the keeper, too; INFINITY: not yet known */
-    bool soft, hard; /* a limit's signal was sent: the first, the last */
+    double kill_s;   /* when to kill it; INFINITY: not set */
+    double lost_s;   /* when to kill the supervisor, too; INFINITY: not set */
+    bool soft, hard; /* the signal of the soft or hard limit was sent */
     int interrupts;
     bool ended;
-    int failure, status; /* errno, or as waitpid has it */
+    int failure, status; /* errno, or as waitpid() returns it */
 } running;
 
 static int64_t now_ns(void)
@@ -54,10 +54,10 @@ static double elapsed_s(const running *r)
     return (double) (now_ns() - r->begun_ns) / 1e9;
 }
 
-/* ----------------------------------------------------------------- starting */
+/* ---------------------------------------------------------------- starting */
 
-/* Signals are held back, so that none finds the new process with our handlers
- * in it. */
+/* Signals are blocked, so that none reaches the new process with our handlers
+ * installed. */
 static mo_status start_keeper(running *r, int leash, int output, mo_error *err)
 {
     char **environment = mo_spawn_environment(r->job);
@@ -111,11 +111,11 @@ static mo_status start(running *r, mo_error *err)
     return MO_OK;
 }
 
-/* ------------------------------------------------------------------- limits */
+/* ------------------------------------------------------------------ limits */
 
 static void send_signal(running *r, int number)
 {
-    /* A keeper that is gone is found out by reading. */
+    /* A supervisor that is gone is noticed by reading. */
     if (send(r->leash, &number, sizeof number, MSG_NOSIGNAL) < 0)
         return;
 }
@@ -131,15 +131,15 @@ static void interrupt_it(running *r)
     r->kill_s = fmin(r->kill_s, elapsed_s(r) + grace_s(r->job));
 }
 
-/* Whole milliseconds, for poll; -1: for ever. */
+/* Whole milliseconds, for poll(); -1: forever. */
 static int until(double now, double next)
 {
     return next < INT32_MAX / 1000 ? (int) ceil(fmax(next - now, 0) * 1000)
                                    : -1;
 }
 
-/* Does what is due, and says how long there is nothing to do: for poll.  A
- * keeper that does not do as it is told is killed, and its command with it. */
+/* Sends due signals, and returns the time to the next one, for poll(). A
+ * supervisor that does not react is killed, and its command with it. */
 static int keep_limits(running *r)
 {
     double now = elapsed_s(r), next = r->kill_s;
@@ -165,7 +165,7 @@ static int keep_limits(running *r)
     return until(now, next);
 }
 
-/* The first one is passed on; who asks twice does not want to wait. */
+/* The first interrupt is passed on; the second one kills. */
 static void hear_interrupts(running *r)
 {
     char byte;
@@ -177,9 +177,9 @@ static void hear_interrupts(running *r)
             r->kill_s = 0;
 }
 
-/* ---------------------------------------------------------------- listening */
+/* ------------------------------------------------------------------ output */
 
-/* False when there is no more for now. */
+/* Returns false when nothing is left for now. */
 static bool hear_output(running *r)
 {
     char data[16384];
@@ -194,8 +194,8 @@ static bool hear_output(running *r)
     return got > 0;
 }
 
-/* The keeper was killed.  The command died with it, others of its group may
- * not have. */
+/* The supervisor was killed. The command died with it, but others of its
+ * process group may not have. */
 static void lose_keeper(running *r)
 {
     if (r->command > 0)
@@ -230,8 +230,8 @@ static void hear_keeper(running *r)
     }
 }
 
-/* All that is left in the pipe was written before the command ended: whatever
- * could have written more is gone. */
+/* All that is left in the pipe was written before the command ended: every
+ * process that could write is gone. */
 static void attend(running *r)
 {
     while (!r->ended) {
@@ -253,7 +253,7 @@ static void attend(running *r)
     mo_line_splitter_flush(&r->lines);
 }
 
-/* ------------------------------------------------------------------- result */
+/* ------------------------------------------------------------------ result */
 
 static void conclude(const running *r, mo_child_result *result)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * child.h - a command run to its end or to ours.
+ * child.h - runs a command, supervised, until it ends or this process does.
  *
- * It runs in a process group of its own, in a folder of its own, with its
- * output read line by line.  Between it and us stands a keeper, a small process
- * that outlives us just long enough to kill all that the command started when
- * we are gone, however we went; so nothing is left running:
+ * The command runs in a process group and a folder of its own; its output is
+ * read line by line. Between it and this process there is a supervisor, a
+ * small process that outlives this one just long enough to kill everything
+ * that the command started, however this process ended; so no process is left
+ * behind:
  *
- *      we  --- leash: signals to pass on; its end is ours ------>  keeper
- *      we  <-- report: the command's pid, then how it ended -----  keeper
- *      we  <-- output ---------------  command  <-- fork --------  keeper
+ *      this process  --- signals to pass on (control socket) --->  supervisor
+ *      this process  <-- the command's pid, then its status -----  supervisor
+ *      this process  <-- output -------  command  <-- fork ------  supervisor
  *
  * Several threads may each run a child.
  */
@@ -22,23 +23,24 @@
 #include "base/error.h"
 
 typedef struct mo_child_job {
-    const char *const *argv; /* ends with NULL; argv[0] is found in PATH */
-    const char *const *environment; /* "NAME=value" on top of ours; or NULL */
-    const char *folder;             /* where it runs; NULL: where we do */
-    const char *scratch; /* a folder to remove should we be killed; or NULL */
+    const char *const *argv; /* ends with NULL; argv[0] is searched in PATH */
+    const char *const *environment; /* "NAME=value", added to ours; or NULL */
+    const char *folder;             /* where it runs; NULL: current folder */
+    const char
+        *scratch; /* folder to remove if this process is killed; or NULL */
 
-    /* Instead of a command: a function that runs in the child and whose result
-     * is its exit code. */
+    /* Instead of a command: a function that runs in the child and returns its
+     * exit code. */
     int (*body)(void *context);
     void *context;
 
     double soft_s;        /* then it is interrupted; 0: never */
     double hard_s;        /* then it is killed; 0: never */
-    double grace_s;       /* from interrupting to killing; 0: a few seconds */
-    int64_t memory_bytes; /* more is refused to it; 0: no limit */
+    double grace_s;       /* from interrupt to kill; 0: a few seconds */
+    int64_t memory_bytes; /* data limit (RLIMIT_DATA); 0: none */
 
-    /* Told every line of its output, without the newline; may be NULL.  What a
-     * line has beyond MO_CHILD_LINE bytes is dropped. */
+    /* Called with every line of its output, without the newline; may be NULL.
+     * Lines are truncated to MO_CHILD_LINE bytes. */
     void (*line)(void *listener, const char *text);
     void *listener;
 } mo_child_job;
@@ -48,19 +50,20 @@ enum { MO_CHILD_LINE = 4096 };
 typedef enum mo_child_end {
     MO_CHILD_EXITED,
     MO_CHILD_KILLED,      /* by a signal that was not ours */
-    MO_CHILD_TIMEOUT,     /* by a limit's signal */
-    MO_CHILD_INTERRUPTED, /* because we were: SIGINT or SIGTERM */
+    MO_CHILD_TIMEOUT,     /* by the signal of a limit */
+    MO_CHILD_INTERRUPTED, /* by SIGINT or SIGTERM to this process */
     MO_CHILD_NOT_STARTED  /* no such program, no such folder */
 } mo_child_end;
 
 typedef struct mo_child_result {
     mo_child_end end;
-    int code; /* exit code; signal, where killed; errno, where not started */
-    bool by_signal; /* what code is where it timed out or was interrupted */
+    int code;       /* exit code; signal, if killed; errno, if not started */
+    bool by_signal; /* code is a signal, if timed out or interrupted */
     double seconds;
 } mo_child_result;
 
-/* Only our own failures are errors; how the child fared is in result. */
+/* Runs the job and fills *result. Returns an error only for failures of this
+ * process; how the child ended is in *result. */
 mo_status mo_child_run(const mo_child_job *job, mo_child_result *result,
                        mo_error *err);
 

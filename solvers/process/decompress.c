@@ -81,7 +81,7 @@ static mo_status unpack_gzip(const char *path, char *piece, mo_out *out,
 #endif
 
 #ifdef HAVE_ZSTD
-/* All that can be had from the bytes in input. */
+/* Writes all output that the input yields. */
 static size_t drain(ZSTD_DStream *stream, ZSTD_inBuffer *input, char *piece,
                     mo_out *out)
 {

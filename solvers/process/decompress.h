@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unpack.h - a compressed file made plain again.
+ * decompress.h - decompression of .gz and .zst files.
  */
 #ifndef MO_SOLVERS_PROCESS_DECOMPRESS_H
 #define MO_SOLVERS_PROCESS_DECOMPRESS_H
@@ -9,11 +9,11 @@
 
 #include "base/error.h"
 
-/* Whether the file is .gz or .zst, by its first bytes. */
+/* Sets *needed: the file is .gz or .zst, by its first bytes. */
 mo_status mo_decompress_needed(const char *path, bool *needed, mo_error *err);
 
-/* Writes what is in path to target.  MO_E_SUPPORT when that was not built in;
- * MO_E_SYNTAX when the file is damaged or ends in the middle. */
+/* Decompresses path to target. Returns MO_E_SUPPORT when that was not built
+ * in; MO_E_SYNTAX when the file is damaged or truncated. */
 mo_status mo_decompress_file(const char *path, const char *target,
                              mo_error *err);
 

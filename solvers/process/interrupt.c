@@ -17,9 +17,9 @@ static const int signals[] = { SIGINT, SIGTERM };
 enum { N_SIGNALS = sizeof signals / sizeof *signals };
 
 /*
- * A signal handler is given nothing but the signal, so what it needs can only
- * be global, and it may look at it at any moment: the ends to write into, each
- * plus one, so that FREE is none.  All else is behind the lock.
+ * A signal handler has no context argument, so its data has to be global, and
+ * may be read at any moment: the write ends of the pipes, each plus one, so
+ * that FREE is none. All else is protected by the lock.
  */
 static _Atomic int writing[MAX_WATCHES];
 static _Atomic int last;
@@ -36,7 +36,7 @@ static void tell_all(int number)
     for (int i = 0; i < MAX_WATCHES; i++) {
         int fd = atomic_load(&writing[i]) - 1;
 
-        /* A pipe that is full has enough to tell. */
+        /* A full pipe is readable anyway. */
         if (fd >= 0 && write(fd, &byte, 1) != 1)
             continue;
     }
@@ -56,7 +56,7 @@ void mo_interrupt_all(void)
     tell_all(SIGINT);
 }
 
-/* What ignores a signal (nohup, a background job of sh) goes on doing so. */
+/* An ignored signal (nohup, a background job of sh) stays ignored. */
 static void handle(void)
 {
     struct sigaction ours = { .sa_flags = SA_RESTART };

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interrupt.h - SIGINT and SIGTERM as something to wait for.
+ * interrupt.h - SIGINT and SIGTERM as readable file descriptors (self-pipe
+ * trick).
  *
- * While at least one watch is open these signals do not end us: each of them
- * makes every watch readable.  A command that wants to write down what it has
- * before it goes opens one at its beginning; running children open their own.
+ * While at least one descriptor is open these signals do not end the process:
+ * each of them makes every descriptor readable. A command that writes its
+ * results before it exits opens one at its start; running children open their
+ * own.
  */
 #ifndef MO_SOLVERS_PROCESS_INTERRUPT_H
 #define MO_SOLVERS_PROCESS_INTERRUPT_H
@@ -13,15 +15,15 @@
 
 #include "base/error.h"
 
-/* *fd is for poll and read: a byte, the signal's number, for each signal. */
+/* *fd is for poll() and read(): one byte, the signal's number, for each
+ * signal. The caller closes it with mo_interrupt_close(). */
 mo_status mo_interrupt_open(int *fd, mo_error *err);
 void mo_interrupt_close(int fd);
 
-/* The last of them since the process began, 0 when there was none: for one who
- * does not wait. */
+/* Returns the last of them since the process started, 0 when there was none. */
 int mo_interrupt_last_signal(void);
 
-/* What is under way shall stop, though nobody sent us a signal. */
+/* Simulates a signal: everything that is running stops. */
 void mo_interrupt_all(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lines.h - a stream of bytes cut into lines, however it comes.
+ * line_splitter.h - splits a stream of bytes into lines.
  */
 #ifndef MO_SOLVERS_PROCESS_LINE_SPLITTER_H
 #define MO_SOLVERS_PROCESS_LINE_SPLITTER_H
@@ -9,7 +9,7 @@
 
 #include "solvers/process/child.h"
 
-/* Begins with the first two alone. */
+/* Only the first two members are set at first. */
 typedef struct mo_line_splitter {
     void (*line)(void *listener, const char *text); /* or NULL */
     void *listener;
@@ -17,12 +17,12 @@ typedef struct mo_line_splitter {
     char text[MO_CHILD_LINE + 1];
 } mo_line_splitter;
 
-/* A line longer than there is room for is told without its end; a carriage
- * return before the newline is no part of it. */
+/* Calls line for every complete line; longer lines are truncated, and a
+ * carriage return before the newline is removed. */
 void mo_line_splitter_feed(mo_line_splitter *lines, const char *data,
                            size_t size);
 
-/* Tells the last line, should it have no newline. */
+/* Calls line for a last line without a newline. */
 void mo_line_splitter_flush(mo_line_splitter *lines);
 
 #endif

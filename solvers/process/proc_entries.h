@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * numbered.h - the entries of a folder of /proc that are numbers: processes,
- * open files.
+ * proc_entries.h - numeric entries of a folder of /proc: processes, open
+ * files.
  *
- * Allocates nothing, so that a process forked from one with several threads may
- * look, whatever those held at the time.
+ * Allocates nothing: in a process forked from a multi-threaded one a lock may
+ * be held forever.
  */
 #ifndef MO_SOLVERS_PROCESS_PROC_ENTRIES_H
 #define MO_SOLVERS_PROCESS_PROC_ENTRIES_H
 
-/* Tells each of them; see may close the file it is told of.  The file that the
- * folder itself is read by is left out.  Nothing where there is no such
- * folder. */
+/* Calls see for each of them; see may close the descriptor it gets. The
+ * descriptor of the folder itself is left out. Does nothing where there is no
+ * such folder. */
 void mo_proc_entries_each(const char *folder,
                           void (*see)(int number, void *context),
                           void *context);

@@ -16,7 +16,7 @@
 
 enum { FIRST_FILE = 3, N_KEEPERS_FILES = 2, EXIT_NOT_STARTED = 127 };
 
-/* -------------------------------------------------------------- environment */
+/* ------------------------------------------------------------- environment */
 
 static size_t count(char *const *settings)
 {
@@ -60,8 +60,7 @@ char **mo_spawn_environment(const mo_child_job *job)
     return settings;
 }
 
-/* ------------------------------------------------------------- fork and exec
- */
+/* ----------------------------------------------------------- fork and exec */
 
 static void signals_as_by_default(void)
 {
@@ -75,8 +74,8 @@ static void signals_as_by_default(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* What is merely reserved (the arenas of threads) does not count as data, as it
- * would count as address space. */
+/* RLIMIT_DATA does not count reserved memory (the arenas of threads), as
+ * RLIMIT_AS would. */
 static bool limit_memory(int64_t bytes)
 {
     const struct rlimit limit = { (rlim_t) bytes, (rlim_t) bytes };
@@ -95,7 +94,7 @@ static bool prepare(const mo_child_job *job, pid_t keeper)
            (!job->folder || chdir(job->folder) == 0);
 }
 
-/* Its lines are read as they come. */
+/* Line-buffered output, as the lines are read at once. */
 _Noreturn static void run_body(const mo_child_job *job,
                                char *const *environment, int failures)
 {
@@ -126,7 +125,7 @@ _Noreturn static void become(const mo_child_job *job, char *const *environment,
     _exit(EXIT_NOT_STARTED);
 }
 
-/* The pipe closes without a word when the program runs. */
+/* The pipe closes without data when exec succeeds. */
 static int read_failure(int failures)
 {
     int failure = 0;

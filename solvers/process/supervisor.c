@@ -21,15 +21,16 @@
 #include "solvers/process/proc_entries.h"
 #include "solvers/process/workdir.h"
 
-/* Where the keeper has its files; above those that a command is born with. */
+/* Descriptors of the supervisor; above the standard ones. */
 enum { LEASH = 3, CHILDREN, N_FILES };
 
-/* How long the killed have to be gone. */
+/* Time for killed processes to disappear. */
 enum { MAX_ROUNDS = 2000, ROUND_NS = 1000000 };
 
-/* ------------------------------------------------------------ settling down */
+/* ------------------------------------------------------------------- setup */
 
-/* Other runs' files must not be held open: their ends mean something. */
+/* Descriptors of other runs must not be held open: their end of file
+ * matters. */
 static void close_other(int fd, void *context)
 {
     (void) context;
@@ -37,7 +38,7 @@ static void close_other(int fd, void *context)
         close(fd);
 }
 
-/* Moved out of the way first, as any of them may be any number. */
+/* Moved up first, as any of them may have any number. */
 static void arrange_files(int leash, int output)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -52,7 +53,7 @@ static void arrange_files(int leash, int output)
     mo_proc_entries_each("/proc/self/fd", close_other, NULL);
 }
 
-/* Of signals, only the end of a child is of interest, and that as a file. */
+/* Of signals only SIGCHLD matters, as a descriptor. */
 static int watch_children(void)
 {
     sigset_t set;
@@ -66,16 +67,15 @@ static void tell(mo_supervisor_event event, int value)
 {
     const mo_supervisor_message news = { event, value };
 
-    /* When nobody listens any more, the leash says so by itself. */
+    /* If the parent is gone, the control socket is closed. */
     if (send(LEASH, &news, sizeof news, MSG_NOSIGNAL) < 0)
         return;
 }
 
-/* -------------------------------------------------------------- leaving none
- */
+/* ------------------------------------------------------------- killing all */
 
-/* The parent of a process: what follows the state, which follows the name in
- * parentheses, in which anything may stand. */
+/* Parent of a process: the field after the state, which follows the name in
+ * parentheses, which may contain anything. */
 static pid_t parent_of(int pid)
 {
     char path[64], text[512];
@@ -94,7 +94,8 @@ static pid_t parent_of(int pid)
     return name_end && strlen(name_end) > 4 ? atoi(name_end + 4) : -1;
 }
 
-/* Those that left their group, and whose parents ended, are ours by now. */
+/* Processes that left their group, and whose parents ended, are our children
+ * by now (PR_SET_CHILD_SUBREAPER). */
 static void kill_adopted(int pid, void *context)
 {
     (void) context;
@@ -102,8 +103,8 @@ static void kill_adopted(int pid, void *context)
         kill(pid, SIGKILL);
 }
 
-/* Kills all that the command started.  The command is not waited for before,
- * so that its group is still its own. */
+/* Kills all that the command started. The command is not reaped before that,
+ * so that its process group id stays valid. */
 static int leave_none(pid_t command)
 {
     const struct timespec pause = { 0, ROUND_NS };
@@ -126,9 +127,9 @@ static int leave_none(pid_t command)
     return status;
 }
 
-/* ---------------------------------------------------------------- the watch */
+/* --------------------------------------------------------------- main loop */
 
-/* Whether the command has ended; others that did are laid to rest. */
+/* Returns whether the command has ended; reaps all other children. */
 static bool has_ended(pid_t command)
 {
     struct signalfd_siginfo drained;
@@ -147,7 +148,7 @@ static bool has_ended(pid_t command)
     }
 }
 
-/* False when the other end is gone. */
+/* Returns false when the other end is closed. */
 static bool pass_on(pid_t command)
 {
     int number;
@@ -158,7 +159,7 @@ static bool pass_on(pid_t command)
     return got > 0 || (got < 0 && errno == EINTR);
 }
 
-/* False when we were left alone. */
+/* Returns false when the parent is gone. */
 static bool watch(pid_t command)
 {
     struct pollfd files[] = { { .fd = LEASH, .events = POLLIN },

@@ -25,7 +25,7 @@ struct mo_workdir {
     char *path;
 };
 
-/* ----------------------------------------------------------------- removing */
+/* ---------------------------------------------------------------- removing */
 
 static void remove_content(int folder, int depth);
 
@@ -69,14 +69,14 @@ void mo_workdir_remove(const char *path)
     remove_entry(AT_FDCWD, path, 0);
 }
 
-/* ------------------------------------------------------------------ locking */
+/* ----------------------------------------------------------------- locking */
 
 static int open_folder(const char *path)
 {
     return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Whether the folder that was opened is still the one of that name. */
+/* Returns whether the opened folder is still the one of that name. */
 static bool is_there(int folder, const char *path)
 {
     struct stat opened, named;
@@ -86,13 +86,13 @@ static bool is_there(int folder, const char *path)
 }
 
 /*
- * A folder is without a holder for a moment after it was made, and another run
- * may take it for a stale one then.  Whoever removes a folder holds its lock;
- * so once we have it, the folder either is still there, and nobody will touch
- * it any more, or it is gone.
+ * A new folder is unlocked for a moment, and another run may take it for a
+ * stale one then. A folder is removed only under its lock; so once this
+ * process holds it, the folder either still exists, and no other process will
+ * touch it, or it is gone.
  *
- * Where folders cannot be locked (NFS) nobody can, so that no folder is taken
- * for stale.
+ * Where folders cannot be locked (NFS) no process can, so that no folder is
+ * taken for stale.
  */
 static bool hold(mo_workdir *workdir)
 {
@@ -110,7 +110,7 @@ static bool hold(mo_workdir *workdir)
     return false;
 }
 
-/* ----------------------------------------------------------------- sweeping */
+/* ----------------------------------------------------------- stale folders */
 
 static bool is_own_folder(int parent, const char *name)
 {
@@ -131,7 +131,7 @@ static void remove_if_stale(const char *path)
     close(folder);
 }
 
-/* That a stale folder stays is no reason to fail. */
+/* A stale folder that cannot be removed is no error. */
 static void sweep(const char *parent)
 {
     DIR *entries = opendir(parent);
@@ -153,9 +153,9 @@ static void sweep(const char *parent)
     closedir(entries);
 }
 
-/* ------------------------------------------------------------------- making */
+/* ---------------------------------------------------------------- creating */
 
-/* Solvers run elsewhere, so it has to be a path from the root. */
+/* Solvers run in other folders, so it has to be an absolute path. */
 static char *temporary_folder(void)
 {
     const char *named = getenv("TMPDIR");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * workdir.h - a private folder for one run, gone afterwards.
+ * workdir.h - a private temporary folder for one run, removed afterwards.
  *
- * Under TMPDIR, and locked, which the kernel undoes when we end; folders that
- * nobody has locked were left by a run that was killed, and the next run
+ * It is under TMPDIR, and locked (flock), which ends with the process;
+ * unlocked folders were left by a run that was killed, and the next run
  * removes them.
  */
 #ifndef MO_SOLVERS_PROCESS_WORKDIR_H
@@ -17,18 +17,19 @@ typedef struct mo_workdir mo_workdir;
 mo_status mo_workdir_new(mo_workdir **workdir, mo_error *err);
 const char *mo_workdir_path(const mo_workdir *workdir);
 
-/* A path in it; the caller frees it.  NULL when there is no memory. */
+/* Returns the path of a file in it, which the caller frees; NULL when out of
+ * memory. */
 char *mo_workdir_file(const mo_workdir *workdir, const char *name);
 
 /* Opens a new file folder/name for writing; the caller closes *out. */
 mo_status mo_workdir_create_file(const char *folder, const char *name,
                                  mo_out **out, mo_error *err);
 
-/* Removes it with all that is in it.  NULL is allowed. */
+/* Removes it with its contents and frees it. NULL is allowed. */
 void mo_workdir_free(mo_workdir *workdir);
 
-/* Removes any folder with all that is in it, as far as that goes.  Links in it
- * are removed, not followed. */
+/* Removes any folder with its contents, as far as possible. Symbolic links in
+ * it are removed, not followed. */
 void mo_workdir_remove(const char *path);
 
 #endif

@@ -85,7 +85,7 @@ mo_status mo_mip_start_file_convert(const char *path, const mo_solver *solver,
     mo_status status;
 
     *copy = NULL;
-    if (solver && !solver->starts) {
+    if (solver && !solver->accepts_start) {
         if (!logger->quiet)
             fprintf(stderr, "%s: %s reads no starts\n", logger->command,
                     solver->title);

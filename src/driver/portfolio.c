@@ -117,9 +117,9 @@ mo_status mo_portfolio_member_query_version(mo_portfolio_member *e,
     mo_driver_log_info(logger, "%s %s, %s", e->solver->title,
                        version ? version : "of some version",
                        by_library ? found->library : found->program);
-    if (found->trouble && !logger->quiet)
+    if (found->defect && !logger->quiet)
         fprintf(stderr, "%s: %s: %s\n", logger->command, e->solver->title,
-                found->trouble);
+                found->defect);
     return MO_OK;
 }
 
@@ -154,7 +154,7 @@ static mo_status find_one(const mo_portfolio_options *o,
         return status;
     }
     if (o->time_s > 0)
-        e->found.patience_s = fmin(o->time_s / 2, MOST_PATIENCE_S);
+        e->found.query_timeout_s = fmin(o->time_s / 2, MOST_PATIENCE_S);
     if (status == MO_OK)
         status = mo_portfolio_member_query_version(e, logger, err);
     c->n++;

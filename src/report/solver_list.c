@@ -41,7 +41,7 @@ void mo_report_solvers_text(const mo_report_solver_row *rows, int n,
                       solver->help);
         put_path("program", found->program, out);
         put_path("library", has_library(&rows[i]) ? found->library : NULL, out);
-        put_path("but", found->trouble, out);
+        put_path("but", found->defect, out);
     }
 }
 
@@ -81,10 +81,10 @@ void mo_report_solvers_json(const mo_report_solver_row *rows, int n,
                  found->version ? found->version : found->library_version, out);
         put_text("program", found->program, out);
         put_text("library", has_library(&rows[i]) ? found->library : NULL, out);
-        put_text("trouble", found->trouble, out);
+        put_text("trouble", found->defect, out);
         put_limits(rows[i].solver->limits, out);
         mo_out_printf(out, ", \"starts\": %s}",
-                      rows[i].solver->starts ? "true" : "false");
+                      rows[i].solver->accepts_start ? "true" : "false");
     }
     mo_out_text(out, "\n]\n");
 }

@@ -262,7 +262,7 @@ START_TEST(each_tells_its_version)
     MUST(mo_solver_query_version(solver, MO_SOLVER_VIA_PROCESS, &found, &err));
     ck_assert_msg(found.version != NULL, "%s: %s", solver->name, found.program);
     ck_assert_ptr_nonnull(strchr(found.version, '.'));
-    ck_assert_ptr_null(found.trouble);
+    ck_assert_ptr_null(found.defect);
     mo_solver_install_clear(&found);
 }
 END_TEST
@@ -459,7 +459,7 @@ START_TEST(presolve_that_lies_is_found_out)
                                  &found, &err));
     ck_assert_str_eq(found.version, "1.8.0");
     ck_assert(found.no_presolve);
-    ck_assert_ptr_nonnull(strstr(found.trouble, "presolve"));
+    ck_assert_ptr_nonnull(strstr(found.defect, "presolve"));
     mo_solver_install_clear(&found);
 }
 END_TEST

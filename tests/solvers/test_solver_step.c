@@ -114,7 +114,7 @@ START_TEST(a_line_tells_what_it_tells)
 {
     const mo_solver *solver = mo_solver_by_name(lines[_i].solver);
     mo_solver_progress step;
-    bool tells = solver->step(lines[_i].line, &step);
+    bool tells = solver->parse_log_line(lines[_i].line, &step);
 
     ck_assert_msg(tells || lines[_i].incumbent == NONE, "%s", lines[_i].line);
     if (!tells) {
@@ -148,7 +148,7 @@ START_TEST(gurobi_claims_in_its_log)
 {
     mo_solver_progress step;
 
-    ck_assert(mo_solver_gurobi.step(claims[_i].line, &step));
+    ck_assert(mo_solver_gurobi.parse_log_line(claims[_i].line, &step));
     ck_assert(step.has_claim);
     ck_assert_int_eq(step.claim, claims[_i].claim);
 }
@@ -183,7 +183,7 @@ START_TEST(any_line_is_harmless)
 
     for (const mo_solver *const *s = mo_solver_table; *s; s++)
         for (int i = 0; i < COUNT(odd); i++)
-            if ((*s)->step(odd[i], &step))
+            if ((*s)->parse_log_line(odd[i], &step))
                 ck_assert(!step.has_bound || step.bound == step.bound);
 }
 END_TEST

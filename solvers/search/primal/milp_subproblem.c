@@ -92,7 +92,7 @@ static mo_status write_start(subproblem *a, mo_error *err)
     mo_out *out;
     mo_status status;
 
-    if (!a->options->solver->starts || !mo_model_has_start(&a->model))
+    if (!a->options->solver->accepts_start || !mo_model_has_start(&a->model))
         return MO_OK;
     a->start_path = mo_workdir_file(a->folder, names[layout]);
     if (!a->start_path)
