@@ -16,8 +16,9 @@ enum { LISTED = 100 };
 enum { ANY_UNIT_NS = 1000 };
 
 /* Turns an error in the solution into the verdict. */
-static mo_status complain(mo_answer_evaluation *j, const char *rule,
-                          mo_status status, const mo_error *why, mo_error *err)
+static mo_status set_complaint(mo_answer_evaluation *j, const char *rule,
+                               mo_status status, const mo_error *why,
+                               mo_error *err)
 {
     if (status == MO_E_INPUT) {
         snprintf(j->complaint, sizeof j->complaint, "%s%.900s", rule,
@@ -29,8 +30,8 @@ static mo_status complain(mo_answer_evaluation *j, const char *rule,
     return status;
 }
 
-static mo_status judge(const mo_instance *x, mo_answer_evaluation *j,
-                       mo_error *err)
+static mo_status validate_schedule(const mo_instance *x,
+                                   mo_answer_evaluation *j, mo_error *err)
 {
     mo_status status = mo_validate(x, j->schedule, LISTED, &j->verdict, err);
 
@@ -62,7 +63,7 @@ static int64_t later(int64_t a, int64_t b)
 }
 
 /* Sets the ends that follow from the claimed starts. */
-static void end_as_claimed(const mo_instance *x, mo_schedule *s)
+static void set_claimed_ends(const mo_instance *x, mo_schedule *s)
 {
     s->makespan_ns = 0;
     for (int i = 0; i < s->n; i++)
@@ -77,13 +78,13 @@ static void end_as_claimed(const mo_instance *x, mo_schedule *s)
     }
 }
 
-static mo_status stands(const mo_instance *x, mo_schedule *s, bool *valid,
-                        mo_error *err)
+static mo_status is_valid_as_claimed(const mo_instance *x, mo_schedule *s,
+                                     bool *valid, mo_error *err)
 {
     mo_verdict *verdict = NULL;
     mo_status status;
 
-    end_as_claimed(x, s);
+    set_claimed_ends(x, s);
     status = mo_validate(x, s, 1, &verdict, err);
     *valid = status == MO_OK && verdict->n == 0;
     mo_verdict_free(verdict);
@@ -92,23 +93,23 @@ static mo_status stands(const mo_instance *x, mo_schedule *s, bool *valid,
 
 /* Where memory is freed after use, an op may have to wait for it: such an op
  * keeps its claimed time. */
-static mo_status time_anew(const mo_instance *x, bool timed, mo_schedule *s,
-                           mo_error *err)
+static mo_status recompute_times(const mo_instance *x, bool timed,
+                                 mo_schedule *s, mo_error *err)
 {
     bool valid = false;
     mo_status status = MO_OK;
 
     if (timed && s->regime.memory == MO_MEMORY_LIVE)
-        status = stands(x, s, &valid, err);
+        status = is_valid_as_claimed(x, s, &valid, err);
     return status == MO_OK && !valid ? mo_schedule_left_shift(x, s, err)
                                      : status;
 }
 
-static mo_status judge_schedule(const mo_solution *solution,
-                                const mo_provenance *origin,
-                                const mo_instance *x, const mo_regime *regime,
-                                double tolerance, mo_answer_evaluation *j,
-                                mo_error *err)
+static mo_status evaluate_schedule(const mo_solution *solution,
+                                   const mo_provenance *origin,
+                                   const mo_instance *x,
+                                   const mo_regime *regime, double tolerance,
+                                   mo_answer_evaluation *j, mo_error *err)
 {
     int64_t unit_ns = origin->has_unit ? origin->unit_ns : ANY_UNIT_NS;
     mo_error why = { 0 };
@@ -116,24 +117,25 @@ static mo_status judge_schedule(const mo_solution *solution,
                                           tolerance, &j->schedule, &why);
 
     if (status != MO_OK)
-        return complain(j, "", status, &why, err);
+        return set_complaint(j, "", status, &why, err);
     if (origin->has_unit)
         j->claim_ns = j->schedule->makespan_ns;
-    status = time_anew(x, origin->has_unit, j->schedule, &why);
+    status = recompute_times(x, origin->has_unit, j->schedule, &why);
     if (status != MO_OK) {
         mo_schedule_free(j->schedule);
         j->schedule = NULL;
-        return complain(j, "(1a) ", status, &why, err);
+        return set_complaint(j, "(1a) ", status, &why, err);
     }
     compare_claim(tolerance, j);
-    return judge(x, j, err);
+    return validate_schedule(x, j, err);
 }
 
 /* Sequential schedule, for a placement that list scheduling refuses:
  * validation reports what is wrong with it. */
-static mo_status time_in_order(const mo_instance *x, const mo_regime *regime,
-                               const int *device, mo_schedule **schedule,
-                               mo_error *err)
+static mo_status schedule_sequentially(const mo_instance *x,
+                                       const mo_regime *regime,
+                                       const int *device,
+                                       mo_schedule **schedule, mo_error *err)
 {
     mo_schedule *s = NULL;
     mo_status status = mo_schedule_new(x, regime, device, &s, err);
@@ -167,13 +169,14 @@ mo_status mo_answer_evaluate_placement(const mo_instance *x,
                                  .single = MO_FREE };
     status = mo_heft(x, regime, device, &j->schedule, err);
     if (status == MO_OK && !j->schedule)
-        status = time_in_order(x, regime, device, &j->schedule, err);
-    return status == MO_OK ? judge(x, j, err) : status;
+        status = schedule_sequentially(x, regime, device, &j->schedule, err);
+    return status == MO_OK ? validate_schedule(x, j, err) : status;
 }
 
-static mo_status judge_bare(const mo_solution *solution, const mo_instance *x,
-                            const mo_regime *regime, double tolerance,
-                            mo_answer_evaluation *j, mo_error *err)
+static mo_status evaluate_bare(const mo_solution *solution,
+                               const mo_instance *x, const mo_regime *regime,
+                               double tolerance, mo_answer_evaluation *j,
+                               mo_error *err)
 {
     int *device = calloc((size_t) x->n + 1, sizeof *device);
     mo_error why = { 0 };
@@ -185,7 +188,7 @@ static mo_status judge_bare(const mo_solution *solution, const mo_instance *x,
     if (status == MO_OK)
         status = mo_answer_evaluate_placement(x, regime, device, j, err);
     else
-        status = complain(j, "", status, &why, err);
+        status = set_complaint(j, "", status, &why, err);
     free(device);
     return status;
 }
@@ -200,8 +203,8 @@ mo_status mo_answer_evaluate_solution(const mo_solution *solution,
                                  .single = MO_FREE };
     if (origin->has_options &&
         !mo_formulation_of(origin->formulation)->knows_regime)
-        return judge_bare(solution, x, regime, tolerance, j, err);
-    return judge_schedule(solution, origin, x, regime, tolerance, j, err);
+        return evaluate_bare(solution, x, regime, tolerance, j, err);
+    return evaluate_schedule(solution, origin, x, regime, tolerance, j, err);
 }
 
 mo_status mo_answer_evaluation_reject(const char *why, mo_answer_evaluation *j)

@@ -9,14 +9,14 @@
 #include "solvers/formats/json_stream.h"
 #include "solvers/formats/solfmt.h"
 
-typedef struct listing {
+typedef struct list_reader {
     const mo_instance *x;
     mo_arena *arena;
     mo_intern *ops, *devices; /* numbers as in the instance */
     int *device;
-} listing;
+} list_reader;
 
-static const char *after_mark(const char *text)
+static const char *skip_byte_order_mark(const char *text)
 {
     return mo_solfmt_has_prefix(text, "\xef\xbb\xbf") ? text + 3 : text;
 }
@@ -43,7 +43,7 @@ static const char *find_comment(const char *at, const char *end)
 }
 
 /* Returns false for an empty line. */
-static bool cut_line(const char *at, const char *end, pair *p)
+static bool split_line(const char *at, const char *end, pair *p)
 {
     end = find_comment(at, end);
     while (at < end && is_blank(*at))
@@ -100,7 +100,7 @@ static bool is_column(const char *word, const char *end)
 
 /* Provenance marks and headers of solution files: no placement list has
  * them. */
-static bool marks_solution(const char *line)
+static bool is_solution_mark(const char *line)
 {
     static const char *const marks[] = { "=obj=", "# Solution for model",
                                          "# Objective value", "# MIP start" };
@@ -121,9 +121,9 @@ static bool sniff_lines(const char *at)
         const char *end = at + strcspn(at, "\n");
         pair p;
 
-        if (marks_solution(at))
+        if (is_solution_mark(at))
             return false;
-        if (cut_line(at, end, &p)) {
+        if (split_line(at, end, &p)) {
             if (p.op == p.op_end || has_blank(p.op, p.op_end))
                 return false;
             other = other || !is_value(p.on, p.on_end) ||
@@ -151,30 +151,30 @@ static bool sniff_json(const char *at)
 
 bool mo_placement_list_sniff(const char *text)
 {
-    const char *at = after_mark(text);
+    const char *at = skip_byte_order_mark(text);
 
     at += strspn(at, " \t\r\n");
     return *at == '{' ? sniff_json(at) : sniff_lines(at);
 }
 
-static mo_status refuse(const mo_solfmt_reader *r, const char *what,
-                        const char *name, const char *end, mo_error *err)
+static mo_status fail_line(const mo_solfmt_reader *r, const char *what,
+                           const char *name, const char *end, mo_error *err)
 {
     return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                       "there is no %s '%.*s'", what,
                       (int) (end - name < 200 ? end - name : 200), name);
 }
 
-static mo_status put(listing *l, const mo_solfmt_reader *r, const pair *p,
-                     mo_error *err)
+static mo_status put_device(list_reader *l, const mo_solfmt_reader *r,
+                            const pair *p, mo_error *err)
 {
     int i = mo_intern_find(l->ops, p->op, (size_t) (p->op_end - p->op));
     int k = mo_intern_find(l->devices, p->on, (size_t) (p->on_end - p->on));
 
     if (i < 0)
-        return refuse(r, "op", p->op, p->op_end, err);
+        return fail_line(r, "op", p->op, p->op_end, err);
     if (k < 0)
-        return refuse(r, "device", p->on, p->on_end, err);
+        return fail_line(r, "device", p->on, p->on_end, err);
     if (l->device[i] != MO_FREE && l->device[i] != k)
         return mo_fail(err, MO_E_INPUT,
                        "(1c) op '%.200s' is on two devices, %.60s and %.60s",
@@ -184,24 +184,24 @@ static mo_status put(listing *l, const mo_solfmt_reader *r, const pair *p,
     return MO_OK;
 }
 
-static mo_status read_lines(listing *l, mo_solfmt_reader *r, mo_error *err)
+static mo_status read_lines(list_reader *l, mo_solfmt_reader *r, mo_error *err)
 {
     mo_status status = MO_OK;
 
     while (status == MO_OK && mo_solfmt_next_nonblank_line(r)) {
         pair p;
 
-        if (!cut_line(r->word, r->line_end, &p))
+        if (!split_line(r->word, r->line_end, &p))
             continue;
         if (p.op == p.op_end)
             return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                               "a line has an op and its device");
-        status = put(l, r, &p, err);
+        status = put_device(l, r, &p, err);
     }
     return status;
 }
 
-static mo_status take_place(mo_solfmt_reader *r, const mo_solfmt_token *key,
+static mo_status read_place(mo_solfmt_reader *r, const mo_solfmt_token *key,
                             void *state, mo_error *err)
 {
     mo_solfmt_token on;
@@ -211,18 +211,18 @@ static mo_status take_place(mo_solfmt_reader *r, const mo_solfmt_token *key,
         const pair p = { key->at, key->at + key->length, on.at,
                          on.at + on.length };
 
-        status = put(state, r, &p, err);
+        status = put_device(state, r, &p, err);
     }
     return status;
 }
 
 /* {"placement": {...}, ...}, as our commands write it: other members are
  * skipped. */
-static mo_status take_member(mo_solfmt_reader *r, const mo_solfmt_token *key,
+static mo_status read_member(mo_solfmt_reader *r, const mo_solfmt_token *key,
                              void *state, mo_error *err)
 {
     if (mo_solfmt_token_is(key, "placement"))
-        return mo_json_stream_object(r, take_place, state, err);
+        return mo_json_stream_object(r, read_place, state, err);
     return mo_json_stream_skip(r, err);
 }
 
@@ -238,10 +238,10 @@ static bool is_wrapped(const char *text)
     return *at == ':' && at[1 + strspn(at + 1, " \t\r\n")] == '{';
 }
 
-static mo_status read_json(listing *l, mo_solfmt_reader *r, mo_error *err)
+static mo_status read_json(list_reader *l, mo_solfmt_reader *r, mo_error *err)
 {
     mo_status status = mo_json_stream_object(
-        r, is_wrapped(r->at) ? take_member : take_place, l, err);
+        r, is_wrapped(r->at) ? read_member : read_place, l, err);
 
     return status == MO_OK ? mo_json_stream_end(r, err) : status;
 }
@@ -260,7 +260,7 @@ static mo_status intern_all(mo_arena *arena, const char *const *names, int n,
     return status;
 }
 
-static mo_status open_listing(listing *l, mo_error *err)
+static mo_status open_reader(list_reader *l, mo_error *err)
 {
     mo_status status;
 
@@ -276,14 +276,14 @@ static mo_status open_listing(listing *l, mo_error *err)
     return status;
 }
 
-static void close_listing(listing *l)
+static void close_reader(list_reader *l)
 {
     mo_intern_free(l->devices);
     mo_intern_free(l->ops);
     mo_arena_free(l->arena);
 }
 
-static mo_status check_all(const listing *l, mo_error *err)
+static mo_status check_all(const list_reader *l, mo_error *err)
 {
     for (int i = 0; i < l->x->n; i++)
         if (l->device[i] == MO_FREE)
@@ -296,18 +296,18 @@ mo_status mo_placement_list_read(const char *file, char *text, size_t size,
                                  const mo_instance *x, int *device,
                                  mo_error *err)
 {
-    listing l = { .x = x, .device = device };
-    char *begin = text + (after_mark(text) - text);
+    list_reader l = { .x = x, .device = device };
+    char *begin = text + (skip_byte_order_mark(text) - text);
     mo_solfmt_reader r = {
         .file = file, .begin = begin, .at = begin, .end = text + size
     };
     bool is_json = begin[strspn(begin, " \t\r\n")] == '{';
-    mo_status status = open_listing(&l, err);
+    mo_status status = open_reader(&l, err);
 
     if (status == MO_OK)
         status = is_json ? read_json(&l, &r, err) : read_lines(&l, &r, err);
     if (status == MO_OK)
         status = check_all(&l, err);
-    close_listing(&l);
+    close_reader(&l);
     return status;
 }

@@ -11,21 +11,22 @@
 
 enum { DIGITS = 16 };
 
-static mo_status refuse(const mo_solution_value *column, const char *why,
-                        mo_error *err)
+static mo_status fail_column(const mo_solution_value *column, const char *why,
+                             mo_error *err)
 {
     return mo_fail(err, MO_E_INPUT, "column %.100s %s", column->name, why);
 }
 
-static mo_status refuse_words(const mo_solution_value *column, mo_error *err)
+static mo_status fail_option_words(const mo_solution_value *column,
+                                   mo_error *err)
 {
-    return refuse(column,
-                  "tells what its model was made of, but not so that "
-                  "this version understands it",
-                  err);
+    return fail_column(column,
+                       "tells what its model was made of, but not so that "
+                       "this version understands it",
+                       err);
 }
 
-static bool read_hex(const char *text, uint64_t *digest)
+static bool parse_hex(const char *text, uint64_t *digest)
 {
     static const char hex[] = "0123456789abcdef";
 
@@ -37,28 +38,28 @@ static bool read_hex(const char *text, uint64_t *digest)
     return true;
 }
 
-static mo_status take_digest(const mo_solution_value *column, const char *text,
+static mo_status read_digest(const mo_solution_value *column, const char *text,
                              bool *has, uint64_t *digest, mo_error *err)
 {
     if (*has)
-        return refuse(column,
-                      "is the second of its kind; a solution is of "
-                      "one model",
-                      err);
+        return fail_column(column,
+                           "is the second of its kind; a solution is of "
+                           "one model",
+                           err);
     *has = true;
-    return read_hex(text, digest) ? MO_OK : refuse_words(column, err);
+    return parse_hex(text, digest) ? MO_OK : fail_option_words(column, err);
 }
 
-static mo_status take_unit(const mo_solution_value *column, const char *text,
+static mo_status read_unit(const mo_solution_value *column, const char *text,
                            mo_provenance *origin, mo_error *err)
 {
     if (origin->has_unit)
-        return refuse(column, "is the second of its kind", err);
+        return fail_column(column, "is the second of its kind", err);
     origin->has_unit = true;
     if (mo_number_read_int(text, strlen(text), &origin->unit_ns) !=
             MO_NUMBER_OK ||
         origin->unit_ns < 1 || origin->unit_ns > MO_MAX_TIME_NS)
-        return refuse_words(column, err);
+        return fail_option_words(column, err);
     return MO_OK;
 }
 
@@ -94,7 +95,7 @@ static bool is_formulation(const char *word)
     return *f != NULL;
 }
 
-static bool read_options(const char *at, mo_provenance *origin)
+static bool parse_options(const char *at, mo_provenance *origin)
 {
     char word[3][16];
     int congestion, tensors, memory;
@@ -116,44 +117,45 @@ static bool read_options(const char *at, mo_provenance *origin)
     return is_formulation(origin->formulation);
 }
 
-static mo_status take_options(const mo_solution_value *column, const char *text,
-                              mo_provenance *origin, mo_error *err)
+static mo_status read_option_column(const mo_solution_value *column,
+                                    const char *text, mo_provenance *origin,
+                                    mo_error *err)
 {
     if (origin->has_options)
-        return refuse(column, "is the second of its kind", err);
+        return fail_column(column, "is the second of its kind", err);
     origin->has_options = true;
-    return read_options(text, origin) ? MO_OK : refuse_words(column, err);
+    return parse_options(text, origin) ? MO_OK : fail_option_words(column, err);
 }
 
-static mo_status take(const mo_solution_value *column, mo_provenance *o,
-                      mo_error *err)
+static mo_status read_column(const mo_solution_value *column, mo_provenance *o,
+                             mo_error *err)
 {
     const char *at = column->name + sizeof PREFIX - 1;
     const char *text = at[0] && at[1] == '_' ? at + 2 : "";
 
     if (!(column->value >= 1 - MO_ANSWER_TOLERANCE &&
           column->value <= 1 + MO_ANSWER_TOLERANCE))
-        return refuse(column,
-                      "is not 1, as its model says; is this a "
-                      "solution?",
-                      err);
+        return fail_column(column,
+                           "is not 1, as its model says; is this a "
+                           "solution?",
+                           err);
     switch (at[0]) {
     case 'g':
-        return take_digest(column, text, &o->has_graph, &o->graph, err);
+        return read_digest(column, text, &o->has_graph, &o->graph, err);
     case 'c':
-        return take_digest(column, text, &o->has_cluster, &o->cluster, err);
+        return read_digest(column, text, &o->has_cluster, &o->cluster, err);
     case 'p':
-        return take_digest(column, text, &o->has_profile, &o->profile, err);
+        return read_digest(column, text, &o->has_profile, &o->profile, err);
     case 'f':
-        return take_digest(column, text, &o->has_rules, &o->rules, err);
+        return read_digest(column, text, &o->has_rules, &o->rules, err);
     case 'i':
-        return take_digest(column, text, &o->has_instance, &o->instance, err);
+        return read_digest(column, text, &o->has_instance, &o->instance, err);
     case 'o':
-        return take_options(column, text, o, err);
+        return read_option_column(column, text, o, err);
     case 'u':
-        return take_unit(column, text, o, err);
+        return read_unit(column, text, o, err);
     default:
-        return refuse_words(column, err);
+        return fail_option_words(column, err);
     }
 }
 
@@ -168,7 +170,7 @@ mo_status mo_answer_provenance(const mo_solution *solution,
 
         if (column->name &&
             strncmp(column->name, PREFIX, sizeof PREFIX - 1) == 0)
-            status = take(column, origin, err);
+            status = read_column(column, origin, err);
     }
     return status;
 }

@@ -28,12 +28,12 @@ static const char *find_in_line(const char *line, const char *text)
     return NULL;
 }
 
-static bool sniff(const char *text)
+static bool sniff_cbc(const char *text)
 {
     return find_in_line(text, objective_mark) != NULL;
 }
 
-static mo_solution_status claim_of(const char *line, double objective)
+static mo_solution_status status_of(const char *line, double objective)
 {
     if (mo_solfmt_has_prefix(line, "Infeasible") ||
         mo_solfmt_has_prefix(line, "Integer infeasible"))
@@ -62,19 +62,19 @@ static mo_status read_first_line(mo_solfmt_reader *r, mo_error *err)
     if (status != MO_OK)
         return status;
     mo_solfmt_set_objective(r, objective);
-    r->solution->claim = claim_of(line, objective);
+    r->solution->claim = status_of(line, objective);
     return MO_OK;
 }
 
 /* The columns' numbers so far. */
-typedef struct numbering {
+typedef struct column_numbers {
     bool from_zero; /* the first of them was 0 */
     bool after_rows;
-} numbering;
+} column_numbers;
 
 /* The number 0 for the second time, with another name: the lines before were
  * rows. (With the same name it is a duplicate column.) */
-static bool begins_anew(const mo_solfmt_reader *r)
+static bool starts_columns(const mo_solfmt_reader *r)
 {
     mo_solfmt_reader ahead = *r;
     mo_solfmt_token name;
@@ -84,8 +84,8 @@ static bool begins_anew(const mo_solfmt_reader *r)
 }
 
 /* Drops the rows when the first column comes. */
-static mo_status take_number(mo_solfmt_reader *r, numbering *so_far,
-                             mo_error *err)
+static mo_status check_number(mo_solfmt_reader *r, column_numbers *numbers,
+                              mo_error *err)
 {
     mo_solfmt_token number;
     double ignored;
@@ -97,25 +97,25 @@ static mo_status take_number(mo_solfmt_reader *r, numbering *so_far,
                           "not a column's number, name, value and cost");
     zero = mo_solfmt_token_is(&number, "0");
     if (r->n == 0)
-        so_far->from_zero = zero;
-    if (!zero || !so_far->from_zero || !begins_anew(r))
+        numbers->from_zero = zero;
+    if (!zero || !numbers->from_zero || !starts_columns(r))
         return MO_OK;
-    if (so_far->after_rows)
+    if (numbers->after_rows)
         return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                           "another column with the number 0");
-    so_far->after_rows = true;
+    numbers->after_rows = true;
     r->n = 0;
     return MO_OK;
 }
 
-static mo_status read_column(mo_solfmt_reader *r, numbering *so_far,
+static mo_status read_column(mo_solfmt_reader *r, column_numbers *numbers,
                              mo_error *err)
 {
     double ignored;
     mo_status status;
 
     mo_solfmt_skip_text(r, "**");
-    status = take_number(r, so_far, err);
+    status = check_number(r, numbers, err);
     if (status == MO_OK)
         status = mo_solfmt_read_pair(r, err);
     if (status == MO_OK)
@@ -123,14 +123,14 @@ static mo_status read_column(mo_solfmt_reader *r, numbering *so_far,
     return status == MO_OK ? mo_solfmt_expect_end_of_line(r, err) : status;
 }
 
-static mo_status read(mo_solfmt_reader *r, mo_error *err)
+static mo_status read_cbc(mo_solfmt_reader *r, mo_error *err)
 {
-    numbering so_far = { 0 };
+    column_numbers numbers = { 0 };
     mo_status status = read_first_line(r, err);
 
     while (status == MO_OK && mo_solfmt_next_nonblank_line(r))
-        status = read_column(r, &so_far, err);
+        status = read_column(r, &numbers, err);
     return status;
 }
 
-const mo_solfmt mo_solfmt_cbc = { "cbc", "CBC", sniff, read };
+const mo_solfmt mo_solfmt_cbc = { "cbc", "CBC", sniff_cbc, read_cbc };

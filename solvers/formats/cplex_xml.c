@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "ingest/xml.h"
 
-static bool sniff(const char *text)
+static bool sniff_cplex(const char *text)
 {
     return *text == '<';
 }
@@ -56,7 +56,7 @@ static const struct {
     { 132, MO_SOLUTION_STATUS_NO_SOLUTION },
 };
 
-static mo_solution_status claim_of(double code)
+static mo_solution_status status_of(double code)
 {
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
         if (statuses[i].code == code)
@@ -103,7 +103,7 @@ static mo_status read_header(document *d, const mo_xml_element *element,
         status =
             read_number(d, element, "solutionStatusValue", &has, &code, err);
     if (status == MO_OK && has)
-        d->r->solution->claim = claim_of(code);
+        d->r->solution->claim = status_of(code);
     return status;
 }
 
@@ -140,8 +140,8 @@ static mo_status check_root(document *d, const mo_xml_element *element,
                       element->name);
 }
 
-static mo_status start(void *state, const mo_xml_element *element,
-                       mo_error *err)
+static mo_status start_element(void *state, const mo_xml_element *element,
+                               mo_error *err)
 {
     document *d = state;
 
@@ -160,17 +160,17 @@ static mo_status start(void *state, const mo_xml_element *element,
     return MO_OK;
 }
 
-static mo_status end(void *state, const char *name, const char *text,
-                     size_t length, int line, mo_error *err)
+static mo_status end_element(void *state, const char *name, const char *text,
+                             size_t length, int line, mo_error *err)
 {
     (void) state, (void) name, (void) text, (void) length, (void) line;
     (void) err;
     return MO_OK;
 }
 
-static mo_status read(mo_solfmt_reader *r, mo_error *err)
+static mo_status read_cplex(mo_solfmt_reader *r, mo_error *err)
 {
-    static const mo_xml_handler handler = { start, end };
+    static const mo_xml_handler handler = { start_element, end_element };
     document d = { .r = r };
     mo_xml *xml = NULL;
     mo_solution_status *claim = &r->solution->claim;
@@ -186,4 +186,5 @@ static mo_status read(mo_solfmt_reader *r, mo_error *err)
     return status;
 }
 
-const mo_solfmt mo_solfmt_cplex = { "cplex", "CPLEX (XML)", sniff, read };
+const mo_solfmt mo_solfmt_cplex = { "cplex", "CPLEX (XML)", sniff_cplex,
+                                    read_cplex };

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-static bool sniff(const char *text)
+static bool sniff_glpk_plain(const char *text)
 {
     while (*text == 'c' && strchr(" \t\r\n", text[1])) {
         if (text[1] == '\0')
@@ -28,13 +28,13 @@ static bool sniff(const char *text)
            mo_solfmt_has_prefix(text, "s ipt ");
 }
 
-typedef struct head {
+typedef struct plain_header {
     double rows, columns;
     bool basic; /* lines have a status before the value */
-} head;
+} plain_header;
 
 /* One letter: o, f, n, u (and i, infeasible, of LPs). */
-static mo_solution_status claim_of(const mo_solfmt_token *status)
+static mo_solution_status status_of(const mo_solfmt_token *status)
 {
     switch (*status->at) {
     case 'o':
@@ -50,10 +50,10 @@ static mo_solution_status claim_of(const mo_solfmt_token *status)
 
 /* Status of a basic solution by two letters: n of the dual is unbounded, two f
  * are optimal. */
-static mo_solution_status basic_claim(const mo_solfmt_token *primal,
-                                      const mo_solfmt_token *dual)
+static mo_solution_status basic_status(const mo_solfmt_token *primal,
+                                       const mo_solfmt_token *dual)
 {
-    mo_solution_status claim = claim_of(primal);
+    mo_solution_status claim = status_of(primal);
 
     if (claim != MO_SOLUTION_STATUS_FEASIBLE)
         return claim;
@@ -63,7 +63,8 @@ static mo_solution_status basic_claim(const mo_solfmt_token *primal,
                             : MO_SOLUTION_STATUS_FEASIBLE;
 }
 
-static mo_status read_claim(mo_solfmt_reader *r, const head *h, mo_error *err)
+static mo_status read_claim(mo_solfmt_reader *r, const plain_header *h,
+                            mo_error *err)
 {
     mo_solfmt_token primal, dual;
     bool whole = mo_solfmt_next_token(r, &primal);
@@ -73,11 +74,12 @@ static mo_status read_claim(mo_solfmt_reader *r, const head *h, mo_error *err)
     if (!whole)
         return mo_solfmt_fail_truncated(r, "the solution's status", err);
     r->solution->claim =
-        h->basic ? basic_claim(&primal, &dual) : claim_of(&primal);
+        h->basic ? basic_status(&primal, &dual) : status_of(&primal);
     return MO_OK;
 }
 
-static mo_status read_head(mo_solfmt_reader *r, head *h, mo_error *err)
+static mo_status read_header(mo_solfmt_reader *r, plain_header *h,
+                             mo_error *err)
 {
     mo_solfmt_token word;
     double objective;
@@ -104,7 +106,8 @@ static mo_status read_head(mo_solfmt_reader *r, head *h, mo_error *err)
 }
 
 /* After "j": a number, an optional status, the value. */
-static mo_status read_column(mo_solfmt_reader *r, const head *h, mo_error *err)
+static mo_status read_column(mo_solfmt_reader *r, const plain_header *h,
+                             mo_error *err)
 {
     static const mo_solfmt_token nameless = { 0 };
     double number, value;
@@ -125,8 +128,8 @@ static mo_status read_column(mo_solfmt_reader *r, const head *h, mo_error *err)
                            : status;
 }
 
-static mo_status read_lines(mo_solfmt_reader *r, const head *h, bool *ended,
-                            mo_error *err)
+static mo_status read_lines(mo_solfmt_reader *r, const plain_header *h,
+                            bool *ended, mo_error *err)
 {
     mo_status status = MO_OK;
     mo_solfmt_token kind;
@@ -146,11 +149,11 @@ static mo_status read_lines(mo_solfmt_reader *r, const head *h, bool *ended,
     return status;
 }
 
-static mo_status read(mo_solfmt_reader *r, mo_error *err)
+static mo_status read_glpk_plain(mo_solfmt_reader *r, mo_error *err)
 {
     bool ended, begun;
-    head h;
-    mo_status status = read_head(r, &h, err);
+    plain_header h;
+    mo_status status = read_header(r, &h, err);
     int head_line = r->line;
 
     if (status == MO_OK)
@@ -170,5 +173,5 @@ static mo_status read(mo_solfmt_reader *r, mo_error *err)
 }
 
 const mo_solfmt mo_solfmt_glpk_plain = { "glpk-plain",
-                                         "GLPK (-w), HiGHS (style 2)", sniff,
-                                         read };
+                                         "GLPK (-w), HiGHS (style 2)",
+                                         sniff_glpk_plain, read_glpk_plain };

@@ -24,7 +24,7 @@
  */
 #include "solvers/formats/solfmt.h"
 
-static bool sniff(const char *text)
+static bool sniff_glpk_printable(const char *text)
 {
     return mo_solfmt_has_prefix(text, "Problem:");
 }
@@ -87,8 +87,8 @@ static bool is_column_heading(mo_solfmt_reader *r)
 }
 
 /* Reads header and rows, up to the heading of the columns. */
-static mo_status read_head(mo_solfmt_reader *r, bool *has_columns,
-                           mo_error *err)
+static mo_status read_header(mo_solfmt_reader *r, bool *has_columns,
+                             mo_error *err)
 {
     bool has_status = false, has_objective = false;
     mo_status status = MO_OK;
@@ -176,10 +176,10 @@ static bool claims_solution(mo_solution_status claim)
            claim == MO_SOLUTION_STATUS_FEASIBLE;
 }
 
-static mo_status read(mo_solfmt_reader *r, mo_error *err)
+static mo_status read_glpk_printable(mo_solfmt_reader *r, mo_error *err)
 {
     bool has_columns;
-    mo_status status = read_head(r, &has_columns, err);
+    mo_status status = read_header(r, &has_columns, err);
 
     if (status != MO_OK)
         return status;
@@ -191,5 +191,5 @@ static mo_status read(mo_solfmt_reader *r, mo_error *err)
     return status == MO_OK ? find_end(r, err) : status;
 }
 
-const mo_solfmt mo_solfmt_glpk = { "glpk", "GLPK (-o), HiGHS (style 3)", sniff,
-                                   read };
+const mo_solfmt mo_solfmt_glpk = { "glpk", "GLPK (-o), HiGHS (style 3)",
+                                   sniff_glpk_printable, read_glpk_printable };

@@ -11,7 +11,7 @@
 #include "solvers/formats/json_stream.h"
 #include "solvers/formats/solfmt.h"
 
-static bool sniff(const char *text)
+static bool sniff_gurobi_json(const char *text)
 {
     return *text == '{';
 }
@@ -23,7 +23,7 @@ typedef struct info {
 
 /* GRB_OPTIMAL and following; 7 and above are limits, interrupts and failures,
  * and so is any newer code. */
-static mo_solution_status claim_of(double status, bool has_solution)
+static mo_solution_status status_of(double status, bool has_solution)
 {
     if (status == 2 && has_solution)
         return MO_SOLUTION_STATUS_OPTIMAL;
@@ -105,7 +105,7 @@ static mo_status read_part(mo_solfmt_reader *r, const mo_solfmt_token *key,
     return mo_json_stream_skip(r, err);
 }
 
-static mo_status read(mo_solfmt_reader *r, mo_error *err)
+static mo_status read_gurobi_json(mo_solfmt_reader *r, mo_error *err)
 {
     info told = { 0 };
     mo_status status = mo_json_stream_object(r, read_part, &told, err);
@@ -119,9 +119,9 @@ static mo_status read(mo_solfmt_reader *r, mo_error *err)
                           "is JSON, but no solution of Gurobi: it has neither "
                           "SolutionInfo nor Vars");
     if (told.has_info)
-        r->solution->claim = claim_of(told.status, told.has_vars);
+        r->solution->claim = status_of(told.status, told.has_vars);
     return MO_OK;
 }
 
-const mo_solfmt mo_solfmt_gurobi_json = { "gurobi-json", "Gurobi (JSON)", sniff,
-                                          read };
+const mo_solfmt mo_solfmt_gurobi_json = { "gurobi-json", "Gurobi (JSON)",
+                                          sniff_gurobi_json, read_gurobi_json };

@@ -15,7 +15,7 @@
 static const char objective_mark[] = "# Objective value =";
 
 /* Looks for one of Gurobi's own comments at the start of the file. */
-static bool sniff(const char *text)
+static bool sniff_gurobi_sol(const char *text)
 {
     while (*text == '#') {
         if (mo_solfmt_has_prefix(text, objective_mark) ||
@@ -41,7 +41,7 @@ static mo_status read_comment(mo_solfmt_reader *r, mo_error *err)
     return status;
 }
 
-static mo_status read(mo_solfmt_reader *r, mo_error *err)
+static mo_status read_gurobi_sol(mo_solfmt_reader *r, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -51,5 +51,5 @@ static mo_status read(mo_solfmt_reader *r, mo_error *err)
     return status;
 }
 
-const mo_solfmt mo_solfmt_gurobi = { "gurobi", "Gurobi (.sol, .mst)", sniff,
-                                     read };
+const mo_solfmt mo_solfmt_gurobi = { "gurobi", "Gurobi (.sol, .mst)",
+                                     sniff_gurobi_sol, read_gurobi_sol };

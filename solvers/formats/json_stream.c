@@ -14,7 +14,8 @@ static void skip_space(mo_solfmt_reader *r)
 }
 
 /* Lines are counted only for an error. */
-static mo_status fail(mo_solfmt_reader *r, const char *text, mo_error *err)
+static mo_status fail_at_line(mo_solfmt_reader *r, const char *text,
+                              mo_error *err)
 {
     int line = 1;
 
@@ -26,7 +27,7 @@ static mo_status fail(mo_solfmt_reader *r, const char *text, mo_error *err)
 }
 
 /* Consumes a mark, and blanks before it. */
-static bool take(mo_solfmt_reader *r, char mark)
+static bool accept_char(mo_solfmt_reader *r, char mark)
 {
     skip_space(r);
     if (*r->at != mark)
@@ -35,7 +36,7 @@ static bool take(mo_solfmt_reader *r, char mark)
     return true;
 }
 
-static bool take_hex(mo_solfmt_reader *r, uint32_t *code)
+static bool parse_hex4(mo_solfmt_reader *r, uint32_t *code)
 {
     *code = 0;
     for (int i = 0; i < 4; i++) {
@@ -51,25 +52,25 @@ static bool take_hex(mo_solfmt_reader *r, uint32_t *code)
 }
 
 /* Parses after \u. Surrogates follow each other. */
-static bool take_code(mo_solfmt_reader *r, uint32_t *code)
+static bool parse_code_point(mo_solfmt_reader *r, uint32_t *code)
 {
     uint32_t low;
 
-    if (!take_hex(r, code) || *code == 0)
+    if (!parse_hex4(r, code) || *code == 0)
         return false;
     if (*code < 0xd800 || *code > 0xdfff)
         return true;
     if (*code > 0xdbff || r->at[0] != '\\' || r->at[1] != 'u')
         return false;
     r->at += 2;
-    if (!take_hex(r, &low) || low < 0xdc00 || low > 0xdfff)
+    if (!parse_hex4(r, &low) || low < 0xdc00 || low > 0xdfff)
         return false;
     *code = 0x10000 + ((*code - 0xd800) << 10) + (low - 0xdc00);
     return true;
 }
 
 /* Parses after a backslash; the output is never longer than the input. */
-static bool take_escape(mo_solfmt_reader *r, char **to)
+static bool parse_escape(mo_solfmt_reader *r, char **to)
 {
     static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     char name = *r->at;
@@ -84,7 +85,7 @@ static bool take_escape(mo_solfmt_reader *r, char **to)
     if (name != 'u')
         return false;
     r->at++;
-    if (!take_code(r, &code))
+    if (!parse_code_point(r, &code))
         return false;
     *to += mo_utf8_encode(*to, code);
     return true;
@@ -95,19 +96,20 @@ mo_status mo_json_stream_string(mo_solfmt_reader *r, mo_solfmt_token *text,
 {
     char *to;
 
-    if (!take(r, '"'))
-        return fail(r, "no string where one should be", err);
+    if (!accept_char(r, '"'))
+        return fail_at_line(r, "no string where one should be", err);
     text->at = to = r->at;
     while (*r->at != '"') {
         if ((unsigned char) *r->at < ' ')
-            return fail(r, "a string that does not end in its line", err);
+            return fail_at_line(r, "a string that does not end in its line",
+                                err);
         if (*r->at != '\\') {
             *to++ = *r->at++;
             continue;
         }
         r->at++;
-        if (!take_escape(r, &to))
-            return fail(r, "a broken escape in a string", err);
+        if (!parse_escape(r, &to))
+            return fail_at_line(r, "a broken escape in a string", err);
     }
     r->at++;
     text->length = (size_t) (to - text->at);
@@ -123,7 +125,7 @@ mo_status mo_json_stream_number(mo_solfmt_reader *r, double *value,
     word.at = r->at;
     word.length = strcspn(r->at, ",]} \t\r\n");
     if (!mo_solfmt_token_number(&word, value))
-        return fail(r, "no number where one should be", err);
+        return fail_at_line(r, "no number where one should be", err);
     r->at += word.length;
     return MO_OK;
 }
@@ -135,19 +137,19 @@ mo_status mo_json_stream_object(mo_solfmt_reader *r,
     mo_status status = MO_OK;
     mo_solfmt_token key;
 
-    if (!take(r, '{'))
-        return fail(r, "no object where one should be", err);
-    if (take(r, '}'))
+    if (!accept_char(r, '{'))
+        return fail_at_line(r, "no object where one should be", err);
+    if (accept_char(r, '}'))
         return MO_OK;
     do {
         status = mo_json_stream_string(r, &key, err);
-        if (status == MO_OK && !take(r, ':'))
-            status = fail(r, "no ':' behind a key", err);
+        if (status == MO_OK && !accept_char(r, ':'))
+            status = fail_at_line(r, "no ':' behind a key", err);
         if (status == MO_OK)
             status = member(r, &key, state, err);
-    } while (status == MO_OK && take(r, ','));
-    if (status == MO_OK && !take(r, '}'))
-        status = fail(r, "neither ',' nor '}' behind a member", err);
+    } while (status == MO_OK && accept_char(r, ','));
+    if (status == MO_OK && !accept_char(r, '}'))
+        status = fail_at_line(r, "neither ',' nor '}' behind a member", err);
     return status;
 }
 
@@ -157,15 +159,15 @@ mo_status mo_json_stream_array(mo_solfmt_reader *r, mo_json_stream_item *item,
     static const mo_solfmt_token no_key = { 0 };
     mo_status status;
 
-    if (!take(r, '['))
-        return fail(r, "no array where one should be", err);
-    if (take(r, ']'))
+    if (!accept_char(r, '['))
+        return fail_at_line(r, "no array where one should be", err);
+    if (accept_char(r, ']'))
         return MO_OK;
     do
         status = item(r, &no_key, state, err);
-    while (status == MO_OK && take(r, ','));
-    if (status == MO_OK && !take(r, ']'))
-        status = fail(r, "neither ',' nor ']' behind an item", err);
+    while (status == MO_OK && accept_char(r, ','));
+    if (status == MO_OK && !accept_char(r, ']'))
+        status = fail_at_line(r, "neither ',' nor ']' behind an item", err);
     return status;
 }
 
@@ -192,7 +194,7 @@ static mo_status skip_value(mo_solfmt_reader *r, const mo_solfmt_token *key,
     (void) key;
     skip_space(r);
     if (depth > MO_JSON_STREAM_DEPTH)
-        return fail(r, "brackets nested too deeply", err);
+        return fail_at_line(r, "brackets nested too deeply", err);
     switch (*r->at) {
     case '{':
         return mo_json_stream_object(r, skip_value, &depth, err);
@@ -215,5 +217,6 @@ mo_status mo_json_stream_skip(mo_solfmt_reader *r, mo_error *err)
 mo_status mo_json_stream_end(mo_solfmt_reader *r, mo_error *err)
 {
     skip_space(r);
-    return r->at == r->end ? MO_OK : fail(r, "text behind the document", err);
+    return r->at == r->end ? MO_OK
+                           : fail_at_line(r, "text behind the document", err);
 }

@@ -45,7 +45,7 @@ static bool is_pair(const char *text)
            (*text == '\n' || *text == 0);
 }
 
-static bool sniff(const char *text)
+static bool sniff_miplib(const char *text)
 {
     if (mo_solfmt_gurobi.sniff(text))
         return false;
@@ -118,7 +118,7 @@ static bool is_mark(const mo_solfmt_reader *r)
            mo_solfmt_has_prefix(r->word, "=unbd=");
 }
 
-static mo_status read(mo_solfmt_reader *r, mo_error *err)
+static mo_status read_miplib(mo_solfmt_reader *r, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -133,5 +133,5 @@ static mo_status read(mo_solfmt_reader *r, mo_error *err)
     return status;
 }
 
-const mo_solfmt mo_solfmt_miplib = { "miplib", "MIPLIB: a column a line", sniff,
-                                     read };
+const mo_solfmt mo_solfmt_miplib = { "miplib", "MIPLIB: a column a line",
+                                     sniff_miplib, read_miplib };

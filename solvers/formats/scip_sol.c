@@ -15,7 +15,7 @@ static const char status_mark[] = "solution status:";
 static const char objective_mark[] = "objective value:";
 static const char none_mark[] = "no solution available";
 
-static bool sniff(const char *text)
+static bool sniff_scip(const char *text)
 {
     return mo_solfmt_has_prefix(text, status_mark) ||
            mo_solfmt_has_prefix(text, objective_mark) ||
@@ -23,8 +23,8 @@ static bool sniff(const char *text)
 }
 
 /* All other texts are a limit or an interrupt. */
-static mo_solution_status claim_of(const mo_solfmt_token *status,
-                                   bool has_solution)
+static mo_solution_status status_of(const mo_solfmt_token *status,
+                                    bool has_solution)
 {
     if (mo_solfmt_token_is(status, "infeasible"))
         return MO_SOLUTION_STATUS_INFEASIBLE;
@@ -66,7 +66,7 @@ static mo_status read_columns(mo_solfmt_reader *r, mo_error *err)
     return status;
 }
 
-static mo_status read(mo_solfmt_reader *r, mo_error *err)
+static mo_status read_scip(mo_solfmt_reader *r, mo_error *err)
 {
     mo_solfmt_token told = { 0 };
     bool has_solution, has_status;
@@ -91,11 +91,11 @@ static mo_status read(mo_solfmt_reader *r, mo_error *err)
                           "neither an objective value nor '%s'", none_mark);
     }
     r->solution->claim = has_status || !has_solution
-                             ? claim_of(&told, has_solution)
+                             ? status_of(&told, has_solution)
                              : MO_SOLUTION_STATUS_UNKNOWN;
     if (status == MO_OK)
         status = mo_solfmt_expect_end_of_line(r, err);
     return status == MO_OK ? read_columns(r, err) : status;
 }
 
-const mo_solfmt mo_solfmt_scip = { "scip", "SCIP", sniff, read };
+const mo_solfmt mo_solfmt_scip = { "scip", "SCIP", sniff_scip, read_scip };

@@ -124,7 +124,7 @@ bool mo_solfmt_token_number(const mo_solfmt_token *word, double *value)
 }
 
 /* Long tokens are shown truncated. */
-static int shown(const mo_solfmt_token *word)
+static int shown_length(const mo_solfmt_token *word)
 {
     return word->length < 80 ? (int) word->length : 80;
 }
@@ -136,7 +136,7 @@ mo_status mo_solfmt_parse_number(mo_solfmt_reader *r,
     if (mo_solfmt_token_number(word, value))
         return MO_OK;
     return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
-                      "%s: '%.*s' is not a number", whose, shown(word),
+                      "%s: '%.*s' is not a number", whose, shown_length(word),
                       word->at);
 }
 
@@ -180,10 +180,11 @@ static mo_status fail_pair(mo_solfmt_reader *r, const mo_solfmt_token *name,
         return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                           "column '%.*s' has no value; was the file cut off "
                           "here?",
-                          shown(name), name->at);
+                          shown_length(name), name->at);
     return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
-                      "column '%.*s': '%.*s' is not a number", shown(name),
-                      name->at, shown(number), number->at);
+                      "column '%.*s': '%.*s' is not a number",
+                      shown_length(name), name->at, shown_length(number),
+                      number->at);
 }
 
 mo_status mo_solfmt_read_pair(mo_solfmt_reader *r, mo_error *err)
@@ -205,7 +206,7 @@ mo_status mo_solfmt_expect_end_of_line(mo_solfmt_reader *r, mo_error *err)
     if (rest.length == 0)
         return MO_OK;
     return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
-                      "'%.*s' is too much for this line", shown(&rest),
+                      "'%.*s' is too much for this line", shown_length(&rest),
                       rest.at);
 }
 

@@ -23,14 +23,14 @@ const char *const mo_solution_status_names[] = { "nothing",   "optimal",
                                                  "unbounded", "no solution" };
 
 /* The format without a mark is tried last. */
-static const mo_solfmt *const layouts[] = {
+static const mo_solfmt *const formats[] = {
     &mo_solfmt_scip,   &mo_solfmt_gurobi,       &mo_solfmt_gurobi_json,
     &mo_solfmt_highs,  &mo_solfmt_highs_pretty, &mo_solfmt_cbc,
     &mo_solfmt_glpk,   &mo_solfmt_glpk_plain,   &mo_solfmt_cplex,
     &mo_solfmt_miplib,
 };
 
-enum { N_LAYOUTS = sizeof layouts / sizeof *layouts };
+enum { N_LAYOUTS = sizeof formats / sizeof *formats };
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
@@ -61,24 +61,24 @@ static mo_status new_solution(mo_solution **solution, mo_error *err)
     return MO_OK;
 }
 
-static mo_status refuse_layout(const char *file, mo_error *err)
+static mo_status fail_format(const char *file, mo_error *err)
 {
     char known[512] = "";
     size_t n = 0;
 
     for (int i = 0; i < N_LAYOUTS; i++)
         n += (size_t) snprintf(known + n, sizeof known - n, "%s%s",
-                               i > 0 ? ", " : "", layouts[i]->help);
+                               i > 0 ? ", " : "", formats[i]->help);
     return mo_fail_at(err, MO_E_SYNTAX, file, 1,
                       "not a solution in a layout that is read here: %s",
                       known);
 }
 
-static const mo_solfmt *find_layout(const char *text)
+static const mo_solfmt *find_format(const char *text)
 {
     for (int i = 0; i < N_LAYOUTS; i++)
-        if (layouts[i]->sniff(text))
-            return layouts[i];
+        if (formats[i]->sniff(text))
+            return formats[i];
     return NULL;
 }
 
@@ -90,12 +90,12 @@ static char *skip_byte_order_mark(char *text, size_t size)
 
 bool mo_solution_sniff(const char *text)
 {
-    return find_layout(mo_solfmt_has_prefix(text, BYTE_ORDER_MARK)
+    return find_format(mo_solfmt_has_prefix(text, BYTE_ORDER_MARK)
                            ? text + 3
                            : text) != NULL;
 }
 
-static mo_status refuse_zero_byte(const char *file, const char *text,
+static mo_status check_zero_bytes(const char *file, const char *text,
                                   const char *zero, mo_error *err)
 {
     int line = 1;
@@ -107,7 +107,7 @@ static mo_status refuse_zero_byte(const char *file, const char *text,
 }
 
 /* Drops what the status does not allow; see the header. */
-static void settle(mo_solution *solution, size_t n)
+static void drop_invalid(mo_solution *solution, size_t n)
 {
     bool solved = solution->claim == MO_SOLUTION_STATUS_UNKNOWN ||
                   solution->claim == MO_SOLUTION_STATUS_OPTIMAL ||
@@ -135,19 +135,19 @@ static mo_status read_text(const char *file, size_t size, mo_solution *solution,
     mo_status status;
 
     if (zero)
-        return refuse_zero_byte(file, text, zero, err);
+        return check_zero_bytes(file, text, zero, err);
     while (*text && (unsigned char) *text <= ' ')
         text++;
     if (!*text)
         return mo_fail_at(err, MO_E_SYNTAX, file, 0,
                           "is empty; the solver wrote nothing");
-    layout = find_layout(text);
+    layout = find_format(text);
     if (!layout)
-        return refuse_layout(file, err);
+        return fail_format(file, err);
     solution->layout = layout->name;
     status = layout->read(&r, err);
     if (status == MO_OK)
-        settle(solution, r.n);
+        drop_invalid(solution, r.n);
     return status;
 }
 
@@ -177,8 +177,8 @@ static size_t expected_size(int fd)
 
 /* Reads all of fd, and appends a 0; the caller frees *text, whatever the
  * result. */
-static mo_status load(const char *file, int fd, char **text, size_t *size,
-                      mo_error *err)
+static mo_status read_descriptor(const char *file, int fd, char **text,
+                                 size_t *size, mo_error *err)
 {
     enum { BLOCK = 1 << 16 };
     size_t room = 0, need = expected_size(fd) + 2, got = 0;
@@ -219,7 +219,7 @@ mo_status mo_solution_read(const char *path, mo_solution **solution,
         return status;
     status = new_solution(&made, err);
     if (status == MO_OK)
-        status = load(file, fd, &made->text, &size, err);
+        status = read_descriptor(file, fd, &made->text, &size, err);
     if (!standard)
         close(fd);
     if (status == MO_OK)

@@ -10,30 +10,34 @@
  */
 #include <config.h>
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/compress.h"
 #include "solvers/plugins/cbc_api.h"
 #include "solvers/plugins/find_install.h"
-#include "solvers/process/path_util.h"
-#include "solvers/plugins/library_entry.h"
+#include "solvers/plugins/library_solve.h"
 #include "solvers/plugins/log_line.h"
+#include "solvers/process/path_util.h"
 
 #define SOLUTION "solution.sol"
 
-static mo_status find(const char *path, mo_solver_install *found, mo_error *err)
+static mo_status find_solver(const char *path, mo_solver_install *found,
+                             mo_error *err)
 {
     static const char *const programs[] = { "cbc", NULL };
     static const char *const libraries[] = { "libCbcSolver.so",
                                              "libCbcSolver.so.*", NULL };
     static const char *const folders[] = { "cbc", NULL };
-    static const mo_solver_install_spec kind = { .title = "CBC",
+    static const mo_solver_install_spec spec = { .title = "CBC",
                                                  .variable = "MOIRAI_CBC",
                                                  .programs = programs,
                                                  .sonames = mo_cbc_sonames,
                                                  .libraries = libraries,
                                                  .folders = folders };
 
-    return mo_solver_find_install(&kind, path, found, err);
+    return mo_solver_find_install(&spec, path, found, err);
 }
 
 /* By default its seconds are CPU time, summed over all threads. */
@@ -65,8 +69,9 @@ static mo_status add_limits(const mo_solver_job *job, mo_argv *line,
     return status;
 }
 
-static mo_status command(const mo_solver_install *found,
-                         const mo_solver_job *job, mo_argv *line, mo_error *err)
+static mo_status build_command(const mo_solver_install *found,
+                               const mo_solver_job *job, mo_argv *line,
+                               mo_error *err)
 {
     mo_status status = mo_argv_add(line, err, "%s", found->program);
 
@@ -85,7 +90,7 @@ static mo_status command(const mo_solver_install *found,
 }
 
 /* "1e+50 best solution" means that there is none. */
-static bool read_line(const char *line, mo_solver_progress *step)
+static bool parse_log_line(const char *line, mo_solver_progress *step)
 {
     double value;
 
@@ -106,6 +111,176 @@ static bool read_line(const char *line, mo_solver_progress *step)
     return step->has_incumbent || step->has_bound || step->has_claim;
 }
 
+/* -------------------------------------------------- solving by the library */
+
+typedef struct library_run {
+    mo_cbc_api api;
+    const mo_solver_job *job;
+    void *model;
+    int n;            /* columns */
+    char *names;      /* of the columns, name_size bytes each */
+    size_t name_size; /* including the terminating 0 */
+} library_run;
+
+static void set_number(library_run *s, const char *parameter, double value)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%.15g", value);
+    s->api.set_parameter(s->model, parameter, text);
+}
+
+/* CBC stores these as strings for later and cannot refuse them. */
+static void set_parameters(library_run *s)
+{
+    const mo_solver_job *job = s->job;
+
+    if (job->time_s > 0) {
+        set_number(s, "seconds", job->time_s);
+        s->api.set_parameter(s->model, "timeMode", "elapsed");
+    }
+    if (job->gap >= 0)
+        set_number(s, "ratioGap", job->gap);
+    if (job->threads >
+        1) /* 1 would be one thread beside the one that waits for it */
+        set_number(s, "threads", job->threads);
+    if (!job->presolve) {
+        s->api.set_parameter(s->model, "presolve", "off");
+        s->api.set_parameter(s->model, "preprocess", "off");
+    }
+}
+
+static bool is_lp(const char *path)
+{
+    size_t n = mo_compress_stem(path);
+
+    return n >= 3 && strncmp(path + n - 3, ".lp", 3) == 0;
+}
+
+static char *name_buffer(const library_run *s, int column)
+{
+    return s->names + (size_t) column * s->name_size;
+}
+
+static const char *column_name(void *context, int column)
+{
+    return name_buffer(context, column);
+}
+
+/* Called before solving: afterwards CBC's model may have changed. */
+static mo_status fetch_names(library_run *s, mo_error *err)
+{
+    s->name_size = s->api.longest_name(s->model) + 1;
+    s->names = calloc((size_t) s->n + 1, s->name_size);
+    if (!s->names)
+        return mo_fail_memory(err);
+    for (int i = 0; i < s->n; i++)
+        s->api.column_name(s->model, i, name_buffer(s, i), s->name_size);
+    return MO_OK;
+}
+
+static mo_status read_model(library_run *s, mo_error *err)
+{
+    const char *path = s->job->model;
+    int failed = is_lp(path) ? s->api.read_lp(s->model, path)
+                             : s->api.read_mps(s->model, path);
+
+    s->n = s->api.n_columns(s->model);
+    if (failed || s->n <= 0)
+        return mo_fail_at(err, MO_E_SYNTAX, path, 0,
+                          "CBC cannot read this model");
+    return fetch_names(s, err);
+}
+
+static mo_status set_start(library_run *s, mo_error *err)
+{
+    double *values = NULL;
+    int *columns = calloc((size_t) s->n + 1, sizeof *columns);
+    mo_status status =
+        columns ? mo_library_read_mip_start(s->job->start, s->n, column_name, s,
+                                            &values, err)
+                : mo_fail_memory(err);
+
+    for (int i = 0; status == MO_OK && i < s->n; i++)
+        columns[i] = i;
+    if (status == MO_OK)
+        s->api.set_start(s->model, s->n, columns, values);
+    free(columns);
+    free(values);
+    return status;
+}
+
+static mo_solution_status status_of(const library_run *s)
+{
+    if (s->api.is_infeasible(s->model))
+        return MO_SOLUTION_STATUS_INFEASIBLE;
+    if (s->api.is_unbounded(s->model))
+        return MO_SOLUTION_STATUS_UNBOUNDED;
+    return s->api.is_optimal(s->model) ? MO_SOLUTION_STATUS_OPTIMAL
+                                       : MO_SOLUTION_STATUS_FEASIBLE;
+}
+
+/* The solution of the relaxation is one of the model only if the model is an
+ * LP. */
+static const double *get_solution(const library_run *s)
+{
+    if (s->api.n_integers(s->model) > 0)
+        return s->api.best_solution(s->model);
+    return s->api.is_optimal(s->model) ? s->api.relaxation(s->model) : NULL;
+}
+
+static mo_status write_solution(library_run *s, mo_error *err)
+{
+    mo_library_solution answer = { .name = column_name, .context = s };
+    const double *best = get_solution(s);
+
+    answer.claim = mo_library_solution_status(status_of(s), best != NULL);
+    answer.bound = s->api.bound(s->model);
+    answer.has_bound = true;
+    if (answer.claim == MO_SOLUTION_STATUS_OPTIMAL ||
+        answer.claim == MO_SOLUTION_STATUS_FEASIBLE) {
+        answer.values = best;
+        answer.n = s->n;
+        answer.has_objective = true;
+        answer.objective = s->api.objective(s->model);
+    }
+    return mo_library_solution_write(s->job->folder, &answer, err);
+}
+
+static mo_status solve_model(library_run *s, mo_error *err)
+{
+    mo_status status;
+
+    s->model = s->api.create();
+    if (!s->model)
+        return mo_fail_memory(err);
+    set_parameters(s);
+    status = read_model(s, err);
+    if (status == MO_OK && s->job->start)
+        status = set_start(s, err);
+    if (status == MO_OK) {
+        s->api.solve(s->model);
+        status = write_solution(s, err);
+    }
+    s->api.destroy(s->model);
+    free(s->names);
+    return status;
+}
+
+static mo_status solve_by_library(const mo_solver_install *found,
+                                  const mo_solver_job *job, mo_error *err)
+{
+    library_run s = { .job = job };
+    mo_status status = mo_cbc_open(found->library, &s.api, err);
+
+    return status == MO_OK ? solve_model(&s, err) : status;
+}
+
+static int print_library_version(const char *library)
+{
+    return mo_library_print_version(&mo_cbc_dynlib, library);
+}
+
 const mo_solver mo_solver_cbc = {
     .name = "cbc",
     .title = "CBC",
@@ -116,11 +291,11 @@ const mo_solver mo_solver_cbc = {
     .start_layout = MO_MIP_START_CBC,
     .writes_on_sigint = true,
     .files = { .solution = SOLUTION },
-    .find = find,
+    .find = find_solver,
     .version_argument = "quit",
     .version_after = "Version: ",
-    .command = command,
-    .solve = mo_cbc_solve,
-    .library_version = mo_cbc_library_version,
-    .parse_log_line = read_line,
+    .command = build_command,
+    .solve = solve_by_library,
+    .library_version = print_library_version,
+    .parse_log_line = parse_log_line,
 };

@@ -51,7 +51,7 @@ bool mo_dynlib_at_least(const mo_dynlib *api, int major, int minor)
 }
 
 static mo_status check_version(const mo_dynlib_spec *spec, const char *path,
-                       mo_dynlib *api, mo_error *err)
+                               mo_dynlib *api, mo_error *err)
 {
     const char *missing = find_symbols(spec, api);
     const int *min_version = spec->min_version;
@@ -104,7 +104,7 @@ static char *path_beside(const char *path, const char *message)
 /* Loaded libraries are found by name, so loading the dependencies first is
  * enough. Keeps the last message. */
 static void *open_with_dependencies(const char *path, int depth, char *message,
-                        size_t size)
+                                    size_t size)
 {
     void *handle = open_library(path);
     char *other = NULL;
@@ -124,7 +124,7 @@ static void *open_with_dependencies(const char *path, int depth, char *message,
 }
 
 static void *open_first(const char *const *sonames, const char **found,
-                      char *message, size_t size)
+                        char *message, size_t size)
 {
     void *handle = NULL;
 

@@ -70,7 +70,7 @@ static char *find_library(const char *folder, const char *const *patterns)
 }
 
 static void search_dir(const mo_solver_install_spec *spec, const char *folder,
-                    const char *below, mo_solver_install *found)
+                       const char *below, mo_solver_install *found)
 {
     char *place = mo_path_format("%s%s", folder, below);
 
@@ -94,7 +94,7 @@ static void search_tree(const mo_solver_install_spec *spec, const char *folder,
 /* Searches the installation that contains the file: program in bin, library in
  * lib, or both in one folder. */
 static void search_beside(const mo_solver_install_spec *spec, const char *file,
-                        mo_solver_install *found)
+                          mo_solver_install *found)
 {
     const char *slash = strrchr(file, '/');
     int length = slash ? (int) (slash - file) : 1;
@@ -123,8 +123,8 @@ static bool is_library_name(const char *path)
 }
 
 static mo_status search_given(const mo_solver_install_spec *spec,
-                                 const char *given, const char *source,
-                                 mo_solver_install *found, mo_error *err)
+                              const char *given, const char *source,
+                              mo_solver_install *found, mo_error *err)
 {
     /* Solvers run in other folders. */
     char *path = mo_path_absolute(given);
@@ -174,7 +174,7 @@ static void store_path(void *listener, const char *line)
 }
 
 static mo_status query_loader(const char *const *sonames, char **path,
-                            mo_error *err)
+                              mo_error *err)
 {
     const mo_child_job job = { .body = print_library_path,
                                .context = (void *) (uintptr_t) sonames,
@@ -187,7 +187,7 @@ static mo_status query_loader(const char *const *sonames, char **path,
 }
 
 static mo_status search_system(const mo_solver_install_spec *spec,
-                                 mo_solver_install *found, mo_error *err)
+                               mo_solver_install *found, mo_error *err)
 {
     for (const char *const *p = spec->programs; !found->program && *p; p++)
         found->program = mo_path_search(*p);
@@ -196,8 +196,8 @@ static mo_status search_system(const mo_solver_install_spec *spec,
     return MO_OK;
 }
 
-static void search_subdirs(const mo_solver_install_spec *spec, const char *place,
-                       mo_solver_install *found)
+static void search_subdirs(const mo_solver_install_spec *spec,
+                           const char *place, mo_solver_install *found)
 {
     for (const char *const *f = spec->folders; *f; f++) {
         char *folder = mo_path_format("%s/%s", place, *f);
@@ -213,7 +213,7 @@ static void search_subdirs(const mo_solver_install_spec *spec, const char *place
 /* An installed copy precedes the folder that configure found, which may still
  * exist. */
 static mo_status search_private(const mo_solver_install_spec *spec,
-                                 mo_solver_install *found, mo_error *err)
+                                mo_solver_install *found, mo_error *err)
 {
     mo_path_list places = { 0 };
     mo_status status = mo_install_dirs_private(&places, err);

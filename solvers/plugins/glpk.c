@@ -15,19 +15,20 @@
 #define SOLUTION "solution.txt"
 #define NAMES    "names.txt"
 
-static mo_status find(const char *path, mo_solver_install *found, mo_error *err)
+static mo_status find_solver(const char *path, mo_solver_install *found,
+                             mo_error *err)
 {
     static const char *const programs[] = { "glpsol", NULL };
     static const char *const none[] = { NULL };
     static const char *const folders[] = { "glpk", NULL };
-    static const mo_solver_install_spec kind = { .title = "GLPK",
+    static const mo_solver_install_spec spec = { .title = "GLPK",
                                                  .variable = "MOIRAI_GLPK",
                                                  .programs = programs,
                                                  .sonames = none,
                                                  .libraries = none,
                                                  .folders = folders };
 
-    return mo_solver_find_install(&kind, path, found, err);
+    return mo_solver_find_install(&spec, path, found, err);
 }
 
 static bool is_mps(const char *path)
@@ -56,8 +57,9 @@ static mo_status add_limits(const mo_solver_job *job, mo_argv *line,
     return status;
 }
 
-static mo_status command(const mo_solver_install *found,
-                         const mo_solver_job *job, mo_argv *line, mo_error *err)
+static mo_status build_command(const mo_solver_install *found,
+                               const mo_solver_job *job, mo_argv *line,
+                               mo_error *err)
 {
     const char *const words[] = { found->program,
                                   is_mps(job->model) ? "--freemps" : "--lp",
@@ -77,7 +79,7 @@ static mo_status command(const mo_solver_install *found,
 
 /* Its files report infeasibility only if presolve or the relaxation prove
  * it. */
-static bool read_end(const char *line, mo_solver_progress *step)
+static bool parse_status_line(const char *line, mo_solver_progress *step)
 {
     step->has_claim = true;
     if (strstr(line, " HAS NO PRIMAL FEASIBLE SOLUTION") ||
@@ -93,14 +95,14 @@ static bool read_end(const char *line, mo_solver_progress *step)
 
 /* "+ 85730: >>>>> 6.000000000e+00 >= 0.000000000e+00 100.0% (6454; 10578)",
  * with "mip =" in place of the arrows without a new incumbent. */
-static bool read_line(const char *line, mo_solver_progress *step)
+static bool parse_log_line(const char *line, mo_solver_progress *step)
 {
     mo_solver_log_token words[MO_SOLVER_LOG_MAX_TOKENS];
     int n = mo_solver_log_tokenize(line, " ", words);
 
     *step = (mo_solver_progress){ 0 };
     if (line[0] != '+')
-        return read_end(line, step);
+        return parse_status_line(line, step);
     for (int i = 1; i + 1 < n; i++)
         if (words[i].length == 2 && memcmp(words[i].text, ">=", 2) == 0)
             mo_solver_log_set_row(step, &words[i - 1], &words[i + 1], 10);
@@ -114,9 +116,9 @@ const mo_solver mo_solver_glpk = {
     .limits =
         MO_SOLVER_LIMIT_TIME | MO_SOLVER_LIMIT_GAP | MO_SOLVER_LIMIT_MEMORY,
     .files = { .solution = SOLUTION, .names = NAMES },
-    .find = find,
+    .find = find_solver,
     .version_argument = "--version",
     .version_after = "Solver ",
-    .command = command,
-    .parse_log_line = read_line,
+    .command = build_command,
+    .parse_log_line = parse_log_line,
 };

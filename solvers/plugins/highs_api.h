@@ -87,4 +87,10 @@ extern const mo_dynlib_spec mo_highs_dynlib;
 
 mo_status mo_highs_open(const char *path, mo_highs_api *api, mo_error *err);
 
+/* Solves a small model that presolve of many versions before 1.15 gets wrong;
+ * for a child process.  Returns 0 when the answer is right,
+ * MO_HIGHS_PROBE_WRONG when it is not, 1 when the library cannot be used. */
+enum { MO_HIGHS_PROBE_WRONG = 3 };
+int mo_highs_probe_presolve(const char *library);
+
 #endif

@@ -26,7 +26,7 @@ static void program_dir(char *buffer, size_t size)
 
 /* Appends the site-packages of the environment at prefix. */
 static mo_status append_sites(mo_path_list *dirs, const char *prefix,
-                           mo_error *err)
+                              mo_error *err)
 {
     char *pattern = mo_path_format("%s/lib/python3*/site-packages", prefix);
     glob_t sites = { 0 };
@@ -36,8 +36,7 @@ static mo_status append_sites(mo_path_list *dirs, const char *prefix,
         return mo_fail_memory(err);
     if (glob(pattern, 0, NULL, &sites) == 0)
         for (size_t i = 0; status == MO_OK && i < sites.gl_pathc; i++)
-            status =
-                mo_path_list_append(dirs, strdup(sites.gl_pathv[i]), err);
+            status = mo_path_list_append(dirs, strdup(sites.gl_pathv[i]), err);
     globfree(&sites);
     free(pattern);
     return status;
@@ -65,8 +64,8 @@ mo_status mo_install_dirs_private(mo_path_list *dirs, mo_error *err)
     mo_status status;
 
     program_dir(here, sizeof here);
-    status = mo_path_list_append(dirs,
-                                 mo_path_format("%s/../lib/moirai", here), err);
+    status = mo_path_list_append(dirs, mo_path_format("%s/../lib/moirai", here),
+                                 err);
     if (status == MO_OK)
         status = mo_path_list_append(dirs, strdup(MO_PKGLIBDIR), err);
     if (status == MO_OK)
@@ -76,7 +75,8 @@ mo_status mo_install_dirs_private(mo_path_list *dirs, mo_error *err)
     return status;
 }
 
-static char *existing_file(const char *folder, const char *below, const char *name)
+static char *existing_file(const char *folder, const char *below,
+                           const char *name)
 {
     char *path = mo_path_format("%s/%s%s", folder, below, name);
     char *absolute = path ? mo_path_absolute(path) : NULL;

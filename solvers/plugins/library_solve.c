@@ -4,12 +4,75 @@
 #include "solvers/plugins/library_solve.h"
 
 #include <math.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "solvers/plugins/library_signals.h"
 #include "solvers/process/workdir.h"
+
+/* ----------------------------------------------------------------- signals */
+
+enum { REPEAT_S = 1 };
+
+static volatile sig_atomic_t asked;
+static void (*volatile interrupt_now)(void *context);
+static void *volatile interrupt_context;
+
+static void handle_signal(int signal_number)
+{
+    void (*interrupt)(void *context) = interrupt_now;
+
+    (void) signal_number;
+    asked = 1;
+    if (interrupt) {
+        interrupt(interrupt_context);
+        alarm(REPEAT_S);
+    }
+}
+
+static void set_handler(int signal_number)
+{
+    struct sigaction action = { .sa_handler = handle_signal,
+                                .sa_flags = SA_RESTART };
+
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGINT);
+    sigaddset(&action.sa_mask, SIGTERM);
+    sigaddset(&action.sa_mask, SIGALRM);
+    sigaction(signal_number, &action, NULL);
+}
+
+void mo_library_signals_catch(void)
+{
+    set_handler(SIGINT);
+    set_handler(SIGTERM);
+    set_handler(SIGALRM);
+}
+
+bool mo_library_signals_pending(void)
+{
+    return asked;
+}
+
+void mo_library_signals_begin(void (*interrupt)(void *context), void *context)
+{
+    interrupt_context = context;
+    interrupt_now = interrupt;
+    if (asked)
+        alarm(REPEAT_S);
+}
+
+void mo_library_signals_end(void)
+{
+    interrupt_now = NULL;
+    alarm(0);
+}
+
+/* --------------------------------------------------------------- the child */
 
 int mo_library_solve_child(mo_status (*solve)(const mo_solver_install *found,
                                               const mo_solver_job *job,
@@ -104,8 +167,8 @@ static int compare_names(const void *a, const void *b)
 
 /* Sets the values of columns in the start; returns their number. */
 static int fill_values(const mo_solution *start, int n,
-                   const char *(*name)(void *context, int column),
-                   void *context, double *values)
+                       const char *(*name)(void *context, int column),
+                       void *context, double *values)
 {
     int known = 0;
 
@@ -122,8 +185,8 @@ static int fill_values(const mo_solution *start, int n,
 }
 
 static mo_status parse_start(mo_solution *start, const char *path, int n,
-                            const char *(*name)(void *context, int column),
-                            void *context, double *values, mo_error *err)
+                             const char *(*name)(void *context, int column),
+                             void *context, double *values, mo_error *err)
 {
     if (start->nameless || start->n == 0)
         return mo_fail_at(err, MO_E_INPUT, path, 0, "no start: it has no %s",
@@ -182,4 +245,67 @@ int mo_library_print_version(const mo_dynlib_spec *kind, const char *path)
                library->version[2]);
     free(library);
     return mo_library_exit_code(status, &err);
+}
+
+/* --------------------------------------------------------------- incumbent */
+
+/* Pause after a write: multiple of its duration, and minimum. */
+static const double wait_factor = 50, wait_s = 0.1;
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
+}
+
+mo_status mo_library_incumbent_new(
+    const char *folder, int n, const char *(*name)(void *context, int column),
+    void *context, mo_library_incumbent *best, mo_error *err)
+{
+    double *values = calloc((size_t) n + 1, sizeof *values);
+
+    if (!values)
+        return mo_fail_memory(err);
+    *best = (mo_library_incumbent){ .folder = folder, .values = values };
+    best->answer = (mo_library_solution){ .claim = MO_SOLUTION_STATUS_FEASIBLE,
+                                          .has_objective = true,
+                                          .has_bound = true,
+                                          .n = n,
+                                          .values = values,
+                                          .name = name,
+                                          .context = context };
+    return MO_OK;
+}
+
+void mo_library_incumbent_clear(mo_library_incumbent *best)
+{
+    free(best->values);
+    *best = (mo_library_incumbent){ 0 };
+}
+
+void mo_library_incumbent_update(mo_library_incumbent *best, double objective,
+                                 double bound, const double *values)
+{
+    memcpy(best->values, values, (size_t) best->answer.n * sizeof *values);
+    best->answer.objective = objective;
+    best->answer.bound = bound;
+    best->unwritten = true;
+    mo_library_incumbent_flush(best);
+}
+
+void mo_library_incumbent_flush(mo_library_incumbent *best)
+{
+    double begin_s, took_s;
+
+    if (!best->unwritten)
+        return;
+    begin_s = now_s();
+    if (begin_s < best->next_s)
+        return;
+    mo_library_solution_write(best->folder, &best->answer, NULL);
+    best->unwritten = false;
+    took_s = now_s() - begin_s;
+    best->next_s = begin_s + took_s + wait_factor * took_s + wait_s;
 }

@@ -23,7 +23,7 @@ typedef struct mo_library_solution {
 } mo_library_solution;
 
 /* Runs solve() in the child, with line-buffered output and signals as requests
- * to stop (library_signals.h). Returns the exit code. */
+ * to stop . Returns the exit code. */
 int mo_library_solve_child(mo_status (*solve)(const mo_solver_install *found,
                                               const mo_solver_job *job,
                                               mo_error *err),
@@ -55,5 +55,50 @@ int mo_library_exit_code(mo_status status, const mo_error *err);
 
 /* Prints the version on a line of its own; returns the exit code. */
 int mo_library_print_version(const mo_dynlib_spec *kind, const char *path);
+
+/* ---- signals: SIGINT and SIGTERM in the child are a request to stop and write
+ * the incumbent.  Handlers are per process: this is for a child that does
+ * nothing else. */
+
+/* From here on these signals do not end the process. */
+void mo_library_signals_catch(void);
+
+bool mo_library_signals_pending(void);
+
+/*
+ * From here on the handler calls interrupt(context), and again every second
+ * until mo_library_signals_end(): libraries lose a request that comes before
+ * they start.
+ */
+void mo_library_signals_begin(void (*interrupt)(void *context), void *context);
+void mo_library_signals_end(void);
+
+/* ---- incumbent: the best solution on disk while the solver is still running,
+ * so that a solver that crashes or is killed leaves one.  An update is copied
+ * at once and written later: writing takes a small part of the time at most. */
+
+typedef struct mo_library_incumbent {
+    const char *folder;
+    mo_library_solution answer; /* its values are owned, of answer.n columns */
+    double *values;
+    bool unwritten;
+    double next_s; /* no write before this time */
+} mo_library_incumbent;
+
+/* Starts without a solution; name and context as in mo_library_solution. The
+ * caller frees the incumbent. */
+mo_status mo_library_incumbent_new(
+    const char *folder, int n, const char *(*name)(void *context, int column),
+    void *context, mo_library_incumbent *best, mo_error *err);
+void mo_library_incumbent_clear(mo_library_incumbent *best);
+
+/* Copies a better solution: its objective, the bound so far, one value per
+ * column. */
+void mo_library_incumbent_update(mo_library_incumbent *best, double objective,
+                                 double bound, const double *values);
+
+/* Writes a pending update, if it is time; called whenever the solver runs a
+ * callback. Errors are ignored: the final write meets the same. */
+void mo_library_incumbent_flush(mo_library_incumbent *best);
 
 #endif

@@ -9,38 +9,39 @@
 #include <string.h>
 
 #include "solvers/plugins/find_install.h"
-#include "solvers/process/path_util.h"
-#include "solvers/plugins/library_entry.h"
-#include "solvers/plugins/log_line.h"
 #include "solvers/plugins/install_dirs.h"
-#include "solvers/process/workdir.h"
+#include "solvers/plugins/library_solve.h"
+#include "solvers/plugins/log_line.h"
 #include "solvers/plugins/scip_api.h"
+#include "solvers/process/path_util.h"
+#include "solvers/process/workdir.h"
 
 #define SHELL    "moirai-scip"
 #define COMMANDS "scip.commands"
 #define SOLUTION "solution.sol"
 
-static mo_status find(const char *path, mo_solver_install *found, mo_error *err)
+static mo_status find_solver(const char *path, mo_solver_install *found,
+                             mo_error *err)
 {
     static const char *const programs[] = { "scip", NULL };
     static const char *const libraries[] = { "libscip.so", "libscip.so.*",
                                              "libscip-*.so*", NULL };
     static const char *const folders[] = { "scip", "pyscipopt.libs", NULL };
-    static const mo_solver_install_spec kind = { .title = "SCIP",
+    static const mo_solver_install_spec spec = { .title = "SCIP",
                                                  .variable = "MOIRAI_SCIP",
                                                  .programs = programs,
                                                  .sonames = mo_scip_sonames,
                                                  .libraries = libraries,
                                                  .folders = folders };
-    mo_status status = mo_solver_find_install(&kind, path, found, err);
+    mo_status status = mo_solver_find_install(&spec, path, found, err);
 
     if (status == MO_OK && !found->program && found->library)
         found->program = mo_install_dirs_own_file(SHELL);
     return status;
 }
 
-static mo_status add_program(const mo_solver_install *found, mo_argv *line,
-                             mo_error *err)
+static mo_status begin_command(const mo_solver_install *found, mo_argv *line,
+                               mo_error *err)
 {
     mo_status status = mo_argv_add(line, err, "%s", found->program);
 
@@ -77,13 +78,14 @@ static mo_status write_commands(const mo_solver_job *job, mo_error *err)
     return mo_out_commit(out, err);
 }
 
-static mo_status command(const mo_solver_install *found,
-                         const mo_solver_job *job, mo_argv *line, mo_error *err)
+static mo_status build_command(const mo_solver_install *found,
+                               const mo_solver_job *job, mo_argv *line,
+                               mo_error *err)
 {
     mo_status status = write_commands(job, err);
 
     if (status == MO_OK)
-        status = add_program(found, line, err);
+        status = begin_command(found, line, err);
     if (status == MO_OK)
         status = mo_argv_add_option(line, err, "-b", COMMANDS);
     return status;
@@ -93,7 +95,7 @@ static mo_status command(const mo_solver_install *found,
  *   time | node  | ... |  dualbound   | primalbound  |  gap   | compl.
  *  r 0.0s|     1 | ... | 0.000000e+00 | 8.900000e+01 |    Inf | unknown
  */
-static bool read_row(const char *line, mo_solver_progress *step)
+static bool parse_log_row(const char *line, mo_solver_progress *step)
 {
     mo_solver_log_token cells[MO_SOLVER_LOG_MAX_TOKENS],
         words[MO_SOLVER_LOG_MAX_TOKENS];
@@ -110,7 +112,7 @@ static bool read_row(const char *line, mo_solver_progress *step)
     return false;
 }
 
-static bool read_line(const char *line, mo_solver_progress *step)
+static bool parse_log_line(const char *line, mo_solver_progress *step)
 {
     double value;
 
@@ -120,8 +122,199 @@ static bool read_line(const char *line, mo_solver_progress *step)
     else if (mo_solver_log_number_after_prefix(line, "Primal Bound", &value))
         mo_solver_log_set_incumbent(step, value);
     else
-        return read_row(line, step);
+        return parse_log_row(line, step);
     return true;
+}
+
+/* -------------------------------------------------- solving by the library */
+
+typedef struct library_run {
+    mo_scip_api api;
+    const mo_solver_job *job;
+    void *scip;
+    int n; /* variables */
+    void **variables;
+} library_run;
+
+/* SCIP has printed the cause on stderr. */
+static mo_status check_code(int code, const char *doing, mo_error *err)
+{
+    if (code == MO_SCIP_OKAY)
+        return MO_OK;
+    return mo_fail(err, MO_E_SUPPORT, "SCIP failed %s (its code is %d)", doing,
+                   code);
+}
+
+static mo_status set_real(library_run *s, const char *name, double value,
+                          mo_error *err)
+{
+    return check_code(s->api.set_real(s->scip, name, value), name, err);
+}
+
+/* The parameter has an upper limit. */
+static int clamp_lp_threads(int threads)
+{
+    enum { MOST = 64 };
+
+    return threads < MOST ? threads : MOST;
+}
+
+static mo_status set_parameters(library_run *s, mo_error *err)
+{
+    const mo_solver_job *job = s->job;
+    mo_status status = check_code(
+        s->api.set_bool(s->scip, "misc/catchctrlc", false), "starting", err);
+
+    if (status == MO_OK && job->time_s > 0)
+        status = set_real(s, "limits/time", job->time_s, err);
+    if (status == MO_OK && job->gap >= 0)
+        status = set_real(s, "limits/gap", job->gap, err);
+    if (status == MO_OK && job->memory_mib > 0)
+        status = set_real(s, "limits/memory", job->memory_mib, err);
+    if (status == MO_OK && job->threads > 0)
+        status = check_code(s->api.set_int(s->scip, "lp/threads",
+                                           clamp_lp_threads(job->threads)),
+                            "setting lp/threads", err);
+    if (status == MO_OK && !job->presolve)
+        status = check_code(
+            s->api.set_presolving(s->scip, MO_SCIP_PARAMSETTING_OFF, true),
+            "switching presolve off", err);
+    return status;
+}
+
+static mo_status read_model(library_run *s, mo_error *err)
+{
+    if (s->api.read_problem(s->scip, s->job->model, NULL) != MO_SCIP_OKAY)
+        return mo_fail_at(err, MO_E_SYNTAX, s->job->model, 0,
+                          "SCIP cannot read this model");
+    s->n = s->api.n_variables(s->scip);
+    s->variables = s->api.variables(s->scip);
+    return MO_OK;
+}
+
+static const char *column_name(void *context, int column)
+{
+    const library_run *s = context;
+
+    return s->api.variable_name(s->variables[column]);
+}
+
+static mo_status add_start_values(library_run *s, const double *values,
+                                  mo_error *err)
+{
+    void *solution = NULL;
+    unsigned stored = 0;
+    int code = s->api.create_solution(s->scip, &solution, NULL);
+
+    for (int i = 0; code == MO_SCIP_OKAY && i < s->n; i++)
+        if (values[i] != 0)
+            code =
+                s->api.set_value(s->scip, solution, s->variables[i], values[i]);
+    if (code == MO_SCIP_OKAY)
+        code = s->api.add_solution(s->scip, &solution, &stored);
+    return check_code(code, "taking the start", err);
+}
+
+static mo_status set_start(library_run *s, mo_error *err)
+{
+    double *values = NULL;
+    mo_status status = mo_library_read_mip_start(s->job->start, s->n,
+                                                 column_name, s, &values, err);
+
+    if (status == MO_OK)
+        status = add_start_values(s, values, err);
+    free(values);
+    return status;
+}
+
+static void terminate_solve(void *context)
+{
+    const library_run *s = context;
+
+    s->api.interrupt(s->scip);
+}
+
+static mo_status optimize(library_run *s, mo_error *err)
+{
+    int code;
+
+    mo_library_signals_begin(terminate_solve, s);
+    code = s->api.solve(s->scip);
+    mo_library_signals_end();
+    return check_code(code, "solving", err);
+}
+
+/* The original variables still exist; presolve works on copies. */
+static mo_status fetch_values(const library_run *s, void *best,
+                              mo_library_solution *answer, double **values,
+                              mo_error *err)
+{
+    *values = calloc((size_t) s->n + 1, sizeof **values);
+    if (!*values)
+        return mo_fail_memory(err);
+    for (int i = 0; i < s->n; i++)
+        (*values)[i] = s->api.value(s->scip, best, s->variables[i]);
+    answer->values = *values;
+    answer->n = s->n;
+    answer->has_objective = true;
+    answer->objective = s->api.objective(s->scip, best);
+    return MO_OK;
+}
+
+static mo_status write_solution(library_run *s, mo_error *err)
+{
+    mo_library_solution answer = { .name = column_name, .context = s };
+    int major = s->api.library.version[0];
+    void *best = s->api.best_solution(s->scip);
+    double *values = NULL;
+    mo_status status = MO_OK;
+
+    answer.claim = mo_library_solution_status(
+        mo_scip_solution_status(major, s->api.status(s->scip)), best != NULL);
+    answer.bound = s->api.dual_bound(s->scip);
+    answer.has_bound = true;
+    if (answer.claim == MO_SOLUTION_STATUS_OPTIMAL ||
+        answer.claim == MO_SOLUTION_STATUS_FEASIBLE)
+        status = fetch_values(s, best, &answer, &values, err);
+    if (status == MO_OK)
+        status = mo_library_solution_write(s->job->folder, &answer, err);
+    free(values);
+    return status;
+}
+
+static mo_status solve_model(library_run *s, mo_error *err)
+{
+    mo_status status = check_code(s->api.create(&s->scip), "starting", err);
+
+    if (status != MO_OK)
+        return status;
+    status = check_code(s->api.include_plugins(s->scip), "starting", err);
+    if (status == MO_OK)
+        status = set_parameters(s, err);
+    if (status == MO_OK)
+        status = read_model(s, err);
+    if (status == MO_OK && s->job->start)
+        status = set_start(s, err);
+    if (status == MO_OK)
+        status = optimize(s, err);
+    if (status == MO_OK)
+        status = write_solution(s, err);
+    s->api.free(&s->scip);
+    return status;
+}
+
+static mo_status solve_by_library(const mo_solver_install *found,
+                                  const mo_solver_job *job, mo_error *err)
+{
+    library_run s = { .job = job };
+    mo_status status = mo_scip_open(found->library, &s.api, err);
+
+    return status == MO_OK ? solve_model(&s, err) : status;
+}
+
+static int print_library_version(const char *library)
+{
+    return mo_library_print_version(&mo_scip_dynlib, library);
 }
 
 const mo_solver mo_solver_scip = {
@@ -134,12 +327,12 @@ const mo_solver mo_solver_scip = {
     .start_layout = MO_MIP_START_MIPLIB,
     .writes_on_sigint = true,
     .files = { .solution = SOLUTION },
-    .find = find,
-    .begin_command = add_program,
+    .find = find_solver,
+    .begin_command = begin_command,
     .version_argument = "--version",
     .version_after = "SCIP version ",
-    .command = command,
-    .solve = mo_scip_solve,
-    .library_version = mo_scip_library_version,
-    .parse_log_line = read_line,
+    .command = build_command,
+    .solve = solve_by_library,
+    .library_version = print_library_version,
+    .parse_log_line = parse_log_line,
 };

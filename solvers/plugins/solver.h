@@ -41,14 +41,14 @@ typedef struct mo_solver_job {
 
 /* An installed solver; starts as { 0 }, all strings are owned. */
 typedef struct mo_solver_install {
-    char *program;     /* NULL: none */
-    char *library;     /* NULL: none */
+    char *program;          /* NULL: none */
+    char *library;          /* NULL: none */
     double query_timeout_s; /* for each query; 0: 20 */
 
     /* Filled by mo_solver_query_version. */
     char *version;         /* "1.15.1", of the program */
     char *library_version; /* both NULL: not queried, or unknown */
-    char *defect;         /* known defect of this version, or NULL */
+    char *defect;          /* known defect of this version, or NULL */
     bool no_presolve;      /* the defect is avoided without presolve */
 } mo_solver_install;
 
@@ -69,8 +69,8 @@ typedef struct mo_solver_output_files {
 typedef struct mo_solver {
     const char *name, *title; /* "highs", "HiGHS" */
     const char *help;
-    unsigned limits; /* MO_SOLVER_LIMIT_... it enforces by itself */
-    bool accepts_start;     /* accepts a MIP start, in this format: */
+    unsigned limits;    /* MO_SOLVER_LIMIT_... it enforces by itself */
+    bool accepts_start; /* accepts a MIP start, in this format: */
     mo_mip_start_layout start_layout;
     bool writes_on_sigint; /* its program writes the incumbent on SIGINT */
     mo_solver_output_files files;
@@ -85,7 +85,7 @@ typedef struct mo_solver {
     /* process: starts a command line that calls the program. NULL: its path
      * alone. */
     mo_status (*begin_command)(const mo_solver_install *found, mo_argv *line,
-                         mo_error *err);
+                               mo_error *err);
 
     /* process: the argument that makes it print its version, and the text
      * before the version. */
@@ -94,7 +94,7 @@ typedef struct mo_solver {
     /* Checks for known defects of this way once the version is known. May be
      * NULL. */
     mo_status (*check_defects)(mo_solver_install *found, mo_solver_via way,
-                         mo_error *err);
+                               mo_error *err);
 
     /* process: appends the command line for job, to be run in job->folder,
      * where the model and the start have plain file names. */
@@ -104,13 +104,15 @@ typedef struct mo_solver {
 
     /* process: reads the incumbent of a killed solver. *solution, which the
      * caller frees, stays NULL when there is none. May be NULL. */
-    mo_status (*read_incumbent)(const mo_solver_job *job, mo_solution **solution,
-                        mo_error *err);
+    mo_status (*read_incumbent)(const mo_solver_job *job,
+                                mo_solution **solution, mo_error *err);
 
     /* library: runs in a child, writes the solution to
      * MO_SOLVER_LIBRARY_SOLUTION in job->folder, in the MIPLIB format with
      * comments for status and bound, prints progress to stdout as the program
-     * would. NULL: not supported. */
+     * would. It does so also on SIGINT or SIGTERM (but CBC, which only its
+     * time limit stops). found->library NULL: searched by the loader. NULL
+     * member: not supported. */
     mo_status (*solve)(const mo_solver_install *found, const mo_solver_job *job,
                        mo_error *err);
 
@@ -132,7 +134,8 @@ extern const mo_solver mo_solver_highs, mo_solver_scip, mo_solver_gurobi,
 /* Frees what *found owns and leaves { 0 }. */
 void mo_solver_install_clear(mo_solver_install *found);
 
-/* Seconds that a query of the solver may take: found->query_timeout_s, or 20. */
+/* Seconds that a query of the solver may take: found->query_timeout_s, or 20.
+ */
 double mo_solver_query_timeout_s(const mo_solver_install *found);
 
 #endif

@@ -10,13 +10,14 @@
 #include "base/array.h"
 
 /* Appends a word, and the NULL behind it. */
-static mo_status append(char ***words, size_t *n, size_t *room,
-                        const char *format, va_list arguments, mo_error *err)
+static mo_status append_word(char ***words, size_t *n, size_t *capacity,
+                             const char *format, va_list arguments,
+                             mo_error *err)
 {
     char *word;
 
-    if (mo_array_reserve((void **) words, room, *n + 2, sizeof **words, err) !=
-        MO_OK)
+    if (mo_array_reserve((void **) words, capacity, *n + 2, sizeof **words,
+                         err) != MO_OK)
         return MO_E_MEMORY;
     if (vasprintf(&word, format, arguments) < 0)
         return mo_fail_memory(err);
@@ -31,8 +32,8 @@ mo_status mo_argv_add(mo_argv *line, mo_error *err, const char *format, ...)
     mo_status status;
 
     va_start(arguments, format);
-    status = append(&line->argv, &line->n_argv, &line->room_argv, format,
-                    arguments, err);
+    status = append_word(&line->argv, &line->n_argv, &line->room_argv, format,
+                         arguments, err);
     va_end(arguments);
     return status;
 }
@@ -46,8 +47,8 @@ mo_status mo_argv_add_option(mo_argv *line, mo_error *err, const char *name,
     if (status != MO_OK)
         return status;
     va_start(arguments, format);
-    status = append(&line->argv, &line->n_argv, &line->room_argv, format,
-                    arguments, err);
+    status = append_word(&line->argv, &line->n_argv, &line->room_argv, format,
+                         arguments, err);
     va_end(arguments);
     return status;
 }
@@ -58,8 +59,8 @@ mo_status mo_argv_set_env(mo_argv *line, mo_error *err, const char *format, ...)
     mo_status status;
 
     va_start(arguments, format);
-    status = append(&line->environment, &line->n_environment,
-                    &line->room_environment, format, arguments, err);
+    status = append_word(&line->environment, &line->n_environment,
+                         &line->room_environment, format, arguments, err);
     va_end(arguments);
     return status;
 }

@@ -16,30 +16,127 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "solvers/process/spawn.h"
 #include "solvers/process/interrupt.h"
 #include "solvers/process/supervisor.h"
-#include "solvers/process/line_splitter.h"
 
 static const double default_grace_s = 5;
 
 /* Time for the supervisor to kill the command. */
-static const double keepers_grace_s = 5;
+static const double supervisor_grace_s = 5;
 
-typedef struct running {
+/* ------------------------------------------------------------------- lines */
+
+/* Only the first two members are set at first. */
+typedef struct line_splitter {
+    void (*line)(void *listener, const char *text); /* or NULL */
+    void *listener;
+    size_t length;
+    char text[MO_CHILD_LINE + 1];
+} line_splitter;
+
+static void append_bytes(line_splitter *splitter, const char *data, size_t size)
+{
+    size_t room = MO_CHILD_LINE - splitter->length;
+
+    if (size > room)
+        size = room;
+    memcpy(splitter->text + splitter->length, data, size);
+    splitter->length += size;
+}
+
+static void emit_line(line_splitter *splitter)
+{
+    if (splitter->length > 0 && splitter->text[splitter->length - 1] == '\r')
+        splitter->length--;
+    splitter->text[splitter->length] = 0;
+    splitter->length = 0;
+    if (splitter->line)
+        splitter->line(splitter->listener, splitter->text);
+}
+
+/* Calls line for every complete line; longer lines are truncated, and a
+ * carriage return before the newline is removed. */
+static void feed_lines(line_splitter *splitter, const char *data, size_t size)
+{
+    const char *end;
+
+    while (size > 0 && (end = memchr(data, '\n', size))) {
+        append_bytes(splitter, data, (size_t) (end - data));
+        emit_line(splitter);
+        size -= (size_t) (end + 1 - data);
+        data = end + 1;
+    }
+    append_bytes(splitter, data, size);
+}
+
+/* Calls line for a last line without a newline. */
+static void flush_lines(line_splitter *splitter)
+{
+    if (splitter->length > 0)
+        emit_line(splitter);
+}
+
+/* ------------------------------------------------------------- environment */
+
+static size_t count_settings(char *const *settings)
+{
+    size_t n = 0;
+
+    while (settings && settings[n])
+        n++;
+    return n;
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    size_t length = strcspn(a, "=");
+
+    return strcspn(b, "=") == length && memcmp(a, b, length) == 0;
+}
+
+static void put_setting(char **settings, size_t *n, const char *setting)
+{
+    size_t i = 0;
+
+    while (i < *n && !same_name(settings[i], setting))
+        i++;
+    /* exec takes no const, and changes nothing. */
+    settings[i] = (char *) (uintptr_t) setting;
+    *n += i == *n;
+}
+
+/* Returns our environment with the job's settings, as exec takes it; NULL when
+ * out of memory.  The caller frees the array; the settings are borrowed. */
+static char **build_environment(const mo_child_job *job)
+{
+    char *const *more = (char *const *) (uintptr_t) job->environment;
+    size_t n = count_settings(environ), n_more = count_settings(more);
+    char **settings = calloc(n + n_more + 1, sizeof *settings);
+
+    if (!settings)
+        return NULL;
+    if (n > 0)
+        memcpy(settings, environ, n * sizeof *settings);
+    for (size_t i = 0; i < n_more; i++)
+        put_setting(settings, &n, more[i]);
+    return settings;
+}
+
+typedef struct child_run {
     const mo_child_job *job;
-    int64_t begun_ns;
-    pid_t keeper, command; /* command is 0 until it is known */
-    int leash, output, interrupt;
-    mo_line_splitter lines;
+    int64_t start_ns;
+    pid_t supervisor, command; /* command is 0 until it is known */
+    int control, output, interrupt;
+    line_splitter splitter;
 
-    double kill_s;   /* when to kill it; INFINITY: not set */
-    double lost_s;   /* when to kill the supervisor, too; INFINITY: not set */
+    double kill_s;            /* when to kill it; INFINITY: not set */
+    double kill_supervisor_s; /* when to kill the supervisor, too; INFINITY: not
+                                 set */
     bool soft, hard; /* the signal of the soft or hard limit was sent */
     int interrupts;
     bool ended;
     int failure, status; /* errno, or as waitpid() returns it */
-} running;
+} child_run;
 
 static int64_t now_ns(void)
 {
@@ -49,18 +146,19 @@ static int64_t now_ns(void)
     return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static double elapsed_s(const running *r)
+static double elapsed_s(const child_run *r)
 {
-    return (double) (now_ns() - r->begun_ns) / 1e9;
+    return (double) (now_ns() - r->start_ns) / 1e9;
 }
 
 /* ---------------------------------------------------------------- starting */
 
 /* Signals are blocked, so that none reaches the new process with our handlers
  * installed. */
-static mo_status start_keeper(running *r, int leash, int output, mo_error *err)
+static mo_status start_supervisor(child_run *r, int control, int output,
+                                  mo_error *err)
 {
-    char **environment = mo_spawn_environment(r->job);
+    char **environment = build_environment(r->job);
     sigset_t all, before;
 
     if (!environment)
@@ -69,13 +167,13 @@ static mo_status start_keeper(running *r, int leash, int output, mo_error *err)
     fflush(stdout);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    r->keeper = fork();
-    if (r->keeper == 0)
-        mo_supervisor_run(r->job, environment, leash, output);
+    r->supervisor = fork();
+    if (r->supervisor == 0)
+        mo_supervisor_run(r->job, environment, control, output);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     free(environment);
-    return r->keeper < 0 ? mo_fail_errno(err, "", "cannot start a process")
-                         : MO_OK;
+    return r->supervisor < 0 ? mo_fail_errno(err, "", "cannot start a process")
+                             : MO_OK;
 }
 
 static void close_both(int ends[2])
@@ -84,28 +182,28 @@ static void close_both(int ends[2])
     close(ends[1]);
 }
 
-static mo_status start(running *r, mo_error *err)
+static mo_status start_run(child_run *r, mo_error *err)
 {
-    int leash[2], output[2];
+    int control[2], output[2];
     mo_status status;
 
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, leash) != 0)
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0)
         return mo_fail_errno(err, "", "cannot make a socket");
     if (pipe2(output, O_CLOEXEC) != 0) {
         status = mo_fail_errno(err, "", "cannot make a pipe");
-        close_both(leash);
+        close_both(control);
         return status;
     }
-    r->begun_ns = now_ns();
-    status = start_keeper(r, leash[1], output[1], err);
+    r->start_ns = now_ns();
+    status = start_supervisor(r, control[1], output[1], err);
     if (status != MO_OK) {
-        close_both(leash);
+        close_both(control);
         close_both(output);
         return status;
     }
-    close(leash[1]);
+    close(control[1]);
     close(output[1]);
-    r->leash = leash[0];
+    r->control = control[0];
     r->output = output[0];
     fcntl(r->output, F_SETFL, O_NONBLOCK);
     return MO_OK;
@@ -113,26 +211,26 @@ static mo_status start(running *r, mo_error *err)
 
 /* ------------------------------------------------------------------ limits */
 
-static void send_signal(running *r, int number)
+static void send_signal(child_run *r, int number)
 {
     /* A supervisor that is gone is noticed by reading. */
-    if (send(r->leash, &number, sizeof number, MSG_NOSIGNAL) < 0)
+    if (send(r->control, &number, sizeof number, MSG_NOSIGNAL) < 0)
         return;
 }
 
-static double grace_s(const mo_child_job *job)
+static double grace_of(const mo_child_job *job)
 {
     return job->grace_s > 0 ? job->grace_s : default_grace_s;
 }
 
-static void interrupt_it(running *r)
+static void interrupt_command(child_run *r)
 {
     send_signal(r, SIGINT);
-    r->kill_s = fmin(r->kill_s, elapsed_s(r) + grace_s(r->job));
+    r->kill_s = fmin(r->kill_s, elapsed_s(r) + grace_of(r->job));
 }
 
 /* Whole milliseconds, for poll(); -1: forever. */
-static int until(double now, double next)
+static int timeout_ms(double now, double next)
 {
     return next < INT32_MAX / 1000 ? (int) ceil(fmax(next - now, 0) * 1000)
                                    : -1;
@@ -140,39 +238,39 @@ static int until(double now, double next)
 
 /* Sends due signals, and returns the time to the next one, for poll(). A
  * supervisor that does not react is killed, and its command with it. */
-static int keep_limits(running *r)
+static int enforce_limits(child_run *r)
 {
     double now = elapsed_s(r), next = r->kill_s;
 
     if (!r->hard && now >= r->kill_s) {
         r->hard = true;
-        r->lost_s = now + keepers_grace_s;
+        r->kill_supervisor_s = now + supervisor_grace_s;
         send_signal(r, SIGKILL);
     }
-    if (now >= r->lost_s) {
-        r->lost_s = INFINITY;
-        kill(r->keeper, SIGKILL);
+    if (now >= r->kill_supervisor_s) {
+        r->kill_supervisor_s = INFINITY;
+        kill(r->supervisor, SIGKILL);
     }
     if (!r->soft && r->job->soft_s > 0 && now >= r->job->soft_s) {
         r->soft = true;
-        interrupt_it(r);
+        interrupt_command(r);
         next = r->kill_s;
     }
     if (r->hard)
-        return until(now, r->lost_s);
+        return timeout_ms(now, r->kill_supervisor_s);
     if (!r->soft && r->job->soft_s > 0)
         next = fmin(next, r->job->soft_s);
-    return until(now, next);
+    return timeout_ms(now, next);
 }
 
 /* The first interrupt is passed on; the second one kills. */
-static void hear_interrupts(running *r)
+static void read_interrupts(child_run *r)
 {
     char byte;
 
     while (read(r->interrupt, &byte, 1) == 1)
         if (r->interrupts++ == 0)
-            interrupt_it(r);
+            interrupt_command(r);
         else
             r->kill_s = 0;
 }
@@ -180,13 +278,13 @@ static void hear_interrupts(running *r)
 /* ------------------------------------------------------------------ output */
 
 /* Returns false when nothing is left for now. */
-static bool hear_output(running *r)
+static bool read_output(child_run *r)
 {
     char data[16384];
     ssize_t got = read(r->output, data, sizeof data);
 
     if (got > 0)
-        mo_line_splitter_feed(&r->lines, data, (size_t) got);
+        feed_lines(&r->splitter, data, (size_t) got);
     else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
         close(r->output);
         r->output = -1;
@@ -196,7 +294,7 @@ static bool hear_output(running *r)
 
 /* The supervisor was killed. The command died with it, but others of its
  * process group may not have. */
-static void lose_keeper(running *r)
+static void handle_lost_supervisor(child_run *r)
 {
     if (r->command > 0)
         kill(-r->command, SIGKILL);
@@ -204,15 +302,15 @@ static void lose_keeper(running *r)
     r->ended = true;
 }
 
-static void hear_keeper(running *r)
+static void read_supervisor(child_run *r)
 {
     mo_supervisor_message news;
-    ssize_t got = recv(r->leash, &news, sizeof news, 0);
+    ssize_t got = recv(r->control, &news, sizeof news, 0);
 
     if (got < 0 && errno == EINTR)
         return;
     if (got != (ssize_t) sizeof news) {
-        lose_keeper(r);
+        handle_lost_supervisor(r);
         return;
     }
     switch (news.event) {
@@ -232,30 +330,30 @@ static void hear_keeper(running *r)
 
 /* All that is left in the pipe was written before the command ended: every
  * process that could write is gone. */
-static void attend(running *r)
+static void supervise_run(child_run *r)
 {
     while (!r->ended) {
-        struct pollfd files[] = { { .fd = r->leash, .events = POLLIN },
+        struct pollfd files[] = { { .fd = r->control, .events = POLLIN },
                                   { .fd = r->interrupt, .events = POLLIN },
                                   { .fd = r->output, .events = POLLIN } };
 
-        if (poll(files, 3, keep_limits(r)) < 0)
+        if (poll(files, 3, enforce_limits(r)) < 0)
             continue;
         if (files[2].revents)
-            hear_output(r);
+            read_output(r);
         if (files[1].revents)
-            hear_interrupts(r);
+            read_interrupts(r);
         if (files[0].revents)
-            hear_keeper(r);
+            read_supervisor(r);
     }
-    while (r->output >= 0 && hear_output(r))
+    while (r->output >= 0 && read_output(r))
         continue;
-    mo_line_splitter_flush(&r->lines);
+    flush_lines(&r->splitter);
 }
 
 /* ------------------------------------------------------------------ result */
 
-static void conclude(const running *r, mo_child_result *result)
+static void fill_result(const child_run *r, mo_child_result *result)
 {
     bool killed = WIFSIGNALED(r->status);
 
@@ -277,22 +375,23 @@ static void conclude(const running *r, mo_child_result *result)
 mo_status mo_child_run(const mo_child_job *job, mo_child_result *result,
                        mo_error *err)
 {
-    running r = { .job = job,
-                  .lines = { .line = job->line, .listener = job->listener } };
+    child_run r = {
+        .job = job, .splitter = { .line = job->line, .listener = job->listener }
+    };
     mo_status status = mo_interrupt_open(&r.interrupt, err);
 
     if (status != MO_OK)
         return status;
     r.kill_s = job->hard_s > 0 ? job->hard_s : INFINITY;
-    r.lost_s = INFINITY;
-    status = start(&r, err);
+    r.kill_supervisor_s = INFINITY;
+    status = start_run(&r, err);
     if (status == MO_OK) {
-        attend(&r);
-        conclude(&r, result);
-        close(r.leash);
+        supervise_run(&r);
+        fill_result(&r, result);
+        close(r.control);
         if (r.output >= 0)
             close(r.output);
-        while (waitpid(r.keeper, NULL, 0) < 0 && errno == EINTR)
+        while (waitpid(r.supervisor, NULL, 0) < 0 && errno == EINTR)
             continue;
     }
     mo_interrupt_close(r.interrupt);

@@ -18,12 +18,13 @@
 
 enum { PIECE = 1 << 17 };
 
-typedef enum packing { PLAIN, GZIP, ZSTD } packing;
+typedef enum compression { PLAIN, GZIP, ZSTD } compression;
 
-typedef mo_status unpacker(const char *path, char *piece, mo_out *out,
+typedef mo_status unpacker(const char *path, char *block, mo_out *out,
                            mo_error *err);
 
-static mo_status look(const char *path, packing *how, mo_error *err)
+static mo_status detect_format(const char *path, compression *how,
+                               mo_error *err)
 {
     static const unsigned char gzip[] = { 0x1f, 0x8b },
                                zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
@@ -48,21 +49,21 @@ static mo_status look(const char *path, packing *how, mo_error *err)
 
 mo_status mo_decompress_needed(const char *path, bool *needed, mo_error *err)
 {
-    packing how;
-    mo_status status = look(path, &how, err);
+    compression how;
+    mo_status status = detect_format(path, &how, err);
 
     *needed = status == MO_OK && how != PLAIN;
     return status;
 }
 
-static mo_status damaged(const char *path, mo_error *err)
+static mo_status fail_damaged(const char *path, mo_error *err)
 {
     return mo_fail_at(err, MO_E_SYNTAX, path, 0,
                       "damaged, or not there to its end");
 }
 
 #ifdef HAVE_ZLIB
-static mo_status unpack_gzip(const char *path, char *piece, mo_out *out,
+static mo_status unpack_gzip(const char *path, char *block, mo_out *out,
                              mo_error *err)
 {
     gzFile file = gzopen(path, "re");
@@ -70,10 +71,10 @@ static mo_status unpack_gzip(const char *path, char *piece, mo_out *out,
 
     if (!file)
         return mo_fail_errno(err, path, "cannot be opened");
-    while ((got = gzread(file, piece, PIECE)) > 0)
-        mo_out_bytes(out, piece, (size_t) got);
+    while ((got = gzread(file, block, PIECE)) > 0)
+        mo_out_bytes(out, block, (size_t) got);
     if (gzclose(file) != Z_OK || got < 0)
-        return damaged(path, err);
+        return fail_damaged(path, err);
     return MO_OK;
 }
 #else
@@ -82,22 +83,22 @@ static mo_status unpack_gzip(const char *path, char *piece, mo_out *out,
 
 #ifdef HAVE_ZSTD
 /* Writes all output that the input yields. */
-static size_t drain(ZSTD_DStream *stream, ZSTD_inBuffer *input, char *piece,
-                    mo_out *out)
+static size_t decompress_block(ZSTD_DStream *stream, ZSTD_inBuffer *input,
+                               char *block, mo_out *out)
 {
     size_t left;
     ZSTD_outBuffer output;
 
     do {
-        output = (ZSTD_outBuffer){ piece, PIECE, 0 };
+        output = (ZSTD_outBuffer){ block, PIECE, 0 };
         left = ZSTD_decompressStream(stream, &output, input);
-        mo_out_bytes(out, piece, output.pos);
+        mo_out_bytes(out, block, output.pos);
     } while (!ZSTD_isError(left) &&
              (input->pos < input->size || output.pos == output.size));
     return left;
 }
 
-static mo_status unpack_zstd_file(FILE *file, const char *path, char *piece,
+static mo_status unpack_zstd_file(FILE *file, const char *path, char *block,
                                   mo_out *out, mo_error *err)
 {
     ZSTD_DStream *stream = ZSTD_createDStream();
@@ -110,18 +111,18 @@ static mo_status unpack_zstd_file(FILE *file, const char *path, char *piece,
     while (status == MO_OK && (got = fread(packed, 1, PIECE, file)) > 0) {
         ZSTD_inBuffer input = { packed, got, 0 };
 
-        left = drain(stream, &input, piece, out);
+        left = decompress_block(stream, &input, block, out);
         if (ZSTD_isError(left))
             break;
     }
     if (status == MO_OK && left != 0)
-        status = damaged(path, err);
+        status = fail_damaged(path, err);
     free(packed);
     ZSTD_freeDStream(stream);
     return status;
 }
 
-static mo_status unpack_zstd(const char *path, char *piece, mo_out *out,
+static mo_status unpack_zstd(const char *path, char *block, mo_out *out,
                              mo_error *err)
 {
     FILE *file = fopen(path, "re");
@@ -129,7 +130,7 @@ static mo_status unpack_zstd(const char *path, char *piece, mo_out *out,
 
     if (!file)
         return mo_fail_errno(err, path, "cannot be opened");
-    status = unpack_zstd_file(file, path, piece, out, err);
+    status = unpack_zstd_file(file, path, block, out, err);
     fclose(file);
     return status;
 }
@@ -140,19 +141,19 @@ static mo_status unpack_zstd(const char *path, char *piece, mo_out *out,
 static mo_status unpack_with(unpacker *unpack, const char *path,
                              const char *target, mo_error *err)
 {
-    char *piece = malloc(PIECE);
+    char *block = malloc(PIECE);
     mo_out *out = NULL;
     mo_status status =
-        piece ? mo_out_open(target, &out, err) : mo_fail_memory(err);
+        block ? mo_out_open(target, &out, err) : mo_fail_memory(err);
 
     if (status == MO_OK) {
-        status = unpack(path, piece, out, err);
+        status = unpack(path, block, out, err);
         if (status == MO_OK)
             status = mo_out_commit(out, err);
         else
             mo_out_abandon(out);
     }
-    free(piece);
+    free(block);
     return status;
 }
 
@@ -160,8 +161,8 @@ mo_status mo_decompress_file(const char *path, const char *target,
                              mo_error *err)
 {
     unpacker *const gzip = unpack_gzip, *const zstd = unpack_zstd;
-    packing how = PLAIN;
-    mo_status status = look(path, &how, err);
+    compression how = PLAIN;
+    mo_status status = detect_format(path, &how, err);
 
     if (status != MO_OK)
         return status;

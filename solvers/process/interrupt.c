@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-enum { MAX_WATCHES = 64, FREE = 0 };
+enum { MAX_PIPES = 64, FREE = 0 };
 
 static const int signals[] = { SIGINT, SIGTERM };
 enum { N_SIGNALS = sizeof signals / sizeof *signals };
@@ -21,20 +21,20 @@ enum { N_SIGNALS = sizeof signals / sizeof *signals };
  * may be read at any moment: the write ends of the pipes, each plus one, so
  * that FREE is none. All else is protected by the lock.
  */
-static _Atomic int writing[MAX_WATCHES];
+static _Atomic int write_ends[MAX_PIPES];
 static _Atomic int last;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int reading[MAX_WATCHES];
+static int reading[MAX_PIPES];
 static int n_watches;
 static struct sigaction before[N_SIGNALS];
 
-static void tell_all(int number)
+static void notify_all(int number)
 {
     char byte = (char) number;
 
-    for (int i = 0; i < MAX_WATCHES; i++) {
-        int fd = atomic_load(&writing[i]) - 1;
+    for (int i = 0; i < MAX_PIPES; i++) {
+        int fd = atomic_load(&write_ends[i]) - 1;
 
         /* A full pipe is readable anyway. */
         if (fd >= 0 && write(fd, &byte, 1) != 1)
@@ -42,26 +42,26 @@ static void tell_all(int number)
     }
 }
 
-static void take(int number)
+static void handle_signal(int number)
 {
     int saved = errno;
 
     atomic_store(&last, number);
-    tell_all(number);
+    notify_all(number);
     errno = saved;
 }
 
 void mo_interrupt_all(void)
 {
-    tell_all(SIGINT);
+    notify_all(SIGINT);
 }
 
 /* An ignored signal (nohup, a background job of sh) stays ignored. */
-static void handle(void)
+static void install_handlers(void)
 {
     struct sigaction ours = { .sa_flags = SA_RESTART };
 
-    ours.sa_handler = take;
+    ours.sa_handler = handle_signal;
     sigfillset(&ours.sa_mask);
     for (int i = 0; i < N_SIGNALS; i++) {
         sigaction(signals[i], NULL, &before[i]);
@@ -70,17 +70,17 @@ static void handle(void)
     }
 }
 
-static void restore(void)
+static void restore_handlers(void)
 {
     for (int i = 0; i < N_SIGNALS; i++)
         sigaction(signals[i], &before[i], NULL);
 }
 
-static int free_place(void)
+static int find_free_slot(void)
 {
     int i = 0;
 
-    while (i < MAX_WATCHES && atomic_load(&writing[i]) != FREE)
+    while (i < MAX_PIPES && atomic_load(&write_ends[i]) != FREE)
         i++;
     return i;
 }
@@ -93,15 +93,15 @@ mo_status mo_interrupt_open(int *fd, mo_error *err)
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return mo_fail_errno(err, "", "cannot make a pipe");
     pthread_mutex_lock(&lock);
-    at = free_place();
-    if (at == MAX_WATCHES) {
-        status = mo_fail(err, MO_E_LIMIT, "more than %d runs at a time",
-                         MAX_WATCHES);
+    at = find_free_slot();
+    if (at == MAX_PIPES) {
+        status =
+            mo_fail(err, MO_E_LIMIT, "more than %d runs at a time", MAX_PIPES);
     } else {
         reading[at] = ends[0];
-        atomic_store(&writing[at], ends[1] + 1);
+        atomic_store(&write_ends[at], ends[1] + 1);
         if (n_watches++ == 0)
-            handle();
+            install_handlers();
     }
     pthread_mutex_unlock(&lock);
     if (status != MO_OK) {
@@ -116,12 +116,12 @@ mo_status mo_interrupt_open(int *fd, mo_error *err)
 void mo_interrupt_close(int fd)
 {
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < MAX_WATCHES; i++) {
-        if (atomic_load(&writing[i]) == FREE || reading[i] != fd)
+    for (int i = 0; i < MAX_PIPES; i++) {
+        if (atomic_load(&write_ends[i]) == FREE || reading[i] != fd)
             continue;
         if (--n_watches == 0)
-            restore();
-        close(atomic_exchange(&writing[i], FREE) - 1);
+            restore_handlers();
+        close(atomic_exchange(&write_ends[i], FREE) - 1);
         close(fd);
         break;
     }

@@ -1,31 +1,173 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All of this runs in a process forked from one with several threads, any of
+ * which may have held a lock: up to the exec nothing here allocates.
+ */
 #include <config.h>
 
 #include "solvers/process/supervisor.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "solvers/process/spawn.h"
-#include "solvers/process/proc_entries.h"
 #include "solvers/process/workdir.h"
 
+enum { FIRST_FILE = 3, N_SUPERVISOR_FILES = 2, EXIT_NOT_STARTED = 127 };
+
 /* Descriptors of the supervisor; above the standard ones. */
-enum { LEASH = 3, CHILDREN, N_FILES };
+enum { CONTROL = 3, CHILDREN, N_FILES };
 
 /* Time for killed processes to disappear. */
 enum { MAX_ROUNDS = 2000, ROUND_NS = 1000000 };
+
+/* Calls visit for every numeric entry of a folder of /proc: processes, open
+ * files.  visit may close the descriptor it gets; that of the folder itself is
+ * left out.  Does nothing where there is no such folder. */
+static void each_proc_entry(const char *folder,
+                            void (*visit)(int number, void *context),
+                            void *context)
+{
+    _Alignas(struct dirent64) char entries[4096];
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ssize_t got;
+
+    if (fd < 0)
+        return;
+    while ((got = getdents64(fd, entries, sizeof entries)) > 0)
+        for (ssize_t at = 0; at < got;) {
+            const struct dirent64 *entry = (const void *) (entries + at);
+            int number = atoi(entry->d_name);
+
+            if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9' &&
+                number != fd)
+                visit(number, context);
+            at += entry->d_reclen;
+        }
+    close(fd);
+}
+
+/* ----------------------------------------------------------- fork and exec */
+
+static void reset_signals(void)
+{
+    struct sigaction by_default = { .sa_flags = 0 };
+    sigset_t none;
+
+    by_default.sa_handler = SIG_DFL;
+    for (int i = 1; i < NSIG; i++)
+        sigaction(i, &by_default, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* RLIMIT_DATA does not count reserved memory (the arenas of threads), as
+ * RLIMIT_AS would. */
+static bool limit_memory(int64_t bytes)
+{
+    const struct rlimit limit = { (rlim_t) bytes, (rlim_t) bytes };
+
+    return bytes == 0 || setrlimit(RLIMIT_DATA, &limit) == 0;
+}
+
+static bool prepare_child(const mo_child_job *job, pid_t supervisor)
+{
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != supervisor)
+        _exit(EXIT_NOT_STARTED);
+    reset_signals();
+    return limit_memory(job->memory_bytes) &&
+           (!job->folder || chdir(job->folder) == 0);
+}
+
+/* Line-buffered output, as the lines are read at once. */
+_Noreturn static void run_body(const mo_child_job *job,
+                               char *const *environment, int failures)
+{
+    int code;
+
+    environ = (char **) (uintptr_t) environment;
+    for (int fd = FIRST_FILE; fd < FIRST_FILE + N_SUPERVISOR_FILES; fd++)
+        close(fd);
+    close(failures);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    code = job->body(job->context);
+    fflush(stdout);
+    _exit(code);
+}
+
+_Noreturn static void exec_command(const mo_child_job *job,
+                                   char *const *environment, pid_t supervisor,
+                                   int failures)
+{
+    if (prepare_child(job, supervisor)) {
+        if (job->body)
+            run_body(job, environment, failures);
+        /* exec takes no const, and changes nothing. */
+        execvpe(job->argv[0], (char *const *) (uintptr_t) job->argv,
+                environment);
+    }
+    if (write(failures, &errno, sizeof errno) < 0)
+        _exit(EXIT_NOT_STARTED);
+    _exit(EXIT_NOT_STARTED);
+}
+
+/* The pipe closes without data when exec succeeds. */
+static int read_failure(int failures)
+{
+    int failure = 0;
+    ssize_t got;
+
+    do
+        got = read(failures, &failure, sizeof failure);
+    while (got < 0 && errno == EINTR);
+    return got == (ssize_t) sizeof failure ? failure : 0;
+}
+
+/* Starts the command in a process group of its own, with our standard files, no
+ * others, and default signal handling.  It dies with its parent.  Returns -1
+ * with *failure set to errno when it cannot be started.  Only for a
+ * single-threaded process. */
+static pid_t spawn_child(const mo_child_job *job, char *const *environment,
+                         int *failure)
+{
+    pid_t supervisor = getpid(), command;
+    int failures[2];
+
+    if (pipe2(failures, O_CLOEXEC) != 0) {
+        *failure = errno;
+        return -1;
+    }
+    command = fork();
+    if (command == 0)
+        exec_command(job, environment, supervisor, failures[1]);
+    *failure = command < 0 ? errno : 0;
+    close(failures[1]);
+    if (command > 0) {
+        setpgid(command, command);
+        *failure = read_failure(failures[0]);
+    }
+    close(failures[0]);
+    if (*failure == 0)
+        return command;
+    if (command > 0)
+        waitpid(command, NULL, 0);
+    return -1;
+}
 
 /* ------------------------------------------------------------------- setup */
 
@@ -34,27 +176,27 @@ enum { MAX_ROUNDS = 2000, ROUND_NS = 1000000 };
 static void close_other(int fd, void *context)
 {
     (void) context;
-    if (fd > LEASH)
+    if (fd > CONTROL)
         close(fd);
 }
 
 /* Moved up first, as any of them may have any number. */
-static void arrange_files(int leash, int output)
+static void arrange_files(int control, int output)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    leash = fcntl(leash, F_DUPFD_CLOEXEC, N_FILES);
+    control = fcntl(control, F_DUPFD_CLOEXEC, N_FILES);
     output = fcntl(output, F_DUPFD_CLOEXEC, N_FILES);
     nothing = fcntl(nothing, F_DUPFD_CLOEXEC, N_FILES);
     dup2(nothing, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    dup3(leash, LEASH, O_CLOEXEC);
-    mo_proc_entries_each("/proc/self/fd", close_other, NULL);
+    dup3(control, CONTROL, O_CLOEXEC);
+    each_proc_entry("/proc/self/fd", close_other, NULL);
 }
 
 /* Of signals only SIGCHLD matters, as a descriptor. */
-static int watch_children(void)
+static int open_child_signals(void)
 {
     sigset_t set;
 
@@ -63,12 +205,12 @@ static int watch_children(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void tell(mo_supervisor_event event, int value)
+static void send_event(mo_supervisor_event event, int value)
 {
-    const mo_supervisor_message news = { event, value };
+    const mo_supervisor_message message = { event, value };
 
     /* If the parent is gone, the control socket is closed. */
-    if (send(LEASH, &news, sizeof news, MSG_NOSIGNAL) < 0)
+    if (send(CONTROL, &message, sizeof message, MSG_NOSIGNAL) < 0)
         return;
 }
 
@@ -105,7 +247,7 @@ static void kill_adopted(int pid, void *context)
 
 /* Kills all that the command started. The command is not reaped before that,
  * so that its process group id stays valid. */
-static int leave_none(pid_t command)
+static int kill_all(pid_t command)
 {
     const struct timespec pause = { 0, ROUND_NS };
     int status = 0;
@@ -120,7 +262,7 @@ static int leave_none(pid_t command)
         if (gone < 0)
             break;
         if (gone == 0) {
-            mo_proc_entries_each("/proc", kill_adopted, NULL);
+            each_proc_entry("/proc", kill_adopted, NULL);
             nanosleep(&pause, NULL);
         }
     }
@@ -149,10 +291,10 @@ static bool has_ended(pid_t command)
 }
 
 /* Returns false when the other end is closed. */
-static bool pass_on(pid_t command)
+static bool forward_signal(pid_t command)
 {
     int number;
-    ssize_t got = recv(LEASH, &number, sizeof number, 0);
+    ssize_t got = recv(CONTROL, &number, sizeof number, 0);
 
     if (got == (ssize_t) sizeof number)
         kill(-command, number);
@@ -160,15 +302,15 @@ static bool pass_on(pid_t command)
 }
 
 /* Returns false when the parent is gone. */
-static bool watch(pid_t command)
+static bool run_loop(pid_t command)
 {
-    struct pollfd files[] = { { .fd = LEASH, .events = POLLIN },
+    struct pollfd files[] = { { .fd = CONTROL, .events = POLLIN },
                               { .fd = CHILDREN, .events = POLLIN } };
 
     for (;;) {
         if (poll(files, 2, -1) < 0)
             continue;
-        if (files[0].revents && !pass_on(command))
+        if (files[0].revents && !forward_signal(command))
             return false;
         if (files[1].revents && has_ended(command))
             return true;
@@ -176,7 +318,7 @@ static bool watch(pid_t command)
 }
 
 _Noreturn void mo_supervisor_run(const mo_child_job *job,
-                                 char *const *environment, int leash,
+                                 char *const *environment, int control,
                                  int output)
 {
     pid_t command;
@@ -186,21 +328,21 @@ _Noreturn void mo_supervisor_run(const mo_child_job *job,
     setsid();
     prctl(PR_SET_NAME, "moirai-keeper");
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    arrange_files(leash, output);
-    if (watch_children() != CHILDREN) {
-        tell(MO_SUPERVISOR_FAILED, errno);
+    arrange_files(control, output);
+    if (open_child_signals() != CHILDREN) {
+        send_event(MO_SUPERVISOR_FAILED, errno);
         _exit(EXIT_FAILURE);
     }
-    command = mo_spawn_child(job, environment, &failure);
+    command = spawn_child(job, environment, &failure);
     if (command < 0) {
-        tell(MO_SUPERVISOR_FAILED, failure);
+        send_event(MO_SUPERVISOR_FAILED, failure);
         _exit(EXIT_FAILURE);
     }
-    tell(MO_SUPERVISOR_STARTED, command);
-    accompanied = watch(command);
-    status = leave_none(command);
+    send_event(MO_SUPERVISOR_STARTED, command);
+    accompanied = run_loop(command);
+    status = kill_all(command);
     if (accompanied)
-        tell(MO_SUPERVISOR_ENDED, status);
+        send_event(MO_SUPERVISOR_ENDED, status);
     else if (job->scratch)
         mo_workdir_remove(job->scratch);
     _exit(EXIT_SUCCESS);

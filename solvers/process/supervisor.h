@@ -22,9 +22,9 @@ typedef struct mo_supervisor_message {
 } mo_supervisor_message;
 
 /* The body of the forked process; does not return. All signals are blocked
- * when it is called. environment is that of mo_spawn_environment(). */
+ * when it is called. environment is that of build_environment() of child.c. */
 _Noreturn void mo_supervisor_run(const mo_child_job *job,
-                                 char *const *environment, int leash,
+                                 char *const *environment, int control,
                                  int output);
 
 #endif

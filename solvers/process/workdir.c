@@ -77,7 +77,7 @@ static int open_folder(const char *path)
 }
 
 /* Returns whether the opened folder is still the one of that name. */
-static bool is_there(int folder, const char *path)
+static bool is_same_folder(int folder, const char *path)
 {
     struct stat opened, named;
 
@@ -94,7 +94,7 @@ static bool is_there(int folder, const char *path)
  * Where folders cannot be locked (NFS) no process can, so that no folder is
  * taken for stale.
  */
-static bool hold(mo_workdir *workdir)
+static bool lock_workdir(mo_workdir *workdir)
 {
     int folder = open_folder(workdir->path);
 
@@ -102,7 +102,7 @@ static bool hold(mo_workdir *workdir)
         return false;
     while (flock(folder, LOCK_EX) != 0 && errno == EINTR)
         continue;
-    if (is_there(folder, workdir->path)) {
+    if (is_same_folder(folder, workdir->path)) {
         workdir->lock = folder;
         return true;
     }
@@ -126,13 +126,13 @@ static void remove_if_stale(const char *path)
 
     if (folder < 0)
         return;
-    if (flock(folder, LOCK_EX | LOCK_NB) == 0 && is_there(folder, path))
+    if (flock(folder, LOCK_EX | LOCK_NB) == 0 && is_same_folder(folder, path))
         mo_workdir_remove(path);
     close(folder);
 }
 
 /* A stale folder that cannot be removed is no error. */
-static void sweep(const char *parent)
+static void remove_stale(const char *parent)
 {
     DIR *entries = opendir(parent);
     const struct dirent *entry;
@@ -163,7 +163,8 @@ static char *temporary_folder(void)
     return realpath(named && *named ? named : "/tmp", NULL);
 }
 
-static mo_status make(const char *parent, mo_workdir *workdir, mo_error *err)
+static mo_status create_locked(const char *parent, mo_workdir *workdir,
+                               mo_error *err)
 {
     for (int i = 0; i < TRIES; i++) {
         free(workdir->path);
@@ -172,7 +173,7 @@ static mo_status make(const char *parent, mo_workdir *workdir, mo_error *err)
             return mo_fail_memory(err);
         if (!mkdtemp(workdir->path))
             return mo_fail_errno(err, parent, "cannot make a folder there");
-        if (hold(workdir))
+        if (lock_workdir(workdir))
             return MO_OK;
     }
     return mo_fail_errno(err, parent, "folders made there do not last");
@@ -192,8 +193,8 @@ mo_status mo_workdir_new(mo_workdir **workdir, mo_error *err)
     if (!parent) {
         status = mo_fail_errno(err, getenv("TMPDIR"), "no folder to work in");
     } else {
-        sweep(parent);
-        status = make(parent, w, err);
+        remove_stale(parent);
+        status = create_locked(parent, w, err);
     }
     free(parent);
     if (status == MO_OK) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_fault - a rank that runs a plan made by hand, for tests that kill ranks
+ * exec_fault - a rank that runs a hand-made plan, for tests that kill ranks
  * and let them fail.
  *
  *     mpirun -n 3 exec_fault [WORD]...
  *     MOIRAI_RANK=0 MOIRAI_RANKS=3 exec_fault [WORD]... & ...
  *
- * has a device for each rank.  Words: slow (calls take their time), failing (a
- * kernel fails), early=R (rank R fails before it begins), early_exit=R (rank R
- * leaves in silence), other=R (rank R has another plan), late=R (rank R sleeps
+ * has a device for each rank. Words: slow (calls take long), failing (a kernel
+ * fails), early=R (rank R fails before it begins), early_exit=R (rank R exits
+ * without a message), other=R (rank R has another plan), late=R (rank R sleeps
  * before it opens), stop=R (rank R stops as by SIGSTOP after a while), shared
  * (two devices for each rank), idle (all devices belong to rank 0), here=DIR
- * (leaves a file there when it has begun, and what it says), runs=N, calls=N,
- * elements=N, seed=N, patience=SECONDS.  Rank 0 prints "right" when all outputs
+ * (writes a file there when it has begun, and its errors), runs=N, calls=N,
+ * elements=N, seed=N, patience=SECONDS. Rank 0 prints "right" when all outputs
  * are.
  */
 #include <config.h>
@@ -51,7 +51,7 @@ static bool has(const char *word)
     return false;
 }
 
-/* What stands behind "word=", or NULL. */
+/* Returns the text after "word=", or NULL. */
 static const char *text(const char *word)
 {
     size_t length = strlen(word);
@@ -76,7 +76,7 @@ static const char *rank_by_launcher(void)
     return rank ? rank : "0";
 }
 
-/* A file of this rank in the folder for them. */
+/* Opens a file of this rank in the folder of here=DIR. */
 static FILE *open_here(const char *name, const char *mode)
 {
     char path[4096];
@@ -88,7 +88,7 @@ static FILE *open_here(const char *name, const char *mode)
     return fopen(path, mode);
 }
 
-/* Also to a file: a launcher that ends a job may lose what it was told. */
+/* Also to a file: a launcher that ends a job may lose its output. */
 static void print(const mo_error *why)
 {
     char said[2048], line[2100];
@@ -191,7 +191,7 @@ static void *stop_soon(void *context)
     return NULL;
 }
 
-/* What is to happen to this rank, whatever it does. */
+/* Applies the fault that is requested for this rank. */
 static void meet_fate(long rank)
 {
     pthread_t thread;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# kill -9 of ranks of MPI at random moments.  MOIRAI_KILLS says how often, 20
-# times unless given, or 50 with MOIRAI_LONG.
+# kill -9 of MPI ranks at random moments.  MOIRAI_KILLS is how often: 20 by
+# default, or 50 with MOIRAI_LONG.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Ranks whose GPUs talk by NCCL, on the stand-ins for CUDA and NCCL: networks
-# placed at random put out what they should, in programs and call by call, by a
-# communicator for each pair and by one for all; nobody waits for a rank that
-# was killed or stopped, and none gets in with a wrong token.
+# Tests of the transport nccl on the stand-ins for CUDA and NCCL: networks
+# placed at random have the right outputs, with CUDA graphs and without, with a
+# communicator for each pair and with one for all; no rank waits for one that
+# was killed or stopped, and none joins with a wrong token.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/support/random_placement.sh"
 
@@ -17,14 +17,14 @@ MOIRAI_CUBLASLT=
 MOIRAI_CUDNN=
 MOIRAI_CACHE=$work/cache
 MOIRAI_JOB=$work/job
-# Machines of tests may be slow.
+# Test machines may be slow.
 MOIRAI_JOB_SECONDS=40
 MOIRAI_JOB_LIMIT=120
 export MOIRAI_CUDA MOIRAI_NVRTC MOIRAI_NCCL MOIRAI_CUBLASLT MOIRAI_CUDNN
 export MOIRAI_CACHE MOIRAI_JOB MOIRAI_JOB_SECONDS MOIRAI_JOB_LIMIT
 net=$top_srcdir/examples/tiny_ir.xml
 
-# Ranks, of a device each: 2 has a GPU, 2c a processor.
+# Ranks with one device each: 2 has a GPU, 2c a CPU.
 cluster()
 {
     echo '<cluster>'
@@ -49,7 +49,7 @@ job()
     sh "$top_srcdir/tests/ranks/nccl_job.sh" "$@"
 }
 
-# What all of them are asked for.
+# Options of all ranks.
 words()
 {
     words_kind=$1

@@ -1,22 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # nccl_job.sh KIND RANKS OPTION... - ranks of moirai-exec on this machine whose
-# GPUs talk by NCCL; 0 if all is as it should be.
+# GPUs use NCCL; exits with 0 if all is as it should be.
 #
-#     run RANKS ...               all end well, and NCCL has carried
-#     mixed RANKS ...             the last one has TCP alone: all end well
+#     run RANKS ...               all succeed, and NCCL was used
+#     mixed RANKS ...             the last one has TCP alone: all succeed
 #     bare RANKS ...              the last one's machine has no GPU, nor anything
-#                                 of CUDA: all end well, and NCCL has carried
+#                                 of CUDA: all succeed, and NCCL was used
 #     kill RANKS RANK MOMENT ...  one is killed so many seconds after the start:
-#                                 the others end soon, and say who it was
-#     stop RANKS RANK MOMENT ...  the same; it is stopped as by SIGSTOP, and they
-#                                 lose patience before they do
+#                                 the others end soon, and name it
+#     stop RANKS RANK MOMENT ...  the same; it is stopped as by SIGSTOP, and the
+#                                 others time out first
 #     token RANKS ...             the last one has another token: it is refused,
-#                                 and the others say so
+#                                 and the others report it
 #
-# Several ranks may share a GPU: each says it is another host, else NCCL would
-# refuse it, and talks through sockets.  MOIRAI_JOB_SECONDS: how long "soon" is,
-# 10 unless given.  What ranks say is in the folder MOIRAI_JOB, which is made.
+# Several ranks may share a GPU: each reports another host, else NCCL would
+# refuse it, and uses sockets.  MOIRAI_JOB_SECONDS: how long "soon" is, 10 by
+# default.  The output of ranks is in the folder MOIRAI_JOB, which is created.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -37,7 +37,7 @@ NCCL_IB_DISABLE=1
 export MOIRAI_RANKS MOIRAI_MASTER MOIRAI_TOKEN NCCL_SOCKET_IFNAME
 export NCCL_IB_DISABLE
 
-# So that a number is that of the rank itself, which takes the shell's place.
+# exec, so that the pid is that of the rank itself.
 start_rank()
 {
     MOIRAI_RANK=$1
@@ -63,7 +63,7 @@ start_all()
     done
 }
 
-# Waits for them all, with their statuses in status.*
+# Waits for all of them; exit statuses are in status.*
 wait_for_all()
 {
     r=0
@@ -100,7 +100,7 @@ all_ended_well()
     grep -q "\"transport\": \"$1\"" "$job/out.0" || tell "it was not by $1"
 }
 
-# Every other rank has failed, and its words fit the pattern.
+# Every other rank has failed, and its error matches the pattern.
 all_others_say()
 {
     r=0
@@ -125,14 +125,14 @@ start_all "$@"
 if [ -n "$hit" ]; then
     sleep "$moment"
     kill -"$hit" "$(cat "$job/pid.$victim")" || tell "rank $victim is gone"
-    # Who is stopped is missed when patience ends, after 8 s.
+    # A stopped rank is noticed after the timeout of 8 s.
     watch_over $((hit_after + soon)) &
 else
     watch_over "${MOIRAI_JOB_LIMIT:-300}" &
 fi
 watcher=$!
 if [ "$hit" = STOP ]; then
-    # It would be waited for: when the others have ended it goes, too.
+    # It would be waited for: when the others have ended it is killed, too.
     r=0
     while [ $r -lt "$n" ]; do
         [ $r -eq "$victim" ] || wait "$(cat "$job/pid.$r")" 2>/dev/null

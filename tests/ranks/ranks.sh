@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-# ranks.sh - sourced behind tap.sh by the tests that start ranks.
+# ranks.sh - sourced after tap.sh by the tests that start ranks.
 #
 #     ranks_or_skip mpi                  # MPI is there, and built in; or tcp
 #     ranks 3 seed=7                     # mpirun -n 3 exec_fault seed=7
 #
-# leaves the status in $status, and what was said in out and err; $status is 124
+# leaves the status in $status, and the output in out and err; $status is 124
 # after 90 seconds, or $ranks_limit.
 # shellcheck shell=sh disable=SC2034,SC2154
 
-# Tests may be run by root, and on fewer processors than there are ranks.
+# Tests may be run by root, and on fewer cores than there are ranks.
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_rmaps_base_oversubscribe=1
-# Containers do not let processes read each other's memory.
+# In containers processes cannot read each other's memory.
 OMPI_MCA_btl_vader_single_copy_mechanism=none
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 export OMPI_MCA_rmaps_base_oversubscribe
 export OMPI_MCA_btl_vader_single_copy_mechanism
-# What MPI itself keeps and locks is not ours.
+# Leaks and locks of MPI itself are not ours.
 ranks_asan_options=${ASAN_OPTIONS-}
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 TSAN_OPTIONS=${TSAN_OPTIONS:+$TSAN_OPTIONS:}detect_deadlocks=0
@@ -27,8 +27,7 @@ unset MOIRAI_BIND MOIRAI_PATIENCE RANK WORLD_SIZE MASTER_ADDR MASTER_PORT
 
 exec_fault=$top_builddir/tests/ranks/exec_fault
 
-# Waits for a condition, half a minute at most: others may keep the machine
-# busy.
+# Waits for a condition, half a minute at most: the machine may be busy.
 await()
 {
     awaited_until=$(($(date +%s) + 30))
@@ -53,7 +52,7 @@ ranks_or_skip()
         skip_all "MPI is not built in"
 }
 
-# A rank of a job, as mpirun would start it, with all of its words.
+# A rank of a job, as mpirun would start it, with all arguments.
 ranks_one()
 {
     env MOIRAI_TRANSPORT=tcp OMPI_COMM_WORLD_SIZE="$ranks_n" \
@@ -63,7 +62,7 @@ ranks_one()
         </dev/null
 }
 
-# Waits for the numbers of processes: the first status that is not 0.
+# Waits for the pids; returns the first status that is not 0.
 ranks_wait()
 {
     status=0
@@ -74,7 +73,7 @@ ranks_wait()
     done
 }
 
-# Any command as so many ranks that meet by TCP.
+# Runs any command as so many TCP ranks.
 ranks_by_tcp()
 {
     ranks_n=$1
@@ -89,7 +88,7 @@ ranks_by_tcp()
         ranks_pids="$ranks_pids $!"
         ranks_r=$((ranks_r + 1))
     done
-    # Numbers are words.
+    # Pids are words.
     # shellcheck disable=SC2086
     ranks_wait $ranks_pids
 }

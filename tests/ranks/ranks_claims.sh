@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# ranks_claims.sh - sourced behind ranks.sh: what holds for ranks however values
-# travel between them.  Plans made by hand are run by one to four of them; what
-# one cannot do all of them say, in one line each.
+# ranks_claims.sh - sourced after ranks.sh: claims for all transports.  Plans
+# made by hand are run by one to four ranks; a failure is reported by all of
+# them, in one line each.
 # shellcheck shell=sh disable=SC2034,SC2154
 
-# Claim, number of ranks, words: it ends well, and the outputs are right.
+# Claim, number of ranks, arguments: it succeeds, and the outputs are right.
 runs_right()
 {
     claim=$1
@@ -20,8 +20,8 @@ runs_right()
     fi
 }
 
-# Number of ranks, words: the blamed rank says its own line, the others theirs,
-# and none hangs.
+# Number of ranks, arguments: the failing rank prints its own line, the others
+# theirs, and none hangs.
 all_said()
 {
     ranks "$@"
@@ -39,8 +39,8 @@ all_said()
     [ "$good" = yes ]
 }
 
-# Claim, the rank to blame, what it says, what the others say, number of ranks,
-# words.  With $tries more than once, for what others may spoil.
+# Claim, the failing rank, its error, the error of the others, number of ranks,
+# arguments. With $tries more than once, for races.
 all_say()
 {
     claim=$1
@@ -74,7 +74,7 @@ all_say "a rank that cannot begin" 1 "model.bin: cannot be opened" \
     "rank 1 (host .*): model.bin: cannot be opened" 3 early=1
 all_say "the first rank cannot begin" 0 "model.bin: cannot be opened" \
     "rank 0 (host .*): model.bin: cannot be opened" 3 early=0
-# When one leaves mpirun ends the others, at times before they have noticed.
+# When one exits mpirun kills the others, at times before they have noticed.
 tries=3
 all_say "a rank that leaves in silence" 2 "" \
     "rank 2 (host .*) is gone: .*" 3 early_exit=2
@@ -85,7 +85,7 @@ all_say "a kernel that fails" 2 "call 10 does not feel like it" \
 all_say "a rank with another plan" 1 ".* has made another plan than rank 0.*" \
     ".* has made another plan than rank 0.*" 2 other=1
 
-# Stopped, a process is as silent as a machine that is gone; and stays, until
+# A stopped process is as silent as a machine that is down; and stays, until
 # the limit.
 ranks_limit=15
 ranks 3 slow runs=100000 patience=2 stop=1

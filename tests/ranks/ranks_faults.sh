@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# ranks_faults.sh - sourced behind ranks.sh: kill -9 of ranks at random moments,
-# from the first to the middle of a run: nobody hangs, every other rank says in
-# one line who it was, nothing is left.  $kills says how often.
+# ranks_faults.sh - sourced after ranks.sh: kill -9 of ranks at random moments,
+# from the start to the middle of a run: no rank hangs, every other rank names
+# the killed one in one line, no process is left.  $kills is how often.
 # shellcheck shell=sh disable=SC2034,SC2154
 
 [ -d /proc/self ] || skip_all "there is no /proc to look for processes in"
 
-# Ours are known by this word in their environment.
+# Our processes have this word in their environment.
 MOIRAI_FAULT_TEST=$$-$(date +%s)
 export MOIRAI_FAULT_TEST
 
-# Numbers of our ranks; with a rank, of that one.
+# Pids of our ranks; with a rank, of that one.
 ours()
 {
     grep -lsaF "MOIRAI_FAULT_TEST=$MOIRAI_FAULT_TEST" /proc/[0-9]*/environ |
@@ -22,7 +22,7 @@ ours()
     done
 }
 
-# Number and bound: a number below it, the same for the same one.
+# Number and bound: a pseudo-random number below it.
 chance()
 {
     awk -v i="$1" -v n="$2" 'BEGIN { srand(i); rand(); print int(rand() * n) }'
@@ -38,7 +38,7 @@ all_gone()
     [ -z "$(ours)" ]
 }
 
-# Every rank but the victim has said one line, and it names the victim.
+# Every rank but the victim has printed one line, and it names the victim.
 all_told()
 {
     r=0

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Ranks that meet by TCP: as a launcher starts them on one host, as users do by
-# hand, and as torchrun and Slurm do; with the right token, with a wrong one,
-# and among strangers.
+# Tests of the transport tcp: ranks started by a launcher on one host, by hand,
+# and as by torchrun and Slurm; with the right token, with a wrong one, and with
+# foreign connections.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"
 
@@ -14,8 +14,8 @@ all_say "a rank that does not come" 1 "" \
     "rank 1 has never come to rank 0 at .*" 3 late=1 patience=2
 ranks_limit=
 
-# By hand: number of ranks, variables that all have, words.  Each rank's own
-# words are in rank.0, rank.1, ...
+# By hand: number of ranks, common variables, arguments. The output of each
+# rank is in rank.0, rank.1, ...
 port=$((20000 + $$ % 9000))
 by_hand()
 {
@@ -43,7 +43,7 @@ ok "three that meet at a port" grep -q '^right: ' "$work/rank.0"
 by_hand 2 "MOIRAI_TOKEN=secret MOIRAI_BIND=127.0.0.1" seed=6
 ok "with a token, bound to an address" grep -q '^right: ' "$work/rank.0"
 
-# One of three has another token: it is told so, and the others who it was.
+# One of three has another token: it gets the reason, and the others its name.
 port=$((port + 1))
 pids=
 for r in 0 1 2; do
@@ -63,7 +63,7 @@ ok "is told to whoever has it" grep -q \
     "$work/rank.2"
 ok "and never shown" test -z "$(grep -l 'wrong\|right' "$work"/rank.*)"
 
-# Somebody with a wrong token does not keep the right one out.
+# A rank with a wrong token does not keep the right one out.
 port=$((port + 1))
 start()
 {
@@ -80,7 +80,7 @@ start 1 right 1
 ranks_wait "$pids"
 ok "and the right one is welcome" grep -q '^right: ' "$work/rank.0"
 
-# The same rank twice: the second is refused, and the job is none the worse.
+# The same rank twice: the second is refused, and the job goes on.
 one_is_refused()
 {
     grep -qs 'has come already' "$work"/twin.1.*
@@ -99,7 +99,7 @@ is "the same rank twice" "$(cat "$work"/twin.1.* |
     grep -c 'rank 1 at 127.0.0.1 has come already, from host')" 1
 ok "does no harm" grep -q '^right: ' "$work"/twin.0.*
 
-# Two first ranks.
+# Two ranks 0.
 port=$((port + 1))
 start 0 t 0 &
 pids=$!
@@ -113,7 +113,8 @@ ranks_wait $pids
 ok "does not keep the first from its work" grep -q '^right: ' "$work/rank.0" \
     "$work/rank.second"
 
-# As others start ranks.  Words, then variables of rank 0 and of rank 1.
+# As other launchers start ranks. Arguments, then variables of rank 0 and of
+# rank 1.
 as_started_by()
 {
     claim=$1

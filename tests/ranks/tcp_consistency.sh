@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Ranks that were not given the same: each would do its part of another network.
-# All of them are told which rank it is, soon, and nothing is put out.
+# Ranks with different inputs: each would run its part of another network.  All
+# of them report soon which rank it is, and there is no output.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"
 
@@ -9,7 +9,7 @@ unset MOIRAI_CLUSTER MOIRAI_PATH
 command -v timeout >/dev/null || skip_all "there is no timeout"
 folder=$top_srcdir/examples/two_branches
 net=$folder/model.xml
-# Machines of tests may be slow.
+# Test machines may be slow.
 MOIRAI_PATIENCE=20
 export MOIRAI_PATIENCE
 
@@ -25,7 +25,7 @@ cluster()
     echo "<link between='A B' gbps='100' latency_us='2'/></cluster>"
 }
 
-# Ops on both in turn, beginning with the one that is named first.
+# Ops on both alternately, starting with the first argument.
 place()
 {
     sed -n 's/.*<layer id="[0-9]*" name="\([^"]*\)" type="\([^"]*\)".*/\1 \2/p' \
@@ -55,7 +55,7 @@ cp "$folder/model.bin" "$work/changed"
     tail -c +602 "$folder/input0.npy"
 } >"$work/input.npy"
 
-# One rank: its number, then what it is given besides what all are.
+# One rank: its number, then its own arguments.
 rank()
 {
     rank_number=$1
@@ -65,7 +65,7 @@ rank()
         >"$work/out.$rank_number" 2>"$work/err.$rank_number" </dev/null
 }
 
-# Words of rank 0, "|", words of rank 1; each is the last of its kind.
+# Arguments of rank 0, "|", arguments of rank 1; each is the last of its kind.
 port=$((20000 + $$ % 9000))
 two()
 {
@@ -98,7 +98,7 @@ c="-c $work/cluster.xml"
 i="-i $folder/input0.npy"
 p=$work/placement
 
-# Claim: both ranks fail, with words that name rank 1.
+# Claim: both ranks fail, with errors that name rank 1.
 differ()
 {
     claim=$1
@@ -139,8 +139,8 @@ plan='rank 1 .*has made another plan than rank 0'
         $g $c $i $p "|" $g $c -i "$work/input.npy" $p
 }
 
-# What is said must not go into the connections, which would take the places of
-# files that are not open.
+# Output must not go into the connections, which would get the numbers of
+# closed standard files.
 mute()
 {
     timeout -k 1 60 moirai-exec --transport tcp --rank "$1" --ranks 2 -v \

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# kill -9 of ranks that meet by TCP at random moments, while they meet and while
-# they run.  MOIRAI_KILLS says how often, 15 times unless given, or 50 with
-# MOIRAI_LONG.
+# kill -9 of TCP ranks at random moments, during the rendezvous and during
+# runs.  MOIRAI_KILLS is how often: 15 by default, or 50 with MOIRAI_LONG.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"
 

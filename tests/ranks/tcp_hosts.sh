@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Two machines with a cable between them, which are namespaces of this one: ranks
-# meet across it, and name each other when it is cut.
+# Two machines with a cable between them, which are network namespaces: ranks
+# connect across it, and name each other when it is cut.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"
 
@@ -33,7 +33,7 @@ if ! command -v ip >/dev/null || ! lay_cable 2>/dev/null; then
     exit 0
 fi
 
-# Rank, machine, variables, words: said is in rank.0, rank.1.
+# Rank, machine, variables, arguments: the output is in rank.0, rank.1.
 on()
 {
     rank=$1
@@ -55,7 +55,7 @@ both()
     ranks_wait $pid
 }
 
-# Claim, text, rank that has said it.
+# Claim, text, rank that has printed it.
 said()
 {
     if grep -q "$2" "$work/rank.$3"; then

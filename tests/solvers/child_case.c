@@ -9,9 +9,9 @@
 
 #include "tests/support/suite.h"
 
-void child_hear(void *listener, const char *text)
+void child_collect(void *listener, const char *text)
 {
-    child_heard *h = listener;
+    child_output *h = listener;
     size_t length = strlen(text);
 
     h->lines++;
@@ -22,7 +22,7 @@ void child_hear(void *listener, const char *text)
 }
 
 mo_child_result child_shell(const char *script, const mo_child_job *more,
-                            child_heard *h)
+                            child_output *h)
 {
     const char *const argv[] = { "sh", "-c", script, NULL };
     mo_child_job job = { 0 };
@@ -33,7 +33,7 @@ mo_child_result child_shell(const char *script, const mo_child_job *more,
     job.argv = argv;
     if (h) {
         memset(h, 0, sizeof *h);
-        job.line = child_hear;
+        job.line = child_collect;
         job.listener = h;
     }
     MUST(mo_child_run(&job, &result, &err));

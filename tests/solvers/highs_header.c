@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What solvers/plugins/highs_api.h declares, held against the header that HiGHS
- * comes with; there is nothing to run, and nothing of HiGHS is linked.
+ * Compares the declarations of solvers/plugins/highs_api.h with the header of
+ * HiGHS at compile time; there is nothing to run, and HiGHS is not linked.
  */
 #include <stddef.h>
 
@@ -36,7 +36,7 @@ SAME(set_solution, Highs_setSolution);
 SAME(start_callback, Highs_startCallback);
 SAME(mip, Highs_mipCall);
 
-/* Of what a callback is given we have our own types. */
+/* Callback arguments have our own types. */
 typedef void their_callback(int, const char *, const HighsCallbackDataOut *,
                             HighsCallbackDataIn *, void *);
 
@@ -54,7 +54,7 @@ _Static_assert(_Generic(((HighsCallbackDataIn *) 0)->user_interrupt, int : 1,
                         default : 0),
                "what the interrupt is");
 
-/* What the header has for constants is no constant in C. */
+/* The header's constants are no constant expressions in C. */
 int main(void)
 {
     return !(

@@ -18,7 +18,6 @@
 
 #include "solvers/plugins/cbc_api.h"
 #include "solvers/plugins/library_solve.h"
-#include "solvers/plugins/library_entry.h"
 #include "tests/support/suite.h"
 
 library_way library_ways[LIBRARY_WAYS];
@@ -76,7 +75,7 @@ static char *built(const char *name)
     return first_match(folder ? folder : ".", path);
 }
 
-static void add(const library_way *way, bool found)
+static void add_way(const library_way *way, bool found)
 {
     if (found)
         library_ways[library_ways_found++] = *way;
@@ -85,7 +84,7 @@ static void add(const library_way *way, bool found)
                 way->name);
 }
 
-/* The stand-ins stand on HiGHS. */
+/* The stand-ins are based on HiGHS. */
 void library_ways_find(void)
 {
     const char *highs = getenv("MOIRAI_HIGHS_LIB");
@@ -97,20 +96,20 @@ void library_ways_find(void)
         highs = NULL;
     new_gurobi = highs ? built("standin_gurobi.so") : NULL;
     old_gurobi = highs ? built("standin_gurobi_old.so") : NULL;
-    add(&(library_way){ "HiGHS", mo_highs_solve, mo_highs_library_version,
-                        highs, true },
+    add_way(&(library_way){ "HiGHS", mo_solver_highs.solve,
+                        mo_solver_highs.library_version, highs, true },
         highs != NULL);
-    add(&(library_way){ "SCIP", mo_scip_solve, mo_scip_library_version, scip,
-                        true },
+    add_way(&(library_way){ "SCIP", mo_solver_scip.solve,
+                        mo_solver_scip.library_version, scip, true },
         scip != NULL);
-    add(&(library_way){ "Gurobi's stand-in", mo_gurobi_solve,
-                        mo_gurobi_library_version, new_gurobi, true },
+    add_way(&(library_way){ "Gurobi's stand-in", mo_solver_gurobi.solve,
+                        mo_solver_gurobi.library_version, new_gurobi, true },
         new_gurobi != NULL);
-    add(&(library_way){ "Gurobi's old stand-in", mo_gurobi_solve,
-                        mo_gurobi_library_version, old_gurobi, true },
+    add_way(&(library_way){ "Gurobi's old stand-in", mo_solver_gurobi.solve,
+                        mo_solver_gurobi.library_version, old_gurobi, true },
         old_gurobi != NULL);
-    add(&(library_way){ "CBC", mo_cbc_solve, mo_cbc_library_version, NULL,
-                        false },
+    add_way(&(library_way){ "CBC", mo_solver_cbc.solve,
+                        mo_solver_cbc.library_version, NULL, false },
         mo_cbc_open(NULL, &cbc, NULL) == MO_OK);
 }
 
@@ -140,7 +139,7 @@ static void print_into(const char *file)
     close(fd);
 }
 
-/* Check has handlers that kill the whole test; a child must not begin with
+/* Check has handlers that kill the whole test; a child must not start with
  * them. */
 static pid_t fork_child(void)
 {
@@ -204,7 +203,7 @@ library_end library_run(const library_way *way, const mo_solver_job *job,
     return end;
 }
 
-library_end library_ask(int (*ask)(const char *library), const char *library)
+library_end library_query(int (*ask)(const char *library), const char *library)
 {
     library_end end = { 0 };
     pid_t child;
@@ -245,7 +244,7 @@ static void write_binaries(FILE *stream, int n)
     fputs("End\n", stream);
 }
 
-/* In several dimensions, things worth about what they weigh. */
+/* In several dimensions, with values close to weights. */
 void library_write_knapsack(const char *model)
 {
     enum { THINGS = 100, ROWS = 10 };
@@ -276,7 +275,7 @@ void library_write_knapsack(const char *model)
     ck_assert_int_eq(fclose(stream), 0);
 }
 
-/* Sums that must be met exactly: by every other thing, and hardly by any other
+/* Equality constraints that every other item satisfies, and hardly any other
  * choice. */
 void library_write_split(const char *model, const char *start)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/answer/answer.h and solvers/answer/evaluation.h: what
- * columns say, and that no change of a valid solution passes for another. */
+/* Tests of solvers/answer/answer.h and evaluation.h: decoding of columns, and
+ * that no mutation of a valid solution is accepted as another. */
 #include "solvers/answer/answer.h"
 
 #include <stdio.h>
@@ -68,7 +68,7 @@ START_TEST(an_answer_is_timed_anew)
 }
 END_TEST
 
-/* Each is ANSWER with something else in it. */
+/* Each is ANSWER with one change. */
 static const struct {
     const char *what, *text;
     const char *complaint; /* NULL: harmless */
@@ -240,7 +240,7 @@ START_TEST(a_broken_identity_is_refused)
 }
 END_TEST
 
-/* A tensor for two readers on B, and one on its own way. */
+/* A tensor for two readers on B, and one on its own transfer. */
 START_TEST(tensors_sent_once_are_found)
 {
     static const char text[] =
@@ -358,7 +358,7 @@ START_TEST(a_placement_is_judged_by_itself)
 }
 END_TEST
 
-/* b's input has no room on B before c has ended. */
+/* b's input does not fit on B before c has ended. */
 START_TEST(what_waits_for_memory_is_not_moved)
 {
     static const char graph_of_three[] =

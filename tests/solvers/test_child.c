@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of solvers/process/child.h: how children end, what they say, and their
- * limits.
- */
+/* Tests of solvers/process/child.h: how children end, their output, and their
+ * limits. */
 #include <config.h>
 
 #include "solvers/process/child.h"
@@ -65,7 +64,7 @@ START_TEST(environment_and_folder_are_its_own)
 {
     const char *const environment[] = { "MO_TEST=a b", "HOME=/there", NULL };
     const mo_child_job job = { .environment = environment, .folder = "/" };
-    child_heard h;
+    child_output h;
 
     child_shell("echo \"$MO_TEST:$HOME:$PWD\"", &job, &h);
     ck_assert_str_eq(h.last, "a b:/there:/");
@@ -73,11 +72,11 @@ START_TEST(environment_and_folder_are_its_own)
 }
 END_TEST
 
-/* ------------------------------------------------------------------- output */
+/* ------------------------------------------------------------------ output */
 
 START_TEST(output_comes_line_by_line)
 {
-    child_heard h;
+    child_output h;
 
     child_shell("echo one; echo two >&2; printf 'three\\r\\nfour'", NULL, &h);
     ck_assert_int_eq(h.lines, 4);
@@ -88,7 +87,7 @@ END_TEST
 
 START_TEST(much_output_is_drained)
 {
-    child_heard h;
+    child_output h;
     mo_child_result result =
         child_shell("yes 0123456789 | head -n 1000000; echo end", NULL, &h);
 
@@ -103,7 +102,7 @@ END_TEST
 
 START_TEST(a_line_without_end_is_cut)
 {
-    child_heard h;
+    child_output h;
 
     child_shell("head -c 10000000 /dev/zero | tr '\\0' x; echo; echo end", NULL,
                 &h);
@@ -113,7 +112,7 @@ START_TEST(a_line_without_end_is_cut)
 }
 END_TEST
 
-/* ------------------------------------------------------------------- limits */
+/* ------------------------------------------------------------------ limits */
 
 START_TEST(hard_limit_kills)
 {
@@ -130,7 +129,7 @@ END_TEST
 START_TEST(soft_limit_lets_it_finish)
 {
     const mo_child_job job = { .soft_s = 0.3, .hard_s = 20 };
-    child_heard h;
+    child_output h;
     mo_child_result result = child_shell(
         "trap 'echo best; exit 7' INT; while :; do sleep 0.05; done", &job, &h);
 
@@ -173,7 +172,7 @@ START_TEST(memory_beyond_the_limit_is_refused)
     mo_child_result result;
 
     if (is_watched())
-        return; /* sanitizers and valgrind have memory of their own */
+        return; /* sanitizers and valgrind use memory of their own */
     MUST(mo_child_run(&job, &result, &err));
     ck_assert_int_eq(result.code, 0);
     job.memory_bytes = (int64_t) 1 << 28;
@@ -183,7 +182,7 @@ START_TEST(memory_beyond_the_limit_is_refused)
 }
 END_TEST
 
-/* ------------------------------------------------------------ being stopped */
+/* -------------------------------------------------------------- interrupts */
 
 static void *send_later(void *number)
 {
@@ -193,7 +192,7 @@ static void *send_later(void *number)
 }
 
 static mo_child_result shell_interrupted(const char *script, int number,
-                                         child_heard *h)
+                                         child_output *h)
 {
     const mo_child_job job = { .grace_s = 0.3 };
     pthread_t sender;
@@ -209,7 +208,7 @@ static const int stops[] = { SIGINT, SIGTERM };
 
 START_TEST(our_interrupt_is_passed_on)
 {
-    child_heard h;
+    child_output h;
     mo_child_result result = shell_interrupted(
         "trap 'echo best; exit 7' INT; while :; do sleep 0.05; done", stops[_i],
         &h);
@@ -221,7 +220,7 @@ START_TEST(our_interrupt_is_passed_on)
 }
 END_TEST
 
-START_TEST(who_does_not_heed_it_is_killed)
+START_TEST(a_child_that_ignores_it_is_killed)
 {
     mo_child_result result =
         shell_interrupted("trap '' INT TERM; sleep 60", stops[_i], NULL);
@@ -233,8 +232,7 @@ START_TEST(who_does_not_heed_it_is_killed)
 }
 END_TEST
 
-/* ----------------------------------------------------- nothing is left alive
- */
+/* --------------------------------------------------- nothing is left alive */
 
 static int print_and_fail(void *context)
 {
@@ -245,10 +243,10 @@ static int print_and_fail(void *context)
 START_TEST(a_function_runs_like_a_command)
 {
     char text[] = "from the body";
-    child_heard h = { 0 };
+    child_output h = { 0 };
     const mo_child_job job = { .body = print_and_fail,
                                .context = text,
-                               .line = child_hear,
+                               .line = child_collect,
                                .listener = &h };
     mo_child_result result;
 
@@ -274,6 +272,6 @@ SUITE(child)
     TEST(soft_limit_is_followed_by_the_grace);
     TEST(memory_beyond_the_limit_is_refused);
     EACH(our_interrupt_is_passed_on, COUNT(stops));
-    EACH(who_does_not_heed_it_is_killed, COUNT(stops));
+    EACH(a_child_that_ignores_it_is_killed, COUNT(stops));
     TEST(a_function_runs_like_a_command);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of solvers/process/child.h: nothing of a child is left, whoever dies.
- */
+/* Tests of solvers/process/child.h: no process of a child is left, whichever
+ * process dies. */
 #include <config.h>
 
 #include "solvers/process/child.h"
@@ -33,7 +33,7 @@ static int open_files(void)
     return n;
 }
 
-/* The state of a process, 0 when it is gone. */
+/* Returns the state of a process, 0 when it is gone. */
 static char state_of(int pid)
 {
     char path[64], state = 0;
@@ -49,7 +49,7 @@ static char state_of(int pid)
     return state;
 }
 
-/* Within a second it is gone, or at most a zombie of somebody else's. */
+/* Within a second it is gone, or at most a zombie of another parent. */
 static void must_be_gone(int pid)
 {
     for (int i = 0; i < 100; i++) {
@@ -82,7 +82,7 @@ static int pid_in(const char *file)
 
 START_TEST(what_it_started_dies_with_it)
 {
-    child_heard h;
+    child_output h;
 
     child_shell("sleep 60 & echo $!", NULL, &h);
     must_be_gone(atoi(h.last));
@@ -96,7 +96,7 @@ END_TEST
 START_TEST(a_double_fork_does_not_escape)
 {
     const mo_child_job job = { .hard_s = 1 };
-    child_heard h;
+    child_output h;
     mo_child_result result = child_shell(
         "(setsid sh -c 'setsid sleep 61 & echo $!' &) ; sleep 60", &job, &h);
 
@@ -109,7 +109,7 @@ END_TEST
 START_TEST(no_file_stays_open_and_none_is_given_on)
 {
     int before = open_files(), spare = dup2(STDIN_FILENO, 8);
-    child_heard h;
+    child_output h;
 
     for (int i = 0; i < 20; i++)
         child_shell("exit 0", NULL, NULL);
@@ -125,7 +125,8 @@ START_TEST(no_file_stays_open_and_none_is_given_on)
 }
 END_TEST
 
-/* In a process of its own: runs what writes its pid into "pid" and stays. */
+/* In a process of its own: runs a script that writes its pid into "pid" and
+ * stays. */
 static pid_t run_and_stay(const char *scratch)
 {
     pid_t pid = fork();
@@ -166,7 +167,7 @@ START_TEST(our_own_death_ends_it)
 }
 END_TEST
 
-/* The parent of a process. */
+/* Returns the parent of a process. */
 static int parent_of(int pid)
 {
     char path[64];
@@ -192,7 +193,8 @@ START_TEST(the_keepers_death_ends_it_and_us_not)
     ck_assert_int_eq(waitpid(us, &status, 0), us);
     ck_assert(WIFEXITED(status));
     must_be_gone(pid);
-    kill(far, SIGKILL); /* the one thing nobody could have found */
+    kill(far,
+         SIGKILL); /* the one process that no supervisor could have found */
     unlink("pid");
     unlink("far");
 }
@@ -224,7 +226,7 @@ END_TEST
 
 static atomic_bool allocating;
 
-/* Holds the allocator's locks, one after the other, nearly always. */
+/* Holds the allocator's locks almost all the time. */
 static void *allocate(void *context)
 {
     (void) context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/plugins/dynlib.h and of what the library ways share. */
+/* Tests of solvers/plugins/dynlib.h and library_solve.h. */
 #include <config.h>
 
 #include "solvers/plugins/dynlib.h"
@@ -38,7 +38,7 @@ START_TEST(scips_statuses_are_read_by_version)
 }
 END_TEST
 
-/* A made-up kind of library, of which every C library has the half. */
+/* A made-up interface, half of which every C library has. */
 typedef struct made_up {
     mo_dynlib library;
     double (*cosine)(double x);
@@ -70,9 +70,9 @@ static mo_status open_made_up(const char *other, bool optional, int minor,
                             .sonames = made_up_sonames,
                             .symbols = symbols,
                             .version = made_up_version,
-                            .oldest = { 2, 0 } };
+                            .min_version = { 2, 0 } };
 
-    kind.oldest[1] = minor;
+    kind.min_version[1] = minor;
     return mo_dynlib_open(&kind, NULL, &api->library, err);
 }
 
@@ -108,8 +108,8 @@ START_TEST(what_is_missing_is_named)
 }
 END_TEST
 
-/* Makes lib<name>.so of one function, which gives what lib<needed>.so's gives
- * for one more. */
+/* Builds lib<name>.so with one function, which returns one more than that of
+ * lib<needed>.so. */
 static bool make_library(const char *name, const char *needed)
 {
     char text[512], command[512], link[64] = "";
@@ -141,7 +141,7 @@ static mo_status open_made(const char *path, made_up *api, mo_error *err)
     return mo_dynlib_open(&kind, path, &api->library, err);
 }
 
-/* As SCIP's in a Python package: it needs one that needs one, all beside it. */
+/* As SCIP in a Python package: chained dependencies, all in one folder. */
 START_TEST(what_lies_beside_it_is_loaded_first)
 {
     made_up api;
@@ -156,7 +156,7 @@ START_TEST(what_lies_beside_it_is_loaded_first)
 }
 END_TEST
 
-/* Under a name of its own: one that is loaded already is not looked for. */
+/* With a name of its own: a loaded library is not searched. */
 START_TEST(what_is_needed_and_absent_is_named)
 {
     made_up api;

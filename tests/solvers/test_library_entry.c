@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of solvers/plugins/library_entry.h, held against every solver's
- * library that is here, and against a stand-in for Gurobi's. */
+/* Tests of mo_solver.solve (solvers/plugins/solver.h) with every installed
+ * library, and with a stand-in for Gurobi's. */
 #include <config.h>
 
-#include "solvers/plugins/library_entry.h"
+#include "solvers/plugins/highs_api.h"
 
 #include <math.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
-/* Machines may be busy.  What is not heard of goes on for a minute. */
+/* Enough for a busy machine. An ignored request goes on for a minute. */
 enum { SOON_S = 20 };
 
 static const char small_lp[] = "\\ 9 at x = 4.5\n"
@@ -196,7 +196,7 @@ START_TEST(a_wish_to_stop_leaves_the_best)
 }
 END_TEST
 
-/* Here with a signal that comes while the library is being loaded. */
+/* With a signal that arrives while the library is being loaded. */
 START_TEST(a_wish_to_stop_is_not_forgotten)
 {
     const library_way *way = &library_ways[_i];
@@ -302,8 +302,8 @@ START_TEST(a_folder_that_is_none_is_told)
 }
 END_TEST
 
-/* HiGHS copies names without a limit, and its header tells one of 512 bytes.
- * CBC's reader gives up, on an assertion. */
+/* HiGHS copies names without a limit, and its header documents one of 512
+ * bytes. CBC's reader fails an assertion. */
 START_TEST(no_name_is_too_long)
 {
     enum { LENGTH = 100000 };
@@ -331,7 +331,7 @@ END_TEST
 START_TEST(versions_are_told)
 {
     const library_way *way = &library_ways[_i];
-    library_end end = library_ask(way->version, way->library);
+    library_end end = library_query(way->version, way->library);
     int major, minor, patch, read = 0;
 
     ck_assert_int_eq(end.exit_code, 0);
@@ -358,7 +358,7 @@ START_TEST(what_is_no_such_library_is_refused)
 }
 END_TEST
 
-/* The loader may crash on what is missing of it, which is an outcome, too. */
+/* The loader may crash on the missing part, which is an outcome, too. */
 START_TEST(half_a_library_leaves_no_answer)
 {
     static char bytes[10000];
@@ -398,7 +398,7 @@ static library_end kill_once_it_has_some(const library_way *way,
     }
 }
 
-/* HiGHS is the one that may be long in stopping. */
+/* HiGHS may take long to stop. */
 START_TEST(highs_leaves_the_best_so_far_when_killed)
 {
     mo_solver_job job = library_job("knapsack.lp");
@@ -407,7 +407,7 @@ START_TEST(highs_leaves_the_best_so_far_when_killed)
     for (int i = 0; i < library_ways_found; i++) {
         library_end end;
 
-        if (library_ways[i].solve != mo_highs_solve)
+        if (library_ways[i].solve != mo_solver_highs.solve)
             continue;
         end = kill_once_it_has_some(&library_ways[i], &job);
         ck_assert_int_eq(end.exit_code, -1);
@@ -425,18 +425,18 @@ START_TEST(highs_is_probed)
     library_end end;
 
     if (highs && *highs) {
-        end = library_ask(mo_highs_probe_presolve, highs);
+        end = library_query(mo_highs_probe_presolve, highs);
         ck_assert_int_eq(end.exit_code, 0);
     }
-    end = library_ask(mo_highs_probe_presolve, "./absent.so");
+    end = library_query(mo_highs_probe_presolve, "./absent.so");
     ck_assert_int_eq(end.exit_code, 1);
 }
 END_TEST
 
-/* One with a licence for it solves; all others are told what to do. */
-START_TEST(gurobi_itself_solves_or_says_what_it_lacks)
+/* With a licence it solves; otherwise the error has a remedy. */
+START_TEST(gurobi_itself_solves_or_names_what_it_lacks)
 {
-    library_way way = { "Gurobi", mo_gurobi_solve, NULL, NULL, true };
+    library_way way = { "Gurobi", mo_solver_gurobi.solve, NULL, NULL, true };
     mo_solver_job job = library_job("small.lp");
     library_end end;
 
@@ -459,7 +459,7 @@ START_TEST(what_a_licence_refuses_is_told)
 
     scratch_write("small.lp", small_lp);
     for (int i = 0; i < library_ways_found; i++) {
-        if (library_ways[i].solve != mo_gurobi_solve)
+        if (library_ways[i].solve != mo_solver_gurobi.solve)
             continue;
         setenv("STANDIN_REFUSES", "10009", 1);
         must_fail(&library_ways[i], &job, "no licence for its C interface");
@@ -495,6 +495,6 @@ SUITE(library_ways)
     WAYS(half_a_library_leaves_no_answer);
     TEST(highs_leaves_the_best_so_far_when_killed);
     TEST(highs_is_probed);
-    TEST(gurobi_itself_solves_or_says_what_it_lacks);
+    TEST(gurobi_itself_solves_or_names_what_it_lacks);
     TEST(what_a_licence_refuses_is_told);
 }

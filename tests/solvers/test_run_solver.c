@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of solvers/run_solver.h: what the solvers that are here make of jobs.
- */
+/* Tests of solvers/run_solver.h with the installed solvers. */
 #include <config.h>
 
 #include "solvers/registry.h"
@@ -19,7 +18,7 @@
 #include "tests/solvers/solution_case.h"
 #include "tests/support/suite.h"
 
-/* ------------------------------------------------------------------- models */
+/* ------------------------------------------------------------------ models */
 
 static const char small_mps[] =
     "* small\nNAME small FREE\nROWS\n N obj\n G row\n"
@@ -38,7 +37,7 @@ static const char infeasible_lp[] = "Minimize\n obj: w\n"
                                     " c: 6 y <= 5\n d: w - x - y >= 0\n"
                                     "Binaries\n x y\nEnd\n";
 
-/* A market split: hard for all, with many solutions on the way. */
+/* A market split: hard for all solvers, with many solutions on the way. */
 static char *hard_lp(void)
 {
     mo_out *out;
@@ -74,7 +73,7 @@ static char *hard_lp(void)
     return text;
 }
 
-/* ------------------------------------------------------------- real solvers */
+/* ------------------------------------------------------------ real solvers */
 
 /* Every solver both ways; glpk has one. */
 static const struct {
@@ -87,16 +86,16 @@ static const struct {
     { "cbc", MO_SOLVER_VIA_LIBRARY },    { "glpk", MO_SOLVER_VIA_PROCESS },
 };
 
-/* Whether there is time for what is to be timed: under valgrind a library,
- * which is in the same process, takes many times as long. */
+/* Whether time limits can be tested: under valgrind a library, which is in the
+ * same process, takes many times as long. */
 static bool is_in_time(int i)
 {
     return ways[i].way != MO_SOLVER_VIA_LIBRARY ||
            !getenv("CK_TIMEOUT_MULTIPLIER");
 }
 
-/* False, with words, where it is not installed. */
-static bool find(int i, const mo_solver **solver, mo_solver_install *found)
+/* Returns false, with a message, where it is not installed. */
+static bool find_way(int i, const mo_solver **solver, mo_solver_install *found)
 {
     *solver = mo_solver_by_name(ways[i].name);
     MUST((*solver)->find(NULL, found, &err));
@@ -115,7 +114,7 @@ static void run_way(int i, const mo_solver_job *job, mo_solver_outcome *outcome,
     const mo_solver *solver;
     mo_solver_install found;
 
-    *there = find(i, &solver, &found);
+    *there = find_way(i, &solver, &found);
     if (!*there)
         return;
     MUST(mo_solver_run(solver, &found, job, &options, outcome, &err));
@@ -163,7 +162,7 @@ START_TEST(each_reads_mps_by_any_name)
 }
 END_TEST
 
-START_TEST(each_says_infeasible)
+START_TEST(each_reports_infeasible)
 {
     mo_solver_job job = run_job("infeasible.lp");
     mo_solver_outcome outcome;
@@ -206,8 +205,8 @@ START_TEST(each_keeps_its_time_and_what_it_has)
 }
 END_TEST
 
-/* GLPK dies of it, CBC's library does not heed it, and there is nothing to be
- * had. */
+/* GLPK dies of SIGINT, CBC's library ignores it, and neither leaves a
+ * solution. */
 static bool can_stop(int i)
 {
     return strcmp(ways[i].name, "glpk") != 0 &&
@@ -252,12 +251,12 @@ START_TEST(each_keeps_what_it_has_when_interrupted)
 }
 END_TEST
 
-START_TEST(each_tells_its_version)
+START_TEST(each_has_a_version)
 {
     const mo_solver *solver;
     mo_solver_install found;
 
-    if (!find(_i, &solver, &found))
+    if (!find_way(_i, &solver, &found))
         return;
     MUST(mo_solver_query_version(solver, MO_SOLVER_VIA_PROCESS, &found, &err));
     ck_assert_msg(found.version != NULL, "%s: %s", solver->name, found.program);
@@ -286,7 +285,7 @@ START_TEST(a_broken_model_is_an_outcome)
 }
 END_TEST
 
-/* What each says of a start that it took. */
+/* What each prints about an accepted start. */
 static const struct {
     int way;
     const char *file, *start, *says;
@@ -330,7 +329,7 @@ START_TEST(each_takes_a_start)
     mo_solver_outcome outcome;
     mo_out *out;
 
-    if (!find(starts[_i].way, &solver, &found))
+    if (!find_way(starts[_i].way, &solver, &found))
         return;
     scratch_write("small.lp", run_small_lp);
     MUST(mo_out_open(starts[_i].file, &out, &err));
@@ -352,8 +351,8 @@ START_TEST(each_takes_a_start)
 }
 END_TEST
 
-/* More columns than the licence that comes with Python's package allows. */
-START_TEST(gurobi_says_that_a_model_is_too_large)
+/* More columns than the licence of the Python package allows. */
+START_TEST(gurobi_reports_a_model_too_large)
 {
     mo_solver_job job = run_job("large.lp");
     mo_solver_outcome outcome;
@@ -401,7 +400,7 @@ START_TEST(compressed_models_are_unpacked)
 }
 END_TEST
 
-/* ------------------------------------------------------------------ finding */
+/* ----------------------------------------------------------------- finding */
 
 START_TEST(what_the_user_names_and_is_not_there_is_an_error)
 {
@@ -444,7 +443,7 @@ START_TEST(what_the_user_names_comes_first)
 }
 END_TEST
 
-/* A program that says it is old, and answers the probe as old ones do. */
+/* A program with an old version, which answers the probe as old ones do. */
 START_TEST(presolve_that_lies_is_found_out)
 {
     mo_solver_install found;
@@ -469,13 +468,13 @@ SUITE(run)
     tcase_add_checked_fixture(tests, run_enter, scratch_leave);
     EACH(each_finds_the_optimum, COUNT(ways));
     EACH(each_reads_mps_by_any_name, COUNT(ways));
-    EACH(each_says_infeasible, COUNT(ways));
+    EACH(each_reports_infeasible, COUNT(ways));
     SOME(each_keeps_its_time_and_what_it_has, COUNT(ways), 2);
     SOME(each_keeps_what_it_has_when_interrupted, COUNT(ways), 2);
-    EACH(each_tells_its_version, COUNT(ways));
+    EACH(each_has_a_version, COUNT(ways));
     EACH(a_broken_model_is_an_outcome, COUNT(ways));
     EACH(each_takes_a_start, COUNT(starts));
-    TEST(gurobi_says_that_a_model_is_too_large);
+    TEST(gurobi_reports_a_model_too_large);
     EACH(compressed_models_are_unpacked, 2);
     TEST(what_the_user_names_and_is_not_there_is_an_error);
     TEST(what_the_user_names_comes_first);

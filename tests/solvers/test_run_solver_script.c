@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of solvers/run_solver.h: programs that misbehave, and commands of the
- * user's. */
+/* Tests of solvers/run_solver.h: programs that misbehave, and command
+ * templates. */
 #include <config.h>
 
 #include "solvers/run_solver.h"
@@ -16,10 +16,9 @@
 #include "tests/solvers/solution_case.h"
 #include "tests/support/suite.h"
 
-/* ----------------------------------------------------- solvers that misbehave
- */
+/* -------------------------------------------------- solvers that misbehave */
 
-/* CBC's driver with a script in the place of CBC. */
+/* CBC's plug-in with a script in the place of CBC. */
 static void run_script(const char *script, const mo_solver_job *job,
                        mo_solver_outcome *outcome)
 {
@@ -38,7 +37,7 @@ static void run_script(const char *script, const mo_solver_job *job,
 static const struct {
     const char *script;
     double time_s;
-    const char *text; /* to be found in the outcome's */
+    const char *text; /* expected in the outcome's text */
 } misbehaviours[] = {
     { "#!/bin/sh\nexit 0\n", 0, "exit code 0 and no answer" },
     { "#!/bin/sh\nexit 3\n", 0, "exit code 3 and no answer" },
@@ -106,7 +105,7 @@ START_TEST(an_old_answer_is_not_taken_for_a_new_one)
 }
 END_TEST
 
-/* ----------------------------------------------------------------- commands */
+/* ---------------------------------------------------------------- commands */
 
 START_TEST(a_command_is_filled_in_and_run)
 {

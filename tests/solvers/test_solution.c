@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: dist */
-/* Claims of solvers/formats/solution.h, held against what the solvers really
- * wrote (tests/solutions, made by contrib/samples/make_solutions.sh). */
+/* Tests of solvers/formats/solution.h with files written by solvers
+ * (tests/solutions, made by contrib/samples/make_solutions.sh). */
 #include <config.h>
 
 #include "solvers/formats/solution.h"
@@ -15,7 +15,7 @@
 #include "tests/solvers/solution_case.h"
 #include "tests/support/suite.h"
 
-/* A sample: file, layout, claim, how many columns; NAN: no objective. */
+/* A sample: file, format, status, number of columns; NAN: no objective. */
 typedef struct sample {
     const char *file, *layout;
     mo_solution_status claim;
@@ -49,7 +49,7 @@ static const sample samples[] = {
     { "cplex-schema-optimal.sol", "cplex", MO_SOLUTION_STATUS_OPTIMAL, 11,
       6.75 },
 
-    /* From here on what they hold is another model's, or a part. */
+    /* The following are of another model, or a part. */
     { "highs-1.15.1-optimal-glpk-plain.sol", "glpk-plain",
       MO_SOLUTION_STATUS_OPTIMAL, 11, 6.75 },
     { "glpk-5.0-optimal-plain.txt", "glpk-plain", MO_SOLUTION_STATUS_OPTIMAL,
@@ -120,8 +120,8 @@ static const sample samples[] = {
     { "cplex-schema-infeasible.sol", "cplex", MO_SOLUTION_STATUS_INFEASIBLE, 0,
       NAN },
 
-    /* GLPK has no word for unbounded integer models, nor has HiGHS in its
-     * layouts; Gurobi's .sol has none for anything. */
+    /* GLPK has no status for unbounded integer models, nor has HiGHS in its
+     * formats; Gurobi's .sol has none at all. */
     { "scip-10.0.2-unbounded.sol", "scip", MO_SOLUTION_STATUS_UNBOUNDED, 0,
       NAN },
     { "gurobi-13.0.3-unbounded.json", "gurobi-json",
@@ -181,7 +181,7 @@ static const char *sample_path(const char *file)
     return path;
 }
 
-/* The sample's bytes; returns how many. */
+/* Reads the sample; returns the number of bytes. */
 static size_t load_sample(const char *file, char text[MAX_SIZE])
 {
     FILE *in = fopen(sample_path(file), "rb");
@@ -277,7 +277,7 @@ START_TEST(exactly_one_layout_knows_a_sample)
 }
 END_TEST
 
-/* What editors, mailers and Windows do to a text. */
+/* As changed by editors, mailers and Windows. */
 START_TEST(line_ends_do_not_matter)
 {
     char text[MAX_SIZE], changed[2 * MAX_SIZE] = "\xef\xbb\xbf\r\n \n";
@@ -289,7 +289,7 @@ START_TEST(line_ends_do_not_matter)
             changed[n++] = '\r';
         changed[n++] = text[i];
     }
-    /* XML must begin at the first byte. */
+    /* XML has to start at the first byte. */
     if (strcmp(samples[_i].layout, "cplex") != 0) {
         other = solution_of_bytes(changed, n);
         ck_assert(same_values(as_it_is, other));
@@ -312,7 +312,7 @@ static bool knows_its_end(const char *layout)
            strcmp(layout, "cbc") != 0 && strcmp(layout, "miplib") != 0;
 }
 
-/* Wherever it is cut: an error, or all columns and the claim are there. */
+/* Wherever it is cut: an error, or all columns and the status are there. */
 START_TEST(a_cut_file_is_refused_where_that_can_be_known)
 {
     const sample *s = &samples[_i];

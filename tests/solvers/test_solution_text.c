@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/formats/solution.h: files of a few lines, right and wrong
- * ones. */
+/* Tests of solvers/formats/solution.h: short files, valid and invalid. */
 #include <config.h>
 
 #include "solvers/formats/solution.h"
@@ -48,8 +47,8 @@ static const struct {
       MO_SOLUTION_STATUS_FEASIBLE, 1 },
     { "Stopped on time - objective value 1e+50\n 0 x 0.5 0\n",
       MO_SOLUTION_STATUS_NO_SOLUTION, 0 },
-    /* Told twice is for others to judge; and a first line moved to the end
-     * does not make rows of all others. */
+    /* Duplicates are checked elsewhere; and a first line moved to the end does
+     * not make rows of all others. */
     { "Optimal - objective value 3\n0 x 1 0\n0 x 1 0\n1 y 2 0\n",
       MO_SOLUTION_STATUS_OPTIMAL, 3 },
     { "Optimal - objective value 3\n1 y 2 0\n2 z 2 0\n0 x 1 0\n",

@@ -9,7 +9,8 @@
 
 enum { NONE = -1 };
 
-/* Lines that the solvers printed, and what they tell; NONE: nothing. */
+/* Tests of mo_solver.parse_log_line (solvers/plugins/solver.h): lines printed
+ * by the solvers, and their progress; NONE: none. */
 static const struct {
     const char *solver, *line;
     double incumbent, bound;
@@ -110,7 +111,7 @@ static const struct {
       NONE },
 };
 
-START_TEST(a_line_tells_what_it_tells)
+START_TEST(a_line_is_parsed)
 {
     const mo_solver *solver = mo_solver_by_name(lines[_i].solver);
     mo_solver_progress step;
@@ -154,7 +155,7 @@ START_TEST(gurobi_claims_in_its_log)
 }
 END_TEST
 
-/* Whatever they are given, they read within it. */
+/* Parsers stay within any line. */
 START_TEST(any_line_is_harmless)
 {
     static const char *const odd[] = {
@@ -188,7 +189,7 @@ START_TEST(any_line_is_harmless)
 }
 END_TEST
 
-/* ------------------------------------------- what HiGHS leaves when it dies */
+/* ---------------------------------------------- HiGHS's file of incumbents */
 
 static const struct {
     const char *text;
@@ -238,7 +239,7 @@ END_TEST
 SUITE(solver_step)
 {
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
-    EACH(a_line_tells_what_it_tells, COUNT(lines));
+    EACH(a_line_is_parsed, COUNT(lines));
     EACH(gurobi_claims_in_its_log, COUNT(claims));
     TEST(any_line_is_harmless);
     EACH(the_last_whole_solution_is_taken, COUNT(improving));

@@ -107,8 +107,8 @@ START_TEST(what_a_killed_run_left_the_next_removes)
 }
 END_TEST
 
-/* Each makes folders, finds its file in them, and sweeps those of the others
- * when it gets the chance. */
+/* Tests of solvers/process/workdir.h: each process creates folders, finds its
+ * file in them, and removes stale ones of the others. */
 static void make_many(void)
 {
     for (int i = 0; i < 200; i++) {

@@ -149,7 +149,7 @@ static void work_without(job *j)
     job_close(j);
 }
 
-START_TEST(who_lacks_it_is_known_to_all)
+START_TEST(a_rank_without_nccl_is_known_to_all)
 {
     job j;
 
@@ -165,5 +165,5 @@ SUITE(nccl_carrier)
     TEST(memory_that_is_announced_is_no_other);
     TEST(values_arrive_in_programs);
     TEST(processors_have_no_lines);
-    TEST(who_lacks_it_is_known_to_all);
+    TEST(a_rank_without_nccl_is_known_to_all);
 }

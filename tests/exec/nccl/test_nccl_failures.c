@@ -49,7 +49,7 @@ static void work_until_killed(job *j)
     expect_error(j, "rank 1 is gone");
 }
 
-START_TEST(nobody_waits_for_the_dead)
+START_TEST(no_rank_waits_for_a_dead_one)
 {
     int exits[] = { 0, -SIGKILL };
     job j;
@@ -78,7 +78,7 @@ static void work_in_vain(job *j)
     }
 }
 
-START_TEST(who_waits_in_vain_says_for_what)
+START_TEST(a_timeout_names_the_transfer)
 {
     job j;
     int exits[] = { 0, 0 };
@@ -126,8 +126,8 @@ END_TEST
 
 SUITE(nccl_fails)
 {
-    TEST(nobody_waits_for_the_dead);
-    TEST(who_waits_in_vain_says_for_what);
+    TEST(no_rank_waits_for_a_dead_one);
+    TEST(a_timeout_names_the_transfer);
     TEST(another_order_is_found_out);
     TEST(patience_is_a_number);
 }

@@ -114,7 +114,7 @@ static const struct {
     { "OMPI_COMM_WORLD_SIZE=1", PLAIN, 0, 1, NULL, 0, "", "local" },
 };
 
-START_TEST(a_process_knows_who_it_is)
+START_TEST(a_process_knows_its_rank)
 {
     const mo_transport *transport;
     const char *wanted = found[_i].transport;
@@ -317,7 +317,7 @@ END_TEST
 
 SUITE(launch)
 {
-    EACH(a_process_knows_who_it_is, COUNT(found));
+    EACH(a_process_knows_its_rank, COUNT(found));
     EACH(nonsense_is_refused_in_one_line, COUNT(refused));
     EACH(ranks_that_are_told_need_a_transport_that_knows_them, 4);
     EACH(patience_is_a_number_of_seconds, 8);

@@ -94,7 +94,7 @@ static void send_garbage(int fd, int kind, uint64_t seed)
     }
 }
 
-START_TEST(strangers_are_in_nobodys_way)
+START_TEST(strangers_block_no_rank)
 {
     join_rank ranks[2];
     int port = join_free_port(), strangers[MAX_STRANGERS];
@@ -181,7 +181,7 @@ START_TEST(what_answers_may_be_something_else)
 }
 END_TEST
 
-START_TEST(all_hear_who_is_missing)
+START_TEST(all_get_the_missing_rank)
 {
     join_rank ranks[4];
 
@@ -239,9 +239,9 @@ END_TEST
 SUITE(join_strangers)
 {
     TEST(many_may_connect_at_once);
-    EACH(strangers_are_in_nobodys_way, 3);
+    EACH(strangers_block_no_rank, 3);
     EACH(other_kinds_of_machines_are_refused, 2);
     TEST(what_answers_may_be_something_else);
-    EACH(all_hear_who_is_missing, 4);
+    EACH(all_get_the_missing_rank, 4);
     TEST(one_that_leaves_is_named_at_once);
 }

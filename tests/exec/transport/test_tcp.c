@@ -460,7 +460,7 @@ START_TEST(a_value_comes_once)
 }
 END_TEST
 
-START_TEST(one_rank_needs_nobody)
+START_TEST(one_rank_needs_no_other)
 {
     const mo_transport_world_options options = { .launch = { .has_rank = true,
                                                              .n_ranks = 1 } };
@@ -485,5 +485,5 @@ SUITE(tcp)
     TEST(a_failed_receive_does_not_write);
     TEST(messages_before_DONE_are_received);
     TEST(a_value_comes_once);
-    TEST(one_rank_needs_nobody);
+    TEST(one_rank_needs_no_other);
 }

@@ -150,7 +150,7 @@ static void send_only(pair *p)
     usleep(100000);
 }
 
-START_TEST(a_transfer_needs_nobody_to_wait_for_it)
+START_TEST(a_transfer_needs_no_waiter)
 {
     pair p;
 
@@ -298,7 +298,7 @@ static bool is_built_in(const char *name)
     return false;
 }
 
-START_TEST(the_launcher_tells_which_one_it_is)
+START_TEST(the_launcher_selects_the_transport)
 {
     const mo_transport *transport = NULL;
     mo_error err = { 0 };
@@ -324,8 +324,8 @@ SUITE(transport_local)
 {
     EACH(what_is_sent_arrives_again_and_again, COUNT(sizes));
     EACH(a_sender_need_not_wait_for_the_receiver_to_wait, COUNT(sizes));
-    EACH(a_transfer_needs_nobody_to_wait_for_it, COUNT(sizes));
+    EACH(a_transfer_needs_no_waiter, COUNT(sizes));
     EACH(a_failure_ends_waiting_and_the_first_one_counts, 6);
     TEST(the_wish_of_one_is_told_to_all);
-    EACH(the_launcher_tells_which_one_it_is, COUNT(choices));
+    EACH(the_launcher_selects_the_transport, COUNT(choices));
 }

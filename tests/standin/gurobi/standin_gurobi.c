@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A library with the entry points of Gurobi's that we call, over HiGHS, so that
- * our driver can be run without a licence.  It is called as Gurobi is, with the
- * same names of parameters and attributes and the same codes.
+ * A library with the entry points of Gurobi that are used, over HiGHS, so that
+ * the plug-in can be tested without a licence. It has the names of Gurobi's
+ * parameters and attributes and its codes.
  *
- *     MOIRAI_HIGHS_LIB    where HiGHS is
+ *     MOIRAI_HIGHS_LIB    path of HiGHS
  *     STANDIN_REFUSES     the code that starting fails with
  *     STANDIN_TOO_LARGE   set: no model is small enough for the licence
  *
- * With STANDIN_OLD it is made as Gurobi was before version 12, when a header
+ * With STANDIN_OLD it is built like Gurobi before version 12, when a header
  * did not yet pass its version.
  */
 #include <config.h>
@@ -155,7 +155,7 @@ int GRBreadmodel(void *started, const char *path, void **made)
     return 0;
 }
 
-/* Gurobi's models have an environment each; ours is the model, for the
+/* Each model of Gurobi has an environment; here it is the model, for the
  * parameters. */
 void *GRBgetenv(void *asked)
 {
@@ -208,7 +208,7 @@ static void on_callback(int type, const char *message,
         in->user_interrupt = m->terminated;
 }
 
-/* A termination that comes before it runs is forgotten, as Gurobi's is. */
+/* A termination before the run is dropped, as by Gurobi. */
 int GRBoptimize(void *optimized)
 {
     model *m = optimized;
