@@ -49,6 +49,7 @@ typedef struct mo_discover_link {
 mo_discover_link mo_discover_estimate_link(const mo_discover_device *a,
                                            const mo_discover_device *b);
 
+/* Returns whether both are on one machine. */
 bool mo_discover_same_host(const mo_discover_device *a,
                            const mo_discover_device *b);
 

@@ -16,7 +16,7 @@ static const int64_t copy_elements[N_COPIES] = { 1 << 16, 1 << 20, 1 << 24,
 static const int64_t long_enough_ns = 20000000;
 static const double patience_ns = 4e9;
 
-/* A call whose operands all have one shape. */
+/* A call with operands of one shape. */
 typedef struct trial {
     mo_call call;
     mo_call_copy_box box;

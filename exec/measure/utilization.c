@@ -78,7 +78,7 @@ static int64_t end_duration(const simulation *w, int transfer, int device)
                                                                : t->there);
 }
 
-/* The device whose next step comes first in the total order; MO_PLAN_NONE at
+/* The device with the first next step in the total order; MO_PLAN_NONE at
  * the end. */
 static int next_device(const simulation *w)
 {

@@ -11,7 +11,7 @@
 
 /* Sent values may keep their buffers after their last local use: up to a small
  * share of the device's memory, or of DEFAULT_MEMORY_BYTES where the capacity
- * is unknown. A larger share is reserved for workspaces, whose size is not
+ * is unknown. A larger share is reserved for workspaces, of a size not
  * known yet. */
 enum { KEEP_SHARE = 256, WORK_SHARE = 16 };
 

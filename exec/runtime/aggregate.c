@@ -178,7 +178,7 @@ typedef struct alignment {
     int *next;        /* by device: its next step */
 } alignment;
 
-/* The device whose next step comes first in the total order; MO_PLAN_NONE at
+/* The device with the first next step in the total order; MO_PLAN_NONE at
  * the end. */
 static int next_device(const alignment *a)
 {

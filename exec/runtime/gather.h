@@ -29,6 +29,7 @@ mo_status mo_run_gather_results(mo_run_device *devices, int n_here,
                                 mo_run_device_record *records,
                                 mo_run_result *result, mo_error *err);
 
+/* Frees the buffers that records own; NULL timestamps are skipped. */
 void mo_run_device_records_clear(mo_run_device_record *records, int n_devices);
 
 /* At rank 0, where values were sent between ranks: each rank has computed the

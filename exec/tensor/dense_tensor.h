@@ -19,8 +19,11 @@ typedef struct mo_tensor_desc {
     mo_shape shape; /* static: no dynamic dimensions */
 } mo_tensor_desc;
 
+/* Return the number of elements and of bytes; the shape must be static and its
+ * size within int64. */
 int64_t mo_tensor_desc_elements(const mo_tensor_desc *desc);
 int64_t mo_tensor_desc_bytes(const mo_tensor_desc *desc);
+/* Returns whether element type and shape are the same. */
 bool mo_tensor_desc_equal(const mo_tensor_desc *a, const mo_tensor_desc *b);
 
 /* Writes "f32[1,64]" into the caller's buffer and returns it. */

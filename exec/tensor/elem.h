@@ -32,10 +32,13 @@ typedef enum mo_elem {
  * the executor has no such type. */
 bool mo_elem_from_name(const char *dtype, mo_elem *elem);
 
-const char *mo_elem_name(mo_elem elem); /* "f32"; static text */
+/* Returns the name ("f32"), a static text the caller must not free. */
+const char *mo_elem_name(mo_elem elem);
+
+/* Returns the size of an element in bytes. */
 size_t mo_elem_size(mo_elem elem);
 
-/* True for f16, bf16, f32 and f64. */
+/* Returns true for f16, bf16, f32 and f64. */
 bool mo_elem_is_float(mo_elem elem);
 
 #endif

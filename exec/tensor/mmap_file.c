@@ -30,7 +30,7 @@ static mo_status map_file(const char *path, int file, size_t size,
         return MO_OK;
     data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (data == MAP_FAILED)
-        return mo_fail_errno(err, path, "cannot map_file");
+        return mo_fail_errno(err, path, "cannot map");
     *mapped = (mo_mmap_file){ data, size };
     return MO_OK;
 }

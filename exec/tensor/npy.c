@@ -13,7 +13,7 @@
  *     \x93NUMPY  version (2 bytes)  length of the rest (2 bytes, from version
  *     2 on 4)  {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }\n
  *
- * The rest quoted_equals a Python dict literal of these three keys, in any
+ * The rest is a Python dict literal of these three keys, in any
  * order.
  */
 static const char magic[] = "\x93NUMPY";
@@ -229,12 +229,11 @@ static mo_status read_header(const void *data, size_t size, npy_header *header,
     *header = (npy_header){ .data = 0 };
     if (size < SHORT_FRONT || memcmp(bytes, magic, MAGIC_SIZE) != 0)
         return mo_fail(err, MO_E_SYNTAX,
-                       "quoted_equals no .npy file; write one with numpy.save");
+                       "is no .npy file; write one with numpy.save");
     if (bytes[6] < 1 || bytes[6] > 3)
-        return mo_fail(
-            err, MO_E_SUPPORT,
-            "quoted_equals a .npy file of version %d; save it as version 1",
-            bytes[6]);
+        return mo_fail(err, MO_E_SUPPORT,
+                       "is a .npy file of version %d; save it as version 1",
+                       bytes[6]);
     front = bytes[6] == 1 ? SHORT_FRONT : LONG_FRONT;
     if (size < front)
         return fail_header(err);

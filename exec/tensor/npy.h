@@ -15,13 +15,15 @@
 #include "base/out.h"
 #include "exec/tensor/dense_tensor.h"
 
-/* Read a file, or a buffer whose errors name `file`. On success *dense owns
+/* Read a file, or a buffer; errors name `file`. On success *dense owns
  * its data and the caller frees it with mo_tensor_clear(); on failure *dense
  * is zeroed. */
 mo_status mo_npy_read(const char *path, mo_tensor_dense *dense, mo_error *err);
 mo_status mo_npy_read_memory(const char *file, const void *data, size_t size,
                              mo_tensor_dense *dense, mo_error *err);
 
+/* Writes the tensor to out; errors stay in out, where the caller checks them.
+ */
 void mo_npy_write_to(const mo_tensor_dense *dense, mo_out *out);
 
 /* Writes atomically: the file appears whole or not at all. */

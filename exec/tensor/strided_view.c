@@ -58,7 +58,7 @@ static void insert_dim(mo_tensor_copy_map *map, int64_t extent, int64_t from,
     map->to[at] = to;
 }
 
-/* Whether the result is written densely; counts its elements. */
+/* Returns whether the result is written densely; counts its elements. */
 static bool is_dense(mo_tensor_copy_map *map)
 {
     map->elements = 1;

@@ -297,7 +297,7 @@ static bool infer_from_consumers(mo_weights_store *c, int id)
     return true;
 }
 
-/* Computes a constant whose inputs are all there. */
+/* Computes a constant from its inputs, which are all computed. */
 static mo_status compute_constant(mo_weights_store *c, int id, mo_error *err)
 {
     const mo_op *op = &c->graph->ops[id];

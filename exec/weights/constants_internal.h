@@ -49,6 +49,8 @@ mo_status mo_weights_from_file(mo_weights_store *c, const mo_op *op,
                                const mo_tensor_desc *desc,
                                mo_tensor_dense *value, bool *missing,
                                mo_error *err);
+
+/* Unmaps all files and frees the table of files. */
 void mo_weights_close_files(mo_weights_store *c);
 
 /* Opens the file that op->weights names; *missing: there is none. */
@@ -81,7 +83,7 @@ mo_status mo_weights_alloc_synthetic(mo_weights_store *c,
  * weights computes neither infinities nor NaN. */
 void mo_weights_fill_random(mo_tensor_dense *value, uint64_t seed);
 
-/* Infers the integers of a constant whose file is missing from the shapes of
+/* Infers the integers of a constant without its file from the shapes of
  * the ops that read it: axes, permutations, target shapes. Returns false when
  * no consumer determines them. */
 bool mo_weights_infer_from_shapes(const mo_graph *g, int id,

@@ -63,7 +63,7 @@ static consumer make_consumer(const mo_graph *g, const mo_edge *feed,
     return r;
 }
 
-/* Whether longer without that axis equals shorter. */
+/* Returns whether longer without that axis equals shorter. */
 static bool equals_without_axis(const mo_shape *longer, int axis,
                                 const mo_shape *shorter)
 {
@@ -267,7 +267,7 @@ static bool fill_unsqueezed_axes(consumer *r)
     return fill_lost_axes(r, &r->out, &r->in);
 }
 
-/* Axes whose sizes differ first, then others from the front. */
+/* Axes with different sizes first, then others from the front. */
 static bool fill_changed_axes(consumer *r)
 {
     int64_t found = 0;

@@ -202,18 +202,17 @@ static mo_status check_location(const mo_op *op, const weight_location *p,
                           mo_tensor_desc_format(desc, wanted));
     if (p->offset > INT64_MAX - p->size ||
         (uint64_t) (p->offset + p->size) > file->mapped.size)
-        return mo_fail_at(
-            err, MO_E_INPUT, file->path, 0,
-            "is too short: constant '%.80s' is at byte %lld and "
-            "%lld bytes long, the file has %zu; copy_value it again, "
-            "or run with --random-weights without it",
-            op->name, (long long) p->offset, (long long) p->size,
-            file->mapped.size);
+        return mo_fail_at(err, MO_E_INPUT, file->path, 0,
+                          "is too short: constant '%.80s' is at byte %lld and "
+                          "%lld bytes long, the file has %zu; copy it again, "
+                          "or run with --random-weights without it",
+                          op->name, (long long) p->offset, (long long) p->size,
+                          file->mapped.size);
     return MO_OK;
 }
 
-/* Whether the mapped bytes can be used in weight_location: aligned for the
- * type, and booleans 0 or 1. */
+/* Returns whether the mapped bytes can be used in place: aligned for
+ * the type, and booleans 0 or 1. */
 static bool is_usable_in_place(const mo_tensor_desc *desc,
                                const unsigned char *data)
 {

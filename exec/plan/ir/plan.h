@@ -142,6 +142,7 @@ typedef struct mo_exec_plan {
     mo_arena *arena;      /* owns all arrays and texts */
 } mo_exec_plan;
 
+/* Frees the plan with its constants; accepts NULL. */
 void mo_plan_free(mo_exec_plan *plan);
 
 /* Allocates a zeroed constant of that type and shape that the plan owns. */
@@ -151,7 +152,7 @@ mo_status mo_plan_add_constant(mo_exec_plan *plan, const mo_tensor_desc *desc,
 /* Returns type and shape of output i as the caller of a run receives it. */
 mo_tensor_desc mo_plan_output_desc(const mo_exec_plan *plan, int i);
 
-/* Whether the device's arena, weights and that workspace fit into its
+/* Returns whether the device's arena, weights and that workspace fit into its
  * memory. */
 bool mo_plan_device_fits(const mo_plan_device *device, int64_t workspace_bytes);
 

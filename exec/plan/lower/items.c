@@ -238,7 +238,7 @@ mo_class mo_plan_lower_op_class(const mo_op *op)
     return known ? known->class : MO_CLASS_NONE;
 }
 
-/* Whether a costs more than b, as far as that is known. */
+/* Returns whether a costs more than b, as far as that is known. */
 static bool costs_more(const mo_op *a, const mo_op *b)
 {
     return a->flops != b->flops ? a->flops > b->flops : a->bytes > b->bytes;

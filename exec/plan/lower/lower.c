@@ -45,7 +45,7 @@ static int output_device(const mo_plan_lower_state *l,
     return device == MO_PLAN_NONE ? 0 : device;
 }
 
-/* Whether its op runs wherever it is read. */
+/* Returns whether its op runs wherever it is read. */
 static bool is_replicated(const mo_plan_lower_state *l, int tensor)
 {
     const mo_plan_lower_tensor *it = &l->tensors[tensor];

@@ -85,7 +85,7 @@ static mo_status collect_inputs(input_list *all, mo_error *err)
                            : status;
 }
 
-/* Whether the op is commutative. */
+/* Returns whether the op is commutative. */
 static bool is_commutative(const char *type)
 {
     static const char *const types[] = {
@@ -305,7 +305,7 @@ static mo_status store_constants(mo_plan_lower_state *l, int tensor,
     return MO_OK;
 }
 
-/* Constant folding: evaluates an op whose inputs are all constants. */
+/* Constant folding: evaluates an op with constant inputs only. */
 static mo_status fold_op(mo_plan_lower_state *l, int id, const op_context *s,
                          mo_error *err)
 {

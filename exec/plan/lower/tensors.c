@@ -166,7 +166,7 @@ mo_status mo_plan_lower_add_location(mo_plan_lower_state *l, int tensor,
     return MO_OK;
 }
 
-/* Whether it exists only where its op runs. */
+/* Returns whether it exists only where its op runs. */
 static bool is_bound_to_op(const mo_plan_lower_state *l,
                            const mo_plan_lower_tensor *tensor)
 {
@@ -330,8 +330,9 @@ static mo_status add_causal_mask(attr_reader *t, int port, mo_error *err)
                            : status;
 }
 
-/* Whether the port holds a list of axes, sizes or the like rather than data:
- * all inputs that must be constant at lowering, and the shapes of views. */
+/* Returns whether the port holds a list of axes, sizes or the like rather than
+ * data: all inputs that must be constant at lowering, and the shapes of views.
+ */
 static bool is_parameter_list(const attr_reader *t, int port)
 {
     const mo_plan_lower_op *op = &t->l->ops[t->op];

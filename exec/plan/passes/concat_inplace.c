@@ -51,8 +51,8 @@ typedef struct concat_pass {
     mo_pass_def_use uses;
 } concat_pass;
 
-/* Whether the call is a concatenation: every box writes a range of channels,
- * in ascending order. */
+/* Returns whether the call is a concatenation: every box writes a range of
+ * channels, in ascending order. */
 static bool is_concat(const concat_pass *n, const mo_call *call)
 {
     const mo_call_copy *copy = &call->u.copy;
@@ -76,7 +76,7 @@ static bool is_concat(const concat_pass *n, const mo_call *call)
     return true;
 }
 
-/* Whether the box reads a whole value in order. */
+/* Returns whether the box reads a whole value in order. */
 static bool reads_whole(const mo_call_copy_box *box, const mo_shape *from)
 {
     mo_point_access last = mo_pass_nhwc_access(from);

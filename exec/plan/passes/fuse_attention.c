@@ -43,7 +43,7 @@ static mo_tensor_view operand_view(const mo_call_matmul *m,
     return view;
 }
 
-/* Whether the view covers a whole value in order. */
+/* Returns whether the view covers a whole value in order. */
 static bool covers_value(const mo_pass_attention *a, const mo_tensor_view *view,
                          int value)
 {
@@ -80,8 +80,8 @@ static void read_second_product(const mo_call *call, attention_match *f)
     };
 }
 
-/* Whether both products have the same batches, and the scores between them are
- * dense. */
+/* Returns whether both products have the same batches, and the scores between
+ * them are dense. */
 static bool products_match(const mo_pass_attention *a, const mo_call *first,
                            const mo_call *second)
 {
@@ -150,7 +150,7 @@ static bool is_float_type(mo_elem elem)
     return mo_elem_is_float(elem) && elem != MO_ELEM_F64;
 }
 
-/* Whether all operands and the result have one type. */
+/* Returns whether all operands and the result have one type. */
 static bool has_one_type(const mo_pass_attention *a, const attention_match *f)
 {
     const mo_plan_value *values = a->plan->values;

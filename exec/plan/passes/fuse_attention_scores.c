@@ -224,8 +224,8 @@ static bool is_sum(const mo_point_program *p)
            p->steps[0].op == MO_POINT_ADD && p->steps[0].a != p->steps[0].b;
 }
 
-/* Whether the call replaces scores by a hiding number. *mask: the operand that
- * selects; *hides: where it is true. */
+/* Returns whether the call replaces scores by a hiding number. *mask: the
+ * operand that selects; *hides: where it is true. */
 static bool is_masking(const mo_exec_plan *plan, const mo_call *call, int at,
                        int *mask, bool *hides)
 {
@@ -330,7 +330,7 @@ static bool absorb_link(const mo_exec_plan *plan,
     return append_link(plan, link, &p, scores);
 }
 
-/* Whether programs over floats can read all operand types. */
+/* Returns whether programs over floats can read all operand types. */
 static bool has_readable_types(const mo_point_program *p)
 {
     for (int i = 0; i < p->n_operands; i++)

@@ -14,7 +14,7 @@
  * Within an item this applies wherever a backend supports it; different items
  * are fused only where the default coarsening rules would fuse them, so that
  * what is placed as one and what runs as one follow from the same table. On
- * devices whose backend compiles kernels (can_jit) there is no such
+ * devices with a JIT-compiling backend (can_jit) there is no such
  * restriction.
  *
  * The fused call takes the position of its last part: all its operands are
@@ -65,8 +65,8 @@ static mo_status init_state(const mo_plan_source *source, mo_exec_plan *plan,
     return match_rules(source->placed, f->group, err);
 }
 
-/* Whether the call's kernels support an epilogue: not those that move elements
- * or compute in integers. */
+/* Returns whether the call's kernels support an epilogue: not those that move
+ * elements or compute in integers. */
 static bool supports_epilogue(const mo_exec_plan *plan, const mo_call *call)
 {
     switch (call->kind) {
@@ -113,7 +113,8 @@ static bool may_fuse_items(const fusion_state *f, const mo_plan_call *first,
     return a != MO_PLAN_NONE && b != MO_PLAN_NONE && f->group[a] == f->group[b];
 }
 
-/* Whether the program reads operand at exactly where it writes its result. */
+/* Returns whether the program reads operand at exactly where it writes its
+ * result. */
 static bool is_aligned(const mo_exec_plan *plan, const mo_call *second, int at)
 {
     const mo_plan_value *from = &plan->values[second->in[at]];
@@ -135,7 +136,7 @@ static int sole_producer(const fusion_state *f, int value)
     return f->uses.reads[value] == 1 ? value : MO_PLAN_NONE;
 }
 
-/* Whether the result is independent of its shape but for the number of
+/* Returns whether the result is independent of its shape but for the number of
  * elements. Layout passes transpose images by their dimensions. */
 static bool ignores_shape(const mo_call *call)
 {

@@ -160,7 +160,7 @@ static mo_status assign_operand(layout_state *l, mo_plan_call *call,
     return status;
 }
 
-/* The program of a call whose result is channels-last; operands first, ... of
+/* The program of a call with a channels-last result; operands first, ... of
  * it are in[first_in], .... */
 static mo_status assign_program(layout_state *l, mo_plan_call *call,
                                 mo_point_program *point, int first,
@@ -201,7 +201,7 @@ static bool prefers_nhwc(layout_state *l, const mo_call *call)
            value_at(l, call->out[0])->desc.elem == MO_ELEM_F32;
 }
 
-/* Whether an operand of the result's shape is channels-last. */
+/* Returns whether an operand of the result's shape is channels-last. */
 static bool has_nhwc_operand(layout_state *l, const mo_call *call)
 {
     const mo_shape *shape = &value_at(l, call->out[0])->desc.shape;

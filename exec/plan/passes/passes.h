@@ -18,7 +18,7 @@
  * lists the values of every input. */
 mo_status mo_pass_dce(mo_exec_plan *plan, mo_error *err);
 
-/* Constant folding: calls whose operands are all constants are evaluated now,
+/* Constant folding: calls with constant operands only are evaluated now,
  * if their results are small (for example the scale of a batch
  * normalization). */
 mo_status mo_pass_const_fold(mo_exec_plan *plan, mo_error *err);

@@ -29,7 +29,7 @@ typedef struct mo_plan_live_range {
 enum { MO_PLAN_LIVE_FROM_INPUT = -1 };
 
 /* Returns whether the range is not empty. Views and parts, which live as long
- * as the value whose bytes they share, constants, and values that no step uses
+ * as the owner of their bytes, constants, and values that no step uses
  * have none. */
 bool mo_plan_live_range_is_nonempty(const mo_plan_live_range *life);
 

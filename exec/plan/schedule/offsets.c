@@ -10,7 +10,7 @@
 
 /*
  * Offset assignment by best fit: one buffer after the other goes into the
- * smallest gap between the placed buffers whose live ranges overlap its own,
+ * smallest gap between the placed buffers with overlapping live ranges,
  * or on top of them. The result depends on the order: large ones first leave
  * few holes; by begin is what an allocator would do. A few orders are tried
  * until one meets the lower bound, and with each of them the buffers on top of

@@ -242,7 +242,7 @@ static int other_end(const mo_plan_transfer *transfer, int device)
     return transfer->from == device ? transfer->to : transfer->from;
 }
 
-/* Whether device is at a step that awaits this transfer. */
+/* Returns whether device is at a step that awaits this transfer. */
 static bool awaits(const replay *r, int device, int transfer)
 {
     const mo_plan_device *on = &r->plan->devices[device];

@@ -23,7 +23,7 @@
  * written twice; memory of a live value overwritten, by a call or by a
  * transfer, or by a call that may run concurrently with a reader; a call that
  * may run before its operands are complete; a transfer posted twice, awaited
- * before it was posted, whose ends differ in bytes or type, or that is never
+ * before it was posted, with ends of different bytes or type, or that is never
  * awaited; an output that no call produces; a deadlock: the cycle is named ("A
  * waits at step 3 for 'x' from B, B waits at step 5 for 'y' from A").
  */

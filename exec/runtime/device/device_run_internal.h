@@ -52,7 +52,6 @@ void mo_run_workspace_bytes(const mo_run_device *d,
 void mo_run_bind_operands(mo_run_device *d);
 
 /* I/O binding: converts the inputs to the type and layout of their values. */
-
 mo_status mo_run_bind_inputs(mo_run_device *d, mo_error *err);
 
 /* Loads inputs before every run: other values may have overwritten them in the
@@ -66,6 +65,8 @@ mo_status mo_run_fetch_outputs(mo_run_device *d, mo_error *err);
  * ends. */
 mo_status mo_run_alloc_staging(mo_run_device *d, mo_error *err);
 
+/* Groups the calls into programs, allocated in the device's arena; the second
+ * records them, the third frees what was recorded. */
 mo_status mo_run_partition_programs(mo_run_device *d, mo_error *err);
 mo_status mo_run_record_programs(mo_run_device *d, mo_error *err);
 void mo_run_free_programs(mo_run_device *d);

@@ -266,7 +266,8 @@ void mo_run_free_programs(mo_run_device *d)
             d->backend->forget(d->unit, d->programs[i].recorded);
 }
 
-/* Whether the action posts a transfer that is staged through host memory. */
+/* Returns whether the action posts a transfer that is staged through host
+ * memory. */
 static bool posts_staged_transfer(const mo_run_device *d,
                                   const mo_run_action *a)
 {

@@ -14,7 +14,7 @@
 
 /* Subtracts the same overhead from each of n times, none of them negative,
  * until they sum up to whole; but leaves each a quarter of its even share.
- * Times whose sum is whole or less stay unchanged. */
+ * Times with a sum of whole or less stay unchanged. */
 void mo_run_remove_timer_overhead(int64_t *ns, int n, int64_t whole);
 
 #endif

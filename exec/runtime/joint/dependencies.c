@@ -25,7 +25,7 @@
  * likewise. No other step has to, be it before or behind: a device waits for
  * what it reads, and its senders for the readers of the memory they overwrite.
  * plan.h, where an await blocks all steps behind it, never lets two values
- * share bytes whose order would differ. Ports are used in turn: the sender's
+ * share bytes if their order would differ. Ports are used in turn: the sender's
  * by the order on its track, the receiver's since each transfer waits for the
  * last one through it.
  *

@@ -88,6 +88,9 @@ mo_status mo_joint_execute(mo_joint_state *j, int64_t *const *rows,
 /* Waits until the unit is idle; fails when the other end of a direct transfer
  * is lost. */
 mo_status mo_joint_synchronize(mo_joint_state *j, int local, mo_error *err);
+
+/* Records a program for every segment; fails where the driver cannot, with
+ * nothing recorded. The caller frees them with mo_joint_free_programs(). */
 mo_status mo_joint_record_programs(mo_joint_state *j, mo_error *err);
 void mo_joint_free_programs(mo_joint_state *j);
 

@@ -281,7 +281,7 @@ static mo_status alloc_layout(mo_joint_state *j, timeline *l, mo_error *err)
     return MO_OK;
 }
 
-/* Whether the whole plan is one program of these devices. */
+/* Returns whether the whole plan is one program of these devices. */
 static bool is_whole_plan(const mo_joint_state *j)
 {
     for (int d = 0; d < j->plan->n_devices; d++)
