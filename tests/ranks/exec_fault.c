@@ -109,7 +109,7 @@ static void print(const mo_error *why)
 static mo_status set_up(task *t, int rank, mo_error *err)
 {
     int n_ranks = t->transport->n_ranks(t->world);
-    hand_plan_options options = {
+    manual_plan_options options = {
         .seed = (uint64_t) number("seed", 1) + (number("other", -1) == rank),
         .n_devices = has("shared") ? 2 * n_ranks : n_ranks,
         .n_calls = (int) number("calls", 40),
@@ -117,12 +117,12 @@ static mo_status set_up(task *t, int rank, mo_error *err)
     };
     mo_status status;
 
-    t->plan = hand_plan_make(&options);
+    t->plan = manual_plan_make(&options);
     for (int d = 0; d < options.n_devices; d++) {
         t->rank_of[d] = has("idle") ? 0 : d % n_ranks;
-        t->backends[d] = has("slow")      ? &hand_backend_slow
-                         : has("failing") ? &hand_backend_failing
-                                          : &hand_backend;
+        t->backends[d] = has("slow")      ? &manual_backend_slow
+                         : has("failing") ? &manual_backend_failing
+                                          : &manual_backend;
     }
     status = mo_tensor_new(&t->plan->inputs[0].desc, &t->input, err);
     for (int64_t i = 0; i < options.elements && status == MO_OK; i++)
@@ -136,7 +136,7 @@ static bool is_right(const task *t)
 {
     for (int o = 0; o < t->result.n_outputs; o++) {
         const mo_tensor_dense *y = &t->result.outputs[o];
-        uint32_t wanted = hand_plan_result(t->plan, o, 7);
+        uint32_t wanted = manual_plan_result(t->plan, o, 7);
 
         for (int64_t i = 0; i < mo_tensor_desc_elements(&y->desc); i++)
             if (((uint32_t *) y->data)[i] != wanted)

@@ -11,8 +11,8 @@
 #include "tests/support/suite.h"
 
 static const char *const ids[] = { "A", "B", "C" };
-static const mo_backend *const backends[] = { &hand_backend, &hand_backend,
-                                              &hand_backend };
+static const mo_backend *const backends[] = { &manual_backend, &manual_backend,
+                                              &manual_backend };
 static const mo_backend_unit_options units[3];
 static const int ranks[3];
 

@@ -66,12 +66,12 @@ START_TEST(nested_plans_compute_the_same)
 }
 END_TEST
 
-typedef struct victim {
+typedef struct corrupted_part {
     mo_exec_plan *plan;
     int value; /* the last one that is a part */
     mo_plan_slice part;
     mo_call *maker, *reader;
-} victim;
+} corrupted_part;
 
 static bool makes(const mo_call *call, int value)
 {
@@ -79,9 +79,9 @@ static bool makes(const mo_call *call, int value)
 }
 
 /* False when there is no part. */
-static bool find_victim(mo_exec_plan *plan, victim *v)
+static bool find_part(mo_exec_plan *plan, corrupted_part *v)
 {
-    *v = (victim){ .plan = plan, .value = -1 };
+    *v = (corrupted_part){ .plan = plan, .value = -1 };
     for (int i = 0; i < plan->n_values; i++)
         if (plan->values[i].part)
             v->value = i;
@@ -98,79 +98,79 @@ static bool find_victim(mo_exec_plan *plan, victim *v)
     return true;
 }
 
-static mo_plan_value *value_of(victim *v)
+static mo_plan_value *value_of(corrupted_part *v)
 {
     return &v->plan->values[v->value];
 }
 
-static void is_no_part_at_all(victim *v)
+static void is_no_part_at_all(corrupted_part *v)
 {
     value_of(v)->part = NULL;
 }
 
-static void lies_beside(victim *v)
+static void lies_beside(corrupted_part *v)
 {
     value_of(v)->offset += 4;
 }
 
-static void lies_in_nothing(victim *v)
+static void lies_in_nothing(corrupted_part *v)
 {
     v->part.of = v->plan->n_values;
 }
 
-static void lies_in_itself(victim *v)
+static void lies_in_itself(corrupted_part *v)
 {
     v->part.of = v->value;
 }
 
-static void hangs_over(victim *v)
+static void hangs_over(corrupted_part *v)
 {
     v->part.at += v->plan->values[v->part.of].desc.shape.dims[1];
 }
 
-static void lies_plain(victim *v)
+static void lies_plain(corrupted_part *v)
 {
     value_of(v)->channels_last = false;
 }
 
-static void is_made_densely(victim *v)
+static void is_made_densely(corrupted_part *v)
 {
     v->maker->u.conv.pitch = 0;
 }
 
-static void is_made_too_far_apart(victim *v)
+static void is_made_too_far_apart(corrupted_part *v)
 {
     v->maker->u.conv.pitch++;
 }
 
-static void is_made_in_groups(victim *v)
+static void is_made_in_groups(corrupted_part *v)
 {
     v->maker->u.conv.groups = 2;
 }
 
-static void is_made_by_another(victim *v)
+static void is_made_by_another(corrupted_part *v)
 {
     v->maker->kind = MO_CALL_POOL;
 }
 
-static void is_given_out(victim *v)
+static void is_given_out(corrupted_part *v)
 {
     v->plan->outputs[0].value = v->value;
 }
 
-static void is_read_by_another(victim *v)
+static void is_read_by_another(corrupted_part *v)
 {
     v->reader->kind = MO_CALL_SOFTMAX;
 }
 
-static void fills_with_a_part(victim *v)
+static void fills_with_a_part(corrupted_part *v)
 {
     for (int i = 0; i < v->reader->n_in; i++)
         if (v->reader->in[i] == v->value)
             v->reader->u.copy.fill_in = i;
 }
 
-static void is_overwritten(victim *v)
+static void is_overwritten(corrupted_part *v)
 {
     static mo_call_copy_box box;
     const mo_shape *shape = &value_of(v)->desc.shape;
@@ -192,12 +192,12 @@ static void is_overwritten(victim *v)
     v->reader->u.copy.n_boxes = 1;
 }
 
-static void runs_beside_others(victim *v)
+static void runs_beside_others(corrupted_part *v)
 {
     v->plan->devices[value_of(v)->device].n_streams = 2;
 }
 
-static void is_a_constant_as_well(victim *v)
+static void is_a_constant_as_well(corrupted_part *v)
 {
     static mo_tensor_dense constant;
 
@@ -208,7 +208,7 @@ static void is_a_constant_as_well(victim *v)
 
 static const struct {
     const char *what;
-    void (*breaks)(victim *v);
+    void (*breaks)(corrupted_part *v);
 } ways[] = {
 #define WAY(name)                                                              \
     {                                                                          \
@@ -235,12 +235,12 @@ START_TEST(broken_parts_are_refused)
         random_plan r;
         mo_exec_plan *plan;
         mo_error why = { 0 };
-        victim v;
+        corrupted_part v;
 
         random_plan_of(&r, random_picture(seed), random_picture(seed), NULL,
                        seed, 1);
         plan = plan_of(&r, everywhere);
-        if (find_victim(plan, &v)) {
+        if (find_part(plan, &v)) {
             MUST(mo_verify_plan(plan, &err));
             ways[_i].breaks(&v);
             ck_assert_msg(mo_verify_plan(plan, &why) == MO_E_INPUT,

@@ -4,12 +4,12 @@
 #include "tests/support/suite.h"
 #include "tests/exec/plan/corrupted_plan.h"
 
-static bool drop(victim *v, mo_plan_step_kind kind)
+static bool drop(corrupted_plan *v, mo_plan_step_kind kind)
 {
     int device, step;
     mo_plan_device *on;
 
-    if (!victim_find(v, kind, &device, &step))
+    if (!corrupted_plan_find(v, kind, &device, &step))
         return false;
     on = &v->plan->devices[device];
     memmove(on->steps + step, on->steps + step + 1,
@@ -18,36 +18,36 @@ static bool drop(victim *v, mo_plan_step_kind kind)
     return true;
 }
 
-static bool drops_a_call(victim *v)
+static bool drops_a_call(corrupted_plan *v)
 {
     return drop(v, MO_PLAN_STEP_COMPUTE);
 }
 
-static bool drops_a_send(victim *v)
+static bool drops_a_send(corrupted_plan *v)
 {
     return drop(v, MO_PLAN_STEP_SEND);
 }
 
-static bool drops_a_receive(victim *v)
+static bool drops_a_receive(corrupted_plan *v)
 {
     return drop(v, MO_PLAN_STEP_RECEIVE);
 }
 
-static bool drops_an_await(victim *v)
+static bool drops_an_await(corrupted_plan *v)
 {
     return drop(v, MO_PLAN_STEP_AWAIT);
 }
 
 /* Repeats a step, the second time in the place of another one. */
-static bool repeat(victim *v, mo_plan_step_kind kind)
+static bool repeat(corrupted_plan *v, mo_plan_step_kind kind)
 {
     int device, step, other;
     mo_plan_device *on;
 
-    if (!victim_find(v, kind, &device, &step))
+    if (!corrupted_plan_find(v, kind, &device, &step))
         return false;
     on = &v->plan->devices[device];
-    other = victim_below(v, on->n_steps);
+    other = corrupted_plan_below(v, on->n_steps);
     if (other == step)
         return false;
     on->steps[other].kind = on->steps[step].kind;
@@ -55,23 +55,23 @@ static bool repeat(victim *v, mo_plan_step_kind kind)
     return true;
 }
 
-static bool repeats_a_call(victim *v)
+static bool repeats_a_call(corrupted_plan *v)
 {
     return repeat(v, MO_PLAN_STEP_COMPUTE);
 }
 
-static bool repeats_a_send(victim *v)
+static bool repeats_a_send(corrupted_plan *v)
 {
     return repeat(v, MO_PLAN_STEP_SEND);
 }
 
-static bool repeats_an_await(victim *v)
+static bool repeats_an_await(corrupted_plan *v)
 {
     return repeat(v, MO_PLAN_STEP_AWAIT);
 }
 
 /* The awaited value is read by the step behind the await. */
-static bool awaits_too_late(victim *v)
+static bool awaits_too_late(corrupted_plan *v)
 {
     for (int d = 0; d < v->plan->n_devices; d++) {
         mo_plan_device *on = &v->plan->devices[d];
@@ -92,9 +92,9 @@ static bool awaits_too_late(victim *v)
     return false;
 }
 
-static bool awaits_before_the_beginning(victim *v)
+static bool awaits_before_the_beginning(corrupted_plan *v)
 {
-    mo_plan_step *begin = victim_any(v, MO_PLAN_STEP_RECEIVE);
+    mo_plan_step *begin = corrupted_plan_any(v, MO_PLAN_STEP_RECEIVE);
     mo_plan_step *await = begin;
 
     if (!begin)
@@ -107,7 +107,7 @@ static bool awaits_before_the_beginning(victim *v)
 }
 
 /* A producer and its reader change places. */
-static bool computes_before_it_can(victim *v)
+static bool computes_before_it_can(corrupted_plan *v)
 {
     for (int d = 0; d < v->plan->n_devices; d++) {
         mo_plan_device *on = &v->plan->devices[d];
@@ -132,13 +132,13 @@ static bool computes_before_it_can(victim *v)
     return false;
 }
 
-static bool sends_before_it_can(victim *v)
+static bool sends_before_it_can(corrupted_plan *v)
 {
     int device, step;
     mo_plan_device *on;
     mo_plan_step kept;
 
-    if (!victim_find(v, MO_PLAN_STEP_SEND, &device, &step))
+    if (!corrupted_plan_find(v, MO_PLAN_STEP_SEND, &device, &step))
         return false;
     on = &v->plan->devices[device];
     kept = on->steps[step];
@@ -150,27 +150,28 @@ static bool sends_before_it_can(victim *v)
     return true;
 }
 
-static bool names_a_wrong_step(victim *v)
+static bool names_a_wrong_step(corrupted_plan *v)
 {
-    mo_plan_step *it = victim_any(v, MO_PLAN_STEP_COMPUTE);
+    mo_plan_step *it = corrupted_plan_any(v, MO_PLAN_STEP_COMPUTE);
 
-    it->what = victim_below(v, 2) ? -1 - victim_below(v, 5)
-                                  : v->plan->n_calls + victim_below(v, 9);
+    it->what = corrupted_plan_below(v, 2)
+                   ? -1 - corrupted_plan_below(v, 5)
+                   : v->plan->n_calls + corrupted_plan_below(v, 9);
     return true;
 }
 
-static bool has_a_step_of_no_kind(victim *v)
+static bool has_a_step_of_no_kind(corrupted_plan *v)
 {
-    victim_any(v, MO_PLAN_STEP_COMPUTE)->kind =
-        (mo_plan_step_kind) (4 + victim_below(v, 9));
+    corrupted_plan_any(v, MO_PLAN_STEP_COMPUTE)->kind =
+        (mo_plan_step_kind) (4 + corrupted_plan_below(v, 9));
     return true;
 }
 
-static bool counts_wrong(victim *v)
+static bool counts_wrong(corrupted_plan *v)
 {
     mo_exec_plan *plan = v->plan;
 
-    switch (victim_below(v, 6)) {
+    switch (corrupted_plan_below(v, 6)) {
     case 0:
         plan->n_values = -1;
         break;
@@ -184,7 +185,7 @@ static bool counts_wrong(victim *v)
         plan->calls = NULL;
         break;
     case 4:
-        plan->devices[victim_below(v, VICTIM_DEVICES)].arena_bytes = -1;
+        plan->devices[corrupted_plan_below(v, VICTIM_DEVICES)].arena_bytes = -1;
         break;
     default:
         plan->outputs[0].value = plan->n_values;
@@ -193,50 +194,52 @@ static bool counts_wrong(victim *v)
     return true;
 }
 
-static bool breaks_the_order(victim *v)
+static bool breaks_the_order(corrupted_plan *v)
 {
-    mo_plan_device *on = &v->plan->devices[victim_below(v, VICTIM_DEVICES)];
+    mo_plan_device *on =
+        &v->plan->devices[corrupted_plan_below(v, VICTIM_DEVICES)];
     int step;
 
     if (on->n_steps < 2)
         return false;
-    step = 1 + victim_below(v, on->n_steps - 1);
-    on->steps[step].order = on->steps[step - 1].order - victim_below(v, 2);
+    step = 1 + corrupted_plan_below(v, on->n_steps - 1);
+    on->steps[step].order =
+        on->steps[step - 1].order - corrupted_plan_below(v, 2);
     return true;
 }
 
-static bool begins_at_two_places(victim *v)
+static bool begins_at_two_places(corrupted_plan *v)
 {
-    mo_plan_step *it = victim_any(v, MO_PLAN_STEP_RECEIVE);
+    mo_plan_step *it = corrupted_plan_any(v, MO_PLAN_STEP_RECEIVE);
 
     if (!it)
         return false;
-    it->order += victim_below(v, 2) ? 1 : -1;
+    it->order += corrupted_plan_below(v, 2) ? 1 : -1;
     return true;
 }
 
-static const plan_breach of_steps[] = {
-    BREACH(drops_a_call),
-    BREACH(drops_a_send),
-    BREACH(drops_a_receive),
-    BREACH(drops_an_await),
-    BREACH(repeats_a_call),
-    BREACH(repeats_a_send),
-    BREACH(repeats_an_await),
-    BREACH(awaits_too_late),
-    BREACH(awaits_before_the_beginning),
-    BREACH(computes_before_it_can),
-    BREACH(sends_before_it_can),
-    BREACH(names_a_wrong_step),
-    BREACH(has_a_step_of_no_kind),
-    BREACH(counts_wrong),
-    BREACH(breaks_the_order),
-    BREACH(begins_at_two_places),
+static const plan_mutation of_steps[] = {
+    MUTATION(drops_a_call),
+    MUTATION(drops_a_send),
+    MUTATION(drops_a_receive),
+    MUTATION(drops_an_await),
+    MUTATION(repeats_a_call),
+    MUTATION(repeats_a_send),
+    MUTATION(repeats_an_await),
+    MUTATION(awaits_too_late),
+    MUTATION(awaits_before_the_beginning),
+    MUTATION(computes_before_it_can),
+    MUTATION(sends_before_it_can),
+    MUTATION(names_a_wrong_step),
+    MUTATION(has_a_step_of_no_kind),
+    MUTATION(counts_wrong),
+    MUTATION(breaks_the_order),
+    MUTATION(begins_at_two_places),
 };
 
 START_TEST(plans_with_broken_steps_are_refused)
 {
-    victim_check(&of_steps[_i]);
+    corrupted_plan_check(&of_steps[_i]);
 }
 END_TEST
 

@@ -8,44 +8,45 @@
 #include "tests/support/suite.h"
 #include "tests/exec/plan/corrupted_plan.h"
 
-static mo_call *any_call(victim *v)
+static mo_call *any_call(corrupted_plan *v)
 {
-    return &v->plan->calls[victim_below(v, v->plan->n_calls)].call;
+    return &v->plan->calls[corrupted_plan_below(v, v->plan->n_calls)].call;
 }
 
-static bool reads_nothing_there_is(victim *v)
+static bool reads_nothing_there_is(corrupted_plan *v)
 {
-    any_call(v)->in[0] =
-        victim_below(v, 2) ? -1 : v->plan->n_values + victim_below(v, 9);
+    any_call(v)->in[0] = corrupted_plan_below(v, 2)
+                             ? -1
+                             : v->plan->n_values + corrupted_plan_below(v, 9);
     return true;
 }
 
-static bool reads_elsewhere(victim *v)
+static bool reads_elsewhere(corrupted_plan *v)
 {
-    int c = victim_below(v, v->plan->n_calls),
-        value = victim_below(v, v->plan->n_values);
+    int c = corrupted_plan_below(v, v->plan->n_calls),
+        value = corrupted_plan_below(v, v->plan->n_values);
 
     v->plan->calls[c].call.in[0] = value;
     return v->plan->values[value].device != v->plan->calls[c].device;
 }
 
-static bool writes_nothing_there_is(victim *v)
+static bool writes_nothing_there_is(corrupted_plan *v)
 {
-    any_call(v)->out[0] = victim_below(v, 2) ? INT_MIN : INT_MAX;
+    any_call(v)->out[0] = corrupted_plan_below(v, 2) ? INT_MIN : INT_MAX;
     return true;
 }
 
 /* Two calls produce the same value, or one produces its operand. */
-static bool writes_twice(victim *v)
+static bool writes_twice(corrupted_plan *v)
 {
-    int a = victim_below(v, v->plan->n_calls),
-        b = victim_below(v, v->plan->n_calls);
+    int a = corrupted_plan_below(v, v->plan->n_calls),
+        b = corrupted_plan_below(v, v->plan->n_calls);
 
     v->plan->calls[a].call.out[0] = v->plan->calls[b].call.out[0];
     return a != b;
 }
 
-static bool writes_what_it_reads(victim *v)
+static bool writes_what_it_reads(corrupted_plan *v)
 {
     mo_call *call = any_call(v);
 
@@ -53,50 +54,52 @@ static bool writes_what_it_reads(victim *v)
     return true;
 }
 
-static bool calls_for_no_item(victim *v)
+static bool calls_for_no_item(corrupted_plan *v)
 {
-    v->plan->calls[victim_below(v, v->plan->n_calls)].item =
-        victim_below(v, 2) ? MO_PLAN_NONE : v->plan->n_items;
+    v->plan->calls[corrupted_plan_below(v, v->plan->n_calls)].item =
+        corrupted_plan_below(v, 2) ? MO_PLAN_NONE : v->plan->n_items;
     return true;
 }
 
-static bool calls_elsewhere(victim *v)
+static bool calls_elsewhere(corrupted_plan *v)
 {
-    mo_plan_call *call = &v->plan->calls[victim_below(v, v->plan->n_calls)];
+    mo_plan_call *call =
+        &v->plan->calls[corrupted_plan_below(v, v->plan->n_calls)];
 
     call->device = (call->device + 1) % VICTIM_DEVICES;
     return true;
 }
 
-static bool calls_a_view(victim *v)
+static bool calls_a_view(corrupted_plan *v)
 {
-    any_call(v)->kind = victim_below(v, 2) ? MO_CALL_VIEW : MO_CALL_KINDS;
+    any_call(v)->kind =
+        corrupted_plan_below(v, 2) ? MO_CALL_VIEW : MO_CALL_KINDS;
     return true;
 }
 
-static bool has_half_an_epilogue(victim *v)
+static bool has_half_an_epilogue(corrupted_plan *v)
 {
-    any_call(v)->first_extra += victim_below(v, 2) ? 1 : -1;
+    any_call(v)->first_extra += corrupted_plan_below(v, 2) ? 1 : -1;
     return true;
 }
 
-static mo_plan_transfer *any_transfer(victim *v)
+static mo_plan_transfer *any_transfer(corrupted_plan *v)
 {
     if (v->plan->n_transfers == 0)
         return NULL;
-    return &v->plan->transfers[victim_below(v, v->plan->n_transfers)];
+    return &v->plan->transfers[corrupted_plan_below(v, v->plan->n_transfers)];
 }
 
-static bool sends_other_bytes(victim *v)
+static bool sends_other_bytes(corrupted_plan *v)
 {
     mo_plan_transfer *it = any_transfer(v);
 
     if (it)
-        it->bytes += victim_below(v, 2) ? 4 : -4;
+        it->bytes += corrupted_plan_below(v, 2) ? 4 : -4;
     return it != NULL;
 }
 
-static bool sends_another_type(victim *v)
+static bool sends_another_type(corrupted_plan *v)
 {
     mo_plan_transfer *it = any_transfer(v);
 
@@ -105,7 +108,7 @@ static bool sends_another_type(victim *v)
     return it != NULL;
 }
 
-static bool sends_another_layout(victim *v)
+static bool sends_another_layout(corrupted_plan *v)
 {
     mo_plan_transfer *it = any_transfer(v);
 
@@ -114,7 +117,7 @@ static bool sends_another_layout(victim *v)
     return it != NULL;
 }
 
-static bool sends_to_itself(victim *v)
+static bool sends_to_itself(corrupted_plan *v)
 {
     mo_plan_transfer *it = any_transfer(v);
 
@@ -123,7 +126,7 @@ static bool sends_to_itself(victim *v)
     return it != NULL;
 }
 
-static bool sends_back(victim *v)
+static bool sends_back(corrupted_plan *v)
 {
     mo_plan_transfer *it = any_transfer(v);
     int from = it ? it->from : 0;
@@ -135,7 +138,7 @@ static bool sends_back(victim *v)
     return it != NULL;
 }
 
-static bool sends_no_value(victim *v)
+static bool sends_no_value(corrupted_plan *v)
 {
     mo_plan_transfer *it = any_transfer(v);
 
@@ -144,7 +147,7 @@ static bool sends_no_value(victim *v)
     return it != NULL;
 }
 
-static bool brings_one_value_twice(victim *v)
+static bool brings_one_value_twice(corrupted_plan *v)
 {
     mo_plan_transfer *a = any_transfer(v), *b = any_transfer(v);
 
@@ -154,7 +157,7 @@ static bool brings_one_value_twice(victim *v)
 }
 
 /* A call's result overlaps its operand. */
-static bool overwrites_an_operand(victim *v)
+static bool overwrites_an_operand(corrupted_plan *v)
 {
     mo_call *call = any_call(v);
     mo_plan_value *values = v->plan->values;
@@ -168,7 +171,7 @@ static bool overwrites_an_operand(victim *v)
 }
 
 /* A value takes the bytes of a live one. */
-static bool overwrites_a_living_value(victim *v)
+static bool overwrites_a_living_value(corrupted_plan *v)
 {
     mo_plan_value *values = v->plan->values;
     mo_plan_live_range *lives = NULL;
@@ -181,7 +184,8 @@ static bool overwrites_a_living_value(victim *v)
                 mo_plan_live_range_is_nonempty(&lives[a]) &&
                 mo_plan_live_range_is_nonempty(&lives[b]) &&
                 lives[a].begin <= lives[b].end &&
-                lives[b].begin <= lives[a].end && victim_below(v, 4) == 0) {
+                lives[b].begin <= lives[a].end &&
+                corrupted_plan_below(v, 4) == 0) {
                 values[a].offset = values[b].offset;
                 done = true;
             }
@@ -190,7 +194,7 @@ static bool overwrites_a_living_value(victim *v)
 }
 
 /* The first byte of a value is the last of another one. */
-static bool overlaps_by_a_byte(victim *v)
+static bool overlaps_by_a_byte(corrupted_plan *v)
 {
     mo_call *call = any_call(v);
     mo_plan_value *values = v->plan->values;
@@ -207,17 +211,18 @@ static bool overlaps_by_a_byte(victim *v)
     return true;
 }
 
-static bool lies_outside(victim *v)
+static bool lies_outside(corrupted_plan *v)
 {
     mo_plan_value *out = &v->plan->values[any_call(v)->out[0]];
 
-    out->offset = victim_below(v, 2) ? -64 : INT64_MAX - 63;
+    out->offset = corrupted_plan_below(v, 2) ? -64 : INT64_MAX - 63;
     return true;
 }
 
-static bool has_too_small_an_arena(victim *v)
+static bool has_too_small_an_arena(corrupted_plan *v)
 {
-    mo_plan_device *device = &v->plan->devices[victim_below(v, VICTIM_DEVICES)];
+    mo_plan_device *device =
+        &v->plan->devices[corrupted_plan_below(v, VICTIM_DEVICES)];
 
     if (device->arena_bytes < 64)
         return false;
@@ -225,18 +230,18 @@ static bool has_too_small_an_arena(victim *v)
     return true;
 }
 
-static int any_view(victim *v)
+static int any_view(corrupted_plan *v)
 {
     int found = MO_PLAN_NONE, seen = 0;
 
     for (int i = 0; i < v->plan->n_values; i++)
         if (v->plan->values[i].view_of != MO_PLAN_NONE &&
-            victim_below(v, ++seen) == 0)
+            corrupted_plan_below(v, ++seen) == 0)
             found = i;
     return found;
 }
 
-static bool views_itself(victim *v)
+static bool views_itself(corrupted_plan *v)
 {
     int view = any_view(v);
 
@@ -245,7 +250,7 @@ static bool views_itself(victim *v)
     return view != MO_PLAN_NONE;
 }
 
-static bool views_in_a_circle(victim *v)
+static bool views_in_a_circle(corrupted_plan *v)
 {
     int view = any_view(v);
 
@@ -254,7 +259,7 @@ static bool views_in_a_circle(victim *v)
     return view != MO_PLAN_NONE;
 }
 
-static bool views_another_size(victim *v)
+static bool views_another_size(corrupted_plan *v)
 {
     int view = any_view(v);
 
@@ -263,20 +268,21 @@ static bool views_another_size(victim *v)
     return view != MO_PLAN_NONE;
 }
 
-static bool has_a_value_nowhere(victim *v)
+static bool has_a_value_nowhere(corrupted_plan *v)
 {
-    mo_plan_value *value = &v->plan->values[victim_below(v, v->plan->n_values)];
+    mo_plan_value *value =
+        &v->plan->values[corrupted_plan_below(v, v->plan->n_values)];
 
-    value->device = victim_below(v, 2) ? -1 : VICTIM_DEVICES;
+    value->device = corrupted_plan_below(v, 2) ? -1 : VICTIM_DEVICES;
     return true;
 }
 
-static bool has_no_shape(victim *v)
+static bool has_no_shape(corrupted_plan *v)
 {
     mo_tensor_desc *desc =
-        &v->plan->values[victim_below(v, v->plan->n_values)].desc;
+        &v->plan->values[corrupted_plan_below(v, v->plan->n_values)].desc;
 
-    switch (victim_below(v, 4)) {
+    switch (corrupted_plan_below(v, 4)) {
     case 0:
         desc->shape.rank = MO_MAX_RANK + 1;
         break;
@@ -293,13 +299,13 @@ static bool has_no_shape(victim *v)
     return true;
 }
 
-static bool feeds_nobody(victim *v)
+static bool feeds_nobody(corrupted_plan *v)
 {
     v->plan->inputs[0].n_values = -1;
     return true;
 }
 
-static bool feeds_what_is_no_input(victim *v)
+static bool feeds_what_is_no_input(corrupted_plan *v)
 {
     if (v->plan->inputs[0].n_values == 0)
         return false;
@@ -307,7 +313,7 @@ static bool feeds_what_is_no_input(victim *v)
     return true;
 }
 
-static bool forgets_an_output(victim *v)
+static bool forgets_an_output(corrupted_plan *v)
 {
     /* Without the output its producer might be dead: the last call goes with
      * its step, and its result is an output. */
@@ -328,41 +334,41 @@ static bool forgets_an_output(victim *v)
     return true;
 }
 
-static const plan_breach of_values[] = {
-    BREACH(reads_nothing_there_is),
-    BREACH(reads_elsewhere),
-    BREACH(writes_nothing_there_is),
-    BREACH(writes_twice),
-    BREACH(writes_what_it_reads),
-    BREACH(calls_for_no_item),
-    BREACH(calls_elsewhere),
-    BREACH(calls_a_view),
-    BREACH(has_half_an_epilogue),
-    BREACH(sends_other_bytes),
-    BREACH(sends_another_type),
-    BREACH(sends_another_layout),
-    BREACH(sends_to_itself),
-    BREACH(sends_back),
-    BREACH(sends_no_value),
-    BREACH(brings_one_value_twice),
-    BREACH(overwrites_an_operand),
-    BREACH(overwrites_a_living_value),
-    BREACH(overlaps_by_a_byte),
-    BREACH(lies_outside),
-    BREACH(has_too_small_an_arena),
-    BREACH(views_itself),
-    BREACH(views_in_a_circle),
-    BREACH(views_another_size),
-    BREACH(has_a_value_nowhere),
-    BREACH(has_no_shape),
-    BREACH(feeds_nobody),
-    BREACH(feeds_what_is_no_input),
-    BREACH(forgets_an_output),
+static const plan_mutation of_values[] = {
+    MUTATION(reads_nothing_there_is),
+    MUTATION(reads_elsewhere),
+    MUTATION(writes_nothing_there_is),
+    MUTATION(writes_twice),
+    MUTATION(writes_what_it_reads),
+    MUTATION(calls_for_no_item),
+    MUTATION(calls_elsewhere),
+    MUTATION(calls_a_view),
+    MUTATION(has_half_an_epilogue),
+    MUTATION(sends_other_bytes),
+    MUTATION(sends_another_type),
+    MUTATION(sends_another_layout),
+    MUTATION(sends_to_itself),
+    MUTATION(sends_back),
+    MUTATION(sends_no_value),
+    MUTATION(brings_one_value_twice),
+    MUTATION(overwrites_an_operand),
+    MUTATION(overwrites_a_living_value),
+    MUTATION(overlaps_by_a_byte),
+    MUTATION(lies_outside),
+    MUTATION(has_too_small_an_arena),
+    MUTATION(views_itself),
+    MUTATION(views_in_a_circle),
+    MUTATION(views_another_size),
+    MUTATION(has_a_value_nowhere),
+    MUTATION(has_no_shape),
+    MUTATION(feeds_nobody),
+    MUTATION(feeds_what_is_no_input),
+    MUTATION(forgets_an_output),
 };
 
 START_TEST(plans_with_broken_values_are_refused)
 {
-    victim_check(&of_values[_i]);
+    corrupted_plan_check(&of_values[_i]);
 }
 END_TEST
 

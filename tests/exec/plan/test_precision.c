@@ -117,7 +117,7 @@ START_TEST(outputs_are_close_and_as_before)
     make(&full, (unsigned) _i, 1, MO_ELEM_F32);
     make(&half, (unsigned) _i, n_devices, halves[_i % 2]);
     run(&full, (unsigned) _i, &mo_backend_cpu);
-    run(&half, (unsigned) _i, _i % 4 < 2 ? &mo_backend_cpu : &apart_backend);
+    run(&half, (unsigned) _i, _i % 4 < 2 ? &mo_backend_cpu : &separate_backend);
     check_outputs_close(&half.runner.result, &full.runner.result,
                         tolerances[_i % 2], _i);
     clear(&full);

@@ -5,7 +5,7 @@
  *     joint_case c;
  *
  *     joint_case_make(&c, seed, n_devices);
- *     joint_case_place(&c, &apart_backend, 3); // devices 0 and 1
+ *     joint_case_place(&c, &separate_backend, 3); // devices 0 and 1
  *     plan_runner_go(&c.runner);
  *     joint_case_clear(&c);
  *

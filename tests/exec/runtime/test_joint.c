@@ -27,7 +27,7 @@ START_TEST(results_are_the_cpus)
 
     joint_case_make(&cpu, (unsigned) _i, n_devices);
     joint_case_make(&joint, (unsigned) _i, n_devices);
-    joint_case_place(&joint, &apart_backend, mask);
+    joint_case_place(&joint, &separate_backend, mask);
     joint.runner.options.eager = _i % 7 == 0;
     plan_runner_go(&cpu.runner);
     plan_runner_go(&joint.runner);
@@ -92,7 +92,7 @@ START_TEST(steps_have_times)
     mo_measure_utilization ratios;
 
     joint_case_make(&r, (unsigned) _i, 3);
-    joint_case_place(&r, &apart_backend, 7);
+    joint_case_place(&r, &separate_backend, 7);
     plan_runner_go(&r.runner);
     check_steps(&r, _i);
     ck_assert_int_gt(r.runner.result.chain_ns, 0);
@@ -119,7 +119,7 @@ START_TEST(what_is_not_one_program_has_no_chain)
     joint_case r;
 
     joint_case_make(&r, (unsigned) _i, 3);
-    joint_case_place(&r, &apart_backend, mask);
+    joint_case_place(&r, &separate_backend, mask);
     plan_runner_go(&r.runner);
     if (is_split(r.made.plan, mask))
         ck_assert_int_eq(r.runner.result.chain_ns, 0);
@@ -131,7 +131,7 @@ END_TEST
 
 START_TEST(where_the_whole_is_enough_no_call_is_timed)
 {
-    const mo_backend backend = apart_without_clock();
+    const mo_backend backend = separate_without_timer();
     joint_case r;
 
     joint_case_make(&r, (unsigned) _i, 3);
@@ -154,7 +154,7 @@ START_TEST(transfers_are_held)
     joint_case r;
 
     joint_case_make(&r, (unsigned) _i, 2);
-    joint_case_place(&r, &apart_backend, 3);
+    joint_case_place(&r, &separate_backend, 3);
     hold_ns = calloc((size_t) r.made.plan->n_transfers + 1, sizeof *hold_ns);
     ck_assert_ptr_nonnull(hold_ns);
     for (int t = 0; t < r.made.plan->n_transfers; t++) {
@@ -179,7 +179,7 @@ START_TEST(stopped_it_ends)
     mo_stop_after(&stop, 0);
     mo_stop_request(&stop);
     joint_case_make(&r, 1, 3);
-    joint_case_place(&r, &apart_backend, 7);
+    joint_case_place(&r, &separate_backend, 7);
     r.runner.options.stop = &stop;
     plan_runner_go(&r.runner);
     ck_assert(r.runner.result.stopped);
@@ -195,13 +195,13 @@ START_TEST(a_device_without_memory_is_named)
     joint_case r;
 
     joint_case_make(&r, 1, 3);
-    joint_case_place(&r, &apart_backend, 7);
-    apart_free_bytes = 0;
+    joint_case_place(&r, &separate_backend, 7);
+    separate_free_bytes = 0;
     ck_assert_int_eq(
         mo_run_plan(r.made.plan, &r.runner.options, &r.runner.result, &err),
         MO_E_MEMORY);
     ck_assert_ptr_nonnull(strstr(err.text, "device '"));
-    apart_free_bytes = INT64_MAX;
+    separate_free_bytes = INT64_MAX;
     joint_case_clear(&r);
 }
 END_TEST

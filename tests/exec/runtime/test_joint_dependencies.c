@@ -51,7 +51,8 @@ static void list_things(program *p, const mo_run_result *result, int d)
         else
             stretch++;
         if (it.step.kind == MO_PLAN_STEP_SEND)
-            it.took_ns = APART_FIRST_NS + (int64_t) APART_CALL_NS * n_sent++;
+            it.took_ns =
+                SEPARATE_FIRST_NS + (int64_t) SEPARATE_CALL_NS * n_sent++;
         if (it.step.kind == MO_PLAN_STEP_COMPUTE ||
             it.step.kind == MO_PLAN_STEP_SEND)
             p->things[p->n++] = it;
@@ -231,7 +232,7 @@ static void check_steps(const program *p, const mo_run_result *result, int seed)
 static void go(joint_case *c, unsigned seed, int n_devices)
 {
     joint_case_make(c, seed, n_devices);
-    joint_case_place(c, &apart_backend, (1u << n_devices) - 1);
+    joint_case_place(c, &separate_backend, (1u << n_devices) - 1);
     plan_runner_go(&c->runner);
 }
 
@@ -285,7 +286,7 @@ static int64_t run_sender(sender *s)
         s->made.plan->devices[d].capacity_bytes = INT64_MAX;
     plan_runner_begin(&s->runner, s->made.plan, 1);
     for (int d = 0; d < 2; d++) {
-        s->runner.backends[d] = &apart_backend;
+        s->runner.backends[d] = &separate_backend;
         s->runner.units[d] =
             (mo_backend_unit_options){ .threads = 1, .gpu = d, .cache = "" };
     }
@@ -343,7 +344,7 @@ START_TEST(who_overwrites_what_is_sent_waits)
     make_sender(&s, SENDS "r op=Result; c>r", early, 4);
     made_last(&s)->offset = made_first(&s)->offset;
     chain_ns = run_sender(&s);
-    ck_assert_int_eq(chain_ns, s.runner.result.busy_ns[A] + APART_FIRST_NS);
+    ck_assert_int_eq(chain_ns, s.runner.result.busy_ns[A] + SEPARATE_FIRST_NS);
     end_sender(&s);
 }
 END_TEST
@@ -364,7 +365,7 @@ START_TEST(who_writes_a_part_overwrites_the_whole)
     on->arena_bytes =
         made_last(&s)->offset + mo_tensor_desc_bytes(&made_last(&s)->desc);
     chain_ns = run_sender(&s);
-    ck_assert_int_eq(chain_ns, s.runner.result.busy_ns[A] + APART_FIRST_NS);
+    ck_assert_int_eq(chain_ns, s.runner.result.busy_ns[A] + SEPARATE_FIRST_NS);
     end_sender(&s);
 }
 END_TEST
@@ -381,7 +382,7 @@ START_TEST(what_is_sent_does_not_wait_for_who_reads_it)
                 "x>a; a>b; b>s; a>c; c>r",
                 late, 4);
     chain_ns = run_sender(&s);
-    ck_assert_int_eq(chain_ns, s.runner.result.call_ns[0] + APART_FIRST_NS +
+    ck_assert_int_eq(chain_ns, s.runner.result.call_ns[0] + SEPARATE_FIRST_NS +
                                    s.runner.result.busy_ns[B]);
     end_sender(&s);
 }

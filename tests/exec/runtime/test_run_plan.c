@@ -26,11 +26,11 @@ typedef struct bench {
     mo_run_result result;
 } bench;
 
-static void set_up(bench *b, const hand_plan_options *plan,
+static void set_up(bench *b, const manual_plan_options *plan,
                    const mo_backend *backend, uint32_t x)
 {
     memset(b, 0, sizeof *b);
-    b->plan = hand_plan_make(plan);
+    b->plan = manual_plan_make(plan);
     MUST(mo_transport_local.open(&(mo_transport_world_options){ 0 }, &b->world,
                                  &err));
     MUST(mo_tensor_new(&b->plan->inputs[0].desc, &b->input, &err));
@@ -57,11 +57,11 @@ static void tear_down(bench *b)
     mo_arena_free(b->plan->arena);
 }
 
-static hand_plan_options random_options(uint64_t seed)
+static manual_plan_options random_options(uint64_t seed)
 {
     mo_random r = { mo_random_seed(seed, 77) };
 
-    return (hand_plan_options){
+    return (manual_plan_options){
         .seed = seed,
         .n_devices = mo_random_below(&r, MAX_DEVICES) + 1,
         .n_calls = mo_random_below(&r, 40) + 1,
@@ -75,7 +75,7 @@ static void check_outputs(const bench *b, uint32_t x, int seed)
     ck_assert_int_eq(b->result.n_outputs, b->plan->n_outputs);
     for (int o = 0; o < b->result.n_outputs; o++) {
         const mo_tensor_dense *y = &b->result.outputs[o];
-        uint32_t wanted = hand_plan_result(b->plan, o, x);
+        uint32_t wanted = manual_plan_result(b->plan, o, x);
 
         for (int64_t i = 0; i < mo_tensor_desc_elements(&y->desc); i++)
             ck_assert_msg(((uint32_t *) y->data)[i] == wanted,
@@ -86,11 +86,11 @@ static void check_outputs(const bench *b, uint32_t x, int seed)
 
 START_TEST(any_plan_gives_what_one_device_would)
 {
-    hand_plan_options options = random_options((uint64_t) _i);
+    manual_plan_options options = random_options((uint64_t) _i);
     uint32_t x = 1234567u * (uint32_t) _i + 5;
     bench b;
 
-    set_up(&b, &options, &hand_backend, x);
+    set_up(&b, &options, &manual_backend, x);
     MUST(mo_run_plan(b.plan, &b.options, &b.result, &err));
     check_outputs(&b, x, _i);
     tear_down(&b);
@@ -99,10 +99,10 @@ END_TEST
 
 START_TEST(one_world_runs_plan_after_plan)
 {
-    hand_plan_options options = { 5, 3, 30, 12000 };
+    manual_plan_options options = { 5, 3, 30, 12000 };
     bench b;
 
-    set_up(&b, &options, &hand_backend, 9);
+    set_up(&b, &options, &manual_backend, 9);
     for (int i = 0; i < 5; i++) {
         mo_run_result_clear(&b.result);
         MUST(mo_run_plan(b.plan, &b.options, &b.result, &err));
@@ -122,12 +122,12 @@ static bool may_fail(const mo_exec_plan *plan)
 
 START_TEST(a_kernel_that_fails_ends_the_run_with_its_error)
 {
-    hand_plan_options options = random_options((uint64_t) _i);
+    manual_plan_options options = random_options((uint64_t) _i);
     mo_error err = { 0 };
     mo_status status;
     bench b;
 
-    set_up(&b, &options, &hand_backend_failing, 1);
+    set_up(&b, &options, &manual_backend_failing, 1);
     status = mo_run_plan(b.plan, &b.options, &b.result, &err);
     if (may_fail(b.plan)) {
         ck_assert_int_eq(status, MO_E_INPUT);
@@ -141,10 +141,10 @@ END_TEST
 
 START_TEST(times_fit_together)
 {
-    hand_plan_options options = { (uint64_t) _i, 3, 25, 10000 };
+    manual_plan_options options = { (uint64_t) _i, 3, 25, 10000 };
     bench b;
 
-    set_up(&b, &options, &hand_backend_slow, 2);
+    set_up(&b, &options, &manual_backend_slow, 2);
     b.options.runs = 5;
     MUST(mo_run_plan(b.plan, &b.options, &b.result, &err));
     ck_assert_int_eq(b.result.n_runs, 5);
@@ -176,11 +176,11 @@ END_TEST
 
 START_TEST(a_wrong_input_is_refused)
 {
-    hand_plan_options options = { 5, 2, 10, 100 };
+    manual_plan_options options = { 5, 2, 10, 100 };
     mo_error err = { 0 };
     bench b;
 
-    set_up(&b, &options, &hand_backend, 9);
+    set_up(&b, &options, &manual_backend, 9);
     b.input.desc.shape.dims[0] = 99;
     ck_assert_int_eq(mo_run_plan(b.plan, &b.options, &b.result, &err),
                      MO_E_INPUT);
@@ -191,11 +191,11 @@ END_TEST
 
 START_TEST(a_rank_that_is_not_there_is_refused)
 {
-    hand_plan_options options = { 5, 2, 10, 100 };
+    manual_plan_options options = { 5, 2, 10, 100 };
     mo_error err = { 0 };
     bench b;
 
-    set_up(&b, &options, &hand_backend, 9);
+    set_up(&b, &options, &manual_backend, 9);
     b.rank_of[1] = 1;
     ck_assert_int_eq(mo_run_plan(b.plan, &b.options, &b.result, &err),
                      MO_E_INPUT);
@@ -206,11 +206,11 @@ END_TEST
 
 START_TEST(a_stop_ends_between_runs)
 {
-    hand_plan_options options = { 5, 2, 10, 100 };
+    manual_plan_options options = { 5, 2, 10, 100 };
     mo_stop stop;
     bench b;
 
-    set_up(&b, &options, &hand_backend, 9);
+    set_up(&b, &options, &manual_backend, 9);
     mo_stop_after(&stop, 0);
     mo_stop_request(&stop);
     b.options.stop = &stop;
@@ -225,11 +225,11 @@ END_TEST
  * one counts. */
 START_TEST(running_costs_next_to_nothing_beside_kernels)
 {
-    hand_plan_options options = { 3, 1, 100, 3000 };
+    manual_plan_options options = { 3, 1, 100, 3000 };
     int64_t sum = 0, quickest = INT64_MAX;
     bench b;
 
-    set_up(&b, &options, &hand_backend, 9);
+    set_up(&b, &options, &manual_backend, 9);
     b.options.runs = 101;
     MUST(mo_run_plan(b.plan, &b.options, &b.result, &err));
     for (int c = 0; c < b.plan->n_calls; c++)

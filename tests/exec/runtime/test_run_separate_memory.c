@@ -33,7 +33,7 @@ static void set_up(running *r, unsigned seed, int n_devices, unsigned apart)
     plan_runner_begin(&r->runner, r->made.plan, seed);
     for (int d = 0; d < RANDOM_PLAN_DEVICES; d++)
         if (apart >> d & 1)
-            r->runner.backends[d] = &apart_backend;
+            r->runner.backends[d] = &separate_backend;
     r->runner.options.warm_ups = 1;
     r->runner.options.runs = RUNS;
     r->runner.options.trace = true;
@@ -100,7 +100,7 @@ START_TEST(calls_are_timed_by_themselves)
     run(&r);
     for (int d = 0; d < 2; d++) {
         const mo_plan_device *on = &r.made.plan->devices[d];
-        int64_t wanted = APART_FIRST_NS, busy = 0, end = 0;
+        int64_t wanted = SEPARATE_FIRST_NS, busy = 0, end = 0;
 
         for (int s = 0; s < on->n_steps; s++) {
             const mo_run_step *step = &r.runner.result.steps[d][s];
@@ -113,7 +113,7 @@ START_TEST(calls_are_timed_by_themselves)
             ck_assert_int_eq(r.runner.result.call_ns[on->steps[s].what],
                              wanted);
             busy += wanted;
-            wanted += APART_CALL_NS;
+            wanted += SEPARATE_CALL_NS;
         }
         ck_assert_int_eq(r.runner.result.busy_ns[d], busy);
         ck_assert_int_le(end, r.runner.result.median_ns);
@@ -137,7 +137,7 @@ static void check_untimed(const running *r)
 
 START_TEST(where_the_whole_is_enough_no_call_is_timed)
 {
-    const mo_backend backend = apart_without_clock();
+    const mo_backend backend = separate_without_timer();
     running cpu, r;
 
     set_up(&cpu, (unsigned) _i, 2, 0);
@@ -180,17 +180,17 @@ END_TEST
 START_TEST(a_device_that_is_too_small_says_what_it_needs_and_has)
 {
     mo_error err = { 0 };
-    int64_t free_before = apart_free_bytes;
+    int64_t free_before = separate_free_bytes;
     running r;
 
     set_up(&r, 5, 1, 1);
-    apart_free_bytes = 100;
+    separate_free_bytes = 100;
     ck_assert_int_eq(
         mo_run_plan(r.made.plan, &r.runner.options, &r.runner.result, &err),
         MO_E_MEMORY);
     ck_assert_ptr_nonnull(strstr(err.text, "device 'A' needs "));
     ck_assert_ptr_nonnull(strstr(err.text, " 100 are free; place less there"));
-    apart_free_bytes = free_before;
+    separate_free_bytes = free_before;
     tear_down(&r);
 }
 END_TEST

@@ -174,7 +174,7 @@ static void make_calls(builder *b, int n_calls)
                   late[i]);
 }
 
-mo_exec_plan *hand_plan_make(const hand_plan_options *options)
+mo_exec_plan *manual_plan_make(const manual_plan_options *options)
 {
     mo_arena *arena = mo_arena_new();
     mo_exec_plan *plan = arena ? mo_arena_alloc(arena, sizeof *plan) : NULL;
@@ -208,7 +208,7 @@ static uint32_t value_of(const mo_exec_plan *plan, const uint32_t *result,
     return v == 0 ? x : result[v];
 }
 
-uint32_t hand_plan_result(const mo_exec_plan *plan, int output, uint32_t x)
+uint32_t manual_plan_result(const mo_exec_plan *plan, int output, uint32_t x)
 {
     uint32_t *result = calloc((size_t) plan->n_values, sizeof *result), y;
 
@@ -345,6 +345,6 @@ static bool consumed(const mo_backend_kernel *kernel, int in)
         .prepare = prepare, .drop = drop, .run = (how), .consumed = consumed   \
     }
 
-const mo_backend hand_backend = BACKEND(run);
-const mo_backend hand_backend_failing = BACKEND(run_or_fail);
-const mo_backend hand_backend_slow = BACKEND(run_slowly);
+const mo_backend manual_backend = BACKEND(run);
+const mo_backend manual_backend_failing = BACKEND(run_or_fail);
+const mo_backend manual_backend_slow = BACKEND(run_slowly);

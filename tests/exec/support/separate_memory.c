@@ -15,12 +15,12 @@
 /* An address plus this offset is invalid. */
 #define HIDDEN ((uintptr_t) 1 << 54)
 
-int64_t apart_free_bytes = INT64_MAX;
+int64_t separate_free_bytes = INT64_MAX;
 
-typedef struct apart_unit apart_unit;
+typedef struct separate_unit separate_unit;
 
 typedef struct work {
-    apart_unit *unit;
+    separate_unit *unit;
     const mo_backend_program_call *call;
     mo_backend_program_call
         own; /* where there is no other copy: call is NULL */
@@ -32,7 +32,7 @@ typedef struct block {
     size_t bytes;
 } block;
 
-struct apart_unit {
+struct separate_unit {
     mo_backend_unit *cpu;
     pthread_t thread;
     mo_random random;
@@ -43,23 +43,23 @@ struct apart_unit {
 };
 
 /* mo_backend_kernel is the CPU's; additional data of this backend. */
-typedef struct apart_kernel {
+typedef struct separate_kernel {
     mo_backend_kernel *cpu;
     size_t workspace;
     int n_in, n_out;
-} apart_kernel;
+} separate_kernel;
 
-static apart_unit *unit_of(mo_backend_unit *unit)
+static separate_unit *unit_of(mo_backend_unit *unit)
 {
-    apart_unit *u = (apart_unit *) unit;
+    separate_unit *u = (separate_unit *) unit;
 
     ck_assert(pthread_equal(u->thread, pthread_self()));
     return u;
 }
 
-static const apart_kernel *kernel_of(const mo_backend_kernel *kernel)
+static const separate_kernel *kernel_of(const mo_backend_kernel *kernel)
 {
-    return (const apart_kernel *) kernel;
+    return (const separate_kernel *) kernel;
 }
 
 static void *hide(void *memory)
@@ -75,7 +75,7 @@ static void *find(const void *memory)
 static mo_status open_unit(const mo_backend_unit_options *options,
                            mo_backend_unit **unit, mo_error *err)
 {
-    apart_unit *u = calloc(1, sizeof *u);
+    separate_unit *u = calloc(1, sizeof *u);
 
     ck_assert_ptr_nonnull(u);
     u->thread = pthread_self();
@@ -87,13 +87,13 @@ static mo_status open_unit(const mo_backend_unit_options *options,
 static mo_status enter(mo_backend_unit *unit, mo_error *err)
 {
     (void) err;
-    ((apart_unit *) unit)->thread = pthread_self();
+    ((separate_unit *) unit)->thread = pthread_self();
     return MO_OK;
 }
 
 static void close_unit(mo_backend_unit *unit)
 {
-    apart_unit *u = unit_of(unit);
+    separate_unit *u = unit_of(unit);
 
     ck_assert_uint_eq(u->n_blocks, 0);
     mo_backend_cpu.close(u->cpu);
@@ -120,7 +120,7 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                          const mo_tensor_desc *out, mo_backend_kernel **kernel,
                          size_t *workspace, mo_error *err)
 {
-    apart_kernel *k = calloc(1, sizeof *k);
+    separate_kernel *k = calloc(1, sizeof *k);
     mo_status status;
 
     ck_assert_ptr_nonnull(k);
@@ -151,7 +151,7 @@ static mo_status settle(mo_backend_unit *unit,
 
 static void drop(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
-    apart_kernel *k = (apart_kernel *) kernel;
+    separate_kernel *k = (separate_kernel *) kernel;
 
     mo_backend_cpu.drop(unit_of(unit)->cpu, k->cpu);
     free(k);
@@ -164,7 +164,7 @@ static bool consumed(const mo_backend_kernel *kernel, int in)
 
 static mo_status push(mo_backend_unit *unit, const work *w, mo_error *err)
 {
-    apart_unit *u = unit_of(unit);
+    separate_unit *u = unit_of(unit);
     mo_status status = MO_ARRAY_GROW(u->queue, u->n, u->room, err);
 
     if (status == MO_OK)
@@ -172,7 +172,7 @@ static mo_status push(mo_backend_unit *unit, const work *w, mo_error *err)
     return status;
 }
 
-static void check_own(const apart_unit *u, const void *memory)
+static void check_own(const separate_unit *u, const void *memory)
 {
     const char *at = find(memory);
     bool own = !memory;
@@ -183,10 +183,10 @@ static void check_own(const apart_unit *u, const void *memory)
     ck_assert(own);
 }
 
-static mo_status do_call(apart_unit *u, const mo_backend_program_call *call,
+static mo_status do_call(separate_unit *u, const mo_backend_program_call *call,
                          mo_error *err)
 {
-    const apart_kernel *k = kernel_of(call->kernel);
+    const separate_kernel *k = kernel_of(call->kernel);
     const void *in[64];
     void *out[64];
 
@@ -217,8 +217,8 @@ static mo_status do_carry(const mo_backend_transfer *carry, mo_error *err)
 {
     if (!carry->from_unit || !carry->to_unit)
         return carry->carrier->carry(carry->carrier, carry, NULL, err);
-    check_own((apart_unit *) carry->from_unit, carry->data);
-    check_own((apart_unit *) carry->to_unit, carry->target);
+    check_own((separate_unit *) carry->from_unit, carry->data);
+    check_own((separate_unit *) carry->to_unit, carry->target);
     if (carry->bytes > 0)
         memcpy(find(carry->target), find(carry->data), carry->bytes);
     hold(carry->hold_ns);
@@ -235,7 +235,7 @@ static mo_status do_work(const work *w, mo_error *err)
 
 static mo_status wait_for_all(mo_backend_unit *unit, mo_error *err)
 {
-    apart_unit *u = unit_of(unit);
+    separate_unit *u = unit_of(unit);
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < u->n && status == MO_OK; i++)
@@ -267,7 +267,7 @@ static mo_status carry_now(mo_backend_unit *unit,
     ck_assert(unit == ends[0] || unit == ends[1]);
     for (int i = 0; i < 2 && status == MO_OK; i++)
         if (ends[i]) {
-            ((apart_unit *) ends[i])->thread = pthread_self();
+            ((separate_unit *) ends[i])->thread = pthread_self();
             status = wait_for_all(ends[i], err);
         }
     return status == MO_OK ? do_carry(carry, err) : status;
@@ -280,7 +280,7 @@ static mo_status is_done(mo_backend_unit *unit, bool *done, mo_error *err)
     return *done ? MO_OK : wait_for_all(unit, err);
 }
 
-static void note_block(apart_unit *u, void *memory, size_t bytes)
+static void note_block(separate_unit *u, void *memory, size_t bytes)
 {
     MUST(MO_ARRAY_GROW(u->blocks, u->n_blocks, u->blocks_room, &err));
     u->blocks[u->n_blocks++] = (block){ memory, bytes };
@@ -304,7 +304,7 @@ static mo_status alloc_memory(mo_backend_unit *unit, size_t bytes,
 
 static void release_memory(mo_backend_unit *unit, void *memory)
 {
-    apart_unit *u = unit_of(unit);
+    separate_unit *u = unit_of(unit);
     size_t i = 0;
 
     while (i < u->n_blocks && u->blocks[i].at != find(memory))
@@ -351,7 +351,7 @@ static mo_status tell_memory(mo_backend_unit *unit, int64_t *free_bytes,
 {
     (void) unit_of(unit);
     (void) err;
-    *free_bytes = apart_free_bytes;
+    *free_bytes = separate_free_bytes;
     *total_bytes = INT64_MAX;
     return MO_OK;
 }
@@ -362,11 +362,11 @@ static int64_t kept(const mo_backend_unit *unit)
     return 0;
 }
 
-typedef struct apart_program {
+typedef struct separate_program {
     const mo_backend_program_call *calls;
     int n;
     bool *begun;
-} apart_program;
+} separate_program;
 
 /* before: n by n; [i * n + k]: call k is complete when i begins. */
 static void mark_before(const mo_backend_program_call *calls, int n, int i,
@@ -411,7 +411,7 @@ static mo_status record(mo_backend_unit *unit,
                         const mo_backend_program_call *calls, int n,
                         mo_backend_program **program, mo_error *err)
 {
-    apart_program *p = calloc(1, sizeof *p);
+    separate_program *p = calloc(1, sizeof *p);
 
     (void) unit_of(unit);
     (void) err;
@@ -419,8 +419,8 @@ static mo_status record(mo_backend_unit *unit,
     check_ports(calls, n);
     for (int i = 0; i < n; i++)
         if (calls[i].unit)
-            ((apart_unit *) calls[i].unit)->thread = pthread_self();
-    *p = (apart_program){ calls, n, calloc((size_t) n, sizeof *p->begun) };
+            ((separate_unit *) calls[i].unit)->thread = pthread_self();
+    *p = (separate_program){ calls, n, calloc((size_t) n, sizeof *p->begun) };
     ck_assert_ptr_nonnull(p->begun);
     *program = (mo_backend_program *) p;
     return MO_OK;
@@ -428,14 +428,14 @@ static mo_status record(mo_backend_unit *unit,
 
 static void forget(mo_backend_unit *unit, mo_backend_program *program)
 {
-    apart_program *p = (apart_program *) program;
+    separate_program *p = (separate_program *) program;
 
     (void) unit_of(unit);
     free(p->begun);
     free(p);
 }
 
-static bool may_begin(const apart_program *p, int i)
+static bool may_begin(const separate_program *p, int i)
 {
     if (p->begun[i])
         return false;
@@ -449,7 +449,7 @@ static bool may_begin(const apart_program *p, int i)
     return true;
 }
 
-static int any_call(const apart_program *p, mo_random *random)
+static int any_call(const separate_program *p, mo_random *random)
 {
     int found = -1, n = 0;
 
@@ -463,7 +463,7 @@ static int any_call(const apart_program *p, mo_random *random)
 static mo_status replay(mo_backend_unit *unit,
                         const mo_backend_program *program, mo_error *err)
 {
-    const apart_program *p = (const apart_program *) program;
+    const separate_program *p = (const separate_program *) program;
     mo_status status = MO_OK;
 
     memset(p->begun, 0, (size_t) p->n * sizeof *p->begun);
@@ -472,9 +472,10 @@ static mo_status replay(mo_backend_unit *unit,
         mo_backend_unit *own = p->calls[i].unit ? p->calls[i].unit : unit;
 
         p->begun[i] = true;
-        status = push(
-            unit, &(work){ .unit = (apart_unit *) own, .call = &p->calls[i] },
-            err);
+        status =
+            push(unit,
+                 &(work){ .unit = (separate_unit *) own, .call = &p->calls[i] },
+                 err);
     }
     return status;
 }
@@ -486,15 +487,15 @@ static mo_status time_calls(mo_backend_unit *unit,
     (void) calls;
     *whole_ns = 0;
     for (int i = 0; i < n; i++) {
-        int64_t took = APART_FIRST_NS + (int64_t) APART_CALL_NS * i;
+        int64_t took = SEPARATE_FIRST_NS + (int64_t) SEPARATE_CALL_NS * i;
 
         *whole_ns += took;
-        ns[i] = took + APART_LOOK_NS;
+        ns[i] = took + SEPARATE_TIMER_NS;
     }
     return wait_for_all(unit, err);
 }
 
-const mo_backend apart_backend = {
+const mo_backend separate_backend = {
     .name = "apart",
     .help = "the CPU behind a wall",
     .apart = true,
@@ -533,9 +534,9 @@ static mo_status refuse_to_time(mo_backend_unit *unit,
     return mo_fail(err, MO_E_SUPPORT, "somebody times calls");
 }
 
-mo_backend apart_without_clock(void)
+mo_backend separate_without_timer(void)
 {
-    mo_backend backend = apart_backend;
+    mo_backend backend = separate_backend;
 
     backend.time = refuse_to_time;
     return backend;

@@ -18,17 +18,21 @@
 
 #include "exec/backend/backend.h"
 
-extern const mo_backend apart_backend;
+extern const mo_backend separate_backend;
 
 /* The same, but timing calls fails. */
-mo_backend apart_without_clock(void);
+mo_backend separate_without_timer(void);
 
 /* The free memory it reports; set before a run. */
-extern int64_t apart_free_bytes;
+extern int64_t separate_free_bytes;
 
-/* Simulated times: the first timed call of a device takes APART_FIRST_NS, each
- * one behind it APART_CALL_NS more; and a timestamp behind each adds
- * APART_LOOK_NS. */
-enum { APART_FIRST_NS = 20000, APART_CALL_NS = 1000, APART_LOOK_NS = 700 };
+/* Simulated times: the first timed call of a device takes SEPARATE_FIRST_NS,
+ * each one behind it SEPARATE_CALL_NS more; and a timestamp behind each adds
+ * SEPARATE_TIMER_NS. */
+enum {
+    SEPARATE_FIRST_NS = 20000,
+    SEPARATE_CALL_NS = 1000,
+    SEPARATE_TIMER_NS = 700
+};
 
 #endif
