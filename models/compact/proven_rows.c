@@ -36,8 +36,6 @@ static int count_devices(const mo_compact *c, int op)
     return n;
 }
 
-/* Segments */
-
 /* Returns whether u may be on a and v on b. */
 static bool is_pair_possible(const mo_compact *c, size_t number, int a, int b)
 {
@@ -157,8 +155,6 @@ mo_status mo_compact_proven_find(mo_compact *c, mo_error *err)
     return status;
 }
 
-/* Columns */
-
 static double start_value(const mo_compact *c, const mo_compact_segment *s,
                           mo_transfer_arc arc)
 {
@@ -192,8 +188,6 @@ void mo_compact_proven_columns(const mo_compact *c, mo_sink *sink)
         if (c->segments[i].first >= 0)
             declare_arcs(c, &c->segments[i], sink);
 }
-
-/* Rows */
 
 /* sum over the arcs that touch op's device k, at the begin or the end, less
  * x_opk, is 0. */

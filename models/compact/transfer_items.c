@@ -9,6 +9,33 @@
 
 /* The resources that items need, and when. */
 
+static int64_t latest_start_or_min(const mo_frame *frame, int op, int k)
+{
+    return mo_frame_allowed(frame, op, k)
+               ? mo_transfer_items_latest_start(frame, op, k)
+               : INT64_MIN;
+}
+
+/* Returns the latest moment at which it may arrive on b; INT64_MIN: no reader
+ * may be there. */
+static int64_t deadline_on(const mo_frame *frame, const mo_transfer_item *item,
+                           int b)
+{
+    const mo_instance *x = frame->x;
+    int64_t latest = INT64_MIN;
+
+    if (item->device == MO_FREE)
+        return latest_start_or_min(frame, item->to, b);
+    for (int q = x->tensor_start[item->tensor];
+         q < x->tensor_start[item->tensor + 1]; q++) {
+        int64_t at = latest_start_or_min(frame, x->flows[q].to, b);
+
+        if (at > latest && mo_transfer_items_reads(frame, item, x->flows[q].to))
+            latest = at;
+    }
+    return latest;
+}
+
 static bool route_has(const mo_instance *x, mo_transfer_arc arc, int link)
 {
     int64_t pair = (int64_t) arc.a * x->n_devices + arc.b;
@@ -148,7 +175,7 @@ static mo_transfer_use window_on(const use_builder *w,
 {
     int64_t ns = mo_transfer_items_ns(w->items, item, arc);
     int64_t start = mo_transfer_items_earliest_end(w->frame, item->from, arc.a);
-    int64_t end = mo_transfer_items_deadline(w->frame, item, arc.b);
+    int64_t end = deadline_on(w->frame, item, arc.b);
 
     return (mo_transfer_use){ 0, ns > 0, start, end - ns, start + ns, end };
 }
@@ -268,31 +295,6 @@ bool mo_transfer_items_reads(const mo_frame *frame,
            !mo_transfer_items_always_colocated(frame, item->from, op);
 }
 
-static int64_t latest_start_or_min(const mo_frame *frame, int op, int k)
-{
-    return mo_frame_allowed(frame, op, k)
-               ? mo_transfer_items_latest_start(frame, op, k)
-               : INT64_MIN;
-}
-
-int64_t mo_transfer_items_deadline(const mo_frame *frame,
-                                   const mo_transfer_item *item, int b)
-{
-    const mo_instance *x = frame->x;
-    int64_t latest = INT64_MIN;
-
-    if (item->device == MO_FREE)
-        return latest_start_or_min(frame, item->to, b);
-    for (int q = x->tensor_start[item->tensor];
-         q < x->tensor_start[item->tensor + 1]; q++) {
-        int64_t at = latest_start_or_min(frame, x->flows[q].to, b);
-
-        if (at > latest && mo_transfer_items_reads(frame, item, x->flows[q].to))
-            latest = at;
-    }
-    return latest;
-}
-
 int64_t mo_transfer_items_ns(const mo_transfer_items *items,
                              const mo_transfer_item *item, mo_transfer_arc arc)
 {
@@ -321,7 +323,7 @@ static mo_status push_arc(item_builder *w, mo_transfer_item *item,
 static mo_status make_arcs_to(item_builder *w, mo_transfer_item *item, int b,
                               mo_error *err)
 {
-    int64_t latest = mo_transfer_items_deadline(w->frame, item, b);
+    int64_t latest = deadline_on(w->frame, item, b);
     mo_status status = MO_OK;
 
     for (int a = 0; a < w->x->n_devices && status == MO_OK; a++) {
@@ -378,7 +380,7 @@ static void set_window(const item_builder *w, mo_transfer_item *item)
                 item->start_min_ns = start;
         }
         if (item->device == MO_FREE || item->device == k) {
-            int64_t end = mo_transfer_items_deadline(w->frame, item, k);
+            int64_t end = deadline_on(w->frame, item, k);
 
             if (end > item->end_max_ns)
                 item->end_max_ns = end;

@@ -84,11 +84,6 @@ bool mo_transfer_items_always_colocated(const mo_frame *frame, int i, int j);
 bool mo_transfer_items_reads(const mo_frame *frame,
                              const mo_transfer_item *item, int op);
 
-/* Returns the latest moment at which it may arrive on b; INT64_MIN: no reader
- * may be there. */
-int64_t mo_transfer_items_deadline(const mo_frame *frame,
-                                   const mo_transfer_item *item, int b);
-
 /* Interchangeable items: between the same two ops and equally long on every
  * arc, so that their order makes no difference. */
 static inline bool mo_transfer_items_interchangeable(const mo_transfer_item *a,

@@ -12,27 +12,23 @@
 #include "schedule/heuristic/upper_bound.h"
 #include "schedule/serial_makespan.h"
 
-/* MIP start for models that bound live memory from above.  Such a model may
- * reject schedules that fit (models/frame/memory_rows.h), the one among them
- * that the upper bound of the instance came from.  What it accepts may take
- * longer; a horizon that is too short would leave it infeasible.
- *
- * Finds the best schedule on one of the devices alone that the rows accept, or
- * NULL.  *upper_ns is its makespan, else the serial makespan, within which
- * every placement can be run. */
-static mo_status find_single_device_start(const mo_instance *x,
-                                          const mo_regime *regime,
-                                          const mo_memory_rows *rows,
-                                          const int *devices, int n_devices,
-                                          mo_schedule **schedule,
-                                          int64_t *upper_ns, mo_error *err)
+/* The best of the schedules on one device that models accept, or NULL; upper_ns
+ * is its makespan, else the serial makespan.  Models that bound live memory
+ * from above may reject schedules that fit (models/frame/memory_rows.h), the
+ * one among them that the upper bound of the instance came from.  What they
+ * accept may take longer; a horizon that is too short would leave a model
+ * infeasible. */
+static mo_status find_accepted_start(mo_frame *f, const mo_memory_rows *rows,
+                                     mo_error *err)
 {
     mo_schedule *best = NULL;
 
-    for (int i = 0; i < n_devices; i++) {
+    mo_schedule_free(f->start);
+    f->start = NULL;
+    for (int k = 0; k < f->x->n_devices; k++) {
         mo_schedule *alone = NULL;
         mo_status status =
-            mo_single_device_schedule(x, regime, devices[i], &alone, err);
+            mo_single_device_schedule(f->x, &f->regime, k, &alone, err);
 
         if (status != MO_OK) {
             mo_schedule_free(best);
@@ -46,31 +42,11 @@ static mo_status find_single_device_start(const mo_instance *x,
             mo_schedule_free(alone);
         }
     }
-    *schedule = best;
+    f->start = best;
     if (!best)
-        return mo_serial_makespan(x, regime, upper_ns, err);
-    *upper_ns = best->makespan_ns;
+        return mo_serial_makespan(f->x, &f->regime, &f->upper_ns, err);
+    f->upper_ns = best->makespan_ns;
     return MO_OK;
-}
-
-/* The best of the schedules on one device that models accept. */
-static mo_status find_accepted_start(mo_frame *f, const mo_memory_rows *rows,
-                                     mo_error *err)
-{
-    int n_devices = f->x->n_devices;
-    int *devices = calloc((size_t) n_devices + 1, sizeof *devices);
-    mo_status status;
-
-    if (!devices)
-        return mo_fail_memory(err);
-    for (int k = 0; k < n_devices; k++)
-        devices[k] = k;
-    mo_schedule_free(f->start);
-    f->start = NULL;
-    status = find_single_device_start(f->x, &f->regime, rows, devices,
-                                      n_devices, &f->start, &f->upper_ns, err);
-    free(devices);
-    return status;
 }
 
 /* Models bound live memory from above, so that they reject schedules that

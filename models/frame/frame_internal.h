@@ -18,9 +18,6 @@ static inline mo_allowed_devices mo_frame_allowed_devices(const mo_frame *f)
 /* Heads and tails, and the devices that they exclude. */
 mo_status mo_frame_find_windows(mo_frame *f, mo_error *err);
 
-/* The frame's table of segments, for the devices allowed now. */
-mo_status mo_frame_find_segments(mo_frame *f, mo_error *err);
-
 /* Interchangeable devices. */
 mo_status mo_frame_find_symmetric_devices(mo_frame *f, mo_error *err);
 

@@ -21,7 +21,7 @@ struct symmetry {
     int *image;      /* by link: its image under the exchange, or -1 */
 };
 
-static int exchanged(int device, int a, int b)
+static int exchange_device(int device, int a, int b)
 {
     return device == a ? b : device == b ? a : device;
 }
@@ -48,7 +48,7 @@ static bool same_transfers(const mo_instance *x, int a, int b)
     int n = x->n_devices;
 
     for (int c = 0; c < n; c++) {
-        int d = exchanged(c, a, b);
+        int d = exchange_device(c, a, b);
         if (!same_transfer_times(x, x->pair_kind[a * n + c],
                                  x->pair_kind[b * n + d]) ||
             !same_transfer_times(x, x->pair_kind[c * n + a],
@@ -85,7 +85,7 @@ static bool exchange_routes(struct symmetry *t, int a, int b)
     int n = t->f->x->n_devices;
 
     for (int c = 0; c < n; c++) {
-        int d = exchanged(c, a, b);
+        int d = exchange_device(c, a, b);
         if (!exchange_route(t, a * n + c, b * n + d) ||
             !exchange_route(t, b * n + c, a * n + d))
             return false;

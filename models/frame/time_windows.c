@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "models/frame/frame_internal.h"
-#include "schedule/bound/load_bound.h"
 #include "schedule/bound/head_tail.h"
+#include "schedule/bound/load_bound.h"
+#include "schedule/bound/segment_bound.h"
 
 /*
  * Time windows by constraint propagation of heads and tails.
@@ -25,6 +26,67 @@
  * there; without that device heads and tails of others grow, and so on.  Any
  * number of rounds is valid, and most of the effect is in the first.
  */
+
+/* Segment tables.  Ops are in topological order: between two consecutive clean
+ * cuts lie the ops with the numbers between theirs. */
+
+enum { MAX_WORK = 1 << 20 }; /* ops by devices to the third: a second or two */
+
+/* Above that there are no tables. */
+static bool is_affordable(const mo_frame *f)
+{
+    int64_t n = f->x->n, n_devices = f->x->n_devices;
+
+    return f->n_cuts > 1 && n_devices <= 64 &&
+           n * n_devices * n_devices * n_devices <= MAX_WORK;
+}
+
+static mo_status allocate_table(mo_frame *f, mo_error *err)
+{
+    size_t n_devices = (size_t) f->x->n_devices;
+
+    f->segment_ns = calloc((size_t) f->n_cuts * n_devices * n_devices,
+                           sizeof *f->segment_ns);
+    return f->segment_ns ? MO_OK : mo_fail_memory(err);
+}
+
+static void fill_table(mo_frame *f, mo_bound_segments *segments, int *numbers)
+{
+    int n_devices = f->x->n_devices;
+
+    for (int i = 0; i < f->x->n; i++)
+        numbers[i] = i;
+    for (int c = 0; c + 1 < f->n_cuts; c++) {
+        int u = f->cuts[c], v = f->cuts[c + 1];
+        mo_bound_segment segment = { u, v, numbers + u + 1, v - u - 1 };
+
+        mo_bound_segments_table(segments, &segment, f->horizon_ns,
+                                f->segment_ns +
+                                    (int64_t) c * n_devices * n_devices);
+    }
+}
+
+static mo_status find_segments(mo_frame *f, mo_error *err)
+{
+    mo_allowed_devices domains = mo_frame_allowed_devices(f);
+    mo_bound_segments *segments = NULL;
+    int *numbers;
+    mo_status status;
+
+    if (!is_affordable(f))
+        return MO_OK;
+    if (!f->segment_ns && allocate_table(f, err) != MO_OK)
+        return MO_E_MEMORY;
+    numbers = malloc((size_t) f->x->n * sizeof *numbers);
+    status = numbers ? mo_bound_segments_new(&domains, &segments, err)
+                     : mo_fail_memory(err);
+    if (status == MO_OK)
+        fill_table(f, segments, numbers);
+    mo_bound_segments_free(segments);
+    free(numbers);
+    return status;
+}
+
 enum { MAX_ROUNDS = 16, ROUNDS_WITH_TABLES = 2 };
 
 struct windows {
@@ -258,14 +320,13 @@ static void find_est_lct(mo_frame *f)
     }
 }
 
-static mo_status propagate(struct windows *w, mo_error *err)
+static mo_status propagate_windows(struct windows *w, mo_error *err)
 {
     bool changed = true;
 
     for (int round = 0; round < MAX_ROUNDS && changed; round++) {
-        mo_status status = round < ROUNDS_WITH_TABLES
-                               ? mo_frame_find_segments(w->f, err)
-                               : MO_OK;
+        mo_status status =
+            round < ROUNDS_WITH_TABLES ? find_segments(w->f, err) : MO_OK;
         if (status != MO_OK)
             return status;
         find_heads(w); /* which only grow, like tails, from round to round */
@@ -288,7 +349,7 @@ mo_status mo_frame_find_windows(mo_frame *f, mo_error *err)
     w.scratch = calloc(n_devices + 1, sizeof *w.scratch);
     w.group_removed = calloc(n_groups + 1, n_devices + 1);
     if (w.pass.arrival_ns && w.scratch && w.group_removed)
-        status = propagate(&w, err);
+        status = propagate_windows(&w, err);
     else
         status = mo_fail_memory(err);
     free(w.pass.arrival_ns);

@@ -104,7 +104,7 @@ void mo_paper_each_flow_pair(const mo_paper *m, mo_paper_pair_fn *visit,
 int64_t mo_paper_count_op_pairs(const mo_paper *m, int64_t most);
 int64_t mo_paper_count_flow_pairs(const mo_paper *m, int64_t most);
 
-/* The families of rows.c and order_rows.c. */
+/* The families of rows.c. */
 void mo_paper_precedence(const mo_paper *m, mo_sink *sink);
 void mo_paper_communication(const mo_paper *m, mo_sink *sink);
 void mo_paper_non_overlap(const mo_paper *m, mo_sink *sink);

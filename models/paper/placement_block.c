@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static mo_status allocate(mo_placement_block *p, mo_error *err)
+static mo_status allocate_arrays(mo_placement_block *p, mo_error *err)
 {
     p->device = calloc((size_t) p->n_slots + 1, sizeof *p->device);
     p->slot = calloc((size_t) p->x->n_devices + 1, sizeof *p->slot);
@@ -48,7 +48,7 @@ mo_status mo_placement_block_init(mo_placement_block *p, const mo_instance *x,
     mo_status status;
 
     *p = (mo_placement_block){ .x = x, .n_slots = n_slots };
-    status = allocate(p, err);
+    status = allocate_arrays(p, err);
     if (status != MO_OK)
         return status;
     number_slots(p, device);

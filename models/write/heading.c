@@ -31,7 +31,7 @@ static void end_line(const comments *c)
 
 /* Readers take comments byte by byte, some in an encoding of their own: what
  * is not printable ASCII is written as \xc3\xa9. */
-static size_t escape(unsigned char byte, char piece[4])
+static size_t escape_byte(unsigned char byte, char piece[4])
 {
     static const char hex[] = "0123456789abcdef";
 
@@ -55,7 +55,7 @@ static void write_name(const comments *c, const char *name)
 
     for (; *name; name++) {
         char piece[4];
-        size_t n = escape((unsigned char) *name, piece);
+        size_t n = escape_byte((unsigned char) *name, piece);
 
         if (n > left) {
             mo_out_text(c->out, "...");

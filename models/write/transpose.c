@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
 #include "models/write/transpose.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
-
-#include "models/write/spill.h"
+#include <sys/types.h>
+#include <unistd.h>
 
 /*
  * The counts give the offset of each column's entries, so a transposition puts
@@ -20,6 +25,102 @@
  * A column too large for the buffer is a bucket of its own; its entries came
  * in order and need no transposition.
  */
+
+/* Spill file: an unnamed temporary file in TMPDIR, or /tmp, for entries that
+ * exceed the buffer.  It disappears with the process, however that ends. */
+
+typedef struct spill_file {
+    int fd; /* -1: not open */
+} spill_file;
+
+static const char *temp_folder(void)
+{
+    const char *name = getenv("TMPDIR");
+
+    return name && *name ? name : "/tmp";
+}
+
+/* Without O_TMPFILE the file is unlinked at once. */
+static int open_named(void)
+{
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/moirai-XXXXXX", temp_folder());
+    int fd;
+
+    if (length < 0 || (size_t) length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    fd = mkstemp(path);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+static mo_status open_spill(spill_file *spill, mo_error *err)
+{
+    spill->fd = -1;
+#ifdef O_TMPFILE
+    spill->fd = open(temp_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+#endif
+    if (spill->fd < 0)
+        spill->fd = open_named();
+    if (spill->fd < 0)
+        return mo_fail_errno(err, temp_folder(),
+                             "cannot make a temporary file (see TMPDIR)");
+    return MO_OK;
+}
+
+static mo_status write_spill(spill_file *spill, const void *data, size_t size,
+                             uint64_t at, mo_error *err)
+{
+    const char *bytes = data;
+
+    while (size > 0) {
+        ssize_t n = pwrite(spill->fd, bytes, size, (off_t) at);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return mo_fail_errno(err, temp_folder(),
+                                 "cannot write a temporary file (see TMPDIR)");
+        bytes += n;
+        at += (uint64_t) n;
+        size -= (size_t) n;
+    }
+    return MO_OK;
+}
+
+static mo_status read_spill(spill_file *spill, void *data, size_t size,
+                            uint64_t at, mo_error *err)
+{
+    char *bytes = data;
+
+    while (size > 0) {
+        ssize_t n = pread(spill->fd, bytes, size, (off_t) at);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return mo_fail_errno(err, temp_folder(),
+                                 "cannot read a temporary file back");
+        if (n == 0)
+            return mo_fail_at(err, MO_E_IO, temp_folder(), 0,
+                              "a temporary file is shorter than written");
+        bytes += n;
+        at += (uint64_t) n;
+        size -= (size_t) n;
+    }
+    return MO_OK;
+}
+
+static void close_spill(spill_file *spill)
+{
+    if (spill->fd >= 0)
+        close(spill->fd);
+    spill->fd = -1;
+}
+
 typedef struct entry {
     uint32_t column, row;
     double coef;
@@ -47,7 +148,7 @@ struct mo_transpose {
 
     /* Only where not all fits:  */
     bool spills;
-    mo_spill spill;
+    spill_file spill;
     bucket *buckets;
     int n_buckets;
     int *page_bucket; /* by page of columns: the bucket of its first column */
@@ -90,7 +191,7 @@ void mo_transpose_free(mo_transpose *transpose)
 {
     if (!transpose)
         return;
-    mo_spill_close(&transpose->spill);
+    close_spill(&transpose->spill);
     free(transpose->next);
     free(transpose->rows);
     free(transpose->coefs);
@@ -207,7 +308,7 @@ static mo_status plan_buckets(mo_transpose *t, mo_error *err)
         return mo_fail_memory(err);
     split_into_buckets(t, t->buckets);
     build_page_index(t);
-    return mo_spill_open(&t->spill, err);
+    return open_spill(&t->spill, err);
 }
 
 mo_status mo_transpose_plan(mo_transpose *transpose, mo_error *err)
@@ -234,7 +335,7 @@ static mo_status flush_block(mo_transpose *t, bucket *b, mo_error *err)
 
     b->written += b->held;
     b->held = 0;
-    return mo_spill_write(&t->spill, block_of(t, b), size, at, err);
+    return write_spill(&t->spill, block_of(t, b), size, at, err);
 }
 
 static mo_status spill_entry(mo_transpose *t, entry e, mo_error *err)
@@ -289,8 +390,8 @@ static mo_status read_piece(mo_transpose *t, const bucket *b, uint64_t at,
     uint64_t left = b->n - at;
 
     *n = left < read_room(t) ? (size_t) left : read_room(t);
-    return mo_spill_read(&t->spill, t->blocks, *n * sizeof(entry),
-                         (b->area + at) * sizeof(entry), err);
+    return read_spill(&t->spill, t->blocks, *n * sizeof(entry),
+                      (b->area + at) * sizeof(entry), err);
 }
 
 static mo_status visit_single_column(mo_transpose *t, const bucket *b,

@@ -116,8 +116,6 @@ START_TEST(rows_are_what_they_should_be)
 }
 END_TEST
 
-/* Bounds of random problems */
-
 /* Fills table[a * K + b] for a segment. */
 typedef void prove(const mo_allowed_devices *places,
                    const mo_bound_segment *segment, int64_t *table);

@@ -171,8 +171,6 @@ mo_status mo_rl_evaluator_evaluate(mo_rl_evaluator *evaluator,
     return status;
 }
 
-/* Local search over orders */
-
 static void swap_ranks(mo_rl_evaluator *s, int p, int q)
 {
     int op = s->order[p];

@@ -8,7 +8,12 @@
 #include "solvers/search/rl/nn/categorical.h"
 
 /* Widths of layers. */
-enum { LOOK = 64, READ = 32, DECODE = 32, THINK = 32 };
+enum {
+    GROUPER_WIDTH = 64,
+    ENCODER_WIDTH = 32,
+    DECODER_WIDTH = 32,
+    HIDDEN_WIDTH = 32
+};
 
 static mo_status add_layers(mo_rl_hrl *h, uint64_t seed, mo_error *err)
 {
@@ -17,11 +22,12 @@ static mo_status add_layers(mo_rl_hrl *h, uint64_t seed, mo_error *err)
         const char *name;
         int rows, cols;
     } layers[] = {
-        { &h->group_hidden, "look", h->n_features, LOOK },
-        { &h->group_output, "group", LOOK, MO_RL_HRL_MAX_GROUPS },
-        { &h->group_embed, "sum-up", h->n_group_features, READ },
-        { &h->place_hidden, "think", DECODE + 4 * READ, THINK },
-        { &h->place_output, "choose", THINK, h->n_devices },
+        { &h->group_hidden, "look", h->n_features, GROUPER_WIDTH },
+        { &h->group_output, "group", GROUPER_WIDTH, MO_RL_HRL_MAX_GROUPS },
+        { &h->group_embed, "sum-up", h->n_group_features, ENCODER_WIDTH },
+        { &h->place_hidden, "think", DECODER_WIDTH + 4 * ENCODER_WIDTH,
+          HIDDEN_WIDTH },
+        { &h->place_output, "choose", HIDDEN_WIDTH, h->n_devices },
     };
     mo_status status = MO_OK;
 
@@ -35,25 +41,26 @@ static mo_status add_layers(mo_rl_hrl *h, uint64_t seed, mo_error *err)
 
 /* The embedding has a row for each device chosen last, and one for none, and
  * enters the gates of the decoder directly. */
-mo_status mo_rl_hrl_init_params(mo_rl_hrl *hrl, uint64_t seed, mo_error *err)
+static mo_status init_params(mo_rl_hrl *hrl, uint64_t seed, mo_error *err)
 {
     mo_rl_params *w = &hrl->weights;
     mo_status status = add_layers(hrl, seed, err);
 
     if (status == MO_OK)
-        status = mo_rl_lstm_add(&hrl->encode_forward, w, "forth", READ, READ,
-                                seed, err);
+        status = mo_rl_lstm_add(&hrl->encode_forward, w, "forth", ENCODER_WIDTH,
+                                ENCODER_WIDTH, seed, err);
     if (status == MO_OK)
-        status = mo_rl_lstm_add(&hrl->encode_backward, w, "back", READ, READ,
-                                seed, err);
+        status = mo_rl_lstm_add(&hrl->encode_backward, w, "back", ENCODER_WIDTH,
+                                ENCODER_WIDTH, seed, err);
     if (status == MO_OK)
-        status = mo_rl_lstm_add(&hrl->decoder, w, "decode", 2 * READ, DECODE,
-                                seed, err);
+        status = mo_rl_lstm_add(&hrl->decoder, w, "decode", 2 * ENCODER_WIDTH,
+                                DECODER_WIDTH, seed, err);
     if (status != MO_OK)
         return status;
-    hrl->attention = mo_rl_params_add(w, "ask", DECODE, 2 * READ, 1, seed);
-    hrl->device_embed =
-        mo_rl_params_add(w, "last", hrl->n_devices + 1, 4 * DECODE, 1, seed);
+    hrl->attention =
+        mo_rl_params_add(w, "ask", DECODER_WIDTH, 2 * ENCODER_WIDTH, 1, seed);
+    hrl->device_embed = mo_rl_params_add(w, "last", hrl->n_devices + 1,
+                                         4 * DECODER_WIDTH, 1, seed);
     return hrl->attention < 0 || hrl->device_embed < 0 ? mo_fail_memory(err)
                                                        : MO_OK;
 }
@@ -162,8 +169,7 @@ mo_status mo_rl_hrl_init(const mo_method_task *task,
     hrl->n_groups =
         hrl->n < MO_RL_HRL_MAX_GROUPS ? hrl->n : MO_RL_HRL_MAX_GROUPS;
     status = mo_rl_hrl_init_features(hrl, err);
-    return status == MO_OK ? mo_rl_hrl_init_params(hrl, task->seed, err)
-                           : status;
+    return status == MO_OK ? init_params(hrl, task->seed, err) : status;
 }
 
 void mo_rl_hrl_clear(mo_rl_hrl *hrl)
@@ -174,8 +180,6 @@ void mo_rl_hrl_clear(mo_rl_hrl *hrl)
     free(hrl->begin);
     mo_rl_params_clear(&hrl->weights);
 }
-
-/* Sampling */
 
 static int choose_index(const mo_rl_real *logs, int n, mo_random *random,
                         bool greedy)
@@ -242,8 +246,6 @@ static mo_status sample_choices(const mo_rl_hrl *h, mo_rl_tape *tape,
                                 err);
     return status;
 }
-
-/* Training */
 
 static void place_units(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
                         const int *chosen, int i, int *device)

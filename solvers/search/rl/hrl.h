@@ -37,7 +37,7 @@ typedef struct mo_rl_hrl {
     double *flow_ns;          /* by flow: mean transfer time */
     int *begin;               /* the initial placement */
 
-    /* hrl_network.c */
+    /* Networks */
     mo_rl_params weights;
     mo_rl_dense group_hidden, group_output;              /* the grouper */
     mo_rl_dense group_embed, place_hidden, place_output; /* the placer's */
@@ -56,8 +56,6 @@ void mo_rl_hrl_clear(mo_rl_hrl *hrl);
 
 mo_rl_policy mo_rl_hrl_policy(mo_rl_hrl *hrl);
 
-/* hrl_features.c */
-
 mo_status mo_rl_hrl_init_features(mo_rl_hrl *hrl, mo_error *err);
 
 /* The groups of a grouping that are not empty, by the mean position of their
@@ -73,10 +71,6 @@ typedef struct mo_rl_hrl_groups {
 mo_status mo_rl_hrl_groups_init(const mo_rl_hrl *hrl, const int *group,
                                 mo_rl_hrl_groups *groups, mo_error *err);
 void mo_rl_hrl_groups_clear(mo_rl_hrl_groups *groups);
-
-/* hrl_network.c */
-
-mo_status mo_rl_hrl_init_params(mo_rl_hrl *hrl, uint64_t seed, mo_error *err);
 
 /* Returns the log-probabilities of groups, by unit. */
 mo_rl_var mo_rl_hrl_group_log_probs(const mo_rl_hrl *hrl, mo_rl_tape *tape);

@@ -29,8 +29,6 @@ enum { GROUP_SENDS, GROUP_RECEIVES, GROUP_SIZE, GROUP_PLACE, N_GROUP_FEATURES };
  * that all groups can be learned. */
 static const double curvature_single = 3, curvature_shared = 1, min_logit = -7;
 
-/* Units */
-
 /* Position of a unit, in groups. */
 static double position_in_groups(const mo_rl_hrl *h, int u)
 {
@@ -140,8 +138,6 @@ mo_status mo_rl_hrl_init_features(mo_rl_hrl *hrl, mo_error *err)
                                                &hrl->begin, err);
     return status;
 }
-
-/* Groups */
 
 /* Position of a group in the graph. */
 typedef struct group_position {

@@ -24,8 +24,6 @@ enum { MAX_BATCH_ROWS = 512 };
 static const double rate = 0.01, entropy_weight = 4, entropy_decay = 0.98,
                     stay_logit = 1.3;
 
-/* Parts */
-
 static mo_status make_parts(mo_rl_placeto *p, mo_error *err)
 {
     int n = MAX_EPISODE_ROWS / (p->n + 1);
@@ -84,8 +82,6 @@ void mo_rl_placeto_clear(mo_rl_placeto *placeto)
     free(placeto->begin);
     mo_rl_params_clear(&placeto->weights);
 }
-
-/* Episodes */
 
 /* Buffers of an episode. */
 typedef struct episode_buffers {

@@ -33,7 +33,7 @@ typedef struct mo_rl_placeto {
     int batch_parts;   /* parts in one training batch */
     double stay_logit; /* initial logit of a unit's current device */
 
-    /* placeto_features.c */
+    /* placeto_network.c */
     mo_rl_adjacency parents,
         children; /* of as many copies of the graph, one behind the other */
     mo_rl_ancestors near;
@@ -56,11 +56,7 @@ void mo_rl_placeto_clear(mo_rl_placeto *placeto);
 /* Returns the policy for mo_rl_train; it borrows placeto. */
 mo_rl_policy mo_rl_placeto_policy(mo_rl_placeto *placeto);
 
-/* placeto_features.c */
-
 mo_status mo_rl_placeto_init_features(mo_rl_placeto *placeto, mo_error *err);
-
-/* placeto_network.c */
 
 mo_status mo_rl_placeto_init_params(mo_rl_placeto *placeto, uint64_t seed,
                                     mo_error *err);

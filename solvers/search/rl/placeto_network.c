@@ -176,8 +176,6 @@ mo_status mo_rl_placeto_init_params(mo_rl_placeto *placeto, uint64_t seed,
     return status;
 }
 
-/* Features */
-
 /* Earliest start and end of each op without contention for devices or ports:
  * the longest path.  Returns the last end. */
 static int64_t find_starts(const mo_rl_placeto *p, const int *device,
@@ -223,8 +221,6 @@ void mo_rl_placeto_features(const mo_rl_placeto *placeto, const int *device,
         features[k + IS_NEXT] = p->first[c] <= u && u < p->first[c + 1];
     }
 }
-
-/* Network */
 
 static mo_rl_var apply_layer(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var a,
                              int which)

@@ -80,8 +80,6 @@ static size_t param_bytes(const trainer *s)
     return s->policy->weights->n_values * sizeof(mo_rl_real);
 }
 
-/* Setup */
-
 static mo_status init_workers(trainer *s, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -343,8 +341,6 @@ static mo_status update_policy(trainer *s, mo_error *err)
     return gradient_step(s, err);
 }
 
-/* Restarts */
-
 /* Factor on the entropy bonus after every other restart: graphs on which the
  * usual one fails repeatedly are solved by these, and vice versa. */
 static const double entropy_factor = 3;
@@ -386,8 +382,6 @@ static void restart_if_stalled(trainer *s)
     start_run(s);
 }
 
-/* The best */
-
 static void keep_better(trainer *s, const episode *e)
 {
     if (mo_rl_evaluation_better(&e->result.best, &s->run.best_eval)) {
@@ -404,7 +398,7 @@ static void keep_better(trainer *s, const episode *e)
     }
 }
 
-static double seconds(const trainer *s)
+static double elapsed_seconds(const trainer *s)
 {
     return (double) (mo_stop_clock_ns() - s->start_ns) / 1e9;
 }
@@ -413,7 +407,7 @@ static void report_progress(const trainer *s, double mean)
 {
     char what[80];
     const mo_method_progress news = { .makespan_ns = s->best_eval.makespan_ns,
-                                      .seconds = seconds(s),
+                                      .seconds = elapsed_seconds(s),
                                       .what = what };
 
     if (!s->task->on_progress)
@@ -452,8 +446,6 @@ static mo_status process_batch(trainer *s, bool *whole, mo_error *err)
                       (double) s->best_eval.makespan_ns / 1e6);
     return MO_OK;
 }
-
-/* Training loop */
 
 static bool should_continue(const trainer *s)
 {
@@ -536,7 +528,7 @@ static mo_status write_outputs(trainer *s, mo_error *err)
     return status;
 }
 
-static int64_t simulations(const trainer *s)
+static int64_t count_simulations(const trainer *s)
 {
     int64_t sum = 0;
 
@@ -564,7 +556,7 @@ mo_status mo_rl_train(const mo_method_task *task,
     if (status == MO_OK)
         status = run_training(&s, err);
     if (status == MO_OK) {
-        placed->simulations = simulations(&s);
+        placed->simulations = count_simulations(&s);
         status = mo_rl_evaluator_make_schedule(s.workers[0].evaluator, s.best,
                                                s.best_rank, placed, err);
     }

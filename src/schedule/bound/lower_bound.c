@@ -77,7 +77,7 @@ static mo_status new_segment_cache(const mo_allowed_devices *domains,
     return MO_OK;
 }
 
-static mo_status append(segment_cache *m, int64_t number, mo_error *err)
+static mo_status append_number(segment_cache *m, int64_t number, mo_error *err)
 {
     entry *to = &m->current;
     mo_status status = MO_ARRAY_GROW(to->key, to->n, to->room, err);
@@ -93,28 +93,28 @@ static mo_status append_op(segment_cache *m, int op, mo_error *err)
 {
     const mo_instance *x = m->domains->x;
     bool once = m->domains->regime.tensors == MO_TENSORS_ONCE;
-    mo_status status =
-        append(m, mo_allowed_devices_resident_bytes(m->domains, op), err);
+    mo_status status = append_number(
+        m, mo_allowed_devices_resident_bytes(m->domains, op), err);
 
     if (status == MO_OK)
-        status = append(m, x->group[op], err);
+        status = append_number(m, x->group[op], err);
     for (int k = 0; k < x->n_devices && status == MO_OK; k++)
-        status = append(m,
-                        mo_allowed_devices_has(m->domains, op, k)
-                            ? mo_instance_p_ns(x, op, k)
-                            : -1 - mo_instance_p_ns(x, op, k),
-                        err);
+        status = append_number(m,
+                               mo_allowed_devices_has(m->domains, op, k)
+                                   ? mo_instance_p_ns(x, op, k)
+                                   : -1 - mo_instance_p_ns(x, op, k),
+                               err);
     for (int q = x->out_start[op]; q < x->out_start[op + 1] && status == MO_OK;
          q++) {
         if (m->position[x->flows[q].to] == 0)
             continue;
-        status = append(m, m->position[x->flows[q].to], err);
+        status = append_number(m, m->position[x->flows[q].to], err);
         if (status == MO_OK)
-            status = append(
+            status = append_number(
                 m, once ? x->tensor_row[x->flows[q].tensor] : x->flow_row[q],
                 err);
     }
-    return status == MO_OK ? append(m, INT64_MIN, err) : status;
+    return status == MO_OK ? append_number(m, INT64_MIN, err) : status;
 }
 
 /* Sets or clears the positions of the ops and of both ends. */
@@ -133,8 +133,8 @@ static mo_status build_key(segment_cache *m, const mo_bound_segment *segment,
     mo_status status;
 
     m->current.n = 0;
-    status =
-        append(m, (segment->u != MO_FREE) * 2 + (segment->v != MO_FREE), err);
+    status = append_number(
+        m, (segment->u != MO_FREE) * 2 + (segment->v != MO_FREE), err);
     set_positions(m, segment, true);
     if (segment->u != MO_FREE && status == MO_OK)
         status = append_op(m, segment->u, err);
@@ -142,12 +142,12 @@ static mo_status build_key(segment_cache *m, const mo_bound_segment *segment,
         status = append_op(m, segment->ops[i], err);
     set_positions(m, segment, false);
     if (segment->v != MO_FREE && status == MO_OK)
-        status = append(m, m->domains->x->group[segment->v], err);
+        status = append_number(m, m->domains->x->group[segment->v], err);
     for (int k = 0; segment->v != MO_FREE && status == MO_OK &&
                     k < m->domains->x->n_devices;
          k++)
-        status =
-            append(m, mo_allowed_devices_has(m->domains, segment->v, k), err);
+        status = append_number(
+            m, mo_allowed_devices_has(m->domains, segment->v, k), err);
     return status;
 }
 

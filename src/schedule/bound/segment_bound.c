@@ -209,8 +209,9 @@ static bool remove_devices(mo_bound_segments *s, int op, int64_t time_ns,
 }
 
 /* Propagates to a fixpoint; returns whether every op has a device left. */
-static bool propagate(mo_bound_segments *s, const mo_bound_segment *segment,
-                      int a, int b, int64_t time_ns)
+static bool propagate_devices(mo_bound_segments *s,
+                              const mo_bound_segment *segment, int a, int b,
+                              int64_t time_ns)
 {
     bool changed = true;
 
@@ -249,7 +250,7 @@ static bool is_refuted(mo_bound_segments *s, const mo_bound_segment *segment,
                        int a, int b, int64_t time_ns)
 {
     reset_segment(s, segment, a, b);
-    return !propagate(s, segment, a, b, time_ns) ||
+    return !propagate_devices(s, segment, a, b, time_ns) ||
            path_ns(s, segment, a, b) > time_ns ||
            mo_infeas_test_proves(s->infeas_test, time_ns);
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/minmax.h"
 #include "schedule/validate/validate_internal.h"
 
 /*
- * Overlaps by a sweep over sorted intervals.
+ * (1c), pins, groups, and (1e), (1g): overlaps by a sweep over sorted
+ * intervals.
  *
  * Two intervals are apart when one ends before, or when, the other begins.
  * Sorted by start and then by end,
@@ -19,6 +22,16 @@
  * it.  Something that holds a resource twice does not conflict with itself.
  */
 
+/* The interval in which a resource is occupied. */
+typedef struct interval {
+    int64_t resource;
+    int64_t start_ns, end_ns;
+    int number; /* of the op or transfer */
+} interval;
+
+typedef void overlap_fn(mo_validate_state *j, const interval *a,
+                        const interval *b, int64_t amount_ns);
+
 static int compare_i64(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
@@ -26,7 +39,7 @@ static int compare_i64(int64_t a, int64_t b)
 
 static int compare_intervals(const void *a, const void *b)
 {
-    const mo_validate_interval *s = a, *t = b;
+    const interval *s = a, *t = b;
     int by = compare_i64(s->resource, t->resource);
 
     if (by == 0)
@@ -37,24 +50,24 @@ static int compare_intervals(const void *a, const void *b)
 }
 
 /* The amount by which b, which begins inside a, overlaps a. */
-static int64_t overlap_amount(const mo_validate_interval *a,
-                              const mo_validate_interval *b)
+static int64_t overlap_amount(const interval *a, const interval *b)
 {
     if (b->start_ns == b->end_ns)
         return mo_min_i64(b->start_ns - a->start_ns, a->end_ns - b->start_ns);
     return mo_min_i64(a->end_ns, b->end_ns) - b->start_ns;
 }
 
-void mo_validate_overlaps(mo_validate_state *j, mo_validate_interval *intervals,
-                          size_t n, mo_validate_overlap_fn *found)
+/* Sorts the intervals; calls found for each that begins inside another on the
+ * same resource. */
+static void check_overlapping(mo_validate_state *j, interval *intervals,
+                              size_t n, overlap_fn *found)
 {
-    const mo_validate_interval *last =
-        NULL; /* to end, on the current resource */
+    const interval *last = NULL; /* to end, on the current resource */
 
     if (n > 1)
         qsort(intervals, n, sizeof *intervals, compare_intervals);
     for (size_t i = 0; i < n; i++) {
-        const mo_validate_interval *here = &intervals[i];
+        const interval *here = &intervals[i];
 
         if (last && last->resource != here->resource)
             last = NULL;
@@ -64,4 +77,230 @@ void mo_validate_overlaps(mo_validate_state *j, mo_validate_interval *intervals,
         if (!last || here->end_ns > last->end_ns)
             last = here;
     }
+}
+
+/* (1c), pins, groups and (1e): constraints on ops and devices. */
+
+static void check_pin(mo_validate_state *j, int op)
+{
+    const mo_instance *x = j->x;
+    int pin = x->pin[op];
+
+    if (pin != MO_FREE && pin != j->device[op])
+        mo_validate_add_violation(
+            j, MO_VIOLATION_PIN, 0, "op %s is pinned to %s and is on %s",
+            mo_validate_label_op(x, op).text,
+            mo_validate_label_device(x, pin).text,
+            mo_validate_label_device(x, j->device[op]).text);
+}
+
+/* first: by group, its first op, plus 1. */
+static void check_group(mo_validate_state *j, int op, int *first)
+{
+    const mo_instance *x = j->x;
+    int group = x->group[op], other;
+
+    if (group == MO_FREE)
+        return;
+    if (first[group] == 0) {
+        first[group] = op + 1;
+        return;
+    }
+    other = first[group] - 1;
+    if (j->device[op] != j->device[other])
+        mo_validate_add_violation(
+            j, MO_VIOLATION_GROUP, 0,
+            "ops %s and %s belong on one device and are on %s and %s",
+            mo_validate_label_op(x, other).text,
+            mo_validate_label_op(x, op).text,
+            mo_validate_label_device(x, j->device[other]).text,
+            mo_validate_label_device(x, j->device[op]).text);
+}
+
+static void report_overlap(mo_validate_state *j, const interval *a,
+                           const interval *b, int64_t amount_ns)
+{
+    mo_validate_label device =
+        mo_validate_label_device(j->x, (int) a->resource);
+
+    if (b->start_ns == b->end_ns)
+        mo_validate_add_violation(
+            j, MO_VIOLATION_OVERLAP, amount_ns,
+            "op %s takes no time and lies inside op %s on %s, by %s",
+            mo_validate_label_op(j->x, b->number).text,
+            mo_validate_label_op(j->x, a->number).text, device.text,
+            mo_validate_label_us(amount_ns).text);
+    else
+        mo_validate_add_violation(j, MO_VIOLATION_OVERLAP, amount_ns,
+                                  "ops %s and %s overlap on %s by %s",
+                                  mo_validate_label_op(j->x, a->number).text,
+                                  mo_validate_label_op(j->x, b->number).text,
+                                  device.text,
+                                  mo_validate_label_us(amount_ns).text);
+}
+
+static void check_overlaps(mo_validate_state *j, interval *intervals)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < j->x->n; i++)
+        if (j->device[i] != MO_FREE)
+            intervals[n++] =
+                (interval){ j->device[i], j->start_ns[i], j->end_ns[i], i };
+    check_overlapping(j, intervals, n, report_overlap);
+}
+
+mo_status mo_validate_devices(mo_validate_state *j, mo_error *err)
+{
+    const mo_instance *x = j->x;
+    int *first = calloc((size_t) x->n_groups + 1, sizeof *first);
+    interval *intervals = calloc((size_t) x->n + 1, sizeof *intervals);
+    mo_status status = MO_OK;
+
+    if (first && intervals) {
+        for (int i = 0; i < x->n; i++) {
+            if (j->device[i] == MO_FREE)
+                continue;
+            j->verdict->busy_ns[j->device[i]] +=
+                mo_instance_p_ns(x, i, j->device[i]);
+            check_pin(j, i);
+            check_group(j, i, first);
+        }
+        check_overlaps(j, intervals);
+    } else {
+        status = mo_fail_memory(err);
+    }
+    free(intervals);
+    free(first);
+    return status;
+}
+
+/*
+ * (1g): transfers that share a resource never overlap in time.  Ports: a
+ * device sends one at a time and receives one at a time, both at once.  A
+ * channel carries one from a to b.  A link carries one, in either direction.
+ */
+
+typedef struct interval_list {
+    interval *items;
+    size_t n, room;
+} interval_list;
+
+static mo_status occupy_resource(const mo_validate_state *j, interval_list *all,
+                                 int transfer, int64_t resource, mo_error *err)
+{
+    const mo_transfer *t = &j->sent[transfer];
+    mo_status status = MO_ARRAY_GROW(all->items, all->n, all->room, err);
+
+    if (status == MO_OK)
+        all->items[all->n++] =
+            (interval){ resource, t->start_ns, t->end_ns, transfer };
+    return status;
+}
+
+static mo_status occupy_route(const mo_validate_state *j, interval_list *all,
+                              int transfer, mo_error *err)
+{
+    const mo_instance *x = j->x;
+    const mo_transfer *t = &j->sent[transfer];
+    int64_t pair = (int64_t) t->from * x->n_devices + t->to;
+    mo_status status = MO_OK;
+
+    for (int r = x->route_start[pair];
+         r < x->route_start[pair + 1] && status == MO_OK; r++)
+        status = occupy_resource(j, all, transfer, x->route_link[r], err);
+    return status;
+}
+
+/* Ports: output ports have even numbers, input ports odd. */
+static mo_status occupy_resources(const mo_validate_state *j,
+                                  interval_list *all, int transfer,
+                                  mo_error *err)
+{
+    const mo_transfer *t = &j->sent[transfer];
+    mo_status status = MO_OK;
+
+    switch (j->s->regime.congestion) {
+    case MO_CONGESTION_PORT:
+        status = occupy_resource(j, all, transfer, 2 * (int64_t) t->from, err);
+        if (status == MO_OK)
+            status =
+                occupy_resource(j, all, transfer, 2 * (int64_t) t->to + 1, err);
+        break;
+    case MO_CONGESTION_CHANNEL:
+        status = occupy_resource(
+            j, all, transfer, (int64_t) t->from * j->x->n_devices + t->to, err);
+        break;
+    case MO_CONGESTION_LINK:
+        status = occupy_route(j, all, transfer, err);
+        break;
+    case MO_CONGESTION_NONE:
+        break;
+    }
+    return status;
+}
+
+static mo_validate_label label_resource(const mo_validate_state *j,
+                                        int64_t resource)
+{
+    const mo_instance *x = j->x;
+    mo_validate_label shown;
+    int a, b;
+
+    switch (j->s->regime.congestion) {
+    case MO_CONGESTION_PORT:
+        snprintf(shown.text, sizeof shown.text, "the port %s %.160s",
+                 resource % 2 ? "into" : "out of",
+                 mo_validate_label_device(x, (int) (resource / 2)).text);
+        break;
+    case MO_CONGESTION_CHANNEL:
+        a = (int) (resource / x->n_devices);
+        b = (int) (resource % x->n_devices);
+        snprintf(shown.text, sizeof shown.text,
+                 "the channel from %.160s to %.160s",
+                 mo_validate_label_device(x, a).text,
+                 mo_validate_label_device(x, b).text);
+        break;
+    case MO_CONGESTION_LINK:
+    case MO_CONGESTION_NONE:
+        snprintf(shown.text, sizeof shown.text, "link %lld",
+                 (long long) resource);
+        break;
+    }
+    return shown;
+}
+
+static void report_congestion(mo_validate_state *j, const interval *a,
+                              const interval *b, int64_t amount_ns)
+{
+    mo_validate_label one = mo_validate_label_transfer(j, &j->sent[a->number]);
+    mo_validate_label other =
+        mo_validate_label_transfer(j, &j->sent[b->number]);
+    mo_validate_label where = label_resource(j, a->resource);
+
+    if (b->start_ns == b->end_ns)
+        mo_validate_add_violation(
+            j, MO_VIOLATION_CONGESTION, amount_ns,
+            "the transfer of %s takes no time and lies inside that of "
+            "%s on %s, by %s",
+            other.text, one.text, where.text,
+            mo_validate_label_us(amount_ns).text);
+    else
+        mo_validate_add_violation(
+            j, MO_VIOLATION_CONGESTION, amount_ns,
+            "the transfers of %s and of %s overlap on %s by %s", one.text,
+            other.text, where.text, mo_validate_label_us(amount_ns).text);
+}
+
+mo_status mo_validate_congestion(mo_validate_state *j, mo_error *err)
+{
+    interval_list all = { 0 };
+    mo_status status = MO_OK;
+
+    for (int t = 0; t < j->n_sent && status == MO_OK; t++)
+        status = occupy_resources(j, &all, t, err);
+    if (status == MO_OK)
+        check_overlapping(j, all.items, all.n, report_congestion);
+    free(all.items);
+    return status;
 }

@@ -21,7 +21,7 @@ int mo_validate_tensor(const mo_validate_state *j, int item)
                                                    : j->x->flows[item].tensor;
 }
 
-int mo_validate_producer(const mo_validate_state *j, int item)
+static int producer_of(const mo_validate_state *j, int item)
 {
     return j->x->tensor_from[mo_validate_tensor(j, item)];
 }
@@ -72,7 +72,7 @@ static void report_missing(mo_validate_state *j,
     mo_transfer t = { .item = needed->item, .to = needed->to };
     int64_t missing_ns;
 
-    t.from = j->device[mo_validate_producer(j, t.item)];
+    t.from = j->device[producer_of(j, t.item)];
     missing_ns = transfer_ns(j, t.item, t.from, t.to);
     mo_validate_add_violation(j, MO_VIOLATION_TRANSFER, missing_ns,
                               "the transfer of %s, which takes %s, is missing",
@@ -112,7 +112,7 @@ static void check_length(mo_validate_state *j, const mo_transfer *t)
 /* A required transfer: source, duration and start. */
 static void check_transfer(mo_validate_state *j, const mo_transfer *t)
 {
-    int producer = mo_validate_producer(j, t->item);
+    int producer = producer_of(j, t->item);
     int64_t early_ns = j->end_ns[producer] - t->start_ns;
 
     if (t->from == j->device[producer])
@@ -153,7 +153,7 @@ static void match_transfers(mo_validate_state *j,
                    required[at].to == t->to) {
             check_transfer(j, t);
             at++;
-        } else if (j->device[mo_validate_producer(j, t->item)] != MO_FREE) {
+        } else if (j->device[producer_of(j, t->item)] != MO_FREE) {
             report_superfluous(j, t, "is for nobody");
         }
     }

@@ -33,13 +33,6 @@ typedef struct mo_validate_state {
     mo_transfer *sent;
 } mo_validate_state;
 
-/* The interval in which a resource is occupied. */
-typedef struct mo_validate_interval {
-    int64_t resource;
-    int64_t start_ns, end_ns;
-    int number; /* of the op or transfer */
-} mo_validate_interval;
-
 /* Adds a violation; format gives the text behind the number of the
  * constraint. */
 void mo_validate_add_violation(mo_validate_state *j, mo_violation_kind rule,
@@ -53,25 +46,13 @@ mo_validate_label mo_validate_label_us(int64_t ns);
 mo_validate_label mo_validate_label_transfer(const mo_validate_state *j,
                                              const mo_transfer *t);
 
-/* Return the op that produced the item, and the tensor that it is or
- * carries. */
-int mo_validate_producer(const mo_validate_state *j, int item);
+/* Returns the tensor that the item is or carries. */
 int mo_validate_tensor(const mo_validate_state *j, int item);
 
 /* Returns the first of the claimed transfers of the item to the device, or
  * NULL. */
 const mo_transfer *mo_validate_find_transfer(const mo_validate_state *j,
                                              int item, int to);
-
-typedef void mo_validate_overlap_fn(mo_validate_state *j,
-                                    const mo_validate_interval *a,
-                                    const mo_validate_interval *b,
-                                    int64_t amount_ns);
-
-/* Sorts the intervals; calls found for each that begins inside another on the
- * same resource. */
-void mo_validate_overlaps(mo_validate_state *j, mo_validate_interval *intervals,
-                          size_t n, mo_validate_overlap_fn *found);
 
 /* Each of these checks its constraints and adds the violations; it returns an
  * error only when memory cannot be allocated. */

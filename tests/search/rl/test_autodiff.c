@@ -16,8 +16,6 @@
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
-/* Gradients */
-
 enum { ROWS = 5, COLS = 4, WIDE = 3 };
 
 /* Weights of a test: A and B have one shape, C can be multiplied from the
@@ -270,8 +268,6 @@ START_TEST(a_wiped_tape_computes_the_same)
 }
 END_TEST
 
-/* Adam */
-
 START_TEST(steps_go_to_the_bottom)
 {
     mo_rl_params weights = { .n = 0 };
@@ -295,8 +291,6 @@ START_TEST(steps_go_to_the_bottom)
     mo_rl_params_clear(&weights);
 }
 END_TEST
-
-/* Files */
 
 static const int about[] = { 4, 16 };
 

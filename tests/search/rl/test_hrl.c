@@ -13,8 +13,6 @@
 #include "tests/support/suite.h"
 #include "tests/support/ten_task_graphs.h"
 
-/* Policy */
-
 /* A network on some problem. */
 typedef struct policy {
     problem p;
@@ -164,8 +162,6 @@ START_TEST(derivatives_of_the_policy_are_those_of_small_differences)
 }
 END_TEST
 
-/* Episodes */
-
 START_TEST(pins_stay_and_groups_go_together)
 {
     policy y = { .choices = NULL };
@@ -255,8 +251,6 @@ START_TEST(groups_are_read_in_the_order_of_the_graph)
     policy_clear(&y);
 }
 END_TEST
-
-/* Training */
 
 static int64_t train(policy *y, int threads, int rounds)
 {

@@ -9,8 +9,6 @@
 #include "tests/support/problem.h"
 #include "tests/support/suite.h"
 
-/* Policy */
-
 /* A pin, a group, and ops that are ancestors, descendants and incomparable. */
 static const char graph[] =
     "a t.A=1 t.B=2 t.C=4; b t.A=3 t.B=1 t.C=2 pin=B; c t.A=5 t.B=9 t.C=2 "
@@ -186,8 +184,6 @@ START_TEST(what_is_pinned_is_not_moved)
 }
 END_TEST
 
-/* Ancestors */
-
 enum { MOST = 40 };
 
 typedef struct web {
@@ -260,8 +256,6 @@ START_TEST(reach_is_what_all_paths_say)
     mo_rl_ancestors_clear(&reach);
 }
 END_TEST
-
-/* Categorical sampling */
 
 START_TEST(what_is_drawn_is_as_frequent_as_it_is_probable)
 {

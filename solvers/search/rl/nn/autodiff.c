@@ -8,8 +8,6 @@
 
 #include "solvers/search/rl/nn/autodiff_internal.h"
 
-/* Memory */
-
 enum { BLOCK_BYTES = 1 << 20, ALIGN = 64 };
 
 typedef struct mo_rl_tape_block {
@@ -71,8 +69,6 @@ const void *mo_rl_tape_save(mo_rl_tape *tape, const void *data, size_t bytes)
     copy = mo_rl_tape_alloc(tape, bytes);
     return copy ? memcpy(copy, data, bytes) : NULL;
 }
-
-/* Nodes */
 
 static bool reserve_node(mo_rl_tape *tape)
 {
@@ -209,8 +205,6 @@ const mo_rl_real *mo_rl_tape_values(const mo_rl_tape *tape, mo_rl_var a)
     return mo_rl_tape_node_at(tape, a)->values;
 }
 
-/* Leaves */
-
 /* The values are borrowed: each weight has many uses and rarely changes. */
 mo_rl_var mo_rl_tape_param(mo_rl_tape *tape, int weight)
 {
@@ -243,8 +237,6 @@ mo_rl_var mo_rl_tape_zeros(mo_rl_tape *tape, int rows, int cols)
     return mo_rl_tape_node_var(
         tape, mo_rl_tape_new_zero_node(tape, rows, cols, NULL));
 }
-
-/* Backward pass */
 
 mo_rl_real *mo_rl_tape_node_gradient(mo_rl_tape *tape, mo_rl_var a)
 {
@@ -313,8 +305,6 @@ static void save_parts(mo_rl_tape *tape, mo_rl_var made, const mo_rl_var *parts,
     mo_rl_tape_node_at(tape, made)->parts = kept;
     mo_rl_tape_node_at(tape, made)->n = n;
 }
-
-/* Concatenation */
 
 static void backward_concat_cols(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
@@ -400,8 +390,6 @@ mo_rl_var mo_rl_tape_concat_rows(mo_rl_tape *tape, const mo_rl_var *parts,
     return number;
 }
 
-/* Slices and gathers */
-
 static void backward_slice_cols(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     int cols = mo_rl_tape_cols(tape, made->a);
@@ -459,8 +447,6 @@ mo_rl_var mo_rl_tape_gather_rows(mo_rl_tape *tape, mo_rl_var a, const int *pick,
     }
     return mo_rl_tape_node_var(tape, made);
 }
-
-/* Sums of rows */
 
 static void backward_segment_sum(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {

@@ -209,8 +209,6 @@ mo_rl_var mo_rl_tape_matmul_transposed(mo_rl_tape *tape, mo_rl_var a,
     return mo_rl_tape_node_var(tape, made);
 }
 
-/* Layers */
-
 /* Backward through ReLU and bias: elements cut off at 0 pass no gradient. */
 INLINE void backward_relu_bias(const mo_rl_real *restrict values,
                                mo_rl_real *restrict gradient,
@@ -271,8 +269,6 @@ mo_rl_var mo_rl_tape_dense_relu(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b,
         clamp_at_zero(made->values, (size_t) m, n);
     return mo_rl_tape_node_var(tape, made);
 }
-
-/* Sums */
 
 static void add_array(const mo_rl_real *restrict from, mo_rl_real *restrict to,
                       size_t n)

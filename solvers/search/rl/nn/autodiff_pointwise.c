@@ -4,8 +4,6 @@
 
 #include "solvers/search/rl/nn/autodiff_internal.h"
 
-/* Elementwise */
-
 /* A node of a's shape; *x: a's values. */
 static mo_rl_tape_node *new_node_like(mo_rl_tape *tape, mo_rl_var a,
                                       mo_rl_tape_backward_fn *backward,
@@ -92,8 +90,6 @@ mo_rl_var mo_rl_tape_sigmoid(mo_rl_tape *tape, mo_rl_var a)
     return mo_rl_tape_node_var(tape, made);
 }
 
-/* By row */
-
 /* log-sum-exp; the maximum is factored out, so that nothing overflows. */
 static double log_sum_exp(const mo_rl_real *x, int n)
 {
@@ -171,8 +167,6 @@ mo_rl_var mo_rl_tape_log_softmax(mo_rl_tape *tape, mo_rl_var a)
     }
     return mo_rl_tape_node_var(tape, made);
 }
-
-/* Gather */
 
 static double factor_of(const double *factor, int i)
 {

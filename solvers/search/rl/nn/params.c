@@ -91,8 +91,6 @@ void mo_rl_params_clear(mo_rl_params *weights)
  */
 static const char heading[] = "moirai-policy 1";
 
-/* Writing */
-
 static void write_matrix(mo_out *out, const mo_rl_params *weights,
                          const mo_rl_param *w)
 {
@@ -137,8 +135,6 @@ mo_status mo_rl_params_write(const mo_rl_params *weights, const char *kind,
     mo_out_text(out, "end\n");
     return mo_out_commit(out, err);
 }
-
-/* Reading */
 
 typedef struct reader {
     FILE *file;
