@@ -32,15 +32,15 @@ int64_t mo_call_pool_index_size(const mo_call_pool *call)
     return call->index_axis <= 0 ? size * call->batch : size;
 }
 
-/* Arrays here have no room noted: it is the power of two that holds count. */
+/* Arrays here store no capacity: it is the power of two that holds count. */
 static bool is_full(int count)
 {
     return (count & (count - 1)) == 0;
 }
 
-/* One more zeroed item at the end of *items; false when there is no memory.
- * What lay there before stays with the arena. */
-static bool grow(mo_arena *arena, void **items, int count, size_t size)
+/* Appends a zeroed item to *items; false without memory. The arena keeps the
+ * old array. */
+static bool append_item(mo_arena *arena, void **items, int count, size_t size)
 {
     void *larger;
 
@@ -67,7 +67,7 @@ mo_status mo_lower_add_call(mo_lower_result *lowered, mo_arena *arena,
                        "an op with more than %d inputs or outputs cannot be "
                        "run",
                        MO_CALL_MAX_OPERANDS);
-    if (!grow(arena, &calls, lowered->n_calls, sizeof *made))
+    if (!append_item(arena, &calls, lowered->n_calls, sizeof *made))
         return mo_fail_memory(err);
     lowered->calls = calls;
     made = &lowered->calls[lowered->n_calls];
@@ -89,7 +89,7 @@ mo_status mo_lower_add_temp(mo_lower_result *lowered, mo_arena *arena,
 {
     void *temps = lowered->temps;
 
-    if (!grow(arena, &temps, lowered->n_temps, sizeof *desc))
+    if (!append_item(arena, &temps, lowered->n_temps, sizeof *desc))
         return mo_fail_memory(err);
     lowered->temps = temps;
     lowered->temps[lowered->n_temps] = *desc;

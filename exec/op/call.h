@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call.h - what operators are lowered to: the few things a backend can do.
+ * call.h - calls: the small instruction set that operators are lowered to and
+ * backends implement.
  *
- * The waist of the executor.  Lowering knows what OpenVINO means by an operator
- * and its attributes; backends know how to do these calls fast and nothing of
- * operators.  Everything is told in plain numbers: axes counted from the front,
- * padding worked out, strides in elements.
+ * Lowering (lower.h) knows OpenVINO's semantics of an operator and its
+ * attributes; backends implement these calls and know nothing of operators.
+ * Parameters are plain numbers: axes counted from the front, padding resolved,
+ * strides in elements.
  *
  * Operands are numbers of tensors: those of one operator at first (its inputs,
  * then its outputs, then temporaries, see mo_lower_result), later values of a
- * plan. Every tensor lies row by row.  A channels_last one has the order N,
- * spatial, C in memory, while its shape still reads N, C, spatial; the strides
- * of copies, points and reductions follow the memory.
+ * plan. Every tensor is stored row by row. A channels_last one has the order
+ * N, spatial, C in memory, while its shape still reads N, C, spatial; the
+ * strides of copies, points and reductions follow the memory.
  */
 #ifndef MO_EXEC_OP_CALL_H
 #define MO_EXEC_OP_CALL_H
@@ -27,10 +28,10 @@
 typedef enum mo_call_kind {
     MO_CALL_VIEW,   /* the bytes of in[0] under another shape */
     MO_CALL_POINT,  /* elementwise; operands of the program are in[] */
-    MO_CALL_COPY,   /* boxes of elements moved */
+    MO_CALL_COPY,   /* copies of boxes of elements */
     MO_CALL_MATMUL, /* in: a, b */
     MO_CALL_CONV,   /* in: data, weights */
-    MO_CALL_POOL,   /* in: data; out: result, and where maxima were */
+    MO_CALL_POOL,   /* in: data; out: result, indices of the maxima */
     MO_CALL_REDUCE,
     MO_CALL_SOFTMAX,
     MO_CALL_NORM,
@@ -39,14 +40,14 @@ typedef enum mo_call_kind {
     MO_CALL_TOPK,    /* out: values, indices */
     MO_CALL_CUMSUM,
     MO_CALL_INTERPOLATE,
-    MO_CALL_ATTENTION, /* in: q, k, v, perhaps a mask, what score reads */
-    MO_CALL_RANGE,     /* start, stop and step may come from anywhere */
+    MO_CALL_ATTENTION, /* in: q, k, v, perhaps a mask, operands of score */
+    MO_CALL_RANGE,     /* start, stop and step may be computed */
     MO_CALL_KINDS
 } mo_call_kind;
 
 /* ---- COPY: out[out_offset + i . out_stride] = in[in_offset + i . in_stride]
- * for all i within extent; or a number, everywhere.  Boxes are done in order;
- * the bytes of elements are what they are. */
+ * for all i within extent; or a number, everywhere. Boxes are done in order;
+ * elements are copied bytewise. */
 enum { MO_CALL_COPY_FILL = -1 };
 
 typedef struct mo_call_copy_box {
@@ -67,7 +68,7 @@ typedef struct mo_call_copy {
 } mo_call_copy;
 
 /* ---- MATMUL: for every batch index, c[m][n] = sum over k of a[m][k] b[k][n].
- * Any strides; a backend that needs rows packs what has none. */
+ * Any strides; a backend that needs contiguous rows packs the others. */
 enum { MO_CALL_MATMUL_MAX_BATCH = MO_MAX_RANK };
 
 typedef struct mo_call_matmul_operand {
@@ -82,7 +83,7 @@ typedef struct mo_call_matmul {
     mo_call_matmul_operand a, b, c;
 } mo_call_matmul;
 
-/* How the windows of CONV and POOL go over space. */
+/* Sliding windows of CONV and POOL. */
 enum { MO_CALL_MAX_SPATIAL = 3 };
 
 typedef struct mo_call_window {
@@ -101,16 +102,18 @@ typedef struct mo_call_conv {
     int64_t batch, in_channels, out_channels, groups;
     bool transposed;
     bool channels_last; /* data and result */
-    /* Elements of the result from place to place, where it lies among others
-     * (exec/plan/passes/concat_inplace.h); 0: out_channels. */
+    /* Elements of the result between neighbours in space, where it is a part
+     * of another tensor (exec/plan/passes/concat_inplace.h); 0:
+     * out_channels. */
     int64_t pitch;
 } mo_call_conv;
 
-/* ---- POOL.  Windows may hang over the end (ceil rounding): out tells.
- * Elements of a window by which an average is divided: */
+/* ---- POOL. Windows may extend beyond the end (ceil rounding), as given by
+ * out. The divisor of an average is the number of these elements of a
+ * window: */
 typedef enum mo_call_pool_count {
-    MO_CALL_POOL_COUNT_KERNEL, /* all, be they behind the padding: OpenVINO's
-                                  ceil */
+    MO_CALL_POOL_COUNT_KERNEL, /* all, even behind the padding: OpenVINO's ceil
+                                */
     MO_CALL_POOL_COUNT_PADDED, /* data and padding: ceil_torch, PyTorch and ONNX
                                 */
     MO_CALL_POOL_COUNT_DATA    /* data only: exclude-pad */
@@ -121,14 +124,14 @@ typedef struct mo_call_pool {
     int64_t batch, channels;
     bool average;
     mo_call_pool_count count;
-    bool adaptive;  /* windows from in and out; kernel means nothing, and
-                       data is what counts */
+    bool adaptive;  /* windows from in and out; kernel is not used, and the
+                       divisor is the data */
     int index_axis; /* of the second output: indices count within the
                        dimensions from there on */
     bool channels_last;
 } mo_call_pool;
 
-/* ---- REDUCE: dimensions of the input one by one; those marked go. */
+/* ---- REDUCE over the marked dimensions of the input. */
 typedef enum mo_call_reduce_op {
     MO_CALL_REDUCE_SUM,
     MO_CALL_REDUCE_MEAN,
@@ -170,7 +173,7 @@ typedef struct mo_call_norm {
     bool sum;     /* of squares, not their mean: NormalizeL2 */
 } mo_call_norm;
 
-/* ---- GATHER, three ways to mean an index. */
+/* ---- GATHER, with three meanings of an index. */
 typedef enum mo_call_gather_kind {
     MO_CALL_GATHER_AXIS,     /* batch, outer, data axis, inner: Gather */
     MO_CALL_GATHER_ELEMENTS, /* an index for every element of the result */
@@ -185,12 +188,12 @@ typedef struct mo_call_gather {
      * [batch][count][inner].  ELEMENTS: shapes and axis below. */
     int64_t batch, outer, axis, inner, count;
     int depth;
-    int64_t dims[MO_MAX_RANK]; /* ND: what the depth numbers index */
+    int64_t dims[MO_MAX_RANK]; /* ND: dimensions that are indexed */
     int at;                    /* ELEMENTS: the axis */
     mo_shape data, result;     /* ELEMENTS */
 } mo_call_gather;
 
-/* ---- SCATTER: the data copied, then changed at the indices, in order. */
+/* ---- SCATTER: a copy of the data, changed at the indices, in order. */
 typedef enum mo_call_scatter_op {
     MO_CALL_SCATTER_SET,
     MO_CALL_SCATTER_SUM,
@@ -223,8 +226,8 @@ typedef enum mo_call_topk_sort {
 typedef struct mo_call_topk {
     int64_t outer, count, inner, k;
     bool largest;
-    mo_call_topk_sort
-        sort; /* ANY is done as BY_VALUE; equals: lower index first */
+    /* ANY is done as BY_VALUE; equals: lower index first. */
+    mo_call_topk_sort sort;
 } mo_call_topk;
 
 typedef struct mo_call_cumsum {
@@ -265,13 +268,13 @@ typedef struct mo_call_interpolate {
     int rank;
     int64_t in[MO_MAX_RANK]; /* padded sizes: pads are a copy before */
     int64_t out[MO_MAX_RANK];
-    double scale[MO_MAX_RANK]; /* out over in, as the op says; 1 elsewhere */
+    double scale[MO_MAX_RANK]; /* out over in, by the op; 1 elsewhere */
     bool moves[MO_MAX_RANK];   /* the axes that are interpolated */
 } mo_call_interpolate;
 
 /* ---- ATTENTION: softmax(score(scale q k') + mask) v, for every batch index.
- * Rows of q, k, v and the result are contiguous; where they begin is told in
- * elements: offset + batch index . strides + row * its stride. */
+ * Rows of q, k, v and the result are contiguous; a row begins at offset +
+ * batch index . strides + row * its stride, in elements. */
 typedef struct mo_call_attention {
     int n_batch; /* dimensions before the last two, broadcast: strides below */
     int64_t extent[MO_CALL_MATMUL_MAX_BATCH];
@@ -287,14 +290,14 @@ typedef struct mo_call_attention {
     double scale;
     bool causal, has_mask; /* a mask of booleans keeps what is true, any other
                               is added */
-    /* NULL, or what is done to a score, a float.  Its operand 0 is that;
-     * operand i > 0 is the call's in[3 + has_mask + i - 1].  Accesses are over
-     * [extent ..., queries, keys]. */
+    /* NULL, or a program on a score, a float: its operand 0. Operand i > 0 is
+     * the call's in[3 + has_mask + i - 1]. Accesses are over [extent ...,
+     * queries, keys]. */
     mo_point_program *score;
 } mo_call_attention;
 
-/* ---- RANGE: start + i * step as one row.  in: start, stop (which told the
- * size) and step, a number each; or nothing, then the numbers are these. */
+/* ---- RANGE: start + i * step as one row. in: start, stop (which determined
+ * the size) and step, a number each; or nothing, then the numbers are these. */
 typedef struct mo_call_range {
     int64_t start, step;
 } mo_call_range;
@@ -322,17 +325,18 @@ typedef struct mo_call {
         mo_call_attention attention;
         mo_call_range range;
     } u;
-    /* NULL, or what is done to out[0] before it is stored.  Its operand 0 is
-     * what the call computes, of the type of out[0]; operand i > 0 is
-     * in[first_extra + i - 1].  Accesses are over the shape of out[0]; that of
-     * operand 0 and after->out are how out[0] lies. */
+    /* NULL, or the epilogue: a program on out[0] before it is stored. Its
+     * operand 0 is the call's result, of the type of out[0]; operand i > 0 is
+     * in[first_extra + i - 1]. Accesses are over the shape of out[0]; that of
+     * operand 0 and after->out are the layout of out[0]. */
     mo_point_program *after;
-    int first_extra; /* in[first_extra ...] are only the epilogue's */
+    int first_extra; /* in[first_extra ...] are read by the epilogue only */
 } mo_call;
 
 const char *mo_call_kind_name(mo_call_kind kind);
 
-/* Elements of the input in the dimensions that indices count within. */
+/* Returns the elements of the input in the dimensions from index_axis on: the
+ * range of indices. */
 int64_t mo_call_pool_index_size(const mo_call_pool *call);
 
 #endif

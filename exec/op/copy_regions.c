@@ -12,10 +12,10 @@ void mo_lower_copy_regions_push(mo_lower_copy_regions *zones,
     zones->zone[zones->n++] = zone;
 }
 
-/* The box of the index-th combination. */
-static mo_call_copy_box combine(const mo_op_site *site,
-                                const mo_lower_copy_regions *zones,
-                                int64_t index)
+/* Returns the box of combination number index. */
+static mo_call_copy_box box_of_regions(const mo_op_site *site,
+                                       const mo_lower_copy_regions *zones,
+                                       int64_t index)
 {
     int64_t in_stride[MO_MAX_RANK], out_stride[MO_MAX_RANK];
     mo_call_copy_box box = { .rank = site->in[0].shape.rank };
@@ -50,6 +50,6 @@ mo_status mo_lower_copy_regions_add_call(const mo_op_site *site,
     status =
         mo_lower_copy_add_call(site, 1, n_boxes, arena, lowered, &call, err);
     for (int64_t i = 0; status == MO_OK && i < n_boxes; i++)
-        call->u.copy.boxes[i] = combine(site, zones, i);
+        call->u.copy.boxes[i] = box_of_regions(site, zones, i);
     return status;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zone.h - copies that treat stretches of a dimension differently.
+ * copy_regions.h - COPY calls that treat regions of a dimension differently.
  *
- * Rolling and padding cut each dimension into up to three zones; every
- * combination of zones is a box:
+ * Rolling and padding cut each dimension into up to three regions; every
+ * combination of regions is a box:
  *
  *     | mirrored | copied | mirrored |
  */
@@ -28,11 +28,11 @@ typedef struct mo_lower_copy_regions {
     mo_lower_copy_region zone[MO_LOWER_COPY_MAX_REGIONS];
 } mo_lower_copy_regions;
 
-/* Adds a zone unless it is empty. */
+/* Adds a region unless it is empty. */
 void mo_lower_copy_regions_push(mo_lower_copy_regions *zones,
                                 mo_lower_copy_region zone);
 
-/* One more call: from input 0 to output 0, zones by dimension of both. */
+/* Adds a call from input 0 to output 0, with regions by dimension of both. */
 mo_status mo_lower_copy_regions_add_call(const mo_op_site *site,
                                          const mo_lower_copy_regions *zones,
                                          mo_arena *arena,

@@ -41,10 +41,10 @@ mo_shape mo_lower_einsum_term_pack(const mo_lower_einsum_equation *einsum,
     return shape;
 }
 
-/* ---- reading */
+/* ---- parsing */
 
-/* Dimension d of an input stands at a label. */
-static bool put_dim(mo_lower_einsum_equation *e, mo_lower_einsum_term *term,
+/* Gives a dimension of an input to a label of its term. */
+static bool add_dim(mo_lower_einsum_equation *e, mo_lower_einsum_term *term,
                     int label, int64_t dim, int64_t stride)
 {
     int at = mo_lower_einsum_term_find(term, label);
@@ -79,7 +79,7 @@ static bool read_input(mo_lower_einsum_equation *e, mo_einsum_text s,
 
         for (int i = count - 1; i >= 0; i--, d++)
             if (d >= shape->rank ||
-                !put_dim(e, term, label + i, shape->dims[d], strides[d]))
+                !add_dim(e, term, label + i, shape->dims[d], strides[d]))
                 return false;
         if (label == MO_EINSUM_ELLIPSIS)
             hidden = 0;
@@ -87,8 +87,8 @@ static bool read_input(mo_lower_einsum_equation *e, mo_einsum_text s,
     return label == MO_EINSUM_END && d == shape->rank;
 }
 
-static bool put_dots(const mo_lower_einsum_equation *e,
-                     mo_lower_einsum_term *term)
+static bool push_ellipsis(const mo_lower_einsum_equation *e,
+                          mo_lower_einsum_term *term)
 {
     for (int label = MO_LOWER_EINSUM_LABELS - 1; label >= MO_EINSUM_ELLIPSIS;
          label--)
@@ -104,7 +104,7 @@ static bool read_output(const mo_lower_einsum_equation *e, mo_einsum_text s,
 
     while ((label = mo_einsum_take_label(&s)) >= 0)
         if (label == MO_EINSUM_ELLIPSIS) {
-            if (!put_dots(e, term))
+            if (!push_ellipsis(e, term))
                 return false;
         } else if (e->size[label] < 0 ||
                    mo_lower_einsum_term_find(term, label) >= 0 ||
@@ -114,16 +114,16 @@ static bool read_output(const mo_lower_einsum_equation *e, mo_einsum_text s,
     return label == MO_EINSUM_END;
 }
 
-/* Without an arrow: what is there once, in alphabetical order. */
-static bool guess_output(const mo_lower_einsum_equation *e, mo_einsum_text s,
-                         mo_lower_einsum_term *term)
+/* Without an arrow: the labels that occur once, in alphabetical order. */
+static bool implicit_output(const mo_lower_einsum_equation *e, mo_einsum_text s,
+                            mo_lower_einsum_term *term)
 {
     int seen[MO_EINSUM_ELLIPSIS] = { 0 };
 
     for (; s.at < s.end; s.at++)
         if (mo_einsum_is_letter(*s.at))
             seen[(int) *s.at]++;
-    if (!put_dots(e, term))
+    if (!push_ellipsis(e, term))
         return false;
     for (int label = 0; label < MO_EINSUM_ELLIPSIS; label++)
         if (seen[label] == 1 && !mo_lower_einsum_term_push(term, label))
@@ -148,7 +148,7 @@ static bool read_equation(const mo_op_site *site,
         (site->n_in > 0 && rest.at > inputs.at && rest.at[-1] == ','))
         return false;
     return equation->output.at ? read_output(e, equation->output, &e->output)
-                               : guess_output(e, inputs, &e->output);
+                               : implicit_output(e, inputs, &e->output);
 }
 
 mo_status mo_lower_einsum_parse(const mo_op_site *site, mo_arena *arena,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * einsum.h - an equation such as "b...ij,b...jk->b...ik", taken apart.
+ * einsum_equation.h - parsed einsum equation: "b...ij,b...jk->b...ik" with the
+ * strides of its terms.
  *
- * A term is a tensor whose dimensions have labels and strides.  A label that
- * stands twice in one term means its diagonal: both strides together.  The
- * dimensions behind "..." have labels of their own.  A dimension of 1 repeats:
- * its stride is 0.
+ * A term is a tensor with a label and a stride for each dimension. A label
+ * that occurs twice in one term selects its diagonal: the sum of both strides.
+ * The dimensions behind "..." have labels of their own. A dimension of 1 is
+ * repeated: its stride is 0.
  */
 #ifndef MO_EXEC_OP_EINSUM_EQUATION_H
 #define MO_EXEC_OP_EINSUM_EQUATION_H
@@ -30,7 +31,7 @@ typedef struct mo_lower_einsum_term {
 } mo_lower_einsum_term;
 
 typedef struct mo_lower_einsum_equation {
-    mo_lower_einsum_term *inputs; /* one for each of the site's */
+    mo_lower_einsum_term *inputs; /* by input of the site; of the arena */
     mo_lower_einsum_term output;
     int64_t size[MO_LOWER_EINSUM_LABELS]; /* -1: there is no such label */
 } mo_lower_einsum_equation;
@@ -39,18 +40,18 @@ mo_status mo_lower_einsum_parse(const mo_op_site *site, mo_arena *arena,
                                 mo_lower_einsum_equation *einsum,
                                 mo_error *err);
 
-/* Where a label stands in a term, or -1. */
+/* Returns the place of a label in a term, or -1. */
 int mo_lower_einsum_term_find(const mo_lower_einsum_term *term, int label);
 
-/* The stride of a label in a term, 0 where it is not there. */
+/* Returns the stride of a label in a term, 0 where it does not occur. */
 int64_t mo_lower_einsum_term_stride(const mo_lower_einsum_term *term,
                                     int label);
 
-/* One more label, behind the others; false when there is no room. */
+/* Appends a label; returns false when the term is full. */
 bool mo_lower_einsum_term_push(mo_lower_einsum_term *term, int label);
 
-/* Strides of a tensor that has the term's dimensions and lies row by row; its
- * shape. */
+/* Sets the strides of a dense tensor with the term's dimensions, row by row;
+ * returns its shape. */
 mo_shape mo_lower_einsum_term_pack(const mo_lower_einsum_equation *einsum,
                                    mo_lower_einsum_term *term);
 

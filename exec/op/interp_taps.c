@@ -17,8 +17,8 @@ typedef struct resized {
     int64_t reach;
 } resized;
 
-/* Where element x of the result lies among those of the input. */
-static float unbounded_place(const resized *r, float x)
+/* Coordinate of element x of the result in the input. */
+static float unclamped_coordinate(const resized *r, float x)
 {
     if (r->scale == 1.0f || r->in == r->out)
         return x;
@@ -37,13 +37,13 @@ static float unbounded_place(const resized *r, float x)
     }
 }
 
-/* Strange scales lead far away; everything there is the same to us, and must
- * remain an integer. */
-static float place_of(const resized *r, float x)
+/* Extreme scales lead far outside, where all coordinates have the same effect;
+ * clamped, so that they can be converted to an integer. */
+static float coordinate_of(const resized *r, float x)
 {
     const float far = 0x1p40f;
 
-    return fmaxf(-far, fminf(far, unbounded_place(r, x)));
+    return fmaxf(-far, fminf(far, unclamped_coordinate(r, x)));
 }
 
 static float round_place(const resized *r, float x)
@@ -62,13 +62,13 @@ static float round_place(const resized *r, float x)
     }
 }
 
-static int64_t clamp(int64_t i, int64_t size)
+static int64_t clamp_index(int64_t i, int64_t size)
 {
     return i < 0 ? 0 : i >= size ? size - 1 : i;
 }
 
-static void push(mo_call_interp_taps *taps, int64_t *n, int64_t index,
-                 float weight)
+static void push_tap(mo_call_interp_taps *taps, int64_t *n, int64_t index,
+                     float weight)
 {
     taps->index[*n] = index;
     taps->weight[(*n)++] = weight;
@@ -77,7 +77,7 @@ static void push(mo_call_interp_taps *taps, int64_t *n, int64_t index,
 static void push_nearest(const resized *r, float place,
                          mo_call_interp_taps *taps, int64_t *n)
 {
-    push(taps, n, clamp((int64_t) round_place(r, place), r->in), 1);
+    push_tap(taps, n, clamp_index((int64_t) round_place(r, place), r->in), 1);
 }
 
 static void push_linear_onnx(const resized *r, float place,
@@ -85,14 +85,16 @@ static void push_linear_onnx(const resized *r, float place,
 {
     float last = (float) (r->in - 1);
     float x = place < 0 ? 0 : place > last ? last : place;
-    int64_t low = clamp((int64_t) x, r->in), high = clamp(low + 1, r->in);
+    int64_t low = clamp_index((int64_t) x, r->in),
+            high = clamp_index(low + 1, r->in);
     float share = x - (float) low;
 
-    push(taps, n, low, 1 - share);
-    push(taps, n, high, share);
+    push_tap(taps, n, low, 1 - share);
+    push_tap(taps, n, high, share);
 }
 
-/* A triangle of weights around the place; what of it is outside counts not. */
+/* A triangle of weights around the coordinate; taps outside of the input are
+ * left out. */
 static void push_linear(const resized *r, float place,
                         mo_call_interp_taps *taps, int64_t *n)
 {
@@ -107,7 +109,7 @@ static void push_linear(const resized *r, float place,
 
         if (weight <= 0)
             continue;
-        push(taps, n, i, weight);
+        push_tap(taps, n, i, weight);
         sum += weight;
     }
     for (int64_t t = begin; t < *n; t++)
@@ -127,7 +129,8 @@ static void push_cubic(const resized *r, float place, mo_call_interp_taps *taps,
     };
 
     for (int i = 0; i < 4; i++)
-        push(taps, n, clamp((int64_t) floor + i - 1, r->in), weight[i]);
+        push_tap(taps, n, clamp_index((int64_t) floor + i - 1, r->in),
+                 weight[i]);
 }
 
 static int64_t most_taps(const resized *r)
@@ -162,8 +165,8 @@ static void push_taps(const resized *r, float place, mo_call_interp_taps *taps,
     }
 }
 
-/* Against aliases the triangle is made wider when any dimension shrinks. */
-static resized resize(const mo_call_interpolate *call, int d)
+/* With antialiasing the triangle is wider when any dimension shrinks. */
+static resized resize_dim(const mo_call_interpolate *call, int d)
 {
     resized r = { .call = call,
                   .scale = (float) call->scale[d],
@@ -184,7 +187,7 @@ static resized resize(const mo_call_interpolate *call, int d)
 mo_status mo_call_interp_taps_init(const mo_call_interpolate *call, int d,
                                    mo_call_interp_taps *taps, mo_error *err)
 {
-    resized r = resize(call, d);
+    resized r = resize_dim(call, d);
     int64_t n = 0;
     size_t room;
 
@@ -200,7 +203,7 @@ mo_status mo_call_interp_taps_init(const mo_call_interpolate *call, int d,
         return mo_fail_memory(err);
     }
     for (int64_t i = 0; i < r.out; i++) {
-        push_taps(&r, place_of(&r, (float) i), taps, &n);
+        push_taps(&r, coordinate_of(&r, (float) i), taps, &n);
         taps->first[i + 1] = n;
     }
     return MO_OK;

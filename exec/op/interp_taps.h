@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * taps.h - which elements of a dimension an interpolated one is made of.
+ * interp_taps.h - taps of an interpolation: the input elements and weights of
+ * each output element along a dimension.
  *
- * Places are computed in floats and by OpenVINO's formulas, so that an element
- * that is nearest by a hair is so here, too.
+ * Coordinates are computed in floats and by OpenVINO's formulas, so that ties
+ * and rounding are the same.
  */
 #ifndef MO_EXEC_OP_INTERP_TAPS_H
 #define MO_EXEC_OP_INTERP_TAPS_H
@@ -21,7 +22,8 @@ typedef struct mo_call_interp_taps {
     float *weight;
 } mo_call_interp_taps;
 
-/* For dimension d; mo_call_interp_taps_clear is harmless on zeros. */
+/* Computes the taps of dimension d; allocates the arrays, which the caller
+ * frees with mo_call_interp_taps_clear() (harmless on zeros). */
 mo_status mo_call_interp_taps_init(const mo_call_interpolate *call, int d,
                                    mo_call_interp_taps *taps, mo_error *err);
 void mo_call_interp_taps_clear(mo_call_interp_taps *taps);

@@ -25,9 +25,9 @@ static int sorted_dims(const mo_point_program *point, const mo_shape *shape,
     return n;
 }
 
-/* Does every operand go on from dimension d into the one before as if they were
- * one? */
-static bool all_go_on(const mo_point_loop_nest *loops, int n_operands, int d)
+/* Returns true when every operand continues from dimension d into the one
+ * before as if they were one. */
+static bool can_merge(const mo_point_loop_nest *loops, int n_operands, int d)
 {
     for (int i = 0; i < n_operands; i++)
         if (loops->stride[i][d] !=
@@ -44,7 +44,7 @@ static void take_out(int64_t *list, int n, int at)
 static void merge_dims(mo_point_loop_nest *loops, int n_operands)
 {
     for (int d = loops->rank - 1; d-- > 0;) {
-        if (!all_go_on(loops, n_operands, d))
+        if (!can_merge(loops, n_operands, d))
             continue;
         loops->extent[d + 1] *= loops->extent[d];
         take_out(loops->extent, loops->rank, d);

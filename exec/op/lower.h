@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lower.h - lowering: an operator becomes calls (call.h).
+ * lower.h - lowering: translation of an operator into calls (call.h).
  *
- * Which function lowers an operator stands in the column LOWERING of
- * ingest/operators.def.
+ * The function that lowers an operator is in the column LOWERING of
+ * ingest/operators.def. Lowerings are pure functions of the site; any thread
+ * may call them, each with its own arena.
  */
 #ifndef MO_EXEC_OP_LOWER_H
 #define MO_EXEC_OP_LOWER_H
@@ -14,9 +15,9 @@
 #include "exec/op/op_site.h"
 #include "exec/op/point_program.h"
 
-/* Calls in order.  Operands: 0 .. n_in - 1 are the site's inputs, then its
- * outputs, then temporaries, in that numbering.  A call reads what was there
- * before or what an earlier one wrote. */
+/* Calls in order. Operands: 0 .. n_in - 1 are the site's inputs, then its
+ * outputs, then temporaries, in that numbering. A call reads inputs or results
+ * of earlier calls. */
 typedef struct mo_lower_result {
     mo_call *calls;
     int n_calls;
@@ -24,12 +25,13 @@ typedef struct mo_lower_result {
     int n_temps;
 } mo_lower_result;
 
-/* Lowers one operator; everything lies in arena.  MO_E_SUPPORT: this type, or
- * this use of it, cannot be run; MO_E_INPUT: what it is told is wrong. */
+/* Lowers one operator; arena owns everything in *lowered. MO_E_SUPPORT: this
+ * type, or this use of it, cannot be run; MO_E_INPUT: its shapes, types or
+ * attributes are invalid. */
 typedef mo_status mo_lower_fn(const mo_op_site *site, mo_arena *arena,
                               mo_lower_result *lowered, mo_error *err);
 
-/* A row of operators.def, as far as lowering goes. */
+/* The lowering of a row of operators.def. */
 typedef struct mo_lower_entry {
     const char *type;   /* as in ingest/operator.h */
     mo_lower_fn *lower; /* NULL: cannot be run */
@@ -49,21 +51,23 @@ typedef enum mo_lower_integer_step {
 #define MO_LOWER_INPUT(i)   (1u << (i))
 #define MO_LOWER_ALL_INPUTS (~0u)
 
-/* NULL when there is no such operator to run.  The index-th for tests. */
+/* Returns the entry of an operator; NULL when it cannot be run. _at: entry
+ * number index of those that can, NULL behind the last, for tests. */
 const mo_lower_entry *mo_lower_entry_find(const char *type);
 const mo_lower_entry *mo_lower_entry_at(int index);
 
-/* Fails with MO_E_SUPPORT where there is no such operator, or a value is not
- * constant that must be. */
+/* Lowers the operator at site, after checking its constant inputs and its
+ * shapes (shape_check.h). Fails with MO_E_SUPPORT where the operator cannot be
+ * run, or an input must be constant and is not. */
 mo_status mo_lower_operator(const mo_op_site *site, mo_arena *arena,
                             mo_lower_result *lowered, mo_error *err);
 
-/* For lowerings: one more call of that kind, with room for its operands; *call
- * is valid until the next one is made. */
+/* For lowerings: adds a call of that kind with arrays for its operands; *call
+ * is owned by the arena and valid until the next one is added. */
 mo_status mo_lower_add_call(mo_lower_result *lowered, mo_arena *arena,
                             mo_call_kind kind, int n_in, int n_out,
                             mo_call **call, mo_error *err);
-/* One more temporary; its number as an operand. */
+/* Adds a temporary; *number is its operand. */
 mo_status mo_lower_add_temp(mo_lower_result *lowered, mo_arena *arena,
                             const mo_op_site *site, const mo_tensor_desc *desc,
                             int *number, mo_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/op/matmul_collapse.h"
 
-static void turn(mo_call_matmul_operand *side)
+static void transpose_operand(mo_call_matmul_operand *side)
 {
     int64_t row = side->row;
 
@@ -19,9 +19,9 @@ static void swap_sides(mo_call_matmul *f)
     f->n = m;
     f->a = f->b;
     f->b = a;
-    turn(&f->a);
-    turn(&f->b);
-    turn(&f->c);
+    transpose_operand(&f->a);
+    transpose_operand(&f->b);
+    transpose_operand(&f->c);
 }
 
 static void move_batch(mo_call_matmul *f, int to, int from)
@@ -38,8 +38,8 @@ static bool goes_on(const mo_call_matmul_operand *side, int outer, int inner,
     return side->batch[outer] == side->batch[inner] * extent;
 }
 
-/* Can the outer dimension and the one behind it be counted as one? */
-static bool are_one(const mo_call_matmul *f, int outer, int inner)
+/* Returns true when the outer dimension and the one behind it can be merged. */
+static bool can_merge(const mo_call_matmul *f, int outer, int inner)
 {
     int64_t extent = f->extent[inner];
 
@@ -48,7 +48,7 @@ static bool are_one(const mo_call_matmul *f, int outer, int inner)
            goes_on(&f->c, outer, inner, extent);
 }
 
-static void join_batches(mo_call_matmul *f)
+static void merge_batches(mo_call_matmul *f)
 {
     int n = 0;
 
@@ -57,7 +57,7 @@ static void join_batches(mo_call_matmul *f)
 
         if (f->extent[d] == 1)
             continue;
-        if (n > 0 && are_one(f, n - 1, d)) {
+        if (n > 0 && can_merge(f, n - 1, d)) {
             move_batch(f, n - 1, d);
             f->extent[n - 1] *= before;
         } else {
@@ -67,9 +67,9 @@ static void join_batches(mo_call_matmul *f)
     f->n_batch = n;
 }
 
-/* The last batches are more rows where b stays and the rows of a and c go
- * on. */
-static bool take_as_rows(mo_call_matmul *f)
+/* Turns the last batches into rows where b does not change and the rows of a
+ * and c continue. */
+static bool merge_into_rows(mo_call_matmul *f)
 {
     int d = f->n_batch - 1;
 
@@ -93,8 +93,8 @@ bool mo_call_matmul_collapse(mo_call_matmul *call)
 
     if (swapped)
         swap_sides(call);
-    join_batches(call);
-    while (take_as_rows(call))
+    merge_batches(call);
+    while (merge_into_rows(call))
         continue;
     return swapped;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * matmul.h - products in fewer words.
+ * matmul_collapse.h - canonical form of a matrix product.
  */
 #ifndef MO_EXEC_OP_MATMUL_COLLAPSE_H
 #define MO_EXEC_OP_MATMUL_COLLAPSE_H
@@ -9,8 +9,9 @@
 
 #include "exec/op/call.h"
 
-/* The same product with as few batch dimensions as will do.  A result that lies
- * column by column is told as c' = b' a', for which true is returned. */
+/* Merges batch dimensions of call, in place, as far as possible. A result
+ * stored column by column is computed as c' = b' a', for which true is
+ * returned. */
 bool mo_call_matmul_collapse(mo_call_matmul *call);
 
 #endif

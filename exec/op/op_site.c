@@ -10,8 +10,7 @@
 #include "base/json.h"
 #include "base/number.h"
 
-/* Beyond this no attribute makes sense; below it sums with dimensions are
- * safe. */
+/* Limit on attributes: below it sums with dimensions do not overflow. */
 #define MAX_ATTRIBUTE MO_MAX_ELEMENTS
 
 mo_status mo_op_site_fail(const mo_op_site *site, mo_status status,
@@ -27,8 +26,8 @@ mo_status mo_op_site_fail(const mo_op_site *site, mo_status status,
                    site->type, text);
 }
 
-/* The raw value of an attribute without the quotes around it; NULL when it is
- * absent. */
+/* Returns the raw value of an attribute without the quotes around it; NULL
+ * when it is absent. */
 static const char *find_bare(const mo_op_site *site, const char *key,
                              size_t *length)
 {
@@ -101,7 +100,7 @@ mo_status mo_op_site_attr_int(const mo_op_site *site, const char *key,
     return mo_op_site_attr_ints(site, key, fallback, value, 1, err);
 }
 
-/* What JSON has no numbers for but frameworks write all the same. */
+/* Infinities, which frameworks write although JSON has no numbers for them. */
 static bool read_infinity(const char *text, size_t length, double *value)
 {
     bool negative = length > 0 && *text == '-';

@@ -27,7 +27,8 @@ void mo_point_builder_fail(mo_point_builder *draft, mo_status status,
     draft->error = *err;
 }
 
-static int fail(mo_point_builder *draft, mo_status status, const char *why)
+static int fail_builder(mo_point_builder *draft, mo_status status,
+                        const char *why)
 {
     mo_error err = { 0 };
 
@@ -38,7 +39,7 @@ static int fail(mo_point_builder *draft, mo_status status, const char *why)
 
 /* -------------------------------------------------------------- operands -- */
 
-static bool broadcasts(const mo_shape *from, const mo_shape *to)
+static bool can_broadcast(const mo_shape *from, const mo_shape *to)
 {
     int skipped = to->rank - from->rank;
 
@@ -71,8 +72,8 @@ int mo_point_builder_operand(mo_point_builder *draft, int tensor,
 
     assert(point->n_steps == 0); /* registers of steps come behind */
     if (point->n_operands == MO_POINT_MAX_OPERANDS)
-        return fail(draft, MO_E_SUPPORT, "has too many inputs");
-    if (!broadcasts(&from->shape, &draft->desc.shape))
+        return fail_builder(draft, MO_E_SUPPORT, "has too many inputs");
+    if (!can_broadcast(&from->shape, &draft->desc.shape))
         return refuse_shape(draft, from);
     operand->elem = from->elem;
     operand->access =
@@ -95,8 +96,8 @@ int mo_point_builder_operand_along(mo_point_builder *draft, int tensor,
     return mo_point_builder_operand(draft, tensor, &padded);
 }
 
-/* As PaddlePaddle has it: dimensions of 1 at the end do not count, and axis
- * says where the first one stands; by itself, so that the last ones meet. */
+/* PaddlePaddle's broadcasting: trailing dimensions of 1 do not count, and axis
+ * is the place of the first dimension; by default the last ones are aligned. */
 static int paddle_input(mo_point_builder *draft, int i)
 {
     const mo_op_site *site = draft->site;
@@ -120,7 +121,7 @@ int mo_point_builder_input(mo_point_builder *draft, int i)
     const mo_op_site *site = draft->site;
 
     if (i >= site->n_in)
-        return fail(draft, MO_E_INPUT, "has too few inputs");
+        return fail_builder(draft, MO_E_INPUT, "has too few inputs");
     if (mo_op_site_attr_equals(site, "auto_broadcast", "none") &&
         !mo_shape_equal(&site->in[i].shape, &draft->desc.shape))
         return refuse_shape(draft, &site->in[i]);
@@ -132,34 +133,37 @@ int mo_point_builder_input(mo_point_builder *draft, int i)
 
 /* ----------------------------------------------------------------- steps -- */
 
-static int push(mo_point_builder *draft, mo_point_step step)
+static int push_step(mo_point_builder *draft, mo_point_step step)
 {
     int reg = mo_point_push_step(&draft->point, step);
 
-    return reg >= 0 ? reg : fail(draft, MO_E_SUPPORT, "has too many steps");
+    return reg >= 0 ? reg
+                    : fail_builder(draft, MO_E_SUPPORT, "has too many steps");
 }
 
 int mo_point_builder_unary(mo_point_builder *draft, mo_point_op op, int a)
 {
-    return push(draft, (mo_point_step){ .op = op, .a = a });
+    return push_step(draft, (mo_point_step){ .op = op, .a = a });
 }
 
 int mo_point_builder_unary_params(mo_point_builder *draft, mo_point_op op,
                                   int a, double x, double y)
 {
-    return push(draft, (mo_point_step){ .op = op, .a = a, .x = x, .y = y });
+    return push_step(draft,
+                     (mo_point_step){ .op = op, .a = a, .x = x, .y = y });
 }
 
 int mo_point_builder_binary(mo_point_builder *draft, mo_point_op op, int a,
                             int b)
 {
-    return push(draft, (mo_point_step){ .op = op, .a = a, .b = b });
+    return push_step(draft, (mo_point_step){ .op = op, .a = a, .b = b });
 }
 
 int mo_point_builder_ternary(mo_point_builder *draft, mo_point_op op, int a,
                              int b, int c)
 {
-    return push(draft, (mo_point_step){ .op = op, .a = a, .b = b, .c = c });
+    return push_step(draft,
+                     (mo_point_step){ .op = op, .a = a, .b = b, .c = c });
 }
 
 bool mo_point_builder_is_real(const mo_point_builder *draft, int reg)
@@ -182,25 +186,25 @@ int mo_point_builder_to_integer(mo_point_builder *draft, int reg)
     return mo_point_builder_unary(draft, MO_POINT_TRUNCATE, reg);
 }
 
-static bool is_truth(const mo_point_builder *draft, int reg)
+static bool is_boolean(const mo_point_builder *draft, int reg)
 {
     const mo_point_program *point = &draft->point;
 
     return reg < point->n_operands && point->operands[reg].elem == MO_ELEM_BOOL;
 }
 
-/* Whatever is not 0; the 0 comes from a range of nothing else.  NaN is not 0,
- * nor is it what it was bounded to. */
+/* 1 where reg is not 0; the 0 is made by clamping to 0. NaN is not 0: it
+ * differs from what it is clamped to. */
 int mo_point_builder_to_bool(mo_point_builder *draft, int reg)
 {
     int zero;
 
-    if (draft->status != MO_OK || is_truth(draft, reg))
+    if (draft->status != MO_OK || is_boolean(draft, reg))
         return reg;
     if (!mo_point_builder_is_real(draft, reg))
-        return push(draft, (mo_point_step){ .op = MO_POINT_I_WRAP,
-                                            .a = reg,
-                                            .elem = MO_ELEM_BOOL });
+        return push_step(draft, (mo_point_step){ .op = MO_POINT_I_WRAP,
+                                                 .a = reg,
+                                                 .elem = MO_ELEM_BOOL });
     zero = mo_point_builder_unary_params(draft, MO_POINT_CLAMP, reg, 0, 0);
     return mo_point_builder_binary(draft, MO_POINT_NOT_EQUAL, reg, zero);
 }
@@ -215,7 +219,7 @@ void mo_point_builder_store(mo_point_builder *draft, int reg)
                                : mo_point_builder_to_integer(draft, reg);
 }
 
-/* Is every dimension of the result that of some operand? */
+/* Returns true when every dimension of the result is that of some operand. */
 static bool makes_its_shape(const mo_point_builder *draft)
 {
     const mo_shape *shape = &draft->desc.shape;
@@ -233,10 +237,11 @@ static bool makes_its_shape(const mo_point_builder *draft)
     return true;
 }
 
-static mo_status check(mo_point_builder *draft, mo_error *err)
+static mo_status check_program(mo_point_builder *draft, mo_error *err)
 {
     if (draft->status == MO_OK && !makes_its_shape(draft))
-        fail(draft, MO_E_INPUT, "its inputs are smaller than its output");
+        fail_builder(draft, MO_E_INPUT,
+                     "its inputs are smaller than its output");
     if (draft->status != MO_OK && err)
         *err = draft->error;
     return draft->status;
@@ -247,7 +252,7 @@ mo_status mo_point_builder_finish_call(mo_point_builder *draft, mo_arena *arena,
 {
     int n = draft->point.n_operands;
     mo_call *call;
-    mo_status status = check(draft, err);
+    mo_status status = check_program(draft, err);
 
     if (status == MO_OK)
         status =
@@ -264,7 +269,7 @@ mo_status mo_point_builder_finish_epilogue(mo_point_builder *draft,
                                            mo_arena *arena, mo_call *call,
                                            mo_error *err)
 {
-    mo_status status = check(draft, err);
+    mo_status status = check_program(draft, err);
     mo_point_program *after;
 
     if (status != MO_OK)

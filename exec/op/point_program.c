@@ -68,17 +68,17 @@ mo_point_access mo_point_access_broadcast(const mo_shape *from,
     return access;
 }
 
-/* Dimensions of an access, taken from the last one on: as many elements at a
- * time as are wanted. */
+/* Iterator over the dimensions of an access, from the last one on, that yields
+ * a given number of elements at a time. */
 typedef struct taking {
     const mo_point_access *access;
     const mo_shape *shape;
-    int next;       /* the dimension to look at after this one */
-    int64_t left;   /* elements that are left of this one */
+    int next;       /* the next dimension to take */
+    int64_t left;   /* elements left of this one */
     int64_t stride; /* between them */
 } taking;
 
-static bool take_next(taking *t)
+static bool next_dim(taking *t)
 {
     while (t->next >= 0 && t->shape->dims[t->next] == 1)
         t->next--;
@@ -89,12 +89,12 @@ static bool take_next(taking *t)
     return true;
 }
 
-/* The one before goes on where this one ends. */
-static bool take_more(taking *t)
+/* Merges the dimension before, if it continues this one. */
+static bool merge_dim(taking *t)
 {
     int64_t left = t->left, stride = t->stride;
 
-    if (!take_next(t) || t->stride != stride * left)
+    if (!next_dim(t) || t->stride != stride * left)
         return false;
     t->left *= left;
     t->stride = stride;
@@ -113,10 +113,10 @@ bool mo_point_access_reshape(const mo_point_access *access,
 
         if (wanted == 1)
             continue;
-        if (wanted == 0 || (t.left == 1 && !take_next(&t)))
+        if (wanted == 0 || (t.left == 1 && !next_dim(&t)))
             return false;
         while (t.left < wanted)
-            if (!take_more(&t))
+            if (!merge_dim(&t))
                 return false;
         if (t.left % wanted != 0)
             return false;
@@ -177,8 +177,8 @@ int mo_point_push_step(mo_point_program *point, mo_point_step step)
     return point->n_operands + point->n_steps++;
 }
 
-/* Registers of a program as they are numbered in another one that it becomes a
- * part of. */
+/* Renumbering of the registers of a program that becomes a part of another
+ * one. */
 typedef struct renaming {
     int operands;   /* how many it had */
     int first;      /* its operands begin here */
@@ -225,8 +225,8 @@ static bool add_operands(const mo_point_program *from, int except,
     return true;
 }
 
-/* Is what a register holds always 0 or 1? */
-static bool is_truth(const mo_point_program *point, int reg)
+/* Returns true when a register always holds 0 or 1. */
+static bool is_boolean(const mo_point_program *point, int reg)
 {
     mo_point_op op;
 
@@ -238,15 +238,16 @@ static bool is_truth(const mo_point_program *point, int reg)
            (op >= MO_POINT_I_EQUAL && op <= MO_POINT_I_GREATER_EQUAL);
 }
 
-/* Register reg as it would be read back after having been stored; -1 when there
- * is no room.  Reals of a program that is not wide are floats already. */
-static int add_storing(mo_point_program *point, int reg, mo_elem stored)
+/* Appends the rounding of register reg to its stored type; returns its
+ * register, -1 when there is no room. Reals of a program that is not wide are
+ * floats already. */
+static int push_rounding(mo_point_program *point, int reg, mo_elem stored)
 {
     bool real = mo_elem_is_float(stored);
 
     if (stored == MO_ELEM_F64 || stored == MO_ELEM_I64 ||
         stored == MO_ELEM_U64 ||
-        (stored == MO_ELEM_BOOL && is_truth(point, reg)) ||
+        (stored == MO_ELEM_BOOL && is_boolean(point, reg)) ||
         (stored == MO_ELEM_F32 && !mo_point_is_wide(point, stored)))
         return reg;
     return mo_point_push_step(
@@ -270,7 +271,7 @@ bool mo_point_fuse(const mo_point_program *first, mo_elem stored,
     if (!add_steps(first, &one, joined))
         return false;
     two.given =
-        add_storing(joined, rename_register(&one, first->result), stored);
+        push_rounding(joined, rename_register(&one, first->result), stored);
     two.first_step = joined->n_operands + joined->n_steps;
     if (two.given < 0 || !add_steps(second, &two, joined))
         return false;

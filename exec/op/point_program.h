@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * point.h - a little program that makes one element of its result from one
- * element of each operand.
+ * point_program.h - pointwise programs: straight-line code that computes one
+ * element of the result from one element of each operand.
  *
- * All elementwise operators are such programs, and so is a whole fused group of
- * them; behind a product or a convolution one serves as its epilogue.  Steps
- * work on registers: operands first, then the results of the steps before.  A
- * register holds a real or an int64 (booleans are 0 and 1).  Reals are floats,
+ * All elementwise operators are such programs, and so is a whole fused group
+ * of them; behind a product or a convolution one is its epilogue. Steps work
+ * on registers: operands first, then the results of the steps before. A
+ * register holds a real or an int64 (booleans are 0 and 1). Reals are floats,
  * or doubles where the program is wide (an operand or the result is f64).
  */
 #ifndef MO_EXEC_OP_POINT_PROGRAM_H
@@ -39,9 +39,9 @@ enum {
     MO_POINT_MAX_REGISTERS = MO_POINT_MAX_OPERANDS + MO_POINT_MAX_STEPS
 };
 
-/* Where the element of an operand is that belongs to one of the result:
- * offset + sum over d of index[d] * stride[d], in elements; stride 0 repeats.
- * Dimensions are the result's. */
+/* Address of an operand's element for an element of the result: offset + sum
+ * over d of index[d] * stride[d], in elements; stride 0 repeats. Dimensions
+ * are the result's. */
 typedef struct mo_point_access {
     int64_t offset, stride[MO_MAX_RANK];
 } mo_point_access;
@@ -60,55 +60,57 @@ typedef struct mo_point_program {
                       any order of its dimensions */
 } mo_point_program;
 
-/* What a step takes and gives: how many registers, and which are reals. */
+/* Signature of a step: number of registers, and which are reals. */
 typedef struct mo_point_signature {
     int arity;
     bool a_real, b_real; /* c is like b */
-    bool real;           /* what it gives */
+    bool real;           /* the result */
 } mo_point_signature;
 
 mo_point_signature mo_point_op_signature(mo_point_op op);
 
-/* Rows of a tensor of that shape, as it lies; and from, repeated along what it
- * lacks in to as numpy aligns them (from must broadcast to to). */
+/* Return the access of a dense tensor of that shape; of from broadcast to to
+ * as numpy aligns them (from must broadcast to to). */
 mo_point_access mo_point_access_dense(const mo_shape *shape);
 mo_point_access mo_point_access_broadcast(const mo_shape *from,
                                           const mo_shape *to);
 
-/* The same places, told over another shape of as many elements in the same
- * order; false when they cannot be. */
+/* Expresses an access over another shape of as many elements in the same
+ * order; returns false when that is impossible. */
 bool mo_point_access_reshape(const mo_point_access *access,
                              const mo_shape *from, const mo_shape *to,
                              mo_point_access *result);
 
-/* Do they go to the same places over a shape? */
+/* Returns true when both give the same addresses over a shape. */
 bool mo_point_access_equal(const mo_point_access *a, const mo_point_access *b,
                            const mo_shape *shape);
 
-/* Does a register hold a real? */
+/* Returns true when a register holds a real. */
 bool mo_point_register_is_real(const mo_point_program *point, int reg);
 
-/* Reals are doubles: some operand, or the result's type, is f64. */
+/* Returns true when reals are doubles: some operand, or the result's type, is
+ * f64. */
 bool mo_point_is_wide(const mo_point_program *point, mo_elem result);
 
-/* Marks the registers that the result depends on; used begins as false. */
+/* Liveness: marks the registers that the result depends on; the caller clears
+ * used. */
 void mo_point_mark_live(const mo_point_program *point,
                         bool used[MO_POINT_MAX_REGISTERS]);
 
-/* One more step; its register, or -1 when the program is full. */
+/* Appends a step; returns its register, or -1 when the program is full. */
 int mo_point_push_step(mo_point_program *point, mo_point_step step);
 
 /*
- * One program out of two: where second reads operand at, it is given what first
- * computes, rounded to the type in which first was stored.  The operands are
- * first's, then second's without that one.  False when it does not fit; *joined
- * may be neither.  The accesses of second must be over the same shape.
+ * Fuses two programs: operand at of second becomes the result of first,
+ * rounded to the type in which first was stored. The operands are first's,
+ * then second's without that one. Returns false when it does not fit; *joined
+ * may be neither of them. The accesses of second must be over the same shape.
  */
 bool mo_point_fuse(const mo_point_program *first, mo_elem stored,
                    const mo_point_program *second, int at,
                    mo_point_program *joined);
 
-/* Operand drop, which is the same as operand keep (a lower number), goes. */
+/* Removes operand drop, which equals operand keep (a lower number). */
 void mo_point_unify_operands(mo_point_program *point, int keep, int drop);
 
 #endif

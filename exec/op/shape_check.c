@@ -64,7 +64,7 @@ static bool is_within(mo_infer_rule_arity count, int n)
     return n >= count.min && n <= count.max;
 }
 
-/* Some graphs leave inputs out that their shapes make superfluous. */
+/* Some graphs omit inputs that their shapes make redundant. */
 static const mo_infer_rule *find_rule(const mo_op_site *site)
 {
     const mo_infer_rule *rule = mo_infer_rule_find(site->type);

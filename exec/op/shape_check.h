@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rule.h - sites in the eyes of the rules that derive shapes.
+ * shape_check.h - check of a site's shapes against the shape rules
+ * (ingest/infer/rule.h).
  *
- * What an operator makes of the shapes it is given is written down once, in
- * ingest/infer/infer.  Here it is asked whether the shapes that a graph claims
- * are true, before anything is computed from them.
+ * The shapes that a graph claims are verified before a call is built from
+ * them.
  */
 #ifndef MO_EXEC_OP_SHAPE_CHECK_H
 #define MO_EXEC_OP_SHAPE_CHECK_H
@@ -14,14 +14,15 @@
 #include "exec/op/op_site.h"
 #include "ingest/infer/rule.h"
 
-/* The site for a rule; of constant inputs in the set values, their values, too.
- * Everything lies in arena. */
+/* Fills *op with the site for a rule, and with the values of those constant
+ * inputs that are in the set values. arena owns all of it. */
 mo_status mo_op_site_rule_op(const mo_op_site *site, unsigned values,
                              mo_arena *arena, mo_infer_rule_op *op,
                              mo_error *err);
 
-/* Fails where the rule for this operator makes other shapes than the outputs
- * have.  Where there is no rule, or it cannot tell, nothing is checked. */
+/* Fails where the rule of this operator gives other shapes than the outputs
+ * have. Where there is no rule, or it needs unknown values, nothing is
+ * checked. */
 mo_status mo_op_site_check_shapes(const mo_op_site *site, mo_arena *arena,
                                   mo_error *err);
 

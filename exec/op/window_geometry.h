@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep.h - windows in any number of spatial dimensions, as if there were
- * always three.
+ * window_geometry.h - sliding windows in one to three spatial dimensions as
+ * windows in three.
  */
 #ifndef MO_EXEC_OP_WINDOW_GEOMETRY_H
 #define MO_EXEC_OP_WINDOW_GEOMETRY_H
 
 #include "exec/op/call.h"
 
-/* The same in three dimensions; those that are missing are ones in front. */
+/* Returns the window with leading dimensions of 1 up to three. */
 mo_call_window mo_call_window_to_3d(const mo_call_window *sweep);
 
-/* Of its in, out or kernel: how many elements that is. */
+/* Returns the number of elements: the product of in, out or kernel. */
 static inline int64_t
 mo_call_window_volume(const int64_t dims[MO_CALL_MAX_SPATIAL])
 {

@@ -1,12 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lowering of activations and other unary operators: one step on one tensor,
+ * with or without parameters.
+ */
 #include <math.h>
 
 #include "exec/op/point_builder.h"
 #include "exec/op/lower/lowerings.h"
 
-/* A number that is input i, or an attribute where there is no such input. */
-static double number(mo_point_builder *draft, int i, const char *key,
-                     double fallback)
+/* A real function of an integer, rounded to the nearest integer. */
+static int round_real_step(mo_point_builder *draft, mo_point_op op, int x)
+{
+    int curve =
+        mo_point_builder_unary(draft, op, mo_point_builder_to_real(draft, x));
+
+    return mo_point_builder_unary(draft, MO_POINT_ROUND_AWAY, curve);
+}
+
+mo_status mo_lower_unary(const mo_op_site *site, mo_arena *arena,
+                         mo_lower_result *lowered, mo_error *err)
+{
+    mo_point_builder draft = mo_point_builder_init(site);
+    const mo_lower_entry *op = mo_lower_entry_find(site->type);
+    int x = mo_point_builder_input(&draft, 0);
+
+    if (mo_point_builder_is_real(&draft, x))
+        x = mo_point_builder_unary(&draft, op->on_reals, x);
+    else if (op->on_integers == MO_POINT_AS_REAL)
+        x = round_real_step(&draft, op->on_reals, x);
+    else if (op->on_integers != MO_POINT_KEEP)
+        x = mo_point_builder_unary(&draft, (mo_point_op) op->on_integers, x);
+    mo_point_builder_store(&draft, x);
+    return mo_point_builder_finish_call(&draft, arena, lowered, err);
+}
+
+/* ---- with parameters */
+
+/* Reads a parameter: input i, or an attribute where there is no such input. */
+static double read_parameter(mo_point_builder *draft, int i, const char *key,
+                             double fallback)
 {
     const mo_op_site *site = draft->site;
     double value = fallback;
@@ -20,16 +52,16 @@ static double number(mo_point_builder *draft, int i, const char *key,
     return value;
 }
 
-static double attribute(mo_point_builder *draft, const char *key,
-                        double fallback)
+static double read_attribute(mo_point_builder *draft, const char *key,
+                             double fallback)
 {
-    return number(draft, draft->site->n_in, key, fallback);
+    return read_parameter(draft, draft->site->n_in, key, fallback);
 }
 
-/* One step with two numbers on input 0, as a real. */
-static mo_status end_with(mo_point_builder *draft, mo_point_op op, double x,
-                          double y, mo_arena *arena, mo_lower_result *lowered,
-                          mo_error *err)
+/* One step with two parameters on input 0, as a real. */
+static mo_status finish_step(mo_point_builder *draft, mo_point_op op, double x,
+                             double y, mo_arena *arena,
+                             mo_lower_result *lowered, mo_error *err)
 {
     int in = mo_point_builder_to_real(draft, mo_point_builder_input(draft, 0));
 
@@ -38,9 +70,10 @@ static mo_status end_with(mo_point_builder *draft, mo_point_op op, double x,
     return mo_point_builder_finish_call(draft, arena, lowered, err);
 }
 
-/* The bounds are in order, as far as there are any. */
-static mo_status clamp(mo_point_builder *draft, double least, double most,
-                       mo_arena *arena, mo_lower_result *lowered, mo_error *err)
+/* Fails when the bounds are out of order. */
+static mo_status finish_clamp(mo_point_builder *draft, double least,
+                              double most, mo_arena *arena,
+                              mo_lower_result *lowered, mo_error *err)
 {
     int x = mo_point_builder_input(draft, 0);
     bool real = mo_point_builder_is_real(draft, x);
@@ -58,10 +91,10 @@ mo_status mo_lower_clamp(const mo_op_site *site, mo_arena *arena,
                          mo_lower_result *lowered, mo_error *err)
 {
     mo_point_builder draft = mo_point_builder_init(site);
-    double least = attribute(&draft, "min", -INFINITY);
-    double most = attribute(&draft, "max", INFINITY);
+    double least = read_attribute(&draft, "min", -INFINITY);
+    double most = read_attribute(&draft, "max", INFINITY);
 
-    return clamp(&draft, least, most, arena, lowered, err);
+    return finish_clamp(&draft, least, most, arena, lowered, err);
 }
 
 mo_status mo_lower_relu6(const mo_op_site *site, mo_arena *arena,
@@ -69,7 +102,7 @@ mo_status mo_lower_relu6(const mo_op_site *site, mo_arena *arena,
 {
     mo_point_builder draft = mo_point_builder_init(site);
 
-    return clamp(&draft, 0, 6, arena, lowered, err);
+    return finish_clamp(&draft, 0, 6, arena, lowered, err);
 }
 
 mo_status mo_lower_round(const mo_op_site *site, mo_arena *arena,
@@ -90,21 +123,22 @@ mo_status mo_lower_elu(const mo_op_site *site, mo_arena *arena,
                        mo_lower_result *lowered, mo_error *err)
 {
     mo_point_builder draft = mo_point_builder_init(site);
-    double alpha = attribute(&draft, "alpha", 1);
+    double alpha = read_attribute(&draft, "alpha", 1);
 
-    return end_with(&draft, MO_POINT_ELU, alpha, 0, arena, lowered, err);
+    return finish_step(&draft, MO_POINT_ELU, alpha, 0, arena, lowered, err);
 }
 
-/* OpenVINO gives its numbers as inputs; without them they are those of the
- * paper that invented it (Klambauer et al., 2017). */
+/* OpenVINO gives the parameters as inputs; the defaults are those of the paper
+ * (Klambauer et al., 2017). */
 mo_status mo_lower_selu(const mo_op_site *site, mo_arena *arena,
                         mo_lower_result *lowered, mo_error *err)
 {
     mo_point_builder draft = mo_point_builder_init(site);
-    double alpha = number(&draft, 1, "alpha", 1.6732632423543772);
-    double lambda = number(&draft, 2, "gamma", 1.0507009873554805);
+    double alpha = read_parameter(&draft, 1, "alpha", 1.6732632423543772);
+    double lambda = read_parameter(&draft, 2, "gamma", 1.0507009873554805);
 
-    return end_with(&draft, MO_POINT_SELU, alpha, lambda, arena, lowered, err);
+    return finish_step(&draft, MO_POINT_SELU, alpha, lambda, arena, lowered,
+                       err);
 }
 
 mo_status mo_lower_leaky_relu(const mo_op_site *site, mo_arena *arena,
@@ -114,18 +148,19 @@ mo_status mo_lower_leaky_relu(const mo_op_site *site, mo_arena *arena,
     const char *key = mo_op_site_has_attr(site, "negative_slope")
                           ? "negative_slope"
                           : "alpha";
-    double slope = attribute(&draft, key, 0.01);
+    double slope = read_attribute(&draft, key, 0.01);
 
-    return end_with(&draft, MO_POINT_LEAKY_RELU, slope, 0, arena, lowered, err);
+    return finish_step(&draft, MO_POINT_LEAKY_RELU, slope, 0, arena, lowered,
+                       err);
 }
 
 mo_status mo_lower_swish(const mo_op_site *site, mo_arena *arena,
                          mo_lower_result *lowered, mo_error *err)
 {
     mo_point_builder draft = mo_point_builder_init(site);
-    double beta = number(&draft, 1, "beta", 1);
+    double beta = read_parameter(&draft, 1, "beta", 1);
 
-    return end_with(&draft, MO_POINT_SWISH, beta, 0, arena, lowered, err);
+    return finish_step(&draft, MO_POINT_SWISH, beta, 0, arena, lowered, err);
 }
 
 mo_status mo_lower_gelu(const mo_op_site *site, mo_arena *arena,
@@ -135,19 +170,19 @@ mo_status mo_lower_gelu(const mo_op_site *site, mo_arena *arena,
     bool tanh = mo_op_site_attr_equals(site, "approximation_mode", "tanh") ||
                 mo_op_site_attr_equals(site, "approximate", "tanh");
 
-    return end_with(&draft, tanh ? MO_POINT_GELU_TANH : MO_POINT_GELU_ERF, 0, 0,
-                    arena, lowered, err);
+    return finish_step(&draft, tanh ? MO_POINT_GELU_TANH : MO_POINT_GELU_ERF, 0,
+                       0, arena, lowered, err);
 }
 
 mo_status mo_lower_hard_sigmoid(const mo_op_site *site, mo_arena *arena,
                                 mo_lower_result *lowered, mo_error *err)
 {
     mo_point_builder draft = mo_point_builder_init(site);
-    double alpha = number(&draft, 1, "alpha", 0.2);
-    double beta = number(&draft, 2, "beta", 0.5);
+    double alpha = read_parameter(&draft, 1, "alpha", 0.2);
+    double beta = read_parameter(&draft, 2, "beta", 0.5);
 
-    return end_with(&draft, MO_POINT_HARD_SIGMOID, alpha, beta, arena, lowered,
-                    err);
+    return finish_step(&draft, MO_POINT_HARD_SIGMOID, alpha, beta, arena,
+                       lowered, err);
 }
 
 mo_status mo_lower_rsqrt(const mo_op_site *site, mo_arena *arena,

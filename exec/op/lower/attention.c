@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ScaledDotProductAttention: query [..., L, E], key [..., S, E], value
- * [..., S, Ev], perhaps a mask that broadcasts to [..., L, S] and a scale.
+ * Lowering of ScaledDotProductAttention: query [..., L, E], key [..., S, E],
+ * value [..., S, Ev], perhaps a mask that broadcasts to [..., L, S] and a
+ * scale.
  */
 #include <math.h>
 #include <string.h>
 
 #include "exec/op/lower/lowerings.h"
 
-/* Strides over the batches of the result of a tensor with that many dimensions
- * before its last two. */
-static bool spread(const mo_shape *shape, const mo_call_attention *c,
-                   int64_t strides[MO_CALL_MATMUL_MAX_BATCH])
+/* Fills the strides of a tensor, with that many dimensions before its last
+ * two, over the batches of the result. */
+static bool fill_batch_strides(const mo_shape *shape,
+                               const mo_call_attention *c,
+                               int64_t strides[MO_CALL_MATMUL_MAX_BATCH])
 {
     mo_point_access rows = mo_point_access_dense(shape);
     int own = shape->rank - 2, missing = c->n_batch - own;
@@ -53,8 +55,10 @@ static bool fill_shapes(const mo_op_site *site, mo_call_attention *c)
     c->v_row = c->out_row = c->v_width;
     return from_end(k, 1) == c->width && from_end(v, 2) == c->keys &&
            from_end(out, 2) == c->queries && from_end(out, 1) == c->v_width &&
-           spread(q, c, c->q_batch) && spread(k, c, c->k_batch) &&
-           spread(v, c, c->v_batch) && spread(out, c, c->out_batch);
+           fill_batch_strides(q, c, c->q_batch) &&
+           fill_batch_strides(k, c, c->k_batch) &&
+           fill_batch_strides(v, c, c->v_batch) &&
+           fill_batch_strides(out, c, c->out_batch);
 }
 
 /* A mask of one number, whatever its rank, changes nothing unless it is
@@ -76,7 +80,7 @@ static bool fill_mask(const mo_shape *mask, mo_call_attention *c)
     c->mask_column = columns == 1 ? 0 : 1;
     return (rows == 1 || rows == c->queries) &&
            (columns == 1 || columns == c->keys) &&
-           spread(&whole, c, c->mask_batch);
+           fill_batch_strides(&whole, c, c->mask_batch);
 }
 
 static mo_status read_scale(const mo_op_site *site, mo_call_attention *c,

@@ -2,9 +2,9 @@
 #include "exec/op/point_builder.h"
 #include "exec/op/lower/lowerings.h"
 
-/* Of two registers; both are reals if one is. */
-static int combine(mo_point_builder *draft, mo_point_op on_reals,
-                   mo_point_op on_integers, int a, int b)
+/* Combines two registers; both are converted to reals if one is. */
+static int combine_registers(mo_point_builder *draft, mo_point_op on_reals,
+                             mo_point_op on_integers, int a, int b)
 {
     if (!mo_point_builder_is_real(draft, a) &&
         !mo_point_builder_is_real(draft, b))
@@ -14,10 +14,10 @@ static int combine(mo_point_builder *draft, mo_point_op on_reals,
                                    mo_point_builder_to_real(draft, b));
 }
 
-/* The inputs, min to max of them, one after the other from the left. */
-static mo_status combine_all(const mo_op_site *site, mo_point_op on_integers,
-                             int min, int max, mo_arena *arena,
-                             mo_lower_result *lowered, mo_error *err)
+/* Combines the inputs, min to max of them, from left to right. */
+static mo_status combine_inputs(const mo_op_site *site, mo_point_op on_integers,
+                                int min, int max, mo_arena *arena,
+                                mo_lower_result *lowered, mo_error *err)
 {
     mo_status status = mo_op_site_check_arity(site, min, max, 1, err);
     mo_point_builder draft = mo_point_builder_init(site);
@@ -29,7 +29,7 @@ static mo_status combine_all(const mo_op_site *site, mo_point_op on_integers,
     for (int i = 0; i < site->n_in; i++)
         mo_point_builder_input(&draft, i);
     for (int i = 1; i < draft.point.n_operands; i++)
-        result = combine(&draft, on_reals, on_integers, result, i);
+        result = combine_registers(&draft, on_reals, on_integers, result, i);
     mo_point_builder_store(&draft, result);
     return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
@@ -42,15 +42,15 @@ static mo_point_op integer_step(const mo_op_site *site)
 mo_status mo_lower_binary(const mo_op_site *site, mo_arena *arena,
                           mo_lower_result *lowered, mo_error *err)
 {
-    return combine_all(site, integer_step(site), 2, 2, arena, lowered, err);
+    return combine_inputs(site, integer_step(site), 2, 2, arena, lowered, err);
 }
 
 /* Sums, products, maxima and minima may be of more than two. */
 mo_status mo_lower_variadic(const mo_op_site *site, mo_arena *arena,
                             mo_lower_result *lowered, mo_error *err)
 {
-    return combine_all(site, integer_step(site), 1, MO_POINT_MAX_OPERANDS,
-                       arena, lowered, err);
+    return combine_inputs(site, integer_step(site), 1, MO_POINT_MAX_OPERANDS,
+                          arena, lowered, err);
 }
 
 mo_status mo_lower_divide(const mo_op_site *site, mo_arena *arena,
@@ -60,7 +60,7 @@ mo_status mo_lower_divide(const mo_op_site *site, mo_arena *arena,
 
     if (!mo_op_site_attr_bool(site, "m_pythondiv", true))
         on_integers = MO_POINT_I_DIVIDE;
-    return combine_all(site, on_integers, 2, 2, arena, lowered, err);
+    return combine_inputs(site, on_integers, 2, 2, arena, lowered, err);
 }
 
 /* ----------------------------------------------------------- true, false -- */
@@ -107,7 +107,7 @@ static mo_status check_bits(const mo_op_site *site, int n_in, mo_error *err)
     return status;
 }
 
-/* Of booleans, bits are what is true. */
+/* Of booleans, the bitwise negation is the logical one. */
 mo_status mo_lower_bitwise_not(const mo_op_site *site, mo_arena *arena,
                                mo_lower_result *lowered, mo_error *err)
 {
@@ -145,7 +145,7 @@ mo_status mo_lower_bitwise(const mo_op_site *site, mo_arena *arena,
 
 /* --------------------------------------------------------------- special -- */
 
-/* Powers that need no logarithm.  Returns false when this is none. */
+/* Powers without a logarithm. Returns false when exponent is none of them. */
 static bool plain_power(mo_point_builder *draft, int x, double exponent,
                         int *result)
 {
@@ -171,7 +171,7 @@ static bool plain_power(mo_point_builder *draft, int x, double exponent,
     return true;
 }
 
-/* With a constant exponent there may be a shorter way. */
+/* A constant exponent may have a cheaper program. */
 mo_status mo_lower_power(const mo_op_site *site, mo_arena *arena,
                          mo_lower_result *lowered, mo_error *err)
 {
@@ -210,7 +210,7 @@ mo_status mo_lower_prelu(const mo_op_site *site, mo_arena *arena,
     else
         y = mo_point_builder_operand(&draft, 1, slope);
     x = mo_point_builder_to_real(&draft, x);
-    mo_point_builder_store(
-        &draft, combine(&draft, MO_POINT_PRELU, MO_POINT_PRELU, x, y));
+    mo_point_builder_store(&draft, combine_registers(&draft, MO_POINT_PRELU,
+                                                     MO_POINT_PRELU, x, y));
     return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }

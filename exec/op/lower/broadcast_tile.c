@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Broadcast and Tile.
+ * Lowering of Broadcast and Tile.
  */
 #include "exec/op/copy_builder.h"
 #include "exec/op/lower/lowerings.h"
 
-/* mode "explicit": on[d] is told by the third input. */
-static mo_status lay_by_axes(const mo_op_site *site, int on[MO_MAX_RANK],
-                             mo_error *err)
+/* mode "explicit": the third input gives on[d]. */
+static mo_status align_by_axes(const mo_op_site *site, int on[MO_MAX_RANK],
+                               mo_error *err)
 {
     int64_t axes[MO_MAX_RANK];
     int rank = site->in[0].shape.rank, count = 0;
@@ -23,10 +23,10 @@ static mo_status lay_by_axes(const mo_op_site *site, int on[MO_MAX_RANK],
     return status;
 }
 
-/* on[d] = the output's dimension on which the input's dimension d is laid: on
- * the last ones, PaddlePaddle from a given one on. */
-static mo_status lay_in_order(const mo_op_site *site, int on[MO_MAX_RANK],
-                              mo_error *err)
+/* on[d] = the output's dimension of the input's dimension d: the last ones,
+ * PaddlePaddle's from a given one on. */
+static mo_status align_in_order(const mo_op_site *site, int on[MO_MAX_RANK],
+                                mo_error *err)
 {
     int rank = site->in[0].shape.rank, room = site->out[0].shape.rank - rank;
     int64_t first = -1;
@@ -63,9 +63,9 @@ mo_status mo_lower_broadcast(const mo_op_site *site, mo_arena *arena,
         return status;
     if (mo_op_site_attr_equals(site, "mode", "explicit") ||
         mo_op_site_attr_equals(site, "mode", "none"))
-        status = lay_by_axes(site, on, err);
+        status = align_by_axes(site, on, err);
     else
-        status = lay_in_order(site, on, err);
+        status = align_in_order(site, on, err);
     if (status != MO_OK)
         return status;
     mo_lower_copy_strides(in, strides);
@@ -80,8 +80,8 @@ mo_status mo_lower_broadcast(const mo_op_site *site, mo_arena *arena,
     return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
 }
 
-/* A dimension of size elements, repeated; each part where it is more than
- * one. */
+/* Appends a dimension of size elements, repeated; each part where it is more
+ * than one. */
 static bool push_tiled(mo_call_copy_box *box, int64_t size, int64_t repeats,
                        int64_t in_stride, int64_t out_stride)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Concat and its inverses, Split and VariadicSplit.
+ * Lowering of Concat and its inverses, Split and VariadicSplit.
  */
 #include "exec/op/copy_builder.h"
 #include "exec/op/lower/lowerings.h"

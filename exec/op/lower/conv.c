@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Convolutions, ordinary and transposed, in groups or not.
+ * Lowering of convolutions, ordinary and transposed, grouped or not.
  */
 #include "exec/op/lower/lowerings.h"
 
-/* How weights are shaped: groups in front or not, and which way round the
- * channels are. */
+/* Layout of weights: groups in front or not, and the order of the channels. */
 typedef struct filter {
     bool grouped, transposed;
 } filter;
@@ -59,8 +58,8 @@ static bool windows_fit(const mo_call_window *f)
     return true;
 }
 
-/* A transposed one is padded so that what is asked for comes out; without a
- * wanted size "same" pads nothing. */
+/* Padding of a transposed convolution that gives the requested size; without
+ * one "same" pads nothing. */
 static mo_status pad_transposed(const mo_op_site *site, mo_call_window *f,
                                 mo_error *err)
 {

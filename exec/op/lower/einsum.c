@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Einsum: two terms at a time, from the left, each pair a matrix product with
- * as many batches as it takes.
+ * Lowering of Einsum: two terms at a time, from the left, each pair a matrix
+ * product with as many batches as it needs.
  *
  * A label of both terms and of the result is a batch; one of both terms that
- * goes is summed over; one of a single term makes rows or columns, or a further
- * batch where strides do not let them be one dimension.
+ * is not in the result is summed over; one of a single term makes rows or
+ * columns, or a further batch where strides do not allow merging them into one
+ * dimension.
  */
 #include <string.h>
 
@@ -33,8 +34,8 @@ static mo_status fail_rank(const work *w)
                            MO_MAX_RANK);
 }
 
-/* A tensor of its own for the term. */
-static mo_status put_temp(const work *w, mo_lower_einsum_term *term)
+/* Allocates a temporary for the term. */
+static mo_status add_temp(const work *w, mo_lower_einsum_term *term)
 {
     mo_tensor_desc desc = { .elem = w->site->out[0].elem };
 
@@ -49,7 +50,7 @@ static mo_status put_temp(const work *w, mo_lower_einsum_term *term)
 /* ---- one term */
 
 /* to = from, in its order of labels. */
-static mo_status put_copy(const work *w, const mo_lower_einsum_term *from,
+static mo_status add_copy(const work *w, const mo_lower_einsum_term *from,
                           const mo_lower_einsum_term *to)
 {
     mo_call_copy_box box = { .from = 0, .to = 0 };
@@ -62,8 +63,8 @@ static mo_status put_copy(const work *w, const mo_lower_einsum_term *from,
                                  w->lowered, w->err);
 }
 
-/* to = from, summed over the labels that to has not. */
-static mo_status put_sum(const work *w, const mo_lower_einsum_term *from,
+/* to = from, summed over the labels that are not in to. */
+static mo_status add_sum(const work *w, const mo_lower_einsum_term *from,
                          const mo_lower_einsum_term *to)
 {
     mo_call *call;
@@ -97,10 +98,10 @@ static bool lacks_some(const mo_lower_einsum_term *of,
     return false;
 }
 
-/* Sums away what is neither in other nor in the result. */
-static mo_status drop_own(const work *w, const mo_lower_einsum_term *other,
-                          const mo_lower_einsum_term *result,
-                          mo_lower_einsum_term *term)
+/* Sums over the labels that are neither in other nor in the result. */
+static mo_status sum_unshared(const work *w, const mo_lower_einsum_term *other,
+                              const mo_lower_einsum_term *result,
+                              mo_lower_einsum_term *term)
 {
     mo_lower_einsum_term kept = { .n = 0 };
     mo_status status;
@@ -111,16 +112,16 @@ static mo_status drop_own(const work *w, const mo_lower_einsum_term *other,
         if (mo_lower_einsum_term_find(result, term->label[i]) >= 0 ||
             mo_lower_einsum_term_find(other, term->label[i]) >= 0)
             mo_lower_einsum_term_push(&kept, term->label[i]);
-    status = put_temp(w, &kept);
+    status = add_temp(w, &kept);
     if (status == MO_OK)
-        status = put_sum(w, term, &kept);
+        status = add_sum(w, term, &kept);
     *term = kept;
     return status;
 }
 
 /* ---- two terms */
 
-/* What a label of two terms and their result is. */
+/* Role of a label of two terms and their result. */
 typedef enum role { BATCH, ROW, COLUMN, SUMMED } role;
 
 static role role_of(const mo_lower_einsum_term *a,
@@ -140,9 +141,9 @@ typedef struct run {
     int label[MO_MAX_RANK];
 } run;
 
-/* Could label, then next, be one dimension of the term? */
-static bool joins(const work *w, const mo_lower_einsum_term *term, int label,
-                  int next)
+/* Returns true when label, then next, can be one dimension of the term. */
+static bool can_merge(const work *w, const mo_lower_einsum_term *term,
+                      int label, int next)
 {
     return mo_lower_einsum_term_stride(term, label) ==
            mo_lower_einsum_term_stride(term, next) * size_of(w, next);
@@ -152,16 +153,16 @@ static bool is_one(const work *w, const mo_lower_einsum_term *term,
                    const run *r)
 {
     for (int i = 0; i + 1 < r->n; i++)
-        if (!joins(w, term, r->label[i], r->label[i + 1]))
+        if (!can_merge(w, term, r->label[i], r->label[i + 1]))
             return false;
     return true;
 }
 
-/* Labels of a role in the order of a term; those of size 1 play none. */
-static run labels_of(const work *w, const mo_lower_einsum_term *order,
-                     role wanted, const mo_lower_einsum_term *a,
-                     const mo_lower_einsum_term *b,
-                     const mo_lower_einsum_term *c)
+/* Labels of a role in the order of a term, without those of size 1. */
+static run labels_of_role(const work *w, const mo_lower_einsum_term *order,
+                          role wanted, const mo_lower_einsum_term *a,
+                          const mo_lower_einsum_term *b,
+                          const mo_lower_einsum_term *c)
 {
     run r = { .n = 0 };
 
@@ -187,8 +188,8 @@ static int64_t stride_of(const mo_lower_einsum_term *term, const run *r)
 }
 
 /* The term with the labels of a run innermost, in its order. */
-static mo_status bring_together(const work *w, const run *r,
-                                mo_lower_einsum_term *term)
+static mo_status make_contiguous(const work *w, const run *r,
+                                 mo_lower_einsum_term *term)
 {
     mo_lower_einsum_term moved = { .n = 0 };
     mo_status status;
@@ -205,14 +206,14 @@ static mo_status bring_together(const work *w, const run *r,
     }
     for (int j = 0; j < r->n; j++)
         mo_lower_einsum_term_push(&moved, r->label[j]);
-    status = put_temp(w, &moved);
+    status = add_temp(w, &moved);
     if (status == MO_OK)
-        status = put_copy(w, term, &moved);
+        status = add_copy(w, term, &moved);
     *term = moved;
     return status;
 }
 
-static void put_batch(const work *w, const mo_lower_einsum_term *a,
+static void add_batch(const work *w, const mo_lower_einsum_term *a,
                       const mo_lower_einsum_term *b,
                       const mo_lower_einsum_term *c, int label,
                       mo_call_matmul *m)
@@ -227,16 +228,17 @@ static void put_batch(const work *w, const mo_lower_einsum_term *a,
 
 /* The innermost labels of a run that are one dimension in two terms; the others
  * become batches. */
-static run take_inner(const work *w, const mo_lower_einsum_term *own,
-                      const mo_lower_einsum_term *c, run *all)
+static run take_inner_run(const work *w, const mo_lower_einsum_term *own,
+                          const mo_lower_einsum_term *c, run *all)
 {
     run inner = { .n = 0 };
     int from = all->n;
 
     if (from > 0)
         from--;
-    while (from > 0 && joins(w, own, all->label[from - 1], all->label[from]) &&
-           joins(w, c, all->label[from - 1], all->label[from]))
+    while (from > 0 &&
+           can_merge(w, own, all->label[from - 1], all->label[from]) &&
+           can_merge(w, c, all->label[from - 1], all->label[from]))
         from--;
     for (int i = from; i < all->n; i++)
         inner.label[inner.n++] = all->label[i];
@@ -249,11 +251,11 @@ static void fill_product(const work *w, const mo_lower_einsum_term *a,
                          const mo_lower_einsum_term *c, const run *summed,
                          mo_call_matmul *m)
 {
-    run rows = labels_of(w, c, ROW, a, b, c),
-        columns = labels_of(w, c, COLUMN, a, b, c);
-    run batches = labels_of(w, c, BATCH, a, b, c);
-    run row = take_inner(w, a, c, &rows);
-    run column = take_inner(w, b, c, &columns);
+    run rows = labels_of_role(w, c, ROW, a, b, c),
+        columns = labels_of_role(w, c, COLUMN, a, b, c);
+    run batches = labels_of_role(w, c, BATCH, a, b, c);
+    run row = take_inner_run(w, a, c, &rows);
+    run column = take_inner_run(w, b, c, &columns);
 
     *m = (mo_call_matmul){ .m = extent_of(w, &row),
                            .n = extent_of(w, &column),
@@ -265,14 +267,14 @@ static void fill_product(const work *w, const mo_lower_einsum_term *a,
     m->c.row = stride_of(c, &row);
     m->c.column = stride_of(c, &column);
     for (int i = 0; i < batches.n; i++)
-        put_batch(w, a, b, c, batches.label[i], m);
+        add_batch(w, a, b, c, batches.label[i], m);
     for (int i = 0; i < rows.n; i++)
-        put_batch(w, a, b, c, rows.label[i], m);
+        add_batch(w, a, b, c, rows.label[i], m);
     for (int i = 0; i < columns.n; i++)
-        put_batch(w, a, b, c, columns.label[i], m);
+        add_batch(w, a, b, c, columns.label[i], m);
 }
 
-static mo_status put_call(const work *w, mo_call_kind kind,
+static mo_status add_call(const work *w, mo_call_kind kind,
                           const mo_lower_einsum_term *a,
                           const mo_lower_einsum_term *b,
                           const mo_lower_einsum_term *c, mo_call **call)
@@ -288,15 +290,15 @@ static mo_status put_call(const work *w, mo_call_kind kind,
     return MO_OK;
 }
 
-/* Nothing is summed: element by element. */
-static mo_status put_multiply(const work *w, const mo_lower_einsum_term *a,
+/* Nothing is summed: elementwise product. */
+static mo_status add_multiply(const work *w, const mo_lower_einsum_term *a,
                               const mo_lower_einsum_term *b,
                               const mo_lower_einsum_term *c)
 {
     mo_point_step step = { .op = MO_POINT_MULTIPLY, .a = 0, .b = 1 };
     mo_call *call;
     mo_point_program *p;
-    mo_status status = put_call(w, MO_CALL_POINT, a, b, c, &call);
+    mo_status status = add_call(w, MO_CALL_POINT, a, b, c, &call);
 
     if (status != MO_OK)
         return status;
@@ -314,21 +316,21 @@ static mo_status put_multiply(const work *w, const mo_lower_einsum_term *a,
     return MO_OK;
 }
 
-static mo_status put_product(const work *w, mo_lower_einsum_term a,
+static mo_status add_product(const work *w, mo_lower_einsum_term a,
                              mo_lower_einsum_term b,
                              const mo_lower_einsum_term *c)
 {
-    run summed = labels_of(w, &a, SUMMED, &a, &b, c);
+    run summed = labels_of_role(w, &a, SUMMED, &a, &b, c);
     mo_call *call;
     mo_status status;
 
     if (summed.n == 0 && mo_elem_is_float(w->site->out[0].elem))
-        return put_multiply(w, &a, &b, c);
-    status = bring_together(w, &summed, &a);
+        return add_multiply(w, &a, &b, c);
+    status = make_contiguous(w, &summed, &a);
     if (status == MO_OK)
-        status = bring_together(w, &summed, &b);
+        status = make_contiguous(w, &summed, &b);
     if (status == MO_OK)
-        status = put_call(w, MO_CALL_MATMUL, &a, &b, c, &call);
+        status = add_call(w, MO_CALL_MATMUL, &a, &b, c, &call);
     if (status == MO_OK)
         fill_product(w, &a, &b, c, &summed, &call->u.matmul);
     return status;
@@ -336,7 +338,7 @@ static mo_status put_product(const work *w, mo_lower_einsum_term a,
 
 /* ---- all terms */
 
-/* Is a label still wanted behind input i? */
+/* Returns true when a label occurs in the result or behind input i. */
 static bool is_wanted(const work *w, int i, int label)
 {
     for (int j = i + 1; j < w->site->n_in; j++)
@@ -356,7 +358,7 @@ static bool keep_wanted(const work *w, int i, const mo_lower_einsum_term *from,
     return true;
 }
 
-/* What is left of a and input i when both are done. */
+/* The term of the product of a and input i. */
 static mo_status make_result(const work *w, int i,
                              const mo_lower_einsum_term *a,
                              const mo_lower_einsum_term *b,
@@ -369,7 +371,7 @@ static mo_status make_result(const work *w, int i,
     *result = (mo_lower_einsum_term){ .n = 0 };
     if (!keep_wanted(w, i, a, result) || !keep_wanted(w, i, b, result))
         return fail_rank(w);
-    return put_temp(w, result);
+    return add_temp(w, result);
 }
 
 static mo_status lower_terms(const work *w)
@@ -379,18 +381,18 @@ static mo_status lower_terms(const work *w)
 
     if (w->site->n_in == 1)
         return lacks_some(&a, &w->einsum->output, NULL)
-                   ? put_sum(w, &a, &w->einsum->output)
-                   : put_copy(w, &a, &w->einsum->output);
+                   ? add_sum(w, &a, &w->einsum->output)
+                   : add_copy(w, &a, &w->einsum->output);
     for (int i = 1; status == MO_OK && i < w->site->n_in; i++) {
         mo_lower_einsum_term b = w->einsum->inputs[i], c;
 
         status = make_result(w, i, &a, &b, &c);
         if (status == MO_OK)
-            status = drop_own(w, &b, &c, &a);
+            status = sum_unshared(w, &b, &c, &a);
         if (status == MO_OK)
-            status = drop_own(w, &a, &c, &b);
+            status = sum_unshared(w, &a, &c, &b);
         if (status == MO_OK)
-            status = put_product(w, a, b, &c);
+            status = add_product(w, a, b, &c);
         a = c;
     }
     return status;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that pick by index.
+ * Lowering of operators that pick by index.
  */
 #include "base/array.h"
 #include "exec/op/lower/lowerings.h"
 
 /* Products of the dimensions from first to before end. */
-static int64_t product(const mo_shape *shape, int first, int end)
+static int64_t multiply_dims(const mo_shape *shape, int first, int end)
 {
     int64_t elements = 1;
 
@@ -15,7 +15,8 @@ static int64_t product(const mo_shape *shape, int first, int end)
     return elements;
 }
 
-static mo_status check(const mo_op_site *site, int max_in, mo_error *err)
+static mo_status check_operands(const mo_op_site *site, int max_in,
+                                mo_error *err)
 {
     mo_status status = mo_op_site_check_arity(site, 2, max_in, 1, err);
 
@@ -28,7 +29,7 @@ static mo_status check(const mo_op_site *site, int max_in, mo_error *err)
     return status;
 }
 
-/* How many leading dimensions data and indices share. */
+/* Number of leading dimensions that data and indices share. */
 static mo_status read_batch(const mo_op_site *site, int *batch, mo_error *err)
 {
     const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
@@ -70,7 +71,7 @@ static mo_status add_gather(const mo_op_site *site,
     return MO_OK;
 }
 
-/* The third input; where a graph has none, an attribute. */
+/* The third input, or an attribute where there is none. */
 static mo_status read_axis(const mo_op_site *site, int *axis, mo_error *err)
 {
     int64_t given;
@@ -113,7 +114,7 @@ mo_status mo_lower_gather(const mo_op_site *site, mo_arena *arena,
     const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
     mo_call_gather gather = { .kind = MO_CALL_GATHER_AXIS };
     int axis, batch;
-    mo_status status = check(site, 3, err);
+    mo_status status = check_operands(site, 3, err);
 
     if (status == MO_OK)
         status = read_axis(site, &axis, err);
@@ -123,11 +124,11 @@ mo_status mo_lower_gather(const mo_op_site *site, mo_arena *arena,
         status = check_gathered(site, axis, batch, err);
     if (status != MO_OK)
         return status;
-    gather.batch = product(data, 0, batch);
-    gather.outer = product(data, batch, axis);
+    gather.batch = multiply_dims(data, 0, batch);
+    gather.outer = multiply_dims(data, batch, axis);
     gather.axis = data->dims[axis];
-    gather.inner = product(data, axis + 1, data->rank);
-    gather.count = product(indices, batch, indices->rank);
+    gather.inner = multiply_dims(data, axis + 1, data->rank);
+    gather.count = multiply_dims(indices, batch, indices->rank);
     return add_gather(site, &gather, arena, lowered, err);
 }
 
@@ -138,7 +139,7 @@ mo_status mo_lower_gather_elements(const mo_op_site *site, mo_arena *arena,
                               .data = site->in[0].shape,
                               .result = site->out[0].shape };
     int64_t given;
-    mo_status status = check(site, 2, err);
+    mo_status status = check_operands(site, 2, err);
 
     if (status == MO_OK)
         status = mo_op_site_attr_int(site, "axis", 0, &given, err);
@@ -164,7 +165,7 @@ mo_status mo_lower_gather_nd(const mo_op_site *site, mo_arena *arena,
     mo_call_gather gather = { .kind = MO_CALL_GATHER_ND };
     int64_t depth, n_picked;
     int batch;
-    mo_status status = check(site, 2, err);
+    mo_status status = check_operands(site, 2, err);
 
     if (status == MO_OK)
         status = read_batch(site, &batch, err);
@@ -175,11 +176,11 @@ mo_status mo_lower_gather_nd(const mo_op_site *site, mo_arena *arena,
         return mo_op_site_fail(site, MO_E_INPUT, err,
                                "its indices do not lead into its data");
     gather.depth = (int) depth;
-    gather.batch = product(data, 0, batch);
-    gather.count = product(indices, batch, indices->rank - 1);
+    gather.batch = multiply_dims(data, 0, batch);
+    gather.count = multiply_dims(indices, batch, indices->rank - 1);
     for (int d = 0; d < gather.depth; d++)
         gather.dims[d] = data->dims[batch + d];
-    gather.inner = product(data, batch + gather.depth, data->rank);
+    gather.inner = multiply_dims(data, batch + gather.depth, data->rank);
     if (!mo_int64_mul(gather.batch * gather.count, gather.inner, &n_picked) ||
         n_picked != mo_tensor_desc_elements(&site->out[0]))
         return mo_op_site_fail(site, MO_E_INPUT, err,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that make tensors out of shapes and numbers.
+ * Lowering of operators that make tensors out of shapes and numbers.
  */
 #include "exec/op/copy_builder.h"
 #include "exec/op/lower/lowerings.h"
@@ -31,7 +31,7 @@ mo_status mo_lower_shape_of(const mo_op_site *site, mo_arena *arena,
     return status;
 }
 
-/* Its inputs may be computed; the size of its output is known all the same. */
+/* Its inputs may be computed at run time; the size of its output is known. */
 mo_status mo_lower_range(const mo_op_site *site, mo_arena *arena,
                          mo_lower_result *lowered, mo_error *err)
 {
@@ -56,7 +56,7 @@ mo_status mo_lower_range(const mo_op_site *site, mo_arena *arena,
 }
 
 /* The ones of Eye: a diagonal of each matrix, shifted to the right. */
-static mo_call_copy_box diagonal(const mo_shape *shape, int64_t shift)
+static mo_call_copy_box diagonal_box(const mo_shape *shape, int64_t shift)
 {
     int64_t rows = shape->dims[shape->rank - 2];
     int64_t columns = shape->dims[shape->rank - 1];
@@ -96,14 +96,14 @@ mo_status mo_lower_eye(const mo_op_site *site, mo_arena *arena,
         return status;
     call->u.copy.boxes[0] = mo_lower_copy_box_init(shape);
     call->u.copy.boxes[0].from = MO_CALL_COPY_FILL;
-    call->u.copy.boxes[1] = diagonal(shape, shift);
+    call->u.copy.boxes[1] = diagonal_box(shape, shift);
     return MO_OK;
 }
 
-/* A temporary that counts from start on. */
-static mo_status count_from(const mo_op_site *site, int64_t start,
-                            int64_t count, mo_arena *arena,
-                            mo_lower_result *lowered, int *temp, mo_error *err)
+/* Adds a temporary that counts from start on. */
+static mo_status add_counter(const mo_op_site *site, int64_t start,
+                             int64_t count, mo_arena *arena,
+                             mo_lower_result *lowered, int *temp, mo_error *err)
 {
     mo_tensor_desc desc = { MO_ELEM_I64, { .rank = 1, .dims = { count } } };
     mo_call *call;
@@ -209,8 +209,8 @@ mo_status mo_lower_one_hot(const mo_op_site *site, mo_arena *arena,
     for (int i = 0; status == MO_OK && i < n_counts; i++) {
         int64_t depth = site->out[0].shape.dims[axis];
 
-        status = count_from(site, i == 0 ? 0 : -depth, depth, arena, lowered,
-                            &counts[i], err);
+        status = add_counter(site, i == 0 ? 0 : -depth, depth, arena, lowered,
+                             &counts[i], err);
     }
     if (status == MO_OK)
         status = mo_lower_add_call(lowered, arena, MO_CALL_POINT, 3 + n_counts,

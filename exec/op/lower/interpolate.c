@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interpolate, in its three forms: opset 1 (axes are an attribute), opset 4
- * (sizes and scales are both inputs), opset 11 (one of them is).
+ * Lowering of Interpolate, in its three forms: opset 1 (axes are an
+ * attribute), opset 4 (sizes and scales are both inputs), opset 11 (one of
+ * them is).
  */
 #include <math.h>
 #include <stddef.h>
@@ -41,8 +42,8 @@ static const word roundings[] = {
     { NULL, 0 },
 };
 
-/* What an attribute means; the first of the words where it is absent. */
-static mo_status read_word(const mo_op_site *site, const char *key,
+/* Reads an enumerated attribute; the first of the words where it is absent. */
+static mo_status read_enum(const mo_op_site *site, const char *key,
                            const word *words, int *meaning, mo_error *err)
 {
     *meaning = words->meaning;
@@ -56,12 +57,12 @@ static mo_status read_word(const mo_op_site *site, const char *key,
     return mo_op_site_fail(site, MO_E_SUPPORT, err, "has an unknown %s", key);
 }
 
-/* Opset 1 knows corners, aligned or not, and no more. */
-static mo_status read_old_ways(const mo_op_site *site,
-                               mo_call_interpolate *call, mo_error *err)
+/* Opset 1 has corners, aligned or not, and nothing else. */
+static mo_status read_opset1_modes(const mo_op_site *site,
+                                   mo_call_interpolate *call, mo_error *err)
 {
     int mode;
-    mo_status status = read_word(site, "mode", modes, &mode, err);
+    mo_status status = read_enum(site, "mode", modes, &mode, err);
 
     call->mode = (mo_call_interpolate_mode) mode;
     call->coordinates = mo_op_site_attr_bool(site, "align_corners", true)
@@ -80,13 +81,13 @@ static mo_status read_ways(const mo_op_site *site, mo_call_interpolate *call,
     mo_status status;
 
     if (mo_op_site_opset(site) < 4)
-        return read_old_ways(site, call, err);
-    status = read_word(site, "mode", modes, &mode, err);
+        return read_opset1_modes(site, call, err);
+    status = read_enum(site, "mode", modes, &mode, err);
     if (status == MO_OK)
-        status = read_word(site, "coordinate_transformation_mode", coordinates,
+        status = read_enum(site, "coordinate_transformation_mode", coordinates,
                            &places, err);
     if (status == MO_OK)
-        status = read_word(site, "nearest_mode", roundings, &nearest, err);
+        status = read_enum(site, "nearest_mode", roundings, &nearest, err);
     if (status == MO_OK)
         status =
             mo_op_site_attr_real(site, "cube_coeff", -0.75, &call->cubic, err);
@@ -155,7 +156,7 @@ static mo_status read_pads(const mo_op_site *site, const axes *a,
     return MO_OK;
 }
 
-/* Scales as they are given, or as the sizes have it.  They are floats: places
+/* Scales as given, or derived from the sizes. They are floats: coordinates
  * computed from them must be the same everywhere. */
 static mo_status read_scales(const mo_op_site *site, const axes *a,
                              mo_call_interpolate *call, mo_error *err)
@@ -186,9 +187,10 @@ static mo_status read_scales(const mo_op_site *site, const axes *a,
 }
 
 /* Zeros around the data, in a temporary of that shape. */
-static mo_status pad(const mo_op_site *site, const mo_tensor_desc *padded,
-                     const int64_t *begin, mo_arena *arena,
-                     mo_lower_result *lowered, int *temp, mo_error *err)
+static mo_status add_padding(const mo_op_site *site,
+                             const mo_tensor_desc *padded, const int64_t *begin,
+                             mo_arena *arena, mo_lower_result *lowered,
+                             int *temp, mo_error *err)
 {
     mo_call_copy_box data = mo_lower_copy_box_init(&padded->shape);
     mo_call *call;
@@ -211,11 +213,11 @@ static mo_status pad(const mo_op_site *site, const mo_tensor_desc *padded,
     return MO_OK;
 }
 
-/* *from = the data with its pads: a temporary, or the input where it has
+/* *from = the data with its padding: a temporary, or the input where it has
  * none. */
-static mo_status place_pads(const mo_op_site *site, const axes *a,
-                            mo_call_interpolate *call, mo_arena *arena,
-                            mo_lower_result *lowered, int *from, mo_error *err)
+static mo_status pad_input(const mo_op_site *site, const axes *a,
+                           mo_call_interpolate *call, mo_arena *arena,
+                           mo_lower_result *lowered, int *from, mo_error *err)
 {
     int64_t begin[MO_MAX_RANK] = { 0 }, end[MO_MAX_RANK] = { 0 };
     mo_tensor_desc padded = site->in[0];
@@ -234,10 +236,10 @@ static mo_status place_pads(const mo_op_site *site, const axes *a,
         return mo_op_site_fail(site, MO_E_LIMIT, err, "its pads are too large");
     if (mo_shape_equal(&padded.shape, &site->in[0].shape))
         return MO_OK;
-    return pad(site, &padded, begin, arena, lowered, from, err);
+    return add_padding(site, &padded, begin, arena, lowered, from, err);
 }
 
-/* Dimensions that are not resized must be as the data has them. */
+/* Dimensions that are not resized must be equal to the data's. */
 static mo_status check_sizes(const mo_op_site *site,
                              const mo_call_interpolate *call, mo_error *err)
 {
@@ -267,7 +269,7 @@ static mo_status read_call(const mo_op_site *site, mo_arena *arena,
     if (status == MO_OK)
         status = read_axes(site, &a, err);
     if (status == MO_OK)
-        status = place_pads(site, &a, call, arena, lowered, from, err);
+        status = pad_input(site, &a, call, arena, lowered, from, err);
     if (status == MO_OK)
         status = read_scales(site, &a, call, err);
     return status == MO_OK ? check_sizes(site, call, err) : status;

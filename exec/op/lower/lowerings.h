@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lowerings.h - prototypes of the functions that the column LOWERING of
- * ingest/operators.def names, and what several of them share.
+ * ingest/operators.def names, and helpers that several of them share.
  */
 #ifndef MO_EXEC_OP_LOWER_LOWERINGS_H
 #define MO_EXEC_OP_LOWER_LOWERINGS_H
@@ -29,14 +29,8 @@ mo_lower_fn mo_lower_reduce;
 #define OPERATOR(name, class, flops, shape, value, lowering) DECLARE_##lowering
 #include "ingest/operators.def"
 
-/* Adds a NORM of tensor in, row by row, to tensor out. */
-mo_status mo_lower_add_norm(const mo_call_norm *norm, int in, int out,
-                            int n_extra, mo_arena *arena,
-                            mo_lower_result *lowered, mo_call **call,
-                            mo_error *err);
-
-/* in and out from the shapes of input 0 and output 0, kernel from the caller;
- * the rest from attributes, padding as auto_pad wants it. */
+/* Fills *sweep: in and out from the shapes of input 0 and output 0, kernel
+ * from the caller, the rest from attributes, padding by auto_pad. */
 mo_status mo_lower_window_read(const mo_op_site *site, const int64_t *kernel,
                                mo_call_window *sweep, mo_error *err);
 

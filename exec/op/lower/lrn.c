@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Local response normalisation: x / (bias + alpha / n * sum of squares)^beta,
- * the sum over a window of n elements around x.  Squares, their average by a
- * pool, then the rest.
+ * Lowering of local response normalization (Krizhevsky et al., 2012): x /
+ * (bias + alpha / n * sum of squares)^beta, the sum over a window of n
+ * elements around x. Squares, their average by a pool, then the rest.
  */
 #include "exec/op/axes.h"
 #include "exec/op/point_builder.h"
@@ -74,8 +74,8 @@ static mo_status add_squares(const mo_op_site *site, int squares,
     return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 
-/* As far to the left as to the right of an element; the dimensions behind are
- * one more that the window does not extend along. */
+/* Centred windows; the dimensions behind are one more that the window does not
+ * extend along. */
 static mo_status add_averages(const mo_op_site *site, const window *lrn,
                               int squares, int averages, mo_arena *arena,
                               mo_lower_result *lowered, mo_error *err)
@@ -112,7 +112,7 @@ static mo_status add_averages(const mo_op_site *site, const window *lrn,
 }
 
 /* The pool divides by its own size, which is one less than an even one. */
-static double factor_of(const window *lrn)
+static double scale_factor(const window *lrn)
 {
     double width = (double) ((lrn->size - 1) / 2 * 2 + 1);
     double factor = lrn->alpha;
@@ -132,7 +132,7 @@ static mo_status add_quotient(const mo_op_site *site, const window *lrn,
     int u = mo_point_builder_operand(&draft, averages, &site->in[0]);
 
     u = mo_point_builder_unary_params(&draft, MO_POINT_AFFINE, u,
-                                      factor_of(lrn), lrn->bias);
+                                      scale_factor(lrn), lrn->bias);
     u = mo_point_builder_unary(&draft, MO_POINT_LOG, u);
     u = mo_point_builder_unary_params(&draft, MO_POINT_AFFINE, u, -lrn->beta,
                                       0);

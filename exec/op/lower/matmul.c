@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * MatMul, and what other frameworks make of it: a product, scaled, with
- * something added.
+ * Lowering of MatMul, and of the scaled products with an addend of other
+ * frameworks (Linear, Addmm, Gemm).
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ typedef struct matrices {
     mo_call_matmul_operand side; /* batch: by dimension of batch */
 } matrices;
 
-static matrices turn(matrices m)
+static matrices transpose_matrices(matrices m)
 {
     int64_t rows = m.rows, row = m.side.row;
 
@@ -36,7 +36,7 @@ static matrices matrices_of(const mo_shape *shape, bool turned, bool right)
         m.batch.rank = 0;
         m.columns = shape->dims[0];
         m.side.column = 1;
-        return right ? turn(m) : m;
+        return right ? transpose_matrices(m) : m;
     }
     m.batch.rank -= 2;
     m.rows = shape->dims[last - 1];
@@ -44,11 +44,11 @@ static matrices matrices_of(const mo_shape *shape, bool turned, bool right)
     m.side.row = rows.stride[last - 1];
     m.side.column = 1;
     memcpy(m.side.batch, rows.stride, sizeof m.side.batch);
-    return turned ? turn(m) : m;
+    return turned ? transpose_matrices(m) : m;
 }
 
-/* Gives the side a stride for each dimension of the result's batches. */
-static bool spread_batches(matrices *m, const mo_shape *batch)
+/* Sets the stride of each batch dimension of the result. */
+static bool set_batch_strides(matrices *m, const mo_shape *batch)
 {
     mo_call_matmul_operand side = m->side;
     int missing = batch->rank - m->batch.rank;
@@ -66,7 +66,7 @@ static bool spread_batches(matrices *m, const mo_shape *batch)
     return true;
 }
 
-/* The result as matrices, although the dimension of a vector is not there. */
+/* The result as matrices, including the missing dimension of a vector. */
 static matrices result_of(const mo_shape *shape, bool has_row, bool has_column)
 {
     mo_shape whole = *shape;
@@ -85,7 +85,7 @@ static bool fill_product(matrices a, matrices b, matrices c,
                          mo_call_matmul *product)
 {
     if (a.columns != b.rows || a.rows != c.rows || b.columns != c.columns ||
-        !spread_batches(&a, &c.batch) || !spread_batches(&b, &c.batch))
+        !set_batch_strides(&a, &c.batch) || !set_batch_strides(&b, &c.batch))
         return false;
     *product = (mo_call_matmul){ .m = a.rows,
                                  .n = b.columns,
@@ -98,7 +98,7 @@ static bool fill_product(matrices a, matrices b, matrices c,
     return true;
 }
 
-/* Which inputs are multiplied, and how they are meant. */
+/* The inputs that are multiplied, and whether they are transposed. */
 typedef struct factors {
     int a, b;
     bool turn_a, turn_b;
@@ -117,8 +117,8 @@ static mo_status fail_shapes(const mo_op_site *site, const factors *f,
                            mo_tensor_desc_format(&site->out[0], c));
 }
 
-/* One more call: the product, n_extra operands still to come. */
-static mo_status put_product(const mo_op_site *site, const factors *f,
+/* Adds the product, with n_extra operands to be set by the caller. */
+static mo_status add_product(const mo_op_site *site, const factors *f,
                              int n_extra, mo_arena *arena,
                              mo_lower_result *lowered, mo_call **call,
                              mo_error *err)
@@ -158,18 +158,18 @@ mo_status mo_lower_matmul(const mo_op_site *site, mo_arena *arena,
         return status;
     f.turn_a = mo_op_site_attr_bool(site, "transpose_a", false);
     f.turn_b = mo_op_site_attr_bool(site, "transpose_b", false);
-    return put_product(site, &f, 0, arena, lowered, &call, err);
+    return add_product(site, &f, 0, arena, lowered, &call, err);
 }
 
-/* ---- with something added */
+/* ---- with an addend */
 
-/* alpha times the product, beta times what is added. */
+/* alpha times the product, beta times the addend. */
 typedef struct addition {
     int input; /* of the site; -1: there is none */
     double alpha, beta;
 } addition;
 
-static bool broadcasts(const mo_shape *from, const mo_shape *to)
+static bool can_broadcast(const mo_shape *from, const mo_shape *to)
 {
     int missing = to->rank - from->rank;
 
@@ -179,7 +179,7 @@ static bool broadcasts(const mo_shape *from, const mo_shape *to)
     return missing >= 0;
 }
 
-static int scaled(mo_point_program *p, int reg, double factor)
+static int scale_register(mo_point_program *p, int reg, double factor)
 {
     mo_point_step step = { .op = MO_POINT_AFFINE, .a = reg, .x = factor };
 
@@ -201,16 +201,16 @@ static void fill_epilogue(const mo_op_site *site, const addition *add,
         p->operands[1].elem = added->elem;
         p->operands[1].access = mo_point_access_broadcast(&added->shape, shape);
     }
-    p->result = scaled(p, 0, add->alpha);
+    p->result = scale_register(p, 0, add->alpha);
     if (add->input >= 0) {
         mo_point_step sum = { .op = MO_POINT_ADD, .a = p->result };
 
-        sum.b = scaled(p, 1, add->beta);
+        sum.b = scale_register(p, 1, add->beta);
         p->result = mo_point_push_step(p, sum);
     }
 }
 
-static mo_status put_sum(const mo_op_site *site, const factors *f,
+static mo_status add_sum(const mo_op_site *site, const factors *f,
                          const addition *add, mo_arena *arena,
                          mo_lower_result *lowered, mo_error *err)
 {
@@ -222,11 +222,11 @@ static mo_status put_sum(const mo_op_site *site, const factors *f,
         return mo_op_site_fail(site, MO_E_SUPPORT, err,
                                "can be run with real numbers only");
     if (adds &&
-        (!broadcasts(&site->in[add->input].shape, &site->out[0].shape) ||
+        (!can_broadcast(&site->in[add->input].shape, &site->out[0].shape) ||
          site->in[add->input].elem != site->out[0].elem))
         return mo_op_site_fail(site, MO_E_INPUT, err,
                                "what is added does not fit the product");
-    status = put_product(site, f, adds, arena, lowered, &call, err);
+    status = add_product(site, f, adds, arena, lowered, &call, err);
     if (status != MO_OK || (!adds && add->alpha == 1))
         return status;
     call->after = mo_arena_alloc(arena, sizeof *call->after);
@@ -246,7 +246,7 @@ mo_status mo_lower_linear(const mo_op_site *site, mo_arena *arena,
     addition add = { .input = site->n_in > 2 ? 2 : -1, .alpha = 1, .beta = 1 };
     mo_status status = mo_op_site_check_arity(site, 2, 3, 1, err);
 
-    return status == MO_OK ? put_sum(site, &f, &add, arena, lowered, err)
+    return status == MO_OK ? add_sum(site, &f, &add, arena, lowered, err)
                            : status;
 }
 
@@ -260,7 +260,7 @@ static mo_status read_factors(const mo_op_site *site, addition *add,
                : status;
 }
 
-/* what is added, a, b */
+/* addend, a, b */
 mo_status mo_lower_addmm(const mo_op_site *site, mo_arena *arena,
                          mo_lower_result *lowered, mo_error *err)
 {
@@ -270,11 +270,11 @@ mo_status mo_lower_addmm(const mo_op_site *site, mo_arena *arena,
 
     if (status == MO_OK)
         status = read_factors(site, &add, err);
-    return status == MO_OK ? put_sum(site, &f, &add, arena, lowered, err)
+    return status == MO_OK ? add_sum(site, &f, &add, arena, lowered, err)
                            : status;
 }
 
-/* a, b, perhaps what is added */
+/* a, b, perhaps an addend */
 mo_status mo_lower_gemm(const mo_op_site *site, mo_arena *arena,
                         mo_lower_result *lowered, mo_error *err)
 {
@@ -286,6 +286,6 @@ mo_status mo_lower_gemm(const mo_op_site *site, mo_arena *arena,
         status = read_factors(site, &add, err);
     f.turn_a = mo_op_site_attr_bool(site, "transA", false);
     f.turn_b = mo_op_site_attr_bool(site, "transB", false);
-    return status == MO_OK ? put_sum(site, &f, &add, arena, lowered, err)
+    return status == MO_OK ? add_sum(site, &f, &add, arena, lowered, err)
                            : status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pad.  In the coordinates of the input, the output runs from -begin to
- * size + end; either may be negative and cuts off instead.
+ * Lowering of Pad. In the coordinates of the input, the output runs from
+ * -begin to size + end; either may be negative and crops.
  */
 #include <string.h>
 
@@ -58,9 +58,9 @@ static mo_status read_pads(const mo_op_site *site, pads *p, mo_error *err)
 }
 
 /* The part from first to before last of the input's coordinates that is within
- * from and to, as a zone without a source. */
-static mo_lower_copy_region clip(const pads *p, int d, int64_t size,
-                                 int64_t from, int64_t to)
+ * from and to, as a region without a source. */
+static mo_lower_copy_region clip_region(const pads *p, int d, int64_t size,
+                                        int64_t from, int64_t to)
 {
     int64_t first = -p->begin[d], last = size + p->end[d];
 
@@ -72,9 +72,9 @@ static mo_lower_copy_region clip(const pads *p, int d, int64_t size,
                                    .step = 1 };
 }
 
-/* What is seen at place: itself, the nearest element, or a mirror image of it,
+/* Source coordinate of place: itself, the nearest element, or a mirror image,
  * the mirror lying on the edge or behind it. */
-static int64_t source(pad_mode mode, int64_t size, int64_t place)
+static int64_t source_of(pad_mode mode, int64_t size, int64_t place)
 {
     int64_t shift = mode == SYMMETRIC;
 
@@ -83,16 +83,18 @@ static int64_t source(pad_mode mode, int64_t size, int64_t place)
     return place < 0 ? -place - shift : 2 * (size - 1) - place + shift;
 }
 
-/* A zone outside of the input; false when it shows what is not there. */
-static bool mirror(pad_mode mode, int64_t size, mo_lower_copy_region *zone)
+/* Sets the source of a region outside of the input; false when it does not
+ * exist. */
+static bool mirror_region(pad_mode mode, int64_t size,
+                          mo_lower_copy_region *zone)
 {
     int64_t last = zone->in_first + zone->count - 1;
 
     if (zone->count <= 0)
         return true;
     zone->step = mode == EDGE ? 0 : -1;
-    zone->in_first = source(mode, size, zone->in_first);
-    last = source(mode, size, last);
+    zone->in_first = source_of(mode, size, zone->in_first);
+    last = source_of(mode, size, last);
     return zone->in_first >= 0 && zone->in_first < size && last >= 0 &&
            last < size;
 }
@@ -105,17 +107,18 @@ static mo_status pad_with_images(const mo_op_site *site, const pads *p,
 
     for (int d = 0; d < site->in[0].shape.rank; d++) {
         int64_t size = site->in[0].shape.dims[d];
-        mo_lower_copy_region before = clip(p, d, size, INT64_MIN, 0);
-        mo_lower_copy_region behind = clip(p, d, size, size, INT64_MAX);
+        mo_lower_copy_region before = clip_region(p, d, size, INT64_MIN, 0);
+        mo_lower_copy_region behind = clip_region(p, d, size, size, INT64_MAX);
 
-        if (!mirror(p->mode, size, &before) || !mirror(p->mode, size, &behind))
+        if (!mirror_region(p->mode, size, &before) ||
+            !mirror_region(p->mode, size, &behind))
             return mo_op_site_fail(
                 site, MO_E_INPUT, err,
                 "cannot mirror %lld and %lld of %lld elements",
                 (long long) p->begin[d], (long long) p->end[d],
                 (long long) size);
         mo_lower_copy_regions_push(&zones[d], before);
-        mo_lower_copy_regions_push(&zones[d], clip(p, d, size, 0, size));
+        mo_lower_copy_regions_push(&zones[d], clip_region(p, d, size, 0, size));
         mo_lower_copy_regions_push(&zones[d], behind);
     }
     return mo_lower_copy_regions_add_call(site, zones, arena, lowered, err);
@@ -130,7 +133,7 @@ static mo_status pad_with_images(const mo_op_site *site, const pads *p,
  *     1 . . . 1
  *     0 0 0 0 0
  *
- * Returns how many boxes that are.
+ * Returns the number of boxes.
  */
 static int place_slabs(const mo_op_site *site, const pads *p,
                        mo_call_copy_box *boxes)
@@ -143,7 +146,7 @@ static int place_slabs(const mo_op_site *site, const pads *p,
     rest.from = MO_CALL_COPY_FILL;
     for (int d = 0; d < rest.rank; d++) {
         int64_t size = site->in[0].shape.dims[d], stride = rest.out_stride[d];
-        mo_lower_copy_region kept = clip(p, d, size, 0, size);
+        mo_lower_copy_region kept = clip_region(p, d, size, 0, size);
         int64_t end = kept.out_first + kept.count;
         mo_call_copy_box slab = rest;
 
@@ -167,7 +170,7 @@ static int place_slabs(const mo_op_site *site, const pads *p,
     return n;
 }
 
-/* The number may be computed, too: it is read when it is needed. */
+/* The number may be computed, too: the call reads it at run time. */
 static mo_status pad_with_number(const mo_op_site *site, const pads *p,
                                  mo_arena *arena, mo_lower_result *lowered,
                                  mo_error *err)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that put elements into another order.
+ * Lowering of operators that permute elements.
  */
 #include "exec/op/copy_builder.h"
 #include "exec/op/lower/lowerings.h"
 #include "exec/op/copy_regions.h"
 
-/* One input that counts, one output of its type. */
-static mo_status check(const mo_op_site *site, int n_in, mo_error *err)
+/* Fails unless there are n_in inputs and one output of input 0's
+ * type. */
+static mo_status check_operands(const mo_op_site *site, int n_in, mo_error *err)
 {
     mo_status status = mo_op_site_check_arity(site, n_in, n_in, 1, err);
 
@@ -16,7 +17,7 @@ static mo_status check(const mo_op_site *site, int n_in, mo_error *err)
 
 static mo_status check_same(const mo_op_site *site, int n_in, mo_error *err)
 {
-    mo_status status = check(site, n_in, err);
+    mo_status status = check_operands(site, n_in, err);
 
     if (status == MO_OK)
         status = mo_op_site_check_output(site, 0, &site->in[0].shape, err);
@@ -33,7 +34,7 @@ static mo_status read_order(const mo_op_site *site, int order[MO_MAX_RANK],
     mo_status status =
         mo_op_site_const_ints(site, 1, axes, MO_MAX_RANK, &count, err);
 
-    if (status == MO_OK && count == 0) /* the usual one: reversed */
+    if (status == MO_OK && count == 0) /* the default: reversed */
         for (int d = rank; d-- > 0;)
             axes[count++] = d;
     if (status == MO_OK && count != rank)
@@ -58,7 +59,7 @@ mo_status mo_lower_transpose(const mo_op_site *site, mo_arena *arena,
     int64_t strides[MO_MAX_RANK];
     int order[MO_MAX_RANK];
     mo_call_copy_box box;
-    mo_status status = check(site, 2, err);
+    mo_status status = check_operands(site, 2, err);
 
     if (status == MO_OK)
         status = read_order(site, order, err);
@@ -138,8 +139,8 @@ static mo_status read_reversed(const mo_op_site *site,
     return status;
 }
 
-/* What is read begins at the last element of dimension d and goes back. */
-static void turn_back(mo_call_copy_box *box, int d)
+/* Reverses dimension d of what is read: from the last element backwards. */
+static void reverse_dim(mo_call_copy_box *box, int d)
 {
     box->in_offset += (box->extent[d] - 1) * box->in_stride[d];
     box->in_stride[d] = -box->in_stride[d];
@@ -159,7 +160,7 @@ mo_status mo_lower_reverse(const mo_op_site *site, mo_arena *arena,
     mo_lower_copy_strides(&site->in[0].shape, box.in_stride);
     for (int d = 0; d < box.rank; d++)
         if (reversed[d])
-            turn_back(&box, d);
+            reverse_dim(&box, d);
     return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
 }
 
@@ -191,7 +192,7 @@ static mo_status read_sequence(const mo_op_site *site, sequence *s,
     return status;
 }
 
-/* Batch b: the first length elements go back, the others stay. */
+/* Batch b: the first length elements are reversed, the others stay. */
 static void place_sequence(const mo_call_copy_box *whole, const sequence *s,
                            int64_t b, int64_t length, mo_call_copy_box boxes[2])
 {
@@ -202,7 +203,7 @@ static void place_sequence(const mo_call_copy_box *whole, const sequence *s,
     boxes[0].in_offset = boxes[0].out_offset = b * whole->in_stride[s->batch];
     boxes[1] = boxes[0];
     boxes[0].extent[s->along] = length;
-    turn_back(&boxes[0], s->along);
+    reverse_dim(&boxes[0], s->along);
     boxes[1].extent[s->along] -= length;
     boxes[1].in_offset += length * stride;
     boxes[1].out_offset += length * stride;
@@ -235,8 +236,8 @@ mo_status mo_lower_reverse_sequence(const mo_op_site *site, mo_arena *arena,
     return status;
 }
 
-/* How far each dimension is rolled, from 0 to less than its size.  One number
- * may serve all axes, and an axis may come more than once. */
+/* Shift of each dimension, from 0 to less than its size. One number may serve
+ * all axes, and an axis may occur more than once. */
 static mo_status read_shifts(const mo_op_site *site,
                              int64_t shifts[MO_MAX_RANK], mo_error *err)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pools: largest elements and averages of windows, of parts, or of everything.
+ * Lowering of pools: maxima and averages of windows, of adaptive windows, or
+ * of everything.
  */
 #include <string.h>
 
 #include "exec/op/lower/lowerings.h"
 
-static mo_status put_pool(const mo_op_site *site, mo_call_pool *pool,
+static mo_status add_pool(const mo_op_site *site, mo_call_pool *pool,
                           mo_arena *arena, mo_lower_result *lowered,
                           mo_error *err)
 {
@@ -35,7 +36,7 @@ static mo_status put_pool(const mo_op_site *site, mo_call_pool *pool,
     return MO_OK;
 }
 
-/* The second output, where largest elements were, may be absent. */
+/* The second output, the indices of maxima, may be absent. */
 static mo_status check_max_counts(const mo_op_site *site, int most_in,
                                   mo_error *err)
 {
@@ -77,7 +78,7 @@ mo_status mo_lower_max_pool(const mo_op_site *site, mo_arena *arena,
     if (status == MO_OK)
         status = mo_op_site_normalize_axis(site, axis, site->in[0].shape.rank,
                                            &pool.index_axis, err);
-    return status == MO_OK ? put_pool(site, &pool, arena, lowered, err)
+    return status == MO_OK ? add_pool(site, &pool, arena, lowered, err)
                            : status;
 }
 
@@ -90,9 +91,9 @@ static bool is_padded(const mo_call_window *sweep)
 }
 
 /* Where nothing is padded OpenVINO counts data only, although the last window
- * may hang over the end (ceil). */
-static mo_call_pool_count count_of(const mo_op_site *site,
-                                   const mo_call_window *sweep)
+ * may extend beyond the end (ceil). */
+static mo_call_pool_count divisor_of(const mo_op_site *site,
+                                     const mo_call_window *sweep)
 {
     bool exclude = mo_op_site_attr_bool(
         site, "exclude-pad", mo_op_site_attr_bool(site, "exclude_pad", false));
@@ -114,8 +115,8 @@ mo_status mo_lower_avg_pool(const mo_op_site *site, mo_arena *arena,
         status = read_window(site, &pool.sweep, err);
     if (status != MO_OK)
         return status;
-    pool.count = count_of(site, &pool.sweep);
-    return put_pool(site, &pool, arena, lowered, err);
+    pool.count = divisor_of(site, &pool.sweep);
+    return add_pool(site, &pool, arena, lowered, err);
 }
 
 /* Windows follow from the sizes alone. */
@@ -137,7 +138,7 @@ static mo_status lower_adaptive(const mo_op_site *site, bool average,
     memcpy(sweep->out, site->out[0].shape.dims + 2, bytes);
     for (int d = 0; d < sweep->spatial; d++)
         sweep->kernel[d] = sweep->stride[d] = sweep->dilation[d] = 1;
-    return put_pool(site, &pool, arena, lowered, err);
+    return add_pool(site, &pool, arena, lowered, err);
 }
 
 mo_status mo_lower_adaptive_max_pool(const mo_op_site *site, mo_arena *arena,
@@ -158,7 +159,7 @@ mo_status mo_lower_adaptive_avg_pool(const mo_op_site *site, mo_arena *arena,
                            : status;
 }
 
-/* One window over everything is a part of the whole. */
+/* A global pool is an adaptive one with one window. */
 static mo_status lower_global(const mo_op_site *site, bool average,
                               mo_arena *arena, mo_lower_result *lowered,
                               mo_error *err)

@@ -6,7 +6,7 @@
 
 /* ------------------------------------------------------------ reductions -- */
 
-/* Dimensions that stay lie in the result as in the input, closer together. */
+/* Kept dimensions have in the result the order they have in the input. */
 static void set_strides(const mo_shape *from, mo_call_reduce *reduce)
 {
     int64_t in = 1, out = 1;
@@ -65,7 +65,7 @@ mo_status mo_lower_reduce(const mo_op_site *site, mo_arena *arena,
 
 /* -------------------------------------------------------- along one axis -- */
 
-/* Input 1 is the axis; by itself the first one. */
+/* Input 1 is the axis; the default is the first one. */
 mo_status mo_lower_cumsum(const mo_op_site *site, mo_arena *arena,
                           mo_lower_result *lowered, mo_error *err)
 {
@@ -95,7 +95,7 @@ mo_status mo_lower_cumsum(const mo_op_site *site, mo_arena *arena,
     return MO_OK;
 }
 
-/* A TOPK over an axis; its tensors of values and indices, of k each. */
+/* Adds a TOPK over an axis, with operands for k values and k indices. */
 static mo_status add_topk(const mo_op_site *site,
                           const mo_lower_axis_split *split, int64_t k,
                           int values, int indices, mo_arena *arena,
@@ -144,7 +144,7 @@ static mo_status check_topk(const mo_op_site *site, int at, mo_error *err)
     return MO_OK;
 }
 
-/* How many is what the output's shape says. */
+/* k is given by the output's shape. */
 mo_status mo_lower_topk(const mo_op_site *site, mo_arena *arena,
                         mo_lower_result *lowered, mo_error *err)
 {
@@ -174,7 +174,7 @@ mo_status mo_lower_topk(const mo_op_site *site, mo_arena *arena,
     return MO_OK;
 }
 
-/* ONNX's: the index of the first of the largest, or the smallest. */
+/* ONNX: the index of the first maximum, or minimum. */
 static mo_status add_arg(const mo_op_site *site, bool largest, mo_arena *arena,
                          mo_lower_result *lowered, mo_error *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that change a copy of their data at indices.
+ * Lowering of operators that change a copy of their data at indices.
  */
 #include "base/array.h"
 #include "exec/op/lower/lowerings.h"
 
-static mo_status check(const mo_op_site *site, int n_in, mo_error *err)
+static mo_status check_operands(const mo_op_site *site, int n_in, mo_error *err)
 {
     mo_elem elem = site->out[0].elem;
     mo_status status = mo_op_site_check_arity(site, n_in, n_in, 1, err);
@@ -111,7 +111,7 @@ mo_status mo_lower_scatter_update(const mo_op_site *site, mo_arena *arena,
                                 .outer = 1,
                                 .inner = 1 };
     int axis;
-    mo_status status = check(site, 4, err);
+    mo_status status = check_operands(site, 4, err);
 
     if (status == MO_OK)
         status = read_axis(site, &axis, err);
@@ -134,7 +134,7 @@ mo_status mo_lower_scatter_elements(const mo_op_site *site, mo_arena *arena,
     mo_call_scatter scatter = { .kind = MO_CALL_GATHER_ELEMENTS,
                                 .data = site->in[0].shape,
                                 .updates = site->in[2].shape };
-    mo_status status = check(site, 4, err);
+    mo_status status = check_operands(site, 4, err);
 
     if (status == MO_OK)
         status = read_axis(site, &scatter.at, err);
@@ -152,7 +152,7 @@ mo_status mo_lower_scatter_elements(const mo_op_site *site, mo_arena *arena,
     return add_scatter(site, &scatter, arena, lowered, err);
 }
 
-/* The last dimension of the indices is one index; the others count them. */
+/* The last dimension of the indices is one index; the others enumerate them. */
 mo_status mo_lower_scatter_nd(const mo_op_site *site, mo_arena *arena,
                               mo_lower_result *lowered, mo_error *err)
 {
@@ -161,7 +161,7 @@ mo_status mo_lower_scatter_nd(const mo_op_site *site, mo_arena *arena,
         .kind = MO_CALL_GATHER_ND, .use_init = true, .inner = 1, .count = 1
     };
     int64_t n_updates;
-    mo_status status = check(site, 3, err);
+    mo_status status = check_operands(site, 3, err);
 
     if (status == MO_OK)
         status = read_op(site, &scatter.op, err);

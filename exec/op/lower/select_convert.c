@@ -2,7 +2,7 @@
 #include "exec/op/point_builder.h"
 #include "exec/op/lower/lowerings.h"
 
-/* To the type of the output; ConvertLike has a second input for it. */
+/* Converts to the type of the output; ConvertLike has a second input for it. */
 mo_status mo_lower_convert(const mo_op_site *site, mo_arena *arena,
                            mo_lower_result *lowered, mo_error *err)
 {
@@ -12,8 +12,9 @@ mo_status mo_lower_convert(const mo_op_site *site, mo_arena *arena,
     return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 
-/* Two registers of one kind. */
-static int choose(mo_point_builder *draft, int condition, int yes, int no)
+/* Selects between two registers, converted to reals if one is. */
+static int select_register(mo_point_builder *draft, int condition, int yes,
+                           int no)
 {
     if (!mo_point_builder_is_real(draft, yes) &&
         !mo_point_builder_is_real(draft, no))
@@ -37,7 +38,7 @@ mo_status mo_lower_select(const mo_op_site *site, mo_arena *arena,
     yes = mo_point_builder_input(&draft, 1);
     no = mo_point_builder_input(&draft, 2);
     condition = mo_point_builder_to_bool(&draft, condition);
-    mo_point_builder_store(&draft, choose(&draft, condition, yes, no));
+    mo_point_builder_store(&draft, select_register(&draft, condition, yes, no));
     return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 
@@ -64,13 +65,13 @@ mo_status mo_lower_masked_fill(const mo_op_site *site, mo_arena *arena,
                                                  ? MO_POINT_CLAMP
                                                  : MO_POINT_I_CLAMP,
                                              x, value, value);
-    mo_point_builder_store(&draft, choose(&draft, mask, fill, x));
+    mo_point_builder_store(&draft, select_register(&draft, mask, fill, x));
     return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 
-static mo_status classify(const mo_op_site *site, mo_point_op op,
-                          mo_arena *arena, mo_lower_result *lowered,
-                          mo_error *err)
+static mo_status add_classify(const mo_op_site *site, mo_point_op op,
+                              mo_arena *arena, mo_lower_result *lowered,
+                              mo_error *err)
 {
     mo_point_builder draft = mo_point_builder_init(site);
     int x = mo_point_builder_to_real(&draft, mo_point_builder_input(&draft, 0));
@@ -82,16 +83,16 @@ static mo_status classify(const mo_op_site *site, mo_point_op op,
 mo_status mo_lower_is_nan(const mo_op_site *site, mo_arena *arena,
                           mo_lower_result *lowered, mo_error *err)
 {
-    return classify(site, MO_POINT_IS_NAN, arena, lowered, err);
+    return add_classify(site, MO_POINT_IS_NAN, arena, lowered, err);
 }
 
 mo_status mo_lower_is_finite(const mo_op_site *site, mo_arena *arena,
                              mo_lower_result *lowered, mo_error *err)
 {
-    return classify(site, MO_POINT_IS_FINITE, arena, lowered, err);
+    return add_classify(site, MO_POINT_IS_FINITE, arena, lowered, err);
 }
 
-/* Infinite, but only on the side that is looked at. */
+/* Infinite, but only with the signs to detect. */
 mo_status mo_lower_is_inf(const mo_op_site *site, mo_arena *arena,
                           mo_lower_result *lowered, mo_error *err)
 {
@@ -117,9 +118,10 @@ mo_status mo_lower_is_inf(const mo_op_site *site, mo_arena *arena,
     return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 
-/* Where x stands between the input bounds, in whole levels, put between the
- * output bounds. */
-static int quantize(mo_point_builder *draft, const int in[5], double levels)
+/* Position of x between the input bounds, rounded to whole levels, scaled to
+ * the output bounds. */
+static int quantize_register(mo_point_builder *draft, const int in[5],
+                             double levels)
 {
     int width = mo_point_builder_binary(draft, MO_POINT_SUBTRACT, in[2], in[1]);
     int out_width =
@@ -155,7 +157,7 @@ mo_status mo_lower_fake_quantize(const mo_op_site *site, mo_arena *arena,
         in[i] = mo_point_builder_input(&draft, i);
     for (int i = 0; i < 5; i++)
         in[i] = mo_point_builder_to_real(&draft, in[i]);
-    result = quantize(&draft, in, (double) levels);
+    result = quantize_register(&draft, in, (double) levels);
     low = mo_point_builder_binary(&draft, MO_POINT_MINIMUM, in[1], in[2]);
     low = mo_point_builder_binary(&draft, MO_POINT_LESS_EQUAL, in[0], low);
     high = mo_point_builder_binary(&draft, MO_POINT_MAXIMUM, in[1], in[2]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that trade channels or batches for space.
+ * Lowering of operators that exchange channels or batches for space.
  */
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "exec/op/lower/lowerings.h"
 
 /*
- * DepthToSpace and SpaceToDepth move between a deep tensor, whose channels
- * count the places in a block, and a wide one:
+ * DepthToSpace and SpaceToDepth convert between a deep tensor, with the places
+ * in a block among its channels, and a wide one:
  *
  *     deep [n][place, c][y][x]       wide [n][c][y, place y][x, place x]
  */
@@ -46,7 +46,7 @@ static mo_status read_blocks(const mo_op_site *site, const mo_shape *deep,
     return MO_OK;
 }
 
-/* Do the two hold the same elements? */
+/* Returns true when the two have the same elements. */
 static bool blocks_fit(const blocks *b)
 {
     int64_t channels = b->wide->dims[1];
@@ -60,7 +60,7 @@ static bool blocks_fit(const blocks *b)
 }
 
 /* From deep to wide. */
-static mo_call_copy_box widen(const blocks *b)
+static mo_call_copy_box box_to_wide(const blocks *b)
 {
     int64_t deep[MO_MAX_RANK], wide[MO_MAX_RANK];
     int64_t channels = b->wide->dims[1], place;
@@ -94,7 +94,7 @@ static mo_status read_box(const mo_op_site *site, const mo_shape *deep,
         return status;
     if (!blocks_fit(&b))
         return mo_op_site_fail(site, MO_E_INPUT, err, "its blocks do not fit");
-    *box = widen(&b);
+    *box = box_to_wide(&b);
     return MO_OK;
 }
 
@@ -110,8 +110,8 @@ mo_status mo_lower_depth_to_space(const mo_op_site *site, mo_arena *arena,
     return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
 }
 
-/* The same box, from where it wrote to where it read. */
-static mo_call_copy_box turned_round(const mo_call_copy_box *box)
+/* Returns the inverse box, with source and target exchanged. */
+static mo_call_copy_box inverse_box(const mo_call_copy_box *box)
 {
     mo_call_copy_box turned = *box;
 
@@ -131,13 +131,13 @@ mo_status mo_lower_space_to_depth(const mo_op_site *site, mo_arena *arena,
 
     if (status != MO_OK)
         return status;
-    box = turned_round(&box);
+    box = inverse_box(&box);
     return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
 }
 
 /*
- * SpaceToBatch and BatchToSpace move between a large batch, which counts the
- * places in a block, and a wide one, of which both ends are not there:
+ * SpaceToBatch and BatchToSpace convert between a large batch, with the places
+ * in a block, and a wide tensor without its ends:
  *
  *     batches [place, n][y][x]       wide [n][y, place y][x, place x]
  */
@@ -193,10 +193,10 @@ static mo_status read_batches(const mo_op_site *site, batches *b, mo_error *err)
     return MO_OK;
 }
 
-/* Reads what it is about, and adds a tensor for what is wide. */
-static mo_status begin_batches(const mo_op_site *site, batches *b,
-                               mo_arena *arena, mo_lower_result *lowered,
-                               int *temp, mo_error *err)
+/* Reads the parameters, and adds a temporary for the wide tensor. */
+static mo_status prepare_batches(const mo_op_site *site, batches *b,
+                                 mo_arena *arena, mo_lower_result *lowered,
+                                 int *temp, mo_error *err)
 {
     mo_tensor_desc wide = { .elem = site->in[0].elem };
     mo_status status = read_batches(site, b, err);
@@ -208,7 +208,7 @@ static mo_status begin_batches(const mo_op_site *site, batches *b,
 }
 
 /* From many batches to wide ones. */
-static mo_call_copy_box join_batches(const batches *b)
+static mo_call_copy_box box_to_batches(const batches *b)
 {
     int64_t many[MO_MAX_RANK], wide[MO_MAX_RANK];
     int64_t place = b->many->dims[0]; /* batches that a place counts for */
@@ -226,8 +226,8 @@ static mo_call_copy_box join_batches(const batches *b)
     return box;
 }
 
-/* The part of wide that few is; from wide to few. */
-static mo_call_copy_box cut_ends(const batches *b)
+/* The part of wide that is few; from wide to few. */
+static mo_call_copy_box crop_box(const batches *b)
 {
     mo_call_copy_box box = mo_lower_copy_box_init(b->few);
 
@@ -243,24 +243,24 @@ mo_status mo_lower_batch_to_space(const mo_op_site *site, mo_arena *arena,
     batches b = { .many = &site->in[0].shape, .few = &site->out[0].shape };
     mo_call_copy_box box;
     int temp;
-    mo_status status = begin_batches(site, &b, arena, lowered, &temp, err);
+    mo_status status = prepare_batches(site, &b, arena, lowered, &temp, err);
 
     if (status != MO_OK)
         return status;
-    box = join_batches(&b);
+    box = box_to_batches(&b);
     status = mo_lower_copy_add_box(&box, 0, temp, arena, lowered, err);
     if (status != MO_OK)
         return status;
-    box = cut_ends(&b);
+    box = crop_box(&b);
     return mo_lower_copy_add_box(&box, temp, site->n_in, arena, lowered, err);
 }
 
-/* Zeros everywhere, and the data in the middle of them. */
-static mo_status add_ends(const mo_op_site *site, const batches *b, int temp,
-                          mo_arena *arena, mo_lower_result *lowered,
-                          mo_error *err)
+/* Fills the result with zeros, and copies the data into the middle. */
+static mo_status add_margins(const mo_op_site *site, const batches *b, int temp,
+                             mo_arena *arena, mo_lower_result *lowered,
+                             mo_error *err)
 {
-    mo_call_copy_box box = cut_ends(b);
+    mo_call_copy_box box = crop_box(b);
     mo_call *call;
     mo_status status =
         mo_lower_copy_add_call(site, 1, 2, arena, lowered, &call, err);
@@ -270,7 +270,7 @@ static mo_status add_ends(const mo_op_site *site, const batches *b, int temp,
     call->out[0] = temp;
     call->u.copy.boxes[0] = mo_lower_copy_box_init(&b->wide);
     call->u.copy.boxes[0].from = MO_CALL_COPY_FILL;
-    call->u.copy.boxes[1] = turned_round(&box);
+    call->u.copy.boxes[1] = inverse_box(&box);
     return MO_OK;
 }
 
@@ -280,13 +280,13 @@ mo_status mo_lower_space_to_batch(const mo_op_site *site, mo_arena *arena,
     batches b = { .many = &site->out[0].shape, .few = &site->in[0].shape };
     mo_call_copy_box box;
     int temp;
-    mo_status status = begin_batches(site, &b, arena, lowered, &temp, err);
+    mo_status status = prepare_batches(site, &b, arena, lowered, &temp, err);
 
     if (status == MO_OK)
-        status = add_ends(site, &b, temp, arena, lowered, err);
+        status = add_margins(site, &b, temp, arena, lowered, err);
     if (status != MO_OK)
         return status;
-    box = join_batches(&b);
-    box = turned_round(&box);
+    box = box_to_batches(&b);
+    box = inverse_box(&box);
     return mo_lower_copy_add_box(&box, temp, site->n_in, arena, lowered, err);
 }

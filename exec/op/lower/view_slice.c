@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that leave every element as it is: those that change only how they
- * are counted, and slices.
+ * Lowering of operators that keep every element: views (reshapes) and slices.
  */
 #include "exec/op/lower/lowerings.h"
 
@@ -11,8 +10,8 @@
 
 enum { MANY = MO_CALL_MAX_OPERANDS };
 
-/* What the new shape is follows from attributes and inputs that need not be
- * looked at: it is known. */
+/* The new shape is known; the attributes and inputs it follows from are not
+ * read. */
 mo_status mo_lower_view(const mo_op_site *site, mo_arena *arena,
                         mo_lower_result *lowered, mo_error *err)
 {

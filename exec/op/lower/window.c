@@ -40,7 +40,7 @@ static mo_status check_range(const mo_op_site *site, const mo_call_window *f,
     return MO_OK;
 }
 
-/* As much as makes every stride begin a window.  When a pool rounds up there
+/* Padding of "same": every stride begins a window. When a pool rounds up there
  * may be one window more, behind all of this. */
 static void pad_same(mo_call_window *f, bool upper)
 {
