@@ -10,8 +10,8 @@ typedef struct transfer_times {
     int64_t sent, received; /* post of each end */
     int64_t waited;         /* begin of the receiver's await */
     int64_t there;          /* its end */
-    int64_t asked;          /* begin of the sender's await, */
-    int64_t gone;           /* and its end */
+    int64_t sender_await;   /* begin of the sender's await, */
+    int64_t sender_done;    /* and its end */
 } transfer_times;
 
 /* The times at which the streams of a device are free. */
@@ -50,8 +50,8 @@ static void record_step(simulation *w, int device, int i)
         w->transfers[step->what].waited = time->begin_ns;
         w->transfers[step->what].there = time->end_ns;
     } else {
-        w->transfers[step->what].asked = time->begin_ns;
-        w->transfers[step->what].gone = time->end_ns;
+        w->transfers[step->what].sender_await = time->begin_ns;
+        w->transfers[step->what].sender_done = time->end_ns;
     }
 }
 
@@ -74,8 +74,8 @@ static int64_t end_duration(const simulation *w, int transfer, int device)
     const transfer_times *t = &w->transfers[transfer];
     bool sending = w->plan->transfers[transfer].from == device;
 
-    return transfer_duration(t, sending && t->asked < t->there ? t->gone
-                                                               : t->there);
+    return transfer_duration(
+        t, sending && t->sender_await < t->there ? t->sender_done : t->there);
 }
 
 /* The device with the first next step in the total order; MO_PLAN_NONE at

@@ -296,16 +296,16 @@ static mo_status add_weight_inputs(attr_reader *t, mo_error *err)
 {
     mo_weight_attr_list list = attr_list(&t->l->g->ops[t->op], "weights");
     mo_status status = MO_OK;
-    mo_weight_attr told;
+    mo_weight_attr attr;
 
-    while (status == MO_OK && mo_weight_attr_next(&list, &told)) {
+    while (status == MO_OK && mo_weight_attr_next(&list, &attr)) {
         const mo_tensor_desc *own = first_output_desc(t);
         mo_tensor_desc desc;
 
-        if (!own || told.shape.rank < 0)
+        if (!own || attr.shape.rank < 0)
             return fail_attr(t, "weights", err);
-        desc = (mo_tensor_desc){ own->elem, told.shape };
-        status = add_constant_input(t, told.port, &desc, err);
+        desc = (mo_tensor_desc){ own->elem, attr.shape };
+        status = add_constant_input(t, attr.port, &desc, err);
     }
     return status;
 }
@@ -424,13 +424,13 @@ static mo_status add_network_input(attr_reader *t, mo_error *err)
     const mo_tensor_desc *own = first_output_desc(t);
     mo_status status = MO_OK;
     mo_tensor_desc desc;
-    mo_weight_attr told;
+    mo_weight_attr attr;
 
-    if (!mo_weight_attr_next(&list, &told))
+    if (!mo_weight_attr_next(&list, &attr))
         return MO_OK;
-    if (!own || told.shape.rank < 0)
+    if (!own || attr.shape.rank < 0)
         return fail_attr(t, "network_input", err);
-    desc = (mo_tensor_desc){ own->elem, told.shape };
+    desc = (mo_tensor_desc){ own->elem, attr.shape };
     if (t->l->network_input == MO_PLAN_NONE)
         status = make_network_input(t, &desc, err);
     else if (!mo_tensor_desc_equal(&t->l->tensors[t->l->network_input].desc,
@@ -438,7 +438,7 @@ static mo_status add_network_input(attr_reader *t, mo_error *err)
         return mo_plan_lower_fail(
             t->l, t->op, err, "its network_input is not like that of others");
     return status == MO_OK
-               ? t->take(t->context, told.port, t->l->network_input, err)
+               ? t->take(t->context, attr.port, t->l->network_input, err)
                : status;
 }
 
