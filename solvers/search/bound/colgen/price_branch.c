@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/bound/colgen/price_branch.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -439,26 +440,38 @@ void mo_cg_price_branches(mo_cg_pricer *b, const mo_cg_dual_profile *prices,
     }
 }
 
+/* Finds the cheapest transfer of a node with its subtree that starts up to cell
+ * `last`. Returns whether it costs less than *least, and then stores its cost
+ * and the cell of its start. */
+static bool find_cheaper_transfer(const mo_cg_pricer *b, int node, int from,
+                                  int to, int last, double *least, int *cell)
+{
+    const mo_cg_problem *c = b->c;
+    int at = mo_cg_index(c, node, from);
+    int shift = shift_before(b, 0, b->offset[at], c->p[at]);
+    mo_cg_cell_range cells = transfer_cells(b, node, from, to, shift);
+    const double *cost_by = table_row(b, b->cost_by, at);
+    const double *transfer_cost = transfer_row(b, c->comm_row[node], from, to);
+    bool found = false;
+
+    for (int h = cells.first; h <= cells.last && h <= last; h++)
+        if (cost_by[h + shift] + transfer_cost[h] < *least) {
+            *least = cost_by[h + shift] + transfer_cost[h];
+            *cell = h;
+            found = true;
+        }
+    return found;
+}
+
 /* Returns the least cost of a root with its transfer to v, and stores the cell
  * of the transfer's start. */
 static double cheapest_sink_transfer(const mo_cg_pricer *b, int root,
                                      int device, int *cell)
 {
-    const mo_cg_problem *c = b->c;
-    int at = mo_cg_index(c, root, device);
-    int shift = shift_before(b, 0, b->offset[at], c->p[at]);
-    mo_cg_cell_range cells =
-        transfer_cells(b, root, device, c->v_device, shift);
-    const double *cost_by = table_row(b, b->cost_by, at);
-    const double *transfer_cost =
-        transfer_row(b, c->comm_row[root], device, c->v_device);
     double least = INFINITY;
 
-    for (int h = cells.first; h <= cells.last; h++)
-        if (cost_by[h + shift] + transfer_cost[h] < least) {
-            least = cost_by[h + shift] + transfer_cost[h];
-            *cell = h;
-        }
+    find_cheaper_transfer(b, root, device, b->c->v_device, INT_MAX, &least,
+                          cell);
     return least;
 }
 
@@ -557,25 +570,13 @@ static double best_transfer(mo_cg_pricer *b, int node, int reader_at,
     double least = INFINITY;
 
     for (int k = 0; k < c->n_devices; k++) {
-        int at = mo_cg_index(c, node, k);
-        int shift = shift_before(b, 0, b->offset[at], c->p[at]), last;
-        mo_cg_cell_range cells;
+        int last = j + transfer_shift(b, reader_at,
+                                      mo_cg_transfer_ticks(c, row, k, device));
 
-        if (k == device || !mo_cg_node_allows(b->state, at))
-            continue;
-        cells = transfer_cells(b, node, k, device, shift);
-        last = j + transfer_shift(b, reader_at,
-                                  mo_cg_transfer_ticks(c, row, k, device));
-        for (int h = cells.first; h <= cells.last && h <= last; h++) {
-            double price = table_row(b, b->cost_by, at)[h + shift] +
-                           transfer_row(b, row, k, device)[h];
-
-            if (price < least) {
-                least = price;
-                *from = k;
-                *cell = h;
-            }
-        }
+        if (k != device &&
+            mo_cg_node_allows(b->state, mo_cg_index(c, node, k)) &&
+            find_cheaper_transfer(b, node, k, device, last, &least, cell))
+            *from = k;
     }
     return least;
 }
