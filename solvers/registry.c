@@ -68,7 +68,7 @@ static mo_status version_command(const mo_solver *solver,
 /* A solver that hangs is not queried again. */
 static mo_status set_hang_defect(mo_solver_install *found, mo_error *err)
 {
-    found->defect = strdup("does not tell its version: does it hang?");
+    found->defect = strdup("prints no version: does it hang?");
     return found->defect ? MO_OK : mo_fail_memory(err);
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/minmax.h"
 #include "base/stop.h"
 #include "exec/transport/peers.h"
 #include "exec/transport/rendezvous/control_msg.h"
@@ -290,9 +291,7 @@ static int64_t poll_interval_ns(const mo_failure_detector *w)
 {
     int64_t part = (int64_t) (w->options.timeout_s * 1e9 / POLLS_PER_TIMEOUT);
 
-    if (part > max_poll_ns)
-        return max_poll_ns;
-    return part > MS ? part : MS;
+    return mo_max_i64(mo_min_i64(part, max_poll_ns), MS);
 }
 
 /* Waits for a message or a signal, at most for the poll interval. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/minmax.h"
 #include "base/stop.h"
 
 static const int64_t heartbeat_ns = 1000000000;
@@ -17,7 +18,7 @@ static int64_t next_heartbeat(double timeout_s, int64_t now)
 {
     int64_t part = (int64_t) (timeout_s * 1e9 / HEARTBEATS_PER_TIMEOUT);
 
-    return now + (part < heartbeat_ns ? part : heartbeat_ns);
+    return now + mo_min_i64(part, heartbeat_ns);
 }
 
 mo_status mo_transport_peers_init(mo_transport_peers *peers, int n_ranks,

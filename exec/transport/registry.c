@@ -38,10 +38,10 @@ static mo_status find_transport(const char *name, const char *source,
             return MO_OK;
         }
     if (strcmp(name, "mpi") == 0)
-        return mo_fail(err, MO_E_SUPPORT, "%s asks for MPI, but %s", source,
+        return mo_fail(err, MO_E_SUPPORT, "%s requests MPI, but %s", source,
                        no_mpi);
     if (strcmp(name, "nccl") == 0)
-        return mo_fail(err, MO_E_SUPPORT, "%s asks for NCCL, but %s", source,
+        return mo_fail(err, MO_E_SUPPORT, "%s requests NCCL, but %s", source,
                        no_nccl);
     return mo_fail(err, MO_E_USAGE,
                    "%s names a transport '%s' that does not exist; there are "
@@ -115,7 +115,7 @@ static mo_status check_rank_options(const mo_transport *transport,
                    "with %s there is %s",
                    transport->name,
                    strcmp(transport->name, "local") == 0 ? "one process"
-                                                         : "mpirun to say it");
+                                                         : "mpirun to set them");
 }
 
 static mo_status select_by_name(const char *name, const char *source,

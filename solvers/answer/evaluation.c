@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "models/formulation.h"
 #include "schedule/heuristic/heft.h"
 #include "schedule/heuristic/single_device.h"
@@ -57,19 +58,14 @@ static void compare_claim(double tolerance, mo_answer_evaluation *j)
              claim / 1000, makespan / 1000);
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Sets the ends that follow from the claimed starts. */
 static void set_claimed_ends(const mo_instance *x, mo_schedule *s)
 {
     s->makespan_ns = 0;
     for (int i = 0; i < s->n; i++)
         s->makespan_ns =
-            later(s->makespan_ns,
-                  s->start_ns[i] + mo_instance_p_ns(x, i, s->device[i]));
+            mo_max_i64(s->makespan_ns,
+                       s->start_ns[i] + mo_instance_p_ns(x, i, s->device[i]));
     for (int i = 0; i < s->n_transfers; i++) {
         mo_transfer *t = &s->transfers[i];
 

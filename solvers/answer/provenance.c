@@ -21,7 +21,7 @@ static mo_status fail_option_words(const mo_solution_value *column,
                                    mo_error *err)
 {
     return fail_column(column,
-                       "tells what its model was made of, but not so that "
+                       "describes how its model was made, but not so that "
                        "this version understands it",
                        err);
 }
@@ -136,7 +136,7 @@ static mo_status read_column(const mo_solution_value *column, mo_provenance *o,
     if (!(column->value >= 1 - MO_ANSWER_TOLERANCE &&
           column->value <= 1 + MO_ANSWER_TOLERANCE))
         return fail_column(column,
-                           "is not 1, as its model says; is this a "
+                           "is not 1, as its model requires; is this a "
                            "solution?",
                            err);
     switch (at[0]) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "solvers/plugins/find_install.h"
 #include "solvers/plugins/install_dirs.h"
 #include "solvers/plugins/library_solve.h"
@@ -156,7 +157,7 @@ static int clamp_lp_threads(int threads)
 {
     enum { MOST = 64 };
 
-    return threads < MOST ? threads : MOST;
+    return mo_min_int(threads, MOST);
 }
 
 static mo_status set_parameters(library_run *s, mo_error *err)

@@ -196,7 +196,7 @@ static mo_status check_tags(const mo_mpi_world *world, const mo_exec_plan *plan,
     MPI_Comm_get_attr(world->data, MPI_TAG_UB, &upper, &found);
     if (found && plan->n_transfers - 1 > *upper)
         return mo_fail(err, MO_E_LIMIT,
-                       "%d transfers are more than this MPI can tell apart "
+                       "%d transfers are more than this MPI has tags for "
                        "(%d)",
                        plan->n_transfers, *upper);
     return MO_OK;

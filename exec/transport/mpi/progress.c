@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #endif
 
+#include "base/minmax.h"
 #include "base/stop.h"
 #include "exec/transport/mpi/mpi_internal.h"
 
@@ -98,8 +99,7 @@ static mo_status start_transfer(mo_mpi_world *world, int t, mo_error *err)
     mo_status status;
 
     do {
-        int64_t chunk =
-            bytes - at < MO_MPI_CHUNK_BYTES ? bytes - at : MO_MPI_CHUNK_BYTES;
+        int64_t chunk = mo_min_i64(bytes - at, MO_MPI_CHUNK_BYTES);
 
         status = start_chunk(world, t, at, (int) chunk, err);
         at += chunk;
@@ -337,7 +337,7 @@ static mo_status transfer_chunk(mo_mpi_world *world, int peer, bool sending,
     else
         code = MPI_Irecv(data, bytes, MPI_BYTE, peer, COLLECT_TAG,
                          world->control, &request);
-    status = mo_mpi_check(code, "talk to another rank", err);
+    status = mo_mpi_check(code, "exchange with another rank", err);
     return status == MO_OK ? mo_mpi_request_wait(world, &request, peer, err)
                            : status;
 }
@@ -349,7 +349,7 @@ static mo_status transfer_control(mo_mpi_world *world, int peer, bool sending,
     mo_status status = mo_first_error_get(&world->job.process.failure, err);
 
     while (bytes > 0 && status == MO_OK) {
-        size_t chunk = bytes < MO_MPI_CHUNK_BYTES ? bytes : MO_MPI_CHUNK_BYTES;
+        size_t chunk = mo_min_size(bytes, MO_MPI_CHUNK_BYTES);
 
         status = transfer_chunk(world, peer, sending, at, (int) chunk, err);
         at += chunk;

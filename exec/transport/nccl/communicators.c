@@ -117,7 +117,7 @@ static mo_status check_time_limit(mo_nccl_p2p *nccl, mo_error *err)
         return MO_OK;
     mo_fail(&why, MO_E_IO,
             "nothing has come of the transfers for %.0f s though all ranks are "
-            "alive (MOIRAI_NCCL_PATIENCE says how long to wait)",
+            "alive (MOIRAI_NCCL_PATIENCE sets the limit)",
             (double) took * 1e-9);
     mo_nccl_flight_recorder_append(&nccl->recorder, &why);
     return mo_nccl_comms_abort(nccl, &why, err);

@@ -92,7 +92,7 @@ mo_status mo_nccl_check(const mo_nccl_api *api, const char *what,
         return MO_OK;
     last = api->ncclGetLastError(NULL);
     return mo_fail(err, MO_E_IO,
-                   "NCCL: %s: %s (%d)%s%.300s; NCCL_DEBUG=INFO tells more",
+                   "NCCL: %s: %s (%d)%s%.300s; NCCL_DEBUG=INFO prints more",
                    what, api->ncclGetErrorString(result), (int) result,
                    last && *last ? ": " : "", last ? last : "");
 }

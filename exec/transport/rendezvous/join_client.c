@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/minmax.h"
 #include "base/stop.h"
 #include "exec/transport/rendezvous/handshake.h"
 
@@ -31,9 +32,7 @@ static void pause_between_attempts(void)
 
 static int64_t answer_deadline(const client *c)
 {
-    int64_t then = mo_stop_clock_ns() + answer_ns;
-
-    return then < c->deadline_ns ? then : c->deadline_ns;
+    return mo_min_i64(mo_stop_clock_ns() + answer_ns, c->deadline_ns);
 }
 
 static mo_status exchange_hello(const client *c, mo_rdv_hello *hello,
@@ -95,7 +94,8 @@ static mo_status respond(client *c, const mo_rdv_hello *hello,
     verdict.text[MO_RDV_REASON_BYTES - 1] = '\0';
     return received ? mo_fail(err, MO_E_IO, "rank 0 at %s refuses: %s", place,
                               verdict.text)
-                    : mo_fail(err, MO_E_IO, "rank 0 at %s has closed the connection", place);
+                    : mo_fail(err, MO_E_IO,
+                              "rank 0 at %s has closed the connection", place);
 }
 
 static mo_status authenticate(client *c, mo_error *err)

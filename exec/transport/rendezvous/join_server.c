@@ -127,7 +127,7 @@ check_rank(server *h, const mo_rdv_pending_conn *conn, const mo_rdv_hello *g)
     const mo_rdv_params *params = h->params;
 
     if (g->n_ranks != (uint32_t) params->n_ranks)
-        return refuse(h, conn, g->rank, "was told of %u ranks, rank 0 of %d",
+        return refuse(h, conn, g->rank, "was given %u ranks, but rank 0 %d",
                       (unsigned) g->n_ranks, params->n_ranks);
     if (g->rank == 0 || g->rank >= g->n_ranks)
         return refuse(h, conn, g->rank, "is none of 1 to %d",

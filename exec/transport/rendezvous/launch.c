@@ -156,10 +156,10 @@ static mo_status read_options(const mo_rdv_launch_options *launch,
     *found = rank && ranks;
     if (status == MO_OK && rank != ranks)
         status = mo_fail(err, MO_E_USAGE,
-                         rank ? "a rank is told, but not how many there are: "
-                                "say --ranks or MOIRAI_RANKS"
-                              : "the number of ranks is told, but not which "
-                                "this is: say --rank or MOIRAI_RANK");
+                         rank ? "a rank is given, but not how many there are: "
+                                "set --ranks or MOIRAI_RANKS"
+                              : "the number of ranks is given, but not which "
+                                "this is: set --rank or MOIRAI_RANK");
     return status;
 }
 
@@ -196,7 +196,7 @@ static mo_status read_launcher(mo_rdv_params *params, mo_rdv_launcher *launcher,
     if (params->rank >= 0 && launcher->n_ranks > 0)
         return MO_OK;
     return mo_fail(err, MO_E_USAGE,
-                   "%s does not tell which of how many ranks this is: say "
+                   "%s does not set which of how many ranks this is: use "
                    "--rank and --ranks",
                    launcher->name);
 }
@@ -205,12 +205,12 @@ static mo_status check_ranks(const mo_rdv_params *params, mo_error *err)
 {
     if (params->n_ranks < 1 || params->n_ranks > MO_RDV_MAX_RANKS)
         return mo_fail(err, MO_E_USAGE,
-                       "%s tells of %d ranks; there can be 1 "
+                       "%s sets %d ranks; there can be 1 "
                        "to %d",
                        params->source, params->n_ranks, MO_RDV_MAX_RANKS);
     if (params->rank < 0 || params->rank >= params->n_ranks)
         return mo_fail(
-            err, MO_E_USAGE, "%s tells of rank %d, but %d ranks are 0 to %d",
+            err, MO_E_USAGE, "%s sets rank %d, but %d ranks are 0 to %d",
             params->source, params->rank, params->n_ranks, params->n_ranks - 1);
     return MO_OK;
 }
@@ -254,7 +254,7 @@ static mo_status set_torchrun_master(mo_rdv_params *params, mo_error *err)
 
     if (!host)
         return mo_fail(err, MO_E_USAGE,
-                       "RANK and WORLD_SIZE are set, but not MASTER_ADDR: say "
+                       "RANK and WORLD_SIZE are set, but not MASTER_ADDR: use "
                        "--master HOST");
     status = set_master(params, host, "MASTER_ADDR", err);
     if (status == MO_OK)
@@ -293,7 +293,7 @@ static mo_status set_slurm_master(mo_rdv_params *params, mo_error *err)
     if (!hosts || !mo_rdv_hostlist_first(hosts, params->host))
         return mo_fail(err, MO_E_USAGE,
                        "SLURM_STEP_NODELIST names no host where rank 0 is: "
-                       "say --master HOST");
+                       "use --master HOST");
     params->port = slurm_port(id, step);
     return MO_OK;
 }
@@ -309,7 +309,7 @@ static mo_status set_launcher_master(mo_rdv_params *params,
         return MO_OK;
     }
     return mo_fail(err, MO_E_USAGE,
-                   "%s does not tell on which host rank 0 is: say --master "
+                   "%s does not set on which host rank 0 is: use --master "
                    "HOST",
                    launcher->name);
 }

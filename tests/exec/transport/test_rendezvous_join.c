@@ -169,8 +169,8 @@ START_TEST(another_number_of_ranks_is_refused)
     join_set_up(ranks, 2, 0);
     wrong = ranks[1];
     wrong.job.n_ranks = 3;
-    refuse_then_accept(ranks, &wrong, "was told of 3 ranks, rank 0 of 2",
-                       "was told of 3 ranks, rank 0 of 2");
+    refuse_then_accept(ranks, &wrong, "was given 3 ranks, but rank 0 2",
+                       "was given 3 ranks, but rank 0 2");
 }
 END_TEST
 

@@ -168,9 +168,9 @@ static const struct {
     { "RANK=x WORLD_SIZE=2 MASTER_ADDR=tau", PLAIN, "RANK is 'x'" },
     { "RANK=0 WORLD_SIZE=2", PLAIN, "not MASTER_ADDR" },
     { "RANK=3 WORLD_SIZE=2 MASTER_ADDR=tau", PLAIN,
-      "torchrun tells of rank 3" },
-    { MPIRUN, PLAIN, "mpirun does not tell on which host" },
-    { "PMIX_RANK=1", PLAIN, "(PMIx) does not tell which" },
+      "torchrun sets rank 3" },
+    { MPIRUN, PLAIN, "mpirun does not set on which host" },
+    { "PMIX_RANK=1", PLAIN, "(PMIx) does not set which" },
     { SRUN " SLURM_STEP_NODELIST=gpu[", PLAIN, "names no host" },
 };
 
