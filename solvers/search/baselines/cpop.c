@@ -87,15 +87,8 @@ static int next_critical(const cpop *c, int op)
     return -1;
 }
 
-/* length_ns, by device, is the length of the critical path there; takes the
- * first of the shortest. */
-static void choose_device(cpop *c, const int64_t *length_ns)
-{
-    for (int k = 1; k < c->x->n_devices; k++)
-        if (length_ns[k] < length_ns[c->device])
-            c->device = k;
-}
-
+/* length_ns is scratch, by device: the length of the critical path there. Takes
+ * the first device with the shortest. */
 static void find_critical_path(cpop *c, int64_t *length_ns)
 {
     for (int op = first_critical(c); op >= 0; op = next_critical(c, op)) {
@@ -103,7 +96,9 @@ static void find_critical_path(cpop *c, int64_t *length_ns)
         for (int k = 0; k < c->x->n_devices; k++)
             length_ns[k] += mo_instance_p_ns(c->x, op, k);
     }
-    choose_device(c, length_ns);
+    for (int k = 1; k < c->x->n_devices; k++)
+        if (length_ns[k] < length_ns[c->device])
+            c->device = k;
 }
 
 static mo_status open_cpop(cpop *c, mo_error *err)

@@ -140,11 +140,6 @@ static mo_status make_ready(etf_state *s, int op, mo_error *err)
     return status;
 }
 
-static mo_status enqueue_on(etf_state *s, int op, int k, mo_error *err)
-{
-    return push_on_device(s, op, k, urgent_from_ns(s, op), err);
-}
-
 /* Sets *first to the first op of the queue, or to none. */
 static mo_status first_of_queue(etf_state *s, ready_queue *l, int k,
                                 etf_choice *first, mo_error *err)
@@ -256,7 +251,7 @@ static mo_status place_unit(etf_state *s, int unit, int k, mo_error *err)
         if (!s->refused[cell_of(s, op, k)])
             continue;
         s->refused[cell_of(s, op, k)] = false;
-        status = enqueue_on(s, op, k, err);
+        status = push_on_device(s, op, k, urgent_from_ns(s, op), err);
     }
     return status;
 }

@@ -15,16 +15,6 @@
 #include "schedule/placement_units.h"
 #include "solvers/search/baselines/baseline.h"
 
-static mo_status queue_devices(const mo_instance *x, mo_heap *devices,
-                               mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int k = 0; k < x->n_devices && status == MO_OK; k++)
-        status = mo_heap_push(devices, mo_single_device_ns(x, k), k, err);
-    return status;
-}
-
 /* Takes over the schedule as the result, unless there is one and this does not
  * fit either. */
 static mo_status keep_result(const mo_method_task *task, mo_schedule *schedule,
@@ -90,8 +80,9 @@ static mo_status place_single(const mo_method_task *task,
     int64_t bytes = 0;
     mo_status status = sum_resident_bytes(task, &bytes, err);
 
-    if (status == MO_OK)
-        status = queue_devices(task->x, &devices, err);
+    for (int k = 0; k < task->x->n_devices && status == MO_OK; k++)
+        status =
+            mo_heap_push(&devices, mo_single_device_ns(task->x, k), k, err);
     if (status == MO_OK)
         status = try_devices(task, &devices, bytes, placed, err);
     mo_heap_clear(&devices);

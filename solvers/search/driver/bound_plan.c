@@ -402,24 +402,17 @@ static bool raise_effort(mo_search_bound_plan *m)
     return any;
 }
 
-static mo_status find_fork_join(mo_search_bound_plan *m, int block,
-                                mo_error *err)
-{
-    const mo_chain_block *b = &m->blocks->blocks[block];
-
-    if (m->forks[block])
-        return MO_OK;
-    return mo_forkjoin_find(&m->blocks->partitions[b->cls].places, b->segment,
-                            &m->forks[block], err);
-}
-
 /* Fills a job for a block at a boundary; the caller reserves *job. */
 static mo_status add_job(mo_search_bound_plan *m, int block, int boundary,
                          mo_search_bound_algo how, mo_search_bound_job *job,
                          mo_error *err)
 {
-    mo_status status = find_fork_join(m, block, err);
+    const mo_chain_block *b = &m->blocks->blocks[block];
+    mo_status status = MO_OK;
 
+    if (!m->forks[block])
+        status = mo_forkjoin_find(&m->blocks->partitions[b->cls].places,
+                                  b->segment, &m->forks[block], err);
     *job =
         (mo_search_bound_job){ .block = block,
                                .boundary = boundary,

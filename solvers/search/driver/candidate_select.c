@@ -231,24 +231,18 @@ static int compare_candidates(const void *a, const void *b)
     return (s->boundary > t->boundary) - (s->boundary < t->boundary);
 }
 
-static void reset_candidates(mo_search_candidates *m)
-{
-    size_t n_classes = (size_t) m->search->classes->n;
-    size_t n_boundaries =
-        (size_t) m->search->states.n * (size_t) m->search->states.n;
-
-    m->n = 0;
-    m->part = 0;
-    memset(m->chosen, 0, n_classes * n_boundaries * sizeof *m->chosen);
-}
-
 mo_status mo_search_candidates_select(mo_search_candidates *m,
                                       const mo_search_candidate **candidates,
                                       size_t *n, double *part, mo_error *err)
 {
+    size_t n_boundaries =
+        (size_t) m->search->states.n * (size_t) m->search->states.n;
     mo_status status;
 
-    reset_candidates(m);
+    m->n = 0;
+    m->part = 0;
+    memset(m->chosen, 0,
+           (size_t) m->search->classes->n * n_boundaries * sizeof *m->chosen);
     set_estimates(m);
     status = add_shortest_paths(m, false, err);
     if (status != MO_OK)

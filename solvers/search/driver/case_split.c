@@ -94,16 +94,6 @@ static mo_status find_hubs(case_split *f, const mo_chain_partition *chained,
     return MO_OK;
 }
 
-static void restore_domains(case_split *f)
-{
-    memcpy(f->windows->places.allowed, f->allowed, f->size);
-}
-
-static void save_domains(case_split *f)
-{
-    memcpy(f->allowed, f->windows->places.allowed, f->size);
-}
-
 /* Tests whether the op cannot be on device k within the time. */
 static mo_status refute_case(case_split *f, int op, int k, int64_t time_ns,
                              bool *refuted, mo_error *err)
@@ -144,7 +134,7 @@ static mo_status filter_hub(case_split *f, int op, int64_t time_ns, bool *any,
         f->allowed[at] = !refuted;
         *any = *any || refuted;
         left = left || !refuted;
-        restore_domains(f);
+        memcpy(w->places.allowed, f->allowed, f->size);
     }
     *fails = status == MO_OK && !left;
     return status;
@@ -175,7 +165,7 @@ static mo_status refute_time(case_split *f, int64_t time_ns, bool *fails,
     for (int i = 0; i < MAX_CYCLES && any && !*fails && status == MO_OK; i++) {
         any = false;
         *fails = !mo_chain_windows_propagate(f->windows, time_ns);
-        save_domains(f);
+        memcpy(f->allowed, f->windows->places.allowed, f->size);
         for (int j = 0; j < f->n_hubs && !*fails && status == MO_OK; j++)
             status = filter_hub(f, f->hubs[j].op, time_ns, &any, fails, err);
     }
@@ -221,13 +211,6 @@ static mo_status open_case_split(case_split *f, const mo_chain_blocks *blocks,
                : status;
 }
 
-static void close_case_split(case_split *f)
-{
-    free(f->allowed);
-    mo_chain_interval_load_free(f->loads);
-    mo_chain_windows_free(f->windows);
-}
-
 mo_status
 mo_search_case_split_bound(const mo_chain_blocks *blocks, int cls, int boundary,
                            const mo_search_case_split_options *options,
@@ -238,7 +221,9 @@ mo_search_case_split_bound(const mo_chain_blocks *blocks, int cls, int boundary,
 
     if (status == MO_OK && f.n_hubs > 0)
         status = bisect_bound(&f, lower_ns, err);
-    close_case_split(&f);
+    free(f.allowed);
+    mo_chain_interval_load_free(f.loads);
+    mo_chain_windows_free(f.windows);
     return status;
 }
 

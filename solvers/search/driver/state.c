@@ -11,8 +11,7 @@
 enum {
     MAX_ALL_STATES = 16, /* up to so many devices, each is a state */
     N_SOME_STATES = 8,   /* of more, the fastest */
-    WHOLE_MAX_OPS = 40   /* instances up to this size are not decomposed under
-                        memory   limits */
+    WHOLE_MAX_OPS = 40   /* up to this size no decomposition with memory */
 };
 
 static int compare_devices(const void *a, const void *b)
@@ -22,18 +21,8 @@ static int compare_devices(const void *a, const void *b)
     return (s > t) - (s < t);
 }
 
-/* Takes the devices with the shortest total time of all ops. */
-static mo_status choose_fastest_states(const mo_instance *x,
-                                       mo_decomp_states *states, mo_error *err)
-{
-    mo_status status = mo_single_device_order(x, states->device, err);
-
-    if (status == MO_OK)
-        qsort(states->device, (size_t) states->n, sizeof *states->device,
-              compare_devices);
-    return status;
-}
-
+/* With many devices the states are those with the shortest total time of all
+ * ops. */
 static mo_status choose_states(const mo_instance *x, mo_decomp_states *states,
                                mo_error *err)
 {
@@ -49,7 +38,10 @@ static mo_status choose_states(const mo_instance *x, mo_decomp_states *states,
     for (int a = 0; a < states->n; a++)
         states->device[a] = a;
     if (!states->all)
-        status = choose_fastest_states(x, states, err);
+        status = mo_single_device_order(x, states->device, err);
+    if (!states->all && status == MO_OK)
+        qsort(states->device, (size_t) states->n, sizeof *states->device,
+              compare_devices);
     for (int k = 0; k < x->n_devices; k++)
         states->state_of[k] = -1;
     for (int a = 0; a < states->n; a++)

@@ -1,34 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/driver/strengthen.h"
 
-static mo_status run_search(const mo_instance *x, const mo_regime *regime,
-                            const mo_search_strengthen_options *options,
-                            mo_proven_bounds *strength,
-                            mo_method_result *placed, mo_error *err)
-{
-    const mo_method_task task = { .x = x,
-                                  .regime = *regime,
-                                  .seed = options->seed,
-                                  .threads = options->threads,
-                                  .stop = options->stop,
-                                  .on_progress = options->on_progress,
-                                  .context = options->context,
-                                  .proven = strength };
-
-    return mo_method_moirai.place(&task, placed, err);
-}
-
 mo_status mo_search_strengthen(const mo_instance *x, const mo_regime *regime,
                                const mo_search_strengthen_options *options,
                                mo_proven_bounds **strength, mo_schedule **start,
                                mo_error *err)
 {
+    mo_method_task task = { .x = x,
+                            .regime = *regime,
+                            .seed = options->seed,
+                            .threads = options->threads,
+                            .stop = options->stop,
+                            .on_progress = options->on_progress,
+                            .context = options->context };
     mo_method_result placed = { 0 };
     mo_proven_bounds *proven = NULL;
     mo_status status = mo_proven_bounds_new(x->n_devices, &proven, err);
 
+    task.proven = proven;
     if (status == MO_OK)
-        status = run_search(x, regime, options, proven, &placed, err);
+        status = mo_method_moirai.place(&task, &placed, err);
     if (status != MO_OK) {
         mo_method_result_clear(&placed);
         mo_proven_bounds_free(proven);

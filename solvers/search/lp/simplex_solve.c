@@ -218,15 +218,6 @@ static bool run_primal_simplex(mo_lp_simplex *lp)
     return false;
 }
 
-/* Marks the problem's columns that are basic. */
-static void mark_basic(mo_lp_simplex *lp)
-{
-    memset(lp->scratch, 0, (size_t) lp->n * sizeof *lp->scratch);
-    for (int r = 0; r < lp->m; r++)
-        if (!is_slack(lp->basic[r]))
-            lp->scratch[lp->basic[r]] = 1;
-}
-
 /* Returns, of the rows to become tight, the one with the largest entry in
  * column s; -1: none. */
 static int rebuild_row(const mo_lp_simplex *lp, int s)
@@ -245,33 +236,26 @@ static int rebuild_row(const mo_lp_simplex *lp, int s)
     return best;
 }
 
-/* Marks the rows with a nonbasic slack. */
-static void mark_tight(mo_lp_simplex *lp)
-{
-    for (int i = 0; i < lp->m; i++)
-        lp->tight[i] = 0;
-    for (int j = 0; j < lp->n; j++)
-        if (is_slack(lp->nonbasic[j]))
-            lp->tight[~lp->nonbasic[j]] = 1;
-}
-
-static void reset_to_slack_basis(mo_lp_simplex *lp)
-{
-    for (int j = 0; j < lp->n; j++)
-        lp->nonbasic[j] = j;
-    for (int r = 0; r < lp->m; r++)
-        lp->basic[r] = ~r;
-    for (int r = 0; r < lp->m; r++)
-        mo_lp_simplex_express_row_in_basis(lp, r);
-}
-
 /* Recomputes the dictionary of the same basis from the original rows; columns
  * that are almost dependent stay nonbasic. */
 static void rebuild_dictionary(mo_lp_simplex *lp)
 {
-    mark_basic(lp);
-    mark_tight(lp);
-    reset_to_slack_basis(lp);
+    /* scratch: the column was basic; tight: the slack was nonbasic. */
+    memset(lp->scratch, 0, (size_t) lp->n * sizeof *lp->scratch);
+    for (int r = 0; r < lp->m; r++) {
+        lp->tight[r] = 0;
+        if (!is_slack(lp->basic[r]))
+            lp->scratch[lp->basic[r]] = 1;
+    }
+    for (int j = 0; j < lp->n; j++) {
+        if (is_slack(lp->nonbasic[j]))
+            lp->tight[~lp->nonbasic[j]] = 1;
+        lp->nonbasic[j] = j;
+    }
+    for (int r = 0; r < lp->m; r++)
+        lp->basic[r] = ~r;
+    for (int r = 0; r < lp->m; r++)
+        mo_lp_simplex_express_row_in_basis(lp, r);
     for (int j = 0; j < lp->n; j++) {
         int r = lp->scratch[j] != 0 ? rebuild_row(lp, j) : -1;
 

@@ -234,13 +234,6 @@ static mo_status copy_start(const annealing *a, mo_schedule **schedule,
                            : status;
 }
 
-static mo_status make_result(annealing *a, mo_schedule **schedule,
-                             mo_error *err)
-{
-    return a->best.found ? make_best_schedule(a, schedule, err)
-                         : copy_start(a, schedule, err);
-}
-
 mo_status mo_primal_anneal(const mo_instance *x, const mo_regime *regime,
                            const mo_schedule *start,
                            const mo_primal_anneal_options *options,
@@ -257,7 +250,8 @@ mo_status mo_primal_anneal(const mo_instance *x, const mo_regime *regime,
     if (status == MO_OK && x->n > 0 && x->n_devices > 1)
         status = run_moves(&a, err);
     if (status == MO_OK)
-        status = make_result(&a, &annealed->schedule, err);
+        status = a.best.found ? make_best_schedule(&a, &annealed->schedule, err)
+                              : copy_start(&a, &annealed->schedule, err);
     annealed->moves = a.moves;
     free(a.best.start_ns);
     free(a.best.device);

@@ -80,12 +80,6 @@ static void grow_tree(mo_primal_anneal_state *w, int root)
         t->is_inside[t->op[i]] = true;
 }
 
-static void unmark_tree(mo_primal_anneal_state *w)
-{
-    for (int i = 0; i < w->tree.n; i++)
-        w->tree.is_inside[w->tree.op[i]] = false;
-}
-
 /* Returns the time window of the tree: from its inputs to its readers. */
 static window find_window(const mo_primal_anneal_state *w)
 {
@@ -276,7 +270,8 @@ bool mo_primal_anneal_move_tree(mo_primal_anneal_state *w, int op)
     compute_busy_times(w, &it);
     set_prices(w, &it);
     choose_tree_devices(w, &it);
-    unmark_tree(w);
+    for (int i = 0; i < t->n; i++)
+        t->is_inside[t->op[i]] = false;
     for (int i = 0; i < t->n; i++)
         moved |= mo_primal_anneal_assign_unit(w, t->op[i], t->device[i]);
     return moved;
