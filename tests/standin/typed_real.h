@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * standin_real.h - numbers in memory, for stand-ins of libraries that know
- * several types.
+ * typed_real.h - reals of several types in memory, for stand-ins of libraries.
  */
 #ifndef MO_TESTS_STANDIN_TYPED_REAL_H
 #define MO_TESTS_STANDIN_TYPED_REAL_H

@@ -17,7 +17,7 @@
 
 /* ---- the device */
 
-static void stand_in(const char *variable, const char *file)
+static void set_standin(const char *variable, const char *file)
 {
     setenv(variable, file, 0);
 }
@@ -38,10 +38,10 @@ bool cuda_is_there(void)
     mo_error err = { 0 };
 
     if (!cuda_is_real()) {
-        stand_in("MOIRAI_CUDA", "tests/standin/standin_cuda.so");
-        stand_in("MOIRAI_NVRTC", "tests/standin/standin_cuda.so");
-        stand_in("MOIRAI_CUBLASLT", "tests/standin/standin_cublaslt.so");
-        stand_in("MOIRAI_CUDNN", "tests/standin/standin_cudnn.so");
+        set_standin("MOIRAI_CUDA", "tests/standin/standin_cuda.so");
+        set_standin("MOIRAI_NVRTC", "tests/standin/standin_cuda.so");
+        set_standin("MOIRAI_CUBLASLT", "tests/standin/standin_cublaslt.so");
+        set_standin("MOIRAI_CUDNN", "tests/standin/standin_cudnn.so");
     }
     if (mo_cuda_api_get(&api, &err) == MO_OK)
         return true;
@@ -49,7 +49,7 @@ bool cuda_is_there(void)
     return false;
 }
 
-/* On a GPU also those ways that are only found in order to be measured. */
+/* On a GPU with measure, so that all algorithms are found. */
 static mo_backend_unit *gpu(mo_backend_precision precision)
 {
     mo_backend_unit *unit = tested_unit(&mo_backend_cuda, precision);
@@ -78,9 +78,9 @@ static void run_by_cpu(call_case *c)
     mo_backend_cpu.close(unit);
 }
 
-/* ---- a case on the device */
+/* ---- buffers of a case on the device */
 
-typedef struct stage {
+typedef struct case_buffers {
     mo_backend_unit *unit;
     const call_case *c;
     mo_backend_operand operands[CASE_OPERANDS];
@@ -90,7 +90,7 @@ typedef struct stage {
     void *out;
     double allowed;
     int tried;
-} stage;
+} case_buffers;
 
 static void *put(mo_backend_unit *unit, const void *data, size_t bytes)
 {
@@ -106,7 +106,7 @@ static size_t bytes_of(const mo_tensor_dense *tensor)
     return (size_t) mo_tensor_desc_bytes(&tensor->desc);
 }
 
-static void open_stage(stage *s)
+static void open_buffers(case_buffers *s)
 {
     const call_case *c = s->c;
 
@@ -121,12 +121,12 @@ static void open_stage(stage *s)
     s->result = c->out[0].desc;
     s->out = put(s->unit, c->out[0].data, bytes_of(&c->out[0]));
     s->problem = (mo_cuda_algo_problem){ .call = &c->call,
-                                      .in = s->operands,
-                                      .out = &s->result };
+                                         .in = s->operands,
+                                         .out = &s->result };
     MUST(mo_cuda_pack_weights(s->unit, &s->problem, &err));
 }
 
-static void close_stage(stage *s)
+static void close_buffers(case_buffers *s)
 {
     for (int i = 0; i < s->c->call.n_in; i++)
         mo_backend_cuda.release(s->unit, (void *) (uintptr_t) s->in[i]);
@@ -134,10 +134,12 @@ static void close_stage(stage *s)
     mo_cuda_packed_weights_free(s->unit, &s->problem);
 }
 
-/* ---- one way */
+/* ---- one algorithm */
 
-/* What the way makes, twice; false where it cannot do this after all. */
-static bool run_way(stage *s, const mo_cuda_algo *algo, mo_tensor_dense *got)
+/* Runs the algorithm twice; returns false where it does not support the
+ * case. */
+static bool run_algo(case_buffers *s, const mo_cuda_algo *algo,
+                     mo_tensor_dense *got)
 {
     void *workspace = NULL, *const out[] = { s->out };
     size_t bytes = bytes_of(got);
@@ -149,7 +151,7 @@ static bool run_way(stage *s, const mo_cuda_algo *algo, mo_tensor_dense *got)
     if (algo->workspace)
         MUST(mo_backend_cuda.alloc(s->unit, algo->workspace, &workspace, &err));
     status = algo->kind->enqueue(s->unit, algo, s->in, out, workspace,
-                                s->unit->stream, &said);
+                                 s->unit->stream, &said);
     if (status == MO_OK)
         status = mo_backend_cuda.wait(s->unit, &said);
     if (workspace)
@@ -161,7 +163,7 @@ static bool run_way(stage *s, const mo_cuda_algo *algo, mo_tensor_dense *got)
     return true;
 }
 
-static void compare(const stage *s, const mo_cuda_algo *algo,
+static void compare(const case_buffers *s, const mo_cuda_algo *algo,
                     const mo_tensor_dense *got)
 {
     const mo_tensor_dense *expected = &s->c->out[0];
@@ -176,15 +178,15 @@ static void compare(const stage *s, const mo_cuda_algo *algo,
     }
 }
 
-static void check_way(stage *s, const mo_cuda_algo *algo)
+static void check_algo(case_buffers *s, const mo_cuda_algo *algo)
 {
     mo_tensor_dense first = { .data = NULL }, second = { .data = NULL };
 
     MUST(mo_tensor_new(&s->result, &first, &err));
     MUST(mo_tensor_new(&s->result, &second, &err));
-    if (run_way(s, algo, &first)) {
+    if (run_algo(s, algo, &first)) {
         compare(s, algo, &first);
-        ck_assert(run_way(s, algo, &second));
+        ck_assert(run_algo(s, algo, &second));
         ck_assert_msg(memcmp(first.data, second.data, bytes_of(&first)) == 0,
                       "%s: the second run makes other bytes than the first",
                       algo->name);
@@ -195,8 +197,8 @@ static void check_way(stage *s, const mo_cuda_algo *algo)
     mo_tensor_clear(&second);
 }
 
-static void check_found(stage *s, mo_cuda_algo_finder *find, const char *kind,
-                        int *tried)
+static void check_found(case_buffers *s, mo_cuda_algo_finder *find,
+                        const char *kind, int *tried)
 {
     mo_cuda_algo_list algos = { .n = 0 };
 
@@ -205,15 +207,15 @@ static void check_found(stage *s, mo_cuda_algo_finder *find, const char *kind,
     for (int i = 0; i < algos.n; i++) {
         mo_cuda_algo *algo = algos.algos[i];
 
-        check_way(s, algo);
+        check_algo(s, algo);
         *tried += strncmp(algo->name, kind, strlen(kind)) == 0;
         algo->kind->drop(s->unit, algo);
     }
     free(algos.algos);
 }
 
-/* Relative to the largest number of the result. */
-static double allowed_of(const call_case *c, mo_backend_precision precision)
+/* Tolerance relative to the largest element of the result. */
+static double max_error(const call_case *c, mo_backend_precision precision)
 {
     const mo_tensor_dense *out = &c->out[0];
     double largest = 1, relative = 2e-2;
@@ -227,7 +229,7 @@ static double allowed_of(const call_case *c, mo_backend_precision precision)
     return relative * largest;
 }
 
-int check_ways(call_case *c, mo_backend_precision precision, const char *kind)
+int check_algos(call_case *c, mo_backend_precision precision, const char *kind)
 {
     static mo_cuda_algo_finder *const finders[] = {
         mo_cuda_tensorcore_algos,
@@ -235,17 +237,17 @@ int check_ways(call_case *c, mo_backend_precision precision, const char *kind)
         mo_cuda_cudnn_algos,
         mo_cuda_direct_algos,
     };
-    stage s = { .unit = gpu(precision), .c = c };
+    case_buffers s = { .unit = gpu(precision), .c = c };
     int tried = 0;
 
     printf("%s %s:", mo_call_kind_name(c->call.kind),
            mo_elem_name(c->out[0].desc.elem));
     run_by_cpu(c);
-    s.allowed = allowed_of(c, precision);
-    open_stage(&s);
+    s.allowed = max_error(c, precision);
+    open_buffers(&s);
     for (int i = 0; i < COUNT(finders); i++)
         check_found(&s, finders[i], kind, &tried);
-    close_stage(&s);
+    close_buffers(&s);
     printf("\n");
     ck_assert_int_gt(s.tried, 0);
     return tried;

@@ -25,8 +25,8 @@ void use_standin(void)
     setenv("MOIRAI_CUDNN", "", 1);
 }
 
-/* A GPU cannot be used in a process that was forked from one that looked for
- * it. */
+/* A GPU cannot be used in a process forked from one that has initialised the
+ * driver. */
 void use_cuda(void)
 {
     const mo_cuda_api *api;
@@ -43,9 +43,8 @@ void use_cuda(void)
     }
 }
 
-/* Largest difference that is no fault, for a tensor whose largest number is
- * 1. */
-static double allowed_of(mo_elem elem, mo_backend_precision precision)
+/* Tolerance for a tensor with the largest element 1. */
+static double max_error(mo_elem elem, mo_backend_precision precision)
 {
     switch (elem) {
     case MO_ELEM_F64:
@@ -83,7 +82,7 @@ static void compare(const call_case *c, int k, const mo_tensor_dense *expected,
 {
     const mo_tensor_dense *out = &c->out[k];
     double allowed =
-        allowed_of(out->desc.elem, precision) * largest_of(expected);
+        max_error(out->desc.elem, precision) * largest_of(expected);
     char text[MO_TENSOR_DESC_TEXT_SIZE];
 
     for (int64_t i = 0; i < mo_tensor_desc_elements(&out->desc); i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_pair.h - the same calls on the CPU backend and on CUDA's.
+ * cuda_pair.h - runs the same calls on the CPU backend and on CUDA's.
  *
  * On the stand-in for a GPU, unless MOIRAI_TEST_GPU is set: then on the first
- * GPU there is, with all libraries that are found.
+ * GPU, with all libraries that are found.
  */
 #ifndef MO_TESTS_EXEC_CUDA_CUDA_PAIR_H
 #define MO_TESTS_EXEC_CUDA_CUDA_PAIR_H
@@ -14,16 +14,17 @@
 #include "exec/backend/backend.h"
 #include "tests/exec/support/call_case.h"
 
-/* From now on, in this process; before anything of CUDA is used. */
+/* Selects the stand-in for this process; called before anything of CUDA is
+ * used. */
 void use_standin(void);
 
-/* The stand-in or the GPU, as is asked for; the test program ends with 77 if
- * that is a GPU and there is none. */
+/* Selects the stand-in or the GPU by MOIRAI_TEST_GPU; the program exits with
+ * 77 if there is no GPU. */
 void use_cuda(void);
 
-/* Runs all of them on both; fails unless all results are the same but for what
- * the types of elements and the precision allow, relative to the largest number
- * of a tensor.  Integers are the same.  seeds tell which case it was. */
+/* Runs all cases on both backends; fails unless the results agree within the
+ * tolerance of element type and precision, relative to the largest element of
+ * a tensor. Integers must be equal. seeds identify the case in messages. */
 void pair_check(call_case *const *cases, int n, mo_backend_precision precision,
                 const uint64_t *seeds);
 

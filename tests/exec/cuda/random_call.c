@@ -40,7 +40,7 @@ void random_call_make(random_call *r, mo_call_kind kind, mo_elem elem,
     makers[kind](r, &random, elem);
 }
 
-/* Every other one with an epilogue. */
+/* Every second call has an epilogue. */
 static void maybe_after(random_call *r, mo_random *random, int axis,
                         bool channels_last)
 {
@@ -53,7 +53,7 @@ static int64_t pick(mo_random *random, const int *from, int n)
     return from[mo_random_below(random, n)];
 }
 
-/* Where small differences of operands stay small. */
+/* Steps with a small derivative: differences of operands stay small. */
 static const mo_point_op smooth[] = {
     MO_POINT_ABS,        MO_POINT_NEGATE,   MO_POINT_SIN,
     MO_POINT_TANH,       MO_POINT_ERF,      MO_POINT_SIGMOID,
@@ -83,7 +83,8 @@ static void add_steps(mo_point_program *p, mo_random *random, int n)
     }
 }
 
-/* A result of up to four dimensions; operands lack some of them. */
+/* A result of up to four dimensions; operands are broadcast along some of
+ * them. */
 void random_point(random_call *r, mo_random *random, mo_elem elem)
 {
     static const int sizes[] = { 1, 2, 3, 4, 8, 17, 64 };
@@ -110,7 +111,7 @@ void random_point(random_call *r, mo_random *random, mo_elem elem)
     case_out(&r->c, elem, shape);
 }
 
-/* One of a stack of matrices, turned or not. */
+/* One operand of a batched product, transposed or not. */
 static mo_call_matmul_operand side_of(mo_random *random, int64_t rows,
                                       int64_t columns, bool may_turn)
 {
@@ -203,7 +204,7 @@ void random_conv(random_call *r, mo_random *random, mo_elem elem)
     maybe_after(r, random, 1, c->channels_last);
 }
 
-/* As ceil_torch has it: the last window may hang over the padding, but begins
+/* As in ceil_torch: the last window may extend over the padding, but begins
  * before the end of the data. */
 static int64_t round_up(const mo_call_window *s, int d)
 {
@@ -264,7 +265,7 @@ void random_reduce(random_call *r, mo_random *random, mo_elem elem)
     maybe_after(r, random, 2, false);
 }
 
-/* Three dimensions, of which the middle one is worked along. */
+/* Three dimensions, of which the middle one is the axis. */
 static void add_line(random_call *r, mo_random *random, mo_elem elem,
                      int64_t *outer, int64_t *count, int64_t *inner)
 {
@@ -312,7 +313,7 @@ void random_cumsum(random_call *r, mo_random *random, mo_elem elem)
     s->reverse = mo_random_below(random, 2);
 }
 
-/* Heads lie one after the other, or side by side in each row. */
+/* Heads are consecutive, or interleaved in each row. */
 static void lay_heads(int64_t heads, int64_t rows, int64_t width, bool beside,
                       int64_t *row, int64_t *batch)
 {

@@ -2,8 +2,8 @@
 /*
  * random_call.h - a random call of any kind, with random operands.
  *
- * Sizes are such that a GPU has something to divide: more than a block of
- * threads now and then, and often not a multiple of anything.
+ * Sizes exceed a block of threads now and then, and often are no multiples of
+ * anything.
  */
 #ifndef MO_TESTS_EXEC_CUDA_RANDOM_CALL_H
 #define MO_TESTS_EXEC_CUDA_RANDOM_CALL_H
@@ -13,16 +13,16 @@
 
 typedef struct random_call {
     call_case c;
-    mo_call_copy_box boxes[3]; /* what a copy points to */
+    mo_call_copy_box boxes[3]; /* pointed to by a copy */
     uint64_t seed;
 } random_call;
 
-/* Kinds that compute mostly reals, of type elem; others choose by themselves.
- * What does not depend on elem is the same for the same seed. */
+/* Makes a call of that kind, mostly of element type elem; some kinds choose
+ * their own. All that does not depend on elem is the same for the same seed. */
 void random_call_make(random_call *r, mo_call_kind kind, mo_elem elem,
                       uint64_t seed);
 
-/* The makers, by what they are like: arithmetic, and what moves and picks. */
+/* Generators by kind: arithmetic, and movement. */
 typedef void random_call_maker(random_call *r, mo_random *random, mo_elem elem);
 
 random_call_maker random_point, random_matmul, random_conv, random_pool;
@@ -32,7 +32,7 @@ random_call_maker random_attention_call;
 random_call_maker random_view, random_copy, random_gather, random_scatter;
 random_call_maker random_topk, random_interpolate, random_range;
 
-/* A number from least to most. */
+/* Returns a number from least to most. */
 int64_t random_from(mo_random *random, int least, int most);
 
 #endif

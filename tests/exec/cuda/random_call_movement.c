@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random calls that move, pick, sort and resize. */
+/* Random calls that copy, gather, scatter, sort and resize. */
 #include "tests/exec/cuda/random_call.h"
 #include "tests/support/suite.h"
 
@@ -37,7 +37,8 @@ void random_view(random_call *r, mo_random *random, mo_elem elem)
     case_out(&r->c, elem, shape_of(1, rows * n));
 }
 
-/* A tensor turned, into the middle of a larger one that is filled before. */
+/* A transposed tensor copied into the middle of a larger one that is filled
+ * before. */
 void random_copy(random_call *r, mo_random *random, mo_elem elem)
 {
     static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Claims of exec/backend/cuda/algo/algo.h: whatever way is chosen, the result
- * is what the CPU makes of it. */
+/* Tests of exec/backend/cuda/algo/algo.h: every algorithm computes what the
+ * CPU does. */
 #include <config.h>
 
 #include "tests/exec/cuda/cuda_algo_case.h"
 #include "tests/support/suite.h"
 
-/* ---- endings */
+/* ---- epilogues */
 
-typedef enum ending {
+typedef enum epilogue_kind {
     NOTHING,
     BIAS,
     RESIDUAL,
@@ -22,11 +22,11 @@ typedef enum ending {
     RESIDUAL_BIAS_RELU,
     BIAS_RELU_RESIDUAL,
     RELU,
-    SCALE_BIAS, /* not of those that libraries know */
+    SCALE_BIAS, /* not supported by libraries */
     ENDINGS
-} ending;
+} epilogue_kind;
 
-/* A step: an activation, or something with an operand. */
+/* A step: an activation, or one with an operand. */
 typedef struct part {
     mo_point_op op;
     enum { ALONE, WITH_BIAS, WITH_RESIDUAL } with;
@@ -86,8 +86,8 @@ static void add_operand(call_case *c, const part *p, int axis)
     case_in(c, out->elem, p->with == WITH_BIAS ? one : out->shape, 5);
 }
 
-static void add_ending(call_case *c, ending e, int axis,
-                       const mo_point_access *lies)
+static void add_epilogue(call_case *c, epilogue_kind e, int axis,
+                         const mo_point_access *lies)
 {
     int first = c->call.n_in, now = 0, other = 1;
 
@@ -112,12 +112,12 @@ static void add_ending(call_case *c, ending e, int axis,
     c->call.first_extra = first;
 }
 
-/* ---- products */
+/* ---- matrix products */
 
 static const struct {
     int64_t batch, m, n, k;
-    bool a_turned, b_turned; /* a lies as [k][m], b as [n][k] */
-    bool same_b;             /* for all of the batch */
+    bool a_turned, b_turned; /* a is [k][m], b is [n][k] */
+    bool same_b;             /* shared by the whole batch */
 } products[] = {
     { 1, 128, 96, 64, false, false, false },
     { 1, 64, 128, 192, false, true, false },
@@ -142,9 +142,9 @@ static const struct {
     { MO_ELEM_F64, MO_BACKEND_PRECISION_F32 },
 };
 
-enum { REALS = 4 }; /* of types: without doubles */
+enum { REALS = 4 }; /* element types without f64 */
 
-static void make_product(call_case *c, int at, mo_elem elem, ending e)
+static void make_product(call_case *c, int at, mo_elem elem, epilogue_kind e)
 {
     int64_t batch = products[at].batch, m = products[at].m;
     int64_t n = products[at].n, k = products[at].k;
@@ -170,7 +170,7 @@ static void make_product(call_case *c, int at, mo_elem elem, ending e)
     case_out(c, elem, shape_of(3, batch, m, n));
     c->constant = batch == 1 ? 2 : 0;
     lies = mo_point_access_dense(&c->out[0].desc.shape);
-    add_ending(c, e, 2, &lies);
+    add_epilogue(c, e, 2, &lies);
 }
 
 /* ---- convolutions */
@@ -302,7 +302,7 @@ static mo_shape image(int64_t batch, int64_t channels, const int64_t *space,
     return s;
 }
 
-/* Where the elements of a tensor are, by dimension of its shape. */
+/* Strides by dimension of a tensor's shape. */
 static mo_point_access lies(const mo_shape *shape, bool channels_last)
 {
     mo_point_access access = mo_point_access_dense(shape);
@@ -333,7 +333,7 @@ static mo_shape weight_shape(const mo_call_conv *f)
 }
 
 static void make_conv(call_case *c, int at, bool channels_last, mo_elem elem,
-                      ending e)
+                      epilogue_kind e)
 {
     mo_call_conv *f = &c->call.u.conv;
     int spatial = convs[at].sweep.spatial;
@@ -349,37 +349,38 @@ static void make_conv(call_case *c, int at, bool channels_last, mo_elem elem,
     case_in(c, elem, weight_shape(f), 2);
     case_out(c, elem, out);
     c->constant = 2;
-    add_ending(c, e, 1, &access);
+    add_epilogue(c, e, 1, &access);
 }
 
-/* ---- claims */
+/* ---- tests */
 
-/* Of all cases the number-th: types take turns, then problems, and endings all
- * the while.  Where few are done, each problem has one, and types go on. */
-static int turn(int number, int n_types)
+/* The number-th of all cases: element types vary fastest, then problems,
+ * epilogues with both. Where few are run, each problem has one, with changing
+ * types. */
+static int pick_case(int number, int n_types)
 {
     return cuda_is_fast() ? number : number * n_types + number % n_types;
 }
 
-static ending ending_of(int number)
+static epilogue_kind get_epilogue(int number)
 {
-    return (ending) (number % ENDINGS);
+    return (epilogue_kind) (number % ENDINGS);
 }
 
-/* All of them, or two that libraries do themselves. */
-static ending some_ending(int number)
+/* All epilogues, or two that libraries apply themselves. */
+static epilogue_kind pick_epilogue(int number)
 {
-    return ending_of(cuda_is_fast() ? number : BIAS_RESIDUAL + number);
+    return get_epilogue(cuda_is_fast() ? number : BIAS_RESIDUAL + number);
 }
 
-/* A library that stands in does all that is told rightly. */
-static void expect_ways(int ways, bool library)
+/* The stand-in of a library supports every valid descriptor. */
+static void expect_algos(int ways, bool library)
 {
     if (!cuda_is_real() && library)
         ck_assert_int_gt(ways, 0);
 }
 
-/* Otherwise nothing of them would be tested, and nobody told. */
+/* Otherwise the code above them would not be tested, without a message. */
 START_TEST(libraries_that_stand_in_are_found)
 {
 #ifdef HAVE_CUBLASLT
@@ -393,13 +394,13 @@ END_TEST
 
 START_TEST(all_ways_of_a_product_agree)
 {
-    int i = turn(_i, COUNT(types)), type = i % COUNT(types);
+    int i = pick_case(_i, COUNT(types)), type = i % COUNT(types);
     call_case c;
 
     make_product(&c, i / COUNT(types) % COUNT(products), types[type].elem,
-                 ending_of(i));
-    expect_ways(check_ways(&c, types[type].precision, "cublaslt"),
-                cuda_has_blas());
+                 get_epilogue(i));
+    expect_algos(check_algos(&c, types[type].precision, "cublaslt"),
+                 cuda_has_blas());
     case_end(&c);
 }
 END_TEST
@@ -407,13 +408,14 @@ END_TEST
 /* One in four has channels first. */
 START_TEST(all_ways_of_a_convolution_agree)
 {
-    int i = turn(_i, REALS), type = i % REALS, at = i / REALS % COUNT(convs);
+    int i = pick_case(_i, REALS), type = i % REALS,
+        at = i / REALS % COUNT(convs);
     bool last = (i + at) % 4 != 3;
     call_case c;
 
-    make_conv(&c, at, last, types[type].elem, ending_of(i));
-    expect_ways(check_ways(&c, types[type].precision, "cudnn"),
-                cuda_has_dnn() && !(last && convs[at].transposed));
+    make_conv(&c, at, last, types[type].elem, get_epilogue(i));
+    expect_algos(check_algos(&c, types[type].precision, "cudnn"),
+                 cuda_has_dnn() && !(last && convs[at].transposed));
     case_end(&c);
 }
 END_TEST
@@ -422,8 +424,8 @@ START_TEST(any_ending_goes_with_a_product)
 {
     call_case c;
 
-    make_product(&c, 0, MO_ELEM_F32, some_ending(_i));
-    if (check_ways(&c, MO_BACKEND_PRECISION_TF32, "cublaslt") == 0)
+    make_product(&c, 0, MO_ELEM_F32, pick_epilogue(_i));
+    if (check_algos(&c, MO_BACKEND_PRECISION_TF32, "cublaslt") == 0)
         ck_assert(!cuda_has_blas());
     case_end(&c);
 }
@@ -433,8 +435,8 @@ START_TEST(any_ending_goes_with_a_convolution)
 {
     call_case c;
 
-    make_conv(&c, 0, true, MO_ELEM_F32, some_ending(_i));
-    if (check_ways(&c, MO_BACKEND_PRECISION_TF32, "cudnn") == 0)
+    make_conv(&c, 0, true, MO_ELEM_F32, pick_epilogue(_i));
+    if (check_algos(&c, MO_BACKEND_PRECISION_TF32, "cudnn") == 0)
         ck_assert(!cuda_has_dnn());
     case_end(&c);
 }
@@ -445,7 +447,7 @@ START_TEST(a_convolution_may_be_a_product)
     call_case c;
 
     make_conv(&c, 1, true, MO_ELEM_F32, BIAS_RELU);
-    if (check_ways(&c, MO_BACKEND_PRECISION_F32, "cublaslt") == 0)
+    if (check_algos(&c, MO_BACKEND_PRECISION_F32, "cublaslt") == 0)
         ck_assert(!cuda_has_blas());
     case_end(&c);
 }
@@ -457,7 +459,7 @@ SUITE(cuda_ways)
 
     if (!cuda_is_there())
         exit(77);
-    /* A driver that has been looked for does not live in children. */
+    /* An initialised driver does not work in child processes. */
     setenv("CK_FORK", "no", 1);
     TEST(libraries_that_stand_in_are_found);
     EACH(all_ways_of_a_product_agree,

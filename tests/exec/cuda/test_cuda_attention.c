@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Attention on CUDA: all the ways it is cut up give what the CPU does. */
+/* Tests of exec/backend/cuda/algo/fused_attention.h: every tiling computes
+ * what the CPU does. */
 #include <config.h>
 
 #include "tests/exec/cuda/cuda_pair.h"
@@ -8,36 +9,36 @@
 
 typedef enum hiding { NOTHING, FUTURE, BY_TRUTH, BY_SUM } hiding;
 
-/* What a case is like; heads lie side by side in the rows of q, k and v. */
+/* A case; heads are interleaved in the rows of q, k and v. */
 typedef struct shape_case {
     int64_t batch, heads, queries, keys, width, v_width;
     mo_elem elem;
     hiding hides;
     bool score, after;
-    int64_t gap; /* elements behind each row */
+    int64_t gap; /* padding elements behind each row */
 } shape_case;
 
 static const shape_case shapes[] = {
-    /* Keys of a row in one turn, warps for other queries. */
+    /* All keys of a row in one iteration, warps for other queries. */
     { 3, 2, 49, 49, 32, 32, MO_ELEM_F32, NOTHING, true, false, 0 },
     { 1, 1, 16, 8, 16, 8, MO_ELEM_F32, NOTHING, false, false, 0 },
-    /* Keys shared by warps; heads of 64 as most networks have them. */
+    /* Keys shared by warps; heads of 64 as in most networks. */
     { 1, 2, 33, 128, 64, 64, MO_ELEM_F32, NOTHING, false, false, 0 },
     { 1, 1, 17, 130, 64, 64, MO_ELEM_F32, BY_SUM, false, true, 0 },
-    /* More queries to a warp; nothing after a query's own number. */
+    /* Several groups of queries per warp; causal. */
     { 14, 4, 70, 70, 16, 16, MO_ELEM_F32, FUTURE, false, false, 0 },
     { 1, 6, 40, 150, 24, 48, MO_ELEM_F32, BY_TRUTH, true, true, 0 },
-    /* Rows that cannot be read four at a time, sizes that fit nothing. */
+    /* Rows that cannot be loaded four at a time, odd sizes. */
     { 1, 3, 5, 77, 20, 12, MO_ELEM_F32, NOTHING, false, true, 1 },
     { 1, 2, 31, 9, 7, 13, MO_ELEM_F32, FUTURE, true, false, 3 },
     { 1, 2, 1, 40, 1, 1, MO_ELEM_F32, NOTHING, false, false, 0 },
-    /* Halves. */
+    /* f16. */
     { 1, 2, 20, 64, 64, 64, MO_ELEM_F16, FUTURE, false, false, 0 },
     { 2, 1, 18, 50, 40, 40, MO_ELEM_BF16, BY_SUM, true, true, 2 },
     /* Rows too wide for registers. */
     { 1, 2, 6, 45, 200, 300, MO_ELEM_F32, BY_SUM, true, true, 0 },
     { 1, 1, 3, 5, 129, 8, MO_ELEM_F16, FUTURE, false, false, 0 },
-    /* Nothing at all. */
+    /* Empty. */
     { 1, 0, 4, 4, 8, 8, MO_ELEM_F32, NOTHING, false, false, 0 },
 };
 
@@ -63,7 +64,7 @@ static void put_result(call_case *c, const shape_case *s)
         case_after(c, 3, false, 5);
 }
 
-/* Every query sees the first key at least. */
+/* Every query has at least the first key. */
 static void put_mask(call_case *c, const shape_case *s)
 {
     mo_call_attention *a = &c->call.u.attention;
@@ -92,7 +93,7 @@ static void put_score(call_case *c, const shape_case *s,
         return;
     case_in(c, MO_ELEM_F32, shape_of(3, s->heads, s->queries, s->keys), 13);
     case_in(c, MO_ELEM_F16, shape_of(2, s->batch, s->keys), 17);
-    if (s->gap == 0) /* what is constant may be read early */
+    if (s->gap == 0) /* constants may be loaded early */
         c->constant |= 3u << (c->call.n_in - 2);
     *score = (mo_point_program){ .n_operands = 3 };
     for (int i = 0; i < 3; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Random calls of every kind: CUDA's backend computes what the CPU's does.
- * MOIRAI_OPS_CASES says how many of each: 20 unless given, 8 on the stand-in,
- * which starts a compiler for them. */
+/* Tests of all kernel classes by random calls: CUDA's backend computes what
+ * the CPU's does. MOIRAI_OPS_CASES is the number of each kind: 20 unless
+ * given, 8 on the stand-in, which compiles each kernel by cc. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static int count_cases(int fewer)
     return n < 1 ? 1 : n > MOST_CASES ? MOST_CASES : n;
 }
 
-/* All cases at once: what they need is compiled together. */
+/* All cases at once: their kernels are compiled together. */
 static void check(mo_call_kind kind, mo_elem elem,
                   mo_backend_precision precision, int n)
 {
@@ -75,7 +75,7 @@ START_TEST(halves_are_the_same)
 }
 END_TEST
 
-/* The first of them know doubles. */
+/* The first kinds support f64. */
 START_TEST(doubles_are_the_same)
 {
     check(real_kinds[_i], MO_ELEM_F64, MO_BACKEND_PRECISION_F32,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Texts of kernels (exec/backend/cuda/jit/codegen.h), and every step of
- * pointwise programs on CUDA as on the CPU. */
+/* Tests of exec/backend/cuda/jit/codegen.h, and of every pointwise step on
+ * CUDA against the CPU. */
 #include <config.h>
 
 #include "exec/backend/cuda/jit/codegen.h"
@@ -102,9 +102,9 @@ END_TEST
 /* ---- steps */
 
 /*
- * Steps that take and give the same kinds of registers stand side by side, so
- * that a few of them fit into one program.  Operand 3 says which of them makes
- * an element; a number j to compare it with is what clamping to [j, j] gives:
+ * Steps with the same kinds of operands and results share a program. Operand 3
+ * selects the step of each element; a constant j to compare it with is made by
+ * clamping to [j, j]:
  *
  *     r = which == j ? step j : r
  */
@@ -191,7 +191,7 @@ static int64_t count_values(bool real)
     return real ? COUNT(some_reals) : COUNT(some_integers);
 }
 
-/* Every value along its own dimension; c begins somewhere else than a. */
+/* Every value along its own dimension; c begins at another value than a. */
 static void add_operand(call_case *c, bool real, mo_elem type, int dim)
 {
     int64_t n = count_values(real);
@@ -240,7 +240,7 @@ static bool is_near(double x, double y, double allowed)
     return x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= allowed * size;
 }
 
-/* Integers are the same to the last bit. */
+/* Integers must be equal. */
 static void check_elements(const call_case *c, const group *g,
                            const mo_tensor_dense *expected, double allowed)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Claims of exec/backend/cuda/jit/disk_cache.h. */
+/* Tests of exec/backend/cuda/jit/disk_cache.h. */
 #include <config.h>
 
 #include "exec/backend/cuda/jit/disk_cache.h"
@@ -42,7 +42,7 @@ static void write_content(void)
         mo_cuda_disk_cache_write(cache, KEY, kind, content, sizeof content));
 }
 
-/* Reads it back; false when it is not there. */
+/* Reads the file back; returns false when it is absent. */
 static bool is_there(void)
 {
     char *data = NULL;
@@ -150,7 +150,7 @@ START_TEST(a_folder_or_a_pipe_of_that_name_is_not_there)
 }
 END_TEST
 
-/* What root may write to anyway is a file where a folder should be. */
+/* root may write everywhere: a file stands where a folder should be. */
 START_TEST(where_nothing_can_be_written_nothing_is_kept)
 {
     mo_cuda_disk_cache *other;
@@ -177,7 +177,8 @@ START_TEST(where_nothing_can_be_written_nothing_is_kept)
 }
 END_TEST
 
-/* Both write all the time; whoever reads sees one of the two, whole. */
+/* Two processes write all the time; every read returns one of the two files,
+ * whole. */
 static void write_often(char letter, size_t size)
 {
     char *text = malloc(size);

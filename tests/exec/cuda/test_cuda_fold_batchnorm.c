@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of exec/backend/cuda/algo/fold_batchnorm.h: the folded product is the
- * same one. */
+/* Tests of exec/backend/cuda/algo/fold_batchnorm.h: the folded product
+ * computes the same. */
 #include "exec/backend/cuda/algo/fold_batchnorm.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static int add_tensor(net *t, mo_random *r, int rank, int64_t a, int64_t b)
     return t->n++;
 }
 
-/* An operand of the epilogue: by channel and constant, or not. */
+/* An operand of the epilogue: constant per channel, or not. */
 static int add_operand(net *t, mo_random *r, bool by_channel)
 {
     int i = by_channel ? add_tensor(t, r, 1, N, 0) : add_tensor(t, r, 2, M, N);

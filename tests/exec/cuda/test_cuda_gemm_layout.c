@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Claims of exec/backend/cuda/algo/cublaslt/gemm_layout.h: what is told to a
- * BLAS library is the product that was meant.  The library is its definition,
- * in integers. */
+/* Tests of exec/backend/cuda/algo/cublaslt/gemm_layout.h: the BLAS product
+ * equals the call, both by their definition, in integers. */
 #include "exec/backend/cuda/algo/cublaslt/gemm_layout.h"
 
 #include <limits.h>
@@ -10,13 +9,13 @@
 #include "base/random.h"
 #include "tests/support/suite.h"
 
-/* ---- the definition of both */
+/* ---- reference implementations */
 
 enum { MOST = 4096 };
 
-/* Where an element of a matrix is that is told column by column. */
-static int64_t told_place(const mo_cuda_gemm_matrix *m, int64_t batch,
-                          int64_t row, int64_t column)
+/* Offset of an element of a column-major matrix. */
+static int64_t column_major_offset(const mo_cuda_gemm_matrix *m, int64_t batch,
+                                   int64_t row, int64_t column)
 {
     int64_t r = m->turned ? column : row, c = m->turned ? row : column;
 
@@ -25,7 +24,7 @@ static int64_t told_place(const mo_cuda_gemm_matrix *m, int64_t batch,
     return batch * m->step + c * m->lead + r;
 }
 
-static void do_as_told(const mo_cuda_gemm *g, const int *const *in, int *out)
+static void run_blas(const mo_cuda_gemm *g, const int *const *in, int *out)
 {
     int64_t k = g->left.turned ? g->left.rows : g->left.columns;
 
@@ -35,15 +34,17 @@ static void do_as_told(const mo_cuda_gemm *g, const int *const *in, int *out)
                 int sum = 0;
 
                 for (int64_t i = 0; i < k; i++)
-                    sum += in[g->left_in][told_place(&g->left, b, r, i)] *
-                           in[g->right_in][told_place(&g->right, b, i, c)];
-                out[told_place(&g->result, b, r, c)] = sum;
+                    sum +=
+                        in[g->left_in][column_major_offset(&g->left, b, r, i)] *
+                        in[g->right_in]
+                          [column_major_offset(&g->right, b, i, c)];
+                out[column_major_offset(&g->result, b, r, c)] = sum;
             }
 }
 
-static int64_t side_place(const mo_call_matmul *f,
-                          const mo_call_matmul_operand *side, int64_t batch,
-                          int64_t row, int64_t column)
+static int64_t operand_offset(const mo_call_matmul *f,
+                              const mo_call_matmul_operand *side, int64_t batch,
+                              int64_t row, int64_t column)
 {
     int64_t place = row * side->row + column * side->column;
 
@@ -54,8 +55,8 @@ static int64_t side_place(const mo_call_matmul *f,
     return place;
 }
 
-static void do_as_meant(const mo_call_matmul *f, const int *a, const int *b,
-                        int *c)
+static void run_call(const mo_call_matmul *f, const int *a, const int *b,
+                     int *c)
 {
     int64_t batches = 1;
 
@@ -66,13 +67,13 @@ static void do_as_meant(const mo_call_matmul *f, const int *a, const int *b,
         int sum = 0;
 
         for (int64_t k = 0; k < f->k; k++)
-            sum += a[side_place(f, &f->a, batch, m, k)] *
-                   b[side_place(f, &f->b, batch, k, n)];
-        c[side_place(f, &f->c, batch, m, n)] = sum;
+            sum += a[operand_offset(f, &f->a, batch, m, k)] *
+                   b[operand_offset(f, &f->b, batch, k, n)];
+        c[operand_offset(f, &f->c, batch, m, n)] = sum;
     }
 }
 
-static bool is_as_meant(const mo_call_matmul *f, const mo_cuda_gemm *gemm)
+static bool equals_call(const mo_call_matmul *f, const mo_cuda_gemm *gemm)
 {
     static int a[MOST], b[MOST], meant[MOST], told[MOST];
     const int *const in[] = { a, b };
@@ -82,15 +83,15 @@ static bool is_as_meant(const mo_call_matmul *f, const mo_cuda_gemm *gemm)
         b[i] = i * 5 % 23 - 11;
         meant[i] = told[i] = 1 << 30;
     }
-    do_as_meant(f, a, b, meant);
-    do_as_told(gemm, in, told);
+    run_call(f, a, b, meant);
+    run_blas(gemm, in, told);
     return memcmp(meant, told, sizeof meant) == 0;
 }
 
 /* ---- random products */
 
-/* Strides of a dense operand whose dimensions lie in some order: the batch's,
- * then rows and columns; some of the batch may be repeated. */
+/* Strides of a dense operand with its dimensions in some order: the batch's,
+ * then rows and columns; some of the batch may be broadcast. */
 static mo_call_matmul_operand random_side(mo_random *r, const mo_call_matmul *f,
                                           int64_t rows, int64_t columns,
                                           bool repeats)
@@ -154,19 +155,19 @@ START_TEST(what_is_told_is_what_is_meant)
         if (!mo_cuda_gemm_from_call(&call, &gemm))
             continue;
         told++;
-        ck_assert_msg(is_as_meant(&call.u.matmul, &gemm), "seed %llu",
+        ck_assert_msg(equals_call(&call.u.matmul, &gemm), "seed %llu",
                       (unsigned long long) seed);
     }
     ck_assert_int_gt(told, 40);
 }
 END_TEST
 
-/* ---- products that networks have: each must be told */
+/* ---- products of networks: each must be supported */
 
 static const struct {
     const char *what;
     mo_call_matmul matmul;
-    int64_t batch; /* as it is told */
+    int64_t batch; /* of the BLAS product */
     int left_in;
 } known[] = {
     { "rows by rows",
@@ -257,11 +258,11 @@ START_TEST(products_of_networks_are_told)
     ck_assert_msg(mo_cuda_gemm_from_call(&call, &gemm), "%s", known[_i].what);
     ck_assert_int_eq(gemm.batch, known[_i].batch);
     ck_assert_int_eq(gemm.left_in, known[_i].left_in);
-    ck_assert_msg(is_as_meant(&call.u.matmul, &gemm), "%s", known[_i].what);
+    ck_assert_msg(equals_call(&call.u.matmul, &gemm), "%s", known[_i].what);
 }
 END_TEST
 
-/* ---- what cannot be told */
+/* ---- unsupported products */
 
 static mo_call_matmul plain(void)
 {
@@ -273,7 +274,7 @@ static mo_call_matmul plain(void)
                              .c = { .row = 4, .column = 1 } };
 }
 
-static bool is_told(const mo_call_matmul *matmul)
+static bool is_supported(const mo_call_matmul *matmul)
 {
     mo_call call = { .kind = MO_CALL_MATMUL, .u.matmul = *matmul };
     mo_cuda_gemm gemm;
@@ -285,29 +286,29 @@ START_TEST(what_a_library_cannot_be_told_is_refused)
 {
     mo_call_matmul f = plain();
 
-    ck_assert(is_told(&f));
+    ck_assert(is_supported(&f));
     f.a.column = 2; /* no stride is 1 */
     f.a.row = 6;
-    ck_assert(!is_told(&f));
+    ck_assert(!is_supported(&f));
     f = plain();
-    f.b.row = 0; /* rows that repeat */
-    ck_assert(!is_told(&f));
+    f.b.row = 0; /* broadcast rows */
+    ck_assert(!is_supported(&f));
     f = plain();
     f.a.row = -3;
-    ck_assert(!is_told(&f));
+    ck_assert(!is_supported(&f));
     f = plain();
     f.k = 0;
-    ck_assert(!is_told(&f));
+    ck_assert(!is_supported(&f));
     f = plain();
     f.m = (int64_t) INT_MAX + 1;
-    ck_assert(!is_told(&f));
+    ck_assert(!is_supported(&f));
     f = plain();
     f.n_batch = 1;
     f.extent[0] = 2;
     f.a.batch[0] = -15;
     f.b.batch[0] = 12;
     f.c.batch[0] = 20;
-    ck_assert(!is_told(&f));
+    ck_assert(!is_supported(&f));
 }
 END_TEST
 
@@ -347,7 +348,7 @@ START_TEST(windows_of_one_element_are_a_product)
     mo_cuda_gemm gemm;
 
     ck_assert(is_product(&conv, &gemm));
-    ck_assert(is_as_meant(&meant, &gemm));
+    ck_assert(equals_call(&meant, &gemm));
 }
 END_TEST
 

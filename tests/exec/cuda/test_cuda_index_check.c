@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Claims of exec/backend/cuda/kernels/index_check.h: what is outside of a
- * tensor is told. */
+/* Tests of exec/backend/cuda/kernels/index_check.h: an index out of range is
+ * an error. */
 #include <config.h>
 
 #include "tests/exec/cuda/cuda_pair.h"
@@ -31,8 +31,8 @@ static mo_status try_indices(call_case *c, const int64_t *indices,
                      &list, err);
 }
 
-/* Indices of many and of few elements, the last of which is wrong; and the next
- * call is not to blame. */
+/* Indices of many and of few elements, of which the last is out of range; the
+ * next call succeeds. */
 static void check_outside(call_case *c, int64_t *indices, int64_t n)
 {
     mo_error said = { 0 };

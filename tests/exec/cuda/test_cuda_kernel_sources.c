@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-sanitizers no-valgrind */
 /*
- * The kernels of real networks compile by NVRTC, for devices that are not here.
- * They are prepared on the stand-in for a driver, which is made to look like
- * each of them; nothing runs.  The networks are looked for in the folder
- * MOIRAI_DATA.  With MOIRAI_LONG all of them for all devices; MOIRAI_ARCH=70
- * asks for those of sm_70 alone.
+ * Tests of all generated device code of real networks: NVRTC compiles it, also
+ * for devices that are not present. Kernels are prepared on the stand-in
+ * driver with the attributes of each device; nothing runs. The networks are in
+ * the folder MOIRAI_DATA. With MOIRAI_LONG all of them for all devices;
+ * MOIRAI_ARCH=70 selects sm_70.
  */
 #include <config.h>
 
@@ -19,7 +19,7 @@
 #include "tests/exec/support/random_plan.h"
 #include "tests/support/suite.h"
 
-/* Of the devices below, unless there is time. */
+/* Of the devices below, unless MOIRAI_LONG. */
 enum { USUAL = 5, FEW = 2, EXIT_SKIPPED = 77 };
 
 static const char *const models[] = { "small_swin",    "small_bert",
@@ -44,8 +44,8 @@ static const struct {
 static char data[3072];
 static mo_cuda_api compiler;
 
-/* NVRTC of CUDA 13 has forgotten Volta. */
-static bool knows(int arch)
+/* NVRTC of CUDA 13 does not support Volta any more. */
+static bool supports_arch(int arch)
 {
     char *cubin = NULL;
     size_t size = 0;
@@ -109,7 +109,7 @@ static mo_backend_kernel *prepare(mo_backend_unit *unit,
     return kernel;
 }
 
-static void ask_for_all(mo_backend_unit *unit, const mo_exec_plan *plan)
+static void prepare_all(mo_backend_unit *unit, const mo_exec_plan *plan)
 {
     for (int i = 0; i < plan->n_calls; i++)
         mo_backend_cuda.drop(unit, prepare(unit, plan, &plan->calls[i].call));
@@ -169,7 +169,7 @@ static void check_network(const char *model, int arch,
     unit->arch = arch;
     unit->max_shared_bytes = unit->arch < 80 ? 64 << 10 : 99 << 10;
     make_plan(&r, model, reals);
-    ask_for_all(unit, r.plan);
+    prepare_all(unit, r.plan);
     compile_all(unit, model);
     random_plan_clear(&r);
     mo_backend_cuda.close(unit);
@@ -180,7 +180,7 @@ START_TEST(kernels_of_networks_compile_for_every_device)
     int d = _i % COUNT(devices);
     const char *model = models[(_i + _i / COUNT(devices)) % COUNT(models)];
 
-    if (knows(devices[d].arch))
+    if (supports_arch(devices[d].arch))
         check_network(model, devices[d].arch, devices[d].precision,
                       devices[d].reals);
 }
@@ -190,7 +190,7 @@ START_TEST(kernels_of_networks_compile_for_the_device_asked_for)
 {
     int arch = atoi(getenv("MOIRAI_ARCH"));
 
-    ck_assert_msg(knows(arch), "NVRTC does not know sm_%d", arch);
+    ck_assert_msg(supports_arch(arch), "NVRTC does not know sm_%d", arch);
     check_network(models[_i], arch, MO_BACKEND_PRECISION_F32, MO_ELEM_F32);
 }
 END_TEST

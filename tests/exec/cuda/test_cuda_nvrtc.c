@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* What stands before every kernel compiles for every architecture, and errors
- * of kernels are told (exec/backend/cuda/jit/jit_cache.h).  Needs NVRTC, no
- * GPU. */
+/* Tests of exec/backend/cuda/jit/jit_cache.h: the prelude compiles for every
+ * architecture, and compile errors are reported. Needs NVRTC, no GPU. */
 #include <config.h>
 
 #include "exec/backend/cuda/jit/jit_cache.h"
@@ -15,7 +14,7 @@ enum { EXIT_SKIPPED = 77, MOST_ARCHS = 64 };
 
 static mo_cuda_api api;
 
-/* Everything of the prelude is used, so that it is really compiled. */
+/* Everything of the prelude is used, so that it is compiled. */
 static const char words[] =
     "MO_KERNEL_OF(words, 128)(float *x, unsigned *u, long long *l)\n"
     "{\n"
@@ -117,8 +116,8 @@ START_TEST(the_prelude_compiles_for_every_architecture)
 }
 END_TEST
 
-/* A device of the same family takes the cubin of an older member; for one of
- * the next family there is PTX, which is text. */
+/* A newer device of the same major version gets a cubin of an older one; one
+ * of the next major version gets PTX, which is text. */
 START_TEST(devices_newer_than_the_compiler_get_what_they_can_run)
 {
     char *ptx = NULL;

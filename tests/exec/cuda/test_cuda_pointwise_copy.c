@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Pointwise programs, copies, gathers and scatters on CUDA: all the ways their
- * kernels go over memory give what the CPU does. */
+/* Tests of exec/backend/cuda/kernels/pointwise.c, copy.h, gather.c and
+ * scatter.c: every access pattern gives what the CPU does. */
 #include <config.h>
 
 #include "base/random.h"
@@ -54,11 +54,12 @@ static void check_all(void)
     all.n = 0;
 }
 
-/* ---- points */
+/* ---- pointwise programs */
 
-/* Strides of a tensor whose dimensions lie in that order, "nhwc"[...] being the
- * numbers of dimensions, outermost first. */
-static mo_point_access lying(const mo_shape *shape, const char *order)
+/* Strides of a tensor with its dimensions in that order, digits of "0123",
+ * outermost first. */
+static mo_point_access strides_in_order(const mo_shape *shape,
+                                        const char *order)
 {
     mo_point_access access = { 0 };
     int64_t stride = 1;
@@ -68,8 +69,8 @@ static mo_point_access lying(const mo_shape *shape, const char *order)
     return access;
 }
 
-/* Relu(a + b * c), a, b, c and the result each lying in its own way; "" is one
- * number for all, "1" a number for each index of dimension 1. */
+/* relu(a + b * c), a, b, c and the result each with its own layout; "" is one
+ * element for all, "1" an element for each index of dimension 1. */
 static void add_point(mo_elem elem, mo_shape shape, const char *a,
                       const char *b, const char *c, const char *out)
 {
@@ -88,7 +89,7 @@ static void add_point(mo_elem elem, mo_shape shape, const char *a,
 
         operand->elem = elem;
         if (whole)
-            operand->access = lying(&shape, orders[i]);
+            operand->access = strides_in_order(&shape, orders[i]);
         else if (orders[i][0])
             operand->access.stride[d] = 1;
         case_in(made, elem,
@@ -100,7 +101,7 @@ static void add_point(mo_elem elem, mo_shape shape, const char *a,
     mo_point_push_step(p, multiply);
     mo_point_push_step(p, add);
     p->result = mo_point_push_step(p, relu);
-    p->out = lying(&shape, out);
+    p->out = strides_in_order(&shape, out);
     case_out(made, elem, shape);
 }
 
@@ -126,7 +127,7 @@ START_TEST(points_are_the_same_however_operands_lie)
 }
 END_TEST
 
-/* An operand that begins at an odd element is not read in vectors. */
+/* An operand that begins at an odd element is not loaded in vectors. */
 START_TEST(points_begin_anywhere)
 {
     for (int64_t offset = 0; offset < 5; offset++) {
@@ -176,13 +177,14 @@ static mo_call_copy_box *add_box(call_case *c, int from, int rank,
     return box;
 }
 
-/* Dimensions 0, 1, 2 of a come in another order. */
-static void add_turn(mo_elem elem, mo_shape a, const char *order)
+/* Permutes the dimensions 0, 1, 2 of a. */
+static void add_transpose(mo_elem elem, mo_shape a, const char *order)
 {
-    mo_point_access from = mo_point_access_dense(&a), to = lying(&a, order);
+    mo_point_access from = mo_point_access_dense(&a),
+                    to = strides_in_order(&a, order);
     call_case *c = add_copy(elem, a, SHAPE(mo_shape_elements(&a)));
 
-    for (int d = 0; d < a.rank; d++) /* lengths of 1 have no stride */
+    for (int d = 0; d < a.rank; d++) /* extents of 1 have no stride */
         if (a.dims[d] == 1)
             from.stride[d] = to.stride[d] = 1;
     add_box(c, 0, a.rank, a.dims, from.stride, to.stride);
@@ -194,19 +196,19 @@ START_TEST(turned_copies_are_the_same)
                                      MO_ELEM_I64 };
     mo_elem elem = elems[_i];
 
-    add_turn(elem, SHAPE(33, 70), "10");
-    add_turn(elem, SHAPE(64, 64), "10");
-    add_turn(elem, SHAPE(3, 100, 33), "021");
-    add_turn(elem, SHAPE(40, 7, 50), "210");
-    add_turn(elem, SHAPE(17, 18, 19), "102");
-    add_turn(elem, SHAPE(12, 16, 64), "102");
-    add_turn(elem, SHAPE(2, 3, 20, 24), "0231");
-    add_turn(elem, SHAPE(2, 20, 24, 3), "0312");
+    add_transpose(elem, SHAPE(33, 70), "10");
+    add_transpose(elem, SHAPE(64, 64), "10");
+    add_transpose(elem, SHAPE(3, 100, 33), "021");
+    add_transpose(elem, SHAPE(40, 7, 50), "210");
+    add_transpose(elem, SHAPE(17, 18, 19), "102");
+    add_transpose(elem, SHAPE(12, 16, 64), "102");
+    add_transpose(elem, SHAPE(2, 3, 20, 24), "0231");
+    add_transpose(elem, SHAPE(2, 20, 24, 3), "0312");
     check_all();
 }
 END_TEST
 
-/* Rows of any length from anywhere to anywhere: 1 to 16 bytes at a time. */
+/* Rows of any length and offset: words of 1 to 16 bytes. */
 static void add_slice(mo_elem elem, int64_t row, int64_t skip)
 {
     call_case *c = add_copy(elem, SHAPE(9, 48), SHAPE(9, row));
@@ -232,7 +234,7 @@ START_TEST(slices_are_the_same)
 }
 END_TEST
 
-/* Many boxes of many forms: columns of 1, 2, ... elements, side by side. */
+/* Many boxes of many shapes: columns of 1, 2, ... elements, side by side. */
 START_TEST(many_boxes_are_the_same)
 {
     enum { ROWS = 5, FORMS = 20, OF_EACH = 15 };
@@ -258,7 +260,7 @@ END_TEST
 static const mo_elem fillings[] = { MO_ELEM_F32, MO_ELEM_F16, MO_ELEM_I8,
                                     MO_ELEM_U64 };
 
-/* Pads, and boxes that write over each other: the last one wins. */
+/* Padding, and overlapping boxes: the last one wins. */
 START_TEST(boxes_are_done_in_order)
 {
     const int64_t size[] = { 20, 30 }, row[] = { 30, 1 };
@@ -277,8 +279,7 @@ START_TEST(boxes_are_done_in_order)
 }
 END_TEST
 
-/* The number to fill with comes from elsewhere; steps go backwards, or not at
- * all. */
+/* The fill value is an operand; strides are negative, or 0. */
 START_TEST(fillers_and_strides_may_be_odd)
 {
     mo_elem elem = fillings[_i];
@@ -300,7 +301,7 @@ START_TEST(fillers_and_strides_may_be_odd)
 }
 END_TEST
 
-/* ---- gathers and scatters */
+/* ---- gather and scatter */
 
 /* From -below to below - 1. */
 static void put_indices(mo_tensor_dense *indices, int below, uint64_t seed)

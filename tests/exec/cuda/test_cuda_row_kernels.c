@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Norms, softmax, reductions, running sums and the best of lines on CUDA: all
- * the ways their kernels are cut up give what the CPU does. */
+/* Tests of exec/backend/cuda/kernels/{norm,softmax,reduce,cumsum,topk}.c:
+ * every tiling gives what the CPU does. */
 #include <config.h>
 
 #include <math.h>
@@ -17,7 +17,7 @@ static void check(call_case *c, uint64_t seed)
 static const mo_elem some_reals[] = { MO_ELEM_F32, MO_ELEM_F16, MO_ELEM_BF16,
                                       MO_ELEM_F64 };
 
-/* ---- rows: parts of a warp, warps, blocks, and what registers cannot keep */
+/* ---- rows: parts of a warp, warps, blocks, and rows too long for registers */
 
 static const struct {
     int64_t rows, count;
@@ -100,7 +100,7 @@ START_TEST(softmax_along_other_dimensions_is_the_same)
 }
 END_TEST
 
-/* What is not a number, or too large, does not make others so. */
+/* NaN and infinities do not spread to other rows. */
 START_TEST(softmax_of_infinities_is_what_the_cpu_says)
 {
     call_case c;
@@ -126,8 +126,8 @@ END_TEST
 typedef struct folding {
     int rank;
     int64_t extent[4];
-    unsigned reduced; /* bit d: dimension d goes */
-    bool last;        /* the input lies channels last */
+    unsigned reduced; /* bit d: dimension d is reduced */
+    bool last;        /* the input is channels last */
 } folding;
 
 static const folding foldings[] = {
@@ -216,7 +216,7 @@ START_TEST(every_reduction_is_known)
 }
 END_TEST
 
-/* ---- running sums */
+/* ---- prefix sums */
 
 START_TEST(running_sums_are_the_same)
 {
@@ -242,7 +242,7 @@ START_TEST(running_sums_are_the_same)
 }
 END_TEST
 
-/* ---- the best of lines; random integers have many equals among them */
+/* ---- top-k; random integers have many equal ones */
 
 START_TEST(the_best_are_the_same_and_in_the_same_order)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Claims of exec/runtime/run.h on memory of a GPU: what is told to be allocated
- * is what the driver was asked for, to the byte, and all of it is given back.
- * Random networks, and those of the folder MOIRAI_DATA where it is there. */
+/* Tests of exec/runtime/run.h for GPU memory: the reported allocation equals
+ * the bytes requested from the driver, and all of it is freed. Random
+ * networks, and those of the folder MOIRAI_DATA if present. */
 #include <config.h>
 
 #include "exec/runtime/run.h"
@@ -18,9 +18,9 @@
 
 enum { MAX_PIECES = 4096 };
 
-/* ---- the driver, as it is asked */
+/* ---- instrumented driver */
 
-/* Pieces that are out, and how much of them was when a kernel was begun. */
+/* Live allocations, and their size when a kernel was launched. */
 static struct {
     CUresult (*alloc)(CUdeviceptr *at, size_t bytes);
     CUresult (*release)(CUdeviceptr at);
@@ -65,7 +65,7 @@ static CUresult count_launch(CUgraphExec graph, CUstream stream)
     return driver.launch(graph, stream);
 }
 
-/* The table of what was found is everybody's: from now on all is counted. */
+/* The table of entry points is shared: from now on all calls are counted. */
 static void count_memory(void)
 {
     const mo_cuda_api *found = NULL;
@@ -148,7 +148,7 @@ static void run(const mo_exec_plan *plan, bool measure, mo_run_result *result)
     plan_runner_end(&r);
 }
 
-/* ---- claims */
+/* ---- tests */
 
 static void check_memory(const mo_exec_plan *plan, bool measure,
                          const char *name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Claims of exec/backend/cuda/driver/sm_partition.h: what a part of a GPU runs
- * on, and which divisions there are. */
+/* Tests of exec/backend/cuda/driver/sm_partition.h: the SMs that a part runs
+ * on, and which partitions are possible. */
 #include <config.h>
 
 #include <pthread.h>
@@ -36,8 +36,8 @@ static mo_backend_unit *open_part(const int *all, int n, int part)
     return unit;
 }
 
-/* Fails, and says it with these words. */
-static void refuses(const int *all, int n, const char *words)
+/* Fails with a message that contains these words. */
+static void expect_failure(const int *all, int n, const char *words)
 {
     const mo_backend_unit_options options = as_part(all, n, 0);
     mo_backend_unit *unit = NULL;
@@ -48,9 +48,10 @@ static void refuses(const int *all, int n, const char *words)
     ck_assert_ptr_null(unit);
 }
 
-/* ---- a census */
+/* ---- occupancy of SMs */
 
-/* Every block notes where it is, and stays until others had to go elsewhere. */
+/* Every block counts its SM, and stays until other blocks had to use other
+ * SMs. */
 static const char census_source[] =
     "#ifdef MO_ON_CPU\n"
     "unsigned mo_cpu_sm(void);\n"
@@ -100,7 +101,7 @@ static mo_status enqueue_census(mo_backend_unit *unit,
 static const mo_cuda_kernel_class census_class = { NULL, NULL, enqueue_census,
                                                    NULL };
 
-/* One for each SM: how many blocks were there. */
+/* Blocks by SM. */
 typedef struct counts {
     unsigned at[MOST_SMS];
 } counts;
@@ -129,7 +130,7 @@ static counts read_census(mo_backend_unit *unit, void *memory)
     return seen;
 }
 
-/* By a program of two lanes. */
+/* By a graph of two streams. */
 static counts count_by_program(mo_backend_unit *unit)
 {
     census c = { .function = NULL };
@@ -147,7 +148,7 @@ static counts count_by_program(mo_backend_unit *unit)
     return read_census(unit, memory);
 }
 
-/* In a stream that is left over. */
+/* In a stream of the rest. */
 static counts count_left_over(mo_backend_unit *unit)
 {
     census c = { .function = NULL };
@@ -163,7 +164,8 @@ static counts count_left_over(mo_backend_unit *unit)
     return seen;
 }
 
-/* Adds what was seen to all; returns how many SMs were, none of them before. */
+/* Adds the SMs seen to all; returns their number, none of which was in all
+ * before. */
 static int add_census(counts seen, bool all[MOST_SMS])
 {
     int n = 0;
@@ -206,7 +208,7 @@ START_TEST(a_whole_gpu_has_more)
 }
 END_TEST
 
-/* ---- divisions */
+/* ---- partitions */
 
 START_TEST(a_part_says_what_it_is)
 {
@@ -223,10 +225,10 @@ START_TEST(numbers_that_cannot_be_are_refused)
     static const int huge[] = { 2147483640, 2147483640 };
 
     use_cuda();
-    refuses(odd, 2, "a part of 13 SMs: GPU 0 has ");
-    refuses(none, 1, "a part of 0 SMs");
-    refuses(many, 2, "a part of 999 SMs");
-    refuses(huge, 2, "are 4294967280 SMs");
+    expect_failure(odd, 2, "a part of 13 SMs: GPU 0 has ");
+    expect_failure(none, 1, "a part of 0 SMs");
+    expect_failure(many, 2, "a part of 999 SMs");
+    expect_failure(huge, 2, "are 4294967280 SMs");
 }
 END_TEST
 
@@ -236,10 +238,12 @@ START_TEST(what_is_possible_is_told)
     static const int many[] = { 72, 64 }, odd[] = { 20 };
 
     use_standin();
-    refuses(many, 2,
-            "parts of 72,64 SMs are 136 SMs: GPU 0 has 132, of which 120 can "
-            "be divided in groups of 8");
-    refuses(odd, 1, "132 SMs, of which 120 can be divided in groups of 8");
+    expect_failure(
+        many, 2,
+        "parts of 72,64 SMs are 136 SMs: GPU 0 has 132, of which 120 can "
+        "be divided in groups of 8");
+    expect_failure(odd, 1,
+                   "132 SMs, of which 120 can be divided in groups of 8");
 }
 END_TEST
 
@@ -248,16 +252,17 @@ START_TEST(a_gpu_is_divided_in_one_way)
     static const int other[] = { 32, 64, 16, 8 };
     mo_backend_unit *unit = open_part(parts, N_PARTS, 0);
 
-    refuses(other, N_PARTS,
-            "GPU 0 is in use as parts of 64,32,16,8 SMs and cannot be parts of "
-            "32,64,16,8 SMs at the same time");
-    refuses(parts, 3, "cannot be parts of 64,32,16 SMs");
-    refuses(NULL, 0, "cannot be a whole");
+    expect_failure(
+        other, N_PARTS,
+        "GPU 0 is in use as parts of 64,32,16,8 SMs and cannot be parts of "
+        "32,64,16,8 SMs at the same time");
+    expect_failure(parts, 3, "cannot be parts of 64,32,16 SMs");
+    expect_failure(NULL, 0, "cannot be a whole");
     cuda->close(unit);
     unit = open_part(NULL, 0, 0);
-    refuses(parts, N_PARTS, "in use as a whole");
+    expect_failure(parts, N_PARTS, "in use as a whole");
     cuda->close(unit);
-    unit = open_part(other, N_PARTS, 3); /* when nobody uses it */
+    unit = open_part(other, N_PARTS, 3); /* when no unit uses it */
     cuda->close(unit);
 }
 END_TEST
@@ -295,7 +300,7 @@ START_TEST(parts_come_and_go_in_any_thread)
 }
 END_TEST
 
-/* Neither headers before CUDA 12.5 nor drivers can. */
+/* Headers before CUDA 12.5 and older drivers have no green contexts. */
 static void skip_where_nothing_is_divided(void)
 {
     const mo_cuda_api *api;

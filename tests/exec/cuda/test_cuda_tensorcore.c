@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Claims of exec/backend/cuda/algo/tensorcore.h: every tile, however many
- * blocks share it, makes what the CPU makes; sizes need not be multiples of
- * anything. */
+/* Tests of exec/backend/cuda/algo/tensorcore.h: every tile and split-k factor
+ * computes what the CPU does; sizes need not be multiples of anything. */
 #include <config.h>
 
 #include <stdio.h>
@@ -34,7 +33,7 @@ static bool chance(mo_random *r, int one_in)
     return mo_random_below(r, one_in) == 0;
 }
 
-/* A size that whole copies fit to, or one that they do not. */
+/* A size that is a multiple of a vector copy, or not. */
 static int64_t size(mo_random *r, int most)
 {
     int64_t n = between(r, 1, most);
@@ -127,13 +126,13 @@ static void make_conv(call_case *c, mo_random *r, mo_elem elem)
         case_after(c, 1, true, 3);
 }
 
-/* ---- claims */
+/* ---- tests */
 
 static mo_backend_unit *open_unit(mo_backend_precision precision)
 {
     mo_backend_unit *unit = tested_unit(&mo_backend_cuda, precision);
 
-    /* Else there is only one way, the likely best. */
+    /* Else only the cheapest configuration is made. */
     unit->options.measure = true;
     return unit;
 }
@@ -151,7 +150,7 @@ static void check_random(int number, bool conv)
         make_product(&c, &r, kinds[kind].elem);
     printf("seed %llu\n", (unsigned long long) seed);
     if (open_unit(kinds[kind].precision)->arch >= 80)
-        ck_assert_int_gt(check_ways(&c, kinds[kind].precision, "tensor"), 0);
+        ck_assert_int_gt(check_algos(&c, kinds[kind].precision, "tensor"), 0);
     case_end(&c);
 }
 
@@ -167,7 +166,7 @@ START_TEST(every_plan_of_a_convolution_agrees)
 }
 END_TEST
 
-/* More blocks share a tile than a cluster has: the last one adds up. */
+/* More blocks share a tile than a cluster has: the last one reduces. */
 START_TEST(long_sums_have_many_parts)
 {
     call_case c;
@@ -185,16 +184,17 @@ START_TEST(long_sums_have_many_parts)
     c.constant = 2;
     case_after(&c, 1, false, 3);
     open_unit(MO_BACKEND_PRECISION_TF32);
-    ck_assert_int_gt(check_ways(&c, MO_BACKEND_PRECISION_TF32, "tensor"), 0);
+    ck_assert_int_gt(check_algos(&c, MO_BACKEND_PRECISION_TF32, "tensor"), 0);
     case_end(&c);
 }
 END_TEST
 
-/* The likely best comes first, costs nothing that it does not say, and none
- * comes twice. */
+/* Configurations are sorted by cost, fit into the device, and differ. */
 START_TEST(plans_are_in_order_and_differ)
 {
-    mo_backend_unit unit = { .arch = 90, .sms = 132, .max_shared_bytes = 227 << 10 };
+    mo_backend_unit unit = { .arch = 90,
+                             .sms = 132,
+                             .max_shared_bytes = 227 << 10 };
     mo_cuda_tensorcore_problem p = { .elem = MO_ELEM_F32,
                                      .a_count = 4,
                                      .b_count = 4,
@@ -216,7 +216,7 @@ START_TEST(plans_are_in_order_and_differ)
                       plans[i].tile.groups != plans[j].tile.groups ||
                       plans[i].parts != plans[j].parts);
     }
-    /* Fewer tiles than SMs: several blocks share one. */
+    /* Fewer tiles than SMs: split-k. */
     ck_assert_int_gt(plans[0].parts, 1);
 }
 END_TEST
@@ -227,7 +227,7 @@ SUITE(cuda_tensor)
 
     if (!cuda_is_there())
         exit(77);
-    /* A driver that has been looked for does not live in children. */
+    /* An initialised driver does not work in child processes. */
     setenv("CK_FORK", "no", 1);
     EACH(every_plan_of_a_product_agrees, fast ? 40 : 2);
     EACH(every_plan_of_a_convolution_agrees, fast ? 40 : 2);

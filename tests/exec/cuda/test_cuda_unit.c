@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Claims of exec/backend/cuda/{cuda,module,choose}.h and of what the backend
- * does by itself: memory, functions, programs over lanes, choices. */
+/* Tests of
+ * exec/backend/cuda/{driver/cuda_unit,jit/jit_cache,graph/capture,algo/autotune}.h:
+ * memory, functions, graphs over several streams, autotuning. */
 #include <config.h>
 
 #include <stdio.h>
@@ -76,7 +77,7 @@ START_TEST(what_kernels_keep_is_counted)
     mo_cuda_free(unit, a);
     mo_cuda_free(unit, 0);
     ck_assert_int_eq(cuda->kept(unit), 24);
-    cuda->close(unit); /* gives the rest back */
+    cuda->close(unit); /* frees the rest */
 }
 END_TEST
 
@@ -137,11 +138,11 @@ START_TEST(a_function_that_is_not_in_its_source_is_told)
 }
 END_TEST
 
-/* ---- programs */
+/* ---- graphs */
 
 enum { NUMBERS = 40, MOST_CALLS = 24 };
 
-/* out = 3 a + 5 b + salt, for a maker of our own. */
+/* out = 3 a + 5 b + salt, by a kernel class of the test. */
 typedef struct mix_kernel {
     mo_backend_kernel base;
     mo_cuda_function *function;
@@ -166,7 +167,7 @@ static mo_status enqueue_mix(mo_backend_unit *unit,
 
 static const mo_cuda_kernel_class mix_class = { NULL, NULL, enqueue_mix, NULL };
 
-/* A random network: call i writes array i + 1; array 0 is given. */
+/* A random network: call i writes array i + 1; array 0 is the input. */
 typedef struct network {
     int n;
     mix_kernel kernels[MOST_CALLS];
@@ -222,7 +223,7 @@ static void make_network(mo_backend_unit *unit, network *net, int lanes,
     }
 }
 
-/* All arrays as they should be, from the first. */
+/* Computes all arrays on the host, from the first. */
 static void expect(const network *net, unsigned (*arrays)[NUMBERS])
 {
     for (int i = 0; i < net->n; i++)
@@ -319,7 +320,7 @@ static mo_status refuse(mo_backend_unit *unit, const mo_backend_kernel *kernel,
     return mo_fail(err, MO_E_INPUT, "no thread left");
 }
 
-/* A capture that fails leaves streams that work. */
+/* A failed capture leaves usable streams. */
 START_TEST(a_call_that_fails_ends_the_recording)
 {
     const mo_cuda_kernel_class refusing = { NULL, NULL, refuse, NULL };
@@ -343,17 +344,17 @@ START_TEST(a_call_that_fails_ends_the_recording)
 }
 END_TEST
 
-/* ---- choices */
+/* ---- autotuning */
 
 /* Candidate i runs that many rounds, or fails with that status. */
-typedef struct contest {
+typedef struct tuning_case {
     mo_backend_unit *unit;
     mo_cuda_function *function;
     CUdeviceptr memory;
     int rounds[4];
     mo_status status[4];
     int tries;
-} contest;
+} tuning_case;
 
 static const char spin_source[] =
     "MO_KERNEL(spin)(unsigned *x, int rounds)\n"
@@ -365,10 +366,11 @@ static const char spin_source[] =
     "    x[threadIdx.x] = y;\n"
     "}\n";
 
-static mo_status try_one(void *context, int i, CUstream stream, mo_error *err)
+static mo_status run_candidate(void *context, int i, CUstream stream,
+                               mo_error *err)
 {
     const mo_cuda_grid grid = { { 1, 1, 1 }, { 32, 1, 1 }, 0, 0 };
-    contest *c = context;
+    tuning_case *c = context;
     void *args[] = { &c->memory, &c->rounds[i] };
 
     c->tries++;
@@ -377,11 +379,11 @@ static mo_status try_one(void *context, int i, CUstream stream, mo_error *err)
     return mo_cuda_launch(c->unit, c->function, &grid, stream, args, err);
 }
 
-static contest open_contest(const char *cache, bool measure)
+static tuning_case open_tuning_case(const char *cache, bool measure)
 {
-    contest c = { .unit = open_unit(cache, measure),
-                  .rounds = { 400000, 100, 100, 400000 },
-                  .status = { MO_OK, MO_E_SUPPORT, MO_OK, MO_OK } };
+    tuning_case c = { .unit = open_unit(cache, measure),
+                      .rounds = { 400000, 100, 100, 400000 },
+                      .status = { MO_OK, MO_E_SUPPORT, MO_OK, MO_OK } };
 
     MUST(mo_cuda_jit_request(c.unit, spin_source, "spin", &c.function, &err));
     MUST(mo_cuda_jit_compile(c.unit, &err));
@@ -393,11 +395,12 @@ static const char *const names[] = { "slow way", "none", "quick way", "slow" };
 
 START_TEST(the_fastest_that_works_is_chosen)
 {
-    contest c = open_contest("", true);
+    tuning_case c = open_tuning_case("", true);
     int best = -1;
     int64_t ns = -1;
 
-    MUST(mo_cuda_autotune(c.unit, 1, names, 4, try_one, &c, &best, &ns, &err));
+    MUST(mo_cuda_autotune(c.unit, 1, names, 4, run_candidate, &c, &best, &ns,
+                          &err));
     ck_assert_int_eq(best, 2);
     ck_assert_int_ge(ns, 0);
     cuda->close(c.unit);
@@ -406,12 +409,13 @@ END_TEST
 
 START_TEST(without_measuring_the_first_that_works_is_chosen)
 {
-    contest c = open_contest("", false);
+    tuning_case c = open_tuning_case("", false);
     int best = -1;
     int64_t ns = -1;
 
     c.status[0] = MO_E_SUPPORT;
-    MUST(mo_cuda_autotune(c.unit, 1, names, 4, try_one, &c, &best, &ns, &err));
+    MUST(mo_cuda_autotune(c.unit, 1, names, 4, run_candidate, &c, &best, &ns,
+                          &err));
     ck_assert_int_eq(best, 2);
     ck_assert_int_eq(c.tries, 3);
     cuda->close(c.unit);
@@ -420,37 +424,37 @@ END_TEST
 
 START_TEST(failures_are_told)
 {
-    contest c = open_contest("", _i);
+    tuning_case c = open_tuning_case("", _i);
     mo_error err = { 0 };
     int best = -1;
     int64_t ns = -1;
 
     c.status[0] = MO_E_INPUT;
-    ck_assert_int_eq(
-        mo_cuda_autotune(c.unit, 1, names, 4, try_one, &c, &best, &ns, &err),
-        MO_E_INPUT);
+    ck_assert_int_eq(mo_cuda_autotune(c.unit, 1, names, 4, run_candidate, &c,
+                                      &best, &ns, &err),
+                     MO_E_INPUT);
     ck_assert_str_eq(err.text, "candidate 0");
     c.status[0] = MO_E_SUPPORT;
-    ck_assert_int_eq(
-        mo_cuda_autotune(c.unit, 1, names, 2, try_one, &c, &best, &ns, &err),
-        MO_E_SUPPORT);
-    ck_assert_int_eq(
-        mo_cuda_autotune(c.unit, 1, names, 0, try_one, &c, &best, &ns, &err),
-        MO_E_SUPPORT);
+    ck_assert_int_eq(mo_cuda_autotune(c.unit, 1, names, 2, run_candidate, &c,
+                                      &best, &ns, &err),
+                     MO_E_SUPPORT);
+    ck_assert_int_eq(mo_cuda_autotune(c.unit, 1, names, 0, run_candidate, &c,
+                                      &best, &ns, &err),
+                     MO_E_SUPPORT);
     cuda->close(c.unit);
 }
 END_TEST
 
-/* How many tries a choice takes in a unit of its own.  *best: what is chosen,
- * if that is known. */
-static int tries_of(const char *folder, uint64_t key, int n, int *best)
+/* Returns the number of runs of an autotuning in a unit of its own. *best: the
+ * choice, if known. */
+static int count_tuning_runs(const char *folder, uint64_t key, int n, int *best)
 {
-    contest c = open_contest(folder, true);
+    tuning_case c = open_tuning_case(folder, true);
     int chosen = -1;
     int64_t ns = -1;
 
-    MUST(mo_cuda_autotune(c.unit, key, names, n, try_one, &c, &chosen, &ns,
-                          &err));
+    MUST(mo_cuda_autotune(c.unit, key, names, n, run_candidate, &c, &chosen,
+                          &ns, &err));
     ck_assert(*best < 0 || chosen == *best);
     *best = chosen;
     ck_assert_int_ge(ns, 0);
@@ -464,11 +468,14 @@ START_TEST(what_was_measured_is_noted)
     int one = -1, another = -1, first = 0;
 
     ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_gt(tries_of(folder, 1, 4, &one), 3);
-    ck_assert_int_eq(tries_of(folder, 1, 4, &one), 0);
-    ck_assert_int_gt(tries_of(folder, 2, 4, &another), 3); /* another key */
-    ck_assert_int_eq(tries_of(folder, 1, 4, &one), 0);     /* is still there */
-    ck_assert_int_gt(tries_of(folder, 1, 2, &first), 0); /* without that way */
+    ck_assert_int_gt(count_tuning_runs(folder, 1, 4, &one), 3);
+    ck_assert_int_eq(count_tuning_runs(folder, 1, 4, &one), 0);
+    ck_assert_int_gt(count_tuning_runs(folder, 2, 4, &another),
+                     3); /* another key */
+    ck_assert_int_eq(count_tuning_runs(folder, 1, 4, &one),
+                     0); /* is still cached */
+    ck_assert_int_gt(count_tuning_runs(folder, 1, 2, &first),
+                     0); /* without that candidate */
     snprintf(command, sizeof command, "rm -r %s", folder);
     ck_assert_int_eq(system(command), 0);
 }
@@ -486,7 +493,7 @@ SUITE(cuda_unit)
     EACH(timing_does_the_calls_too, 3);
     TEST(an_empty_program_is_a_program);
     TEST(a_call_that_fails_ends_the_recording);
-    /* For who looks on, everything takes as long. */
+    /* On the stand-in all candidates take equally long. */
     SOME(the_fastest_that_works_is_chosen, 1, 0);
     TEST(without_measuring_the_first_that_works_is_chosen);
     EACH(failures_are_told, 2);

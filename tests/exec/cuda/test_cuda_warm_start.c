@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Claims of exec/backend/cuda/{way,choose,pack}.h about a second start: with
- * what was noted and compiled before, nothing is made that is not run. */
+/* Tests of exec/backend/cuda/algo/{algo,autotune,pack_weights}.h: with tuning
+ * cache and disk cache of a first start, a second one prepares only what it
+ * runs. */
 #include <config.h>
 
 #include <glob.h>
@@ -22,7 +23,7 @@
 
 enum { PRODUCT, CONVOLUTION, CASES };
 
-/* Both have columns that end in zeros: rows of k are no multiples of four. */
+/* Both have padded columns: rows of k are no multiples of four. */
 static void make_product(call_case *c)
 {
     enum { M = 40, N = 24, K = 130 };
@@ -92,7 +93,8 @@ static mo_backend_unit *open_unit(const char *folder)
     return unit;
 }
 
-/* Runs it; how many sources were asked for, all of which are loaded. */
+/* Runs the case; returns the number of requested sources, all of which are
+ * loaded. */
 static int run_in(mo_backend_unit *unit, call_case *c)
 {
     const char *name;
@@ -139,7 +141,7 @@ START_TEST(a_second_start_makes_only_what_it_runs)
 }
 END_TEST
 
-/* The key of the only note in a folder. */
+/* The key of the only tuning cache entry in a folder. */
 static uint64_t key_in(const char *folder)
 {
     char pattern[64], line[256] = "";
@@ -176,8 +178,8 @@ START_TEST(a_way_that_has_gone_is_chosen_anew)
 
         mo_cuda_tuning_cache_add(unit->tuning_cache, key, gone[i], 1);
         ck_assert_int_gt(run_in(unit, &c), 1);
-        ck_assert_str_ne(mo_cuda_tuning_cache_best_name(unit->tuning_cache, key),
-                         gone[i]);
+        ck_assert_str_ne(
+            mo_cuda_tuning_cache_best_name(unit->tuning_cache, key), gone[i]);
         mo_backend_cuda.close(unit);
     }
     case_end(&c);
@@ -185,7 +187,7 @@ START_TEST(a_way_that_has_gone_is_chosen_anew)
 }
 END_TEST
 
-/* ---- on the way to the device */
+/* ---- staging buffers */
 
 START_TEST(what_is_sent_arrives)
 {
@@ -203,7 +205,7 @@ START_TEST(what_is_sent_arrives)
         MUST(mo_cuda_staging_copy_async(unit, memory + i * sizeof back,
                                         sizeof back, &err));
     }
-    /* More than the usual piece has room for. */
+    /* More than a buffer's usual size. */
     MUST(mo_cuda_staging_acquire(unit, MO_CUDA_STAGING_BYTES + 1, &near, &err));
     ((char *) near)[MO_CUDA_STAGING_BYTES] = 1;
     mo_cuda_staging_free(unit);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Pools, interpolation and plain convolutions on CUDA: all the ways their
- * kernels are cut up give what the CPU does. */
+/* Tests of exec/backend/cuda/kernels/{pool,interpolate}.c and algo/direct.h:
+ * every tiling gives what the CPU does. */
 #include <config.h>
 
 #include "tests/exec/cuda/cuda_pair.h"
@@ -24,7 +24,7 @@ static mo_shape image_of(int64_t batch, int64_t channels, int spatial,
     return shape;
 }
 
-/* Sizes of a result whose windows begin within the input. */
+/* Sizes of a result with windows that begin within the input. */
 static void set_out(mo_call_window *s, bool transposed)
 {
     for (int d = 0; d < s->spatial; d++) {
@@ -38,11 +38,11 @@ static void set_out(mo_call_window *s, bool transposed)
     }
 }
 
-/* ---- pools */
+/* ---- pooling */
 
 typedef struct pooling {
-    mo_call_pool call; /* sweep.out: 0 follows from the rest */
-    int indices;       /* 1: there are some */
+    mo_call_pool call; /* sweep.out: 0 is computed */
+    int indices;       /* 1: with indices */
 } pooling;
 
 #define SQUARE(x)                                                              \
@@ -119,7 +119,7 @@ static const pooling poolings[] = {
         .adaptive = true,
         .index_axis = 2 },
       1 },
-    /* Windows that hang over the padding, and what is there does not count. */
+    /* Windows extend over the padding, which does not count. */
     { { .sweep = { .spatial = 2,
                    .in = { 9, 9 },
                    .out = { 5, 5 },
@@ -159,7 +159,7 @@ static const pooling poolings[] = {
         .channels = 3,
         .average = true },
       0 },
-    /* A window that hangs over the end so far that nothing is in it. */
+    /* A window beyond the end without any element. */
     { { .sweep = { .spatial = 1,
                    .in = { 4 },
                    .out = { 4 },
@@ -250,15 +250,15 @@ START_TEST(what_is_not_resized_is_copied)
 }
 END_TEST
 
-/* ---- convolutions that no tensor core does */
+/* ---- convolutions without tensor cores */
 
 typedef struct folded {
-    mo_call_conv call; /* sweep.out: follows from the rest */
-    bool constant;     /* weights */
+    mo_call_conv call; /* sweep.out is computed */
+    bool constant;     /* weights are constant */
 } folded;
 
 static const folded convs[] = {
-    /* channels by themselves: short rows, strips, long windows, gaps */
+    /* depthwise: short rows, strips, long windows, dilation */
     { { .sweep = SWEEP2(9, 3, 1, 1),
         .batch = 2,
         .in_channels = 12,
@@ -301,7 +301,7 @@ static const folded convs[] = {
         .out_channels = 6,
         .groups = 6 },
       true },
-    /* groups, and more channels out than in */
+    /* groups, and more output than input channels */
     { { .sweep = SWEEP2(7, 3, 1, 1),
         .batch = 2,
         .in_channels = 12,
@@ -382,7 +382,7 @@ START_TEST(convolutions_are_the_same)
 }
 END_TEST
 
-/* ---- products of what no library knows */
+/* ---- products of element types without a library */
 
 START_TEST(products_of_all_types_are_the_same)
 {

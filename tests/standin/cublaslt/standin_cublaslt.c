@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cuBLASLt that multiplies on the CPU, where tests/standin/standin_cuda.so
- * has its memory: for the ways of
- * exec/backend/cuda/algo/cublaslt/cublaslt_handle.h.  It does what the
- * library's header says and is strict about it; every product has two
- * algorithms, the second of which needs workspace.
+ * A cuBLASLt that multiplies on the CPU, in the memory of
+ * tests/standin/standin_cuda.so: for tests of exec/backend/cuda/algo/cublaslt.
+ * It follows the library's header strictly; every product has two algorithms,
+ * the second of which needs a workspace.
  */
 #include <cublasLt.h>
 #include <math.h>
@@ -28,7 +27,7 @@ typedef struct desc {
     cudaDataType_t scale;
     int32_t transposed[2];
     uint32_t epilogue;
-    int32_t sms; /* that it shall be fast on; 0: all */
+    int32_t sms; /* target of the heuristic; 0: all */
     const void *bias;
 } desc;
 
@@ -41,8 +40,8 @@ typedef struct preference {
 
 static int alive;
 
-/* Nothing may be left when the library is closed. */
-static void say_what_is_left(void)
+/* Reports descriptors that are still alive. */
+static void report_leaks(void)
 {
     if (alive == 0)
         return;
@@ -68,7 +67,7 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
 
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
 {
-    say_what_is_left();
+    report_leaks();
     free(handle);
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -90,7 +89,7 @@ static cublasStatus_t destroy(void *what)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* An attribute is given with its size. */
+/* An attribute is set with its size. */
 static cublasStatus_t set(void *to, size_t room, const void *value, size_t size)
 {
     if (room != size)
@@ -217,7 +216,7 @@ cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t to,
     }
 }
 
-/* ---- what fits together */
+/* ---- checks */
 
 static real_type real_of(cudaDataType_t type)
 {
@@ -270,7 +269,7 @@ static bool is_aligned(const void *memory)
     return memory && (uintptr_t) memory % ALIGNMENT == 0;
 }
 
-/* Doubles are multiplied and nothing else, as by the library. */
+/* f64 has no epilogues, as in the library. */
 static cublasStatus_t judge(const desc *d, const layout *a, const layout *b,
                             const layout *c, const layout *out)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GPUs of the stand-in, as many as MOIRAI_STANDIN_GPUS says (one unless it
- * does), and their contexts.  A context knows whose memory it may touch: its
- * own GPU's, and that of others after cuCtxEnablePeerAccess.  Where
- * MOIRAI_STANDIN_PEERS is 0 no GPU can.
+ * GPUs of the stand-in, MOIRAI_STANDIN_GPUS of them (default 1), and their
+ * contexts. A context may access the memory of its own GPU, and that of others
+ * after cuCtxEnablePeerAccess; where MOIRAI_STANDIN_PEERS is 0 that fails.
  */
 #include <config.h>
 
@@ -15,12 +14,12 @@
 
 struct CUctx_st {
     int retained;
-    unsigned reaches; /* bit of each GPU whose memory it may touch */
+    unsigned reaches; /* bit of each GPU with accessible memory */
 };
 
 static struct CUctx_st contexts[STANDIN_MOST_GPUS]; /* by GPU */
-/* Where a library is opened late its threads' variables come from
- * __tls_get_addr, whose results LeakSanitizer misreads (and falls on); of this
+/* In a library opened late, thread-local variables come from __tls_get_addr,
+ * the results of which LeakSanitizer misreads (and crashes on); with this TLS
  * model they do not. */
 static _Thread_local CUcontext current
     __attribute__((tls_model("initial-exec")));
@@ -76,7 +75,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-/* The driver would free what is left behind; here that is a leak. */
+/* The driver would free remaining allocations; here they are reported as a
+ * leak. */
 CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 {
     size_t bytes;
@@ -89,9 +89,9 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device)
     if (--contexts[device].retained == 0) {
         contexts[device].reaches = 0;
         if (n > 0) {
-            standin_tell("the context of GPU %d is released with %d "
-                         "allocations, %zu bytes",
-                         device, n, bytes);
+            standin_report("the context of GPU %d is released with %d "
+                           "allocations, %zu bytes",
+                           device, n, bytes);
             abort();
         }
     }
@@ -138,7 +138,7 @@ int standin_context_gpu(CUcontext context)
     return gpu_of(context);
 }
 
-/* All of them have the same. */
+/* The same clock for all GPUs. */
 unsigned long long mo_cpu_globaltimer(void)
 {
     struct timespec now;

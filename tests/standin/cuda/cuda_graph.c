@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Graphs of the stand-in run their nodes in an order that is allowed but
- * unlikely, the last one that may run first, so that what forgot to wait is
- * found out.  One with errands in it is an errand itself: it goes over its
- * nodes again and again, and what is not done does not keep others waiting.
+ * Graphs of the stand-in run their nodes in an allowed but unlikely order, the
+ * last ready one first, so that a missing dependency is found. A graph with
+ * external operations is itself one: it polls its nodes repeatedly, and a node
+ * that is not complete does not block others.
  */
 #include <config.h>
 
@@ -18,9 +18,9 @@ struct CUgraphExec_st {
     int n;
     int *order;
     bool has_errands;
-    char *done; /* by node, in the launch that is under way */
+    char *done; /* by node, in the current launch */
     int n_done;
-    atomic_int kept; /* by its owner and by launches */
+    atomic_int kept; /* references, by its owner and by launches */
 };
 
 void standin_set_clear(standin_set *s)
@@ -148,7 +148,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *made, CUgraph graph,
     return result;
 }
 
-/* Launches that are under way go on. */
+/* Launches that are running continue. */
 CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
     if (--exec->kept > 0)
@@ -188,7 +188,7 @@ static void begin_graph(void *context)
     exec->n_done = 0;
 }
 
-/* Nodes that fail tell why; the others go on. */
+/* Nodes that fail report why; the others continue. */
 static bool poll_graph(void *context)
 {
     CUgraphExec exec = context;
@@ -215,8 +215,8 @@ static void drop_graph(void *context)
     cuGraphExecDestroy(context);
 }
 
-static const standin_errand graph_errand = { begin_graph, poll_graph,
-                                             keep_graph, drop_graph };
+static const standin_external_op graph_errand = { begin_graph, poll_graph,
+                                                  keep_graph, drop_graph };
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {

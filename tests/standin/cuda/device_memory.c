@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of the stand-in's GPUs.  An allocation ends right before a page that
- * cannot be touched, up to the alignment that cuMemAlloc promises; those bytes,
- * and as many before it, hold a pattern that must never change.
+ * Memory of the stand-in's GPUs. An allocation ends right before a guard page,
+ * up to the alignment that cuMemAlloc guarantees; the bytes between, and as
+ * many before it, hold a pattern that must not change.
  */
 #include <config.h>
 
@@ -30,7 +30,7 @@ static size_t up(size_t size, size_t unit)
     return (size + unit - 1) / unit * unit;
 }
 
-/* The mapping that holds size bytes, without the page behind it. */
+/* Size of the mapping that holds size bytes, without the guard page. */
 static size_t mapped(size_t size, size_t align)
 {
     return up(up(size, align) + align, (size_t) sysconf(_SC_PAGESIZE));
@@ -82,9 +82,9 @@ bool standin_memory_is_sound(const char *after)
     for (const block *b = blocks; b; b = b->next) {
         if (is_sound(b))
             continue;
-        standin_tell("%s: something was written beside the allocation %p of "
-                     "%zu bytes",
-                     after, (void *) b->memory, b->bytes);
+        standin_report("%s: something was written beside the allocation %p of "
+                       "%zu bytes",
+                       after, (void *) b->memory, b->bytes);
         sound = false;
     }
     return sound;
@@ -161,7 +161,7 @@ static CUresult give_back(CUdeviceptr memory)
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* As the driver does, it waits for all that may use it. */
+/* Like the driver it waits for all work that may use the memory. */
 CUresult cuMemFree(CUdeviceptr memory)
 {
     CUresult result;
@@ -230,7 +230,7 @@ int standin_memory_gpu(const void *memory)
     return b ? b->gpu : STANDIN_NO_GPU;
 }
 
-/* Does it lie in one allocation that the GPU may touch? */
+/* Whether the range lies in one allocation that the GPU may access. */
 static bool is_inside(int gpu, const void *memory, size_t bytes)
 {
     const block *b = block_at(memory);
@@ -257,9 +257,9 @@ static CUresult submit_copy(void *to, const void *from, size_t bytes,
     };
 
     if (!inside)
-        standin_tell("a copy of %zu bytes is not within one allocation of a "
-                     "GPU that may be touched",
-                     bytes);
+        standin_report("a copy of %zu bytes is not within one allocation of a "
+                       "GPU that may be touched",
+                       bytes);
     return inside ? standin_submit(stream, &node) : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -301,7 +301,7 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
     return copy(target, source, bytes, target, source, stream);
 }
 
-/* Needs nobody's permission: each end is its own GPU's. */
+/* Needs no peer access: each end is accessed by its own GPU. */
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context,
                            CUdeviceptr from, CUcontext from_context,
                            size_t bytes, CUstream stream)

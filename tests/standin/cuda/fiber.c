@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fibers of the stand-in.  The C library's contexts ask the kernel for the
- * signal mask at every switch; these only change the stack, where we know how.
+ * Fibers of the stand-in. swapcontext of the C library makes a system call for
+ * the signal mask at every switch; these only switch the stack, on known
+ * processors.
  */
 #include <config.h>
 
@@ -16,9 +17,9 @@
 #include <ucontext.h>
 #endif
 
-/* Stacks are far apart: what lies between them cannot be touched, and valgrind
- * takes a jump of more than 2 MB for another stack rather than a large frame.
- * They do not begin at like addresses, or all would share a few cache lines. */
+/* Stacks are far apart, with inaccessible memory between them: valgrind takes
+ * a jump of more than 2 MB for another stack rather than a large frame. They
+ * begin at different offsets, or all would share a few cache lines. */
 enum {
     STACK_BYTES = 128 << 10,
     STACK_APART = 4 << 20,
@@ -30,7 +31,7 @@ enum {
 struct standin_fiber {
     char *top; /* of its stack */
     void (*entry)(void);
-    standin_fiber *next; /* while it is not used */
+    standin_fiber *next; /* in the free list */
 #ifdef PORTABLE
     ucontext_t own, back;
 #else
@@ -65,7 +66,7 @@ __asm__(".text\n"
         "    ret\n"
         ".size standin_switch, . - standin_switch\n");
 
-/* Six registers, the address it returns to, and one word, so that the stack is
+/* Six registers, the return address, and one word, so that the stack is
  * aligned as if entry had been called. */
 enum { FRAME_WORDS = 8, FRAME_ENTRY = 6 };
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Green contexts of the stand-in.  Its SMs are handed out as those of an H200
- * are: in groups of a multiple of 8, of which there are 15 of 8 or as many
- * larger ones as fit, and the rest as a remainder.
+ * Green contexts of the stand-in. Its SMs are split as those of an H200: in
+ * groups of a multiple of 8, of which there are 15 of 8 or as many larger ones
+ * as fit, and a remainder.
  */
 #include <config.h>
 
@@ -16,10 +16,10 @@
 
 enum { GROUP = 8, GROUPED = 15 * GROUP, MAGIC = 0x6732 };
 
-/* What a resource says of itself where nobody looks. */
+/* Private contents of a resource. */
 typedef struct ticket {
     int magic;
-    int split; /* whose result it is; 0: the whole device */
+    int split; /* the split that made it; 0: the whole device */
     int first, n;
 } ticket;
 
@@ -29,7 +29,7 @@ struct CUdevResourceDesc_st {
     CUdevResourceDesc next;
 };
 
-/* They are kept: who uses one that is destroyed is told. */
+/* Destroyed ones are kept: their use is reported. */
 struct CUgreenCtx_st {
     struct CUdevResourceDesc_st has;
     CUdevice device;
@@ -103,8 +103,8 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned *n_groups,
     return CUDA_SUCCESS;
 }
 
-/* Adds the SMs of one resource; false: they are of another split, or there
- * already. */
+/* Adds the SMs of one resource; returns false if they are of another split, or
+ * present already. */
 static bool add(CUdevResourceDesc desc, const ticket *t, int split)
 {
     if (t->split != split)
@@ -140,7 +140,7 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *made,
     return CUDA_SUCCESS;
 }
 
-/* It retains the primary context, as the driver says. */
+/* Retains the primary context, as the driver's manual specifies. */
 CUresult cuGreenCtxCreate(CUgreenCtx *made, CUdevResourceDesc desc,
                           CUdevice device, unsigned flags)
 {
@@ -164,13 +164,13 @@ CUresult cuGreenCtxCreate(CUgreenCtx *made, CUdevResourceDesc desc,
     return CUDA_SUCCESS;
 }
 
-/* Streams that are left behind would be a leak. */
+/* Streams that still exist are a leak. */
 CUresult cuGreenCtxDestroy(CUgreenCtx green)
 {
     standin_lock();
     if (green->gone || green->n_streams > 0) {
-        standin_tell("a green context is destroyed %s",
-                     green->gone ? "twice" : "before its streams");
+        standin_report("a green context is destroyed %s",
+                       green->gone ? "twice" : "before its streams");
         abort();
     }
     green->gone = true;
@@ -219,7 +219,7 @@ unsigned standin_green_sm(const struct CUgreenCtx_st *green, uint64_t block)
     return green ? green->has.sms[turn] : (unsigned) turn;
 }
 
-#else /* headers that do not know of any */
+#else /* headers without green contexts */
 
 void standin_green_release(struct CUgreenCtx_st *green)
 {

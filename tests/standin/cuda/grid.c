@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Grids of the stand-in: one cluster after the other, and the blocks of a
- * cluster in turn; every other cluster in reverse, since a kernel must not
- * care.  Most clusters are one block.
+ * cluster in turn; every second cluster in reverse, since a kernel must not
+ * depend on the order. Most clusters are one block.
  */
 #include <config.h>
 
@@ -21,9 +21,10 @@ enum { DYNAMIC_ALIGN = 1024 };
 static const standin_launch *launch;
 static standin_block blocks[STANDIN_CLUSTER];
 static int n_blocks;
-static standin_block *loaded; /* whose shared variables are in their places */
+static standin_block *loaded; /* the block with its shared variables in place */
 
-/* Variables are in one place for all blocks, who take turns in it. */
+/* Shared variables have one address for all blocks, which are swapped in and
+ * out. */
 static void load_statics(standin_block *block)
 {
     if (loaded == block || launch->n_statics == 0)
@@ -96,7 +97,7 @@ static void begin_cluster(standin_dim first)
     }
 }
 
-/* Is what follows the dynamic memory up to its alignment as it was? */
+/* Whether the padding behind the dynamic shared memory is unchanged. */
 static bool is_sound(const standin_block *block)
 {
     size_t end =
@@ -104,9 +105,9 @@ static bool is_sound(const standin_block *block)
 
     for (size_t i = launch->dynamic; i < end; i++)
         if (block->dynamic[i] != 0) {
-            standin_tell("%s: a block wrote past its %zu bytes of dynamic "
-                         "shared memory",
-                         launch->name, launch->dynamic);
+            standin_report("%s: a block wrote past its %zu bytes of dynamic "
+                           "shared memory",
+                           launch->name, launch->dynamic);
             return false;
         }
     return true;
@@ -147,7 +148,7 @@ static bool run_grid(void)
     return true;
 }
 
-/* Names the thread that touched what it must not, then lets it crash. */
+/* Reports the thread with the invalid access, then lets it crash. */
 static void on_fault(int signal_number, siginfo_t *info, void *context)
 {
     standin_dim t = mo_cpu_now.thread, b = mo_cpu_now.block;
@@ -190,7 +191,7 @@ static bool take_memory(void)
         taken &= blocks[i].dynamic && blocks[i].statics;
     }
     if (!taken)
-        standin_tell("%s: there is no memory", launch->name);
+        standin_report("%s: there is no memory", launch->name);
     return taken;
 }
 

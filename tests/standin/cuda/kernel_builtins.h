@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * standin_cuda_calls.h - what compiled kernels call;
- * exec/backend/cuda/jit/prelude.c says what each means.
+ * kernel_builtins.h - functions that compiled kernels call; documented in
+ * exec/backend/cuda/jit/prelude.c.
  */
 #ifndef MO_TESTS_STANDIN_CUDA_KERNEL_BUILTINS_H
 #define MO_TESTS_STANDIN_CUDA_KERNEL_BUILTINS_H
 
 #include "tests/standin/cuda/standin_cuda.h"
 
-extern standin_place mo_cpu_now; /* whose turn it is */
+extern standin_place mo_cpu_now; /* of the running thread */
 
 void *mo_cpu_dynamic_shared(void);
-unsigned mo_cpu_sm(void); /* that its block is on */
+unsigned mo_cpu_sm(void); /* of the running block */
 unsigned mo_cpu_atomic_add(unsigned *at, unsigned x);
 unsigned long long mo_cpu_globaltimer(void);
 
 void mo_cpu_sync(void);
 void mo_cpu_sync_warp(void);
 void mo_cpu_cluster_sync(void);
-/* What lies there in the block of that rank in the cluster as own does here. */
+/* Returns the address in the block of that rank in the cluster that
+ * corresponds to own. */
 const void *mo_cpu_cluster_at(const void *own, int rank);
 unsigned mo_cpu_shuffle(unsigned x, int lane);
 unsigned mo_cpu_ballot(int x);

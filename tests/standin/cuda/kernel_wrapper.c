@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The heads of the kernels in a source, read well enough to call them.  Where
+ * Parser of kernel signatures, sufficient for generating wrappers. Where
  *
  *     MO_KERNEL_OF(scale, 256)(const T *x, struct mo_extra extra)
  *
- * is, preprocessed, void scale(const float *x, struct mo_extra extra), comes
+ * is, preprocessed, void scale(const float *x, struct mo_extra extra), it
+ * generates
  *
  *     void standin_call_scale(void **a) {
  *         scale(*(const float * *) a[0], *(struct mo_extra *) a[1]); }
@@ -47,7 +48,7 @@ static span trimmed(span s)
     return s;
 }
 
-/* Up to where the bracket that opens at `open` closes. */
+/* Returns the position of the bracket that closes the one at `open`. */
 static const char *closing(const char *open)
 {
     int depth = 0;
@@ -101,7 +102,7 @@ static const char *skip_spaces(const char *at)
     return at + strspn(at, " \t\n");
 }
 
-/* Is the word at `at`, whole? */
+/* Whether the whole word at `at` is name. */
 static bool is_named(const char *at, span name)
 {
     size_t n = (size_t) (name.to - name.from);
@@ -109,7 +110,7 @@ static bool is_named(const char *at, span name)
     return strncmp(at, name.from, n) == 0 && !is_word(at[n]);
 }
 
-/* Looks for void name(...) in what the preprocessor made. */
+/* Finds void name(...) in the preprocessed source. */
 static bool find_head(const char *preprocessed, head *h)
 {
     for (const char *at = preprocessed; (at = strstr(at, "void"));) {
@@ -159,7 +160,7 @@ static void write_sizes(FILE *out, const head *h)
     fputs("0 };\n", out);
 }
 
-/* Does the line of at begin with a #? */
+/* Whether the line of at is a preprocessor directive. */
 static bool is_directive(const char *source, const char *at)
 {
     while (at > source && at[-1] != '\n')

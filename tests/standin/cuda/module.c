@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Modules of the stand-in: shared objects that its NVRTC made.  They are linked
- * against this library, which nobody else can see unless it says so.
+ * Modules of the stand-in: shared objects made by its NVRTC. They link against
+ * this library, which is not in the global scope unless it adds itself.
  */
 #include <config.h>
 
@@ -22,7 +22,7 @@ struct CUfunc_st {
     void (*call)(void **args);
     const unsigned long *sizes; /* of the arguments; ends with 0 */
     CUmodule module;
-    size_t most_dynamic; /* bytes of shared memory it may be given */
+    size_t most_dynamic; /* bytes of dynamic shared memory, at most */
     CUfunction next;
 };
 
@@ -34,8 +34,8 @@ struct CUmod_st {
     CUfunction functions;
 };
 
-/* Makes our own functions visible to what is loaded from now on. */
-static bool show_ourselves(void)
+/* Adds this library to the global scope, for objects loaded later. */
+static bool export_symbols(void)
 {
     Dl_info info;
 
@@ -56,8 +56,8 @@ static bool write_all(int file, const char *bytes, size_t n)
     return true;
 }
 
-/* Every library has a file name of its own while it is loaded: by its name the
- * loader knows it again. */
+/* Every object has a unique file name while it is loaded: the loader
+ * identifies it by name. */
 static void *load(const char *bytes, size_t n)
 {
     const char *folder = getenv("TMPDIR");
@@ -72,7 +72,7 @@ static void *load(const char *bytes, size_t n)
     if (write_all(file, bytes, n))
         library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        standin_tell("cannot load a module: %s", dlerror());
+        standin_report("cannot load a module: %s", dlerror());
     close(file);
     unlink(path);
     return library;
@@ -101,7 +101,7 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
         return CUDA_ERROR_OUT_OF_MEMORY;
     m->gpu = standin_gpu();
     standin_lock();
-    if (show_ourselves())
+    if (export_symbols())
         m->library = load((const char *) (head + 1), head->bytes);
     standin_unlock();
     if (!m->library) {
@@ -188,7 +188,7 @@ static int count_args(const struct CUfunc_st *function, size_t *bytes)
     return n;
 }
 
-/* One block of memory: pointers, then what they point to. */
+/* One allocation: pointers, then the arguments. */
 CUresult standin_args_copy(standin_node *node)
 {
     const struct CUfunc_st *function = node->function;
@@ -241,8 +241,8 @@ static void run_launch(standin_node *node)
     };
 
     if (product(node->cluster) > (uint64_t) standin_green_sms(node->green)) {
-        standin_tell("%s: a cluster is larger than its part of the device",
-                     f->name);
+        standin_report("%s: a cluster is larger than its part of the device",
+                       f->name);
         node->result = CUDA_ERROR_INVALID_CLUSTER_SIZE;
         return;
     }
@@ -250,8 +250,8 @@ static void run_launch(standin_node *node)
         node->result = CUDA_ERROR_LAUNCH_FAILED;
 }
 
-/* Is none of the words of an argument an address of memory that the GPU may not
- * touch? */
+/* Whether no word of an argument is an address of memory that the GPU may not
+ * access. */
 static bool is_reachable(int gpu, const void *arg, size_t size)
 {
     bool reachable = true;
@@ -278,7 +278,7 @@ static bool may_touch(int gpu, const struct CUfunc_st *f, void *const *args)
     return may;
 }
 
-/* What a GPU refuses to launch, told in words. */
+/* Returns the reason why a GPU would reject a launch, or NULL. */
 static const char *refusal(const standin_node *node)
 {
     const struct CUfunc_st *f = node->function;
@@ -330,7 +330,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function,
     if (!why && !may_touch(standin_stream_gpu(c->hStream), function, args))
         why = "it is another GPU's, or touches memory of one";
     if (why) {
-        standin_tell("%s: cannot be launched: %s", function->name, why);
+        standin_report("%s: cannot be launched: %s", function->name, why);
         return CUDA_ERROR_INVALID_VALUE;
     }
     return standin_submit(c->hStream, &node);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVRTC of the stand-in: cc, with what kernels call before the source and what
- * calls them behind it.  What was compiled is kept in the folder that
- * STANDIN_KERNELS names, if any, for whoever has the same source.
+ * NVRTC of the stand-in: cc, with declarations before the source and wrappers
+ * behind it. Results are cached in the folder STANDIN_KERNELS, if set, by the
+ * digest of the source.
  */
 #include <config.h>
 
@@ -30,7 +30,7 @@ struct _nvrtcProgram {
 
 static const int archs[] = { 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121 };
 
-/* As standin_place is. */
+/* Matches standin_place. */
 static const char before[] =
     "#define MO_ON_CPU 1\n"
     "typedef struct mo_cpu_dim { unsigned x, y, z; } mo_cpu_dim;\n"
@@ -43,7 +43,7 @@ static const char before[] =
     "#define gridDim (mo_cpu_now.blocks)\n"
     "#line 1\n";
 
-/* The section of shared variables, where there is one. */
+/* Bounds of the section of shared variables, if there is one. */
 static const char behind[] =
     "\n"
     "extern __attribute__((weak, visibility(\"hidden\"))) char\n"
@@ -110,16 +110,16 @@ nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
     return NVRTC_SUCCESS;
 }
 
-/* Names of files in a folder of their own, beside those that are kept. */
+/* Paths in a temporary folder, and in the cache. */
 typedef struct files {
     char folder[PATH_MAX - 32];
     char source[PATH_MAX], preprocessed[PATH_MAX], object[PATH_MAX];
     char log[PATH_MAX];
-    char kept[PATH_MAX]; /* "" where nothing is kept */
+    char kept[PATH_MAX]; /* "" without a cache */
 } files;
 
-/* What kernels call of C's library the process has already: not to look for it
- * spares a tenth of the time. */
+/* The process has the C library already: not linking it saves a tenth of the
+ * time. */
 static const char flags[] = "-O1 -fPIC -shared -ffp-contract=off "
                             "-fno-strict-aliasing -fno-math-errno "
                             "-nostdlib -lgcc";
@@ -131,7 +131,7 @@ static uint64_t digest(uint64_t d, const char *text)
     return d;
 }
 
-/* Two digests, so that no two sources ever have the same. */
+/* Two digests, so that collisions are practically impossible. */
 static void name_kept(files *f, const char *source)
 {
     const char *folder = getenv("STANDIN_KERNELS"), *cc = getenv("CC");
@@ -185,8 +185,7 @@ static bool write_source(const files *f, const char *source)
     return fclose(out) == 0;
 }
 
-/* CC may be more than one word; the shell takes it apart.  Complaints go to the
- * log. */
+/* CC may be several words; the shell splits it. Messages go to the log. */
 static bool run_compiler(const files *f, const char *options, const char *from,
                          const char *to)
 {
@@ -205,7 +204,8 @@ static bool run_compiler(const files *f, const char *options, const char *from,
            WEXITSTATUS(status) == 0;
 }
 
-/* All of a file behind room bytes, and a 0; free() it. */
+/* Returns a file behind room unused bytes, with a 0 at its end; the caller
+ * frees it. */
 static char *read_whole(const char *path, size_t room, size_t *size)
 {
     FILE *in = fopen(path, "r");
@@ -224,7 +224,7 @@ static char *read_whole(const char *path, size_t room, size_t *size)
     return bytes;
 }
 
-/* What calls the kernels, once it can be seen what they take. */
+/* Appends wrappers, which need the preprocessed signatures. */
 static bool add_wrappers(const files *f, const char *source)
 {
     size_t size;
@@ -260,7 +260,7 @@ static bool read_image(nvrtcProgram p, const char *path)
     return p->image;
 }
 
-/* What is kept appears whole, by its new name. */
+/* Cached files appear whole: written, then renamed. */
 static nvrtcResult compile(nvrtcProgram p, const files *f)
 {
     bool done = compile_files(f, p->source);

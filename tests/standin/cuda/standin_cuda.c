@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a GPU of the stand-in is like, and its errors.
+ * Attributes of the stand-in's GPU, and its errors.
  */
 #include <config.h>
 
@@ -24,7 +24,7 @@ void standin_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
-void standin_tell(const char *format, ...)
+void standin_report(const char *format, ...)
 {
     va_list args;
     char text[1024];
@@ -99,7 +99,7 @@ CUresult cuDeviceGetName(char *name, int room, CUdevice device)
     return standin_is_gpu(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-/* As of an H200, where it matters to anyone. */
+/* As of an H200, as far as they are read. */
 static const struct {
     CUdevice_attribute attribute;
     int value;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * standin_cuda.h - the parts of a CUDA driver and an NVRTC that run kernels on
- * the CPU, so that the whole CUDA backend can be tested without a GPU.
+ * standin_cuda.h - a CUDA driver and an NVRTC that run kernels on the CPU, so
+ * that the whole CUDA backend is tested without a GPU.
  *
  * standin_cuda.so has the entry points of both libraries:
  *
  *     MOIRAI_CUDA=tests/standin/standin_cuda.so
- * MOIRAI_NVRTC=tests/standin/standin_cuda.so
+ *     MOIRAI_NVRTC=tests/standin/standin_cuda.so
  *
- * NVRTC's half gives the source to cc ($CC, or "cc") as C11; what it calls a
- * cubin is a shared object.  The driver's half loads that and runs the threads
- * of a block as fibers, which only give way where threads wait for each other.
- * Streams do at once what they are told.  What a GPU would let pass in silence
- * is told on stderr and fails: writes past the end of an allocation, barriers
- * that not all threads reach, graphs whose parts are not joined.
+ * Its NVRTC compiles the source by cc ($CC, or "cc") as C11; a cubin is a
+ * shared object. The driver loads it and runs the threads of a block as
+ * fibers, which switch only where threads synchronise. Streams execute
+ * immediately. Errors that a GPU ignores are reported on stderr and fail:
+ * writes past the end of an allocation, barriers that not all threads reach,
+ * captures that are not joined.
  */
 #ifndef MO_TESTS_STANDIN_CUDA_STANDIN_CUDA_H
 #define MO_TESTS_STANDIN_CUDA_STANDIN_CUDA_H
@@ -24,25 +24,25 @@
 #include <stdint.h>
 
 enum {
-    STANDIN_VERSION = 12990, /* of driver and compiler: no real one's */
+    STANDIN_VERSION = 12990, /* of driver and compiler; no real one */
     STANDIN_SMS = 132,
     STANDIN_WARP = 32,
     STANDIN_THREADS = 1024,          /* of a block */
     STANDIN_CLUSTER = 8,             /* blocks */
-    STANDIN_SHARED = 227 << 10,      /* of a block */
-    STANDIN_PLAIN_SHARED = 48 << 10, /* unless a function asks for more */
-    STANDIN_PATTERN = 0xC7,          /* in memory that nobody wrote to */
+    STANDIN_SHARED = 227 << 10,      /* bytes per block */
+    STANDIN_PLAIN_SHARED = 48 << 10, /* the same without opting in */
+    STANDIN_PATTERN = 0xC7,          /* fills uninitialised memory */
     STANDIN_MOST_GPUS = 8,
     STANDIN_NO_GPU = -1
 };
 
 #define STANDIN_MEMORY ((size_t) 1 << 30) /* of each GPU */
 
-/* One line on stderr. */
-void standin_tell(const char *format, ...)
+/* Prints one line on stderr. */
+void standin_report(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-/* All entry points that touch what is shared hold this. */
+/* All entry points that access shared state hold this lock. */
 void standin_lock(void);
 void standin_unlock(void);
 
@@ -51,36 +51,39 @@ void standin_unlock(void);
 int standin_gpus(void);
 bool standin_is_gpu(CUdevice device);
 
-/* The one whose context is current in this thread, or STANDIN_NO_GPU. */
+/* Returns the GPU of the calling thread's current context, or
+ * STANDIN_NO_GPU. */
 int standin_gpu(void);
 int standin_context_gpu(CUcontext context);
 
-/* May a GPU touch another one's memory?  Whoever asks holds the lock. */
+/* Whether a GPU may access another one's memory. The caller holds the lock. */
 bool standin_reaches(int gpu, int other);
 
 /* ---- memory */
 
-/* Whole allocations of a GPU that are alive; their bytes. */
+/* Returns the number of live allocations of a GPU, and their bytes. */
 int standin_allocations(int gpu, size_t *bytes);
 
-/* The GPU whose memory this is, or STANDIN_NO_GPU.  Whoever asks holds the
- * lock. */
+/* Returns the GPU that owns the memory, or STANDIN_NO_GPU. The caller holds
+ * the lock. */
 int standin_memory_gpu(const void *memory);
 
-/* Tells of every allocation that was written past its end; true if none. */
+/* Reports every allocation that was written past its end; returns true if none
+ * was. */
 bool standin_memory_is_sound(const char *after);
 
-/* Size bytes that end right before memory that cannot be touched (up to
- * alignment, a power of two); given back with the same size. */
+/* Allocates size bytes that end right before a guard page (up to alignment, a
+ * power of two); returns NULL without memory. The caller frees them with the
+ * same size. */
 void *standin_fenced_new(size_t size, size_t align);
 void standin_fenced_free(void *memory, size_t size, size_t align);
 
-/* ---- fibers: one scheduler, which enters them; they leave to it. */
+/* ---- fibers: one scheduler, which enters them; they return to it. */
 
 typedef struct standin_fiber standin_fiber;
 
-/* Runs entry on a stack of its own when it is entered.  Fibers that are done
- * are given back.  NULL: there is no memory. */
+/* Allocates a fiber that runs entry on its own stack when it is entered;
+ * returns NULL without memory. Completed fibers are freed. */
 standin_fiber *standin_fiber_new(void (*entry)(void));
 void standin_fiber_free(standin_fiber *fiber);
 void standin_fiber_enter(standin_fiber *fiber);
@@ -92,15 +95,14 @@ typedef struct standin_dim {
     unsigned x, y, z;
 } standin_dim;
 
-/* What threadIdx and the others are; the kernels' view of it is in
- * standin_cuda_nvrtc.c. */
+/* threadIdx and the others; nvrtc.c has the kernels' declaration. */
 typedef struct standin_place {
     standin_dim thread, block, threads, blocks;
 } standin_place;
 
 typedef struct standin_launch {
     const char *name;
-    const struct CUgreenCtx_st *green; /* NULL: on the whole device */
+    const struct CUgreenCtx_st *green; /* NULL: the whole device */
     void (*call)(void **args);
     void **args;
     standin_dim blocks, threads, cluster;
@@ -109,13 +111,12 @@ typedef struct standin_launch {
     size_t n_statics;
 } standin_launch;
 
-/* Over the whole grid; false, and told, if it went wrong. */
+/* Runs the whole grid; returns false, with a report, on an error. */
 bool standin_run(const standin_launch *launch);
 
 /* ---- warps */
 
-/* What a thread brings to something that its warp does together, and what it
- * gets. */
+/* Input and output of a thread in a warp-wide operation. */
 typedef struct standin_exchange {
     void (*act)(struct standin_exchange *lanes[STANDIN_WARP]);
     unsigned mask;
@@ -125,29 +126,29 @@ typedef struct standin_exchange {
     const void *from;
 } standin_exchange;
 
-/* Waits until all threads of exchange->mask came with the same act; the last
- * one does it for all.  lanes[i] is NULL outside of the mask. */
+/* Waits until all threads of exchange->mask have called it with the same act;
+ * the last one computes it for all. lanes[i] is NULL outside of the mask. */
 void standin_meet(standin_exchange *exchange);
 
 /* ---- streams */
 
-/* Something that another stand-in does in a stream, as often as it is run there
- * (a captured one, with its graph).  When its time has come it is begun; poll
- * is then asked until it says that it is done.  The context is kept and dropped
- * once for every copy. */
-typedef struct standin_errand {
+/* An external operation: something asynchronous that another stand-in (NCCL)
+ * does in a stream, once per run (if captured, per launch of the graph). begin
+ * is called when its predecessors are complete, poll until it returns true.
+ * The context is retained and released once for every copy. */
+typedef struct standin_external_op {
     void (*begin)(void *context);
     bool (*poll)(void *context);
     void (*keep)(void *context);
     void (*drop)(void *context);
-} standin_errand;
+} standin_external_op;
 
 typedef struct standin_node {
     void (*run)(struct standin_node *node);
     CUresult result; /* of running it */
-    int *before;     /* the nodes it waits for */
+    int *before;     /* predecessors */
     int n_before;
-    const struct CUgreenCtx_st *green; /* of its stream, or NULL */
+    const struct CUgreenCtx_st *green; /* of its stream; NULL: none */
     /* launches */
     const struct CUfunc_st *function;
     standin_dim blocks, threads, cluster;
@@ -158,35 +159,35 @@ typedef struct standin_node {
     const void *from;
     size_t bytes;
     unsigned char fill;
-    /* errands, which have no run */
-    const standin_errand *errand;
+    /* external operations, which have no run */
+    const standin_external_op *errand;
     void *context;
     bool begun;
 } standin_node;
 
-/* The GPU it is of. */
+/* Returns the GPU of a stream. */
 int standin_stream_gpu(CUstream stream);
 
-/* Does what node says, or notes it where the stream is being captured.  *node
- * and its args are copied when it is kept. */
+/* Executes node, or records it where the stream is being captured. *node and
+ * its args are copied when it is kept. */
 CUresult standin_submit(CUstream stream, const standin_node *node);
 
-/* The entry point for other stand-ins; the errand outlives all graphs. */
-CUresult standin_foreign(CUstream stream, const standin_errand *errand,
+/* Entry point for other stand-ins; the operation outlives all graphs. */
+CUresult standin_foreign(CUstream stream, const standin_external_op *errand,
                          void *context);
 
 /* Copies and frees the arguments of a launch. */
 CUresult standin_args_copy(standin_node *node);
 void standin_args_free(standin_node *node);
 
-/* A stream is being captured in a way that forbids to allocate. */
+/* Whether a stream is being captured in a mode that forbids allocations. */
 bool standin_is_capturing(void);
 
 /* ---- NVRTC */
 
-/* Functions that take the arguments of each kernel in source as the driver has
- * them, and the sizes of these.  free() it; NULL: a kernel's head cannot be
- * read, or no memory. */
+/* Returns wrappers of each kernel in source that take its arguments as the
+ * driver passes them, and the sizes of these; the caller frees it. NULL: a
+ * signature cannot be parsed, or no memory. */
 char *standin_wrappers(const char *source, const char *preprocessed);
 
 #endif

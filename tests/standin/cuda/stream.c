@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams and events of the stand-in.  A stream does at once what it is told,
- * unless an errand is not done (standin_cuda_queue.h), or it is being captured:
- * then nodes are noted with all they wait for, through streams and events.
+ * Streams and events of the stand-in. A stream executes immediately, unless an
+ * external operation is pending (stream_queue.h), or it is being captured:
+ * then nodes are recorded with all their dependencies, through streams and
+ * events.
  */
 #include <config.h>
 
@@ -16,10 +17,10 @@
 #include "tests/standin/cuda/stream_queue.h"
 
 struct CUstream_st {
-    struct CUgreenCtx_st *green; /* or NULL: of the primary context */
+    struct CUgreenCtx_st *green; /* NULL: of the primary context */
     int gpu;
     uint64_t capture; /* its id; 0: none */
-    standin_set tail; /* what the next node waits for, while it is captured */
+    standin_set tail; /* dependencies of the next node, in a capture */
     standin_set live; /* and otherwise */
 };
 
@@ -29,11 +30,11 @@ struct CUevent_st {
     int64_t ns;
     uint64_t capture; /* that it was recorded in */
     standin_set after;
-    standin_set live; /* the same where nothing is captured */
+    standin_set live; /* the same outside of a capture */
 };
 
-static struct CUstream_st first_stream; /* the one called 0 */
-static CUgraph captures;                /* under way */
+static struct CUstream_st first_stream; /* the stream 0 */
+static CUgraph captures;                /* running captures */
 static uint64_t n_captures;
 
 static CUstream stream_of(CUstream stream)
@@ -110,7 +111,7 @@ CUresult standin_submit(CUstream stream, const standin_node *node)
     return result;
 }
 
-CUresult standin_foreign(CUstream stream, const standin_errand *errand,
+CUresult standin_foreign(CUstream stream, const standin_external_op *errand,
                          void *context)
 {
     standin_node node = { .errand = errand, .context = context };
@@ -161,7 +162,7 @@ static CUresult look(standin_set *live)
     return result;
 }
 
-/* As long as it takes. */
+/* Blocks until all entries are complete. */
 static CUresult wait_for(standin_set *live)
 {
     CUresult result;
@@ -217,7 +218,7 @@ CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
     return CUDA_SUCCESS;
 }
 
-/* Marks what has to be done before the nodes of tail are, and these. */
+/* Marks the nodes of tail and all their predecessors. */
 static void mark_before(const struct CUgraph_st *graph, const standin_set *tail,
                         char *marks)
 {
@@ -228,7 +229,7 @@ static void mark_before(const struct CUgraph_st *graph, const standin_set *tail,
             marks[graph->nodes[i].before[k]] = 1;
 }
 
-/* Does the stream that began wait for all that was noted? */
+/* Whether the stream of origin depends on all recorded nodes. */
 static CUresult check_joined(const struct CUgraph_st *graph)
 {
     char *marks = calloc((size_t) graph->n + 1, 1);
@@ -333,7 +334,7 @@ static void run_record(standin_node *node)
     event->capture = 0;
 }
 
-/* One that is timed is not destroyed before it has happened. */
+/* An event with timing is complete before it is destroyed. */
 static CUresult record_now(CUevent event, CUstream stream)
 {
     standin_node node = { .run = run_record, .to = event };
@@ -370,7 +371,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
     return result;
 }
 
-/* An external one is a node of the graph: it happens whenever that runs. */
+/* An external event is a node of the graph: each launch records it. */
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags)
 {
     standin_node node = { .run = run_record, .to = event };

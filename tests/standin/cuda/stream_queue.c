@@ -8,7 +8,7 @@
 
 typedef struct entry {
     int number;
-    standin_node node; /* its before are numbers of entries */
+    standin_node node; /* its dependencies are entry numbers */
     struct entry *next;
 } entry;
 
@@ -54,7 +54,7 @@ static bool may_run(const standin_node *node)
     return true;
 }
 
-/* True when it is done, and gone. */
+/* Returns true when the entry is complete and removed. */
 static bool try_one(entry **at)
 {
     entry *e = *at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* The stand-in for CUDA does what kernels expect of a GPU, and tells what a GPU
- * would not. */
+/* Tests of standin_cuda.h: kernels run as on a GPU, and errors are reported
+ * that a GPU ignores. */
 #include <config.h>
 
 #include <math.h>
@@ -71,7 +71,7 @@ static CUresult launch(kernel k, unsigned blocks, unsigned threads,
     return api->cuLaunchKernelEx(&config, k.function, args, NULL);
 }
 
-/* Memory of the device is ours to look at. */
+/* Device memory is accessible to the test. */
 static float *floats(size_t n)
 {
     CUdeviceptr memory = 0;
@@ -111,8 +111,8 @@ START_TEST(blocks_add_up_by_shuffles_and_barriers)
 }
 END_TEST
 
-/* Fragments are loaded as the PTX manual draws them; matrices differ in every
- * element. */
+/* Fragments are loaded as in the drawings of the PTX manual; matrices differ
+ * in every element. */
 static const char tf32_source[] =
     "MO_KERNEL(k)(const float *a, const float *b, float *d)\n"
     "{\n"
@@ -154,7 +154,7 @@ START_TEST(tensor_cores_multiply_tf32)
         b[i] = (float) (i % 11 - 5);
     ck_assert_int_eq(launch(k, 1, 32, 0, 1, NULL, args), CUDA_SUCCESS);
     check_product(a, b, d, 8);
-    a[0] = 1 + 0x1p-12f; /* what TF32 has no bits for is cut off */
+    a[0] = 1 + 0x1p-12f; /* bits beyond TF32 are truncated */
     b[0] = 1;
     ck_assert_int_eq(launch(k, 1, 32, 0, 1, NULL, args), CUDA_SUCCESS);
     a[0] = 1;
@@ -279,7 +279,7 @@ START_TEST(what_is_wrong_fails)
                          args) == CUDA_ERROR_LAUNCH_FAILED,
                   "%s is not told", wrongs[_i].what);
     api->cuModuleUnload(k.module);
-    /* Memory that was written beside cannot be given back. */
+    /* Memory with overwritten guards cannot be freed. */
 }
 END_TEST
 
@@ -330,7 +330,7 @@ static void append(kernel k, CUstream stream, float *x, float more)
     ck_assert_int_eq(launch(k, 1, 1, 0, 1, stream, args), CUDA_SUCCESS);
 }
 
-/* 1, then 2 beside it; with a join 3 behind both. */
+/* 1, then 2 in parallel; with a join 3 after both. */
 static CUresult capture(kernel k, CUstream s[2], float *x, bool join,
                         CUgraph *graph)
 {
@@ -383,8 +383,8 @@ START_TEST(graphs_run_in_an_unlikely_order)
 }
 END_TEST
 
-/* Until it may, a GPU reaches another one's memory only by a copy that names
- * both. */
+/* Without peer access a GPU reaches another one's memory only by a copy that
+ * names both. */
 START_TEST(memory_of_other_gpus_is_theirs)
 {
     kernel k = build("MO_KERNEL(k)(float *to)\n"

@@ -24,7 +24,7 @@ static void thread_main(void)
     standin_fiber_leave(now->fiber);
 }
 
-/* Lets others run; here again when the state is STANDIN_READY. */
+/* Switches to the scheduler; returns when the state is STANDIN_READY again. */
 static void give_way(standin_state state)
 {
     now->state = state;
@@ -59,7 +59,8 @@ static int first_of_warp(void)
     return (int) (now - here->threads) / STANDIN_WARP * STANDIN_WARP;
 }
 
-/* Gathers those of now's warp that take part; false if one is not there. */
+/* Collects the participants of the current warp; returns false if one is
+ * missing. */
 static bool have_met(standin_exchange *lanes[STANDIN_WARP])
 {
     const standin_exchange *mine = now->exchange;
@@ -107,7 +108,7 @@ static bool resume(standin_thread *t)
     if (!t->fiber)
         t->fiber = standin_fiber_new(thread_main);
     if (!t->fiber) {
-        standin_tell("%s: there is no memory for stacks", here->launch->name);
+        standin_report("%s: there is no memory for stacks", here->launch->name);
         return false;
     }
     now = t;
@@ -120,7 +121,7 @@ static bool resume(standin_thread *t)
     return true;
 }
 
-/* Until no thread of the warp can go on. */
+/* Runs a warp until none of its threads can continue. */
 static bool run_warp(int warp, bool reverse)
 {
     int first = warp * STANDIN_WARP, n = here->n - first;
@@ -165,14 +166,14 @@ void standin_block_tell(const standin_block *block)
     standin_dim at = block->index;
     int told = 0;
 
-    standin_tell("%s: block %u,%u,%u hangs", name, at.x, at.y, at.z);
+    standin_report("%s: block %u,%u,%u hangs", name, at.x, at.y, at.z);
     for (int i = 0; i < block->n && told < 8; i++) {
         const standin_thread *t = &block->threads[i];
 
         if (i > 0 && t->state == t[-1].state)
             continue;
-        standin_tell("%s: thread %u,%u,%u %s", name, t->index.x, t->index.y,
-                     t->index.z, state_names[t->state]);
+        standin_report("%s: thread %u,%u,%u %s", name, t->index.x, t->index.y,
+                       t->index.z, state_names[t->state]);
         told++;
     }
 }
@@ -200,7 +201,7 @@ void standin_block_abandon(standin_block *block)
     }
 }
 
-/* All threads until none can go on. */
+/* Runs all threads until none can continue. */
 static bool run_warps(bool reverse)
 {
     int warps = (here->n + STANDIN_WARP - 1) / STANDIN_WARP;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * standin_cuda_block.h - one block of the stand-in, and its threads.
+ * thread_block.h - one thread block of the stand-in.
  */
 #ifndef MO_TESTS_STANDIN_CUDA_THREAD_BLOCK_H
 #define MO_TESTS_STANDIN_CUDA_THREAD_BLOCK_H
@@ -18,7 +18,7 @@ typedef enum standin_state {
 typedef struct standin_thread {
     standin_state state;
     standin_dim index;
-    standin_fiber *fiber; /* NULL: not begun, or done */
+    standin_fiber *fiber; /* NULL: not started, or complete */
     standin_exchange *exchange;
 } standin_thread;
 
@@ -27,19 +27,19 @@ typedef struct standin_block {
     standin_dim index;
     standin_thread threads[STANDIN_THREADS];
     int n;
-    char *dynamic, *statics; /* shared memory; statics while others run */
+    char *dynamic, *statics; /* shared memory; statics while swapped out */
 } standin_block;
 
 void standin_block_begin(standin_block *block);
 void standin_block_abandon(standin_block *block);
 
-/* Until all threads are done or wait for the cluster; the last ones first if
- * reverse.  False, and told, when they wait for what will not come. */
+/* Runs until all threads are complete or wait for the cluster; the last ones
+ * first if reverse. Returns false, with a report, on a deadlock. */
 bool standin_block_run(standin_block *block, bool reverse);
 
 int standin_block_count(const standin_block *block, standin_state state);
 
-/* Those that wait so can go on. */
+/* Makes the threads in that state ready. */
 void standin_block_wake(standin_block *block, standin_state state);
 
 void standin_block_tell(const standin_block *block);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a warp of the stand-in does together.  Whoever comes last does it for
- * all: nobody sees what others bring to the next meeting.
+ * Warp-wide operations of the stand-in. The last thread to arrive computes the
+ * results of all, before any can arrive at the next operation.
  */
 #include <config.h>
 
@@ -24,7 +24,7 @@ void mo_cpu_sync_warp(void)
     standin_meet(&e);
 }
 
-/* a: what a lane gives, and whose it wants. */
+/* a: the value of a lane, and the index of the lane that it reads. */
 static void act_shuffle(standin_exchange *lanes[STANDIN_WARP])
 {
     for (int i = 0; i < STANDIN_WARP; i++)
@@ -92,7 +92,7 @@ static void multiply(matrices *m, int depth)
                 m->d[row][column] += m->a[row][k] * m->b[k][column];
 }
 
-/* Tensor cores do not look at the low bits. */
+/* Tensor cores ignore the low bits. */
 static float tf32_of(uint32_t bits)
 {
     return mo_f32_from_bits(bits & 0xffffe000u);
@@ -171,8 +171,9 @@ void mo_cpu_mma_bf16(float *d, const unsigned *a, const unsigned *b)
     mma(act_mma_bf16, d, a, b);
 }
 
-/* Lane i says where row i % 8 of matrix i / 8 is, of 8 halves; it gets two
- * neighbours of each matrix: in row i / 4, or turned, in column i / 4. */
+/* Lane i passes the address of row i % 8 of matrix i / 8, of 8 halves; it
+ * receives two neighbours of each matrix: in row i / 4, or transposed, in
+ * column i / 4. */
 static void act_ldmatrix(standin_exchange *lanes[STANDIN_WARP])
 {
     int n = lanes[0]->how / 2;

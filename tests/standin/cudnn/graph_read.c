@@ -19,7 +19,7 @@ static bool read_type(const descriptor *d, real_type *type)
     return true;
 }
 
-/* Images have two or three dimensions of space. */
+/* Images have two or three spatial dimensions. */
 static bool read_tensor(const descriptor *d, tensor *t)
 {
     const int64_t *id, *alignment, *dims, *strides;
@@ -52,7 +52,7 @@ static bool read_tensor_named(const descriptor *d,
     return read_tensor(descriptor_of(d, name), t);
 }
 
-/* The images by size: large, small and how windows go from one to the other. */
+/* Checks the sizes of the larger and the smaller image against the window. */
 static bool sizes_meet(const operation *op, const int64_t *after,
                        const tensor *large, const tensor *small)
 {
@@ -179,7 +179,7 @@ static bool read_operation(const descriptor *d, operation *op)
     }
 }
 
-/* Each goes on with what the one before has made, which has no memory. */
+/* Each operation reads the virtual output of the previous one. */
 static bool is_chain(const program *p)
 {
     for (int i = 0; i < p->n; i++) {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Tensors with memory, and the values of the last one without. */
+/* Tensors in memory, and the values of the last virtual one. */
 typedef struct state {
     const int64_t *ids;
     void *const *pointers;
@@ -29,7 +29,7 @@ static int64_t elements(const tensor *t)
     return n;
 }
 
-/* Takes an element's number apart into its indices. */
+/* Decomposes a linear index. */
 static void indices(const tensor *t, int64_t i, int64_t *at)
 {
     for (int d = t->rank - 1; d >= 0; d--) {
@@ -38,7 +38,7 @@ static void indices(const tensor *t, int64_t i, int64_t *at)
     }
 }
 
-/* Where it is in memory; a dimension of 1 repeats. */
+/* Offset in memory; a dimension of 1 is broadcast. */
 static int64_t place(const tensor *t, const int64_t *at)
 {
     int64_t place = 0;
@@ -48,7 +48,7 @@ static int64_t place(const tensor *t, const int64_t *at)
     return place;
 }
 
-/* What a tensor core keeps of a float. */
+/* Rounds as a tensor core does. */
 static double rounded(const state *s, real_type type, double x)
 {
     if (!s->rounds || type != REAL_F32)
@@ -67,7 +67,8 @@ static double product(const state *s, const operation *op, const int64_t *from,
     return rounded(s, op->from.type, x) * rounded(s, op->with.type, w);
 }
 
-/* Where the window that stops at at reads by tap; false beyond the edges. */
+/* Input index of a tap for the window at at; returns false outside of the
+ * input. */
 static bool forward_place(const operation *op, const int64_t *at,
                           const int64_t *tap, int64_t *from)
 {
@@ -80,7 +81,8 @@ static bool forward_place(const operation *op, const int64_t *at,
     return true;
 }
 
-/* Which window brings something to at by tap; false where none stops so. */
+/* The window that contributes to at by a tap; returns false where there is
+ * none. */
 static bool backward_place(const operation *op, const int64_t *at,
                            const int64_t *tap, int64_t *from)
 {

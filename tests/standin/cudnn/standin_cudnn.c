@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cuDNN that convolves on the CPU, where tests/standin/standin_cuda.so has
- * its memory: for the ways of exec/backend/cuda/algo/cudnn/cudnn_handle.h.  It
- * is strict about what it is given.  Some of its engines are not to be taken;
- * those make nonsense.
+ * A cuDNN that convolves on the CPU, in the memory of
+ * tests/standin/standin_cuda.so: for tests of exec/backend/cuda/algo/cudnn. It
+ * checks its arguments strictly. Some of its engines must be rejected by their
+ * notes; those compute wrong results.
  */
 #include "tests/standin/cudnn/standin_cudnn.h"
 
@@ -14,7 +14,7 @@
 /* ---- engines */
 
 typedef struct engine {
-    int numerical, behaviour; /* a note of each, or -1 */
+    int numerical, behaviour; /* a note of each; -1: none */
     int64_t workspace;
     bool refuses, rounds, lies;
 } engine;
@@ -32,8 +32,8 @@ static const engine engines[] = {
 
 enum { ENGINES = sizeof engines / sizeof *engines };
 
-/* What kernels there are for: a convolution alone, or with all that may follow
- * it.  Of a residual without a bias none is known, nor the other way round. */
+/* Engines exist for a convolution alone, or with a complete epilogue, not for
+ * a residual without a bias or the reverse. */
 static int engines_for(const program *p)
 {
     int adds = 0;
@@ -69,7 +69,7 @@ cudnnStatus_t cudnnCreate(cudnnHandle_t *handle)
                    : CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
 }
 
-/* Nothing may be left when the library is closed. */
+/* Reports descriptors that are still alive. */
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle)
 {
     if (alive != 0) {
@@ -130,7 +130,7 @@ static size_t size_of(cudnnBackendAttributeType_t type)
     }
 }
 
-/* A descriptor must be finished before another one knows it. */
+/* A descriptor must be finalised before another one refers to it. */
 static bool are_finished(const void *values, int64_t count)
 {
     descriptor *const *d = values;
@@ -220,7 +220,7 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t what)
     return status;
 }
 
-/* ---- what is asked of them */
+/* ---- attributes */
 
 static int64_t give_configs(const descriptor *guess, int64_t room,
                             descriptor **to)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * standin_cudnn.h - inside of a cuDNN that convolves on the CPU.
+ * standin_cudnn.h - internals of a cuDNN that convolves on the CPU.
  *
- * standin_cudnn.c keeps descriptors; what a finished graph of them means is a
- * program, which standin_cudnn_read.c makes and standin_cudnn_run.c does.
+ * standin_cudnn.c keeps descriptors; a finalised graph of them becomes a
+ * program, which graph_read.c makes and graph_run.c executes.
  */
 #ifndef MO_TESTS_STANDIN_CUDNN_STANDIN_CUDNN_H
 #define MO_TESTS_STANDIN_CUDNN_STANDIN_CUDNN_H
@@ -28,10 +28,10 @@ typedef enum op_kind { FORWARD, BACKWARD, ADD, RELU } op_kind;
 
 typedef struct operation {
     op_kind kind;
-    tensor from, with, to; /* with: weights, or what is added */
+    tensor from, with, to; /* with: weights, or the addend */
     int64_t before[MOST_RANK], stride[MOST_RANK], dilation[MOST_RANK];
-    double factor;       /* of what is added */
-    double lower, upper; /* ends of a relu */
+    double factor;       /* of the addend */
+    double lower, upper; /* bounds of a relu */
 } operation;
 
 typedef struct program {
@@ -52,20 +52,21 @@ typedef struct descriptor {
     bool finished;
     attribute attributes[MOST_ATTRIBUTES];
     int n;
-    program program; /* of a graph, and all that is made for it */
+    program program; /* of a graph, and of all descriptors made for it */
     int engine;
 } descriptor;
 
-/* The values of an attribute; NULL where there are not so many. */
+/* Returns the values of an attribute, owned by d; NULL where there are not so
+ * many. */
 const void *attribute_of(const descriptor *d, cudnnBackendAttributeName_t name,
                          int64_t count);
 const descriptor *descriptor_of(const descriptor *d,
                                 cudnnBackendAttributeName_t name);
 
-/* Of a graph whose operations are finished. */
+/* Reads a graph with finalised operations. */
 cudnnStatus_t read_program(const descriptor *graph, program *p);
 
-/* rounds: inputs to TF32 before they are multiplied. */
+/* rounds: inputs are rounded to TF32. */
 cudnnStatus_t run_program(const program *p, const int64_t *ids,
                           void *const *pointers, int64_t n, bool rounds);
 

@@ -133,7 +133,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *made, int n_ranks,
     if (n_ranks < 1 || rank < 0 || rank >= n_ranks)
         return ncclInvalidArgument;
     if (!config || config->blocking != 0) {
-        standin_nccl_cuda()->standin_tell(
+        standin_nccl_cuda()->standin_report(
             "NCCL: only communicators that do not block are known");
         return ncclInvalidUsage;
     }
@@ -141,7 +141,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *made, int n_ranks,
     if (!comm)
         return ncclSystemError;
     if (!make_stream(comm) || !standin_link_listen(comm)) {
-        standin_nccl_cuda()->standin_tell(
+        standin_nccl_cuda()->standin_report(
             "NCCL: seat %d of %s cannot listen: is it taken?", rank,
             comm->name);
         standin_comm_drop(comm);
@@ -156,7 +156,7 @@ static bool is_usable(ncclComm_t comm, const char *what)
 {
     if (comm && !comm->aborted && !comm->finalized)
         return true;
-    standin_nccl_cuda()->standin_tell("NCCL: %s: the communicator is gone",
+    standin_nccl_cuda()->standin_report("NCCL: %s: the communicator is gone",
                                       what);
     return false;
 }
@@ -165,7 +165,7 @@ static bool is_usable(ncclComm_t comm, const char *what)
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *state)
 {
     if (!comm || comm->aborted) {
-        standin_nccl_cuda()->standin_tell(
+        standin_nccl_cuda()->standin_report(
             "NCCL: ncclCommGetAsyncError: the communicator is gone");
         return ncclInvalidArgument;
     }
@@ -191,12 +191,12 @@ ncclResult_t ncclCommFinalize(ncclComm_t comm)
 ncclResult_t ncclCommDestroy(ncclComm_t comm)
 {
     if (!comm || comm->aborted || !comm->finalized) {
-        standin_nccl_cuda()->standin_tell(
+        standin_nccl_cuda()->standin_report(
             "NCCL: ncclCommDestroy of what is not finalized");
         return ncclInvalidUsage;
     }
     if (comm->kept > 1) {
-        standin_nccl_cuda()->standin_tell(
+        standin_nccl_cuda()->standin_report(
             "NCCL: ncclCommDestroy while programs use it: it would "
             "wait for ever");
         abort();
@@ -210,7 +210,7 @@ ncclResult_t ncclCommAbort(ncclComm_t comm)
 {
     standin_nccl_cuda()->standin_lock();
     if (comm->aborted) {
-        standin_nccl_cuda()->standin_tell(
+        standin_nccl_cuda()->standin_report(
             "NCCL: ncclCommAbort of what was aborted");
         abort();
     }
@@ -232,7 +232,7 @@ static ncclResult_t enqueue(ncclComm_t comm, int peer, const void *from,
     if (!is_usable(comm, from ? "ncclSend" : "ncclRecv"))
         return ncclInvalidArgument;
     if (!comm->joined || comm->busy) {
-        standin_nccl_cuda()->standin_tell(
+        standin_nccl_cuda()->standin_report(
             "NCCL: a transfer while the communicator is busy");
         return ncclInvalidUsage;
     }

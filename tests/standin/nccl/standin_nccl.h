@@ -90,7 +90,7 @@ void standin_comm_drop(ncclComm_t comm);
     X(standin_foreign)                                                         \
     X(standin_lock)                                                            \
     X(standin_unlock)                                                          \
-    X(standin_tell)
+    X(standin_report)
 
 #define STANDIN_NCCL_MEMBER(name) __typeof__(&name) name;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A machine that is not there, for those who only look at it: the entry points
- * of the driver and of NVML that moirai-cluster uses.
+ * A simulated machine: the entry points of the driver and of NVML that
+ * moirai-cluster uses.
  *
  *     MOIRAI_CUDA=tests/standin/standin_nvml.so
- * MOIRAI_NVML=tests/standin/standin_nvml.so
+ *     MOIRAI_NVML=tests/standin/standin_nvml.so
  *
  * Two V100 at one socket and two P100 at another, some with NVLinks between
  * them:
@@ -14,7 +14,7 @@
  *     gpu2 ==== gpu3        2 links
  *
  * With MOIRAI_STANDIN_MACHINE=switched, two H200 with 18 links each to a
- * switch.  The driver shows those that CUDA_VISIBLE_DEVICES names; NVML shows
+ * switch. The driver shows those that CUDA_VISIBLE_DEVICES names; NVML shows
  * all.
  */
 #include <config.h>
@@ -36,7 +36,7 @@ typedef struct gpu {
     int arch, sms, clock_khz, memory_khz, bits;
     unsigned bus, pci_generation, pci_width;
     int socket;
-    int links[MOST]; /* by GPU: how many to it */
+    int links[MOST]; /* number of links, by GPU */
     int to_switch;
 } gpu;
 
@@ -133,9 +133,9 @@ static gpu *machine(int *n)
     return other ? switched : paper;
 }
 
-/* ------------------------------------------------------------------- driver */
+/* ---- driver */
 
-/* The numbers of those that are shown. */
+/* The indices of visible GPUs. */
 static int shown(int numbers[MOST])
 {
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
@@ -250,7 +250,7 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice from, CUdevice to)
     return CUDA_SUCCESS;
 }
 
-/* --------------------------------------------------------------------- NVML */
+/* ---- NVML */
 
 int nvmlInit_v2(void);
 int nvmlShutdown(void);
@@ -280,7 +280,7 @@ int nvmlShutdown(void)
     return MO_NVML_SUCCESS;
 }
 
-/* A handle is the GPU's place in the table; nobody else looks into it. */
+/* A handle is the GPU's place in the table; it is opaque to callers. */
 static gpu *of(mo_nvml_device device)
 {
     return is_open ? (gpu *) (void *) device : NULL;
@@ -345,7 +345,7 @@ int nvmlDeviceGetTopologyCommonAncestor(mo_nvml_device a, mo_nvml_device b,
     return MO_NVML_SUCCESS;
 }
 
-/* Who is at the other end: a GPU's number, SWITCH, or NOBODY. */
+/* The other end of a link: the index of a GPU, SWITCH, or NOBODY. */
 static int other_end(const gpu *g, unsigned link)
 {
     int left = (int) link;
