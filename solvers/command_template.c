@@ -21,7 +21,8 @@ typedef struct expansion {
     bool used[N_PLACEHOLDERS];
 } expansion;
 
-static void init_values(expansion *f, const mo_solver_job *job, const char *solution)
+static void init_values(expansion *f, const mo_solver_job *job,
+                        const char *solution)
 {
     snprintf(f->time, sizeof f->time, "%.17g",
              job->time_s > 0 ? job->time_s : 1e20);
@@ -40,7 +41,8 @@ static int find_placeholder(const char *text)
 {
     int i = 0;
 
-    while (i < N_PLACEHOLDERS && strncmp(text, placeholders[i], strlen(placeholders[i])) != 0)
+    while (i < N_PLACEHOLDERS &&
+           strncmp(text, placeholders[i], strlen(placeholders[i])) != 0)
         i++;
     return i;
 }
@@ -65,7 +67,8 @@ static char quote_after(char quote, char c)
     return c == '\'' || c == '"' ? c : 0;
 }
 
-static mo_status expand(expansion *f, const char *text, mo_out *out, mo_error *err)
+static mo_status expand(expansion *f, const char *text, mo_out *out,
+                        mo_error *err)
 {
     char quote = 0;
 

@@ -39,7 +39,8 @@ static bool begins_with(const char *line, const char *word)
     return strncasecmp(line, word, strlen(word)) == 0;
 }
 
-static mo_status inspect_file(const char *path, file_start *found, mo_error *err)
+static mo_status inspect_file(const char *path, file_start *found,
+                              mo_error *err)
 {
     FILE *file = fopen(path, "re");
     char line[512];
@@ -80,20 +81,21 @@ static mo_status name_model(const char *given, const char *file,
 /* Makes target a symbolic link to source. */
 static mo_status link_to(const char *source, const char *target, mo_error *err)
 {
-    char *whole = realpath(source, NULL);
+    char *absolute = realpath(source, NULL);
     mo_status status = MO_OK;
 
-    if (!whole)
+    if (!absolute)
         return mo_fail_errno(err, source, "cannot be opened");
-    if (access(whole, R_OK) != 0)
+    if (access(absolute, R_OK) != 0)
         status = mo_fail_errno(err, source, "cannot be read");
-    else if (symlink(whole, target) != 0)
+    else if (symlink(absolute, target) != 0)
         status = mo_fail_errno(err, target, "cannot be made");
-    free(whole);
+    free(absolute);
     return status;
 }
 
-static mo_status provide_file(const char *source, const char *target, mo_error *err)
+static mo_status provide_file(const char *source, const char *target,
+                              mo_error *err)
 {
     bool packed;
     mo_status status = mo_decompress_needed(source, &packed, err);
@@ -107,11 +109,12 @@ static mo_status provide_file(const char *source, const char *target, mo_error *
 }
 
 static mo_status provide_model(const mo_solver_job *job,
-                             mo_solver_job_files *files, mo_error *err)
+                               mo_solver_job_files *files, mo_error *err)
 {
     char *raw = mo_path_format("%s/model", job->folder);
     const char *name = NULL;
-    mo_status status = raw ? provide_file(job->model, raw, err) : mo_fail_memory(err);
+    mo_status status =
+        raw ? provide_file(job->model, raw, err) : mo_fail_memory(err);
 
     if (status == MO_OK)
         status = name_model(job->model, raw, &name, err);
@@ -128,7 +131,7 @@ static mo_status provide_model(const mo_solver_job *job,
 
 /* Solvers recognise the format of a start by its suffix. */
 static mo_status provide_start(const mo_solver_job *job,
-                             mo_solver_job_files *files, mo_error *err)
+                               mo_solver_job_files *files, mo_error *err)
 {
     static const char *const endings[] = { [MO_MIP_START_MIPLIB] = "sol",
                                            [MO_MIP_START_GUROBI] = "mst",

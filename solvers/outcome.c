@@ -48,8 +48,8 @@ void mo_solver_log_summary_error(mo_solver_log_summary *log, const char *line)
 
 /* --------------------------------------------------------------- the files */
 
-static mo_status set_output_path(const mo_solver_job *job, const char *name, char **path,
-                        mo_error *err)
+static mo_status set_output_path(const mo_solver_job *job, const char *name,
+                                 char **path, mo_error *err)
 {
     if (!name)
         return MO_OK;
@@ -147,7 +147,7 @@ static mo_status read_files(const mo_solver_output_reader *answer,
 
 /* Reads the last incumbent of a solver that was killed. */
 static mo_status read_last_incumbent(const mo_solver_output_reader *answer,
-                              mo_error *err, mo_solution **solution)
+                                     mo_error *err, mo_solution **solution)
 {
     if (answer->way != MO_SOLVER_VIA_PROCESS || !answer->solver->read_incumbent)
         return MO_OK;
@@ -199,7 +199,7 @@ static void append_detail(mo_solver_outcome *outcome, const char *text)
 }
 
 static void describe_solution(const mo_child_result *result,
-                            mo_solver_outcome *outcome)
+                              mo_solver_outcome *outcome)
 {
     static const char *const how[] = {
         [MO_CHILD_EXITED] = "",
@@ -224,8 +224,7 @@ static bool is_proof(mo_solution_status claim)
 
 /* After a crash only the solution file counts, not the log. */
 static void set_claim(const mo_solver_log_summary *log,
-                       const mo_child_result *result,
-                       mo_solver_outcome *outcome)
+                      const mo_child_result *result, mo_solver_outcome *outcome)
 {
     const mo_solution *solution = outcome->solution;
     bool ended_well =
@@ -244,7 +243,7 @@ static void set_claim(const mo_solver_log_summary *log,
 }
 
 static void set_bound(const mo_solver_log_summary *log,
-                       mo_solver_outcome *outcome)
+                      mo_solver_outcome *outcome)
 {
     const mo_solution *solution = outcome->solution;
 
@@ -264,8 +263,8 @@ static void set_bound(const mo_solver_log_summary *log,
 }
 
 static void finish_outcome(const mo_solver_log_summary *log,
-                     const mo_child_result *result, const mo_error *unread,
-                     mo_solver_outcome *outcome)
+                           const mo_child_result *result,
+                           const mo_error *unread, mo_solver_outcome *outcome)
 {
     char text[MO_ERROR_TEXT_SIZE + MO_ERROR_FILE_SIZE];
 
@@ -278,9 +277,9 @@ static void finish_outcome(const mo_solver_log_summary *log,
     } else if (unread->status != MO_OK) {
         snprintf(outcome->text, sizeof outcome->text,
                  "left an answer that cannot be read");
-        append_detail(outcome, *log->error_line
-                            ? log->error_line
-                            : mo_error_format(unread, text, sizeof text));
+        append_detail(outcome, *log->error_line ? log->error_line
+                                                : mo_error_format(unread, text,
+                                                                  sizeof text));
     } else {
         describe_end(result, outcome);
         append_detail(outcome, log->error_line);

@@ -72,8 +72,8 @@ static mo_status set_hang_defect(mo_solver_install *found, mo_error *err)
     return found->defect ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status query_program(const mo_solver *solver, mo_solver_install *found,
-                             mo_error *err)
+static mo_status query_program(const mo_solver *solver,
+                               mo_solver_install *found, mo_error *err)
 {
     version_parser parser = { .after = solver->version_after };
     mo_argv line = { 0 };
@@ -109,8 +109,8 @@ static int print_version(void *context)
     return query->print(query->library);
 }
 
-static mo_status query_library(const mo_solver *solver, mo_solver_install *found,
-                             mo_error *err)
+static mo_status query_library(const mo_solver *solver,
+                               mo_solver_install *found, mo_error *err)
 {
     version_query query = { solver->library_version, found->library };
     version_parser parser = { 0 };

@@ -31,7 +31,7 @@ typedef struct log_reader {
 } log_reader;
 
 static bool parse_line(const mo_solver *solver, const char *line,
-                      mo_solver_progress *step)
+                       mo_solver_progress *step)
 {
     if (solver)
         return solver->parse_log_line(line, step);
@@ -84,8 +84,8 @@ static void set_limits(mo_child_job *child, const mo_solver *solver,
                        const mo_solver_job *job,
                        const mo_solver_run_options *options)
 {
-    bool stops =
-        options->way == MO_SOLVER_VIA_LIBRARY || !solver || solver->writes_on_sigint;
+    bool stops = options->way == MO_SOLVER_VIA_LIBRARY || !solver ||
+                 solver->writes_on_sigint;
     bool limits_itself = solver && (solver->limits & MO_SOLVER_LIMIT_MEMORY);
 
     child->grace_s = grace_of(options);
@@ -110,8 +110,8 @@ static mo_status run_child(mo_child_job *child, log_reader *l,
 }
 
 static mo_status run_process(const mo_solver_install *found,
-                            const mo_solver_job *job, log_reader *l,
-                            mo_child_result *result, mo_error *err)
+                             const mo_solver_job *job, log_reader *l,
+                             mo_child_result *result, mo_error *err)
 {
     mo_argv line = { 0 };
     mo_status status = l->solver->command(found, job, &line, err);
@@ -129,8 +129,8 @@ static mo_status run_process(const mo_solver_install *found,
 }
 
 static mo_status run_library(const mo_solver_install *found,
-                            const mo_solver_job *job, log_reader *l,
-                            mo_child_result *result, mo_error *err)
+                             const mo_solver_job *job, log_reader *l,
+                             mo_child_result *result, mo_error *err)
 {
     library_job context = { l->solver, found, job };
     mo_child_job child = { .body = run_library_child,
@@ -142,8 +142,8 @@ static mo_status run_library(const mo_solver_install *found,
 
 /* Runs in the current folder, since the command may name files of the user. */
 static mo_status run_command(const mo_solver_job *job, const char *solution,
-                            log_reader *l, mo_child_result *result,
-                            mo_error *err)
+                             log_reader *l, mo_child_result *result,
+                             mo_error *err)
 {
     char *text = NULL;
     mo_status status = mo_command_template_expand(l->options->command, job,
@@ -161,8 +161,9 @@ static mo_status run_command(const mo_solver_job *job, const char *solution,
 
 /* ------------------------------------------------------------- the outcome */
 
-static mo_status check_way(const mo_solver *solver, const mo_solver_install *found,
-                       const mo_solver_run_options *options, mo_error *err)
+static mo_status check_way(const mo_solver *solver,
+                           const mo_solver_install *found,
+                           const mo_solver_run_options *options, mo_error *err)
 {
     if (options->way == MO_SOLVER_VIA_COMMAND)
         return options->command
@@ -180,7 +181,7 @@ static mo_status check_way(const mo_solver *solver, const mo_solver_install *fou
 }
 
 static mo_solver_output_files output_files(const mo_solver *solver,
-                                       mo_solver_via way)
+                                           mo_solver_via way)
 {
     if (way == MO_SOLVER_VIA_LIBRARY)
         return (mo_solver_output_files){ .solution =
@@ -190,10 +191,11 @@ static mo_solver_output_files output_files(const mo_solver *solver,
     return solver->files;
 }
 
-static mo_status run_and_read(const mo_solver *solver, const mo_solver_install *found,
-                       const mo_solver_job *job,
-                       const mo_solver_run_options *options,
-                       mo_solver_outcome *outcome, mo_error *err)
+static mo_status run_and_read(const mo_solver *solver,
+                              const mo_solver_install *found,
+                              const mo_solver_job *job,
+                              const mo_solver_run_options *options,
+                              mo_solver_outcome *outcome, mo_error *err)
 {
     log_reader l = { .solver = solver, .options = options };
     mo_solver_output_files names = output_files(solver, options->way);

@@ -40,7 +40,7 @@ typedef struct mo_failure_detector_options {
 } mo_failure_detector_options;
 
 /* Starts the thread and installs the signal handlers; the peers have to be set
- * within so many seconds. The caller frees *watch with
+ * within so many seconds. The caller frees *detector with
  * mo_failure_detector_free(). */
 mo_status mo_failure_detector_new(const mo_failure_detector_options *options,
                                   double seconds,

@@ -28,9 +28,9 @@ typedef enum mo_transport_end {
     MO_TRANSPORT_RECEIVER
 } mo_transport_end;
 
-/* here: by device, whether it belongs to this process. server is notified when
- * a device starts to wait for a transfer that is not local. The plan, failure
- * and server outlive *post; the caller frees it with
+/* here: by device, whether it belongs to this process. server_event is notified
+ * when a device starts to wait for a transfer that is not local. The plan,
+ * failure and server_event outlive *copier; the caller frees it with
  * mo_transport_local_copy_free(). */
 mo_status mo_transport_local_copy_new(const mo_exec_plan *plan,
                                       const bool *here, mo_first_error *failure,

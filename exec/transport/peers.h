@@ -42,7 +42,7 @@ void mo_transport_peers_broadcast(mo_transport_peers *peers,
 
 /* Reads all pending messages and sends a heartbeat when it is due. If *why is
  * empty, it receives the first error: a rank that has failed, is gone, or was
- * silent for longer than patience_s. */
+ * silent for longer than timeout_s. */
 void mo_transport_peers_poll_messages(mo_transport_peers *peers,
                                       double timeout_s, mo_error *why);
 

@@ -24,7 +24,7 @@ typedef struct mo_transport_process {
     mo_eventcount server_event; /* notified for the serving thread */
     atomic_int n_left;
     bool active;
-    /* post is not freed while another thread may notify it. */
+    /* copier is not freed while another thread may notify it. */
     pthread_mutex_t lock;
 } mo_transport_process;
 

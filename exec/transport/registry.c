@@ -114,8 +114,9 @@ static mo_status check_rank_options(const mo_transport *transport,
                    "--rank and --ranks are for the transports tcp and nccl; "
                    "with %s there is %s",
                    transport->name,
-                   strcmp(transport->name, "local") == 0 ? "one process"
-                                                         : "mpirun to set them");
+                   strcmp(transport->name, "local") == 0
+                       ? "one process"
+                       : "mpirun to set them");
 }
 
 static mo_status select_by_name(const char *name, const char *source,

@@ -51,7 +51,7 @@ typedef struct mo_transport {
                       mo_transport_world **world, mo_error *err);
     /* Disconnects from all others and frees the world (NULL is allowed). Waits
      * until all others do the same; if one of them fails meanwhile, the error
-     * is printed by last_words and the process exits with status 1. After a
+     * is printed by print_fatal and the process exits with status 1. After a
      * failure it does not wait. */
     void (*close)(mo_transport_world *world);
 
@@ -137,7 +137,7 @@ extern const mo_transport mo_transport_nccl; /* tcp with a carrier */
 /* Ends with NULL. */
 extern const mo_transport *const mo_transport_table[];
 
-/* Selects a transport: by name, or for NULL by the launch options told and the
+/* Selects a transport: by name, or for NULL by the launch options and the
  * environment. A launcher such as mpirun or srun that has started several
  * processes: mpi, where it is built in; else several ranks: nccl, or where
  * that is not built in tcp; else local. */

@@ -67,11 +67,11 @@ static mo_status read_claim(mo_solfmt_reader *r, const plain_header *h,
                             mo_error *err)
 {
     mo_solfmt_token primal, dual;
-    bool whole = mo_solfmt_next_token(r, &primal);
+    bool complete = mo_solfmt_next_token(r, &primal);
 
-    if (whole && h->basic)
-        whole = mo_solfmt_next_token(r, &dual);
-    if (!whole)
+    if (complete && h->basic)
+        complete = mo_solfmt_next_token(r, &dual);
+    if (!complete)
         return mo_solfmt_fail_truncated(r, "the solution's status", err);
     r->solution->claim =
         h->basic ? basic_status(&primal, &dual) : status_of(&primal);

@@ -47,16 +47,17 @@ static const struct {
 
 static mo_status read_status(mo_solfmt_reader *r, mo_error *err)
 {
-    mo_solfmt_token told = mo_solfmt_rest_of_line(r);
+    mo_solfmt_token status_text = mo_solfmt_rest_of_line(r);
 
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
-        if (mo_solfmt_token_is(&told, statuses[i].words)) {
+        if (mo_solfmt_token_is(&status_text, statuses[i].words)) {
             r->solution->claim = statuses[i].claim;
             return MO_OK;
         }
     return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                       "'%.*s' is no status of GLPK",
-                      told.length < 80 ? (int) told.length : 80, told.at);
+                      status_text.length < 80 ? (int) status_text.length : 80,
+                      status_text.at);
 }
 
 /* "obj = 6.75 (MINimum)", where the name may be anything. */

@@ -38,10 +38,10 @@ static mo_status read_info(mo_solfmt_reader *r, const mo_solfmt_token *key,
                            void *state, mo_error *err)
 {
     mo_solution *solution = r->solution;
-    info *told = state;
+    info *found = state;
 
     if (mo_solfmt_token_is(key, "Status"))
-        return mo_json_stream_number(r, &told->status, err);
+        return mo_json_stream_number(r, &found->status, err);
     if (mo_solfmt_token_is(key, "ObjVal")) {
         solution->has_objective = true;
         return mo_json_stream_number(r, &solution->objective, err);
@@ -92,14 +92,14 @@ static mo_status read_variable(mo_solfmt_reader *r, const mo_solfmt_token *key,
 static mo_status read_part(mo_solfmt_reader *r, const mo_solfmt_token *key,
                            void *state, mo_error *err)
 {
-    info *told = state;
+    info *found = state;
 
     if (mo_solfmt_token_is(key, "SolutionInfo")) {
-        told->has_info = true;
-        return mo_json_stream_object(r, read_info, told, err);
+        found->has_info = true;
+        return mo_json_stream_object(r, read_info, found, err);
     }
     if (mo_solfmt_token_is(key, "Vars")) {
-        told->has_vars = true;
+        found->has_vars = true;
         return mo_json_stream_array(r, read_variable, NULL, err);
     }
     return mo_json_stream_skip(r, err);
@@ -107,19 +107,19 @@ static mo_status read_part(mo_solfmt_reader *r, const mo_solfmt_token *key,
 
 static mo_status read_gurobi_json(mo_solfmt_reader *r, mo_error *err)
 {
-    info told = { 0 };
-    mo_status status = mo_json_stream_object(r, read_part, &told, err);
+    info found = { 0 };
+    mo_status status = mo_json_stream_object(r, read_part, &found, err);
 
     if (status == MO_OK)
         status = mo_json_stream_end(r, err);
     if (status != MO_OK)
         return status;
-    if (!told.has_info && !told.has_vars)
+    if (!found.has_info && !found.has_vars)
         return mo_fail_at(err, MO_E_SYNTAX, r->file, 0,
                           "is JSON, but no solution of Gurobi: it has neither "
                           "SolutionInfo nor Vars");
-    if (told.has_info)
-        r->solution->claim = status_of(told.status, told.has_vars);
+    if (found.has_info)
+        r->solution->claim = status_of(found.status, found.has_vars);
     return MO_OK;
 }
 

@@ -148,12 +148,12 @@ static mo_status read_values(mo_solfmt_reader *r, mo_error *err)
 
 static mo_status read_highs_raw(mo_solfmt_reader *r, mo_error *err)
 {
-    mo_solfmt_token told, quality;
+    mo_solfmt_token status_text, quality;
     mo_status status = expect_mark(r, "Model status", err);
 
     if (status == MO_OK)
         status = expect_mark(r, "", err);
-    told = mo_solfmt_rest_of_line(r);
+    status_text = mo_solfmt_rest_of_line(r);
     if (status == MO_OK)
         status = skip_to_mark(r, "# Primal solution values", err);
     if (status == MO_OK)
@@ -162,7 +162,7 @@ static mo_status read_highs_raw(mo_solfmt_reader *r, mo_error *err)
         return status;
     quality = mo_solfmt_rest_of_line(r);
     r->solution->claim =
-        highs_status(&told, mo_solfmt_token_is(&quality, "Feasible"));
+        highs_status(&status_text, mo_solfmt_token_is(&quality, "Feasible"));
     if (mo_solfmt_token_is(&quality, "None"))
         return MO_OK;
     if (!mo_solfmt_token_is(&quality, "Feasible") &&
@@ -286,7 +286,7 @@ static mo_status read_pretty_columns(mo_solfmt_reader *r, mo_error *err)
 
 static mo_status read_highs_pretty(mo_solfmt_reader *r, mo_error *err)
 {
-    mo_solfmt_token told;
+    mo_solfmt_token status_text;
     double objective;
     mo_status status = read_pretty_columns(r, err);
 
@@ -296,8 +296,8 @@ static mo_status read_highs_pretty(mo_solfmt_reader *r, mo_error *err)
         if (!mo_solfmt_next_nonblank_line(r))
             return mo_solfmt_fail_truncated(r, "the model status", err);
     } while (!mo_solfmt_skip_text(r, status_mark));
-    told = mo_solfmt_rest_of_line(r);
-    r->solution->claim = highs_status(&told, r->n > 0);
+    status_text = mo_solfmt_rest_of_line(r);
+    r->solution->claim = highs_status(&status_text, r->n > 0);
     if (!mo_solfmt_next_nonblank_line(r) ||
         !mo_solfmt_skip_text(r, "Objective value:"))
         return mo_solfmt_fail_truncated(r, "the objective value", err);

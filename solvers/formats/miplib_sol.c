@@ -62,17 +62,18 @@ static bool sniff_miplib(const char *text)
 
 static mo_status read_claim(mo_solfmt_reader *r, mo_error *err)
 {
-    mo_solfmt_token told = mo_solfmt_rest_of_line(r);
+    mo_solfmt_token status_text = mo_solfmt_rest_of_line(r);
 
     for (int c = MO_SOLUTION_STATUS_UNKNOWN;
          c <= MO_SOLUTION_STATUS_NO_SOLUTION; c++)
-        if (mo_solfmt_token_is(&told, mo_solution_status_names[c])) {
+        if (mo_solfmt_token_is(&status_text, mo_solution_status_names[c])) {
             r->solution->claim = (mo_solution_status) c;
             return MO_OK;
         }
     return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                       "'%.*s' is no status that is known",
-                      told.length < 80 ? (int) told.length : 80, told.at);
+                      status_text.length < 80 ? (int) status_text.length : 80,
+                      status_text.at);
 }
 
 static mo_status read_bound(mo_solfmt_reader *r, mo_error *err)

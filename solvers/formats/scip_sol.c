@@ -43,14 +43,14 @@ static mo_status read_column(mo_solfmt_reader *r, bool *tailed, mo_error *err)
 {
     mo_status status = mo_solfmt_read_pair(r, err);
     mo_solfmt_token tail = mo_solfmt_rest_of_line(r);
-    bool whole = tail.length > 6 && mo_solfmt_skip_text(r, "(obj:") &&
-                 r->line_end[-1] == ')';
+    bool complete = tail.length > 6 && mo_solfmt_skip_text(r, "(obj:") &&
+                    r->line_end[-1] == ')';
 
     if (status != MO_OK)
         return status;
-    if (!whole && r->unended && *tailed)
+    if (!complete && r->unended && *tailed)
         return mo_solfmt_fail_truncated(r, "the rest of the line", err);
-    if (!whole)
+    if (!complete)
         return mo_solfmt_expect_end_of_line(r, err);
     *tailed = true;
     return MO_OK;
@@ -68,7 +68,7 @@ static mo_status read_columns(mo_solfmt_reader *r, mo_error *err)
 
 static mo_status read_scip(mo_solfmt_reader *r, mo_error *err)
 {
-    mo_solfmt_token told = { 0 };
+    mo_solfmt_token status_text = { 0 };
     bool has_solution, has_status;
     mo_status status = MO_OK;
     double objective;
@@ -76,7 +76,7 @@ static mo_status read_scip(mo_solfmt_reader *r, mo_error *err)
     mo_solfmt_next_nonblank_line(r);
     has_status = mo_solfmt_skip_text(r, status_mark);
     if (has_status) {
-        told = mo_solfmt_rest_of_line(r);
+        status_text = mo_solfmt_rest_of_line(r);
         if (!mo_solfmt_next_nonblank_line(r))
             return mo_solfmt_fail_truncated(r, "the objective value", err);
     }
@@ -91,7 +91,7 @@ static mo_status read_scip(mo_solfmt_reader *r, mo_error *err)
                           "neither an objective value nor '%s'", none_mark);
     }
     r->solution->claim = has_status || !has_solution
-                             ? status_of(&told, has_solution)
+                             ? status_of(&status_text, has_solution)
                              : MO_SOLUTION_STATUS_UNKNOWN;
     if (status == MO_OK)
         status = mo_solfmt_expect_end_of_line(r, err);

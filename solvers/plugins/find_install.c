@@ -201,11 +201,11 @@ static void search_subdirs(const mo_solver_install_spec *spec,
 {
     for (const char *const *f = spec->folders; *f; f++) {
         char *folder = mo_path_format("%s/%s", place, *f);
-        char *whole = folder ? realpath(folder, NULL) : NULL;
+        char *absolute = folder ? realpath(folder, NULL) : NULL;
 
-        if (whole)
-            search_tree(spec, whole, found);
-        free(whole);
+        if (absolute)
+            search_tree(spec, absolute, found);
+        free(absolute);
         free(folder);
     }
 }

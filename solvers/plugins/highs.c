@@ -437,13 +437,13 @@ static mo_status set_callbacks(library_run *s, mo_error *err)
                                  MO_HIGHS_IPM_INTERRUPT,
                                  MO_HIGHS_MIP_IMPROVING_SOLUTION,
                                  MO_HIGHS_MIP_INTERRUPT };
-    bool heard =
+    bool registered =
         s->api.set_callback(s->highs, on_callback, s) != MO_HIGHS_ERROR;
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        heard = heard &&
-                s->api.start_callback(s->highs, types[i]) != MO_HIGHS_ERROR;
-    if (!heard)
+        registered = registered && s->api.start_callback(s->highs, types[i]) !=
+                                       MO_HIGHS_ERROR;
+    if (!registered)
         return mo_fail(err, MO_E_SUPPORT, "HiGHS does not take a callback");
     return mo_library_incumbent_new(s->job->folder, s->n, column_name, s,
                                     &s->best, err);

@@ -184,7 +184,7 @@ static int parent_of(int pid)
     return parent;
 }
 
-START_TEST(the_keepers_death_ends_it_and_us_not)
+START_TEST(the_supervisors_death_ends_it_and_us_not)
 {
     pid_t us = run_and_stay(NULL);
     int pid = pid_in("pid"), far = pid_in("far"), status;
@@ -259,7 +259,7 @@ START_TEST(what_other_threads_hold_does_not_stop_it)
 }
 END_TEST
 
-START_TEST(a_keeper_that_does_not_obey_is_given_up)
+START_TEST(a_supervisor_that_does_not_obey_is_killed)
 {
     const mo_child_job job = { .hard_s = 0.2 };
     mo_child_result result =
@@ -277,8 +277,8 @@ SUITE(child_left)
     TEST(a_double_fork_does_not_escape);
     TEST(no_file_stays_open_and_none_is_given_on);
     EACH(our_own_death_ends_it, COUNT(deaths));
-    TEST(the_keepers_death_ends_it_and_us_not);
+    TEST(the_supervisors_death_ends_it_and_us_not);
     TEST(threads_may_run_children_side_by_side);
     TEST(what_other_threads_hold_does_not_stop_it);
-    TEST(a_keeper_that_does_not_obey_is_given_up);
+    TEST(a_supervisor_that_does_not_obey_is_killed);
 }

@@ -120,8 +120,8 @@ mo_status mo_rdv_join_server(const mo_rdv_params *params,
                              const uint8_t *bind, mo_rdv_endpoint *endpoints,
                              int *sockets, mo_error *err);
 
-/* The client; cards[job->rank] is its own endpoint, the others are filled in.
- * The caller closes *socket, -1 on failure. */
+/* The client; endpoints[params->rank] is its own endpoint, the others are
+ * filled in. The caller closes *socket, -1 on failure. */
 mo_status mo_rdv_join_client(const mo_rdv_params *params,
                              const mo_rdv_join_options *options,
                              mo_rdv_endpoint *endpoints, int *socket,

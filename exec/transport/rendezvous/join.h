@@ -29,7 +29,7 @@ typedef struct mo_rdv_join_options {
     void (*note)(const char *text);
 } mo_rdv_join_options;
 
-/* Fills cards, the endpoints by rank, and sockets, as mo_rdv_mesh_connect()
+/* Fills endpoints, by rank, and sockets, as mo_rdv_mesh_connect()
  * does; both arrays are the caller's. */
 mo_status mo_rdv_join(const mo_rdv_params *params,
                       const mo_rdv_join_options *options,

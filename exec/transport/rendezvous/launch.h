@@ -34,8 +34,8 @@ typedef struct mo_rdv_params {
     const char *bind;  /* address to listen at, or NULL */
 } mo_rdv_params;
 
-/* Fills *job; its strings are borrowed from *told and the environment. Returns
- * MO_E_USAGE, with a one-line text, for contradictory or malformed
+/* Fills *params; its strings are borrowed from *launch and the environment.
+ * Returns MO_E_USAGE, with a one-line text, for contradictory or malformed
  * parameters. */
 mo_status mo_rdv_params_resolve(const mo_rdv_launch_options *launch,
                                 mo_rdv_params *params, mo_error *err);

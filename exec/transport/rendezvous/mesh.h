@@ -34,7 +34,7 @@ typedef struct mo_rdv_endpoint {
 } mo_rdv_endpoint;
 
 /* Starts to listen, at bind alone, or at all addresses for NULL, and fills
- * *card. The caller closes *listener. */
+ * *endpoint. The caller closes *listener. */
 mo_status mo_rdv_endpoint_listen(int n_ranks, const uint8_t *bind,
                                  mo_rdv_endpoint *endpoint, int *listener,
                                  mo_error *err);

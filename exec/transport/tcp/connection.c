@@ -110,8 +110,8 @@ static size_t unsent_parts(const mo_tcp_conn *conn, struct iovec parts[2])
 void mo_tcp_conn_flush(mo_tcp_world *world, mo_tcp_conn *conn)
 {
     while (conn->n > 0) {
-        size_t whole = sizeof(mo_tcp_msg_header) +
-                       (size_t) conn->queue[conn->first].header.bytes;
+        size_t total_bytes = sizeof(mo_tcp_msg_header) +
+                             (size_t) conn->queue[conn->first].header.bytes;
         struct iovec parts[2];
         struct msghdr message = { .msg_iov = parts };
         ssize_t sent;
@@ -126,7 +126,7 @@ void mo_tcp_conn_flush(mo_tcp_world *world, mo_tcp_conn *conn)
             return;
         }
         conn->sent += (size_t) sent;
-        if (conn->sent == whole)
+        if (conn->sent == total_bytes)
             finish_send(world, conn);
     }
 }
@@ -415,13 +415,13 @@ static void finish_body(mo_tcp_world *world, mo_tcp_conn *conn)
 
 void mo_tcp_conn_receive(mo_tcp_world *world, mo_tcp_conn *conn)
 {
-    const size_t whole = sizeof conn->header;
+    const size_t total_bytes = sizeof conn->header;
     size_t got, turn_bytes = 0;
 
     while (!is_broken(conn) && turn_bytes < TURN_BYTES) {
-        if (conn->n_header < whole) {
+        if (conn->n_header < total_bytes) {
             got = read_some(conn, (char *) &conn->header + conn->n_header,
-                            whole - conn->n_header);
+                            total_bytes - conn->n_header);
             conn->n_header += got;
             if (got == 0)
                 return;
