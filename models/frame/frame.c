@@ -49,43 +49,34 @@ static mo_status find_accepted_start(mo_frame *f, const mo_memory_rows *rows,
     return MO_OK;
 }
 
-/* Models bound live memory from above, so that they reject schedules that
- * would fit; the makespan of one of these does not bound theirs. */
-static mo_status check_live_start(mo_frame *f, mo_error *err)
-{
-    mo_memory_rows *rows;
-    mo_status status = mo_memory_rows_new(f, &rows, err);
-
-    if (status != MO_OK)
-        return status;
-    if (!mo_memory_rows_accept(rows, f->start->device))
-        status = find_accepted_start(f, rows, err);
-    mo_memory_rows_free(rows);
-    return status;
-}
-
-/* Drops a given start if models would reject it. */
-static mo_status check_given_start(mo_frame *f, mo_error *err)
+/* Models bound live memory from above, so that they reject schedules that would
+ * fit; the makespan of one of these does not bound theirs.  Drops a given start
+ * that they would reject; replaces that of the heuristic. */
+static mo_status check_live_start(mo_frame *f, bool given, mo_error *err)
 {
     mo_memory_rows *rows;
     mo_status status;
 
-    if (f->regime.memory != MO_MEMORY_LIVE)
+    if (!f->start || f->regime.memory != MO_MEMORY_LIVE)
         return MO_OK;
     status = mo_memory_rows_new(f, &rows, err);
     if (status != MO_OK)
         return status;
     if (!mo_memory_rows_accept(rows, f->start->device)) {
-        mo_schedule_free(f->start);
-        f->start = NULL;
+        if (given) {
+            mo_schedule_free(f->start);
+            f->start = NULL;
+        } else {
+            status = find_accepted_start(f, rows, err);
+        }
     }
     mo_memory_rows_free(rows);
-    return MO_OK;
+    return status;
 }
 
 static mo_status find_upper(mo_frame *f, mo_error *err)
 {
-    mo_status status = f->start ? check_given_start(f, err) : MO_OK;
+    mo_status status = check_live_start(f, true, err);
 
     if (status != MO_OK)
         return status;
@@ -94,9 +85,7 @@ static mo_status find_upper(mo_frame *f, mo_error *err)
         return MO_OK;
     }
     status = mo_bound_upper(f->x, &f->regime, &f->start, &f->upper_ns, err);
-    if (status == MO_OK && f->start && f->regime.memory == MO_MEMORY_LIVE)
-        status = check_live_start(f, err);
-    return status;
+    return status == MO_OK ? check_live_start(f, false, err) : status;
 }
 
 static void free_rounded(mo_frame *f)

@@ -10,21 +10,15 @@
 #include "schedule/live_memory.h"
 #include "schedule/resource.h"
 
-static void sum_static_bytes(const mo_instance *x, const mo_schedule *s,
-                             int64_t *peak_bytes)
-{
-    for (int k = 0; k < x->n_devices; k++)
-        peak_bytes[k] = 0;
-    for (int i = 0; i < s->n; i++)
-        peak_bytes[s->device[i]] += x->memory_bytes[i];
-}
-
 mo_status mo_schedule_peak_memory(const mo_instance *x, const mo_schedule *s,
                                   int64_t *peak_bytes, mo_error *err)
 {
     if (s->regime.memory == MO_MEMORY_LIVE)
         return mo_live_memory_peak(x, s, peak_bytes, err);
-    sum_static_bytes(x, s, peak_bytes);
+    for (int k = 0; k < x->n_devices; k++)
+        peak_bytes[k] = 0;
+    for (int i = 0; i < s->n; i++)
+        peak_bytes[s->device[i]] += x->memory_bytes[i];
     return MO_OK;
 }
 

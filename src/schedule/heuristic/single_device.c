@@ -52,14 +52,6 @@ static bool pins_allow(const mo_instance *x, int device)
     return true;
 }
 
-static mo_status shift_and_check(const mo_instance *x, mo_schedule *s,
-                                 bool *fits, mo_error *err)
-{
-    mo_status status = mo_schedule_left_shift(x, s, err);
-
-    return status == MO_OK ? mo_schedule_fits_memory(x, s, fits, err) : status;
-}
-
 mo_status mo_single_device_schedule(const mo_instance *x,
                                     const mo_regime *regime, int device,
                                     mo_schedule **schedule, mo_error *err)
@@ -80,7 +72,9 @@ mo_status mo_single_device_schedule(const mo_instance *x,
     status = mo_schedule_new(x, regime, devices, &s, err);
     free(devices);
     if (status == MO_OK)
-        status = shift_and_check(x, s, &fits, err);
+        status = mo_schedule_left_shift(x, s, err);
+    if (status == MO_OK)
+        status = mo_schedule_fits_memory(x, s, &fits, err);
     if (status == MO_OK && fits)
         *schedule = s;
     else

@@ -153,21 +153,16 @@ static void add_lifetimes(live_state *l)
                      x->tensor_bytes[mo_validate_tensor(j, j->sent[t].item)]);
 }
 
-static int compare_i64(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_changes(const void *a, const void *b)
 {
     const change *s = a, *t = b;
-    int by = compare_i64(s->at_ns, t->at_ns);
+    int by = mo_validate_compare(s->at_ns, t->at_ns);
 
     if (by == 0)
-        by = compare_i64(s->phase, t->phase);
+        by = mo_validate_compare(s->phase, t->phase);
     if (by == 0)
-        by = compare_i64(s->device, t->device);
-    return by != 0 ? by : compare_i64(s->bytes, t->bytes);
+        by = mo_validate_compare(s->device, t->device);
+    return by != 0 ? by : mo_validate_compare(s->bytes, t->bytes);
 }
 
 static void sweep_peaks(live_state *l)

@@ -32,21 +32,16 @@ typedef struct interval {
 typedef void overlap_fn(mo_validate_state *j, const interval *a,
                         const interval *b, int64_t amount_ns);
 
-static int compare_i64(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_intervals(const void *a, const void *b)
 {
     const interval *s = a, *t = b;
-    int by = compare_i64(s->resource, t->resource);
+    int by = mo_validate_compare(s->resource, t->resource);
 
     if (by == 0)
-        by = compare_i64(s->start_ns, t->start_ns);
+        by = mo_validate_compare(s->start_ns, t->start_ns);
     if (by == 0)
-        by = compare_i64(s->end_ns, t->end_ns);
-    return by != 0 ? by : compare_i64(s->number, t->number);
+        by = mo_validate_compare(s->end_ns, t->end_ns);
+    return by != 0 ? by : mo_validate_compare(s->number, t->number);
 }
 
 /* The amount by which b, which begins inside a, overlaps a. */

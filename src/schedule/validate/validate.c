@@ -215,23 +215,18 @@ static void check_transfer_claim(mo_validate_state *j,
     j->sent[j->n_sent++] = t;
 }
 
-static int compare_i64(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_transfers(const void *a, const void *b)
 {
     const mo_transfer *s = a, *t = b;
-    int by = compare_i64(s->item, t->item);
+    int by = mo_validate_compare(s->item, t->item);
 
     if (by == 0)
-        by = compare_i64(s->to, t->to);
+        by = mo_validate_compare(s->to, t->to);
     if (by == 0)
-        by = compare_i64(s->start_ns, t->start_ns);
+        by = mo_validate_compare(s->start_ns, t->start_ns);
     if (by == 0)
-        by = compare_i64(s->end_ns, t->end_ns);
-    return by != 0 ? by : compare_i64(s->from, t->from);
+        by = mo_validate_compare(s->end_ns, t->end_ns);
+    return by != 0 ? by : mo_validate_compare(s->from, t->from);
 }
 
 static void check_claims(mo_validate_state *j)

@@ -33,6 +33,12 @@ typedef struct mo_validate_state {
     mo_transfer *sent;
 } mo_validate_state;
 
+/* Returns -1, 0 or 1, for comparison functions. */
+static inline int mo_validate_compare(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
 /* Adds a violation; format gives the text behind the number of the
  * constraint. */
 void mo_validate_add_violation(mo_validate_state *j, mo_violation_kind rule,
