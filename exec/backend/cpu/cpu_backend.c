@@ -100,7 +100,8 @@ static mo_status open_unit(const mo_backend_unit_options *options,
 
 /* ---- memory */
 
-/* A page belongs to the processor that writes to it first. */
+/* First-touch placement: a page belongs to the NUMA node of the processor that
+ * writes it first. */
 static void touch(void *context, int64_t begin, int64_t end, int worker)
 {
     (void) worker;

@@ -8,8 +8,8 @@
 
 /* ---- prepare */
 
-/* Few channels make short rows, and pointers for each of them: the window's
- * rows in one piece are longer. */
+/* With few channels the rows of a window are short and need a pointer each; a
+ * merged row of the window is longer. */
 static bool is_worth_merging(const mo_call_conv *c)
 {
     enum { FEW_CHANNELS = 16 };
@@ -52,8 +52,8 @@ static void fill_numbers(const mo_call_conv *call, mo_elem elem,
     k->pitch = c->pitch > 0 ? c->pitch : c->out_channels;
 }
 
-/* A block has all columns where there are several groups: its rows' pointers
- * serve them all. */
+/* With several groups a block has all columns: its row pointers serve all
+ * groups. */
 static void cut_phases(const mo_backend_unit *unit, mo_cpu_conv_kernel *k)
 {
     const mo_call_conv *c = &k->call;
@@ -72,7 +72,7 @@ static void cut_phases(const mo_backend_unit *unit, mo_cpu_conv_kernel *k)
     }
 }
 
-/* How long a row is that zeros stand for. */
+/* Returns the size of the zero row that stands for padding. */
 static size_t zeros_bytes(const mo_cpu_conv_kernel *k)
 {
     int64_t floats =
@@ -187,7 +187,7 @@ static mo_status fill_kernel(const mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-/* Only results that are made where they go may lie among others. */
+/* Only results computed in place may be strided. */
 static bool is_pitch_known(const mo_call_conv *c, mo_elem elem)
 {
     return c->pitch == 0 ||
@@ -319,7 +319,7 @@ static void finish_range(const block *b, int64_t first, int64_t count,
                         sums, b->scratch + run->kernel->finish_at);
 }
 
-/* Sums become the result where they are. */
+/* Applies the epilogue to sums in place. */
 static void finish_direct(const block *b)
 {
     const mo_cpu_conv_kernel *k = b->run->kernel;
@@ -347,7 +347,7 @@ static void finish_channels_last(const block *b, const int64_t *places)
                      b->sums + r * b->pitch);
 }
 
-/* Where a run of neighbours in one image ends. */
+/* Returns the end of a run of contiguous positions in one image. */
 static int64_t run_end(const block *b, const int64_t *places, int64_t size,
                        int64_t r)
 {

@@ -4,7 +4,7 @@
 
 enum { AT_ONCE = 64 };
 
-/* Sums of up to AT_ONCE channels stay in registers while the taps pass. */
+/* Sums of up to AT_ONCE channels stay in registers over all taps. */
 MO_CPU_MULTIVERSION static void add_taps(const float *const *row, int64_t step,
                                          int64_t taps, const float *weights,
                                          int64_t channels, int64_t first,

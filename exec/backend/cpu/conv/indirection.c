@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What windows see, and where it goes: places are gone through line by line,
- * since along a line all that changes is how far a tap has moved. */
+/* Indirection buffer and output positions. Positions are visited line by line,
+ * since along a line only the offset of a tap changes. */
 #include "exec/backend/cpu/conv/cpu_conv.h"
 
-/* A place of a phase, counted on. */
+/* A position of a phase. */
 typedef struct place {
     int64_t image, at[3];
 } place;
@@ -20,7 +20,7 @@ static place place_of(const mo_cpu_conv_phase *phase, int64_t row)
     return p;
 }
 
-/* How many of the next n are on the same line. */
+/* Returns how many of the next n positions are on the same line. */
 static int64_t line_left(const mo_cpu_conv_phase *phase, const place *p,
                          int64_t n)
 {
@@ -45,8 +45,8 @@ static void next_line(const mo_cpu_conv_phase *phase, place *p)
 typedef struct line {
     const mo_cpu_conv_kernel *kernel;
     const float *picture;
-    int64_t begin[3], step; /* of the first window, and to the next one */
-    int64_t base;           /* where it is, in elements of the picture */
+    int64_t begin[3], step; /* of the first window, and between windows */
+    int64_t base;           /* its offset, in elements of the image */
     int64_t n;
 } line;
 
@@ -75,7 +75,7 @@ static bool is_line_inside(const line *l, const mo_cpu_conv_tap *tap)
     return true;
 }
 
-/* How many windows of the line have their tap before `end`. */
+/* Returns how many windows of the line have their tap before `end`. */
 static int64_t count_before(const line *l, const mo_cpu_conv_tap *tap,
                             int64_t end)
 {
@@ -85,7 +85,7 @@ static int64_t count_before(const line *l, const mo_cpu_conv_tap *tap,
     return count < l->n ? count : l->n;
 }
 
-/* Merged taps are inside of the last dimension always: it is padded. */
+/* Merged taps are always inside the last dimension, which is padded. */
 static void point_tap(const line *l, const mo_cpu_conv_tap *tap,
                       const float **rows)
 {

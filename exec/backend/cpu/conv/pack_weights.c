@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cpu/conv/cpu_conv.h"
 
-/* Elements of the kernel that one tap stands for: a row of it, or one. */
+/* Returns the kernel elements of one tap: a row, or one. */
 static int64_t tap_kernels(const mo_cpu_conv_kernel *k)
 {
     return k->picture.merged ? k->call.sweep.kernel[2] : 1;
@@ -31,7 +31,7 @@ void mo_cpu_conv_weights_layout(const mo_cpu_micro_kernels *tiles,
     kernel->weight_floats = floats;
 }
 
-/* The matrix [in][out] that one element of the kernel is, in one group. */
+/* Returns the matrix [in][out] of one kernel element, in one group. */
 static mo_cpu_matrix_view matrix_at(const mo_cpu_conv_kernel *k,
                                     const void *weights, int64_t group,
                                     int64_t element)
@@ -64,7 +64,7 @@ static void pack_group(const mo_cpu_micro_kernels *tiles,
         }
 }
 
-/* Every channel is a group: their elements at a tap, side by side. */
+/* Depthwise: the elements of all channels at a tap, contiguous. */
 static void pack_channels(const mo_cpu_conv_kernel *k,
                           const mo_cpu_conv_phase *phase, const void *weights,
                           float *packed)

@@ -9,7 +9,7 @@ typedef struct staging {
     float *stage;
 } staging;
 
-/* One line along the last dimension, padded with zeros. */
+/* Converts one line along the last dimension, padded with zeros. */
 static void stage_line(const staging *s, int64_t line)
 {
     const mo_cpu_conv_kernel *k = s->kernel;

@@ -12,7 +12,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* How many phases a dimension has: none that the result is too small for. */
+/* Returns the number of nonempty phases of a dimension. */
 static int64_t count_phases(const mo_call_conv *c, int d)
 {
     int64_t n = c->transposed ? least(c->sweep.stride[d], c->sweep.out[d]) : 1;
@@ -20,8 +20,9 @@ static int64_t count_phases(const mo_call_conv *c, int d)
     return n < 1 ? 1 : n;
 }
 
-/* Does kernel element k of dimension d take part, and what does it read?  In a
- * transposed one, input i goes to i * stride + k * dilation - pad. */
+/* Whether kernel element k of dimension d takes part, and its input offset. In
+ * a transposed convolution, input i contributes to i * stride + k * dilation -
+ * pad. */
 static bool find_read(const mo_call_conv *c, int d, int64_t first, int64_t k,
                       int64_t *at)
 {

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-/* OpenBLAS has them, other libraries need not. */
+/* Present in OpenBLAS, optional in other libraries. */
 extern int openblas_get_num_threads(void) __attribute__((weak));
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int blas_thread_shutdown_(void) __attribute__((weak));
@@ -20,22 +20,22 @@ extern void *blas_memory_alloc(int kind) __attribute__((weak));
 extern void blas_memory_free(void *buffer) __attribute__((weak));
 
 /*
- * Each thread of OpenBLAS takes a buffer when it begins, and each product one
- * while it lasts; those given back are kept for the next.  Who gets none tries
- * for ever, and whoever waits for that one waits for ever, too.  So nobody may
- * ask for a buffer that is not there: a product waits for one of those that are
- * known to be, or sees first whether there is room for another.
+ * Each thread of OpenBLAS takes a buffer when it starts, and each product one
+ * while it runs; released buffers are kept. A thread that gets none retries
+ * forever and blocks all threads that wait for it. Therefore no product may
+ * request a buffer that is not available: it waits for one of the known
+ * buffers, or first checks that there is memory for another.
  */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t freed;
     int known;  /* buffers that OpenBLAS has for products */
     int in_use; /* of them */
-    int hungry; /* threads of OpenBLAS that may be looking for one */
+    int hungry; /* threads of OpenBLAS that may be requesting one */
 } buffers = { .lock = PTHREAD_MUTEX_INITIALIZER,
               .freed = PTHREAD_COND_INITIALIZER };
 
-/* A buffer has 16 to 128 MiB, by the processor. */
+/* A buffer has 16 to 128 MiB, depending on the processor. */
 static bool have_room(int n_buffers)
 {
     const size_t buffer_bytes = (size_t) 128 << 20;
@@ -49,7 +49,7 @@ static bool have_room(int n_buffers)
     return true;
 }
 
-/* One more for products, if there is room; the lock is held. */
+/* Adds one buffer for products if there is memory; the lock is held. */
 static bool add_buffer(void)
 {
     if (!have_room(1 + buffers.hungry))
@@ -64,7 +64,7 @@ static bool knows_buffers(void)
     return blas_memory_alloc && blas_memory_free;
 }
 
-/* Is there at least one, so that waiting for it has an end? */
+/* Whether there is at least one buffer, so that waiting terminates. */
 static bool has_buffer(void)
 {
     bool has;
@@ -98,8 +98,8 @@ static void give_back_buffer(void)
     pthread_mutex_unlock(&buffers.lock);
 }
 
-/* OpenBLAS begins threads when it is loaded.  They wait for work awake for a
- * tenth of a second, on the processors that our own threads want. */
+/* OpenBLAS starts threads when it is loaded, which spin for a tenth of a
+ * second on the processors of our own threads. */
 static void end_threads(void)
 {
     int threads = openblas_get_num_threads ? openblas_get_num_threads() : 1;
@@ -119,7 +119,7 @@ void mo_cpu_blas_set_single_thread(void)
     pthread_once(&once, end_threads);
 }
 
-/* BLAS knows rows of at least the matrix' width, and whether it is turned. */
+/* A BLAS operand: leading dimension and transposition. */
 typedef struct side {
     CBLAS_TRANSPOSE turned;
     int pitch;

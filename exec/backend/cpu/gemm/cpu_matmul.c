@@ -50,7 +50,7 @@ static void drop_ones(mo_call_matmul *call)
     call->n_batch = n;
 }
 
-/* A batch that has the same b and goes on where the rows before it end. */
+/* Whether a batch dimension has the same b and continues the rows before it. */
 static bool is_more_rows(const mo_call_matmul *call, int d)
 {
     return call->b.batch[d] == 0 && call->a.batch[d] == call->m * call->a.row &&
@@ -96,8 +96,8 @@ mo_cpu_matmul_offsets mo_cpu_matmul_batch_offsets(const mo_call_matmul *call,
 
 /* ---- the kernel */
 
-/* Plain tiles are what is left where a processor has no better ones: BLAS knows
- * more of those. */
+/* Generic micro-kernels are the last resort: BLAS is better on such
+ * processors. */
 static const mo_cpu_matmul_algo *way_of(const mo_backend_unit *unit,
                                         const mo_cpu_matmul_kernel *k)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * matmul.h - what the ways to do a matrix product share.
+ * cpu_matmul.h - what the matrix product algorithms share.
  *
- * A product is put into one form first: dimensions of 1 are dropped, batches
- * that are only more rows become rows, and the result lies row by row if it can
- * be made to.
+ * A product is brought into a canonical form first: dimensions of extent 1 are
+ * dropped, batches that only add rows become rows, and the result is row-major
+ * if possible.
  */
 #ifndef MO_EXEC_BACKEND_CPU_GEMM_CPU_MATMUL_H
 #define MO_EXEC_BACKEND_CPU_GEMM_CPU_MATMUL_H
@@ -19,12 +19,12 @@
 typedef struct mo_cpu_matmul_canonical {
     mo_call_matmul call; /* only extents above 1 among the batches */
     int64_t batches;     /* product of the extents */
-    int a, b;            /* which of the call's in they are */
+    int a, b;            /* their indices among the call's inputs */
 } mo_cpu_matmul_canonical;
 
 mo_cpu_matmul_canonical mo_cpu_matmul_canonicalize(const mo_call_matmul *call);
 
-/* Where the matrices of one batch begin. */
+/* Offsets of the matrices of one batch. */
 typedef struct mo_cpu_matmul_offsets {
     int64_t a, b, c;
 } mo_cpu_matmul_offsets;
@@ -34,7 +34,7 @@ mo_cpu_matmul_offsets mo_cpu_matmul_batch_offsets(const mo_call_matmul *call,
 
 typedef struct mo_cpu_matmul_kernel mo_cpu_matmul_kernel;
 
-/* The ways: each makes blocks and scratch, and does a whole call. */
+/* An algorithm: computes blocking and scratch, and runs a whole call. */
 typedef struct mo_cpu_matmul_algo {
     mo_status (*prepare)(mo_backend_unit *unit, const mo_backend_operand *in,
                          mo_cpu_matmul_kernel *kernel, size_t *scratch,
@@ -53,17 +53,17 @@ struct mo_cpu_matmul_kernel {
     mo_cpu_epilogue finish;
     mo_cpu_point_program
         *after; /* the epilogue of a type that mo_cpu_epilogue does not store */
-    int first_extra, n_operands; /* of it */
+    int first_extra, n_operands; /* of the epilogue */
     bool blas;
-    size_t scratch; /* of each worker, in bytes */
+    size_t scratch; /* per worker, in bytes */
 
     /* of floats */
     float *panels; /* of a constant b, or NULL */
     int64_t panel_batch[MO_CALL_MATMUL_MAX_BATCH]; /* strides, in matrices */
     int64_t matrix_panels; /* floats of a matrix's panels */
-    bool pack_a, pack_c;   /* not to be read, or written, where they lie */
-    size_t a_at, b_at, c_at, finish_at; /* in each worker's scratch, behind the
-                                           pointers to rows */
+    bool pack_a, pack_c;   /* not read, or written, in place */
+    size_t a_at, b_at, c_at,
+        finish_at; /* in each worker's scratch, after the row pointers */
 };
 
 extern const mo_cpu_matmul_algo mo_cpu_matmul_algo_packed; /* f32, f16, bf16 */

@@ -3,9 +3,9 @@
 #include "exec/backend/cpu/gemm/cpu_matmul.h"
 
 /*
- * What is no float: doubles, which BLAS may do, and integers, which wrap
- * around.  Row by row of the result, each as a sum of rows of b, so that the
- * inner loop runs along memory.
+ * Types other than floats: doubles, for which BLAS may be used, and integers,
+ * which wrap around. The result is computed row by row, each as a sum of rows
+ * of b, so that the inner loop is contiguous.
  */
 
 typedef struct plain_run {
@@ -15,12 +15,12 @@ typedef struct plain_run {
     void *workspace;
 } plain_run;
 
-/* One row of the result. */
+/* Adds one row of the result. */
 typedef void add_row(const mo_call_matmul *call, const void *a, const void *b,
                      void *c);
 
-/* T: as it is stored; U: the type it is computed in, unsigned for integers so
- * that they wrap around. */
+/* T: storage type; U: compute type, unsigned for integers so that overflow
+ * wraps around. */
 #define ADD_ROW(name, T, U)                                                    \
     static void name(const mo_call_matmul *call, const void *a, const void *b, \
                      void *c)                                                  \
@@ -62,8 +62,8 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Cut by size alone: a library may add up in another order where a block ends
- * elsewhere. */
+/* Blocks depend on the size alone: a library may sum in another order at other
+ * block boundaries. */
 static mo_cpu_gemm_blocking blocks_of(const mo_call_matmul *call, bool blas)
 {
     enum { BLAS_ROWS = 128, BLAS_COLUMNS = 512, WORK = 1 << 16 };
@@ -98,12 +98,12 @@ static mo_status prepare_plain(mo_backend_unit *unit,
 
 /* ---- run */
 
-/* One block: a smaller product, and where its matrices begin. */
+/* One block: a smaller product and the offsets of its matrices. */
 typedef struct block {
     mo_call_matmul call;
     const char *a, *b;
     char *c;
-    int64_t first; /* element of the result */
+    int64_t first; /* first element of the result */
 } block;
 
 static block block_of(const plain_run *run, int64_t job)
@@ -142,7 +142,7 @@ static void multiply(const mo_cpu_matmul_kernel *k, const block *b)
                           b->c + r * b->call.c.row * bytes);
 }
 
-/* Sums lie where the result goes. */
+/* Applies the epilogue to sums in the output buffer. */
 static void finish_range(const plain_run *run, int64_t first, int64_t count,
                          void *scratch)
 {
@@ -182,7 +182,7 @@ static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-/* Integers have their epilogue when all is there. */
+/* Integers get their epilogue when all sums are complete. */
 static void do_after(void *context, int64_t begin, int64_t end, int worker)
 {
     const plain_run *run = context;

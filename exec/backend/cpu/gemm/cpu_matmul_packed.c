@@ -5,10 +5,10 @@
 #include "exec/backend/cpu/gemm/cpu_matmul.h"
 
 /*
- * Blocks of the result, each made by one worker: it points to the rows of a (or
- * copies them, where they have strides or halves), packs its columns of b
- * unless they are constant, and ends what it has made before it leaves the
- * cache.
+ * Packed product of floats. Each block of the result is computed by one
+ * worker: it takes pointers to the rows of a (or copies rows that are strided
+ * or in half precision), packs its columns of b unless they are constant, and
+ * applies the epilogue while the block is in cache.
  */
 
 /* ---- prepare */
@@ -24,7 +24,7 @@ static mo_cpu_matrix_view matrix_of(const void *data, mo_elem elem, int64_t at,
     return (mo_cpu_matrix_view){ data, elem, at, side->row, side->column };
 }
 
-/* How many different matrices b has, and which one a batch reads. */
+/* Returns the number of different matrices of b, and their strides by batch. */
 static int64_t count_matrices(mo_cpu_matmul_kernel *k)
 {
     const mo_call_matmul *call = &k->form.call;
@@ -74,7 +74,7 @@ static mo_status pack_constant(const mo_backend_unit *unit, const void *data,
     return MO_OK;
 }
 
-/* The next part of a worker's scratch; returns where it begins. */
+/* Appends a part to a worker's scratch; returns its offset. */
 static size_t put_part(size_t *end, size_t bytes)
 {
     size_t at = *end;
@@ -129,7 +129,7 @@ typedef struct floats_run {
     void *workspace;
 } floats_run;
 
-/* One block: which part of which matrices. */
+/* One block: its part of the matrices. */
 typedef struct block {
     const floats_run *run;
     char *scratch;
@@ -198,7 +198,7 @@ static void finish_range(const block *b, int64_t first, int64_t count,
                         sums, b->scratch + run->kernel->finish_at);
 }
 
-/* The elements of the result that lie side by side at a time. */
+/* Applies the epilogue to contiguous elements of the result at a time. */
 static void finish_block(const block *b, const float *c, int64_t pitch)
 {
     const mo_call_matmul *call = &b->run->kernel->form.call;

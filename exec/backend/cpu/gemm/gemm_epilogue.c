@@ -5,7 +5,7 @@
 
 #include "exec/backend/cpu/pointwise/compiled_program.h"
 
-/* The same row of floats again and again. */
+/* Whether an operand repeats one row of floats. */
 static bool is_bias(const mo_cpu_point_program *program,
                     const mo_cpu_point_source *source, int64_t columns)
 {
@@ -21,7 +21,7 @@ static bool is_bias(const mo_cpu_point_program *program,
     return true;
 }
 
-/* Sums plus a bias, in either order. */
+/* Matches a sum and a bias, in either order. */
 static bool read_bias(const mo_cpu_epilogue *finish, int64_t columns,
                       const mo_point_step *step, mo_cpu_gemm_epilogue *ending)
 {

@@ -15,7 +15,7 @@ static bool is_usable(const mo_cpu_micro_kernels *tiles)
     return tiles == &mo_cpu_micro_kernels_generic;
 }
 
-/* Best first; the last can be used everywhere. */
+/* Best first; the last runs on every processor. */
 static const mo_cpu_micro_kernels *const all_tiles[] = {
 #if defined(__x86_64__)
     &mo_cpu_micro_kernels_avx512,

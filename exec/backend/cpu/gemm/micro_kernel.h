@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile.h - the innermost part of every product of floats: a tile of the result
- * that stays in registers while the sums grow.
+ * micro_kernel.h - GEMM micro-kernels (Goto and van de Geijn, 2008): a tile of
+ * the result stays in registers while its sums grow.
  *
  *     c[r][j] = sum over t, i of rows[t * step + r][i] * panel[t][i][j]
  *
- * Rows are found through pointers, one for each row of the tile and each tap:
- * for a matrix there is one tap; a convolution has one for each place of its
- * window, points into the picture itself (or at zeros, beyond its edge) and
- * needs no copy of it.  A panel holds as many columns as a tile is wide, row
- * behind row.
+ * Rows are read through pointers, one for each row of the tile and each tap: a
+ * matrix has one tap; a convolution has one for each element of its window,
+ * which points into the image (or at zeros, for padding), so that no im2col
+ * copy is needed. A panel has the width of a tile, row after row.
  *
- * Each sum is made in the order of t and i whatever the tile, so that results
- * do not depend on how a product was cut into tiles.
+ * Each sum is computed in the order of t and i for every tile shape, so that
+ * results do not depend on the blocking.
  */
 #ifndef MO_EXEC_BACKEND_CPU_GEMM_MICRO_KERNEL_H
 #define MO_EXEC_BACKEND_CPU_GEMM_MICRO_KERNEL_H
@@ -20,23 +19,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What becomes of sums that are complete, before they leave the registers.
- * Zeros: nothing. */
+/* Epilogue applied before sums leave the registers. Zeros: none. */
 typedef struct mo_cpu_micro_kernel_epilogue {
-    const float *bias; /* NULL, or what is added to each column */
-    bool bounded;      /* then held between two numbers; NaN stays */
+    const float *bias; /* NULL, or added to each column */
+    bool bounded;      /* then clamped; NaN is kept */
     float least, most;
 } mo_cpu_micro_kernel_epilogue;
 
 typedef struct mo_cpu_micro_kernel_args {
     const float *const *rows;
     int64_t step; /* pointers from tap to tap */
-    int64_t skip; /* elements at the beginning of each row */
+    int64_t skip; /* elements skipped at the beginning of each row */
     int64_t taps, depth;
     const float *panel;
     float *c;
     int64_t pitch; /* elements of c from row to row */
-    bool add;      /* go on from the sums in c */
+    bool add;      /* accumulate onto c */
     mo_cpu_micro_kernel_epilogue end;
 } mo_cpu_micro_kernel_args;
 
@@ -48,12 +46,12 @@ enum {
     MO_CPU_MICRO_KERNEL_MAX_WIDTH = 32
 };
 
-/* The tiles of one kind of processor. */
+/* Micro-kernels of one instruction set. */
 typedef struct mo_cpu_micro_kernels {
     const char *name;
     int width;  /* columns of a tile */
-    int narrow; /* of a tile for the last few of them */
-    int rows[MO_CPU_MICRO_KERNEL_HEIGHTS]; /* falling, down to 1 */
+    int narrow; /* width of the tile for the last columns */
+    int rows[MO_CPU_MICRO_KERNEL_HEIGHTS]; /* heights, descending to 1 */
     mo_cpu_micro_kernel_fn *wide_run[MO_CPU_MICRO_KERNEL_HEIGHTS],
         *narrow_run[MO_CPU_MICRO_KERNEL_HEIGHTS];
 } mo_cpu_micro_kernels;
@@ -64,8 +62,8 @@ extern const mo_cpu_micro_kernels mo_cpu_micro_kernels_avx2;
 #endif
 extern const mo_cpu_micro_kernels mo_cpu_micro_kernels_generic;
 
-/* The best that this processor can do; a test may ask for others by name (NULL
- * when it has not got them). */
+/* Returns the best micro-kernels of this processor, or those with a name
+ * (NULL: not supported here), for tests. */
 const mo_cpu_micro_kernels *mo_cpu_micro_kernels_select(void);
 const mo_cpu_micro_kernels *mo_cpu_micro_kernels_find(const char *name);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vectors of four floats are what every processor of today has, and compilers
- * make something of them where one has not. */
+/* Vectors of four floats exist on all current processors; compilers emulate
+ * them elsewhere. */
 #include <stdint.h>
 
 #define TILE_VECTOR 16

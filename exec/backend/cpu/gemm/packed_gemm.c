@@ -14,7 +14,7 @@ static int64_t least(int64_t a, int64_t b)
 
 /* ---- panels */
 
-/* How wide the panel is whose first column has that many from it on. */
+/* Returns the width of a panel with that many columns left. */
 static int panel_width(const mo_cpu_micro_kernels *tiles, int64_t left)
 {
     return left <= tiles->narrow ? tiles->narrow : tiles->width;
@@ -67,7 +67,7 @@ mo_status mo_cpu_gemm_panels_new(int64_t matrices, int64_t floats,
 
 /* ---- products */
 
-/* Columns whose panels, some depth of them, stay in the second cache while all
+/* Columns whose panels, for part of the depth, stay in the L2 cache while all
  * rows pass. */
 typedef struct chunk {
     const mo_cpu_gemm *product;
@@ -75,7 +75,7 @@ typedef struct chunk {
     int64_t skip, depth;
 } chunk;
 
-/* One panel of it. */
+/* One panel of a chunk. */
 typedef struct strip {
     int64_t column, used;
     int width;
@@ -95,7 +95,7 @@ static const float *panel_at(const chunk *c, const strip *s)
     return p->panels + s->column * p->taps * p->depth + c->skip * s->width;
 }
 
-/* A tile of which only some columns are wanted. */
+/* Runs a tile of which only some columns are needed. */
 static void run_part(const strip *s, mo_cpu_micro_kernel_fn *run, int rows,
                      mo_cpu_micro_kernel_args *job)
 {
@@ -116,7 +116,7 @@ static void run_part(const strip *s, mo_cpu_micro_kernel_fn *run, int rows,
         memcpy(c + r * pitch, whole + r * s->width, bytes);
 }
 
-/* Sums are complete with the last of the depth. */
+/* The epilogue applies with the last part of the depth. */
 static mo_cpu_micro_kernel_epilogue end_at(const chunk *c, int64_t column)
 {
     const mo_cpu_gemm *p = c->product;
@@ -129,8 +129,8 @@ static mo_cpu_micro_kernel_epilogue end_at(const chunk *c, int64_t column)
     return end;
 }
 
-/* Rows row, ... of the chunk, as many as a tile of that height has: they stay
- * in the first cache while panels pass. */
+/* Rows row, ... of the chunk, one tile high: they stay in the L1 cache while
+ * panels pass. */
 static void run_rows(const chunk *c, int64_t row, int height)
 {
     const mo_cpu_gemm *p = c->product;
@@ -211,16 +211,17 @@ static int64_t parts(int64_t whole, int64_t part)
     return (whole + part - 1) / part;
 }
 
-/* About half of it, a multiple of unit. */
+/* About half of the extent, a multiple of unit. */
 static int64_t half_of(int64_t extent, int64_t unit)
 {
     return parts(parts(extent, 2), unit) * unit;
 }
 
-/* Multiplications that are worth waking somebody. */
+/* Multiplications that justify another thread. */
 enum { LEAST_WORK = 1 << 17 };
 
-/* Halves the longer side, or the one that still can be; false when neither. */
+/* Halves the longer side, or the one that can be halved; returns false if
+ * neither can. */
 static bool cut_blocks(mo_cpu_gemm_blocking *b, int64_t unit, int64_t width)
 {
     bool by_rows = b->rows > unit, by_columns = b->columns > width;

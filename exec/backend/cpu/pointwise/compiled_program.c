@@ -23,8 +23,8 @@ static void set_dims(mo_cpu_point_program *program,
 /* --------------------------------------------------------------- operands --
  */
 
-/* After how many elements it begins again; 0 when it never does, or too late.
- */
+/* Returns the period of an operand in elements; 0 if it has none, or a too
+ * long one. */
 static int64_t period_of(const mo_cpu_point_program *program,
                          const mo_cpu_point_source *source)
 {
@@ -123,7 +123,7 @@ static void set_steps(mo_cpu_point_program *program,
 /* ---------------------------------------------------------------- scratch --
  */
 
-/* Which step reads a register last; n_steps for the result. */
+/* Returns the last step that reads a register; n_steps for the result. */
 static int last_use(const mo_cpu_point_program *program, int reg)
 {
     if (reg == program->result)
@@ -141,7 +141,7 @@ static int last_use(const mo_cpu_point_program *program, int reg)
 
 enum { SLOT = MO_CPU_POINT_BLOCK * sizeof(int64_t) };
 
-/* Operands keep their place throughout. */
+/* Operands keep their register throughout. */
 static size_t place_sources(mo_cpu_point_program *program)
 {
     size_t byte = 0;
@@ -157,8 +157,8 @@ static size_t place_sources(mo_cpu_point_program *program)
     return byte;
 }
 
-/* A step's result goes to the first place that nobody reads any more, and never
- * to one that the step itself reads: registers differ in width. */
+/* Linear scan: a step's result takes the first register that is dead, and
+ * never one that the step reads, since registers differ in width. */
 static void place_steps(mo_cpu_point_program *program, size_t byte)
 {
     int busy_until[MO_POINT_MAX_STEPS], n_slots = 0;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.h - a pointwise program, prepared (inside of
- * exec/backend/cpu/pointwise/pointwise.h).
+ * compiled_program.h - a compiled pointwise program (internal to pointwise.h).
  *
- * Dimensions are those of the result in the order of memory, merged.  Operands
- * are told apart by how their elements follow those of the result:
+ * Dimensions are those of the result in memory order, merged. Operands are
+ * classified by their access pattern relative to the result:
  *
- *     WHOLE     one by one, from beginning to end
- *     PATTERN   the same few again and again: a number, a bias per channel
+ *     WHOLE     contiguous, from beginning to end
+ *     PATTERN   periodic: a scalar, a bias per channel
  *     ROWS      anything else, regular along the innermost dimension
- *     SUMS      what the kernel has computed whose epilogue this is
+ *     SUMS      the accumulator of the kernel whose epilogue this is
  */
 #ifndef MO_EXEC_BACKEND_CPU_POINTWISE_COMPILED_PROGRAM_H
 #define MO_EXEC_BACKEND_CPU_POINTWISE_COMPILED_PROGRAM_H
@@ -17,8 +16,8 @@
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/pointwise/steps.h"
 
-/* BLOCK elements go through all steps together: 4 KiB a register.  Patterns are
- * at most half of it; innermost dimensions of a LONG row end a block. */
+/* BLOCK elements pass all steps together: 4 KiB a register. Patterns are at
+ * most half of it; innermost dimensions of a LONG row end a block. */
 enum {
     MO_CPU_POINT_BLOCK = 1024,
     MO_CPU_POINT_MAX_PERIOD = 512,
@@ -36,19 +35,19 @@ typedef enum mo_cpu_point_source_kind {
 typedef struct mo_cpu_point_source {
     mo_cpu_point_source_kind kind;
     bool used;
-    bool direct; /* a register as it lies */
+    bool direct; /* used in place as a register */
     size_t elem_bytes, reg_bytes;
     mo_cpu_load_fn *load;
     int64_t offset, stride[MO_MAX_RANK];
     int64_t period;      /* of a PATTERN */
-    size_t scratch_byte; /* where its register is in scratch */
+    size_t scratch_byte; /* offset of its register in scratch */
 } mo_cpu_point_source;
 
 typedef struct mo_cpu_point_step {
     mo_cpu_step_fn *fn;
     mo_point_step step;
-    int arity, reg;      /* what it reads, and the register it writes */
-    size_t scratch_byte; /* where the result goes, except the last one's */
+    int arity, reg;      /* its inputs, and the register it writes */
+    size_t scratch_byte; /* offset of the result, except for the last step */
 } mo_cpu_point_step;
 
 struct mo_cpu_point_program {
@@ -58,29 +57,29 @@ struct mo_cpu_point_program {
     bool by_row; /* blocks end with rows */
     int n_sources, n_steps;
     mo_cpu_point_source sources[MO_POINT_MAX_OPERANDS];
-    mo_cpu_point_step steps[MO_POINT_MAX_STEPS]; /* none that is not needed */
+    mo_cpu_point_step steps[MO_POINT_MAX_STEPS]; /* without dead steps */
     int result;
-    bool into_out; /* the last step writes to the result itself */
+    bool into_out; /* the last step writes to the output */
     mo_elem elem;
     size_t elem_bytes;
     mo_cpu_store_fn *store;
     size_t scratch_bytes;
 };
 
-/* As mo_cpu_point_program_new; operand 0 is SUMS when sums. */
+/* As mo_cpu_point_program_new; with sums, operand 0 is SUMS. */
 mo_status mo_cpu_point_program_compile(const mo_point_program *point,
                                        const mo_tensor_desc *out, bool sums,
                                        mo_cpu_point_program **program,
                                        mo_error *err);
 
-/* As mo_cpu_point_program_run; sums are those of element first. */
+/* As mo_cpu_point_program_run; sums are those from element first on. */
 void mo_cpu_point_program_run_accumulator(const mo_cpu_point_program *program,
                                           const void *sums,
                                           const void *const *operands,
                                           void *out, int64_t first,
                                           int64_t count, void *scratch);
 
-/* The same where nothing but these elements is kept: to is where they go. */
+/* The same for a buffer that has only these elements. */
 void mo_cpu_point_program_run_to(const mo_cpu_point_program *program,
                                  const void *sums, const void *const *operands,
                                  void *to, int64_t first, int64_t count,

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-/* A range being done. */
+/* A range of elements being computed. */
 typedef struct stretch {
     const mo_cpu_point_program *program;
     const void *const *operands;
     const char *sums;
-    char *out; /* where element first goes */
+    char *out; /* address of element first */
     char *scratch;
     int64_t first, count;
 } stretch;
@@ -18,7 +18,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Where in an operand the row of element at begins. */
+/* Returns the offset in an operand of the row of element at. */
 static int64_t row_start(const mo_cpu_point_program *program,
                          const mo_cpu_point_source *source, int64_t at)
 {
@@ -31,7 +31,7 @@ static int64_t row_start(const mo_cpu_point_program *program,
     return start;
 }
 
-/* Elements from at on into a register, row by row. */
+/* Loads elements from at on into a register, row by row. */
 static void load_rows(const mo_cpu_point_program *program,
                       const mo_cpu_point_source *source, const void *operand,
                       int64_t at, char *reg, int n)
@@ -50,7 +50,7 @@ static void load_rows(const mo_cpu_point_program *program,
     }
 }
 
-/* One period, and again, until a block that begins anywhere in it is there. */
+/* Repeats one period until a block that starts anywhere in it is covered. */
 static void fill_pattern(const stretch *range,
                          const mo_cpu_point_source *source, const void *operand)
 {
@@ -74,7 +74,7 @@ static const void *element(const mo_cpu_point_source *source,
     return (const char *) operand + (size_t) at * source->elem_bytes;
 }
 
-/* The elements of an operand that belong to a block, as a register. */
+/* Returns the elements of an operand for a block, as a register. */
 static const void *source_register(const stretch *range, int i, int64_t at,
                                    int n)
 {

@@ -29,7 +29,7 @@ size_t mo_cpu_epilogue_scratch_size(const mo_cpu_epilogue *finish)
                            : 0;
 }
 
-/* Sums as they are, or halves made of them. */
+/* Stores sums as they are, or converted to half precision. */
 static void store(mo_elem elem, void *to, int64_t count, const void *sums)
 {
     bool wide = elem == MO_ELEM_F64;

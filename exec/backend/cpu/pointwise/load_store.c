@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers from memory and back, for every type. */
+/* Loads and stores of registers, for every type. */
 #include "exec/backend/cpu/unit/multiversion.h"
 
 #include "exec/backend/cpu/pointwise/steps.h"
 #include "exec/tensor/half.h"
 
-/* Elements x of type become reg_type; a repeated one is read once. */
+/* Converts elements of type to reg_type; a repeated element is read once. */
 #define LOAD(name, type, reg_type, value)                                      \
     MO_CPU_MULTIVERSION static void name(const void *from, int64_t at,         \
                                          int64_t stride, void *reg, int n)     \
@@ -98,7 +98,7 @@ STORE(store_2, int64_t, uint16_t, x)
 STORE(store_1, int64_t, uint8_t, x)
 STORE(store_bool, int64_t, uint8_t, x != 0)
 
-/* Integers are cut to their width, whatever their sign. */
+/* Integers are truncated to their width, whatever their sign. */
 mo_cpu_store_fn *mo_cpu_store_fn_for(mo_elem elem, bool wide)
 {
     static mo_cpu_store_fn *const table[MO_ELEM_COUNT][2] = {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * math32.h - functions of floats without branches or calls, so that loops over
- * them become vectors.
+ * math_f32.h - elementary functions of floats without branches or calls, so
+ * that loops over them vectorize.
  *
- * Right to about two units of the last place (a test compares them with the
- * library's over all their range); infinities and NaN come out as mathematics
- * has them.  Polynomials were fitted for the least greatest error.
+ * Accurate to about two ULP (a test compares them with the math library over
+ * their whole range); infinities and NaN follow IEEE 754. Polynomials are
+ * minimax fits.
  */
 #ifndef MO_EXEC_BACKEND_CPU_POINTWISE_MATH_F32_H
 #define MO_EXEC_BACKEND_CPU_POINTWISE_MATH_F32_H
@@ -13,8 +13,7 @@
 #include "exec/backend/cpu/unit/multiversion.h"
 #include "exec/tensor/half.h"
 
-/* Adding it rounds a small float to an integer, which is then in its lowest
- * bits. */
+/* Adding it rounds a small float to an integer in the lowest bits. */
 #define MO_CPU_ROUND_MAGIC_F32 0x1.8p23f
 
 /* 2^k for k from -126 to 127. */
@@ -23,8 +22,8 @@ MO_CPU_INLINE float mo_cpu_exp2i_f32(uint32_t k)
     return mo_f32_from_bits((k + 127u) << 23);
 }
 
-/* x is k ln 2 + r with r at most half of ln 2: returns e^r - 1; ln 2 in two
- * parts, so that their product with k is exact. */
+/* Range reduction x = k ln 2 + r with |r| at most half of ln 2: returns e^r -
+ * 1; ln 2 is split in two parts, so that their product with k is exact. */
 MO_CPU_INLINE float mo_cpu_exp_reduce_f32(float x, uint32_t *k)
 {
     float shifted = x * 0x1.715476p0f + MO_CPU_ROUND_MAGIC_F32;
@@ -40,8 +39,8 @@ MO_CPU_INLINE float mo_cpu_exp_reduce_f32(float x, uint32_t *k)
     return r + r * r * p;
 }
 
-/* The result is scaled in two steps: 2^k alone may be too large or too small
- * for a float where the result is not. */
+/* The result is scaled in two steps: 2^k alone may overflow or underflow where
+ * the result does not. */
 MO_CPU_INLINE float mo_cpu_exp_f32(float x)
 {
     float bounded = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;
@@ -52,7 +51,7 @@ MO_CPU_INLINE float mo_cpu_exp_f32(float x)
     return e * mo_cpu_exp2i_f32(half) * mo_cpu_exp2i_f32(k - half);
 }
 
-/* e^x - 1, also where x is small; for x up to 80. */
+/* e^x - 1, accurate for small x; for x up to 80. */
 MO_CPU_INLINE float mo_cpu_expm1_f32(float x)
 {
     float bounded = x < -40.0f ? -40.0f : x > 80.0f ? 80.0f : x;
@@ -86,8 +85,8 @@ MO_CPU_INLINE float mo_cpu_log_f32(float x)
     return x > 0x1.fffffep127f ? x : result;
 }
 
-/* log(1 + u) for u from 0 to 1: what 1 + u lost to rounding, it loses in the
- * quotient, too. */
+/* log(1 + u) for u from 0 to 1: the rounding error of 1 + u cancels in the
+ * quotient. */
 MO_CPU_INLINE float mo_cpu_log1p_f32(float u)
 {
     float w = 1.0f + u, d = w - 1.0f;
@@ -101,7 +100,7 @@ MO_CPU_INLINE float mo_cpu_abs_f32(float x)
     return mo_f32_from_bits(mo_f32_to_bits(x) & 0x7fffffffu);
 }
 
-/* The size of one, the sign of the other. */
+/* Magnitude of one, sign of the other. */
 MO_CPU_INLINE float mo_cpu_copysign_f32(float size, float sign)
 {
     return mo_f32_from_bits((mo_f32_to_bits(size) & 0x7fffffffu) |
@@ -156,7 +155,7 @@ MO_CPU_INLINE float mo_cpu_erf_f32(float x)
     return t < 0.9f ? x + x * p : mo_cpu_copysign_f32(far, x);
 }
 
-/* x times half of erfc(-x / sqrt 2): no cancelling on either side. */
+/* x times half of erfc(-x / sqrt 2): no cancellation on either side. */
 MO_CPU_INLINE float mo_cpu_gelu_f32(float x)
 {
     float tail = 0.5f * mo_cpu_erfc_f32(0x1.6a09e6p-1f * mo_cpu_abs_f32(x));
@@ -164,7 +163,7 @@ MO_CPU_INLINE float mo_cpu_gelu_f32(float x)
     return x * (x < 0.0f ? tail : 1.0f - tail);
 }
 
-/* The same as x sigmoid(2 u), u what the tanh is taken of. */
+/* The same as x sigmoid(2 u), u the argument of tanh. */
 MO_CPU_INLINE float mo_cpu_gelu_tanh_f32(float x)
 {
     float u = 0x1.988454p-1f * (x + 0.044715f * x * x * x);

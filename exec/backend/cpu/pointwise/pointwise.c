@@ -6,7 +6,7 @@
 #include "exec/backend/cpu/unit/cpu_unit.h"
 #include "exec/backend/cpu/pointwise/compiled_program.h"
 
-/* Elements one thread does at a time: some microseconds of work. */
+/* Elements per task: some microseconds of work. */
 enum { GRAIN = 16 * MO_CPU_POINT_BLOCK };
 
 typedef struct point_kernel {
@@ -15,7 +15,7 @@ typedef struct point_kernel {
     int64_t count;
 } point_kernel;
 
-/* A kernel on its way through a crew. */
+/* A kernel while the thread pool runs it. */
 typedef struct point_run {
     const point_kernel *kernel;
     const void *const *in;

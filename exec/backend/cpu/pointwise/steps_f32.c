@@ -23,7 +23,7 @@
 
 #define BOUNDED(x, least, most) bounded(x, least, most)
 
-/* NaN stays. */
+/* NaN is kept. */
 MO_CPU_INLINE float bounded(float x, float least, float most)
 {
     float risen = x < least ? least : x;

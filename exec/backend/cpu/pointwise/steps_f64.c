@@ -11,7 +11,7 @@
 #define TABLE      mo_cpu_step_fn_f64
 #define MATH(name) name
 
-/* What the library has, and what it has not. */
+/* Functions of the math library, and those it lacks. */
 #define CURVE(name) curve_##name
 #define curve_exp   exp
 #define curve_log   log
@@ -21,7 +21,7 @@
 
 #define BOUNDED(x, least, most) bounded(x, least, most)
 
-/* NaN stays. */
+/* NaN is kept. */
 static inline double bounded(double x, double least, double most)
 {
     double risen = x < least ? least : x;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps on integers: all in 64 bits, around the end like unsigned ones. */
+/* Integer steps: 64 bits, with wrap-around like unsigned arithmetic. */
 #include "exec/backend/cpu/unit/multiversion.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
         const mo_point_step *step, const void *in_a, const void *in_b,         \
         const void *in_c, void *to, int n)
 
-/* One integer x, also as u without a sign. */
+/* One integer x, also as unsigned u. */
 #define UNARY(name, value)                                                     \
     STEP(name)                                                                 \
     {                                                                          \
@@ -71,7 +71,7 @@ MO_CPU_INLINE int64_t floor_rest(int64_t x, int64_t y)
     return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
-/* One over what is not 1 or -1 is 0. */
+/* A negative exponent yields 0 unless x is 1 or -1. */
 static int64_t power(int64_t x, int64_t y)
 {
     uint64_t result = 1, square = (uint64_t) x;
@@ -112,7 +112,7 @@ BINARY(I_AND, (u & v))
 BINARY(I_OR, (u | v))
 BINARY(I_XOR, (u ^ v))
 
-/* The integer next to x that is not beyond what 64 bits hold. */
+/* Returns x rounded and saturated to 64 bits. */
 static int64_t bound_of(double x)
 {
     if (x >= 0x1p63)
@@ -120,7 +120,7 @@ static int64_t bound_of(double x)
     return x > -0x1p63 ? (int64_t) x : INT64_MIN;
 }
 
-/* Integers between two reals. */
+/* Clamps integers between two reals. */
 STEP(I_CLAMP)
 {
     const int64_t *a = in_a;
@@ -181,7 +181,7 @@ STEP(I_SELECT)
     MO_CPU_IVDEP for (int i = 0; i < n; i++) out[i] = a[i] ? b[i] : c[i];
 }
 
-/* Kernels by the signatures of points.def; those on reals are not here. */
+/* Kernels by the signatures of points.def, without those on reals. */
 #define KERNEL_REAL_UNARY(name)    NULL
 #define KERNEL_REAL_BINARY(name)   NULL
 #define KERNEL_REAL_COMPARE(name)  NULL

@@ -22,7 +22,7 @@ void *mo_cpu_alloc_aligned(size_t bytes)
     bytes = bytes == 0 ? align : (bytes + align - 1) / align * align;
     memory = aligned_alloc(align, bytes);
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    /* Only advice: what comes of it is not ours to judge. */
+    /* Advice only: failure is ignored. */
     if (memory && align == LARGE_PAGE)
         (void) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif

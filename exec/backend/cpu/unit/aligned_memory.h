@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - memory for what is read again and again.
+ * aligned_memory.h - cache-line aligned memory, on huge pages where available.
  */
 #ifndef MO_EXEC_BACKEND_CPU_UNIT_ALIGNED_MEMORY_H
 #define MO_EXEC_BACKEND_CPU_UNIT_ALIGNED_MEMORY_H
@@ -9,9 +9,9 @@
 
 enum { MO_CPU_MEMORY_ALIGNMENT = 64 };
 
-/* At least bytes, on lines of their own; on large pages where there are many of
- * them and the system has such.  NULL when there is no memory; free() ends it.
- * Nothing is touched. */
+/* Allocates at least bytes, aligned to cache lines, on huge pages if the size
+ * and the system allow it. Returns NULL if there is no memory; the caller
+ * frees the buffer with free(). No page is touched. */
 void *mo_cpu_alloc_aligned(size_t bytes);
 
 #endif

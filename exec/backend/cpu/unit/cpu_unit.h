@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu_unit.h - what is inside the CPU backend: one maker of kernels per kind of
- * call, each in a file of its own.
+ * cpu_unit.h - internals of the CPU backend: a unit, and one kernel class per
+ * kind of call, each in its own file.
  *
- * A kernel's struct begins with mo_backend_kernel.  Whatever depends on shapes
- * and constants is done when it is prepared.  Running allocates nothing and
- * writes nothing to the kernel, and its results do not depend on how many
- * threads the unit has: work is cut by its size.
+ * A kernel's struct begins with mo_backend_kernel. Everything that depends on
+ * shapes and constants is computed when it is prepared. Running allocates
+ * nothing and does not write to the kernel, and its results do not depend on
+ * the number of threads: work is divided by size.
  */
 #ifndef MO_EXEC_BACKEND_CPU_UNIT_CPU_UNIT_H
 #define MO_EXEC_BACKEND_CPU_UNIT_CPU_UNIT_H
@@ -22,15 +22,14 @@ struct mo_cpu_micro_kernels;
 
 struct mo_backend_unit {
     mo_cpu_thread_pool *crew;
-    int threads;                              /* of the crew */
+    int threads;                              /* of the thread pool */
     const struct mo_cpu_micro_kernels *tiles; /* gemm/micro_kernel.h */
 };
 
-/* As in mo_backend.  The call lives as long as its kernel, so that the kernel
- * may point to it. */
+/* As in mo_backend. The call outlives its kernel, which may point to it. */
 typedef struct mo_cpu_kernel_class {
-    /* *kernel begins as NULL, *workspace as 0: what a kernel without scratch
-     * leaves alone.  Scratch of several workers is one block: see
+    /* *kernel begins as NULL, *workspace as 0, which a kernel without scratch
+     * leaves. Scratch of several workers is one block: see
      * mo_cpu_worker_scratch. */
     mo_status (*prepare)(mo_backend_unit *unit, const mo_call *call,
                          const mo_backend_operand *in,
@@ -43,7 +42,7 @@ typedef struct mo_cpu_kernel_class {
 } mo_cpu_kernel_class;
 
 struct mo_backend_kernel {
-    const mo_cpu_kernel_class *maker; /* filled in by the backend */
+    const mo_cpu_kernel_class *maker; /* set by the backend */
     uint64_t consumed;                /* bit i: in[i] is never read again */
 };
 
@@ -66,21 +65,22 @@ extern const mo_cpu_kernel_class mo_cpu_range;
 
 enum { MO_CPU_CACHE_LINE = 64 };
 
-/* bytes rounded up so that what lies behind begins on a line of its own. */
+/* Returns bytes rounded up to a multiple of a cache line. */
 static inline size_t mo_cpu_round_to_line(size_t bytes)
 {
     return (bytes + MO_CPU_CACHE_LINE - 1) / MO_CPU_CACHE_LINE *
            MO_CPU_CACHE_LINE;
 }
 
-/* The part of a worker in a workspace of unit->threads parts of bytes each. */
+/* Returns the part of a worker in a workspace of unit->threads parts of bytes
+ * each. */
 static inline void *mo_cpu_worker_scratch(void *workspace, size_t bytes,
                                           int worker)
 {
     return (char *) workspace + mo_cpu_round_to_line(bytes) * (size_t) worker;
 }
 
-/* How large that workspace is. */
+/* Returns the size of that workspace. */
 static inline size_t mo_cpu_workspace_size(const mo_backend_unit *unit,
                                            size_t bytes)
 {

@@ -56,8 +56,8 @@ void mo_cpu_load_f32(const void *data, mo_elem elem, int64_t at, int64_t stride,
     }
 }
 
-/* Columns that lie close together are read side by side: each cache line that
- * a row of the source touches is used up before it goes. */
+/* Neighbouring columns are read together: each cache line of the source is
+ * used up before it is evicted. */
 static void turn_f32(const float *from, int64_t column, int64_t rows,
                      int64_t columns, float *to, int64_t pitch)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * floats.h - elements of any real type as floats.
+ * load_f32.h - conversion of elements of any real type to floats.
  *
- * Products and windows work on floats; what is stored in another type passes
- * through here on its way into scratch.
+ * Products and pooling windows compute in floats; other types are converted
+ * into scratch.
  */
 #ifndef MO_EXEC_BACKEND_CPU_UNIT_LOAD_F32_H
 #define MO_EXEC_BACKEND_CPU_UNIT_LOAD_F32_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clones.h - loops that become vectors.
+ * multiversion.h - function multiversioning for vectorized loops.
  *
- * MO_CPU_MULTIVERSION before a function makes the compiler write it once more
- * for the wider vectors that most x86 processors have; which one runs is chosen
- * when the program is loaded.  Elsewhere, and under sanitizers, whose own start
- * comes too late for that choice, there is one.  All of them round alike: sums
- * are added in the order that is written, products are not fused with them.
+ * MO_CPU_MULTIVERSION before a function makes the compiler emit it once more
+ * for the wider vectors of most x86 processors; the choice is made when the
+ * program is loaded (IFUNC). Elsewhere, and under sanitizers, which initialize
+ * too late for that choice, there is one version. All versions round alike:
+ * sums are evaluated in source order, and products are not contracted.
  *
- * MO_CPU_IVDEP before a loop says that no turn reads what another one writes: a
- * result may lie exactly where an operand does.
+ * MO_CPU_IVDEP before a loop asserts that no iteration reads what another one
+ * writes: a result may coincide with an operand.
  */
 #ifndef MO_EXEC_BACKEND_CPU_UNIT_MULTIVERSION_H
 #define MO_EXEC_BACKEND_CPU_UNIT_MULTIVERSION_H
@@ -23,7 +23,7 @@
 #endif
 #endif
 
-/* Clang gives the resolvers of functions that are static names that are not. */
+/* Clang gives resolvers of static functions global names. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&    \
     !defined(MO_CPU_SINGLE_VERSION)
 #define MO_CPU_MULTIVERSION                                                    \
@@ -34,18 +34,18 @@
 
 #if defined(__clang__)
 #define MO_CPU_IVDEP _Pragma("clang loop vectorize(assume_safety)")
-/* Loops that call the library stay loops; that is all right. */
+/* Loops that call the math library stay scalar, which is acceptable. */
 #pragma clang diagnostic ignored "-Wpass-failed"
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
 #define MO_CPU_IVDEP _Pragma("GCC ivdep")
-/* Vectors at any level of optimisation; nobody looks at traps. */
+/* Vectorize at any optimization level; traps are not observed. */
 #pragma GCC optimize("O3", "no-trapping-math", "fp-contract=off")
 #else
 #define MO_CPU_IVDEP
 #endif
 
-/* What loops call must become a part of them. */
+/* Functions called in loops must be inlined. */
 #if defined(__GNUC__)
 #define MO_CPU_INLINE static inline __attribute__((always_inline))
 #else

@@ -16,17 +16,17 @@
 #include "exec/thread/cpu_pause.h"
 
 /*
- * What there is to do is one word: the number of the round above, how many jobs
- * of it nobody has taken below.  Taking one is an exchange of the whole word,
- * so that a member that slept through a round cannot take a job of the next one
- * by mistake.  work, context and n_jobs are only read by who holds a job, and
- * only change when all are done.
+ * The state is one atomic word: the round number in the upper half, the jobs
+ * not taken yet in the lower half. Taking a job is a compare-and-swap of the
+ * whole word, so that a worker that slept through a round cannot take a job of
+ * the next one by mistake. work, context and n_jobs are only read by workers
+ * with a job, and only change when all jobs are done.
  */
 enum { LINE = 64 };
 
-/* Turns of waiting awake, some 40 us until a member sleeps and 100 us until
- * who waits for the last job lets others have the processor.  A pause of x86 is
- * as long as many turns elsewhere. */
+/* Spin iterations: some 40 us until a worker sleeps, and 100 us until the
+ * caller that waits for the last job yields. A PAUSE of x86 takes as long as
+ * many iterations elsewhere. */
 #if defined(__x86_64__) || defined(__i386__)
 enum { SPINS = 600, JOIN_SPINS = 1500 };
 #else
@@ -46,12 +46,12 @@ struct mo_cpu_thread_pool {
     mo_cpu_thread_pool_task_fn *work;
     void *context;
     int n_jobs;
-    atomic_bool ends; /* with the next round, or already */
+    atomic_bool ends; /* stop with the next round, or already stopped */
     pthread_mutex_t lock;
     pthread_cond_t wake;
     int size, n_cpus;
     int *cpus;
-    pthread_t caller; /* who was last told to stay on its processor */
+    pthread_t caller; /* the last thread that was pinned */
     bool has_caller;
     member members[];
 };
@@ -85,7 +85,7 @@ static void sleep_until_called(mo_cpu_thread_pool *crew, uint32_t seen)
     pthread_mutex_unlock(&crew->lock);
 }
 
-/* The first round after the one seen. */
+/* Waits for the first round after the one seen. */
 static uint32_t await_round(mo_cpu_thread_pool *crew, uint32_t seen)
 {
     for (int i = 0; i < SPINS; i++) {
@@ -113,8 +113,9 @@ static void *serve(void *argument)
     }
 }
 
-/* A sleeper counts itself before it looks at the round a last time, and we tell
- * the round before we look for sleepers: one of the two sees the other. */
+/* Dekker-style handshake: a worker increments the sleeper count before it
+ * reads the round a last time, and the caller publishes the round before it
+ * reads the count: at least one of them sees the other. */
 static void begin_round(mo_cpu_thread_pool *crew, int n_jobs)
 {
     uint64_t round = round_of(atomic_load(&crew->left)) + (uint64_t) 1;
@@ -133,7 +134,7 @@ static void await_done(mo_cpu_thread_pool *crew)
         if (i < JOIN_SPINS)
             mo_thread_pause();
         else
-            sched_yield(); /* a member may want this very processor */
+            sched_yield(); /* a worker may need this processor */
 }
 
 static void stay_on(const mo_cpu_thread_pool *crew, int number,
@@ -147,7 +148,7 @@ static void stay_on(const mo_cpu_thread_pool *crew, int number,
     for (int i = 0; i < crew->n_cpus; i++)
         if ((!own || i == number) && crew->cpus[i] < CPU_SETSIZE)
             CPU_SET(crew->cpus[i], &set);
-    /* Where this is refused the work is as right as elsewhere. */
+    /* Failure only costs performance. */
     (void) pthread_setaffinity_np(thread, sizeof set, &set);
 #else
     (void) crew, (void) number, (void) thread;
