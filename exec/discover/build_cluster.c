@@ -9,11 +9,6 @@
 #include "cost/cluster/cluster_builder.h"
 #include "exec/discover/discover_internal.h"
 
-static bool *owned_entry(bool *owned, int rank, int gpu)
-{
-    return &owned[(size_t) rank * MO_DISCOVER_MAX_GPUS + (size_t) gpu];
-}
-
 static int count_owned(const bool *owned, int rank)
 {
     int count = 0;
@@ -65,7 +60,7 @@ static void assign_gpu(const mo_discover_inventory *surveys, int n_ranks,
             best_count = count;
         }
     }
-    *owned_entry(owned, best, best_gpu) = true;
+    owned[(size_t) best * MO_DISCOVER_MAX_GPUS + (size_t) best_gpu] = true;
 }
 
 void mo_discover_assign_gpus(const mo_discover_inventory *surveys, int n_ranks,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/stop.h"
+#include "base/minmax.h"
 
 enum { N_PRODUCTS = 5, N_COPIES = 4, REPEATS = 5, MAX_IN = 2 };
 
@@ -115,13 +116,6 @@ static mo_status measure_once(const mo_backend *backend, mo_backend_unit *unit,
     return status;
 }
 
-static int compare_ns(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* *wall_ns: all of them, by the host's clock. */
 static mo_status measure_median(const mo_backend *backend,
                                 mo_backend_unit *unit, trial *t,
@@ -138,7 +132,7 @@ static mo_status measure_median(const mo_backend *backend,
         status = measure_once(backend, unit, t, &ns[i], err);
     *wall_ns = mo_stop_clock_ns() - begun;
     release_operands(backend, unit, t);
-    qsort(ns, REPEATS, sizeof *ns, compare_ns);
+    qsort(ns, REPEATS, sizeof *ns, mo_compare_i64);
     *median_ns = ns[REPEATS / 2] > 0 ? ns[REPEATS / 2] : 1;
     return status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/minmax.h"
 
 /*
  * The plan of the benchmark: pair by pair, size by size, each message several
@@ -164,13 +165,6 @@ static mo_status make_plan(work *w, mo_error *err)
     return status;
 }
 
-static int compare_ns(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
-
-    return x < y ? -1 : x > y;
-}
-
 static int64_t message_duration(const mo_run_result *result, int from, int to,
                                 const sample *s)
 {
@@ -190,7 +184,7 @@ summarize_message(const work *w, const mo_run_result *result, int from, int to,
 
     for (int i = 0; i < n; i++)
         sorted[i] = message_duration(result, from, to, &samples[i]);
-    qsort(sorted, (size_t) n, sizeof *sorted, compare_ns);
+    qsort(sorted, (size_t) n, sizeof *sorted, mo_compare_i64);
     return (mo_measure_link_row){ .from = from,
                                   .to = to,
                                   .bytes = sizes[size],

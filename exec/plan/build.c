@@ -45,16 +45,6 @@ static mo_status make_devices(const mo_instance *x, mo_exec_plan *plan,
     return MO_OK;
 }
 
-/* Dead-code elimination follows: calls that attention no longer reads would
- * prevent fusion of others. */
-static mo_status fuse_attention(const mo_plan_source *source,
-                                mo_exec_plan *plan, mo_error *err)
-{
-    mo_status status = mo_pass_fuse_attention(source, plan, err);
-
-    return status == MO_OK ? mo_pass_dce(plan, err) : status;
-}
-
 /* The optimization pipeline. Dead calls would keep others from being fused;
  * calls that the passes leave without a reader are removed at the end. */
 static mo_status run_optimizations(const mo_plan_source *source,
@@ -65,7 +55,9 @@ static mo_status run_optimizations(const mo_plan_source *source,
     if (status == MO_OK)
         status = mo_pass_const_fold(plan, err);
     if (status == MO_OK && source->fuses_attention)
-        status = fuse_attention(source, plan, err);
+        status = mo_pass_fuse_attention(source, plan, err);
+    if (status == MO_OK && source->fuses_attention)
+        status = mo_pass_dce(plan, err);
     if (status == MO_OK && source->fuse)
         status = mo_pass_fuse_pointwise(source, plan, err);
     if (status == MO_OK && source->layout)

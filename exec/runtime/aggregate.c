@@ -5,13 +5,6 @@
 #include "base/minmax.h"
 #include "exec/runtime/gather.h"
 
-static int compare_ns(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
-
-    return x < y ? -1 : x > y;
-}
-
 static const int64_t *timestamp_row(const mo_run_device_record *record, int run)
 {
     return record->timestamps +
@@ -52,7 +45,7 @@ static void find_median(mo_run_result *result, int64_t *sorted)
     int n = result->n_runs;
 
     memcpy(sorted, result->makespan_ns, (size_t) n * sizeof *sorted);
-    qsort(sorted, (size_t) n, sizeof *sorted, compare_ns);
+    qsort(sorted, (size_t) n, sizeof *sorted, mo_compare_i64);
     result->median_ns = sorted[(n - 1) / 2];
     result->spread_ns = sorted[(n - 1) * 3 / 4] - sorted[(n - 1) / 4];
     while (result->makespan_ns[result->median_run] != result->median_ns)
@@ -65,7 +58,7 @@ static void collect_durations(const mo_run_device_record *record, int i,
 {
     for (int r = 0; r < n_runs; r++)
         sorted[r] = step_duration(timestamp_row(record, r), i);
-    qsort(sorted, (size_t) n_runs, sizeof *sorted, compare_ns);
+    qsort(sorted, (size_t) n_runs, sizeof *sorted, mo_compare_i64);
 }
 
 static void median_call_times(const mo_exec_plan *plan, int d,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * minmax.h - minimum and maximum of two values, one function per type.
+ * minmax.h - minimum, maximum and order of two values, one function per type.
  *
  * Functions rather than macros: each argument is evaluated once and converted
  * to the type in the name.  For doubles the result is b unless a compares less
@@ -28,5 +28,13 @@ MO_MINMAX(size, size_t)
 MO_MINMAX(double, double)
 
 #undef MO_MINMAX
+
+/* Ascending order of int64_t, for qsort(). */
+static inline int mo_compare_i64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+
+    return (x > y) - (x < y);
+}
 
 #endif

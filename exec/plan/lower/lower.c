@@ -8,12 +8,6 @@
 #include "exec/plan/lower/lower_internal.h"
 #include "exec/plan/passes/passes.h"
 
-/* The op of the placed graph that contains a fine op, or below 0. */
-static int placed_op(const mo_plan_source *source, int op)
-{
-    return source->map ? source->map->coarse_of[op] : op;
-}
-
 /* Devices of ops, from the schedule; MO_PLAN_NONE: replicated. */
 static void assign_devices(mo_plan_lower_state *l)
 {
@@ -23,7 +17,7 @@ static void assign_devices(mo_plan_lower_state *l)
     assert(!source->map || source->map->n_fine == l->g->n_ops);
     for (int id = 0; id < l->g->n_ops; id++) {
         mo_plan_lower_op *op = &l->ops[id];
-        int placed = placed_op(source, id);
+        int placed = source->map ? source->map->coarse_of[id] : id;
 
         op->item = placed < 0 ? MO_PLAN_NONE : placed;
         op->device =

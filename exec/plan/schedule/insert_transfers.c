@@ -35,11 +35,6 @@ static mo_status init_transfer_times(const mo_plan_source *source,
     return times->matched ? MO_OK : mo_fail_memory(err);
 }
 
-static void clear_transfer_times(transfer_times *times)
-{
-    free(times->matched);
-}
-
 /* The transfer that carries a flow to a device, or NULL. */
 static const mo_transfer *transfer_of(const transfer_times *times, int flow,
                                       int to)
@@ -124,7 +119,7 @@ typedef struct pending_transfer {
 
 typedef struct transfer_state {
     mo_exec_plan *plan;
-    transfer_times dues;
+    transfer_times times;
     mo_plan_values values;
     int *first_replica; /* by value: the first of its replicas */
     size_t twins_of_room;
@@ -193,7 +188,7 @@ static mo_status add_pending(transfer_state *s, int value, int maker,
         return status;
     if (s->n_sendings >= INT_MAX)
         return mo_fail(err, MO_E_LIMIT, "more than %d transfers", INT_MAX);
-    due = match_transfer(&s->dues, placed_op(s, maker), placed_op(s, reader),
+    due = match_transfer(&s->times, placed_op(s, maker), placed_op(s, reader),
                          copy->device, bytes);
     copy->transfer = (int) s->n_sendings;
     s->sendings[s->n_sendings++] =
@@ -314,7 +309,7 @@ mo_status mo_plan_insert_transfers(const mo_plan_source *source,
                                    mo_error *err)
 {
     transfer_state s = { .plan = plan };
-    mo_status status = init_transfer_times(source, &s.dues, err);
+    mo_status status = init_transfer_times(source, &s.times, err);
 
     if (status == MO_OK)
         status = init_state(&s, err);
@@ -330,6 +325,6 @@ mo_status mo_plan_insert_transfers(const mo_plan_source *source,
     free(s.replicas);
     free(s.first_replica);
     mo_plan_values_clear(&s.values);
-    clear_transfer_times(&s.dues);
+    free(s.times.matched);
     return status;
 }

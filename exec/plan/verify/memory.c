@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "exec/plan/schedule/liveness.h"
+#include "base/minmax.h"
 #include "exec/plan/verify/verify_internal.h"
 
 /*
@@ -63,13 +64,6 @@ static int64_t high_of(const arena *a, int value)
            mo_tensor_desc_bytes(&a->plan->values[value].desc);
 }
 
-static int compare_marks(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
-
-    return (x > y) - (x < y);
-}
-
 static int compare_begins(const void *a, const void *b)
 {
     const block *x = a, *y = b;
@@ -89,7 +83,7 @@ static int compare_ends(const void *a, const void *b)
 static int mark_at(const arena *a, int64_t byte)
 {
     const int64_t *found = bsearch(&byte, a->marks, (size_t) a->n_marks,
-                                   sizeof byte, compare_marks);
+                                   sizeof byte, mo_compare_i64);
 
     return (int) (found - a->marks);
 }
@@ -103,7 +97,7 @@ static void sort_blocks(arena *a)
         a->marks[2 * i] = low_of(a, a->blocks[i].value);
         a->marks[2 * i + 1] = high_of(a, a->blocks[i].value);
     }
-    qsort(a->marks, 2 * (size_t) a->n, sizeof *a->marks, compare_marks);
+    qsort(a->marks, 2 * (size_t) a->n, sizeof *a->marks, mo_compare_i64);
     for (int i = 0; i < 2 * a->n; i++)
         if (n == 0 || a->marks[i] != a->marks[n - 1])
             a->marks[n++] = a->marks[i];

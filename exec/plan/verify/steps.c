@@ -287,11 +287,6 @@ static void replay_all(replay *r)
     }
 }
 
-static bool is_stuck(const replay *r, int device)
-{
-    return r->at[device] < r->plan->devices[device].n_steps;
-}
-
 /* The device that a blocked device waits for. */
 static int blocking_device(const replay *r, int device)
 {
@@ -349,7 +344,7 @@ static mo_status format_cycle(const replay *r, int first, mo_error *err)
 static mo_status report_deadlock(const replay *r, mo_error *err)
 {
     for (int d = 0; d < r->plan->n_devices; d++)
-        if (is_stuck(r, d))
+        if (r->at[d] < r->plan->devices[d].n_steps)
             return format_cycle(r, find_cycle(r, d), err);
     return MO_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "exec/plan/schedule/liveness.h"
 #include "exec/plan/ir/value_table.h"
+#include "base/minmax.h"
 #include "exec/plan/verify/verify_internal.h"
 
 /*
@@ -161,17 +162,10 @@ static mo_status check_calls(race_check *c, mo_error *err)
     return status;
 }
 
-static int compare_marks(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
-
-    return (x > y) - (x < y);
-}
-
 static int mark_at(const race_check *c, int64_t byte)
 {
     const int64_t *found = bsearch(&byte, c->marks, (size_t) c->n_marks,
-                                   sizeof byte, compare_marks);
+                                   sizeof byte, mo_compare_i64);
 
     return (int) (found - c->marks);
 }
@@ -247,7 +241,7 @@ static int collect_begins(race_check *c, const mo_plan_live_range *lives,
         c->marks[n_marks++] = value->offset + bytes;
     }
     qsort(births, (size_t) n, sizeof *births, compare_begins);
-    qsort(c->marks, (size_t) n_marks, sizeof *c->marks, compare_marks);
+    qsort(c->marks, (size_t) n_marks, sizeof *c->marks, mo_compare_i64);
     c->n_marks = 0;
     for (int i = 0; i < n_marks; i++)
         if (i == 0 || c->marks[i] != c->marks[c->n_marks - 1])

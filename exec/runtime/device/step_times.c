@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "exec/runtime/device/timer_overhead.h"
+#include "base/minmax.h"
 #include "exec/runtime/device/device_run_internal.h"
 
 /*
@@ -19,20 +20,13 @@
  */
 enum { PASSES = 5 }; /* or as many as there were runs */
 
-static int compare_ns(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* ns: n by passes, by call; the medians of each call. */
 static void find_medians(int64_t *ns, int n, int passes, int64_t *medians)
 {
     for (int i = 0; i < n; i++) {
         int64_t *all = ns + (size_t) i * PASSES;
 
-        qsort(all, (size_t) passes, sizeof *all, compare_ns);
+        qsort(all, (size_t) passes, sizeof *all, mo_compare_i64);
         medians[i] = all[(passes - 1) / 2];
     }
 }
