@@ -206,7 +206,7 @@ static mo_status evaluate_op(mo_weights_store *c, int id,
                              mo_tensor_dense *values, int n, mo_error *err)
 {
     const mo_op *op = &c->graph->ops[id];
-    const mo_operator *known = op->type ? mo_operator_find(op->type) : NULL;
+    const mo_operator *known = op->kind;
     int n_in = input_count(c->graph, id);
     evaluation e = { calloc((size_t) n_in + 1, sizeof *e.in),
                      calloc((size_t) n_in + 1, sizeof *e.value),

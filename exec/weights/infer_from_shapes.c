@@ -167,8 +167,7 @@ static const struct {
  * consistent with the op's shapes. *is_axis: the port may be an axis at all. */
 static bool accepts_axis(const consumer *r, int port, int axis, bool *is_axis)
 {
-    const char *type = r->g->ops[r->op].type;
-    const mo_operator *known = type ? mo_operator_find(type) : NULL;
+    const mo_operator *known = r->g->ops[r->op].kind;
     size_t n = sizeof axes / sizeof *axes, i = 0;
     int rank;
 
@@ -390,10 +389,8 @@ static const struct {
     { "VariadicSplit", 2, fill_split_lengths },
 };
 
-static rule *find_rule(const char *type, int port)
+static rule *find_rule(const mo_operator *known, int port)
 {
-    const mo_operator *known = type ? mo_operator_find(type) : NULL;
-
     for (size_t i = 0; known && i < sizeof rules / sizeof *rules; i++)
         if (rules[i].port == port && strcmp(rules[i].type, known->name) == 0)
             return rules[i].rule;
@@ -425,7 +422,7 @@ static void consult_consumer(const mo_graph *g, const mo_edge *feed,
                              mo_tensor_dense *value, consumer_votes *o)
 {
     consumer r = make_consumer(g, feed, value);
-    rule *fill = find_rule(g->ops[feed->to].type, feed->dst_port);
+    rule *fill = find_rule(g->ops[feed->to].kind, feed->dst_port);
 
     if (!count_axis_votes(&r, feed->dst_port, o))
         o->settled = fill && fill(&r);

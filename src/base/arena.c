@@ -8,13 +8,13 @@
 #include "base/array.h"
 
 /*
- * Blocks in a list, the one being filled in front.  They double from small to
- * large, so that a tiny graph costs little and a big one few calls.  A request
- * too large to share a block gets one of its own, put behind the front one,
- * whose rest stays in use.
+ * A list of blocks, the one being filled in front. Block sizes double from
+ * small to large, so that a tiny graph costs little and a big one few calls. A
+ * request too large to share a block gets one of its own, inserted behind the
+ * front one, whose rest stays in use.
  *
- * Blocks come zeroed from calloc and no byte is handed out twice, so nothing
- * is ever cleared here.
+ * Blocks come zeroed from calloc and no byte is returned twice, so nothing is
+ * ever cleared here.
  */
 enum { FIRST_BLOCK = 64 * 1024, LAST_BLOCK = 4 * 1024 * 1024 };
 
@@ -98,7 +98,7 @@ static void *alloc_in_new_front(mo_arena *arena, size_t size)
 }
 
 /* alignment is a power of two. */
-static void *alloc(mo_arena *arena, size_t size, size_t alignment)
+static void *alloc_aligned(mo_arena *arena, size_t size, size_t alignment)
 {
     block *b = arena->front;
 
@@ -117,7 +117,7 @@ static void *alloc(mo_arena *arena, size_t size, size_t alignment)
 
 void *mo_arena_alloc(mo_arena *arena, size_t size)
 {
-    return alloc(arena, size, _Alignof(max_align_t));
+    return alloc_aligned(arena, size, _Alignof(max_align_t));
 }
 
 void *mo_arena_array(mo_arena *arena, size_t count, size_t size)
@@ -134,10 +134,10 @@ char *mo_arena_text(mo_arena *arena, const char *text, size_t length)
     size_t whole;
     char *copy;
 
-    /* Texts stand wall to wall: there are millions, and most are short. */
+    /* Texts are not aligned: there are millions, and most are short. */
     if (!mo_size_add(length, 1, &whole))
         return NULL;
-    copy = alloc(arena, whole, 1);
+    copy = alloc_aligned(arena, whole, 1);
     if (copy && length > 0)
         memcpy(copy, text, length);
     return copy;

@@ -20,8 +20,8 @@ mo_status mo_array_reserve(void **items, size_t *room, size_t need, size_t size,
     if (!mo_size_mul(want, size, &bytes))
         return mo_fail_memory(err);
 
-    /* *items is really an int * or whatever the caller has; all object
-     * pointers look alike here, but only a copy may say so. */
+    /* *items is an int * or another object pointer of the caller; only a copy
+     * of its bytes may be read as a void *. */
     memcpy(&old, items, sizeof old);
     grown = realloc(old, bytes);
     if (!grown)

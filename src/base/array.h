@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * array.h - growable arrays and sizes that do not wrap around.
+ * array.h - growable arrays and overflow-checked sizes.
  *
  * An array is a plain pointer with a count and a capacity next to it, so that
  * its users index it as usual:
@@ -8,6 +8,8 @@
  *     int *ids = NULL; size_t n = 0, room = 0;
  *     if (MO_ARRAY_GROW(ids, n, room, err) != MO_OK) ...
  *     ids[n++] = 7;
+ *
+ * The caller frees the array with free().
  */
 #ifndef MO_BASE_ARRAY_H
 #define MO_BASE_ARRAY_H
@@ -18,13 +20,13 @@
 
 #include "base/error.h"
 
-/* Makes room for at least need items of the given size in *items, which is
- * NULL or came from malloc.  Doubles, so that pushing is amortised O(1).  On
- * failure nothing has changed. */
+/* Reserves capacity for at least need items of size bytes in *items, which is
+ * NULL or came from malloc. Doubles, so that appending is amortised O(1).
+ * Returns MO_OK, or MO_E_MEMORY with everything unchanged. */
 mo_status mo_array_reserve(void **items, size_t *room, size_t need, size_t size,
                            mo_error *err);
 
-/* Room for one more behind the n that are there. */
+/* Reserves capacity for one item behind the n present. */
 #define MO_ARRAY_GROW(items, n, room, err)                                     \
     ((n) < (room) ? MO_OK                                                      \
                   : mo_array_reserve((void **) &(items), &(room), (n) + 1,     \

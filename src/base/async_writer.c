@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* One batch at a time lies between the two threads: the caller puts it there
- * when there is none, the pump takes it away when it is written. */
+/* A queue of one batch between two threads: the caller fills it when it is
+ * empty, the writer thread empties it when the batch is written. */
 struct mo_async_writer {
     pthread_t thread;
     pthread_mutex_t lock;
@@ -39,7 +39,7 @@ int mo_write_all(int fd, const char *data, size_t size)
     return 0;
 }
 
-static void *run(void *argument)
+static void *writer_thread(void *argument)
 {
     mo_async_writer *pump = argument;
 
@@ -64,9 +64,9 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Signals are for the threads that the program knows of, but for those that
- * writing raises. */
-static bool start(mo_async_writer *pump)
+/* The thread blocks all signals except those that writing raises: signals are
+ * for the threads that the program started itself. */
+static bool start_thread(mo_async_writer *pump)
 {
     sigset_t blocked, before;
     bool started;
@@ -75,7 +75,7 @@ static bool start(mo_async_writer *pump)
     sigdelset(&blocked, SIGPIPE);
     sigdelset(&blocked, SIGXFSZ);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    started = pthread_create(&pump->thread, NULL, run, pump) == 0;
+    started = pthread_create(&pump->thread, NULL, writer_thread, pump) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
@@ -93,7 +93,7 @@ mo_async_writer *mo_async_writer_new(mo_async_writer_fn *into, void *context)
     pump->context = context;
     pthread_mutex_init(&pump->lock, NULL);
     pthread_cond_init(&pump->changed, NULL);
-    if (!start(pump)) {
+    if (!start_thread(pump)) {
         pthread_cond_destroy(&pump->changed);
         pthread_mutex_destroy(&pump->lock);
         free(pump);

@@ -19,8 +19,8 @@
 
 struct mo_atomic_file {
     int fd;
-    char *name;      /* what messages call it */
-    char *path;      /* what is replaced in the end, links resolved */
+    char *name;      /* for messages */
+    char *path;      /* the file to replace, links resolved */
     char *temporary; /* NULL when written directly */
 };
 
@@ -50,7 +50,7 @@ static mo_atomic_file *new_target(const char *name, const char *path)
     return target;
 }
 
-/* How long the folder in front of path's last part is, with its slash. */
+/* Returns the length of the directory part of path, with its slash. */
 static size_t folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -58,7 +58,7 @@ static size_t folder_length(const char *path)
     return slash ? (size_t) (slash - path) + 1 : 0;
 }
 
-/* Replaces *path, a link, by what it points to. */
+/* Replaces *path, a symbolic link, by its target. */
 static bool follow_link(char **path, const char *to)
 {
     size_t folder = *to == '/' ? 0 : folder_length(*path);
@@ -73,8 +73,8 @@ static bool follow_link(char **path, const char *to)
     return true;
 }
 
-/* Unlike realpath this works for a link to a file yet to come, too. */
-static mo_status resolve(mo_atomic_file *target, mo_error *err)
+/* Unlike realpath this works for a link to a file that does not exist yet. */
+static mo_status resolve_links(mo_atomic_file *target, mo_error *err)
 {
     char to[PATH_MAX];
 
@@ -108,8 +108,8 @@ static void random_letters(char *letters, int try)
     letters[LETTERS] = '\0';
 }
 
-/* "folder/.name.moirai-", with room for the letters; a name close to the
- * longest the system allows is cut. */
+/* Returns "folder/.name.moirai-" with space for the random letters; a name
+ * close to the system's limit is truncated. The caller frees it. */
 static char *temporary_stem(const char *path)
 {
     static const char mark[] = ".moirai-";
@@ -124,9 +124,10 @@ static char *temporary_stem(const char *path)
     return stem;
 }
 
-/* Creates the temporary.  Nobody can put a link of theirs in its way: a name
- * that exists is not opened. */
-static mo_status create(mo_atomic_file *target, mode_t mode, mo_error *err)
+/* Creates the temporary with O_EXCL: a name that exists, such as a link of
+ * another user, is not opened. */
+static mo_status create_temporary(mo_atomic_file *target, mode_t mode,
+                                  mo_error *err)
 {
     char *stem = temporary_stem(target->path), *letters;
 
@@ -136,7 +137,8 @@ static mo_status create(mo_atomic_file *target, mode_t mode, mo_error *err)
     letters = stem + strlen(stem);
     for (int i = 0; i < MAX_TRIES; i++) {
         random_letters(letters, i);
-        /* Before it exists, so that no signal finds it unregistered. */
+        /* Registered before it exists, so that no signal finds it
+         * unregistered. */
         mo_cleanup_register(stem);
         target->fd = open(stem, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (target->fd >= 0)
@@ -149,9 +151,10 @@ static mo_status create(mo_atomic_file *target, mode_t mode, mo_error *err)
                          "cannot create a temporary file beside it");
 }
 
-/* The new file gets what the old one had.  Only root may give files away and
- * some file systems have no modes; then it stays narrower, which is safe. */
-static void inherit(int fd, const struct stat *old)
+/* Copies owner and mode of the old file. Only root may change owners and some
+ * file systems have no modes; then the new file stays more restricted, which
+ * is safe. */
+static void copy_owner_and_mode(int fd, const struct stat *old)
 {
     if (fchown(fd, old->st_uid, old->st_gid) != 0 &&
         fchown(fd, (uid_t) -1, old->st_gid) != 0)
@@ -167,17 +170,17 @@ static mo_status replace_file(mo_atomic_file *target, const struct stat *old,
 
     if (faccessat(AT_FDCWD, target->path, W_OK, AT_EACCESS) != 0)
         return mo_fail_errno(err, target->name, "cannot write");
-    status = resolve(target, err);
+    status = resolve_links(target, err);
     if (status == MO_OK)
-        status = create(target, old->st_mode & 0777, err);
+        status = create_temporary(target, old->st_mode & 0777, err);
     if (status == MO_OK)
-        inherit(target->fd, old);
+        copy_owner_and_mode(target->fd, old);
     return status;
 }
 
 static mo_status new_file(mo_atomic_file *target, mo_error *err)
 {
-    mo_status status = resolve(target, err);
+    mo_status status = resolve_links(target, err);
 
     if (status != MO_OK)
         return status;
@@ -185,7 +188,7 @@ static mo_status new_file(mo_atomic_file *target, mo_error *err)
         errno = *target->path ? EISDIR : ENOENT;
         return mo_fail_errno(err, target->name, "cannot create");
     }
-    return create(target, 0666, err);
+    return create_temporary(target, 0666, err);
 }
 
 static mo_status open_directly(mo_atomic_file *target, mo_error *err)
@@ -215,8 +218,8 @@ static mo_status open_path(mo_atomic_file *target, mo_error *err)
     return open_directly(target, err);
 }
 
-/* A copy, so that closing it tells whether all was written, and descriptor 1
- * is still there for whoever comes next. */
+/* Duplicates descriptor 1, so that closing the copy reports whether all was
+ * written and the descriptor itself stays open for later output. */
 static mo_status open_stdout(mo_atomic_file *target, mo_error *err)
 {
     target->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -249,7 +252,7 @@ int mo_atomic_file_fd(const mo_atomic_file *target)
     return target->fd;
 }
 
-/* errno or 0.  After EINTR the descriptor is closed all the same. */
+/* Returns errno or 0. After EINTR the descriptor is closed all the same. */
 static int close_fd(int fd)
 {
     return close(fd) == 0 || errno == EINTR ? 0 : errno;
@@ -263,8 +266,8 @@ static void remove_temporary(mo_atomic_file *target)
     }
 }
 
-/* No fsync: that would promise more than a result file needs, a life beyond
- * the power failure of the next seconds, and cost more than the writing. */
+/* No fsync: durability across a power failure in the next seconds is more than
+ * a result file needs, and costs more than the writing. */
 static int put_in_place(mo_atomic_file *target)
 {
     if (!target->temporary)

@@ -11,20 +11,20 @@
 
 enum { MAX_PATHS = 32 };
 
-/* Those that others send and that end a process, unless told otherwise.  What
- * a process brings upon itself (SIGSEGV) leaves all as it is, to be looked at.
- */
+/* Signals from outside that end a process by default. Signals that a process
+ * causes itself (SIGSEGV) leave the files for inspection. */
 static const int deadly[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU,
                               SIGALRM, SIGUSR1, SIGUSR2, SIGXFSZ, SIGPIPE };
 
 /*
- * A signal handler is given nothing but the signal, so what it needs can only
- * be global: the one exception to the rule against that.  It is touched by
- * lock-free exchanges alone, which threads and handlers may do at any moment.
+ * A signal handler gets nothing but the signal, so its data can only be
+ * global: the one exception to the rule against mutable globals. It is
+ * accessed by lock-free exchanges alone, which threads and handlers may do at
+ * any moment.
  */
 static _Atomic(const char *) paths[MAX_PATHS];
 
-/* A child that was forked off must not remove the files of its parent. */
+/* A forked child must not remove the files of its parent. */
 static _Atomic long owner;
 
 void mo_cleanup_run(void)
@@ -41,8 +41,8 @@ void mo_cleanup_run(void)
 static void remove_all(int signal_number)
 {
     mo_cleanup_run();
-    /* The handler was reset on entry: this time the signal does what it does
-     * by default, as soon as we return. */
+    /* The handler was reset on entry: this time the signal has its default
+     * effect, as soon as this function returns. */
     raise(signal_number);
 }
 
@@ -87,7 +87,8 @@ void mo_cleanup_ignore_write_signals(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Each in the wrong direction: to use it is an error, as if it were closed. */
+/* Each is opened in the wrong direction: using it is an error, as if it were
+ * closed. */
 void mo_cleanup_reserve_standard_fds(void)
 {
     for (int fd = 0; fd <= 2; fd++)

@@ -8,15 +8,15 @@ static bool is_repeated(const mo_option *option)
     return option->kind == MO_OPTION_COUNT || option->kind == MO_OPTION_LIST;
 }
 
-/* The choices as words: "lp|mps" becomes "lp mps". */
+/* Writes the choices as words: "lp|mps" becomes "lp mps". */
 static void put_words(mo_out *out, const char *choices)
 {
     for (; *choices; choices++)
         mo_out_char(out, *choices == '|' ? ' ' : *choices);
 }
 
-/* Text within single quotes.  The characters in escaped get a backslash; the
- * quote itself is written as the shell at hand wants it. */
+/* Writes text within single quotes. The characters in escaped get a backslash;
+ * the quote itself is written as the shell requires. */
 static void put_quoted(mo_out *out, const char *text, const char *escaped,
                        const char *quote)
 {
@@ -31,7 +31,7 @@ static void put_quoted(mo_out *out, const char *text, const char *escaped,
     }
 }
 
-/* The command's name as a shell function: "_moirai_info". */
+/* Writes the command's name as a shell function: "_moirai_info". */
 static void put_function(mo_out *out, const char *name)
 {
     mo_out_char(out, '_');
@@ -47,7 +47,7 @@ static void bash_names(mo_out *out, const mo_option *option,
     mo_out_printf(out, "--%s", option->name);
 }
 
-/* What completes the word behind an option. */
+/* Writes what completes the word behind an option. */
 static void bash_value(mo_out *out, const mo_option *option)
 {
     mo_out_text(out, "    ");
@@ -123,7 +123,7 @@ static void zsh_tail(mo_out *out, const mo_option *option)
 }
 
 /* One spec per name; the names of one option exclude each other, unless it may
- * be given many times. */
+ * be repeated. */
 static void zsh_option(mo_out *out, const mo_option *option)
 {
     bool takes_value = mo_option_takes_value(option);

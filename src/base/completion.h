@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * completion.h - what --completion prints: a script that teaches a shell the
- * options of a command.
+ * completion.h - shell completion scripts, printed by --completion, from a
+ * command's option table.
  */
 #ifndef MO_BASE_COMPLETION_H
 #define MO_BASE_COMPLETION_H
@@ -9,10 +9,10 @@
 #include "base/option.h"
 #include "base/out.h"
 
-/* The shells there are, in the form of an option's choices. */
+/* The supported shells, in the form of an option's choices. */
 #define MO_COMPLETION_SHELLS "bash|zsh|fish"
 
-/* shell is one of these. */
+/* Writes the script for shell, one of the above, to out. */
 void mo_completion_write(const mo_command *command, const char *shell,
                          mo_out *out);
 

@@ -22,8 +22,8 @@ static const mo_compress_backend *const ways[] = { &mo_compress_backend_gzip,
 
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* A name that is nothing but an ending, ".gz", asks for nothing. */
-static const mo_compress_backend *way_of(const char *path)
+/* A name that is nothing but a suffix, ".gz", selects no compression. */
+static const mo_compress_backend *backend_of(const char *path)
 {
     size_t length = strlen(path);
 
@@ -39,7 +39,7 @@ static const mo_compress_backend *way_of(const char *path)
 
 size_t mo_compress_stem(const char *path)
 {
-    const mo_compress_backend *way = way_of(path);
+    const mo_compress_backend *way = backend_of(path);
 
     return strlen(path) - (way ? strlen(way->ending) : 0);
 }
@@ -47,7 +47,7 @@ size_t mo_compress_stem(const char *path)
 mo_status mo_compress_new(const char *path, int fd, mo_compress **compress,
                           mo_error *err)
 {
-    const mo_compress_backend *way = way_of(path);
+    const mo_compress_backend *way = backend_of(path);
     mo_compress *c;
 
     *compress = NULL;
@@ -84,7 +84,8 @@ static int feed(mo_compress *c, const char *data, size_t size, bool last)
         io.out_left = ROOM;
         step = c->way->step(c->state, &io, last);
         if (step == MO_COMPRESS_BACKEND_FAILED)
-            return ENOMEM; /* all that can go wrong with room at hand */
+            return ENOMEM; /* the only possible failure while there is buffer
+                              space */
         failure = mo_write_all(c->fd, c->room, ROOM - io.out_left);
         if (failure)
             return failure;

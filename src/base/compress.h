@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compress.h - bytes made fewer on their way into a file whose name asks for
- * it: .gz or .zst.
+ * compress.h - compression of output files, selected by the suffix of the
+ * name: .gz or .zst.
  *
- * The same bytes in, the same bytes out, with the same version of the library:
- * no time and no name is written along.
+ * Deterministic for the same version of the library: neither time nor name is
+ * stored.
  */
 #ifndef MO_BASE_COMPRESS_H
 #define MO_BASE_COMPRESS_H
@@ -15,18 +15,20 @@
 
 typedef struct mo_compress mo_compress;
 
-/* *compress is NULL when the name of the path asks for nothing.  MO_E_SUPPORT
- * when it asks for what was not built in.  fd stays the caller's. */
+/* Sets *compress to NULL when the suffix selects no compression. Returns
+ * MO_E_SUPPORT when it selects one that was not built in. The caller frees
+ * *compress with mo_compress_free() and keeps ownership of fd. */
 mo_status mo_compress_new(const char *path, int fd, mo_compress **compress,
                           mo_error *err);
 
-/* Both return errno or 0; after a failure there is nothing to do but free. */
+/* Both return errno or 0; after a failure the only valid call is
+ * mo_compress_free(). */
 int mo_compress_write(mo_compress *compress, const char *data, size_t size);
 int mo_compress_end(mo_compress *compress);
 
 void mo_compress_free(mo_compress *compress); /* NULL is allowed */
 
-/* The name without an ending that asks for compression: its length. */
+/* Returns the length of path without a suffix of compression. */
 size_t mo_compress_stem(const char *path);
 
 #endif

@@ -10,7 +10,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-/* Of deflate's window bits: the largest window, in gzip's wrapping.  The header
+/* Window bits of deflate: the largest window, with a gzip header. The header
  * then has neither name nor time. */
 enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8 };
 

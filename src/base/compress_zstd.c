@@ -7,7 +7,8 @@
 
 #include <zstd.h>
 
-/* As the zstd program does it: its default level, a checksum at the end. */
+/* The settings of the zstd program: its default level, a checksum at the
+ * end. */
 static void *open_zstd(void)
 {
     ZSTD_CCtx *z = ZSTD_createCCtx();

@@ -7,10 +7,10 @@
 #define XXH_INLINE_ALL
 #include "third_party/xxhash.h"
 
-/* Most of what comes is a number or a short text, and a call for each would
- * take longer than hashing it: they are collected first. */
+/* Most items are a number or a short text, and a call of the hash for each
+ * would take longer than hashing it: they are buffered first. */
 struct mo_digest {
-    XXH3_state_t state; /* asks for 64-byte alignment */
+    XXH3_state_t state; /* requires 64-byte alignment */
     unsigned char waiting[1024];
     size_t n_waiting;
 };
@@ -31,7 +31,7 @@ void mo_digest_free(mo_digest *digest)
     free(digest);
 }
 
-static void flush(mo_digest *digest)
+static void flush_buffer(mo_digest *digest)
 {
     XXH3_64bits_update(&digest->state, digest->waiting, digest->n_waiting);
     digest->n_waiting = 0;
@@ -40,7 +40,7 @@ static void flush(mo_digest *digest)
 void mo_digest_bytes(mo_digest *digest, const void *data, size_t size)
 {
     if (size > sizeof digest->waiting - digest->n_waiting)
-        flush(digest);
+        flush_buffer(digest);
     if (size > sizeof digest->waiting) {
         XXH3_64bits_update(&digest->state, data, size);
     } else if (size > 0) {
@@ -62,7 +62,7 @@ void mo_digest_text(mo_digest *digest, const char *text)
     mo_digest_bytes(digest, text, length);
 }
 
-/* Lowest byte first, whatever the machine does. */
+/* Little endian on every machine. */
 static void add_bits(mo_digest *digest, uint64_t bits)
 {
     unsigned char bytes[8];
@@ -77,8 +77,7 @@ void mo_digest_int(mo_digest *digest, int64_t value)
     add_bits(digest, (uint64_t) value);
 }
 
-/* Where the machine has that order, too, an array is hashed as it lies there.
- */
+/* On a little-endian machine an array is hashed without conversion. */
 void mo_digest_ints(mo_digest *digest, const int64_t *values, size_t n)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

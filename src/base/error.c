@@ -9,11 +9,11 @@
 #include "base/utf8.h"
 
 /*
- * The message is put together beside the error and only then copied: its
- * arguments may point into the very error it goes to ("while ...: %s").
+ * The message is formatted in a separate buffer and then copied: its arguments
+ * may point into the error itself ("while ...: %s").
  */
-static void fill(mo_error *err, mo_status status, const char *file, int line,
-                 const char *format, va_list args)
+static void fill_error(mo_error *err, mo_status status, const char *file,
+                       int line, const char *format, va_list args)
 {
     char raw[2 * MO_ERROR_TEXT_SIZE];
 
@@ -31,7 +31,7 @@ mo_status mo_fail(mo_error *err, mo_status status, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    fill(err, status, NULL, 0, format, args);
+    fill_error(err, status, NULL, 0, format, args);
     va_end(args);
     return status;
 }
@@ -42,7 +42,7 @@ mo_status mo_fail_at(mo_error *err, mo_status status, const char *file,
     va_list args;
 
     va_start(args, format);
-    fill(err, status, file, line, format, args);
+    fill_error(err, status, file, line, format, args);
     va_end(args);
     return status;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * error.h - how a call says that it failed, and why.
+ * error.h - status codes and error reports.
  *
  * Every function that can fail returns a mo_status and takes a mo_error as its
- * last argument.  The error lives on the caller's stack; whoever detects the
- * failure fills it, everybody above passes it on, and only the commands print
- * it.  A NULL error is allowed: then only the status comes back.
+ * last argument. The caller allocates the error, mostly on its stack; the
+ * function that detects the failure fills it, functions in between pass it on,
+ * and only the commands print it. A NULL error is allowed: then only the
+ * status is returned.
  *
- * What a file, a solver, a GPU or a user can cause is a status.  A broken
- * promise of our own is an assert.
+ * What a file, a solver, a GPU or a user can cause is a status. A broken
+ * invariant of this program is an assert.
  */
 #ifndef MO_BASE_ERROR_H
 #define MO_BASE_ERROR_H
@@ -17,22 +18,22 @@
 
 typedef enum mo_status {
     MO_OK = 0,
-    MO_E_MEMORY, /* the machine has no more memory                         */
+    MO_E_MEMORY, /* memory is exhausted */
     MO_E_IO,     /* a file could not be opened, read, written or renamed   */
-    MO_E_SYNTAX, /* a file is not what its format says: broken XML, ...    */
+    MO_E_SYNTAX, /* a file violates its format: broken XML, ... */
     MO_E_INPUT,  /* well-formed, but wrong: a cycle, a negative size, ...  */
-    MO_E_LIMIT,  /* larger than we are willing to read                     */
-    MO_E_USAGE,  /* the command line asks for something that does not exist */
-    MO_E_SUPPORT /* understood, but this build or version cannot do it     */
+    MO_E_LIMIT,  /* larger than the accepted limit */
+    MO_E_USAGE,  /* the command line names something that does not exist */
+    MO_E_SUPPORT /* understood, but not supported by this build or version */
 } mo_status;
 
 enum { MO_ERROR_FILE_SIZE = 512, MO_ERROR_TEXT_SIZE = 1024 };
 
 typedef struct mo_error {
     mo_status status;
-    int line;                      /* 0 when no line is to blame */
-    char file[MO_ERROR_FILE_SIZE]; /* "" when no file is to blame */
-    char text[MO_ERROR_TEXT_SIZE]; /* what, and what to do; one line */
+    int line;                      /* 0: unknown */
+    char file[MO_ERROR_FILE_SIZE]; /* "": no file */
+    char text[MO_ERROR_TEXT_SIZE]; /* cause and remedy; one line */
 } mo_error;
 
 #if defined(__GNUC__)
@@ -41,27 +42,28 @@ typedef struct mo_error {
 #define MO_PRINTF(at, first)
 #endif
 
-/* Fills err and returns status, so that a failure is one statement:
- * return mo_fail(err, MO_E_INPUT, "device '%s' has no memory", id);
- * Control characters in the text are made visible, so it stays one line. */
+/* Fills err and returns status, so that a failure is one statement: return
+ * mo_fail(err, MO_E_INPUT, "device '%s' has no memory", id); Control
+ * characters in the text are escaped, so it stays one line. */
 mo_status mo_fail(mo_error *err, mo_status status, const char *format, ...)
     MO_PRINTF(3, 4);
 
-/* The same, with the place in a file.  A line of 0 names the file alone. */
+/* The same, with a place in a file. A line of 0 names the file alone. */
 mo_status mo_fail_at(mo_error *err, mo_status status, const char *file,
                      int line, const char *format, ...) MO_PRINTF(5, 6);
 
-/* The same for a failed system call: appends what errno says. */
+/* The same for a failed system call: appends the text of errno. */
 mo_status mo_fail_errno(mo_error *err, const char *file, const char *doing);
 
 mo_status mo_fail_memory(mo_error *err);
 
-/* Puts the place into an error that has none yet (a detector deep down may not
- * know which file it works on).  Returns err->status, or MO_E_INPUT when err is
- * NULL and cannot say. */
+/* Sets the place of an error that has none yet (the detecting function may not
+ * know the file it works on). Returns err->status, or MO_E_INPUT when err is
+ * NULL. */
 mo_status mo_error_set_location(mo_error *err, const char *file, int line);
 
-/* Writes "file:line: text", "file: text" or "text" into buffer; returns it. */
+/* Writes "file:line: text", "file: text" or "text" into buffer, which the
+ * caller allocates; returns buffer. */
 const char *mo_error_format(const mo_error *err, char *buffer, size_t size);
 
 #endif

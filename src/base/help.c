@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The left column is as wide as its longest entry, up to MAX_LEFT; an entry
- * beyond that has its help on the next line. */
+/* The left column is as wide as its longest entry, up to MAX_LEFT; the help of
+ * a longer entry starts on the next line. */
 enum { COLUMNS = 80, MAX_LEFT = 30, LEFT_SIZE = 128 };
 
 /* "  -o, --output=FILE" */

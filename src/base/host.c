@@ -12,8 +12,8 @@
 
 enum { LINE_SIZE = 256, BYTES_PER_KIB = 1024 };
 
-/* The number in a file of one; "max" and what is absent are no limit. */
-static int64_t number_in(const char *path)
+/* Returns the number in a file; "max" and an absent file are INT64_MAX. */
+static int64_t read_number(const char *path)
 {
     FILE *file = fopen(path, "re");
     int64_t number;
@@ -26,8 +26,8 @@ static int64_t number_in(const char *path)
     return number;
 }
 
-/* Linux tells what could be freed for us, too. */
-static int64_t available(void)
+/* MemAvailable of Linux includes memory that can be reclaimed. */
+static int64_t available_bytes(void)
 {
     FILE *file = fopen("/proc/meminfo", "re");
     char line[LINE_SIZE];
@@ -43,11 +43,11 @@ static int64_t available(void)
     return (int64_t) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 }
 
-/* In use are pages of files, too, which could be given back: this is on the
- * safe side. */
-static int64_t left_of(const char *limit, const char *used)
+/* The used amount includes reclaimable file pages, so the result is
+ * conservative. */
+static int64_t remaining_bytes(const char *limit, const char *used)
 {
-    int64_t most = number_in(limit), now = number_in(used);
+    int64_t most = read_number(limit), now = read_number(used);
 
     if (most == INT64_MAX || now == INT64_MAX)
         return INT64_MAX;
@@ -61,14 +61,15 @@ static int64_t least(int64_t a, int64_t b)
 
 int64_t mo_host_available_memory_bytes(void)
 {
-    int64_t bytes = available();
+    int64_t bytes = available_bytes();
 
     if (bytes <= 0)
         bytes = INT64_MAX;
-    bytes = least(bytes, left_of("/sys/fs/cgroup/memory.max",
-                                 "/sys/fs/cgroup/memory.current"));
-    return least(bytes, left_of("/sys/fs/cgroup/memory/memory.limit_in_bytes",
-                                "/sys/fs/cgroup/memory/memory.usage_in_bytes"));
+    bytes = least(bytes, remaining_bytes("/sys/fs/cgroup/memory.max",
+                                         "/sys/fs/cgroup/memory.current"));
+    return least(
+        bytes, remaining_bytes("/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                               "/sys/fs/cgroup/memory/memory.usage_in_bytes"));
 }
 
 int64_t mo_host_memory_limit_bytes(void)
@@ -76,9 +77,9 @@ int64_t mo_host_memory_limit_bytes(void)
     int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     int64_t bytes = pages > 0 && size > 0 ? pages * size : INT64_MAX;
 
-    bytes = least(bytes, number_in("/sys/fs/cgroup/memory.max"));
+    bytes = least(bytes, read_number("/sys/fs/cgroup/memory.max"));
     return least(bytes,
-                 number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+                 read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
 }
 
 int mo_host_cpu_count(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * machine.h - what this process may still use of its machine.
+ * host.h - resources of this machine that the process may use: memory and
+ * processors.
  */
 #ifndef MO_BASE_HOST_H
 #define MO_BASE_HOST_H
@@ -8,29 +9,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes of memory that could be had now: what the machine has left, or the
- * limit of our control group, whichever is less.  INT64_MAX: nobody says. */
+/* Returns the memory in bytes that is available now: that of the machine, or
+ * the remaining limit of the control group (cgroup), whichever is less.
+ * INT64_MAX: unknown. */
 int64_t mo_host_available_memory_bytes(void);
 
-/* Bytes of memory that this process may have of its machine when nobody else
- * wants any: always the same.  INT64_MAX: nobody says. */
+/* Returns the memory in bytes that this process may use on an otherwise idle
+ * machine: constant. INT64_MAX: unknown. */
 int64_t mo_host_memory_limit_bytes(void);
 
-/* How many processors it has, whether or not we may use them all. */
+/* Returns the number of processors of the machine, whether or not this process
+ * may use them all. */
 int mo_host_cpu_count(void);
 
-/* Processes of this run on this machine, by what the launcher says; at least
- * 1. */
+/* Returns the number of processes of this run on this machine, from the
+ * environment of the launcher; at least 1. */
 int mo_host_local_processes(void);
 
-/* May this process use the processor of that number? */
+/* Returns whether the affinity mask of this process includes the processor. */
 bool mo_host_cpu_is_allowed(int processor);
 
 /*
- * The last thing a command does that is linked with OpenBLAS.  Where memory is
- * limited, a thread of that library may look for some forever, and its
- * destructor wait for the thread: then the process ends here, without
- * destructors.
+ * Ends a command that is linked with OpenBLAS. Where memory is limited, a
+ * thread of that library may retry an allocation forever, and its destructor
+ * wait for the thread: then this function ends the process without
+ * destructors. Otherwise it returns.
  */
 void mo_host_exit(int code);
 

@@ -12,11 +12,11 @@
 #include "base/digest.h"
 
 /*
- * Open addressing with linear probing.  A slot keeps 32 bits of its text's
- * hash: they decide nearly every comparison without touching the text, and
- * growing needs nothing else.
+ * Hash table with open addressing and linear probing. A slot keeps 32 bits of
+ * its text's hash: they decide nearly every comparison without reading the
+ * text, and growing needs nothing else.
  *
- *     slots    hash number+1        entries   (in order of first sight)
+ *     slots    hash number+1        entries   (in order of insertion)
  *            | 9f01      2 | --------.  0: "conv1"
  *            |    -      0 |          `-> 1: "relu1"
  *            | 4c77      1 |
@@ -76,9 +76,9 @@ static bool is_entry(const entry *e, const char *text, size_t length)
     return e->length == length && memcmp(e->text, text, length) == 0;
 }
 
-/* The slot that holds text, or the empty one where it belongs. */
-static slot *seek(const mo_intern *table, uint32_t hash, const char *text,
-                  size_t length)
+/* Returns the slot that holds text, or the empty one where it belongs. */
+static slot *find_slot(const mo_intern *table, uint32_t hash, const char *text,
+                       size_t length)
 {
     size_t mask = table->n_slots - 1, at = hash & mask;
 
@@ -93,7 +93,7 @@ static slot *seek(const mo_intern *table, uint32_t hash, const char *text,
     }
 }
 
-static mo_status grow(mo_intern *table, mo_error *err)
+static mo_status grow_table(mo_intern *table, mo_error *err)
 {
     size_t n = table->n_slots * 2, mask = n - 1;
     slot *slots = calloc(n, sizeof *slots);
@@ -140,15 +140,15 @@ mo_status mo_intern_put(mo_intern *table, const char *text, size_t length,
                         int *number, mo_error *err)
 {
     uint32_t hash = hash_of(text, length);
-    slot *s = seek(table, hash, text, length);
+    slot *s = find_slot(table, hash, text, length);
     mo_status status = MO_OK;
 
     if (s->number_plus_1 == 0) {
         if (table->count >= table->n_slots / 4 * 3) {
-            status = grow(table, err);
+            status = grow_table(table, err);
             if (status != MO_OK)
                 return status;
-            s = seek(table, hash, text, length);
+            s = find_slot(table, hash, text, length);
         }
         status = mo_intern_append(table, text, length, number, err);
         if (status != MO_OK)
@@ -161,7 +161,7 @@ mo_status mo_intern_put(mo_intern *table, const char *text, size_t length,
 
 int mo_intern_find(const mo_intern *table, const char *text, size_t length)
 {
-    const slot *s = seek(table, hash_of(text, length), text, length);
+    const slot *s = find_slot(table, hash_of(text, length), text, length);
 
     return s->number_plus_1 == 0 ? -1 : (int) (s->number_plus_1 - 1);
 }

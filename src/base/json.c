@@ -9,9 +9,8 @@
 enum { MAX_DEPTH = 32 };
 
 /*
- * One recursive descent over the grammar, bounded by MAX_DEPTH.  It is used to
- * check a text and, once that is done, to step over its values: both look at
- * every byte once.
+ * Recursive-descent parser, bounded by MAX_DEPTH. It serves to check a text
+ * and, once that is done, to skip values: both read every byte once.
  */
 typedef struct cursor {
     const char *at, *end;
@@ -34,7 +33,7 @@ static bool take(cursor *c, char wanted)
 }
 
 /* The same with white space on both sides. */
-static bool take_mark(cursor *c, char wanted)
+static bool take_delimiter(cursor *c, char wanted)
 {
     skip_space(c);
     if (!take(c, wanted))
@@ -85,7 +84,7 @@ static int hex_digit(char digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* The four digits behind \u. */
+/* Reads the four digits behind \u. */
 static bool take_hex(cursor *c, uint32_t *code)
 {
     *code = 0;
@@ -101,8 +100,8 @@ static bool take_hex(cursor *c, uint32_t *code)
     return true;
 }
 
-/* The second half of a surrogate pair, if one follows; else U+FFFD, for a half
- * alone is no character. */
+/* Reads the second half of a surrogate pair, if one follows; else returns
+ * U+FFFD, for an unpaired surrogate is no character. */
 static uint32_t take_low_surrogate(cursor *c, uint32_t high)
 {
     cursor ahead = *c;
@@ -115,7 +114,7 @@ static uint32_t take_low_surrogate(cursor *c, uint32_t high)
     return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* What stands behind a backslash. */
+/* Reads the rest of an escape behind the backslash. */
 static bool take_escape(cursor *c, uint32_t *code)
 {
     static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -137,7 +136,7 @@ static bool take_escape(cursor *c, uint32_t *code)
     return true;
 }
 
-/* One character of a string, which is not its closing quote. */
+/* Reads one character of a string, which is not its closing quote. */
 static bool take_character(cursor *c, uint32_t *code)
 {
     size_t n;
@@ -165,10 +164,10 @@ static bool skip_string(cursor *c)
 
 static bool skip_member(cursor *c, int depth)
 {
-    return skip_string(c) && take_mark(c, ':') && skip_value(c, depth);
+    return skip_string(c) && take_delimiter(c, ':') && skip_value(c, depth);
 }
 
-/* Behind the opening bracket: items up to the closing one. */
+/* Skips the items behind the opening bracket, and the closing one. */
 static bool skip_items(cursor *c, char close, int depth,
                        bool (*skip_item)(cursor *, int))
 {
@@ -178,7 +177,7 @@ static bool skip_items(cursor *c, char close, int depth,
     do {
         if (!skip_item(c, depth))
             return false;
-    } while (take_mark(c, ','));
+    } while (take_delimiter(c, ','));
     return take(c, close);
 }
 
@@ -221,13 +220,13 @@ bool mo_json_is_text_array(const char *text, size_t length)
 {
     cursor c = { text, text + length };
 
-    if (!take_mark(&c, '['))
+    if (!take_delimiter(&c, '['))
         return false;
     do {
         if (!skip_string(&c))
             return false;
-    } while (take_mark(&c, ','));
-    return take_mark(&c, ']') && c.at == c.end;
+    } while (take_delimiter(&c, ','));
+    return take_delimiter(&c, ']') && c.at == c.end;
 }
 
 static char lower(char c)
@@ -235,8 +234,8 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
 }
 
-/* Steps over a string; does it spell wanted, once its escapes are resolved?
- * Any case will do when told so. */
+/* Skips a string; returns whether it equals wanted once its escapes are
+ * resolved, with any_case without regard to case. */
 static bool skip_if_spelled(cursor *c, const char *wanted, bool any_case)
 {
     bool same = true;
@@ -264,13 +263,13 @@ const char *mo_json_find(const char *text, const char *key, size_t *length)
     cursor c = { text, text + strlen(text) };
     const char *found = NULL;
 
-    if (!take_mark(&c, '{'))
+    if (!take_delimiter(&c, '{'))
         return NULL;
     while (c.at < c.end && *c.at == '"') {
         bool wanted = skip_if_spelled(&c, key, false);
         const char *value;
 
-        if (!take_mark(&c, ':'))
+        if (!take_delimiter(&c, ':'))
             return NULL;
         value = c.at;
         if (!skip_value(&c, 1))
@@ -279,7 +278,7 @@ const char *mo_json_find(const char *text, const char *key, size_t *length)
             found = value;
             *length = (size_t) (c.at - value);
         }
-        take_mark(&c, ',');
+        take_delimiter(&c, ',');
     }
     return found;
 }
@@ -288,14 +287,14 @@ bool mo_json_next(const char **at, mo_json_member *member)
 {
     cursor c = { *at, *at + strlen(*at) };
 
-    if ((!take_mark(&c, '{') && !take_mark(&c, ',')) || c.at == c.end ||
-        *c.at != '"')
+    if ((!take_delimiter(&c, '{') && !take_delimiter(&c, ',')) ||
+        c.at == c.end || *c.at != '"')
         return false;
     member->key = c.at + 1;
     if (!skip_string(&c))
         return false;
     member->key_length = (size_t) (c.at - member->key) - 1;
-    if (!take_mark(&c, ':'))
+    if (!take_delimiter(&c, ':'))
         return false;
     member->value = c.at;
     if (!skip_value(&c, 1))
@@ -305,8 +304,8 @@ bool mo_json_next(const char **at, mo_json_member *member)
     return true;
 }
 
-/* The inside of "..." or [...]; anything else as it is. */
-static cursor unwrapped(const char *value, size_t length)
+/* Returns the inside of "..." or [...]; anything else unchanged. */
+static cursor strip_delimiters(const char *value, size_t length)
 {
     cursor c = { value, value + length };
 
@@ -327,7 +326,7 @@ int mo_json_ints(const char *text, const char *key, int64_t *values, int max)
 
     if (!value)
         return -1;
-    c = unwrapped(value, length);
+    c = strip_delimiters(value, length);
     if (c.at == c.end)
         return 0;
     for (;;) {
@@ -346,7 +345,7 @@ int mo_json_ints(const char *text, const char *key, int64_t *values, int max)
     }
 }
 
-/* Is it word or digit, bare or as a text? */
+/* Returns whether the value is word or digit, bare or as a string. */
 static bool is_either(const char *value, size_t length, const char *word,
                       char digit)
 {

@@ -9,14 +9,15 @@
 #include <string.h>
 
 /*
- * Both fast ways rest on one fact.  Integers up to 2^53 and powers of ten up
- * to 10^22 are doubles without rounding, and IEEE rounds a single
- * multiplication or division correctly.  So m * 10^e and m / 10^e are the
- * double nearest to that decimal, for any such m and e.  (Not where the
- * processor computes with more digits than it stores, hence EXACT.)
+ * Both fast paths rest on one fact. Integers up to 2^53 and powers of ten up
+ * to 10^22 are doubles without rounding, and IEEE 754 rounds a single
+ * multiplication or division correctly. So m * 10^e and m / 10^e are the
+ * double nearest to that decimal, for any such m and e. (Not where the
+ * processor computes with more digits than it stores, hence EXACT.) The idea
+ * is Clinger's (1990).
  *
- * Longer ones go through strtod and printf, with no decimal point in between,
- * so that nobody's locale matters.
+ * Longer numbers go through strtod and printf, without a decimal point in the
+ * text, so that the locale does not matter.
  */
 enum { EXACT = FLT_EVAL_METHOD == 0, MAX_POWER = 22 };
 
@@ -34,9 +35,10 @@ static const double powers[MAX_POWER + 1] = {
  */
 enum { MAX_DIGITS = 800 };
 
-/* The double nearest to 0.d1d2...dn * 10^scale; infinite when too large.
- * digits has room for the exponent that is put behind them. */
-static double nearest(char digits[MAX_DIGITS + 32], size_t n, int64_t scale)
+/* Returns the double nearest to 0.d1d2...dn * 10^scale; infinite when too
+ * large. digits has space for the exponent that is appended. */
+static double nearest_double(char digits[MAX_DIGITS + 32], size_t n,
+                             int64_t scale)
 {
     int64_t exponent = scale - (int64_t) n;
 
@@ -64,7 +66,7 @@ static size_t count_digits(uint64_t value)
     }
 }
 
-/* Two digits at a time, the last ones first. */
+/* Two digits per step, the last ones first. */
 static size_t write_digits(char *text, uint64_t value)
 {
     static const char pairs[] = "00010203040506070809101112131415161718192021"
@@ -102,8 +104,8 @@ typedef struct decimal {
     int64_t scale;
 } decimal;
 
-/* Finds a decimal of at most 15 digits that is value, if there is one.  Up to
- * there the product is off by less than a half, so rounding finds it. */
+/* Finds a decimal of at most 15 digits that equals value, if there is one. Up
+ * to 15 digits the product is off by less than a half, so rounding finds it. */
 static bool short_decimal(decimal *d, double value)
 {
     for (int k = 1; EXACT && k <= MAX_POWER; k++) {
@@ -122,7 +124,7 @@ static bool short_decimal(decimal *d, double value)
     return false;
 }
 
-/* The decimal of so many digits that is closest to value. */
+/* The decimal of n digits that is closest to value. */
 static void closest_decimal(decimal *d, double value, size_t n)
 {
     char text[64];
@@ -138,7 +140,7 @@ static void closest_decimal(decimal *d, double value, size_t n)
 
 /* The next larger decimal with as many digits; false when a digit would be
  * added. */
-static bool step_up(decimal *d)
+static bool increment_decimal(decimal *d)
 {
     size_t i = d->n;
 
@@ -152,7 +154,7 @@ static bool step_up(decimal *d)
 
 static bool reads_back(decimal *d, double value)
 {
-    return nearest(d->digits, d->n, d->scale) == value;
+    return nearest_double(d->digits, d->n, d->scale) == value;
 }
 
 static bool is_power_of_two(double value)
@@ -163,11 +165,11 @@ static bool is_power_of_two(double value)
 }
 
 /*
- * The fewest digits that read back.  A normal double that is a decimal of up
- * to 15 digits is printed as that one with 15, so there is no need to try
- * fewer.  At a power of two the gap to the next double above is twice that
- * below, so the closest decimal may belong to the double below while the one
- * above it is ours.
+ * The fewest digits that read back to the same double. A normal double that is
+ * a decimal of up to 15 digits is printed as that one with 15, so there is no
+ * need to try fewer. At a power of two the gap to the next double above is
+ * twice that below, so the closest decimal may belong to the double below
+ * while the one above it reads back correctly.
  */
 static void shortest_decimal(decimal *d, double value)
 {
@@ -176,7 +178,7 @@ static void shortest_decimal(decimal *d, double value)
     for (size_t n = isnormal(value) ? DBL_DIG : 1; n <= 17; n++) {
         closest_decimal(d, value, n);
         if (reads_back(d, value) ||
-            (lopsided && step_up(d) && reads_back(d, value)))
+            (lopsided && increment_decimal(d) && reads_back(d, value)))
             break;
     }
     while (d->n > 1 && d->digits[d->n - 1] == '0')
@@ -206,7 +208,7 @@ static size_t write_scientific(char *text, const decimal *d)
     return at + mo_number_write_int(text + at, d->scale - 1);
 }
 
-/* Where the point goes is as ECMAScript has it, and with it RFC 8785. */
+/* The position of the point follows ECMAScript and RFC 8785. */
 static size_t write_decimal(char *text, const decimal *d)
 {
     int64_t n = (int64_t) d->n, scale = d->scale;
@@ -260,7 +262,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* What is being read: the rest of the text, its white space gone. */
+/* The rest of the text to parse, without white space around it. */
 typedef struct cursor {
     const char *at, *end;
 } cursor;
@@ -319,14 +321,14 @@ mo_number_fault mo_number_read_int(const char *text, size_t length,
 /* A decimal while it is scanned: 0.d1d2... * 10^scale, where head is the number
  * made of the first n_head of these digits. */
 typedef struct scan {
-    const char *digits, *digits_end; /* with the point among them */
+    const char *digits, *digits_end; /* including the point */
     uint64_t head;
     int n_head;
     bool whole; /* no digit but 0 is beyond head */
     int64_t scale;
 } scan;
 
-enum { MAX_HEAD = 19 }; /* so many digits fit into 64 bits */
+enum { MAX_HEAD = 19 }; /* 19 digits fit into 64 bits */
 
 static void scan_digit(scan *s, char c, bool behind_point)
 {
@@ -398,7 +400,7 @@ static double slow_value(const scan *s)
     }
     if (rest)
         digits[n++] = '1';
-    return nearest(digits, n, s->scale);
+    return nearest_double(digits, n, s->scale);
 }
 
 static double value_of(const scan *s)

@@ -13,7 +13,8 @@
 #include "base/help.h"
 #include "base/number.h"
 
-/* Those that every command has.  They have nowhere to go: they are answered. */
+/* Options of every command. They have no destination: the parser executes
+ * them. */
 static const mo_option standard[] = {
     { .name = "help", .help = "print this help and exit" },
     { .name = "version", .help = "print the version and what was built in" },
@@ -26,15 +27,16 @@ static const mo_option standard[] = {
 
 enum { N_STANDARD = sizeof standard / sizeof *standard };
 
-/* The command line on its way through. */
-typedef struct parser {
+/* State of the command line parser. */
+typedef struct option_parser {
     const mo_command *command;
     int argc, next;
     char **argv;
-    size_t n_operands;      /* they stand from argv[1] on */
-    const mo_option *asked; /* the standard option to answer, if any */
+    size_t n_operands; /* they are argv[1] and following */
+    const mo_option
+        *standard_option; /* the standard option to execute, or NULL */
     const char *asked_value;
-} parser;
+} option_parser;
 
 const mo_option *mo_option_at(const mo_command *command, size_t i)
 {
@@ -155,7 +157,7 @@ static mo_status store(const mo_option *option, const char *value,
     return MO_E_USAGE;
 }
 
-/* Is value one of "lp|mps"? */
+/* Returns whether value is one of "lp|mps". */
 static bool is_choice(const char *choices, const char *value)
 {
     size_t length = strlen(value);
@@ -171,7 +173,7 @@ static bool is_choice(const char *choices, const char *value)
     }
 }
 
-static mo_status take_option(parser *p, const mo_option *option,
+static mo_status take_option(option_parser *p, const mo_option *option,
                              const char *value, mo_error *err)
 {
     if (option->choices && !is_choice(option->choices, value))
@@ -183,15 +185,16 @@ static mo_status take_option(parser *p, const mo_option *option,
                        "option '--%s' needs the name of a file, not ''",
                        option->name);
     if (!option->to) {
-        p->asked = option;
+        p->standard_option = option;
         p->asked_value = value;
         return MO_OK;
     }
     return store(option, value, err);
 }
 
-/* The value of an option that needs one: attached to it, or the next word. */
-static mo_status need_value(parser *p, const mo_option *option,
+/* Returns the value of an option that needs one: attached to it, or the next
+ * word. */
+static mo_status need_value(option_parser *p, const mo_option *option,
                             const char **value, mo_error *err)
 {
     if (*value)
@@ -203,9 +206,9 @@ static mo_status need_value(parser *p, const mo_option *option,
     return MO_OK;
 }
 
-/* How many letters have to be added, dropped or changed to make b out of a;
- * MAX_NAME or more when they are longer than any option. */
-static size_t distance(const char *a, size_t n, const char *b)
+/* Levenshtein distance: the number of letters to add, drop or change to turn a
+ * into b; MAX_NAME or more when they are longer than any option. */
+static size_t edit_distance(const char *a, size_t n, const char *b)
 {
     enum { MAX_NAME = 40 };
     size_t row[MAX_NAME], m = strlen(b);
@@ -229,15 +232,15 @@ static size_t distance(const char *a, size_t n, const char *b)
     return row[m];
 }
 
-static mo_status unknown_name(const parser *p, const char *name, size_t length,
-                              mo_error *err)
+static mo_status unknown_name(const option_parser *p, const char *name,
+                              size_t length, mo_error *err)
 {
     const mo_option *option;
     const char *nearest = NULL;
     size_t least = 3;
 
     for (size_t i = 0; (option = mo_option_at(p->command, i)); i++) {
-        size_t d = distance(name, length, option->name);
+        size_t d = edit_distance(name, length, option->name);
 
         if (d < least && d < length) {
             least = d;
@@ -252,7 +255,7 @@ static mo_status unknown_name(const parser *p, const char *name, size_t length,
                    name);
 }
 
-static const mo_option *find_name(const parser *p, const char *name,
+static const mo_option *find_name(const option_parser *p, const char *name,
                                   size_t length)
 {
     const mo_option *option;
@@ -264,7 +267,7 @@ static const mo_option *find_name(const parser *p, const char *name,
     return NULL;
 }
 
-static const mo_option *find_letter(const parser *p, char letter)
+static const mo_option *find_letter(const option_parser *p, char letter)
 {
     const mo_option *option;
 
@@ -274,8 +277,9 @@ static const mo_option *find_letter(const parser *p, char letter)
     return NULL;
 }
 
-/* --name, --name VALUE or --name=VALUE; word is what follows the dashes. */
-static mo_status take_long(parser *p, const char *word, mo_error *err)
+/* Parses --name, --name VALUE or --name=VALUE; word is the text behind the
+ * dashes. */
+static mo_status take_long(option_parser *p, const char *word, mo_error *err)
 {
     size_t length = strcspn(word, "=");
     const char *value = word[length] ? word + length + 1 : NULL;
@@ -296,8 +300,10 @@ static mo_status take_long(parser *p, const char *word, mo_error *err)
     return take_option(p, option, value, err);
 }
 
-/* -q, -qv, -o VALUE, -oVALUE or -qoVALUE; letters is what follows the dash. */
-static mo_status take_letters(parser *p, const char *letters, mo_error *err)
+/* Parses -q, -qv, -o VALUE, -oVALUE or -qoVALUE; letters is the text behind
+ * the dash. */
+static mo_status take_letters(option_parser *p, const char *letters,
+                              mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -321,9 +327,9 @@ static mo_status take_letters(parser *p, const char *letters, mo_error *err)
     return status;
 }
 
-/* Moves the word just read to the operands in front.  What stood there was
- * read before. */
-static mo_status take_operand(parser *p, mo_error *err)
+/* Moves the word just read to the operands in front; the words there were read
+ * before. */
+static mo_status take_operand(option_parser *p, mo_error *err)
 {
     char **front = &p->argv[1 + p->n_operands++];
     char *word = p->argv[p->next - 1];
@@ -336,12 +342,12 @@ static mo_status take_operand(parser *p, mo_error *err)
     return MO_OK;
 }
 
-static mo_status take_words(parser *p, mo_error *err)
+static mo_status take_words(option_parser *p, mo_error *err)
 {
     bool only_operands = false;
     mo_status status = MO_OK;
 
-    while (p->next < p->argc && status == MO_OK && !p->asked) {
+    while (p->next < p->argc && status == MO_OK && !p->standard_option) {
         const char *word = p->argv[p->next++];
 
         if (only_operands || word[0] != '-' || word[1] == '\0')
@@ -356,7 +362,7 @@ static mo_status take_words(parser *p, mo_error *err)
     return status;
 }
 
-static mo_status count_operands(const parser *p, mo_error *err)
+static mo_status count_operands(const option_parser *p, mo_error *err)
 {
     if (p->n_operands < p->command->min_operands)
         return mo_fail(err, MO_E_USAGE, "an operand is missing: %s %s",
@@ -367,16 +373,16 @@ static mo_status count_operands(const parser *p, mo_error *err)
     return MO_OK;
 }
 
-static int answer(const parser *p, mo_error *err)
+static int answer(const option_parser *p, mo_error *err)
 {
     mo_out *out;
     mo_status status = mo_out_open("-", &out, err);
 
     if (status != MO_OK)
         return mo_command_fail(p->command, err);
-    if (p->asked == &standard[0])
+    if (p->standard_option == &standard[0])
         mo_help_write(p->command, out);
-    else if (p->asked == &standard[1])
+    else if (p->standard_option == &standard[1])
         mo_help_version(p->command, out);
     else
         mo_completion_write(p->command, p->asked_value, out);
@@ -387,11 +393,13 @@ static int answer(const parser *p, mo_error *err)
 int mo_option_parse(const mo_command *command, int argc, char **argv,
                     char ***operands, size_t *n_operands)
 {
-    parser p = { .command = command, .argc = argc, .argv = argv, .next = 1 };
+    option_parser p = {
+        .command = command, .argc = argc, .argv = argv, .next = 1
+    };
     mo_error err = { 0 };
     mo_status status = take_words(&p, &err);
 
-    if (status == MO_OK && p.asked)
+    if (status == MO_OK && p.standard_option)
         return answer(&p, &err);
     if (status == MO_OK)
         status = count_operands(&p, &err);

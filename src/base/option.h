@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * option.h - one table per command feeds the parser, --help, and the shell
- * completions.
+ * option.h - command line parser: one table per command feeds the parser,
+ * --help, and the shell completions.
  *
  * Long options in the GNU manner (--name VALUE, --name=VALUE, unambiguous
  * prefixes are NOT accepted so that scripts stay valid), short ones bundled
- * (-qv), operands anywhere, "--" ends the options.  Every command has --help,
- * --version and --completion SHELL without naming them.
+ * (-qv), operands anywhere, "--" ends the options. Every command has --help,
+ * --version and --completion SHELL without listing them.
  */
 #ifndef MO_BASE_OPTION_H
 #define MO_BASE_OPTION_H
@@ -47,9 +47,9 @@ typedef struct mo_option {
     const char *value; /* "FILE"; NULL for flags */
     const char *help;  /* one line */
     mo_option_kind kind;
-    void *to;            /* where the value goes, by kind */
+    void *to;            /* destination of the value, by kind */
     double min, max;     /* for numbers; both 0 means any */
-    const char *choices; /* "lp|mps" when only these are allowed; else NULL */
+    const char *choices; /* "lp|mps" when only these are allowed, or NULL */
 } mo_option;
 
 typedef struct mo_command {
@@ -59,40 +59,40 @@ typedef struct mo_command {
     const char *details;      /* further text of --help, or NULL */
     const mo_option *options; /* ends with an all-zero entry */
     size_t min_operands, max_operands;
-    /* Further lines of --version: what is found when it runs.  May be NULL. */
+    /* Writes further lines of --version, found at run time; or NULL. */
     void (*version)(mo_out *out);
 } mo_command;
 
 /*
- * Parses argv.  *operands points at n_operands texts (argv reordered in
- * place).  Returns -1 to go on; otherwise the exit code to leave with, after
- * --help, --version and --completion were answered on stdout or a usage error
- * was told on stderr in one line with a hint at --help.
+ * Parses argv. *operands points at n_operands texts (argv reordered in place,
+ * borrowed). Returns -1 to continue; otherwise the exit code, after --help,
+ * --version or --completion printed to stdout or a usage error printed one
+ * line with a hint at --help to stderr.
  */
 int mo_option_parse(const mo_command *command, int argc, char **argv,
                     char ***operands, size_t *n_operands);
 
-/* The options of a command one by one, with those that every command has behind
- * its own; NULL beyond the last.  What help and completions are made from. */
+/* Returns option i of a command, those of every command behind its own; NULL
+ * beyond the last. Help and completions are made from these. */
 const mo_option *mo_option_at(const mo_command *command, size_t i);
 
-/* Does it take a value, and is that one the name of a file?  Its placeholder
- * tells: "FILE", "MODEL-FILE". */
+/* Return whether an option takes a value, and whether that is a file name, by
+ * its placeholder: "FILE", "MODEL-FILE". */
 bool mo_option_takes_value(const mo_option *option);
 bool mo_option_takes_file(const mo_option *option);
 
-/* Tells err on stderr as "moirai-info: file:line: text" and returns the exit
+/* Prints err on stderr as "moirai-info: file:line: text" and returns the exit
  * code for it: 2 for MO_E_USAGE, else 1. */
 int mo_command_fail(const mo_command *command, const mo_error *err);
 
-/* What a command does once its options are where they belong. */
+/* The body of a command, called with its options parsed. */
 typedef mo_status mo_command_run(void *settings, char **operands,
                                  size_t n_operands, mo_error *err);
 
 /*
- * The body of every main: parses argv, runs with settings, tells what failed,
- * and returns the exit code.  A reader of standard output that goes away, or a
- * file that may not grow, is a failed write like any other.
+ * The body of every main: parses argv, calls run with settings, prints the
+ * error, and returns the exit code. A closed standard output or a file size
+ * limit is a failed write like any other.
  */
 int mo_command_main(const mo_command *command, int argc, char **argv,
                     mo_command_run *run, void *settings);

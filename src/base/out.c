@@ -15,28 +15,28 @@
 #include "base/atomic_file.h"
 
 /*
- * Everything passes through one buffer.  For a file it is emptied when full;
- * when only collecting it grows instead.  After the first failure the bytes
- * are dropped, so writers need not look.
+ * All output passes through one buffer. For a file it is written when full; in
+ * memory it grows instead. After the first failure all bytes are dropped, so
+ * callers need not check each write.
  */
 typedef struct output {
-    mo_out free; /* first, so that a mo_out is an output */
+    mo_out free; /* first member: a mo_out * is an output * */
     char *buffer;
-    mo_atomic_file *target; /* NULL when only collecting */
-    mo_compress *compress;  /* NULL when bytes go out as they come */
+    mo_atomic_file *target; /* NULL for an output in memory */
+    mo_compress *compress;  /* NULL without compression */
     int failure;            /* the errno of the first failure, or 0 */
 
-    /* Large outputs have a pump and a second buffer for it. */
+    /* Large outputs have a writer thread and a second buffer for it. */
     mo_async_writer *pump;
     char *pumped;
     int flushes;
 } output;
 
-/* Large enough that a system call costs nothing per byte, small enough to
- * stay in the second-level cache between filling and writing. */
+/* Large enough that the cost of a system call per byte is negligible, small
+ * enough to stay in the second-level cache between filling and writing. */
 enum { FILE_ROOM = 256 * 1024, FIRST_ROOM = 1024 };
 
-/* So many buffers are written before it is worth a thread. */
+/* Buffers written before a writer thread is started. */
 enum { SMALL = 16 };
 
 static output *of(mo_out *out)
@@ -106,8 +106,8 @@ static void note(output *o, int failure)
         o->failure = failure;
 }
 
-/* Errno or 0; in the pump's thread, where there is one. */
-static int put(void *context, const char *data, size_t size)
+/* Returns errno or 0; runs in the writer thread, where there is one. */
+static int write_piece(void *context, const char *data, size_t size)
 {
     output *o = context;
 
@@ -119,19 +119,19 @@ static void start_pump(output *o)
 {
     o->pumped = malloc(FILE_ROOM);
     if (o->pumped)
-        o->pump = mo_async_writer_new(put, o);
+        o->pump = mo_async_writer_new(write_piece, o);
 }
 
-/* Writes what does not pass through the buffer, behind all that did. */
+/* Writes bytes that bypass the buffer, after all that is in it. */
 static void write_directly(output *o, const char *data, size_t size)
 {
     if (o->pump)
         note(o, mo_async_writer_submit(o->pump, NULL, 0));
     if (!o->failure)
-        note(o, put(o, data, size));
+        note(o, write_piece(o, data, size));
 }
 
-static void flush(output *o)
+static void flush_buffer(output *o)
 {
     if (o->flushes < SMALL && ++o->flushes == SMALL)
         start_pump(o);
@@ -148,8 +148,8 @@ static void flush(output *o)
     }
 }
 
-/* Makes room for size more bytes; false when that is not to be had. */
-static bool grow(output *o, size_t size)
+/* Grows the buffer by size bytes; false when memory is exhausted. */
+static bool grow_buffer(output *o, size_t size)
 {
     size_t n = used(o), new_room = room(o), need;
     void *buffer = o->buffer;
@@ -174,10 +174,10 @@ void mo_out_spill(mo_out *out, const char *data, size_t size)
     if (size == 0)
         return;
     if (!o->target) {
-        if (!grow(o, size))
+        if (!grow_buffer(o, size))
             return;
     } else {
-        flush(o);
+        flush_buffer(o);
         if (size >= room(o)) {
             write_directly(o, data, size);
             return;
@@ -187,7 +187,7 @@ void mo_out_spill(mo_out *out, const char *data, size_t size)
     out->at += size;
 }
 
-/* Numbers are written in place where there is room for any of them. */
+/* Numbers are formatted in place where any of them fits. */
 static bool fits_number(const mo_out *out)
 {
     return out->end - out->at >= MO_NUMBER_SIZE;

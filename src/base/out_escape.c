@@ -7,19 +7,19 @@
 #include "base/utf8.h"
 
 /*
- * Most text is a name that needs no escape.  So both writers look at it eight
- * bytes at a time first and copy it whole when nothing is special in it.
+ * Most texts are names that need no escape. So both writers scan eight bytes
+ * at a time first and copy the whole text when none of them is special.
  *
- * Otherwise they copy bytes as long as these mean themselves, deal with the
- * character behind them, and go on.  A table says which those are; beyond ASCII
- * every character has to prove itself.
+ * Otherwise they copy runs of plain bytes and escape the character behind
+ * each. A table marks the special bytes; characters beyond ASCII are validated
+ * as UTF-8.
  */
 enum { XML = 1, JSON = 2, BOTH = XML | JSON };
 
 #define BOTH_4  BOTH, BOTH, BOTH, BOTH
 #define BOTH_32 BOTH_4, BOTH_4, BOTH_4, BOTH_4, BOTH_4, BOTH_4, BOTH_4, BOTH_4
 
-/* For each byte, who has to look at it. */
+/* For each byte, the formats in which it is special. */
 static const unsigned char special[256] = {
     BOTH_32,       ['"'] = BOTH,     ['&'] = XML, ['<'] = XML, ['>'] = XML,
     ['\\'] = JSON, [0x80] = BOTH_32, BOTH_32,     BOTH_32,     BOTH_32,
@@ -27,16 +27,16 @@ static const unsigned char special[256] = {
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
-/* The byte c in all eight places of a word. */
+/* A word with the byte c in all eight places. */
 #define EIGHT(c) (UINT64_C(0x0101010101010101) * (c))
 
-/* Not 0 if and only if a byte of the word is. */
+/* Nonzero if and only if a byte of the word is 0. */
 static inline uint64_t has_zero(uint64_t word)
 {
     return (word - EIGHT(0x01)) & ~word & EIGHT(0x80);
 }
 
-/* Is there a byte in the word that either format has to look at?  '"' and '&'
+/* Returns whether a byte of the word is special in either format. '"' and '&'
  * differ in one bit, as do '<' and '>'. */
 static inline bool has_special(uint64_t word)
 {
@@ -76,7 +76,7 @@ static bool is_special(char c, int format)
     return special[(unsigned char) c] & format;
 }
 
-/* Copies up to the next special byte, which it returns. */
+/* Copies up to the next special byte and returns its address. */
 static const char *put_plain(mo_out *out, const char *text, int format)
 {
     for (;;) {
@@ -87,11 +87,13 @@ static const char *put_plain(mo_out *out, const char *text, int format)
         out->at = at;
         if (is_special(*text, format))
             return text;
-        mo_out_char(out, *text++); /* makes room for the next ones */
+        mo_out_char(out, *text++); /* flushes the buffer, which makes space for
+                                      the following ones */
     }
 }
 
-/* A character beyond ASCII, or U+FFFD for what is none.  Returns its size. */
+/* Copies a character beyond ASCII, or writes U+FFFD for an ill-formed one.
+ * Returns its size in the input. */
 static size_t put_wide(mo_out *out, const char *text)
 {
     uint32_t code;
@@ -101,7 +103,7 @@ static size_t put_wide(mo_out *out, const char *text)
         mo_out_text(out, replacement);
         return 1;
     }
-    /* XML has no place for these two, and nobody else a use. */
+    /* XML does not allow these two. */
     if (code == 0xfffe || code == 0xffff)
         mo_out_text(out, replacement);
     else
@@ -114,8 +116,8 @@ static bool is_wide(char c)
     return (unsigned char) c >= 0x80;
 }
 
-/* White space by number, for a reader turns it into blanks in an attribute.
- * XML 1.0 cannot hold the other control characters in any form. */
+/* White space is written by number, since an XML parser turns it into blanks
+ * in an attribute. XML 1.0 cannot represent the other control characters. */
 static void put_xml_escape(mo_out *out, char c)
 {
     switch (c) {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * team.h - jobs that know nothing of each other, done by several threads.
+ * parallel_for.h - parallel loop over independent jobs.
  */
 #ifndef MO_BASE_PARALLEL_FOR_H
 #define MO_BASE_PARALLEL_FOR_H
 
 #include "base/error.h"
 
-/* Does one job.  thread is from 0 to one less than there are, for what each has
- * of its own.  Which thread does which job is chance; what a job leaves behind
- * must not depend on it. */
+/* Runs one job. thread is in [0, number of threads), for per-thread data. The
+ * assignment of jobs to threads is not deterministic; the results must not
+ * depend on it. */
 typedef void mo_parallel_for_fn(void *context, int job, int thread);
 
-/* Does jobs 0, ..., n_jobs - 1, begun in this order, with at most that many
- * threads (0: mo_parallel_for_cores), and returns when all are done.  Where
- * threads cannot be had, fewer do it, the caller's own at the least. */
+/* Runs jobs 0, ..., n_jobs - 1, started in this order, with at most `threads`
+ * threads (0: mo_parallel_for_cores), the caller's among them, and returns
+ * when all are done. Where threads cannot be created, fewer do the work. */
 void mo_parallel_for(int threads, int n_jobs, mo_parallel_for_fn *work,
                      void *context);
 
-/* How many threads this process may use at once. */
+/* Returns the number of processors that this process may use. */
 int mo_parallel_for_cores(void);
 
 #endif

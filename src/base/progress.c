@@ -25,13 +25,13 @@ void mo_progress_begin(mo_progress *progress, const char *what, int64_t total,
 {
     *progress = (mo_progress){ .what = what, .total = total };
     progress->enabled = !quiet && isatty(STDERR_FILENO);
-    /* What is over within a moment never shows. */
+    /* Work of a fraction of a second is never displayed. */
     if (progress->enabled)
         progress->next_ns = now_ns() + STEP_NS;
 }
 
-/* A share of the total from 0 to 100, without overflow. */
-static int percent(int64_t done, int64_t total)
+/* Returns the share of the total from 0 to 100, without overflow. */
+static int percent_of(int64_t done, int64_t total)
 {
     double share = (double) done / (double) total;
 
@@ -53,7 +53,7 @@ void mo_progress_update(mo_progress *progress, int64_t done)
     mo_utf8_escape_controls(what, sizeof what, progress->what);
     if (progress->total > 0)
         fprintf(stderr, "\r%s: %3d%%\033[K", what,
-                percent(done, progress->total));
+                percent_of(done, progress->total));
     else
         fprintf(stderr, "\r%s: %lld\033[K", what, (long long) done);
     fflush(stderr);

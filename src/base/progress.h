@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.h - one line on a terminal that says how far it is.
+ * progress.h - progress line on a terminal.
  *
- * Writes to stderr, only when that is a terminal and the user did not ask for
- * quiet; erases itself at the end.  At most ten updates a second reach the
- * screen, so calling it in a loop costs a comparison.
+ * Written to stderr, only when that is a terminal and --quiet was not given;
+ * erased at the end. At most ten updates per second reach the screen, so that
+ * a call in a loop costs a comparison.
  */
 #ifndef MO_BASE_PROGRESS_H
 #define MO_BASE_PROGRESS_H
@@ -14,10 +14,10 @@
 
 typedef struct mo_progress {
     const char *what; /* "reading graph.graphml" */
-    int64_t total;    /* 0 when unknown: then only a counter is shown */
+    int64_t total;    /* 0 when unknown: then only the counter is displayed */
     bool shown;       /* a line is on the screen */
     bool enabled;
-    int64_t next_ns; /* not before this moment */
+    int64_t next_ns; /* time of the next update */
 } mo_progress;
 
 void mo_progress_begin(mo_progress *progress, const char *what, int64_t total,

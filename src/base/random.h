@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * random.h - numbers that look random and are the same everywhere for a seed
- * (splitmix64, Steele et al., 2014).
+ * random.h - pseudo-random numbers, the same everywhere for a seed: splitmix64
+ * (Steele, Lea, Flood, 2014).
  */
 #ifndef MO_BASE_RANDOM_H
 #define MO_BASE_RANDOM_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 typedef struct mo_random {
-    uint64_t state; /* the seed, at first; any will do */
+    uint64_t state; /* initially the seed, any value */
 } mo_random;
 
 static inline uint64_t mo_random_next(mo_random *r)
@@ -21,19 +21,20 @@ static inline uint64_t mo_random_next(mo_random *r)
     return z ^ z >> 31;
 }
 
-/* From 0 to bound - 1; bound is at least 1 and at most 2^31. */
+/* Returns a number from 0 to bound - 1; bound is at least 1 and at most
+ * 2^31. */
 static inline int mo_random_below(mo_random *r, int bound)
 {
     return (int) ((mo_random_next(r) >> 32) * (uint64_t) bound >> 32);
 }
 
-/* At least 0 and less than 1. */
+/* Returns a number of [0, 1). */
 static inline double mo_random_unit(mo_random *r)
 {
     return (double) (mo_random_next(r) >> 11) * 0x1p-53;
 }
 
-/* A seed for the one of many that has this number. */
+/* Derives the seed of stream `number` from a common seed. */
 static inline uint64_t mo_random_seed(uint64_t seed, uint64_t number)
 {
     mo_random r = { seed ^ number * UINT64_C(0xd1342543de82ef95) };

@@ -17,8 +17,8 @@ int64_t mo_stop_clock_ns(void)
 
 void mo_stop_after(mo_stop *stop, double seconds)
 {
-    atomic_init(&stop->said, false);
-    stop->asked = NULL;
+    atomic_init(&stop->requested, false);
+    stop->signaled = NULL;
     stop->outer = NULL;
     stop->deadline_ns = INT64_MAX;
     if (seconds > 0 && seconds < 1e9)
@@ -28,8 +28,8 @@ void mo_stop_after(mo_stop *stop, double seconds)
 bool mo_stop_is_requested(const mo_stop *stop)
 {
     for (; stop; stop = stop->outer)
-        if (atomic_load_explicit(&stop->said, memory_order_relaxed) ||
-            (stop->asked && stop->asked()))
+        if (atomic_load_explicit(&stop->requested, memory_order_relaxed) ||
+            (stop->signaled && stop->signaled()))
             return true;
     return false;
 }
@@ -44,7 +44,7 @@ static int64_t first_deadline_ns(const mo_stop *stop)
     return first_ns;
 }
 
-/* The clock is looked at once at most, and not where nothing depends on it. */
+/* Reads the clock at most once, and not without a deadline. */
 bool mo_stop_reached(const mo_stop *stop)
 {
     int64_t end_ns = first_deadline_ns(stop);
@@ -63,5 +63,5 @@ double mo_stop_remaining_s(const mo_stop *stop)
 
 void mo_stop_request(mo_stop *stop)
 {
-    atomic_store_explicit(&stop->said, true, memory_order_relaxed);
+    atomic_store_explicit(&stop->requested, true, memory_order_relaxed);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stop.h - when long work shall end: at a moment, or because somebody says so.
+ * stop.h - stop condition of long work: a deadline, or a request (cancellation
+ * token).
  *
- * What is done until then is counted in steps and not by the clock; a stop only
- * says that no further step begins, so that two runs that end by themselves end
- * alike.
+ * Work until then is counted in steps and not by the clock; a stop only
+ * prevents further steps, so that two runs that finish by themselves have
+ * equal results.
  */
 #ifndef MO_BASE_STOP_H
 #define MO_BASE_STOP_H
@@ -14,30 +15,31 @@
 #include <stdint.h>
 
 typedef struct mo_stop {
-    int64_t deadline_ns;         /* by mo_stop_clock_ns; INT64_MAX: never */
-    atomic_bool said;            /* somebody has enough */
-    bool (*asked)(void);         /* NULL, or: has a signal come? */
-    const struct mo_stop *outer; /* NULL, or one that stops this, too */
+    int64_t deadline_ns;    /* by mo_stop_clock_ns; INT64_MAX: never */
+    atomic_bool requested;  /* mo_stop_request was called */
+    bool (*signaled)(void); /* returns whether a signal arrived; or NULL */
+    const struct mo_stop
+        *outer; /* an enclosing condition that stops this one, too; or NULL */
 } mo_stop;
 
-/* A clock that only runs forward; only differences mean anything. */
+/* Returns a monotonic clock in nanoseconds; only differences are meaningful. */
 int64_t mo_stop_clock_ns(void);
 
-/* That many seconds from now; 0 or less: never. */
+/* Sets the deadline that many seconds from now; 0 or less: none. */
 void mo_stop_after(mo_stop *stop, double seconds);
 
-/* Is it time?  Cheap enough for every few hundred steps, from any thread.  NULL
- * never stops. */
+/* Returns whether to stop. Cheap enough for every few hundred steps, callable
+ * from any thread. NULL never stops. */
 bool mo_stop_reached(const mo_stop *stop);
 
-/* The same, but that time has run out is no reason. */
+/* The same without deadlines: only requests and signals count. */
 bool mo_stop_is_requested(const mo_stop *stop);
 
-/* Seconds until the clock stops it, or one of those around it: less than 0 when
- * it has, INFINITY when it never will. */
+/* Returns the seconds until the earliest deadline of this and the enclosing
+ * conditions: negative after it, INFINITY without one. */
 double mo_stop_remaining_s(const mo_stop *stop);
 
-/* Now. */
+/* Requests a stop; callable from any thread. */
 void mo_stop_request(mo_stop *stop);
 
 #endif

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the first byte of a character says about it. */
-static size_t announced(unsigned char lead, uint32_t *bits, uint32_t *least)
+/* Returns the length that the first byte of a character announces, 0 if
+ * invalid. */
+static size_t announced_length(unsigned char lead, uint32_t *bits,
+                               uint32_t *least)
 {
     if (lead < 0x80) {
         *bits = lead;
@@ -39,7 +41,7 @@ size_t mo_utf8_decode(const char *text, size_t length, uint32_t *code)
 
     if (length == 0)
         return 0;
-    n = announced(byte[0], &bits, &least);
+    n = announced_length(byte[0], &bits, &least);
     if (n == 0 || n > length)
         return 0;
     for (size_t i = 1; i < n; i++) {
@@ -66,21 +68,21 @@ size_t mo_utf8_encode(char *text, uint32_t code)
     return n;
 }
 
-/* The C1 controls, too: some terminals take U+009B for an escape. */
+/* The C1 controls, too: some terminals interpret U+009B as an escape. */
 static bool is_control(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
-/* Those that end a line or turn its direction, so that what follows shows
- * where or as what it is not. */
+/* Characters that end a line or change its direction, so that text behind them
+ * is displayed elsewhere or reordered. */
 static bool is_layout(uint32_t code)
 {
     return (code >= 0x2028 && code <= 0x202e) ||
            (code >= 0x2066 && code <= 0x2069);
 }
 
-/* One character at text, made visible in piece; returns the bytes consumed. */
+/* Escapes the character at text into piece; returns the bytes consumed. */
 static size_t show_one(char piece[8], const char *text)
 {
     uint32_t code;
@@ -121,7 +123,7 @@ char *mo_utf8_escape_controls(char *to, size_t size, const char *text)
         memcpy(to + used, piece, n);
         used += n;
         text += taken;
-        /* The last place where the dots would still fit. */
+        /* The last position where the dots still fit. */
         if (used + sizeof dots <= size)
             cut = used;
     }

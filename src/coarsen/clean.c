@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "coarsen/contract.h"
-#include "coarsen/operator_cache.h"
+#include "ingest/operator.h"
 
 static bool is_any_of(const mo_operator *kind, const char *const *names)
 {
@@ -102,11 +102,8 @@ static bool is_constant(const mo_graph *g, int id, const mo_operator *kind,
 
 static void mark_constants(const mo_graph *g, int *group, bool *silent)
 {
-    mo_operator_cache known = { 0 };
-
     for (int i = 0; i < g->n_ops; i++) {
-        const mo_operator *kind =
-            mo_operator_cache_find(&known, g->ops[i].type);
+        const mo_operator *kind = g->ops[i].kind;
 
         silent[i] = false;
         group[i] = is_constant(g, i, kind, group) ? MO_COARSEN_MAP_CONSTANT : i;
@@ -117,11 +114,8 @@ static void mark_constants(const mo_graph *g, int *group, bool *silent)
  * every device that reads it. */
 static void mark_sources(const mo_graph *g, int *group, bool *silent)
 {
-    mo_operator_cache known = { 0 };
-
     for (int i = 0; i < g->n_ops; i++) {
-        const mo_operator *kind =
-            mo_operator_cache_find(&known, g->ops[i].type);
+        const mo_operator *kind = g->ops[i].kind;
         bool is_source;
 
         silent[i] = false;
@@ -141,11 +135,8 @@ static void mark_sources(const mo_graph *g, int *group, bool *silent)
 /* Results do no work; their producers carry the mark (mo_op.is_output). */
 static void mark_results(const mo_graph *g, int *group, bool *silent)
 {
-    mo_operator_cache known = { 0 };
-
     for (int i = 0; i < g->n_ops; i++) {
-        const mo_operator *kind =
-            mo_operator_cache_find(&known, g->ops[i].type);
+        const mo_operator *kind = g->ops[i].kind;
         bool is_result = kind && kind->class == MO_CLASS_NONE &&
                          mo_graph_out_degree(g, i) == 0;
 
@@ -175,11 +166,8 @@ static int sole_producer(const mo_graph *g, int op, const int *group)
  * cannot close a cycle, since nothing else reaches the view. */
 static void mark_views(const mo_graph *g, int *group, bool *silent)
 {
-    mo_operator_cache known = { 0 };
-
     for (int i = 0; i < g->n_ops; i++) {
-        const mo_operator *kind =
-            mo_operator_cache_find(&known, g->ops[i].type);
+        const mo_operator *kind = g->ops[i].kind;
         int producer = sole_producer(g, i, group);
 
         silent[i] = kind && kind->class == MO_CLASS_FREE && producer >= 0 &&

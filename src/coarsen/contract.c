@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "coarsen/contract_internal.h"
+#include "ingest/operator.h"
 
 /*
  * Outputs of a group: the tensors of its members that ops outside the group
@@ -382,6 +383,7 @@ static mo_status finish_coarse_graph(mo_contraction *c, mo_graph **coarse,
         status = mo_builder_finish(c->builder, coarse, err);
     }
     if (status == MO_OK) {
+        mo_operator_resolve(*coarse);
         for (int i = 0; i < c->g->n_ops; i++)
             made->coarse_of[i] = group[i] < 0 ? group[i] : ids[group[i]];
         mo_coarsen_map_gather(made);

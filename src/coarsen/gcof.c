@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coarsen/operator_cache.h"
+#include "ingest/operator.h"
 
 /*
  * The paper walks the graph depth first, binds what may become a rule, fuses
@@ -63,8 +63,6 @@ static int count_producers(const mo_graph *g, int op)
 static void find_links(const mo_graph *g, int *next,
                        mo_fusion_candidate *candidates)
 {
-    mo_operator_cache known = { 0 };
-
     for (int i = 0; i < g->n_ops; i++) {
         const char *type = g->ops[i].type;
         int consumer = sole_consumer(g, i);
@@ -73,9 +71,8 @@ static void find_links(const mo_graph *g, int *next,
             consumer >= 0 && may_share_device(&g->ops[i], &g->ops[consumer])
                 ? consumer
                 : -1;
-        candidates[i] =
-            (mo_fusion_candidate){ type, mo_operator_cache_find(&known, type),
-                                   count_producers(g, i) };
+        candidates[i] = (mo_fusion_candidate){ type, g->ops[i].kind,
+                                               count_producers(g, i) };
     }
 }
 

@@ -39,6 +39,9 @@ enum { MO_PORT_NONE = -1 };
 typedef struct mo_shape_list mo_shape_list;
 typedef struct mo_dtype_list mo_dtype_list;
 
+/* Defined in ingest/operator.h. */
+struct mo_operator;
+
 typedef struct mo_op {
     const char *name;     /* unique in the graph, never empty */
     const char *label;    /* name to display, or NULL */
@@ -55,6 +58,10 @@ typedef struct mo_op {
     /* Parsed from the texts above by mo_builder_finish, for output_types.h. */
     const mo_shape_list *shapes; /* or NULL without shape */
     const mo_dtype_list *dtypes; /* or NULL without dtype */
+
+    /* The operator that type denotes, or NULL when it is unknown; set by
+     * mo_operator_resolve (ingest/operator.h). */
+    const struct mo_operator *kind;
 
     double flops;            /* arithmetic, or MO_UNKNOWN */
     double bytes;            /* memory traffic, or MO_UNKNOWN */

@@ -2,6 +2,7 @@
 #include "ingest/operator.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -134,6 +135,26 @@ const mo_operator *mo_operator_find(const char *name)
         found = find(base);
     }
     return found;
+}
+
+/* Types repeat, and equal texts of a graph are the same pointer: a
+ * direct-mapped cache by address saves most lookups. */
+void mo_operator_resolve(mo_graph *g)
+{
+    enum { CACHE_SIZE = 256 };
+    const char *types[CACHE_SIZE] = { NULL };
+    const mo_operator *kinds[CACHE_SIZE] = { NULL };
+
+    for (int i = 0; i < g->n_ops + g->n_constants; i++) {
+        const char *type = g->ops[i].type;
+        size_t slot = ((uintptr_t) type >> 3) % CACHE_SIZE;
+
+        if (types[slot] != type) {
+            types[slot] = type;
+            kinds[slot] = mo_operator_find(type);
+        }
+        g->ops[i].kind = type ? kinds[slot] : NULL;
+    }
 }
 
 static const char *const class_names[] = {

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "graph/dtype.h"
+#include "graph/graph.h"
 
 /* Classes of the cost model: what an operator does to memory and arithmetic
  * units. One word each in moirai-graph(5). */
@@ -65,6 +65,10 @@ typedef struct mo_operator_alias {
 /* Returns the operator of a name or alias, a row of mo_operators; NULL when it
  * is unknown, or name is NULL. */
 const mo_operator *mo_operator_find(const char *name);
+
+/* Sets kind of every op and constant of g to the operator that its type stands
+ * for.  Called once for every graph that mo_builder_finish makes. */
+void mo_operator_resolve(mo_graph *g);
 
 const char *mo_class_name(mo_class class);
 

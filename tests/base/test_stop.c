@@ -30,7 +30,7 @@ static void make_chain(chain *c)
     mo_stop_after(&c->outer, 0);
     c->inner.outer = &c->middle;
     c->middle.outer = &c->outer;
-    c->middle.asked = no_signal_has_come;
+    c->middle.signaled = no_signal_has_come;
 }
 
 static mo_stop *link_of(chain *c, int number)
@@ -72,7 +72,7 @@ START_TEST(a_signal_stops_what_is_within)
     chain c;
 
     make_chain(&c);
-    link_of(&c, _i)->asked = signal_has_come;
+    link_of(&c, _i)->signaled = signal_has_come;
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(mo_stop_reached(link_of(&c, i)), i <= _i);
         ck_assert_int_eq(mo_stop_is_requested(link_of(&c, i)), i <= _i);

@@ -11,6 +11,7 @@
 #include "ingest/read.h"
 #include "tests/support/graphs.h"
 #include "tests/support/suite.h"
+#include "ingest/operator.h"
 
 static char told[4096];
 static size_t used;
@@ -274,6 +275,7 @@ static mo_graph *typed_graph(unsigned seed)
         g->ops[i].shape = "1";
         g->ops[i].pin = random_below(&random, 8) == 0 ? "A" : NULL;
     }
+    mo_operator_resolve(g);
     return g;
 }
 

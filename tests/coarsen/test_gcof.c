@@ -7,6 +7,7 @@
 
 #include "tests/support/graphs.h"
 #include "tests/support/suite.h"
+#include "ingest/operator.h"
 
 static mo_fusion_rules *rules_of(const char *text)
 {
@@ -152,6 +153,7 @@ static mo_graph *typed_graph(unsigned seed, unsigned telling)
         g->ops[i].colocate = random_below(&random, 9) == 0 ? "x" : NULL;
         g->ops[i].is_output = random_below(&random, 9) == 0;
     }
+    mo_operator_resolve(g);
     return g;
 }
 

@@ -13,6 +13,7 @@
 #include "graph/summary.h"
 #include "ingest/read.h"
 #include "tests/support/suite.h"
+#include "ingest/operator.h"
 
 static const char *data;
 
@@ -65,6 +66,7 @@ static mo_graph *inner_graph(const mo_graph *g)
         MUST(mo_builder_add_edge(b, &edge, &number, &err));
     }
     MUST(mo_builder_finish(b, &inner, &err));
+    mo_operator_resolve(inner);
     mo_builder_free(b);
     return inner;
 }

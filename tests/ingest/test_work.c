@@ -7,6 +7,7 @@
 #include "graph/build.h"
 #include "tests/support/suite.h"
 #include "tests/ingest/work_case.h"
+#include "ingest/operator.h"
 
 START_TEST(a_product_beyond_any_number_is_unknown)
 {
@@ -222,6 +223,7 @@ static mo_graph *graph_of_outputs(char *shape, int n)
         MUST(mo_builder_add_edge(b, &edge, &number, &err));
     }
     MUST(mo_builder_finish(b, &g, &err));
+    mo_operator_resolve(g);
     mo_builder_free(b);
     return g;
 }
@@ -332,6 +334,7 @@ START_TEST(sizes_of_tensors_come_from_their_port)
     edge.to = to;
     MUST(mo_builder_add_edge(b, &edge, &number, &err));
     MUST(mo_builder_finish(b, &g, &err));
+    mo_operator_resolve(g);
     mo_builder_free(b);
 
     MUST(mo_work_fill(g, &err));

@@ -6,6 +6,7 @@
 
 #include "graph/build.h"
 #include "tests/support/suite.h"
+#include "ingest/operator.h"
 
 /* Adds a source of one tensor and its edge to the op in slot to. */
 static void add_input(mo_builder *b, const work_input *in, int number, int to)
@@ -47,6 +48,7 @@ mo_graph *work_graph(const mo_op *x, const work_input *inputs, int n)
     for (int i = 0; i < n; i++)
         add_input(b, &inputs[i], i, slot);
     MUST(mo_builder_finish(b, &g, &err));
+    mo_operator_resolve(g);
     mo_builder_free(b);
     return g;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/support/suite.h"
+#include "ingest/operator.h"
 
 /* Parser of the text form. */
 struct reader {
@@ -137,6 +138,8 @@ mo_status graph_parse(const char *text, mo_graph **graph, mo_error *err)
     status = read_text(&r, err);
     if (status == MO_OK)
         status = mo_builder_finish(r.builder, graph, err);
+    if (status == MO_OK)
+        mo_operator_resolve(*graph);
     mo_builder_free(r.builder);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "tests/support/graphs.h"
 #include "tests/support/suite.h"
+#include "ingest/operator.h"
 
 /*
  * A graph is planned first, with topological numbers, and then passed to a
@@ -252,6 +253,7 @@ static mo_graph *tell(const struct plan *p, unsigned telling)
     }
     free(order);
     MUST(mo_builder_finish(t.builder, &g, &err));
+    mo_operator_resolve(g);
     mo_builder_free(t.builder);
     return g;
 }

@@ -233,7 +233,7 @@ static mo_status emit_calls(mo_plan_lower_state *l, int id, int device,
 
 mo_class mo_plan_lower_op_class(const mo_op *op)
 {
-    const mo_operator *known = op->type ? mo_operator_find(op->type) : NULL;
+    const mo_operator *known = op->kind;
 
     return known ? known->class : MO_CLASS_NONE;
 }

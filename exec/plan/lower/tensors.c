@@ -13,7 +13,7 @@
 
 const char *mo_plan_lower_op_type(const mo_op *op)
 {
-    const mo_operator *known = op->type ? mo_operator_find(op->type) : NULL;
+    const mo_operator *known = op->kind;
 
     return known ? known->name : op->type;
 }

@@ -312,7 +312,7 @@ static void put_amounts(mo_out *out, const mo_graph *g, int id)
 
     if (op->weight_bytes > 0 && n_feeds(g, id) == 0)
         put_amount(out, "weight_bytes", (double) op->weight_bytes);
-    if (op->shape && op->type && mo_operator_find(op->type))
+    if (op->shape && op->kind)
         return;
     if (op->flops >= 0)
         put_amount(out, "flops", op->flops);

@@ -125,8 +125,7 @@ static mo_status read_file(const char *file, const mo_plan_input *input,
  * or INT64_MAX for other uses. */
 static int64_t table_rows(const mo_graph *g, int op, int port)
 {
-    const mo_operator *known =
-        g->ops[op].type ? mo_operator_find(g->ops[op].type) : NULL;
+    const mo_operator *known = g->ops[op].kind;
     mo_shape table;
 
     if (!known || port != 1 || strcmp(known->name, "Gather") != 0)
@@ -140,8 +139,7 @@ static int64_t table_rows(const mo_graph *g, int op, int port)
 
 static bool is_conversion(const mo_graph *g, int op)
 {
-    const mo_operator *known =
-        g->ops[op].type ? mo_operator_find(g->ops[op].type) : NULL;
+    const mo_operator *known = g->ops[op].kind;
 
     return known && strcmp(known->name, "Convert") == 0;
 }

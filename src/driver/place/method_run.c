@@ -107,7 +107,7 @@ static void let_work(const mo_place_context *setting, const mo_instance *x,
     mo_method_task task = task_for(setting, x, &stop, &news);
 
     mo_stop_after(&stop, seconds);
-    stop.asked = is_interrupted;
+    stop.signaled = is_interrupted;
     mo_place_progress_begin(&news, e->method->name, setting->logger);
     e->status = e->method->place(&task, &e->placed, &e->err);
     mo_place_progress_end(&news);

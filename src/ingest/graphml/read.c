@@ -6,6 +6,7 @@
 #include "graph/build.h"
 #include "ingest/graphml.h"
 #include "ingest/graphml/element.h"
+#include "ingest/operator.h"
 
 /*
  * Reader of GraphML. Elements without a transition (drawings, ports,
@@ -111,7 +112,11 @@ static mo_status finish_graph(mo_graphml_reader *r, mo_graph **graph,
                        "there is no <graph> in it; write one, with a <node> "
                        "for each op");
     status = mo_graphml_check_groups(r, err);
-    return status == MO_OK ? mo_builder_finish(r->builder, graph, err) : status;
+    if (status == MO_OK)
+        status = mo_builder_finish(r->builder, graph, err);
+    if (status == MO_OK)
+        mo_operator_resolve(*graph);
+    return status;
 }
 
 static mo_status reader_init(mo_graphml_reader *r, const char *file,

@@ -10,6 +10,7 @@
 #include "base/out.h"
 #include "graph/build.h"
 #include "graph/shape.h"
+#include "ingest/operator.h"
 
 /* State of the conversion of a model to a graph. */
 typedef struct conversion {
@@ -346,6 +347,8 @@ mo_status mo_ir_to_graph(const mo_ir *ir, const mo_ir_constness *folds,
         status = add_layers(&c, err);
     if (status == MO_OK)
         status = mo_builder_finish(c.builder, graph, err);
+    if (status == MO_OK)
+        mo_operator_resolve(*graph);
     mo_builder_free(c.builder);
     mo_out_abandon(c.out);
     free(c.last_reader);

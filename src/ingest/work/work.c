@@ -14,20 +14,11 @@
 #include "ingest/work/constant_bytes.h"
 #include "ingest/work/weight_attrs.h"
 
-/*
- * A graph keeps each text once, and its layers repeat: the few pairs of a
- * shape and a dtype, and the fewer types, recur as the same pointers. A cache
- * of the last result for a pointer saves nearly all the parsing.
- */
-enum { CACHE_SIZE = 256 };
-
 /* Attributes longer than this are none that a formula reads. */
 enum { MAX_ATTRS = 4096 };
 
 typedef struct filler {
     mo_graph *g;
-    const char *types[CACHE_SIZE];
-    const mo_operator *operators[CACHE_SIZE];
     mo_constant_bytes fed;
     mo_status status; /* of allocations in nested calls */
     mo_error *err;
@@ -54,24 +45,6 @@ typedef struct arrival {
     int slot; /* which input it is, or MO_PORT_NONE */
     int64_t bytes;
 } arrival;
-
-static size_t cache_slot(const char *text)
-{
-    return ((uintptr_t) text >> 3) % CACHE_SIZE;
-}
-
-static const mo_operator *find_operator(filler *f, const char *type)
-{
-    size_t slot = cache_slot(type);
-
-    if (!type)
-        return NULL;
-    if (f->types[slot] != type) {
-        f->types[slot] = type;
-        f->operators[slot] = mo_operator_find(type);
-    }
-    return f->operators[slot];
-}
 
 static const char *attrs_of(const mo_op *op)
 {
@@ -221,9 +194,9 @@ static void count_read(filler *f, const arrival *a)
         f->read += (double) a->bytes;
 }
 
-static bool is_constant(filler *f, const arrival *a)
+static bool is_constant(const arrival *a)
 {
-    const mo_operator *kind = find_operator(f, a->source->type);
+    const mo_operator *kind = a->source->kind;
 
     return a->is_feed || (kind && strcmp(kind->name, "Const") == 0);
 }
@@ -235,7 +208,7 @@ static int set_free_slot(filler *f, const arrival *a, int slot)
         slot++;
     if (f->n_loose < MO_INPUT_ORDER_MAX_FREE)
         f->loose[f->n_loose] =
-            (mo_input_order_free_input){ slot, is_constant(f, a) };
+            (mo_input_order_free_input){ slot, is_constant(a) };
     f->first_is_loose |= slot == 0;
     f->n_loose++;
     set_slot(f, a, slot);
@@ -429,7 +402,7 @@ static void fill_op(filler *f, int id)
 
     if (has_work && !lacks_weights(op))
         return;
-    kind = find_operator(f, op->type);
+    kind = op->kind;
     gather_inputs(f, id);
     if (lacks_weights(op))
         fill_weights(f, id);

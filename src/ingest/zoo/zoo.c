@@ -9,6 +9,7 @@
 #include "base/out.h"
 #include "graph/build.h"
 #include "ingest/zoo/transformer_layer.h"
+#include "ingest/operator.h"
 
 /* clang-format off */
 const mo_zoo_model mo_zoo_models[] = {
@@ -308,6 +309,8 @@ mo_status mo_zoo_build(const mo_zoo_config *config, mo_graph **graph,
     status = z.heads ? add_all(&z, err) : mo_fail_memory(err);
     if (status == MO_OK)
         status = mo_builder_finish(z.builder, graph, err);
+    if (status == MO_OK)
+        mo_operator_resolve(*graph);
     free(z.heads);
     mo_builder_free(z.builder);
     return status;

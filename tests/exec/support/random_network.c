@@ -7,6 +7,7 @@
 #include "tests/support/graphs.h"
 #include "tests/exec/support/random_plan.h"
 #include "tests/support/suite.h"
+#include "ingest/operator.h"
 
 enum { MAX_TENSORS = 128, MAX_SIDE = 96 };
 
@@ -265,6 +266,7 @@ mo_graph *random_network(unsigned seed)
         add_any(&w);
     add_results(&w);
     MUST(mo_builder_finish(w.builder, &g, &err));
+    mo_operator_resolve(g);
     mo_builder_free(w.builder);
     MUST(mo_work_fill(g, &err));
     return g;
