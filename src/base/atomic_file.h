@@ -25,7 +25,7 @@ mo_status mo_atomic_file_open(const char *path, mo_atomic_file **target,
 /* Returns the descriptor to write to; target owns it. */
 int mo_atomic_file_fd(const mo_atomic_file *target);
 
-/* Fills err for a write that failed with this errno; returns MO_E_IO. */
+/* Fills err for a write that failed with this errno and returns its status. */
 mo_status mo_atomic_file_fail(const mo_atomic_file *target, int failure,
                               mo_error *err);
 

@@ -5,7 +5,7 @@
 
 #include "base/digest.h"
 
-/* The cluster itself lies in its arena. */
+/* The cluster itself is allocated in its arena. */
 void mo_cluster_free(mo_cluster *cluster)
 {
     if (cluster)
@@ -40,7 +40,7 @@ int mo_cluster_find_link(const mo_cluster *cluster, int from, int to)
     return low;
 }
 
-/* A model is the same however it is spelled. */
+/* A known model counts by its canonical name, in whatever spelling. */
 static const char *model_name(const mo_device *device)
 {
     return device->known ? device->known->name : device->model;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster.h - the devices at hand and what connects them (moirai-cluster(5)).
+ * cluster.h - the cluster: devices and the links between them
+ * (moirai-cluster(5)).
  *
- * A cluster owns everything it points to but the device table; it is never
- * changed after it was read.
+ * A cluster owns everything it points to except the device table; it is
+ * immutable after reading. The caller frees it with mo_cluster_free(), which
+ * accepts NULL.
  */
 #ifndef MO_COST_CLUSTER_H
 #define MO_COST_CLUSTER_H
@@ -18,22 +20,22 @@
 
 enum { MO_MAX_DEVICES = 1024, MO_MAX_LINKS = 1 << 20 };
 
-/* Of one link: 100 s.  Sums over any path stay far below INT64_MAX. */
+/* Limit for one link: 100 s. Sums over any path stay far below INT64_MAX. */
 #define MO_MAX_LATENCY_NS INT64_C(100000000000)
 
 typedef struct mo_device {
     const char *id;
     const char *model;            /* as written, or NULL */
-    const mo_device_model *known; /* what the table says of it, or NULL */
+    const mo_device_model *known; /* its row of the device table, or NULL */
     bool is_cpu;
     double gflops, bandwidth_gbs, clock_mhz, launch_us; /* 0: unknown */
     int sms;                                            /* 0: unknown */
-    int64_t memory_bytes; /* what ops may use: reserve already taken off;
-                             INT64_MAX when there is no limit */
-    int rank, gpu;        /* where it runs; -1 when the file is silent */
+    int64_t memory_bytes; /* usable by ops: without the reserve; INT64_MAX when
+                             there is no limit */
+    int rank, gpu;        /* where it runs; -1 when not given */
     const char *host;     /* or NULL */
-    int threads;          /* it runs with on a CPU; 0 when the file is silent */
-    const int *cpus;      /* the processors they stay on, or NULL: any */
+    int threads;          /* of a CPU device; 0 when not given */
+    const int *cpus; /* processors the threads are bound to, or NULL: any */
     int n_cpus;
     int line;
 } mo_device;
@@ -47,7 +49,7 @@ typedef struct mo_link {
 
 typedef struct mo_cluster {
     const char *name;   /* or NULL */
-    const char *file;   /* what errors call it */
+    const char *file;   /* for error messages */
     mo_device *devices; /* in the file's order; at least one */
     int n_devices;
     mo_link *links; /* sorted by from, to; no pair twice */
@@ -63,7 +65,8 @@ extern const mo_cluster_builtin mo_cluster_builtins[]; /* NULL name ends */
 
 const mo_cluster_builtin *mo_cluster_builtin_find(const char *name);
 
-/* A cluster file or an NCCL topology dump; "-" is standard input. */
+/* Reads a cluster file or an NCCL topology dump; "-" is standard input. The
+ * caller frees *cluster. */
 mo_status mo_cluster_read(const char *path, mo_cluster **cluster,
                           mo_error *err);
 mo_status mo_cluster_read_memory(const char *file, const char *data,
@@ -71,23 +74,23 @@ mo_status mo_cluster_read_memory(const char *file, const char *data,
                                  mo_error *err);
 void mo_cluster_free(mo_cluster *cluster);
 
-/* The cluster to use for a graph: name_or_file when it is given, a file of
- * that name rather than a built-in; else <stem>.cluster.xml beside graph_path;
- * else what MOIRAI_CLUSTER names; else inter-server.  Both arguments may be
- * NULL, and "-" is a graph that lies beside nothing.  *where says which it was,
- * in words for one line on standard error; the caller frees it. */
+/* Chooses the cluster for a graph: name_or_file when it is given, a file of
+ * that name before a built-in; else <stem>.cluster.xml beside graph_path; else
+ * the one named by MOIRAI_CLUSTER; else inter-server. Both arguments may be
+ * NULL, and "-" is a graph without a path. *where describes the choice in one
+ * line for standard error; the caller frees it, and *cluster. */
 mo_status mo_cluster_choose(const char *name_or_file, const char *graph_path,
                             mo_cluster **cluster, char **where, mo_error *err);
 
-/* Of what decides about times and memory: devices and links in their order, not
- * the cluster's name, nor rank, gpu, host, threads and cpus, which only say
- * where it runs. */
+/* Sets *digest to a digest of all that affects times and memory: devices and
+ * links in their order, not the cluster's name, nor rank, gpu, host, threads
+ * and cpus, which only locate a device. */
 mo_status mo_cluster_digest(const mo_cluster *cluster, uint64_t *digest,
                             mo_error *err);
 
 int mo_cluster_find(const mo_cluster *cluster, const char *id); /* or -1 */
 
-/* The number of the direct link between two devices, one way; or -1. */
+/* Returns the number of the direct link from one device to another, or -1. */
 int mo_cluster_find_link(const mo_cluster *cluster, int from, int to);
 
 #endif

@@ -8,11 +8,11 @@
 #include <string.h>
 
 /*
- * Peaks, bandwidths and boost clocks as in the vendor's data sheets; a peak is
- * what SMs, cores and clock make of it, but for rounding.  Of a model that is
- * sold in several builds the short name is the one for servers' own sockets
- * (SXM).  Kernel launches are not in any data sheet: they are what small
- * kernels cost back to back, give or take a microsecond.
+ * Peaks, bandwidths and boost clocks of the vendors' data sheets; a peak is
+ * the product of SMs, cores and clock, up to rounding. Of a model sold in
+ * several builds the short name is the one for server sockets (SXM). Kernel
+ * launches are in no data sheet: they are the cost of small kernels back to
+ * back, within a microsecond.
  */
 const mo_device_model mo_device_models[] = {
     { "p4", "Tesla P4", MO_GEN_PASCAL, 5500, 192, 20, 1114, 8, 7 },
@@ -67,7 +67,7 @@ static const char *skip_separators(const char *text)
     return text + strspn(text, " \t-_");
 }
 
-/* What the same device is called with today and without tomorrow. */
+/* Skips brand names, which drivers print or omit. */
 static const char *skip_brands(const char *text)
 {
     static const char *const brands[] = { "nvidia", "geforce", "tesla" };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.h - the devices we know by name, with their vendors' numbers.
+ * device.h - table of known device models with the vendors' figures.
  */
 #ifndef MO_COST_DEVICE_H
 #define MO_COST_DEVICE_H
@@ -19,7 +19,7 @@ typedef enum mo_generation {
 
 typedef struct mo_device_model {
     const char *name;  /* "rtx2080ti" */
-    const char *title; /* as its driver calls it */
+    const char *title; /* as reported by the driver */
     mo_generation generation;
     double gflops;        /* fp32 peak, without tensor cores */
     double bandwidth_gbs; /* memory, GB/s */
@@ -32,8 +32,9 @@ typedef struct mo_device_model {
 /* Ends with a NULL name. */
 extern const mo_device_model mo_device_models[];
 
-/* By name or title; case, blanks, '-' and '_' do not matter, nor do NVIDIA,
- * GeForce and Tesla in front ("RTX 2080 Ti").  NULL when it is none of ours. */
+/* Returns the model of that name or title; case, blanks, '-' and '_' are
+ * ignored, and so are NVIDIA, GeForce and Tesla in front ("RTX 2080 Ti"). NULL
+ * when it is unknown. */
 const mo_device_model *mo_device_find(const char *name);
 
 #endif

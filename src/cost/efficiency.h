@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * efficiency.h - how much of a device's peaks operators reach.
+ * efficiency.h - efficiency factors: the share of a device's peaks that
+ * operators reach.
  *
  * One factor each for arithmetic, memory and launches, by operator class and
- * device generation.  The built-in table is one file, efficiency_table.c;
+ * device generation. The built-in table is predict/efficiency_builtin.c;
  * moirai-profile fit writes others (moirai-profile(1)), which are read here.
  */
 #ifndef MO_COST_EFFICIENCY_H
@@ -40,17 +41,18 @@ typedef struct mo_efficiencies {
 /* Has a row without a generation for every class. */
 extern const mo_efficiencies mo_efficiencies_builtin;
 
-/* The row of table for class and generation, else the one for class alone, else
- * the built-in one.  table may be NULL. */
+/* Returns the row of table for class and generation, else the one for class
+ * alone, else the built-in one. table may be NULL. The result is borrowed. */
 const mo_efficiency *mo_efficiency_of(const mo_efficiencies *table,
                                       mo_class class, mo_generation generation);
 
-/* The flops that a kernel of the class makes of a byte it loads, at most; 0: as
- * many as there are.  A product works in tiles and loads its operands once for
- * every tile that needs them, as far as the caches do not help. */
+/* Returns the largest number of flops per byte loaded (data reuse) of a kernel
+ * of the class; 0: unlimited. A matrix product works in tiles and loads its
+ * operands once for every tile that needs them, except for cache hits. */
 double mo_efficiency_max_reuse(mo_class class, mo_generation generation);
 
-/* Reads what mo_efficiencies_write wrote; "-" is standard input. */
+/* Reads a file of mo_efficiencies_write into *table, which the caller
+ * allocates; "-" is standard input. */
 mo_status mo_efficiencies_read(const char *path, mo_efficiencies *table,
                                mo_error *err);
 mo_status mo_efficiencies_read_memory(const char *file, const char *data,
@@ -58,7 +60,8 @@ mo_status mo_efficiencies_read_memory(const char *file, const char *data,
                                       mo_error *err);
 void mo_efficiencies_write(const mo_efficiencies *table, mo_out *out);
 
-/* "pascal", and back; "unknown" is none of them. */
+/* Convert a generation to its name, "pascal", and back; "unknown" is none of
+ * them. */
 const char *mo_generation_name(mo_generation generation);
 bool mo_generation_find(const char *name, mo_generation *generation);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * instance.h - the problem in numbers: the waist of the program.
+ * instance.h - the problem instance in numbers: the interface between input
+ * and solution methods.
  *
  * Formulations, search, simulator, validator and bounds read this and nothing
- * else; none of them knows what a convolution is.  Times are nanoseconds, sizes
- * bytes, all of them finite and in range.
+ * else; none of them depends on operators. Times are nanoseconds, sizes bytes,
+ * all of them finite and in range.
  *
- * Ops have the ids of the graph the instance was made of, so they stand in
+ * Ops have the ids of the graph the instance was made of, so they are in
  * topological order; devices those of the cluster.
  */
 #ifndef MO_COST_INSTANCE_H
@@ -26,14 +27,14 @@
 
 enum { MO_FREE = -1 }; /* no pin; no colocation group */
 
-/* No single time is longer (a day and more), and all of them one after the
- * other (31 years) still fit an int64 with room to spare: nobody who adds times
- * up needs to look for overflow. */
+/* No single time is longer (a day and more), and the sum of all of them (31
+ * years) is far below INT64_MAX: sums of times need no overflow check. */
 #define MO_MAX_TIME_NS  INT64_C(100000000000000)
 #define MO_MAX_TOTAL_NS INT64_C(1000000000000000000)
 
-/* One op reads one tensor of another.  Per edge, that is what is sent; with
- * tensors once, flows of one tensor to one device share a transfer. */
+/* A flow: one op reads one tensor of another. With a transfer per edge, each
+ * flow is sent; with transfers once per device, flows of one tensor to one
+ * device share a transfer. */
 typedef struct mo_flow {
     int from, to;
     int tensor;
@@ -59,10 +60,11 @@ typedef struct mo_instance {
     int *tensor_start;     /* its flows: [tensor_start[t], ...[t + 1]) */
     int64_t *tensor_bytes; /* MO_UNKNOWN where only times are known */
 
-    /* What is sent alike shares a row of transfer times, and pairs of devices
-     * that send alike share a column, so that memory follows what differs and
-     * not the square of the cluster.  Flows of one tensor may differ; sent once
-     * for all of them, it takes the longest. */
+    /* Flows with equal transfer times share a row of times, and pairs of
+     * devices with equal times share a column, so that memory depends on the
+     * distinct values and not on the square of the cluster. Flows of one
+     * tensor may differ; sent once for all of them, the tensor takes the
+     * longest. */
     int *flow_row, *tensor_row;
     int *pair_kind;   /* from a to b: pair_kind[a * K + b] */
     int64_t *comm_ns; /* row r, pairs of kind c: [r * n_kinds + c] */
@@ -72,14 +74,14 @@ typedef struct mo_instance {
     int *group; /* by op: a colocation group, or MO_FREE */
     int n_groups;
 
-    /* For congestion by link: the links on the way from a to b are
+    /* Routes for congestion by link: the links on the way from a to b are
      * route_link[route_start[a * K + b] .. route_start[a * K + b + 1]). */
     int n_links;
     int *route_start, *route_link;
 
-    /* Of what it was made of (0: no profile), and of itself. */
+    /* Of its sources (0: no profile), and of the instance itself. */
     uint64_t graph_digest, cluster_digest, profile_digest, digest;
-    mo_arena *arena; /* owns all of this, names too */
+    mo_arena *arena; /* owns everything, names too */
 } mo_instance;
 
 static inline int64_t mo_instance_p_ns(const mo_instance *x, int op, int device)
@@ -95,8 +97,8 @@ static inline int64_t mo_instance_row_ns(const mo_instance *x, int64_t row,
     return x->comm_ns[row * x->n_kinds + kind];
 }
 
-/* What sending takes from a to b, to one reader or once for all of them; 0 when
- * a = b. */
+/* Returns the transfer time from a to b, of one flow or of a tensor for all
+ * its readers; 0 when a = b. */
 static inline int64_t mo_instance_flow_ns(const mo_instance *x, int flow, int a,
                                           int b)
 {
@@ -111,40 +113,42 @@ static inline int64_t mo_instance_tensor_ns(const mo_instance *x, int tensor,
 
 typedef struct mo_instance_options {
     const mo_profile *profile; /* measured times, or NULL */
-    mo_predictor predictor;    /* for what nobody measured */
-    bool any_size;             /* take ops larger than every device */
-    /* Where several ops or edges lack a number, told of each of them, with its
-     * line in the graph's file, before making the instance fails; may be NULL.
-     * One that is alone is in the error. */
+    mo_predictor predictor;    /* for ops without a measured time */
+    bool any_size;             /* accept ops larger than every device */
+    /* Called for each op or edge that lacks a number, with its line in the
+     * graph's file, where there are several, before making the instance fails;
+     * may be NULL. A single one is in the error. */
     void (*missing)(void *context, int line, const char *what);
     void *context;
 } mo_instance_options;
 
 /*
- * Makes the instance of g on cluster.  Times in order of trust: time_us on the
- * op (by device id, then by model), the profile, the prediction; transfers:
- * comm_us on the edge (by ids, then by models), the profile's link, the
- * cluster's route.  A transfer within one device takes no time; of several
+ * Makes the instance of g on cluster. Times by decreasing priority: time_us on
+ * the op (by device id, then by model), the profile, the prediction;
+ * transfers: comm_us on the edge (by ids, then by models), the profile's link,
+ * the cluster's route. A transfer within one device takes no time; of several
  * edges that carry one tensor to one op the slowest counts.
  *
  * An op that is pinned, itself or through its colocation group, needs a time
- * only there; where it has none it is given the same.
+ * only there; devices without a time get the same.
  *
- * Errors: a number nobody gives and nothing predicts, times out of range, an
- * op larger than every device it may go to (unless any_size), pins that
- * contradict or name no device, a cluster in several parts (unless every edge
- * has its own times where there is no way), a profile of other devices, more
- * numbers than fit.
+ * On success the caller owns *instance and frees it with mo_instance_free().
+ * Errors: a number that is neither given nor predictable, times out of range,
+ * an op larger than every device it may be placed on (unless any_size), pins
+ * that contradict or name no device, a cluster in several parts (unless every
+ * edge has its own times where there is no path), a profile of other devices,
+ * more numbers than the limits allow.
  */
 mo_status mo_instance_make(const mo_graph *g, const mo_cluster *cluster,
                            const mo_instance_options *options,
                            mo_instance **instance, mo_error *err);
 void mo_instance_free(mo_instance *instance);
 
-/* Ops and flows, as a view. */
+/* Returns a view of ops and flows; it borrows from x. */
 mo_dag mo_instance_dag(const mo_instance *x);
 
-/* The augmented DAG: ops and flows by their numbers here. */
+/* Makes the augmented DAG of ops and flows, numbered as here; the caller frees
+ * it with mo_augmented_free(). */
 mo_status mo_instance_augment(const mo_instance *x, mo_augmented **augmented,
                               mo_error *err);
 

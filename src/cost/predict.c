@@ -4,10 +4,11 @@
 #include <math.h>
 
 /*
- * Kernels are launched as blocks of threads, of which a multiprocessor holds a
- * few at a time.  Which exactly, only the library knows; these are the usual
- * sizes.  Where a product is too small for the large tiles that libraries like
- * best, they cut it into tiles of 32 x 32, one to a multiprocessor.
+ * Wave model of a GPU. Kernels are launched as blocks of threads, of which a
+ * multiprocessor holds a few at a time. The exact sizes are internal to the
+ * libraries; these are the usual ones. Where a product is too small for the
+ * large tiles that libraries prefer, they use tiles of 32 x 32, one per
+ * multiprocessor.
  */
 enum {
     ELEMENTS_PER_BLOCK = 1024,
@@ -15,7 +16,7 @@ enum {
     PRODUCT_BLOCKS_PER_SM = 1
 };
 
-/* Those libraries have a choice of kernels for, which depends on the device. */
+/* Classes for which libraries choose among kernels by device. */
 static bool is_product(mo_class class)
 {
     return class == MO_CLASS_MATMUL || class == MO_CLASS_CONVOLUTION ||
@@ -28,9 +29,9 @@ static bool has_kernel(mo_class class)
            class != MO_CLASS_SHAPE;
 }
 
-/* Over how many blocks the work is spread; 0 when unknown.  A product is spread
- * over what it makes, all else over what it reads, if that is more: as if of
- * its bytes half were read and half written, in elements of four bytes. */
+/* Returns the number of blocks of the work; 0 when unknown. A product is split
+ * by its output, all else by its input, if that is larger: as if half of its
+ * bytes were read and half written, in elements of four bytes. */
 static double blocks_of(const mo_workload *work)
 {
     double elements = work->output_elements;
@@ -40,7 +41,7 @@ static double blocks_of(const mo_workload *work)
     return ceil(elements / ELEMENTS_PER_BLOCK);
 }
 
-/* How many blocks one wave holds. */
+/* Returns the number of blocks in one wave. */
 static double wave_of(mo_class class, const mo_device *device)
 {
     return (double) device->sms *
@@ -48,7 +49,7 @@ static double wave_of(mo_class class, const mo_device *device)
 }
 
 /* The last wave of a kernel takes as long as a full one. */
-static double saturation(const mo_workload *work, const mo_device *device)
+static double wave_utilization(const mo_workload *work, const mo_device *device)
 {
     double blocks = blocks_of(work), wave = wave_of(work->class, device);
 
@@ -57,8 +58,8 @@ static double saturation(const mo_workload *work, const mo_device *device)
     return blocks / wave / ceil(blocks / wave);
 }
 
-/* amount at speed, which is in thousands of millions a second; NAN when the
- * speed is unknown. */
+/* Returns amount / speed in microseconds, speed in units of 10^9 per second;
+ * NAN when it is unknown. */
 static double amount_us(double amount, double speed)
 {
     if (amount == 0)
@@ -66,8 +67,8 @@ static double amount_us(double amount, double speed)
     return speed > 0 ? amount / (speed * 1e3) : NAN;
 }
 
-/* What the kernel loads and stores: every byte once, and those of a product
- * again for every tile that needs them. */
+/* Returns the bytes that the kernel loads and stores: every byte once, and
+ * those of a product again for every tile that needs them. */
 static double traffic_of(const mo_workload *work, mo_generation generation)
 {
     double reuse = mo_efficiency_max_reuse(work->class, generation);
@@ -88,9 +89,9 @@ double mo_predict_roofline_us(const mo_efficiencies *table,
         return launch_us;
     if (work->flops < 0 || work->bytes < 0)
         return NAN;
-    compute_us =
-        amount_us(work->flops,
-                  factors->compute * saturation(work, device) * device->gflops);
+    compute_us = amount_us(work->flops, factors->compute *
+                                            wave_utilization(work, device) *
+                                            device->gflops);
     memory_us = amount_us(traffic_of(work, generation),
                           factors->memory * device->bandwidth_gbs);
     if (isnan(compute_us) || isnan(memory_us))
@@ -110,7 +111,7 @@ static double ratio_us(const mo_efficiencies *table, const mo_workload *work,
     return here > 0 ? us * there / here : NAN;
 }
 
-/* Does wave scaling say anything about going from one to the other? */
+/* Returns whether wave scaling applies between the two devices. */
 static bool can_scale(const mo_workload *work, const mo_device *origin,
                       const mo_device *device)
 {
@@ -120,8 +121,8 @@ static bool can_scale(const mo_workload *work, const mo_device *origin,
            device->bandwidth_gbs > 0 && device->gflops > 0;
 }
 
-/* g: how much of the work waits for memory, from its intensity and the ridge of
- * the device. */
+/* g: the memory-bound share of the work, from its arithmetic intensity and the
+ * ridge point of the device. */
 static double memory_share(const mo_workload *work, const mo_device *device)
 {
     double ridge = device->gflops / device->bandwidth_gbs, intensity;

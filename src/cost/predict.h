@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict.h - times nobody measured (moirai-cost(7) has the formulas and their
- * measured error).
+ * predict.h - cost models for ops without a measured time: roofline (Williams,
+ * Waterman, Patterson, 2009) and wave scaling (Habitat). moirai-cost(7) has
+ * the formulas and their measured error.
  *
- * All times are in microseconds; NAN is what cannot be told because the op or
- * the device is not known well enough.
+ * All times are in microseconds; NAN means that the op or the device is not
+ * known well enough for a prediction.
  */
 #ifndef MO_COST_PREDICT_H
 #define MO_COST_PREDICT_H
@@ -18,15 +19,15 @@
 #include "graph/graph.h"
 #include "ingest/operator.h"
 
-/* What a prediction knows of an op. */
+/* The properties of an op that predictions use. */
 typedef struct mo_workload {
     mo_class class;
     double flops, bytes;    /* or MO_UNKNOWN */
-    double output_elements; /* how far the work can be spread; 0: unknown */
+    double output_elements; /* degree of parallelism; 0: unknown */
 } mo_workload;
 
-/* A fused op, "MatMul+Add+Gelu", is of the class of the part that most likely
- * takes longest; an op of a type nobody knows counts as elementwise. */
+/* Returns the workload of an op. A fused op, "MatMul+Add+Gelu", has the class
+ * of its most expensive part; an op of unknown type counts as elementwise. */
 mo_workload mo_workload_of(const mo_graph *g, int op);
 
 /* launch + max(flops / (compute * peak), bytes / (memory * bandwidth)).  table
@@ -34,32 +35,33 @@ mo_workload mo_workload_of(const mo_graph *g, int op);
 double mo_predict_roofline_us(const mo_efficiencies *table,
                               const mo_workload *work, const mo_device *device);
 
-/* Habitat's wave scaling: from us on origin to device.  Classes whose kernels
- * differ between devices scale by the ratio of rooflines instead. */
+/* Habitat's wave scaling: returns the time on device, from the time us on
+ * origin. Classes whose kernels differ between devices scale by the ratio of
+ * rooflines instead. */
 double mo_predict_wave_us(const mo_efficiencies *table, const mo_workload *work,
                           const mo_device *origin, double us,
                           const mo_device *device);
 
-/* A device as its vendor describes it, called by its model. */
+/* Returns a device with the vendor's figures, named by its model. */
 mo_device mo_device_from_model(const mo_device_model *model);
 
-/* A way to predict, as --cost names it.  All zeros is the built-in roofline. */
+/* A cost model, selected by --cost. All zeros is the built-in roofline. */
 typedef struct mo_predictor {
     bool is_wave;
-    mo_device origin;          /* of wave scaling */
-    const mo_profile *profile; /* where times on the origin may stand, too,
-                                  or NULL; borrowed */
+    mo_device origin; /* of wave scaling */
+    const mo_profile
+        *profile; /* with measured times on the origin, or NULL; borrowed */
     mo_efficiencies efficiencies;
 } mo_predictor;
 
-/* "roofline", "roofline:FILE", "wave:DEVICE": an id of the cluster or a model.
- * The predictor borrows from cluster and profile, which may be NULL. */
+/* Parses "roofline", "roofline:FILE", "wave:DEVICE": an id of the cluster or a
+ * model. The predictor borrows from cluster and profile, which may be NULL. */
 mo_status mo_predictor_parse(const char *text, const mo_cluster *cluster,
                              const mo_profile *profile, mo_predictor *predictor,
                              mo_error *err);
 
-/* What of an op decides about its time on any device, so that for many devices
- * it is found out once. */
+/* The device-independent input of a prediction, computed once for many
+ * devices. */
 typedef struct mo_predictor_input {
     mo_workload work;
     double origin_us; /* on the origin of wave scaling, else NAN */
@@ -71,7 +73,7 @@ double mo_predictor_input_us(const mo_predictor *predictor,
                              const mo_predictor_input *basis,
                              const mo_device *device);
 
-/* What op takes on device. */
+/* Returns the predicted time of op on device. */
 double mo_predictor_us(const mo_predictor *predictor, const mo_graph *g, int op,
                        const mo_device *device);
 

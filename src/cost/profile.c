@@ -7,7 +7,7 @@
 
 #include "base/digest.h"
 
-/* The profile itself lies in its arena. */
+/* The profile itself is allocated in its arena. */
 void mo_profile_free(mo_profile *profile)
 {
     if (profile)
@@ -103,8 +103,8 @@ static int compare_pair(const mo_profile_link *link, const char *from,
     return order != 0 ? order : strcmp(link->to, to);
 }
 
-/* The last row of the pair that holds from no more than bytes; a message
- * smaller than any that was measured goes by the first. */
+/* Returns the last row of the pair with from_bytes <= bytes; a message smaller
+ * than any measured one uses the first row. */
 static const mo_profile_link *find_link(const mo_profile_link *links, int n,
                                         const char *from, const char *to,
                                         int64_t bytes)
@@ -127,7 +127,7 @@ static const mo_profile_link *find_link(const mo_profile_link *links, int n,
     return NULL;
 }
 
-/* By the models, of which we know both or neither. */
+/* Looks up by model; both devices must have one, or neither. */
 static const mo_profile_link *find_model_link(const mo_profile *profile,
                                               const mo_device *from,
                                               const mo_device *to,
@@ -160,6 +160,6 @@ double mo_profile_link_ns(const mo_profile *profile, const mo_device *from,
 
     if (!link)
         return NAN;
-    /* A gigabit a second is a bit a nanosecond. */
+    /* 1 Gbit/s is 1 bit/ns. */
     return link->latency_us * 1000 + (double) bytes * 8 / link->gbps;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile.h - measured times (moirai-profile(5)).
+ * profile.h - profile: measured times of operators and links
+ * (moirai-profile(5)).
  *
  * Rows for operators, by device and signature (type, shapes, element types,
- * parameters), and rows for links, by ordered pair of devices.  A device is
- * told by its id or by its model; a model we know by any of its names.
+ * parameters), and rows for links, by ordered pair of devices. A device is
+ * identified by its id or by its model; a known model by any of its names. The
+ * caller frees a profile with mo_profile_free(), which accepts NULL.
  */
 #ifndef MO_COST_PROFILE_H
 #define MO_COST_PROFILE_H
@@ -23,15 +25,15 @@ typedef struct mo_profile_op {
     const char *device;
     const char *signature;
     double median_us, spread_us;
-    int count;              /* how often it was measured */
+    int count;              /* number of measurements */
     double flops, bytes;    /* of the op measured, or MO_UNKNOWN */
     double output_elements; /* or MO_UNKNOWN */
     int class;              /* a mo_class, or MO_UNKNOWN */
     int line;
 } mo_profile_op;
 
-/* A message of from_bytes or more takes latency and size over bandwidth, up to
- * the size from which the next row of the pair holds. */
+/* A message of from_bytes or more takes latency + size / bandwidth, up to
+ * from_bytes of the next row of the pair. */
 typedef struct mo_profile_link {
     const char *from, *to;
     double latency_us, gbps;
@@ -41,19 +43,19 @@ typedef struct mo_profile_link {
 
 typedef struct mo_profile {
     const char *host;     /* where it was measured, or NULL */
-    const char *emulated; /* the parts of a GPU that devices were, or NULL */
-    const char *file;     /* what errors call it */
+    const char *emulated; /* the partitions of a GPU used as devices, or NULL */
+    const char *file;     /* for error messages */
     mo_profile_op *ops;   /* sorted by device, signature; no two equal */
     int n_ops;
     mo_profile_link *links; /* sorted by from, to, from_bytes; no two equal */
     int n_links;
-    /* Those of devices that are models we know once more, with their short
+    /* The rows of devices that are known models again, under their short
      * names, sorted in the same way. */
     mo_profile_op *model_ops;
     int n_model_ops;
     mo_profile_link *model_links;
     int n_model_links;
-    mo_arena *arena; /* owns all of this, the profile too */
+    mo_arena *arena; /* owns everything, the profile too */
 } mo_profile;
 
 /* "-" is standard input. */
@@ -66,42 +68,44 @@ mo_status mo_profile_read_memory(const char *file, const char *data,
 mo_status mo_profile_read_input(mo_input *input, mo_profile **profile,
                                 mo_error *err);
 
-/* The same profile is the same bytes; read back it is equal. */
+/* Deterministic: equal profiles give equal bytes, and reading them back gives
+ * an equal profile. */
 void mo_profile_write(const mo_profile *profile, mo_out *out);
 
 void mo_profile_free(mo_profile *profile);
 
-/* Of the rows, not of the host. */
+/* Sets *digest to a digest of the rows, without the host. */
 mo_status mo_profile_digest(const mo_profile *profile, uint64_t *digest,
                             mo_error *err);
 
-/* The signature of an op of g: what two ops must share to take the same time.
- * It does not depend on anybody's name. */
+/* Writes the signature of an op of g: ops with equal signatures take the same
+ * time. It does not depend on names of ops. */
 void mo_profile_signature(const mo_graph *g, int op, mo_out *out);
 
-/* The row for a signature on a device, by its id, else by its model; NULL when
- * there is none. */
+/* Returns the row for a signature on a device, by its id, else by its model;
+ * NULL when there is none. The result is borrowed from profile. */
 const mo_profile_op *mo_profile_find(const mo_profile *profile,
                                      const mo_device *device,
                                      const char *signature);
 
-/* Its median, or NAN. */
+/* Returns the median of that row, or NAN. */
 double mo_profile_time_us(const mo_profile *profile, const mo_device *device,
                           const char *signature);
 
-/* The row for a message of that size, by the devices' ids, else by their
- * models; NULL when there is none. */
+/* Returns the row for a message of that size, by the devices' ids, else by
+ * their models; NULL when there is none. Borrowed from profile. */
 const mo_profile_link *mo_profile_find_link(const mo_profile *profile,
                                             const mo_device *from,
                                             const mo_device *to, int64_t bytes);
 
-/* What a message takes by it, in nanoseconds before rounding; NAN when there is
- * no row. */
+/* Returns the time of a message by that row, in nanoseconds before rounding;
+ * NAN when there is no row. */
 double mo_profile_link_ns(const mo_profile *profile, const mo_device *from,
                           const mo_device *to, int64_t bytes);
 
-/* An error that names both when no device of the profile is in the cluster: it
- * was measured on another machine. */
+/* Returns MO_OK when a device of the profile is in the cluster, else
+ * MO_E_INPUT with a message that names the devices of both: the profile was
+ * measured on another machine. */
 mo_status mo_profile_check_cluster(const mo_profile *profile,
                                    const mo_cluster *cluster, mo_error *err);
 

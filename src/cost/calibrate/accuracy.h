@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * accuracy.h - predictions held against measurements.
+ * accuracy.h - accuracy of predicted times against measured ones.
  */
 #ifndef MO_COST_CALIBRATE_ACCURACY_H
 #define MO_COST_CALIBRATE_ACCURACY_H
@@ -30,21 +30,21 @@ typedef struct mo_accuracy {
     double measured_us, predicted_us; /* sums */
 } mo_accuracy;
 
-/* All zeros is empty. */
+/* A mo_predictions of zero bytes is empty. */
 mo_status mo_predictions_add(mo_predictions *guesses,
                              const mo_prediction *guess, mo_error *err);
 void mo_predictions_clear(mo_predictions *guesses);
 
-/* The roofline's guess for every sample that is held back, or for all when part
- * is NULL. */
+/* Adds the roofline's prediction for every sample of the test set, or for all
+ * samples when part is NULL. Returns MO_OK or MO_E_MEMORY. */
 mo_status mo_predictions_add_roofline(mo_predictions *guesses,
                                       const mo_samples *samples,
                                       const mo_holdout_set *part,
                                       const mo_efficiencies *table,
                                       mo_error *err);
 
-/* Over the guesses of a class and of a device, or of all where one of them is
- * MO_UNKNOWN. */
+/* Computes the accuracy over the predictions of a class and of a device;
+ * MO_UNKNOWN for either stands for all of them. */
 mo_status mo_accuracy_of(const mo_predictions *guesses, int class, int device,
                          mo_accuracy *accuracy, mo_error *err);
 

@@ -5,23 +5,25 @@
 #include <stdlib.h>
 
 /*
- * The factors of a class are those that make the roofline come closest to the
- * samples: the least sum of squares of log(predicted / measured), large errors
- * counted linearly.  A sample weighs as much as the root of its share in the
- * time of its device: with the share itself nothing but the largest ops would
- * count, without it the many small ones would.
+ * Robust nonlinear least squares by coordinate descent. The factors of a class
+ * minimize the sum of squares of log(predicted / measured), large errors
+ * counted linearly (Huber, 1964). A sample is weighted by the root of its
+ * share in the time of its device: with the share itself only the largest ops
+ * would count, without it the many small ones would.
  *
- * Samples seldom say everything: what is always bound by memory tells nothing
- * about arithmetic, large kernels nothing about launches.  So leaving where the
- * search starts costs a little: for a class that is a guess, for a generation
- * of it the factors of the class, which many devices agreed upon.
+ * Samples seldom determine everything: memory-bound ops contain no information
+ * about arithmetic, large kernels none about launches. So a departure from the
+ * starting point costs a little (regularization): for a class that is a guess,
+ * for a generation of it the factors of the class, fitted over many devices.
  */
-#define LARGE_ERROR          0.7  /* in logs: a factor of two */
-#define CLASS_STIFFNESS      0.01 /* what a log of 1 costs, squared */
+#define LARGE_ERROR 0.7 /* in logs: a factor of two */
+#define CLASS_STIFFNESS                                                        \
+    0.01 /* penalty of a departure by 1 in logs, squared                       \
+          */
 #define GENERATION_STIFFNESS 0.1
 
-/* Factors are searched in logs: steps of a factor of two first, in the end of
- * half a percent. */
+/* Factors are searched in logs: first in steps of a factor of two, at the end
+ * of half a percent. */
 #define FIRST_STEP 0.7
 #define LAST_STEP  0.005
 
@@ -31,15 +33,15 @@ static const double guess[N_FACTORS] = { 0.6, 0.7, 1 };
 static const double lowest[N_FACTORS] = { 0.02, 0.02, 0.02 };
 static const double highest[N_FACTORS] = { 1, 1, 1000 };
 
-/* One thing to fit: samples, and where to start from. */
-typedef struct task {
+/* One fit: its samples and its starting point. */
+typedef struct fit_task {
     const mo_samples *samples;
     const size_t *rows; /* numbers of samples, all of one class */
     size_t n_rows;
     const double *weights; /* by sample */
     double start[N_FACTORS];
     double stiffness;
-} task;
+} fit_task;
 
 static double cost_of_error(double error)
 {
@@ -49,12 +51,12 @@ static double cost_of_error(double error)
                                : LARGE_ERROR * (2 * size - LARGE_ERROR);
 }
 
-static const mo_sample *sample_at(const task *t, size_t row)
+static const mo_sample *sample_at(const fit_task *t, size_t row)
 {
     return &t->samples->items[t->rows[row]];
 }
 
-static double loss(const task *t, const double *factors)
+static double loss(const fit_task *t, const double *factors)
 {
     mo_efficiencies table = { .n = 1 };
     double sum = 0, weight = 0, away = 0;
@@ -80,9 +82,9 @@ static double clamp(double value, double low, double high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* Goes one step along a factor, up or down, if that is better. */
-static bool try_step(const task *t, int factor, double step, double *factors,
-                     double *best)
+/* Moves one step along a factor, up or down, if that reduces the error. */
+static bool try_step(const fit_task *t, int factor, double step,
+                     double *factors, double *best)
 {
     double before = factors[factor], now;
 
@@ -97,7 +99,7 @@ static bool try_step(const task *t, int factor, double step, double *factors,
     return false;
 }
 
-static void search(const task *t, double *factors)
+static void search(const fit_task *t, double *factors)
 {
     double best;
 
@@ -115,29 +117,30 @@ static void search(const task *t, double *factors)
     }
 }
 
-/* To four digits: what a file shows is what was tested. */
-static double rounded(double value)
+/* Rounds to four digits: the value in the file is the value that was tested. */
+static double round_to_4_digits(double value)
 {
     double scale = pow(10, 3 - floor(log10(value)));
 
     return round(value * scale) / scale;
 }
 
-/* Fits factors, which come in as the start, and adds their row. */
-static void fit(task *t, mo_generation generation, double *factors,
-                mo_efficiencies *table)
+/* Fits factors, which hold the starting point, and appends their row. */
+static void fit_factors(fit_task *t, mo_generation generation, double *factors,
+                        mo_efficiencies *table)
 {
     for (int f = 0; f < N_FACTORS; f++)
         t->start[f] = factors[f];
     search(t, factors);
     table->rows[table->n++] =
         (mo_efficiency){ sample_at(t, 0)->work.class, generation,
-                         rounded(factors[COMPUTE]), rounded(factors[MEMORY]),
-                         rounded(factors[LAUNCH]) };
+                         round_to_4_digits(factors[COMPUTE]),
+                         round_to_4_digits(factors[MEMORY]),
+                         round_to_4_digits(factors[LAUNCH]) };
 }
 
-/* The samples to fit to of a class and, if it is not MO_GEN_UNKNOWN, of one
- * generation. */
+/* Selects the training samples of a class and, if it is not MO_GEN_UNKNOWN, of
+ * one generation. */
 static size_t select_rows(const mo_samples *samples, const mo_holdout_set *part,
                           mo_class class, mo_generation generation,
                           size_t *rows)
@@ -159,14 +162,14 @@ static void fit_class(const mo_samples *samples, const mo_holdout_set *part,
                       mo_class class, const double *weights, size_t *rows,
                       mo_efficiencies *table)
 {
-    task t = { samples, rows, 0, weights, { 0 }, CLASS_STIFFNESS };
+    fit_task t = { samples, rows, 0, weights, { 0 }, CLASS_STIFFNESS };
     double of_class[N_FACTORS] = { guess[COMPUTE], guess[MEMORY],
                                    guess[LAUNCH] };
 
     t.n_rows = select_rows(samples, part, class, MO_GEN_UNKNOWN, rows);
     if (t.n_rows == 0)
         return;
-    fit(&t, MO_GEN_UNKNOWN, of_class, table);
+    fit_factors(&t, MO_GEN_UNKNOWN, of_class, table);
     t.stiffness = GENERATION_STIFFNESS;
     for (int g = MO_GEN_UNKNOWN + 1; g < MO_GENERATIONS; g++) {
         double factors[N_FACTORS] = { of_class[COMPUTE], of_class[MEMORY],
@@ -174,13 +177,13 @@ static void fit_class(const mo_samples *samples, const mo_holdout_set *part,
 
         t.n_rows = select_rows(samples, part, class, (mo_generation) g, rows);
         if (t.n_rows > 0)
-            fit(&t, (mo_generation) g, factors, table);
+            fit_factors(&t, (mo_generation) g, factors, table);
     }
 }
 
-/* By the share of each sample in the time of its device. */
-static mo_status weigh(const mo_samples *samples, double *weights,
-                       mo_error *err)
+/* Weights samples by their share in the time of their device. */
+static mo_status weight_samples(const mo_samples *samples, double *weights,
+                                mo_error *err)
 {
     double *total_us = calloc(samples->n_devices + 1, sizeof *total_us);
 
@@ -201,8 +204,8 @@ mo_status mo_fit_efficiency(const mo_samples *samples,
 {
     size_t *rows = calloc(samples->n + 1, sizeof *rows);
     double *weights = calloc(samples->n + 1, sizeof *weights);
-    mo_status status =
-        rows && weights ? weigh(samples, weights, err) : mo_fail_memory(err);
+    mo_status status = rows && weights ? weight_samples(samples, weights, err)
+                                       : mo_fail_memory(err);
 
     table->n = 0;
     for (int c = 0; c < MO_CLASSES && status == MO_OK; c++)

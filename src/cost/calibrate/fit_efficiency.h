@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit.h - efficiency factors out of measured times.
+ * fit_efficiency.h - fit of efficiency factors to measured times.
  */
 #ifndef MO_COST_CALIBRATE_FIT_EFFICIENCY_H
 #define MO_COST_CALIBRATE_FIT_EFFICIENCY_H

@@ -6,10 +6,10 @@
 
 enum { MAX_NAME = 64 };
 
-/* Marks the device called by the length bytes at name. */
-static mo_status mark(const mo_samples *samples, const char *name,
-                      size_t length, mo_holdout_set which,
-                      mo_holdout_set *of_device, mo_error *err)
+/* Marks the device named by the length bytes at name. */
+static mo_status mark_device(const mo_samples *samples, const char *name,
+                             size_t length, mo_holdout_set which,
+                             mo_holdout_set *of_device, mo_error *err)
 {
     char text[MAX_NAME] = "";
     const mo_device_model *model = NULL;
@@ -45,7 +45,8 @@ static mo_status mark_list(const mo_samples *samples, const char *list,
 {
     while (list) {
         size_t length = strcspn(list, ",");
-        mo_status status = mark(samples, list, length, which, of_device, err);
+        mo_status status =
+            mark_device(samples, list, length, which, of_device, err);
 
         if (status != MO_OK)
             return status;

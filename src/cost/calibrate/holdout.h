@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * holdout.h - which samples to fit to, and which to hold back as a test.
+ * holdout.h - split of samples into a training and a test set (hold-out
+ * validation).
  *
- * By device, when devices are named; else one signature in five is held back,
+ * By device, when devices are named; else one signature in five is held out,
  * on all devices, chosen by its digest: the same on every machine.
  */
 #ifndef MO_COST_CALIBRATE_HOLDOUT_H
@@ -20,11 +21,12 @@ typedef enum mo_holdout_set {
 enum { MO_HOLDOUT_ONE_IN = 5 };
 
 /*
- * Fills part for every sample.  train and test are lists of models, "v100,t4",
- * or NULL: then the devices the other does not name.
+ * Fills part, which the caller allocates, for every sample. train and test are
+ * lists of models, "v100,t4", or NULL: then the devices that the other list
+ * does not name.
  *
- * Errors: a device that is no model we know, has no samples or is in both
- * lists; nothing left to fit to or to test on.
+ * Returns MO_E_USAGE or MO_E_INPUT for a device that is no known model, has no
+ * samples or is in both lists, and when one of the sets would be empty.
  */
 mo_status mo_holdout_split(const mo_samples *samples, const char *train,
                            const char *test, mo_holdout_set *part,

@@ -40,12 +40,13 @@ static mo_status add_device(mo_samples *samples, const mo_device_model *model,
     return MO_OK;
 }
 
-/* Beyond these nobody measured anything, and sums might not be finite. */
+/* Times outside these limits are no measurements, and sums might not be
+ * finite. */
 #define LEAST_US  1e-6
 #define MOST_US   1e12
 #define MOST_WORK 1e24
 
-/* Could a prediction be made for it? */
+/* Returns whether a prediction could be made for the sample. */
 static bool is_useful(const mo_workload *work, double us)
 {
     return us >= LEAST_US && us <= MOST_US && work->class != MO_CLASS_NONE &&
@@ -133,7 +134,7 @@ static mo_sample sample_of(const mo_profile_op *op)
     };
 }
 
-/* Rows of one device stand together. */
+/* Rows of one device are contiguous. */
 mo_status mo_samples_add_profile(mo_samples *samples, const mo_profile *profile,
                                  mo_error *err)
 {

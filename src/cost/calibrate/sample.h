@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sample.h - measured times with the work behind them, to hold predictions
- * against and to fit them to.
+ * sample.h - samples of a calibration: measured times with the work of their
+ * ops.
  */
 #ifndef MO_COST_CALIBRATE_SAMPLE_H
 #define MO_COST_CALIBRATE_SAMPLE_H
@@ -24,25 +24,25 @@ typedef struct mo_sample {
 typedef struct mo_samples {
     mo_sample *items;
     size_t n, room;
-    mo_device *devices; /* of known models, in order of first sight */
+    mo_device *devices; /* of known models, in order of insertion */
     size_t n_devices, devices_room;
-    size_t skipped; /* rows of no use: the device's model or the op's
-                       work is not known, or it took no time */
+    size_t skipped; /* unusable rows: the device's model or the op's work is
+                       unknown, or the time is 0 */
 } mo_samples;
 
-/* All zeros is empty. */
+/* A mo_samples of zero bytes is empty; this frees what it owns. */
 void mo_samples_clear(mo_samples *samples);
 
-/* The times of the columns that are called after a model we know. */
+/* Adds the times of the columns named after a known model. */
 mo_status mo_samples_add_graph(mo_samples *samples, const mo_graph *g,
                                mo_error *err);
 
-/* The rows whose device is a model we know. */
+/* Adds the rows whose device is a known model. */
 mo_status mo_samples_add_profile(mo_samples *samples, const mo_profile *profile,
                                  mo_error *err);
 
-/* The number of the device of that model, or -1 when there are no times of
- * it. */
+/* Returns the number of the device of that model, or -1 when there are no
+ * times of it. */
 int mo_samples_device(const mo_samples *samples, const mo_device_model *model);
 
 #endif

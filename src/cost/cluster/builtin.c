@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * The two test beds of the paper: devices, memory and the average bandwidths it
- * measured, in gigabits a second.  Its latencies are not in print; these are
- * what InfiniBand and NVLink take for a copy between two GPUs.
+ * The two test beds of the paper: devices, memory and the average bandwidths
+ * it measured, in gigabits per second. Its latencies are not published; these
+ * are typical of InfiniBand and NVLink for a copy between two GPUs.
  */
 static const char inter_server[] =
     "<cluster name='inter-server'>\n"
@@ -48,7 +48,7 @@ static const char intra_server[] =
     "  <link from='D' to='C' gbps='581.35' latency_us='5'/>\n"
     "</cluster>\n";
 
-/* The machine that is at hand, with what a core or two of today may reach. */
+/* The local machine, with the typical performance of one or two cores. */
 static const char this_cpu[] =
     "<cluster name='cpu'>\n"
     "  <device id='cpu' kind='cpu' gflops='100' memory_bandwidth_gbs='20'\n"

@@ -18,7 +18,7 @@ static bool is_stdin(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-/* A folder does not hide a built-in cluster of the same name. */
+/* A directory does not hide a built-in cluster of the same name. */
 static bool is_file(const char *path)
 {
     struct stat about;
@@ -27,7 +27,7 @@ static bool is_file(const char *path)
            (stat(path, &about) == 0 && !S_ISDIR(about.st_mode));
 }
 
-/* What is there but cannot be read must not pass for absent. */
+/* A file that exists but cannot be read does not count as absent. */
 static bool is_absent(const char *path)
 {
     struct stat about;
@@ -50,7 +50,7 @@ static mo_status refuse_name(const char *name, mo_error *err)
                    name, list);
 }
 
-/* *kind is what to say in front of the name. */
+/* *kind is the description in front of the name. */
 static mo_status read_named(const char *name, mo_cluster **cluster,
                             const char **kind, mo_error *err)
 {
@@ -69,8 +69,9 @@ static mo_status read_named(const char *name, mo_cluster **cluster,
     return mo_cluster_read(name, cluster, err);
 }
 
-/* "dir/model.graphml" gives "dir/model.cluster.xml"; NULL without memory. */
-static char *beside(const char *graph_path)
+/* "dir/model.graphml" gives "dir/model.cluster.xml"; the caller frees it. NULL
+ * when memory is exhausted. */
+static char *cluster_path_beside(const char *graph_path)
 {
     const char *slash = strrchr(graph_path, '/');
     const char *base = slash ? slash + 1 : graph_path;
@@ -99,9 +100,9 @@ static mo_status tell(const char *kind, const char *name, const char *origin,
     return MO_OK;
 }
 
-/* origin: how name came to be chosen, to be said behind it. */
-static mo_status take(const char *name, const char *origin,
-                      mo_cluster **cluster, char **where, mo_error *err)
+/* origin: why the name was chosen, for the description. */
+static mo_status read_chosen(const char *name, const char *origin,
+                             mo_cluster **cluster, char **where, mo_error *err)
 {
     const char *kind;
     mo_cluster *read = NULL;
@@ -121,8 +122,9 @@ static mo_status take_unasked(mo_cluster **cluster, char **where, mo_error *err)
     const char *named = getenv("MOIRAI_CLUSTER");
 
     if (named && *named)
-        return take(named, ", from MOIRAI_CLUSTER", cluster, where, err);
-    return take(DEFAULT_CLUSTER, ", since none was given", cluster, where, err);
+        return read_chosen(named, ", from MOIRAI_CLUSTER", cluster, where, err);
+    return read_chosen(DEFAULT_CLUSTER, ", since none was given", cluster,
+                       where, err);
 }
 
 mo_status mo_cluster_choose(const char *name_or_file, const char *graph_path,
@@ -132,17 +134,17 @@ mo_status mo_cluster_choose(const char *name_or_file, const char *graph_path,
     mo_status status;
 
     if (name_or_file)
-        return take(name_or_file, "", cluster, where, err);
+        return read_chosen(name_or_file, "", cluster, where, err);
     if (!graph_path || is_stdin(graph_path))
         return take_unasked(cluster, where, err);
 
-    path = beside(graph_path);
+    path = cluster_path_beside(graph_path);
     if (!path)
         return mo_fail_memory(err);
     if (is_absent(path))
         status = take_unasked(cluster, where, err);
     else
-        status = take(path, ", beside the graph", cluster, where, err);
+        status = read_chosen(path, ", beside the graph", cluster, where, err);
     free(path);
     return status;
 }

@@ -19,7 +19,8 @@ struct mo_cluster_builder {
     size_t n_ids, ids_room;
     mo_device *devices;
     size_t n_devices, devices_room;
-    mo_link *links; /* their ends are numbers of ids until the end */
+    mo_link
+        *links; /* their ends are id numbers until mo_cluster_builder_finish */
     size_t n_links, links_room;
 };
 
@@ -150,7 +151,7 @@ mo_status mo_cluster_builder_link(mo_cluster_builder *builder,
     return status;
 }
 
-/* Turns the number of an id into that of its device. */
+/* Replaces the number of an id by that of its device. */
 static mo_status resolve_end(const mo_cluster_builder *builder, int *end,
                              int line, mo_error *err)
 {

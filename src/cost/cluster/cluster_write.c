@@ -9,7 +9,7 @@
 
 enum { NOTE_SIZE = 512 };
 
-/* No two '-' may meet in a comment, nor one its end. */
+/* A comment may not contain "--", nor end in '-'. */
 static void put_note(mo_out *out, const char *note)
 {
     char text[NOTE_SIZE], last = ' ';
@@ -44,8 +44,8 @@ static void put_cpus(mo_out *out, const mo_device *device)
     mo_out_char(out, '"');
 }
 
-/* What is unknown stays unsaid.  A launch that takes no time is known, where
- * the model's table would say otherwise. */
+/* Unknown values are omitted. A launch time of 0 is written where the model's
+ * table has another value. */
 static void put_strength(mo_out *out, const mo_device *device)
 {
     if (device->memory_bytes != INT64_MAX)
@@ -102,7 +102,7 @@ static bool is_same_note(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Is it one of two directions that are alike? */
+/* Returns whether both directions of the link are equal. */
 static bool is_both_ways(const mo_cluster *cluster,
                          const mo_cluster_notes *notes, int l)
 {

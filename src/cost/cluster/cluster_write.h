@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_write.h - a cluster as a file that mo_cluster_read reads back as the
- * same cluster, with remarks for people.
+ * cluster_write.h - writes a cluster as a file that mo_cluster_read reads back
+ * as the same cluster, with comments.
  */
 #ifndef MO_COST_CLUSTER_CLUSTER_WRITE_H
 #define MO_COST_CLUSTER_CLUSTER_WRITE_H
@@ -9,15 +9,16 @@
 #include "base/out.h"
 #include "cost/cluster.h"
 
-/* Where numbers come from; each may be NULL, and so may any of their texts. */
+/* Comments on the origin of the numbers; each member may be NULL, and so may
+ * any text. */
 typedef struct mo_cluster_notes {
-    const char *head;           /* of all of it */
+    const char *head;           /* for the whole file */
     const char *const *devices; /* by device */
     const char *const *links;   /* by link */
 } mo_cluster_notes;
 
-/* Two directions with the same numbers and the same remark are written as
- * one.  notes may be NULL. */
+/* Writes cluster to out. Two directions with equal numbers and comments are
+ * written as one link. notes may be NULL. */
 void mo_cluster_write(const mo_cluster *cluster, const mo_cluster_notes *notes,
                       mo_out *out);
 

@@ -10,14 +10,14 @@
 #include "cost/cluster/cpu_list.h"
 
 /*
- * Our own format: <cluster> with <device> and <link>, and nothing inside those.
- * Elements of foreign namespaces are skipped with all that is in them.
+ * The native format: <cluster> with <device> and <link>, which have no
+ * children. Elements of foreign namespaces are skipped with their contents.
  */
 typedef struct own {
     mo_cluster_builder *builder;
     const char *space; /* the root's namespace, or NULL */
     const char *name;
-    int skipped; /* how many foreign elements are open */
+    int skipped; /* open foreign elements */
 } own;
 
 typedef struct device_attributes {
@@ -157,7 +157,7 @@ static mo_status take_reserve(device_attributes *a, mo_error *err)
     return MO_OK;
 }
 
-/* As many threads as processors, unless it says otherwise. */
+/* The default is one thread per processor. */
 static mo_status set_cpus(own *o, device_attributes *a, mo_error *err)
 {
     mo_device *device = &a->device;
@@ -217,7 +217,7 @@ static mo_status read_device(own *o, const mo_xml_element *element,
     return status == MO_OK ? add_device(o, &a, err) : status;
 }
 
-/* Takes the next word of *text; false when there is none. */
+/* Returns the next word of *text and advances it; false when there is none. */
 static bool next_word(const char **text, const char **word, size_t *length)
 {
     *word = *text + strspn(*text, BLANKS);

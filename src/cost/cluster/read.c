@@ -16,7 +16,7 @@ static const mo_cluster_format *const formats[] = {
 typedef struct reader {
     mo_cluster_builder *builder;
     const mo_cluster_format *format; /* NULL before the root element */
-    void *state;                     /* the format's */
+    void *state;                     /* owned by the format */
 } reader;
 
 static mo_status begin(reader *r, const mo_xml_element *root, mo_error *err)
@@ -68,7 +68,7 @@ static mo_status parse(reader *r, mo_input *input, mo_cluster **cluster,
     return status;
 }
 
-/* input is gone afterwards. */
+/* Closes input in any case. */
 static mo_status read_input(mo_input *input, mo_cluster **cluster,
                             mo_error *err)
 {

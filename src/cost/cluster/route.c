@@ -9,20 +9,22 @@
 #include "base/array.h"
 
 /*
- * Links come in from the widest to the narrowest, those of one width together.
- * A pair that becomes connected with some width has exactly that width, and its
- * quickest path may use exactly the links that are in by then:
+ * Incremental all-pairs shortest paths. Links are added from the widest to the
+ * narrowest, those of one width together. A pair that becomes connected at
+ * some width has exactly that width, and its quickest path may use exactly the
+ * links added so far:
  *
  *     A --100-- B --100-- C      with the 100s in: A-B, A-C, B-C
  *     |                          with the 40s, too: A-D, B-D, C-D, the quickest
  *     `---40--- D ---40-- C      over any of the links
  *
- * So one table of distances, kept right while links are added, answers for all
- * pairs, each at its own moment.  A new link u -> v shortens s -> t only if it
- * shortens both s -> v and u -> t, which leaves few pairs to look at.
+ * So one table of distances, updated while links are added, gives the result
+ * of every pair at the moment the pair becomes connected. A new link u -> v
+ * shortens s -> t only if it shortens both s -> v and u -> t, which leaves few
+ * pairs to examine.
  *
- * Distance is latency, then hops, in one number.  The table has a row for each
- * target, since paths are found by going to one.
+ * Distance is latency, then hops, in one number. The table has a row for each
+ * target, since paths are followed towards one.
  */
 #define HOP        INT64_C(1)
 #define NANOSECOND ((int64_t) MO_MAX_DEVICES) /* more than a path's hops */
@@ -38,8 +40,8 @@ typedef struct work {
     size_t n;          /* devices */
     int *first;        /* links out of k: first[k] .. first[k + 1] */
     int *by_width;     /* links, the widest first */
-    int64_t *distance; /* to * n + from, over the links that are in */
-    int *sources;      /* room for every device */
+    int64_t *distance; /* to * n + from, over the links added so far */
+    int *sources;      /* scratch, one per device */
     int *fresh;        /* pairs, to * n + from, connected with this width */
     size_t n_fresh, fresh_room;
     size_t n_pending; /* pairs that have no route yet */
@@ -94,7 +96,7 @@ static mo_status take_direct_links(work *w, mo_error *err)
     return status;
 }
 
-/* Remembers a pair that has just become connected, unless it has a link. */
+/* Records a pair that has just become connected, unless it has a link. */
 static mo_status note_fresh(work *w, int from, int to, mo_error *err)
 {
     mo_status status;
@@ -107,7 +109,7 @@ static mo_status note_fresh(work *w, int from, int to, mo_error *err)
     return status;
 }
 
-/* The devices that reach v sooner over the link from u. */
+/* Finds the devices that the link from u brings closer to v. */
 static int find_sources(work *w, int u, int v, int64_t step)
 {
     const int64_t *to_u = distances_to(w, u), *to_v = distances_to(w, v);
@@ -119,7 +121,7 @@ static int find_sources(work *w, int u, int v, int64_t step)
     return n_sources;
 }
 
-/* Distances to t, which is so far from u over the new link. */
+/* Updates distances to t, at distance rest from u over the new link. */
 static mo_status shorten_to(work *w, int t, int64_t rest, int u, int n_sources,
                             mo_error *err)
 {
@@ -159,8 +161,8 @@ static mo_status add_link(work *w, const mo_link *link, mo_error *err)
     return status;
 }
 
-/* The link out of x that a best path to t begins with: links stand in the order
- * of where they lead, so the first on a shortest path is it. */
+/* Returns the first link of the best path from x to t: links are sorted by
+ * their targets, so it is the first one on a shortest path. */
 static int next_link(const work *w, int x, int t, double gbps)
 {
     const int64_t *to_t = distances_to(w, t);
@@ -175,8 +177,8 @@ static int next_link(const work *w, int x, int t, double gbps)
     return -1;
 }
 
-/* Whether the route from x to t was found over links as wide as these; it is
- * then the end of all routes that come by. */
+/* Returns whether the route from x to t was found over links at least this
+ * wide; it is then the end of all routes through x. */
 static bool is_walked(const work *w, int x, int t, double gbps)
 {
     const mo_route *route = route_of(w, x, t);
@@ -184,8 +186,8 @@ static bool is_walked(const work *w, int x, int t, double gbps)
     return route->hops > 1 && route->gbps == gbps;
 }
 
-/* Gives every device on the path from x to t that has no route to t yet its
- * part of that path, which begins at place at. */
+/* Sets the route to t of every device on the path from x that has none yet:
+ * its part of the path, which begins at index at. */
 static void share_path(work *w, int x, int t, double gbps, int at)
 {
     for (; x != t && !is_walked(w, x, t, gbps); at++) {
@@ -223,8 +225,8 @@ static mo_status walk(work *w, int from, int t, double gbps, mo_error *err)
     return MO_OK;
 }
 
-/* Adds the links of one width, from place at on, and walks the pairs that
- * thereby became connected.  *next is where the narrower ones begin. */
+/* Adds the links of one width, from index at on, and sets the routes of the
+ * pairs that became connected. *next is where the narrower links begin. */
 static mo_status add_width(work *w, int at, int *next, mo_error *err)
 {
     const mo_link *links = w->cluster->links;

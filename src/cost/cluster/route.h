@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * route.h - how data gets from any device to any other.
+ * route.h - routing: widest-shortest paths between all pairs of devices.
  *
- * A direct link is always taken.  Otherwise the path with the widest
- * bottleneck; among those of that width the quickest (least total latency),
- * then the fewest hops, then the smallest device numbers, compared one after
- * the other from the start.  Widest-then-quickest does not decompose into the
- * same question on parts of the path: the width of a pair comes first, and the
- * quickest path second, over the links that are at least that wide.
+ * A direct link is always used. Otherwise the path with the widest bottleneck;
+ * among those of that width the quickest (least total latency), then the
+ * fewest hops, then the lexicographically smallest device numbers.
+ * Widest-then-quickest has no optimal substructure: the width of a pair comes
+ * first, and the quickest path second, over the links that are at least that
+ * wide.
  */
 #ifndef MO_COST_CLUSTER_ROUTE_H
 #define MO_COST_CLUSTER_ROUTE_H
@@ -36,8 +36,9 @@ mo_status mo_routes_make(const mo_cluster *cluster, mo_routes **routes,
                          mo_error *err);
 void mo_routes_free(mo_routes *routes);
 
-/* An error that names two parts of the cluster, the first of which cannot reach
- * the second; MO_OK when every device reaches every other. */
+/* Returns MO_OK when every device reaches every other, else MO_E_INPUT with a
+ * message that names two parts of the cluster, the first of which cannot reach
+ * the second. */
 mo_status mo_routes_connected(const mo_cluster *cluster,
                               const mo_routes *routes, mo_error *err);
 

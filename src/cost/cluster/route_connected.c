@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* An error has room for a few names of each part. */
+/* Names of each part that a message lists. */
 enum { MAX_NAMES = 8, NAMES_SIZE = 384 };
 
 static bool reaches(const mo_routes *routes, int from, int to)
@@ -14,7 +14,7 @@ static bool reaches(const mo_routes *routes, int from, int to)
                    .hops > 0;
 }
 
-/* A device that does not reach all others, or -1. */
+/* Returns a device that does not reach all others, or -1. */
 static int find_cut_off(const mo_routes *routes)
 {
     for (int s = 0; s < routes->n; s++)
@@ -24,7 +24,7 @@ static int find_cut_off(const mo_routes *routes)
     return -1;
 }
 
-/* The names of what s reaches, or of what it does not. */
+/* Writes the names of the devices that s reaches, or of those it does not. */
 static void name_part(const mo_cluster *cluster, const mo_routes *routes, int s,
                       bool reached, char *names)
 {
@@ -47,8 +47,8 @@ static void name_part(const mo_cluster *cluster, const mo_routes *routes, int s,
 }
 
 /*
- * All that s reaches, taken together, reaches nothing else: else s would reach
- * that, too.
+ * The devices that s reaches, taken together, reach no others: else s would
+ * reach those, too.
  */
 mo_status mo_routes_connected(const mo_cluster *cluster,
                               const mo_routes *routes, mo_error *err)

@@ -4,10 +4,9 @@
 #include "base/array.h"
 #include "cost/instance/instance_internal.h"
 
-/* What each op and the whole may ask for: memory that some device has, and sums
- * that fit their type. */
+/* Checks of demand: memory that some device has, and sums within their type. */
 
-static int roomiest(const mo_instance *x)
+static int largest_device(const mo_instance *x)
 {
     int best = 0;
 
@@ -64,7 +63,7 @@ static mo_status check_memory(mo_instance_maker *m, mo_error *err)
 
     for (int k = 0; k < x->n_devices; k++)
         x->capacity_bytes[k] = m->cluster->devices[k].memory_bytes;
-    largest = roomiest(x);
+    largest = largest_device(x);
     status = fill_memory(m, err);
     for (int i = 0; i < x->n && status == MO_OK && !m->options->any_size; i++)
         status = check_fits(m, i, largest, err);
@@ -81,7 +80,7 @@ static int64_t longest(const int64_t *times_ns, int n)
     return most;
 }
 
-/* Of each row of transfer times, which many flows share. */
+/* The largest time of each row of transfer times, which many flows share. */
 static mo_status find_longest(const mo_instance *x, int64_t **row_ns,
                               mo_error *err)
 {
@@ -94,8 +93,8 @@ static mo_status find_longest(const mo_instance *x, int64_t **row_ns,
     return MO_OK;
 }
 
-/* The slowest imaginable run: every op where it takes longest, every flow over
- * the slowest pair, one after the other. */
+/* Bound of any schedule: every op where it takes longest, every flow over the
+ * slowest pair, in sequence. */
 static mo_status check_total(const mo_instance *x, mo_error *err)
 {
     int64_t left = MO_MAX_TOTAL_NS, *row_ns;

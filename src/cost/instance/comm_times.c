@@ -9,13 +9,13 @@
 #include "cost/predict/message_time.h"
 
 /*
- * Most of what is sent costs the same as something else: it has the same size
- * and no times of its own.  The times of a flow, one for each kind of pair, are
- * computed into one buffer and kept as a row only if they are new; without
- * times of its own the size alone decides, and even computing is done once per
- * size.
+ * Deduplication of transfer times. Most flows have the same times as another:
+ * the same size and no times of their own. The times of a flow, one for each
+ * pair class, are computed into one buffer and stored as a row only if they
+ * are new; without times of its own the size alone decides, and the row is
+ * computed once per size.
  *
- *            kinds of pairs              row_of_size   bytes
+ *            pair classes                row_of_size   bytes
  *     row 0  0  12.5  40.0               0             4096
  *     row 1  0  25.0  80.0               1             8192
  */
@@ -30,7 +30,7 @@ typedef struct comms {
     size_t sizes_room;
 } comms;
 
-/* As the file gives it for the edge; NAN when it does not. */
+/* Returns the time that the file gives for the edge, or NAN. */
 static double given_ns(const mo_graph *g, int edge,
                        const mo_instance_pair_class *kind)
 {
@@ -51,7 +51,8 @@ static double modelled_ns(const comms *c, int64_t bytes, int kind)
                                  bytes);
 }
 
-/* Edges of one tensor carry the same, whichever of them says how much. */
+/* Edges of one tensor have the same size, whichever of them has it in the
+ * file. */
 static int64_t bytes_of(const mo_graph *g, int edge)
 {
     const mo_edge *e = &g->edges[edge];
@@ -92,8 +93,8 @@ static mo_status refuse(const comms *c, int edge, int kind, double ns,
                       devices[pair / n].id, devices[pair % n].id);
 }
 
-/* Raises the row to what edge takes.  One missing time is told per edge: the
- * others are like it. */
+/* Raises the row to the times of edge. One missing time per edge is reported:
+ * the others have the same cause. */
 static mo_status add_edge(comms *c, int edge, mo_error *err)
 {
     const mo_graph *g = c->m->g;
@@ -121,8 +122,8 @@ static void clear_row(comms *c)
     memset(c->row, 0, (size_t) c->kinds.n * sizeof *c->row);
 }
 
-/* The number of the row as it is now. */
-static mo_status keep_row(comms *c, int *number, mo_error *err)
+/* Stores the row if it is new; sets *number to its number. */
+static mo_status store_row(comms *c, int *number, mo_error *err)
 {
     size_t n_kept = (size_t) mo_intern_count(c->rows);
 
@@ -150,14 +151,14 @@ static mo_status find_row_of_size(comms *c, int edge, int64_t bytes, int *row,
         if (status == MO_OK)
             status = add_edge(c, edge, err);
         if (status == MO_OK)
-            status = keep_row(c, &c->row_of_size[size], err);
+            status = store_row(c, &c->row_of_size[size], err);
     }
     if (status == MO_OK)
         *row = c->row_of_size[size];
     return status;
 }
 
-/* The row of what the neighbours [first, last) of the graph's edges carry. */
+/* Finds the row of the contiguous edges [first, last) of the graph. */
 static mo_status find_row(comms *c, int first, int last, int *row,
                           mo_error *err)
 {
@@ -171,10 +172,10 @@ static mo_status find_row(comms *c, int first, int last, int *row,
     clear_row(c);
     for (int e = first; e < last && status == MO_OK; e++)
         status = add_edge(c, e, err);
-    return status == MO_OK ? keep_row(c, row, err) : status;
+    return status == MO_OK ? store_row(c, row, err) : status;
 }
 
-/* Flows are in the order of the edges they were made of. */
+/* Flows are in the order of their edges. */
 static mo_status fill_flows(comms *c, mo_error *err)
 {
     const mo_graph *g = c->m->g;
@@ -195,7 +196,7 @@ static mo_status fill_flows(comms *c, mo_error *err)
     return MO_OK;
 }
 
-/* Raises the row to one that was kept. */
+/* Raises the row to a stored one. */
 static void add_row(comms *c, int number)
 {
     const char *kept = mo_intern_text(c->rows, number);
@@ -209,7 +210,7 @@ static void add_row(comms *c, int number)
     }
 }
 
-/* A tensor that is sent once takes as long as its slowest flow. */
+/* A tensor sent once takes as long as its slowest flow. */
 static mo_status fill_tensors(comms *c, mo_error *err)
 {
     mo_instance *x = c->m->x;
@@ -227,7 +228,7 @@ static mo_status fill_tensors(comms *c, mo_error *err)
         clear_row(c);
         for (q = first; q < x->tensor_start[t + 1]; q++)
             add_row(c, x->flow_row[q]);
-        status = keep_row(c, &x->tensor_row[t], err);
+        status = store_row(c, &x->tensor_row[t], err);
     }
     return status;
 }
@@ -241,8 +242,8 @@ static int64_t kept_ns(const comms *c, int row, int kind)
     return ns;
 }
 
-/* Kinds that turned out to take the same times, whatever was sent, become one:
- * so equal numbers make equal instances, wherever the numbers came from. */
+/* Merges pair classes with equal times in all rows: so equal numbers make
+ * equal instances, wherever the numbers came from. */
 static mo_status merge_kinds(comms *c, int *merged, int *n_merged,
                              mo_error *err)
 {

@@ -32,7 +32,7 @@ static bool reserve_ops(mo_instance *x)
            x->pin && x->group;
 }
 
-/* in_start has one more than it needs, for sorting by counting. */
+/* in_start has one extra element for the counting sort. */
 static bool reserve_flows(mo_instance *x)
 {
     size_t n = (size_t) x->n, n_flows = (size_t) x->n_flows;

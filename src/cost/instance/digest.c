@@ -2,10 +2,10 @@
 #include "base/digest.h"
 #include "cost/instance/instance_internal.h"
 
-/* The digest of an instance is of its numbers, and of the names they belong to;
- * not of how they came about. */
+/* The digest of an instance covers its numbers and the names they belong to,
+ * not their origin. */
 
-/* By the hundred: one by one takes as long as all else of the digest. */
+/* In blocks of hundreds: one by one takes as long as the rest of the digest. */
 static void add_ints(mo_digest *d, const int *values, size_t n)
 {
     int64_t wide[256];

@@ -3,8 +3,8 @@
 
 #include "cost/instance/instance_internal.h"
 
-/* Parallel edges of one tensor to one reader are one flow; they are neighbours
- * in the graph's order. */
+/* Parallel edges of one tensor to one reader are one flow; they are contiguous
+ * in the graph. */
 static bool is_new(const mo_edge *edges, int e)
 {
     return e == 0 || edges[e].tensor != edges[e - 1].tensor ||

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * instance_parts.h - what the steps of mo_instance_make share; for this room
- * only.
+ * instance_internal.h - the state of mo_instance_make, shared by its steps.
  */
 #ifndef MO_COST_INSTANCE_INSTANCE_INTERNAL_H
 #define MO_COST_INSTANCE_INSTANCE_INTERNAL_H
@@ -11,7 +10,7 @@
 #include "cost/instance.h"
 #include "cost/cluster/route.h"
 
-/* So many op times, or different transfer times, at most: 2 GiB of either. */
+/* Limit of op times and of distinct transfer times: 2 GiB of either. */
 enum { MO_INSTANCE_MAX_NUMBERS = 1 << 28 };
 
 enum { MO_INSTANCE_MISSING_SIZE = 1024 };
@@ -26,9 +25,9 @@ typedef struct mo_instance_maker {
     char first_missing[MO_INSTANCE_MISSING_SIZE];
 } mo_instance_maker;
 
-/* Notes that what stands on that line of the graph's file lacks a number.  Work
- * goes on, so that all that does is told; then mo_instance_maker_check_missing
- * fails. */
+/* Records that the op or edge on that line of the graph's file lacks a number.
+ * The steps continue, so that all of them are reported; then
+ * mo_instance_maker_check_missing fails. */
 void mo_instance_maker_add_missing(mo_instance_maker *m, int line,
                                    const char *format, ...) MO_PRINTF(3, 4);
 mo_status mo_instance_maker_check_missing(const mo_instance_maker *m,
@@ -44,26 +43,26 @@ mo_status mo_instance_maker_bounds(mo_instance_maker *m,
                                    mo_error *err); /* memory and sums */
 mo_status mo_instance_maker_digests(mo_instance_maker *m, mo_error *err);
 
-/* The column called key, or -1. */
+/* Returns the column with that key, or -1. */
 int mo_instance_maker_column(const mo_measure_column *columns, int n,
                              const char *key);
 
-/* To the nearest; -1 when out of range. */
+/* Rounds to the nearest integer; -1 when out of range. */
 int64_t mo_instance_maker_round(double ns);
 
 /*
- * Pairs of devices are of one kind when all that decides about a transfer
- * between them is the same: then it takes the same time, whatever is sent.
+ * A class of device pairs: all that determines a transfer between them is
+ * equal, so every transfer takes the same time.
  */
 typedef struct mo_instance_pair_class {
-    int columns[3];              /* of comm_us by decreasing trust, or -1 */
+    int columns[3];              /* of comm_us by decreasing priority, or -1 */
     const mo_profile_link *link; /* the profile's first row for it, or NULL */
     double gbps;                 /* of the route; 0 when there is none,
                                     infinite within one device */
     int64_t latency_ns;
 } mo_instance_pair_class;
 
-/* Those of a cluster, kind 0 being a device with itself. */
+/* The classes of a cluster; class 0 is a device with itself. */
 typedef struct mo_instance_pair_classes {
     int n;
     mo_instance_pair_class *kinds;
@@ -71,7 +70,7 @@ typedef struct mo_instance_pair_classes {
     int *of_pair; /* by pair, its kind */
 } mo_instance_pair_classes;
 
-/* All of it lies in arena. */
+/* Allocates everything in arena. */
 mo_status mo_instance_maker_pair_classes(const mo_instance_maker *m,
                                          mo_arena *arena,
                                          mo_instance_pair_classes *kinds,

@@ -7,23 +7,23 @@
 #include "base/out.h"
 #include "cost/instance/instance_internal.h"
 
-/* Where the times of one device stand in the graph's columns. */
-typedef struct place {
+/* Columns of the graph with the times of one device. */
+typedef struct device_columns {
     int by_id, by_model; /* columns, or -1 */
-} place;
+} device_columns;
 
-/* The op being timed: what it takes some work to know is found out when it is
- * first asked for, and once for all devices. */
+/* The op being timed; derived data is computed on first use, once for all
+ * devices. */
 typedef struct timing {
     mo_instance_maker *m;
-    const place *places;
+    const device_columns *places;
     int op;
     char *signature; /* or NULL */
     mo_predictor_input basis;
     bool has_basis;
 } timing;
 
-/* A column may spell a model we know in any of its ways. */
+/* A column may name a known model in any spelling. */
 static int find_model(const mo_graph *g, const mo_device *device)
 {
     int column = -1;
@@ -37,7 +37,7 @@ static int find_model(const mo_graph *g, const mo_device *device)
     return column;
 }
 
-static void find_places(const mo_instance_maker *m, place *places)
+static void find_places(const mo_instance_maker *m, device_columns *places)
 {
     const mo_graph *g = m->g;
 
@@ -52,7 +52,7 @@ static void find_places(const mo_instance_maker *m, place *places)
 
 static double given_us(const timing *t, int device)
 {
-    const place *where = &t->places[device];
+    const device_columns *where = &t->places[device];
     double us = NAN;
 
     if (where->by_id >= 0)
@@ -102,7 +102,8 @@ static double predicted_us(timing *t, int device)
                                  &t->m->cluster->devices[device]);
 }
 
-/* Times by decreasing trust, rounded; MO_UNKNOWN when there is none. */
+/* Finds the time by decreasing priority, rounded; MO_UNKNOWN when there is
+ * none. */
 static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
 {
     double us = given_us(t, device);
@@ -124,8 +125,8 @@ static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
                       t->m->cluster->devices[device].id);
 }
 
-/* What would make it predictable. */
-static const char *advice(const timing *t)
+/* Returns the remedy for the error message. */
+static const char *remedy_of(const timing *t)
 {
     const mo_op *op = &t->m->g->ops[t->op];
 
@@ -136,7 +137,7 @@ static const char *advice(const timing *t)
     return "the speed of the device to the cluster";
 }
 
-/* "A, B and 254 more"; as many names as fit on a line. */
+/* Writes "A, B and 254 more"; as many names as fit on a line. */
 static void name_devices(const timing *t, const int64_t *ns, int first,
                          int last, char *names, size_t size)
 {
@@ -168,11 +169,11 @@ static void miss_times(timing *t, const int64_t *ns, int first, int last)
         t->m, op->line,
         "op '%.200s' (%.80s) has no time on %s; add time_us.<device> "
         "to it, a profile (-p), or %s",
-        op->name, op->type ? op->type : "no type", names, advice(t));
+        op->name, op->type ? op->type : "no type", names, remedy_of(t));
 }
 
-/* An op that may go to one device only needs a time there, and has the same
- * where it has none. */
+/* An op that is restricted to one device needs a time only there; devices
+ * without a time get the same. */
 static mo_status fill_op(timing *t, int64_t *ns, mo_error *err)
 {
     int n = t->m->cluster->n_devices, pin = t->m->x->pin[t->op];
@@ -195,7 +196,7 @@ static mo_status fill_op(timing *t, int64_t *ns, mo_error *err)
     return MO_OK;
 }
 
-static mo_status fill_times(mo_instance_maker *m, const place *places,
+static mo_status fill_times(mo_instance_maker *m, const device_columns *places,
                             mo_error *err)
 {
     mo_instance *x = m->x;
@@ -214,7 +215,7 @@ mo_status mo_instance_maker_times(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
     size_t n_times = (size_t) x->n * (size_t) x->n_devices;
-    place *places;
+    device_columns *places;
     mo_status status;
 
     if (n_times > MO_INSTANCE_MAX_NUMBERS)

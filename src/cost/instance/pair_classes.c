@@ -6,7 +6,7 @@
 #include "base/intern.h"
 #include "cost/instance/instance_internal.h"
 
-/* Longer names than two devices have are nobody's column. */
+/* No column has a longer key than the names of two devices. */
 enum { KEY_SIZE = 1024 };
 
 static const char *model_of(const mo_device *device)
@@ -24,10 +24,9 @@ static int find_column(const mo_graph *g, const char *from, const char *to)
     return mo_instance_maker_column(g->comm_columns, g->n_comm_columns, key);
 }
 
-/* Kinds are compared as bytes, so what lies between members must be zero, too.
- */
-static void kind_of(const mo_instance_maker *m, int a, int b,
-                    mo_instance_pair_class *kind)
+/* Classes are compared as bytes, so padding must be zero, too. */
+static void class_of_pair(const mo_instance_maker *m, int a, int b,
+                          mo_instance_pair_class *kind)
 {
     const mo_device *from = &m->cluster->devices[a];
     const mo_device *to = &m->cluster->devices[b];
@@ -56,7 +55,7 @@ static mo_status number_pairs(const mo_instance_maker *m, mo_intern *seen,
     for (int pair = 0; pair < n * n; pair++) {
         mo_status status;
 
-        kind_of(m, pair / n, pair % n, &kind);
+        class_of_pair(m, pair / n, pair % n, &kind);
         status = mo_intern_put(seen, (const char *) &kind, sizeof kind,
                                &kinds->of_pair[pair], err);
         if (status != MO_OK)

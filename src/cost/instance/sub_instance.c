@@ -10,9 +10,9 @@ typedef struct maker {
     const mo_instance *whole;
     mo_instance *x;
     mo_sub_instance *part;
-    int first, last; /* ops of the whole: the least, the largest */
-    int *number;     /* by op of the whole, from the first on: in the part, or
-                        -1; parts of something large stay small */
+    int first, last; /* the smallest and largest op of the whole */
+    int *number; /* by op of the whole, from first on: its number in the part,
+                    or -1; small for a small part of a large instance */
 } maker;
 
 static bool is_inside(const maker *m, int flow)
@@ -57,8 +57,8 @@ static void begin_at_end_of_first(mo_instance *x)
     x->memory_bytes[0] = x->weight_bytes[0] = 0;
 }
 
-/* A tensor keeps its row, the longest of all its readers': it is sent for those
- * outside, too, only that nobody asks. */
+/* A tensor keeps its row, the longest of all its readers', including those
+ * outside the part. */
 static void copy_flows(maker *m)
 {
     const mo_instance *whole = m->whole;

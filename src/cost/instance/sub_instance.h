@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * part.h - some ops of an instance as an instance of their own.
+ * sub_instance.h - induced subproblem: some ops of an instance as an instance
+ * of their own.
  *
- * Flows among them are kept, all others are gone; so no schedule of the part
- * takes longer than what these ops take in a schedule of the whole.
+ * Flows among them are kept, all others are dropped; so no schedule of the
+ * part takes longer than these ops take in a schedule of the whole.
  */
 #ifndef MO_COST_INSTANCE_SUB_INSTANCE_H
 #define MO_COST_INSTANCE_SUB_INSTANCE_H
@@ -14,16 +15,16 @@
 #include "cost/instance.h"
 
 typedef struct mo_sub_instance {
-    mo_instance *x; /* ops in the order given; pins are its own to change */
+    mo_instance *x; /* ops in the order given; its pins may be changed */
     int *op;        /* by op of the part: its number in the whole */
     int *flow;      /* by flow of the part: its number in the whole */
 } mo_sub_instance;
 
 /*
- * ops are ascending, n of them.  With from_end the first takes no time and no
- * memory here: the clock begins when it has ended.  Groups are kept among the
- * ops given, capacities are the whole's.  Rows of transfer times, routes and
- * names are shared with the whole, which must outlive the part.
+ * ops are n ascending op numbers. With from_end the first takes no time and no
+ * memory: the clock starts when it has ended. Colocation groups are kept among
+ * the ops given, capacities are those of the whole. Rows of transfer times,
+ * routes and names are shared with the whole, which must outlive the part.
  */
 mo_status mo_sub_instance_make(const mo_instance *whole, const int *ops, int n,
                                bool from_end, mo_sub_instance **part,

@@ -7,7 +7,7 @@
 typedef struct maker {
     const mo_instance *whole;
     mo_instance *x;
-    int device; /* that goes */
+    int device; /* the device to remove */
 } maker;
 
 int mo_instance_first_pinned_to(const mo_instance *whole, int device)
@@ -18,14 +18,15 @@ int mo_instance_first_pinned_to(const mo_instance *whole, int device)
     return MO_FREE;
 }
 
-/* The number that a device of the smaller instance has in the whole. */
-static int in_whole(const maker *m, int device)
+/* Returns the number in the whole of a device of the smaller instance. */
+static int device_in_whole(const maker *m, int device)
 {
     return device < m->device ? device : device + 1;
 }
 
-/* Its arrays by device, pair of devices, and op; the rest is the whole's. */
-static bool reserve(maker *m)
+/* Allocates the arrays by device, pair of devices, and op; the rest is
+ * shared. */
+static bool allocate_arrays(maker *m)
 {
     mo_instance *x = m->x;
     size_t n = (size_t) x->n, K = (size_t) x->n_devices;
@@ -50,8 +51,8 @@ static void copy_devices(maker *m)
     mo_instance *x = m->x;
 
     for (int k = 0; k < x->n_devices; k++) {
-        x->device_ids[k] = m->whole->device_ids[in_whole(m, k)];
-        x->capacity_bytes[k] = m->whole->capacity_bytes[in_whole(m, k)];
+        x->device_ids[k] = m->whole->device_ids[device_in_whole(m, k)];
+        x->capacity_bytes[k] = m->whole->capacity_bytes[device_in_whole(m, k)];
     }
 }
 
@@ -65,7 +66,7 @@ static void copy_ops(maker *m)
         x->pin[i] = pin > m->device ? pin - 1 : pin;
         for (int k = 0; k < x->n_devices; k++)
             x->p_ns[(int64_t) i * x->n_devices + k] =
-                mo_instance_p_ns(m->whole, i, in_whole(m, k));
+                mo_instance_p_ns(m->whole, i, device_in_whole(m, k));
     }
 }
 
@@ -73,7 +74,8 @@ static void copy_pair(maker *m, int a, int b, int *n_held)
 {
     const mo_instance *whole = m->whole;
     int64_t pair = (int64_t) a * m->x->n_devices + b;
-    int64_t old = (int64_t) in_whole(m, a) * whole->n_devices + in_whole(m, b);
+    int64_t old = (int64_t) device_in_whole(m, a) * whole->n_devices +
+                  device_in_whole(m, b);
 
     m->x->pair_kind[pair] = whole->pair_kind[old];
     m->x->route_start[pair] = *n_held;
@@ -102,7 +104,7 @@ mo_status mo_instance_without_device(const mo_instance *whole, int device,
     m.x->n_devices--;
     m.x->cluster_digest = m.x->digest = 0;
     m.x->arena = mo_arena_new();
-    if (!m.x->arena || !reserve(&m)) {
+    if (!m.x->arena || !allocate_arrays(&m)) {
         mo_instance_free(m.x);
         return mo_fail_memory(err);
     }

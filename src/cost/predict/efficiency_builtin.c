@@ -2,10 +2,10 @@
 #include "cost/efficiency.h"
 
 /*
- * Fitted to BERT-Large on V100, P100, T4 and P4 (bench/cost), but for launches,
- * which are long in the framework it was measured in and not in others, and
- * rounded.  Classes that network does not have go by those most like them, and
- * moves by the one in it that is a copy.
+ * Fitted to BERT-Large on V100, P100, T4 and P4 (bench/cost), except for
+ * launches, which are long in the framework it was measured in and not in
+ * others, and rounded. Classes absent from that network have the factors of
+ * the most similar ones, and moves those of its copy.
  */
 #define ANY MO_GEN_UNKNOWN
 
@@ -56,9 +56,9 @@ const mo_efficiencies mo_efficiencies_builtin = {
 
 /*
  * In tiles of m x n, a product does 2 m n flops for every m + n elements it
- * loads: 16 flops a byte of f32 in tiles of 64 x 64.  Later generations work in
+ * loads: 16 flops per byte of f32 in tiles of 64 x 64. Later generations use
  * tiles of 128 x 256 (43), and those with tens of megabytes of cache find most
- * of what they load again there.
+ * of their loads in it.
  */
 static const double product_reuse[] = {
     [MO_GEN_UNKNOWN] = 43, [MO_GEN_CPU] = 128,    [MO_GEN_PASCAL] = 16,

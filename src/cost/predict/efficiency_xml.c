@@ -5,10 +5,10 @@
 #include "cost/efficiency.h"
 #include "cost/xml/row_reader.h"
 
-/* What no attribute can be: all of them are 0 or more. */
+/* An invalid value: all attributes are 0 or more. */
 enum { UNSET = -1 };
 
-/* What is given for a class and a generation. */
+/* Attributes of a row for a class and a generation. */
 typedef struct row_attributes {
     const char *class, *generation;
     double compute, memory, launch;
@@ -59,7 +59,7 @@ static mo_status find_class(const row_attributes *a, mo_efficiency *row,
     return MO_OK;
 }
 
-/* What a row does not give is as in the built-in table. */
+/* Factors that a row omits are those of the built-in table. */
 static mo_status take_factors(const row_attributes *a, mo_efficiency *row,
                               mo_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cost/predict/fused_time.h"
 
-/* What of a device matters here; zeros when it is unknown. */
+/* Figures of a device that matter here; zeros when it is unknown. */
 typedef struct speeds {
     double launch_us, bandwidth_gbs;
 } speeds;

@@ -5,7 +5,7 @@
 
 #include "graph/graph.h"
 
-/* A gigabit a second is a bit a nanosecond. */
+/* 1 Gbit/s is 1 bit/ns. */
 static double route_ns(const mo_route *route, int64_t bytes)
 {
     if (route->gbps == 0)

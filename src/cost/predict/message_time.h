@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message.h - what sending takes where nobody says it for the edge.
+ * message_time.h - transfer times of edges without a time of their own.
  */
 #ifndef MO_COST_PREDICT_MESSAGE_TIME_H
 #define MO_COST_PREDICT_MESSAGE_TIME_H
@@ -11,9 +11,10 @@
 #include "cost/profile.h"
 #include "cost/cluster/route.h"
 
-/* What so many bytes take between two different devices of the cluster, in
- * nanoseconds before rounding: by the profile, if there is one and it knows the
- * pair, else by the route.  NAN: there is no way, or bytes is MO_UNKNOWN. */
+/* Returns the time of a transfer of that many bytes between two different
+ * devices of the cluster, in nanoseconds before rounding: by the profile, if
+ * there is one and it has the pair, else by the route (latency + bytes /
+ * bandwidth). NAN: there is no path, or bytes is MO_UNKNOWN. */
 double mo_predict_message_ns(const mo_cluster *cluster, const mo_routes *routes,
                              const mo_profile *profile, int from, int to,
                              int64_t bytes);

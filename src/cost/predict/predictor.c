@@ -40,8 +40,8 @@ static mo_status find_origin(const char *name, const mo_cluster *cluster,
     return MO_OK;
 }
 
-/* What follows prefix in text, or NULL. */
-static const char *after(const char *text, const char *prefix)
+/* Returns the text behind prefix, or NULL. */
+static const char *text_after(const char *text, const char *prefix)
 {
     size_t length = strlen(prefix);
 
@@ -57,9 +57,9 @@ mo_status mo_predictor_parse(const char *text, const mo_cluster *cluster,
     *predictor = (mo_predictor){ .profile = profile };
     if (strcmp(text, "roofline") == 0)
         return MO_OK;
-    if ((rest = after(text, "roofline:")) && *rest)
+    if ((rest = text_after(text, "roofline:")) && *rest)
         return mo_efficiencies_read(rest, &predictor->efficiencies, err);
-    if ((rest = after(text, "wave:")) && *rest) {
+    if ((rest = text_after(text, "wave:")) && *rest) {
         predictor->is_wave = true;
         return find_origin(rest, cluster, &predictor->origin, err);
     }
@@ -77,7 +77,8 @@ static double column_us(const mo_graph *g, int op, const char *key)
     return NAN;
 }
 
-/* What the profile says of op on device; NAN without memory, too. */
+/* Returns the time of op on device in the profile; NAN when memory is
+ * exhausted, too. */
 static double profile_us(const mo_profile *profile, const mo_graph *g, int op,
                          const mo_device *device)
 {
@@ -97,7 +98,7 @@ static double profile_us(const mo_profile *profile, const mo_graph *g, int op,
     return us;
 }
 
-/* What op takes on the device that others are scaled from. */
+/* Returns the time of op on the device that others are scaled from. */
 static double origin_us(const mo_predictor *p, const mo_graph *g, int op)
 {
     const mo_device *origin = &p->origin;

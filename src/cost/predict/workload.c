@@ -4,10 +4,11 @@
 #include "cost/predict.h"
 #include "graph/output_types.h"
 
-/* Longer than the name of any operator we know. */
+/* Longer than the name of any known operator. */
 enum { MAX_NAME = 64 };
 
-/* Which part of a fused op most likely takes longest. */
+/* Rank of the classes by cost: the part of a fused op with the highest rank
+ * most likely takes longest. */
 static const int weights[] = {
     [MO_CLASS_NONE] = 0,        [MO_CLASS_FREE] = 1,
     [MO_CLASS_SHAPE] = 2,       [MO_CLASS_ACTIVATION] = 3,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An error has room for a few names of each. */
+/* Names of each that a message lists. */
 enum { MAX_NAMES = 6, NAMES_SIZE = 384 };
 
 static bool is_in(const mo_cluster *cluster, const char *device)
@@ -22,8 +22,9 @@ static bool is_in(const mo_cluster *cluster, const char *device)
     return false;
 }
 
-/* Rows of one device stand together, so only its first is asked about. */
-static bool fits(const mo_profile *profile, const mo_cluster *cluster)
+/* Rows of one device are contiguous, so only its first is tested. */
+static bool shares_a_device(const mo_profile *profile,
+                            const mo_cluster *cluster)
 {
     for (int i = 0; i < profile->n_ops; i++)
         if ((i == 0 ||
@@ -98,7 +99,7 @@ mo_status mo_profile_check_cluster(const mo_profile *profile,
 {
     names measured = { .n = 0 }, present = { .n = 0 };
 
-    if (fits(profile, cluster))
+    if (shares_a_device(profile, cluster))
         return MO_OK;
     name_measured(profile, &measured);
     name_present(cluster, &present);

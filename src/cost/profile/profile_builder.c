@@ -151,8 +151,8 @@ static mo_status sort_links(mo_profile_link *links, int n, mo_error *err)
     return MO_OK;
 }
 
-/* The short name of a model we know, or NULL.  Rows of one device stand
- * together, so the last answer is mostly the next. */
+/* Cache of the short name of a known model, or NULL. Rows of one device are
+ * contiguous, so the last result is mostly the next. */
 typedef struct model_name {
     const char *asked, *found;
 } model_name;

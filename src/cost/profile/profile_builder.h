@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_build.h - a profile, put together row by row.
+ * profile_builder.h - builder of a profile: adds rows in any order.
  *
- * Rows come in any order.  What is wrong between rows is found at the end: the
- * same thing measured twice, nothing measured at all.
+ * Errors between rows are detected at the end: duplicate rows, no rows at all.
  */
 #ifndef MO_COST_PROFILE_PROFILE_BUILDER_H
 #define MO_COST_PROFILE_PROFILE_BUILDER_H
@@ -19,22 +18,23 @@ typedef struct mo_profile_builder mo_profile_builder;
 mo_status mo_profile_builder_new(mo_profile_builder **builder, mo_error *err);
 void mo_profile_builder_free(mo_profile_builder *builder);
 
-/* Where texts of the profile belong; it becomes the profile's own. */
+/* Returns the arena for the texts of the profile; the profile will own it. */
 mo_arena *mo_profile_builder_arena(mo_profile_builder *builder);
 
-/* Both must lie in the arena. */
+/* Both texts must be allocated in the arena. */
 void mo_profile_builder_host(mo_profile_builder *builder, const char *host);
 void mo_profile_builder_emulated(mo_profile_builder *builder,
                                  const char *emulated);
 
-/* Copies the row; its texts must lie in the arena or be constant. */
+/* Adds a copy of the row; its texts must be constant or allocated in the
+ * arena. */
 mo_status mo_profile_builder_op(mo_profile_builder *builder,
                                 const mo_profile_op *op, mo_error *err);
 mo_status mo_profile_builder_link(mo_profile_builder *builder,
                                   const mo_profile_link *link, mo_error *err);
 
-/* Checks, sorts and hands over the profile; the builder is left to be freed.
- * file is copied. */
+/* Checks, sorts and makes the profile, which the caller then owns; the builder
+ * may only be freed afterwards. file is copied. */
 mo_status mo_profile_builder_finish(mo_profile_builder *builder,
                                     const char *file, mo_profile **profile,
                                     mo_error *err);

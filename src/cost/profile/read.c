@@ -8,7 +8,7 @@
 #include "cost/profile/profile_builder.h"
 #include "ingest/operator.h"
 
-/* What no attribute can be: all of them are 0 or more. */
+/* An invalid value: all attributes are 0 or more. */
 enum { UNSET = -1 };
 
 typedef struct op_attributes {

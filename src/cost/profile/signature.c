@@ -12,17 +12,17 @@
 #include "ingest/operator.h"
 
 /*
- * A signature reads
+ * A signature has the form
  *
  *     MatMul(f32[8,512,64], f32[64,128]) f32[8,512,128] transpose_b=false
  *
- * operator, inputs by port (constants too), outputs, parameters by name.  Where
- * those do not settle what the op does, amounts follow: the weights' bytes of
- * an op whose constants are not in the graph, and the flops of a fused op, of
- * an unknown one, and of one without shapes.
+ * operator, inputs by port (constants too), outputs, parameters by name. Where
+ * those do not determine the work, amounts follow: the weights' bytes of an op
+ * whose constants are not in the graph, and the flops of a fused op, of an
+ * unknown one, and of one without shapes.
  */
 enum {
-    MAX_INPUTS = 64,     /* more are told by their digest */
+    MAX_INPUTS = 64,     /* more are replaced by a digest */
     MAX_OUTPUTS = 64,    /* the same */
     MAX_PARAMETERS = 32, /* the same */
     MAX_ATTRS = 4096,    /* bytes; the same */
@@ -55,7 +55,7 @@ static void put_operator(mo_out *out, const char *type, size_t length)
         mo_out_bytes(out, type, length);
 }
 
-/* The parts of "conv+relu" by the names we have for them. */
+/* Writes the parts of "conv+relu" by their canonical names. */
 static void put_type(mo_out *out, const char *type)
 {
     for (;;) {
@@ -86,7 +86,7 @@ static size_t write_tensor(char *text, size_t size, const mo_shape *shape,
     return (size_t) snprintf(text, size, "%s", dtype ? dtype : "?");
 }
 
-/* With the port in front where position does not tell it. */
+/* With the port in front where it differs from the position. */
 static size_t write_input(char *text, const input *in, int position)
 {
     size_t n = 0;
@@ -99,7 +99,7 @@ static size_t write_input(char *text, const input *in, int position)
                             in->bytes);
 }
 
-/* Which output of op a port is, or -1 when nobody can tell. */
+/* Returns the output of op that a port denotes, or -1 when it is ambiguous. */
 static int output_index(const mo_op *op, int port)
 {
     if (port >= 0)
@@ -128,7 +128,7 @@ static int n_feeds(const mo_graph *g, int op)
     return g->feed_start[op + 1] - g->feed_start[op];
 }
 
-/* The i-th of what comes into op: its edges, then its feeds. */
+/* Returns input i of op: its edges first, then its feeds. */
 static input input_at(const mo_graph *g, int op, int i)
 {
     int n_edges = mo_graph_in_degree(g, op), feed;
@@ -142,8 +142,8 @@ static input input_at(const mo_graph *g, int op, int i)
     return input_of(g, &g->feeds[feed], g->feed_port[feed]);
 }
 
-/* Numbered ports first, then named ones, then the rest by what they carry: the
- * order in the graph goes by names of ops. */
+/* Numbered ports first, then named ones, then the rest by shape and type: the
+ * order in the graph depends on the names of ops. */
 static int compare_inputs(const void *a, const void *b)
 {
     const input *x = a, *y = b;
@@ -235,9 +235,9 @@ static bool is_key(const mo_json_member *member, const char *key)
            memcmp(key, member->key, member->key_length) == 0;
 }
 
-/* Which version of the operators it is and which input of the network say
- * nothing about time. */
-static bool matters(const mo_json_member *member)
+/* The version of the operator set and the number of a network input do not
+ * affect the time. */
+static bool affects_time(const mo_json_member *member)
 {
     return !is_key(member, "opset") && !is_key(member, "index");
 }
@@ -282,7 +282,7 @@ static void put_parameters(mo_out *out, const char *attrs)
 
     while (length <= MAX_ATTRS && n <= MAX_PARAMETERS &&
            mo_json_next(&at, &member)) {
-        if (!matters(&member))
+        if (!affects_time(&member))
             continue;
         if (n < MAX_PARAMETERS)
             members[n] = member;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attribute.h - the attributes of an XML element, read by a table.
+ * attribute_reader.h - table-driven parser for the attributes of an XML
+ * element.
  *
- * A reader lists what an element may have, each with its kind and the field it
- * goes to; the field keeps what it held when the attribute is not there.  What
- * is not in the table is an error that lists what is: a misspelt attribute must
- * not be a silent default.  Attributes of foreign namespaces are skipped.
+ * A table lists the attributes of an element, each with its kind and the field
+ * it is stored in; the field is unchanged when the attribute is absent. An
+ * attribute that is not in the table is an error that lists those that are: a
+ * misspelt attribute must not become a silent default. Attributes of foreign
+ * namespaces are skipped.
  */
 #ifndef MO_COST_XML_ATTRIBUTE_READER_H
 #define MO_COST_XML_ATTRIBUTE_READER_H
@@ -17,7 +19,7 @@
 #include "ingest/xml.h"
 
 typedef enum mo_attribute_kind {
-    MO_ATTRIBUTE_TEXT,     /* const char *; "" is as good as none */
+    MO_ATTRIBUTE_TEXT,     /* const char *; "" counts as absent */
     MO_ATTRIBUTE_POSITIVE, /* double > 0 */
     MO_ATTRIBUTE_AMOUNT,   /* double >= 0 */
     MO_ATTRIBUTE_COUNT,    /* int >= 1 */
@@ -33,8 +35,8 @@ typedef struct mo_attribute {
     size_t offset; /* of the field, of the kind's type */
 } mo_attribute;
 
-/* Reads all attributes of element into the struct at base.  Texts are copied
- * into arena. */
+/* Reads all attributes of element into the struct at base, which the caller
+ * allocates and initializes. Texts are copied into arena. */
 mo_status mo_attribute_read_all(const mo_xml_element *element,
                                 const mo_attribute *table, void *base,
                                 mo_arena *arena, mo_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attribute_write.h - attributes of an XML element, as they are written.
+ * attribute_writer.h - writes attributes of an XML element.
  */
 #ifndef MO_COST_XML_ATTRIBUTE_WRITER_H
 #define MO_COST_XML_ATTRIBUTE_WRITER_H

@@ -14,7 +14,7 @@ typedef struct reader {
     const mo_xml_rows_format *format;
     void *state;
     char *space; /* the root's namespace, or NULL */
-    int skipped; /* how many foreign elements are open */
+    int skipped; /* open foreign elements */
 } reader;
 
 static mo_status begin(reader *r, const mo_xml_element *root, mo_error *err)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flat.h - XML files that are one element with rows in it, and nothing deeper.
+ * row_reader.h - parser for XML files of one root element with rows below it.
  *
- * Elements of foreign namespaces are skipped with all that is in them; anything
- * else that is not expected is an error that says what is.
+ * Elements of foreign namespaces are skipped with their contents; anything
+ * else unexpected is an error that lists what is expected.
  */
 #ifndef MO_COST_XML_ROW_READER_H
 #define MO_COST_XML_ROW_READER_H
@@ -12,7 +12,7 @@
 #include "ingest/input.h"
 #include "ingest/xml.h"
 
-/* Returns MO_OK to go on; errors need not name the file. */
+/* Returns MO_OK to continue; errors need not name the file. */
 typedef mo_status mo_xml_rows_element_fn(void *state,
                                          const mo_xml_element *element,
                                          mo_error *err);
@@ -23,12 +23,12 @@ typedef struct mo_xml_rows_row {
 } mo_xml_rows_row;
 
 typedef struct mo_xml_rows_format {
-    const char *root; /* of the file, which is called the same in errors */
+    const char *root; /* root element; also the name of the format in errors */
     mo_xml_rows_element_fn *begin;
     const mo_xml_rows_row *rows;
 } mo_xml_rows_format;
 
-/* Reads input to its end; it stays open. */
+/* Reads input to its end; the caller closes it. */
 mo_status mo_xml_rows_read(mo_input *input, const mo_xml_rows_format *format,
                            void *state, mo_error *err);
 

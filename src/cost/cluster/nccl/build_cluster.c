@@ -8,11 +8,11 @@
 #include "cost/cluster/nccl/nccl_topology.h"
 
 /*
- * Two GPUs are linked by what carries their data: NVLink or an NVSwitch where
- * they share one, else PCI and the sockets' links within a host, else the
- * network cards between hosts.  GPUs that reach each other over the NVLinks of
- * others get no PCI link: it would be taken, being direct, though it is the
- * narrower way.
+ * Links between GPUs: NVLink or an NVSwitch where both are attached to it,
+ * else PCI and the sockets' links within a host, else the network cards
+ * between hosts. GPUs that reach each other over the NVLinks of other GPUs get
+ * no PCI link: being direct, it would be used, although it is the narrower
+ * path.
  */
 enum { MAX_CARDS = 4096 };
 
@@ -25,7 +25,7 @@ typedef struct wiring {
     int n;          /* GPUs */
     int *ids;       /* by GPU: its id's number in the builder */
     double *nvlink; /* n * n, in Gbit/s; 0: none */
-    int *island;    /* by GPU: the first of those it reaches over NVLink */
+    int *island;    /* by GPU: the first GPU of its NVLink component */
     mo_nccl_topology_net *cards; /* by GPU: the card it uses; 0 Gbit/s: none */
 } wiring;
 
@@ -34,8 +34,8 @@ static int host_of(const wiring *w, int gpu)
     return mo_nccl_topology_ancestor(w->t, w->t->gpus[gpu].node, 0);
 }
 
-/* NCCL numbers the GPUs of a host by dev, all that take part by rank; only the
- * latter tells those of several hosts apart, or parts of one GPU. */
+/* NCCL numbers the GPUs of a host by dev, all participating ones by rank; only
+ * the latter distinguishes those of several hosts, or parts of one GPU. */
 static bool is_told_by_rank(const mo_nccl_topology *t)
 {
     for (size_t i = 0; i < t->n_gpus; i++)
@@ -109,7 +109,7 @@ static bool is_linked(const wiring *w, int a, int b)
     return *nvlink_between(w, a, b) > 0;
 }
 
-/* Adds up the links that GPUs have to one another. */
+/* Sums up the links between each pair of GPUs. */
 static mo_status add_nvlinks(wiring *w, mo_error *err)
 {
     int n_buses = mo_intern_count(w->t->buses);
@@ -133,8 +133,8 @@ static mo_status add_nvlinks(wiring *w, mo_error *err)
     return MO_OK;
 }
 
-/* All switches are one: they are wired so that any GPU reaches any other with
- * all its links.  Of links between two GPUs each of them tells. */
+/* All switches count as one: they are wired so that any GPU reaches any other
+ * with all its links. A link between two GPUs is listed by both. */
 static void join_nvlinks(wiring *w)
 {
     for (int a = 0; a < w->n; a++)
@@ -180,7 +180,7 @@ static mo_status find_islands(wiring *w, mo_error *err)
     return MO_OK;
 }
 
-/* A GPU that has a wider way to its CPU than PCI is moved there. */
+/* Moves a GPU with a wider path to its CPU than PCI there. */
 static mo_status attach_to_cpu(wiring *w, mo_nccl_topology_gpu *gpu,
                                mo_error *err)
 {
@@ -192,7 +192,7 @@ static mo_status attach_to_cpu(wiring *w, mo_nccl_topology_gpu *gpu,
     return mo_nccl_topology_add_node(w->t, cpu, gpu->cpu_gbps, &gpu->node, err);
 }
 
-/* The card that carries most from a GPU out of its host. */
+/* Returns the network card with the widest path from a GPU out of its host. */
 static mo_nccl_topology_net best_card(const wiring *w,
                                       const mo_nccl_topology_gpu *gpu)
 {
@@ -211,8 +211,8 @@ static mo_nccl_topology_net best_card(const wiring *w,
     return best;
 }
 
-/* What connects two GPUs, in both directions; 0 Gbit/s when nothing does. */
-static mo_link connect(const wiring *w, int a, int b)
+/* Returns the link between two GPUs; 0 Gbit/s when there is none. */
+static mo_link link_between(const wiring *w, int a, int b)
 {
     mo_link link = { .from = w->ids[a],
                      .to = w->ids[b],
@@ -240,7 +240,7 @@ static mo_status add_links(wiring *w, mo_error *err)
 
             if (a == b)
                 continue;
-            link = connect(w, a, b);
+            link = link_between(w, a, b);
             if (link.gbps > 0)
                 status = mo_cluster_builder_link(w->builder, &link, err);
         }

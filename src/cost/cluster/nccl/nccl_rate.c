@@ -46,7 +46,7 @@ const char *mo_nccl_topology_model(int device)
     return NULL;
 }
 
-/* By the first capability that has it, the newest first. */
+/* By the smallest compute capability that has this rate, the newest first. */
 static const struct {
     int sm;
     double gbps;
@@ -67,7 +67,7 @@ double mo_nccl_topology_nvlink_gbps(int sm)
     return nvlinks[i].gbps;
 }
 
-/* The share of the bits that are data, by the first speed that codes so. */
+/* Efficiency of the line code, by the smallest speed that uses it. */
 static const struct {
     double gts, share;
 } codings[] = {
@@ -93,9 +93,9 @@ double mo_nccl_topology_pci_gbps(const char *speed, int width)
     return gts * codings[i].share * width;
 }
 
-/* One link between two sockets.  Families and models are counted as NCCL does:
- * the extended family in front of the basic one, 143 being 17h.  The first row
- * that fits counts, and a family or model of 0 fits all. */
+/* One link between two sockets. Families and models are counted as in NCCL:
+ * the extended family in front of the basic one, 143 being 17h. The first
+ * matching row counts, and a family or model of 0 matches all. */
 static const struct {
     const char *vendor;
     int family, model;

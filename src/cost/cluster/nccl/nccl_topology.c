@@ -73,7 +73,7 @@ mo_status mo_nccl_topology_find_host(mo_nccl_topology *t, const char *text,
     return status;
 }
 
-/* Bus ids repeat from host to host. */
+/* Bus ids are unique only within a host. */
 mo_status mo_nccl_topology_find_bus(mo_nccl_topology *t, int node,
                                     const char *bus_id, int *number,
                                     mo_error *err)
@@ -93,8 +93,9 @@ int mo_nccl_topology_ancestor(const mo_nccl_topology *t, int node, int depth)
     return node;
 }
 
-/* Climbs from *node to depth; *gbps shrinks to the narrowest link passed. */
-static void climb(const mo_nccl_topology *t, int *node, int depth, double *gbps)
+/* Moves *node up to depth; *gbps becomes the narrowest link on the way. */
+static void ascend_to(const mo_nccl_topology *t, int *node, int depth,
+                      double *gbps)
 {
     while (t->nodes[*node].depth > depth) {
         *gbps = fmin(*gbps, t->nodes[*node].up_gbps);
@@ -108,11 +109,11 @@ double mo_nccl_topology_bottleneck_gbps(const mo_nccl_topology *t, int a, int b)
 
     if (a == b)
         return t->nodes[a].up_gbps;
-    climb(t, &a, t->nodes[b].depth, &gbps);
-    climb(t, &b, t->nodes[a].depth, &gbps);
+    ascend_to(t, &a, t->nodes[b].depth, &gbps);
+    ascend_to(t, &b, t->nodes[a].depth, &gbps);
     while (a != b && t->nodes[a].depth > 0) {
-        climb(t, &a, t->nodes[a].depth - 1, &gbps);
-        climb(t, &b, t->nodes[a].depth, &gbps);
+        ascend_to(t, &a, t->nodes[a].depth - 1, &gbps);
+        ascend_to(t, &b, t->nodes[a].depth, &gbps);
     }
     return a == b ? gbps : 0;
 }

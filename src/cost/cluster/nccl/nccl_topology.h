@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nccl_topology.h - an NCCL topology dump in memory.
+ * nccl_topology.h - NCCL topology dump in memory.
  *
- * A dump is a tree: CPUs (sockets or NUMA nodes), below them PCI bridges, below
- * those GPUs and network cards.  Here every host is a root over its CPUs, so
- * that what two nodes have between them is always the way up from both to where
- * they meet:
+ * A dump is a tree: CPUs (sockets or NUMA nodes), below them PCI bridges,
+ * below those GPUs and network cards. Here every host is a root above its
+ * CPUs, so that the path between two nodes always leads up from both to their
+ * lowest common ancestor:
  *
  *             host                        up_gbps of a node is the width of
  *            /    \                       the link to its parent; of a CPU,
@@ -15,7 +15,7 @@
  *            /    \
  *         gpu1    gpu2
  *
- * NVLinks lie across that tree.
+ * NVLinks are additional edges across that tree.
  */
 #ifndef MO_COST_CLUSTER_NCCL_NCCL_TOPOLOGY_H
 #define MO_COST_CLUSTER_NCCL_NCCL_TOPOLOGY_H
@@ -33,7 +33,7 @@ typedef struct mo_nccl_topology_node {
     int parent; /* MO_NCCL_TOPOLOGY_NONE for a host */
     int depth;  /* 0 for a host */
     double up_gbps;
-    const char *model; /* of a PCI device that is a GPU we know, or NULL */
+    const char *model; /* of a PCI device that is a known GPU, or NULL */
     int bus;           /* of a PCI device: number of its bus id */
 } mo_nccl_topology_node;
 
@@ -63,7 +63,7 @@ typedef struct mo_nccl_topology_net {
 enum {
     MO_NCCL_TOPOLOGY_NONE = -1,
     MO_NCCL_TOPOLOGY_CPU_DEPTH = 1,
-    MO_NCCL_TOPOLOGY_TEXT_SIZE = 64 /* of bus ids and what tells hosts apart */
+    MO_NCCL_TOPOLOGY_TEXT_SIZE = 64 /* bytes of a bus id or of a host's key */
 };
 
 typedef struct mo_nccl_topology {
@@ -75,42 +75,44 @@ typedef struct mo_nccl_topology {
     size_t n_nvlinks, nvlinks_room;
     mo_nccl_topology_net *nets;
     size_t n_nets, nets_room;
-    mo_intern *hosts; /* by what tells them apart */
+    mo_intern *hosts; /* by their key */
     int *host_nodes;  /* by number of host */
     size_t n_hosts, hosts_room;
     mo_intern *buses; /* bus ids, each with its host */
 } mo_nccl_topology;
 
-/* Texts go to arena. */
+/* Initializes an empty topology; texts are allocated in arena. The caller
+ * frees the rest with mo_nccl_topology_clear(). */
 mo_status mo_nccl_topology_init(mo_nccl_topology *topology, mo_arena *arena,
                                 mo_error *err);
 
-/* Frees all that topology points to, whether or not init succeeded. */
+/* Frees all that topology owns, whether or not init succeeded. */
 void mo_nccl_topology_clear(mo_nccl_topology *topology);
 
-/* A node below parent, or a host below MO_NCCL_TOPOLOGY_NONE. */
+/* Adds a node below parent, or a host below MO_NCCL_TOPOLOGY_NONE. */
 mo_status mo_nccl_topology_add_node(mo_nccl_topology *topology, int parent,
                                     double up_gbps, int *node, mo_error *err);
 
-/* The host that is told apart by text, added when it is new. */
+/* Finds the host with this key, which is added when it is new. */
 mo_status mo_nccl_topology_find_host(mo_nccl_topology *topology,
                                      const char *text, int *node,
                                      mo_error *err);
 
-/* The number of a bus id on the host of node. */
+/* Sets *number to the number of a bus id on the host of node. */
 mo_status mo_nccl_topology_find_bus(mo_nccl_topology *topology, int node,
                                     const char *bus_id, int *number,
                                     mo_error *err);
 
-/* The ancestor of node, or itself, that lies at depth or above. */
+/* Returns the ancestor of node, or node itself, at depth or above. */
 int mo_nccl_topology_ancestor(const mo_nccl_topology *topology, int node,
                               int depth);
 
-/* The bottleneck between two nodes; 0 when they are of different hosts. */
+/* Returns the rate of the narrowest link between two nodes; 0 when they are on
+ * different hosts. */
 double mo_nccl_topology_bottleneck_gbps(const mo_nccl_topology *topology, int a,
                                         int b);
 
-/* GPUs become devices, and what connects them links. */
+/* Adds GPUs as devices, and the links between them, to the builder. */
 mo_status mo_nccl_topology_build_cluster(mo_nccl_topology *topology,
                                          mo_cluster_builder *builder,
                                          mo_error *err);

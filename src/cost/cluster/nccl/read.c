@@ -12,10 +12,10 @@
 
 /*
  * The format is NVIDIA's and grows with every release: elements and attributes
- * that say nothing about GPUs and their links are passed over.
+ * without information about GPUs and their links are ignored.
  */
 
-/* Where the children of an open element belong. */
+/* The parent for the children of an open element. */
 typedef struct place {
     int node, gpu; /* or MO_NCCL_TOPOLOGY_NONE */
 } place;
@@ -39,7 +39,7 @@ static mo_status refuse(const mo_xml_element *element,
                       attribute->value, element->name);
 }
 
-/* A whole number; *value stays when there is no such attribute. */
+/* Reads an integer; *value is unchanged when the attribute is absent. */
 static mo_status read_int(const mo_xml_element *element, const char *name,
                           int *value, mo_error *err)
 {
@@ -56,7 +56,7 @@ static mo_status read_int(const mo_xml_element *element, const char *name,
     return MO_OK;
 }
 
-/* A text with a 0 behind it, cut where it is longer than any that we know. */
+/* Reads a text, truncated to the buffer. */
 static const char *read_text(const mo_xml_element *element, const char *name,
                              char text[TEXT_SIZE])
 {
@@ -70,7 +70,7 @@ static const char *read_text(const mo_xml_element *element, const char *name,
     return text;
 }
 
-/* vendor="0x10de": hexadecimal; -1 when it is not there. */
+/* Reads a hexadecimal number, vendor="0x10de"; -1 when it is absent. */
 static long read_hex(const mo_xml_element *element, const char *name)
 {
     char text[TEXT_SIZE];
@@ -176,7 +176,7 @@ static mo_status add_nvlink(mo_nccl_topology *t, int gpu, const char *target,
     return status;
 }
 
-/* tclass, the PCI class of the other end, tells what that is. */
+/* tclass, the PCI class of the other end, identifies its kind. */
 static mo_status read_nvlink(dump *d, const mo_xml_element *element,
                              place *here, mo_error *err)
 {
@@ -202,7 +202,7 @@ static mo_status read_nvlink(dump *d, const mo_xml_element *element,
     return status;
 }
 
-/* Of GPUs that sit beside their CPU: so many lanes of so many MB/s. */
+/* NVLink-C2C of GPUs beside their CPU: `count` lanes of `bw` MB/s. */
 static mo_status read_c2c(dump *d, const mo_xml_element *element, place *here,
                           mo_error *err)
 {
@@ -218,11 +218,11 @@ static mo_status read_c2c(dump *d, const mo_xml_element *element, place *here,
     return status;
 }
 
-/* A card that is part of a virtual one stands beside it with net="0". */
+/* A card that is part of a virtual one is listed beside it with net="0". */
 static mo_status read_net(dump *d, const mo_xml_element *element, place *here,
                           mo_error *err)
 {
-    enum { USUAL_MBPS = 10000 }; /* where a card does not know its own */
+    enum { USUAL_MBPS = 10000 }; /* where a card reports no speed */
     mo_nccl_topology *t = &d->topology;
     const mo_xml_attribute *latency = mo_xml_find(element, "latency");
     int mbps = 0, in_use = 1;
