@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * infer_case.h - small models of dynamic shapes, in the words of ir_text.h.
+ * infer_case.h - small models with dynamic shapes, built from ir_text.h.
  */
 #ifndef MO_TESTS_INGEST_INFER_CASE_H
 #define MO_TESTS_INGEST_INFER_CASE_H
@@ -31,17 +31,18 @@
           DATA("element_type=\"i64\" shape=\"\" offset=\"" #offset             \
                "\" size=\"8\"") OUTPUTS(I64(0, "")))
 
-/* Of the file "m.xml". */
+/* Parses text as the file "m.xml"; the caller frees the model with
+ * mo_ir_free(). */
 mo_ir *infer_ir(const char *text);
 
-/* Into m.bin: the numbers 0, 1, 2, 3, -1 as int64. */
+/* Writes m.bin: the numbers 0, 1, 2, 3, -1 as int64. */
 void infer_write_bin(void);
 
 /* x -> ReLU -> a result. */
 extern const char infer_chain[];
 
-/* x (?,3) -> reshaped to (x's second size, -1): the pattern is made of ShapeOf,
- * Gather and Concat, with an axis, an index and a -1 out of the .bin. */
+/* x (?,3) -> reshaped to (x's second size, -1): the pattern is computed by
+ * ShapeOf, Gather and Concat, with an axis, an index and a -1 from the .bin. */
 extern const char infer_flattened[];
 
 #endif

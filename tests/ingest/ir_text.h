@@ -5,8 +5,8 @@
  *     NET(PARAMETER(0, "x") RELU(1, "a") RESULT(2, "r"),
  *         EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0))
  *
- * The first layer stands on line 2, and every layer and edge on a line of its
- * own.  Where a macro does not say otherwise, tensors are f32 of shape 2,3.
+ * The first layer is on line 2, and every layer and edge on a line of its own.
+ * By default tensors are f32 of shape 2,3.
  */
 #ifndef MO_TESTS_INGEST_IR_TEXT_H
 #define MO_TESTS_INGEST_IR_TEXT_H

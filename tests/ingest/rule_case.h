@@ -28,8 +28,8 @@ void rule_case_make(rule_case *c, const char *type, const char *version,
                     const char *attributes, const char *inputs, int n_outputs);
 void rule_case_free(rule_case *c);
 
-/* "1,2 ; 3": the output shapes, or the items of a value.  Valid until the next
- * call. */
+/* Returns "1,2 ; 3": the output shapes, or the items of a value, in a static
+ * buffer that is valid until the next call. */
 const char *rule_case_shapes(const rule_case *c);
 const char *rule_case_items(const mo_infer_value *value);
 

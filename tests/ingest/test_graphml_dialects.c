@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/graphml.h on how other programs write what it reads. */
+/* Tests of ingest/graphml.h: dialects of other programs. */
 #include "ingest/graphml.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "tests/support/suite.h"
 #include "tests/support/graph_text.h"
 
-/* As the programs write them, but for the length. */
+/* As the programs write them, but shortened. */
 static const struct {
     const char *document, *graph;
 } dialects[] = {

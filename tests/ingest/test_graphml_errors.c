@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/graphml.h on what it refuses. */
+/* Tests of ingest/graphml.h: errors. */
 #include "ingest/graphml.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "tests/support/graphml_text.h"
 #include "tests/support/suite.h"
 
-/* The op or edge with the attribute stands on line 2. */
+/* The op or edge with the attribute is on line 2. */
 #define BAD_OP(name, text)                                                     \
     GRAPHML(KEY("k", "node", name) "\n", NODE("a", DATA("k", text)))
 #define BAD_EDGE(name, text)                                                   \
@@ -157,7 +157,8 @@ START_TEST(what_is_wrong_is_told_with_its_line)
 }
 END_TEST
 
-/* Long names and values are cut at whole characters, so the advice stays. */
+/* Long names and values are cut at whole characters, so that the remedy is
+ * not. */
 START_TEST(errors_stay_readable_whatever_the_names)
 {
     char value[500], document[2000], text[2000];

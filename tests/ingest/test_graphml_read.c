@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/graphml.h and moirai-graph(5) on what is read. */
+/* Tests of ingest/graphml.h and moirai-graph(5): the reader. */
 #include "ingest/graphml.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 static const struct {
     const char *document, *graph;
 } readings[] = {
-    /* Every attribute of a node, under every name it goes by. */
+    /* Every attribute of a node, under each of its names. */
     { OP_WITH("op", "conv"), "a op=conv" },
     { OP_WITH("op_type", "conv"), "a op=conv" },
     { OP_WITH("type", "conv"), "a op=conv" },
@@ -44,7 +44,7 @@ static const struct {
     { OP_WITH("constant", "false"), "a" },
     { OP_WITH("op", "Constant"), "a op=Constant" },
 
-    /* igraph writes texts that are not there as None. */
+    /* igraph writes absent texts as None. */
     { GRAPHML(KEY("v_op", "node", "op") KEY("v_d", "node", "dtype")
                   KEY("v_a", "node", "attrs") KEY("e_p", "edge", "dst_port"),
               NODE("a", DATA("v_op", "None") DATA("v_d", "None") DATA(
@@ -53,7 +53,7 @@ static const struct {
       "a | b op=Nonesuch; a->b" },
     { OP_WITH("op", "None"), "a op=None" },
 
-    /* Names are exact; what nobody knows is nobody's business. */
+    /* Names are exact; unknown ones are ignored. */
     { OP_WITH("Memory", "twelve"), "a" },
     { OP_WITH("time_us", "twelve"), "a" },
     { OP_WITH("time_us.", "twelve"), "a" },
@@ -85,7 +85,7 @@ static const struct {
     { OP_WITH("dtype", "FP16;int64"), "a dtype=f16;i64" },
     { OP_WITH("dtype", "mytype"), "a dtype=mytype" },
 
-    /* Our own name counts before an alias, wherever it stands. */
+    /* The canonical name has priority over an alias, in any order. */
     { GRAPHML(KEY("x", "node", "type") KEY("y", "node", "op"),
               NODE("a", DATA("x", "alias") DATA("y", "ours"))),
       "a op=ours" },

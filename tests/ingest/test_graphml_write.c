@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/graphml.h on what is written. */
+/* Tests of ingest/graphml.h: the writer. */
 #include "ingest/graphml.h"
 
 #include <dirent.h>
@@ -49,7 +49,7 @@ static uint64_t digest(const mo_graph *g)
 #define GRAPH "  <graph edgedefault=\"directed\">\n"
 #define TAIL  "  </graph>\n</graphml>\n"
 
-/* What is read, and the bytes that come out. */
+/* Input and output, byte by byte. */
 static const struct {
     const char *document, *text;
 } writings[] = {
@@ -70,7 +70,7 @@ static const struct {
       "attr.type=\"double\"/>\n" GRAPH
       "    <node id=\"a\"><data key=\"op\">conv</data><data key=\"memory\">1000"
       "</data></node>\n" TAIL },
-    /* Memory that is the sum of its parts goes without saying. */
+    /* Memory that is the sum of its parts is left out. */
     { GRAPHML(KEY("w", "node", "weight_bytes") KEY("m", "node", "memory"),
               NODE("a", DATA("w", "8") DATA("m", "8"))),
       HEAD
@@ -92,28 +92,26 @@ static const struct {
       "    <edge source=\"a\" target=\"b\"></edge>\n"
       "    <edge source=\"a\" target=\"c\"><data key=\"edge_bytes\">2</data>"
       "</edge>\n" TAIL },
-    /* Coarse ops, and what leaves the network. */
+    /* Coarse ops, and outputs of the network. */
     { GRAPHML(KEY("m", "node", "members") KEY("l", "node", "output"),
               NODE("a", DATA("m", "[\"a\",\"&lt;\"]")) NODE("b", DATA("l", "1"))
                   NODE("c", DATA("l", "0"))),
       HEAD "  <key id=\"members\" for=\"node\" attr.name=\"members\" "
            "attr.type=\"string\"/>\n"
            "  <key id=\"output\" for=\"node\" attr.name=\"output\" "
-           "attr.type=\"boolean\"/>\n" GRAPH
-           "    <node id=\"a\"><data "
+           "attr.type=\"boolean\"/>\n" GRAPH "    <node id=\"a\"><data "
            "key=\"members\">[&quot;a&quot;,&quot;&lt;&quot;]"
            "</data></node>\n"
            "    <node id=\"b\"><data key=\"output\">true</data></node>\n"
            "    <node id=\"c\"></node>\n" TAIL },
     /* Columns, constants and named ports. */
-    { GRAPHML(DEFAULT("t", "node", "time_us.A", "0.5")
-                  KEY("c", "edge", "comm_us.A.B") KEY("k", "node", "constant"),
-              NODE("a", DATA("t", "1.25")) NODE("b", "")
-                  NODE("w", DATA("k", "1")) "<edge source='a' target='b' "
-                                            "targetport='left'>" DATA(
-                                                "c", "3") "</edge>" EDGE("w",
-                                                                         "b",
-                                                                         "")),
+    { GRAPHML(
+          DEFAULT("t", "node", "time_us.A", "0.5")
+              KEY("c", "edge", "comm_us.A.B") KEY("k", "node", "constant"),
+          NODE("a", DATA("t", "1.25")) NODE("b", "") NODE(
+              "w", DATA("k", "1")) "<edge source='a' target='b' "
+                                   "targetport='left'>" DATA(
+                                       "c", "3") "</edge>" EDGE("w", "b", "")),
       HEAD
       "  <key id=\"constant\" for=\"node\" attr.name=\"constant\" "
       "attr.type=\"boolean\"/>\n"
@@ -181,7 +179,7 @@ START_TEST(the_same_graph_is_the_same_bytes)
 }
 END_TEST
 
-/* Texts of every kind, more of them than are remembered, some very long. */
+/* Texts of every kind, more of them than are cached, some very long. */
 START_TEST(many_different_values_are_read_back_equal)
 {
     static char text[5000];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /*
- * Files that mean harm or met with an accident: each is a graph or an error of
- * one line, soon and in little memory.
+ * Tests of ingest/read.h with hostile and damaged files: each is a graph or an
+ * error of one line, in bounded time and memory.
  */
 #include <config.h>
 
@@ -19,8 +19,8 @@
 #include "tests/support/graphml_text.h"
 #include "tests/support/suite.h"
 
-/* Sanitizers and valgrind are slower and larger by a factor; what these bounds
- * are to catch is off by orders of magnitude. */
+/* Sanitizers and valgrind are slower and larger by a factor; the failures that
+ * these bounds detect are off by orders of magnitude. */
 enum { MAX_SECONDS = 60, MAX_GROWTH_KB = 1 << 20 };
 
 typedef struct document {
@@ -91,7 +91,7 @@ static void many_attributes(document *d)
     put_tail(d);
 }
 
-/* Short enough to be in one block: libxml2 sees them all. */
+/* Short enough to be in one block: libxml2 parses them all. */
 static void several_attributes(document *d)
 {
     put_head(d, "op");
@@ -292,7 +292,7 @@ static void gzip_bomb(document *d)
 
 static const struct {
     void (*make)(document *d);
-    const char *error; /* what it begins with; NULL: it is a graph */
+    const char *error; /* its prefix; NULL: it is a graph */
 } attacks[] = {
     { deep_groups, "f:1: element <node> is nested more than 256 deep" },
     { deep_elements, "f:1: element <x> is nested more than 256 deep" },

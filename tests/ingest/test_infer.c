@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/infer/infer.h. */
+/* Tests of ingest/infer/infer.h: derived shapes. */
 #include "ingest/infer/infer.h"
 
 #include <stdio.h>
@@ -108,8 +108,8 @@ START_TEST(shape_arithmetic_is_evaluated)
 }
 END_TEST
 
-/* Reshape of x with a pattern nobody can read, whose own file says what comes
- * out: that holds as long as x has the size the file says. */
+/* Reshape of x with a pattern that cannot be read, but with an output shape in
+ * the file: that is valid as long as x has the size in the file. */
 static const char declared[] =
     NET(PARAMETER(0, "x") LIST(1, "pattern", 1, 32, 8)
             LAYER(2, "flat", "Reshape",
@@ -157,7 +157,7 @@ START_TEST(what_changed_needs_a_rule)
 }
 END_TEST
 
-/* Forgets every shape but those of constants and inputs. */
+/* Clears every shape but those of constants and inputs. */
 static void forget_shapes(mo_ir *ir)
 {
     for (int i = 0; i < ir->n_layers; i++)

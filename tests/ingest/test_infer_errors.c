@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/infer/infer.h: what it refuses, and with which words. */
+/* Tests of ingest/infer/infer.h: errors and their texts. */
 #include "ingest/infer/infer.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ END_TEST
                 LAYER(3, "r", "Result", INPUTS(F32(0, ANY DIM(5)))),           \
         EDGE(0, 0, 2, 0) EDGE(1, 0, 2, 1) EDGE(2, 2, 3, 0))
 
-/* Reshapes x with a pattern that is one type of layer's, made of one list. */
+/* Reshapes x with a pattern computed by one type of layer from one list. */
 #define BY_LIST(list, type, attributes, precision, dims)                       \
     NET(X list LAYER(2, "made", type,                                          \
                      DATA(attributes) INPUTS(I64(0, DIM(1)))                   \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/infer/infer_value.h. */
+/* Tests of ingest/infer/infer_value.h. */
 #include "ingest/infer/infer_value.h"
 
 #include <math.h>
 
 #include "tests/support/suite.h"
 
-/* What a value's bytes mean, in little endian. */
+/* Values of bytes in little endian. */
 static const struct {
     const char *dtype, *bytes;
     int count;

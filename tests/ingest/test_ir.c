@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/ir/ir.h. */
+/* Tests of ingest/ir/ir.h. */
 #include "ingest/ir/ir.h"
 
 #include <string.h>
@@ -168,7 +168,7 @@ START_TEST(ports_may_stand_in_any_order)
 }
 END_TEST
 
-/* Where it says "line", the error must name it: 0 is the file alone. */
+/* line: the line that the error must name; 0 is the file alone. */
 static const struct {
     const char *text;
     mo_status status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/openvino.h, on models small enough to see through. */
+/* Tests of ingest/openvino.h, with small models. */
 #include "ingest/openvino.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static bool is_constant(const mo_graph *g, const char *name)
     return find(g, name) - g->ops >= g->n_ops;
 }
 
-/* How many edges and feeds lead from one op to another. */
+/* Number of edges and feeds from one op to another. */
 static int n_links(const mo_graph *g, const char *from, const char *to)
 {
     int a = mo_graph_find(g, from), b = mo_graph_find(g, to), n = 0;
@@ -201,7 +201,7 @@ START_TEST(what_nobody_reads_is_dropped_if_it_is_constant)
 }
 END_TEST
 
-/* a's shape, and what is computed of it, feeds a Broadcast. */
+/* a's shape, and values computed from it, feed a Broadcast. */
 START_TEST(shapes_are_known_before_the_first_input)
 {
     mo_graph *g =
@@ -246,7 +246,7 @@ START_TEST(a_constant_that_only_its_shape_is_asked_of_is_dropped)
 }
 END_TEST
 
-/* Whatever they read, these run each time. */
+/* These are live whatever they read. */
 static const char *const live[] = {
     LAYER(1, "a", "RandomUniform", INPUTS(F32_2_3(0)) OUTPUTS(F32_2_3(1))),
     LAYER(1, "a", "ReadValue", INPUTS(F32_2_3(0)) OUTPUTS(F32_2_3(1))),
@@ -366,7 +366,7 @@ START_TEST(attributes_are_json_whatever_they_hold)
 }
 END_TEST
 
-/* A loop's body is its own affair. */
+/* A loop's body is not read. */
 START_TEST(loops_are_ops_like_others)
 {
     mo_graph *g = graph_of(

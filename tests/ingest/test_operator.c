@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/operator.h. */
+/* Tests of ingest/operator.h. */
 #include "ingest/operator.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ START_TEST(every_operator_is_found_by_its_name)
 }
 END_TEST
 
-/* An alias that is hidden behind an operator's own name would lie. */
+/* An alias equal to an operator's own name would never be found. */
 START_TEST(every_alias_leads_to_its_operator)
 {
     for (size_t i = 0; i < mo_n_operator_aliases; i++) {
@@ -112,7 +112,7 @@ static const struct {
     { "aten.hardsigmoid_.default", "HSigmoid" },
     { "aten.scaled_dot_product_attention", "ScaledDotProductAttention" },
     { "relu_", "ReLU" },
-    /* Nobody's */
+    /* unknown */
     { "op", NULL },
     { "ln1", NULL },
     { "q", NULL },
@@ -156,7 +156,7 @@ START_TEST(every_class_has_a_name_of_its_own)
 }
 END_TEST
 
-/* What computes nothing has no formula, and what computes has one. */
+/* Classes without computation have no formula, all others have one. */
 START_TEST(classes_and_formulas_agree)
 {
     for (size_t i = 0; i < mo_n_operators; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /*
- * Published networks, as OpenVINO exports them: they load whole, with the ops,
- * the arithmetic and the weights that their authors and the literature give
- * them.  The files are looked for in the folder MOIRAI_DATA.
+ * Tests of ingest/read.h with published networks, as OpenVINO exports them:
+ * they load whole, with the ops, the arithmetic and the weights given by their
+ * authors and the literature. The files are in the folder MOIRAI_DATA.
  */
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static bool is_boundary(const mo_op *op)
            strcmp(op->type, "Result") == 0;
 }
 
-/* The graph of what computes: without constants, Parameters and Results. */
+/* The subgraph that computes: without constants, Parameters and Results. */
 static mo_graph *inner_graph(const mo_graph *g)
 {
     mo_builder *b;
@@ -178,7 +178,8 @@ START_TEST(everything_about_an_op_is_known)
 }
 END_TEST
 
-/* Every constant can be had: from the file, from its value, or from others. */
+/* Every constant is available: from the file, from its value, or computed from
+ * others. */
 START_TEST(constants_can_be_computed)
 {
     mo_graph *g = load(all[_i]);

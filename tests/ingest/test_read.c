@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/read.h: the content says what a file is. */
+/* Tests of ingest/read.h: detection of the format by content. */
 #include <config.h>
 
 #include "ingest/read.h"
@@ -75,7 +75,7 @@ START_TEST(what_follows_from_the_operators_is_filled_in)
 }
 END_TEST
 
-/* A pipe can be read but once: looking at its beginning must lose nothing. */
+/* A pipe can be read only once: peeking at its beginning must lose nothing. */
 static void read_through_pipe(const char *path, int to)
 {
     const mo_read_format *format = NULL;

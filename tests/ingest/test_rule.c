@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/infer/rule.h: what every operator makes of shapes. */
+/* Tests of ingest/infer/rule.h: output shapes of every operator. */
 #include "ingest/infer/rule.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "tests/ingest/rule_case.h"
 #include "tests/support/suite.h"
 
-/* Every type of the table stands here at least once. */
+/* Every type with a rule is here at least once. */
 static const struct {
     const char *type, *version, *attributes, *inputs, *outputs;
     int n_outputs;
@@ -335,7 +335,7 @@ START_TEST(shapes_follow_from_the_inputs)
 }
 END_TEST
 
-/* Those that only the data could tell have no shape to be tested. */
+/* Types with a shape that depends on data are not tested. */
 static bool is_tested(const char *type)
 {
     static const char *const from_data[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/infer/rule.h: what operators refuse. */
+/* Tests of ingest/infer/rule.h: errors. */
 #include "ingest/infer/rule.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of ingest/infer/rule.h under input that nobody meant: any number of
- * inputs, any shape, any value, any attribute give a shape or an error. */
+/* Fuzz test of ingest/infer/rule.h: any number of inputs, any shape, any
+ * value, any attribute give a shape or an error. */
 #include "ingest/infer/rule.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/infer/rule.h: what operators make of values. */
+/* Tests of ingest/infer/rule.h: evaluation of small tensors. */
 #include "ingest/infer/rule.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "tests/ingest/rule_case.h"
 #include "tests/support/suite.h"
 
-/* The values of an output, all of the inputs' being known. */
+/* The values of an output, with all inputs known. */
 static const struct {
     const char *type, *attributes, *inputs, *dtype, *items;
     int output, n_outputs;
@@ -93,7 +93,7 @@ static const struct {
     VALUE("Range", "output_type=f32", "()~1 ; ()~0 ; ()~-0.5", "f32", "1,0.5"),
 };
 
-/* The rule's shape, then its value of an output. */
+/* Applies the rule's shape function, then its value function to an output. */
 static mo_status evaluate(rule_case *c, int output, const char *dtype,
                           mo_infer_value **value, mo_error *why)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/work.h. */
+/* Tests of ingest/work.h. */
 #include "ingest/work.h"
 
 #include <string.h>
@@ -51,7 +51,7 @@ END_TEST
 
 START_TEST(inputs_without_numbers_fill_the_gaps)
 {
-    /* The constant says that it is the first; the other two follow. */
+    /* The constant has port 0; the other two follow. */
     work_input inputs[] = { { "4,5", false, MO_PORT_NONE },
                             { "6", true, 0 },
                             { "5,6", false, MO_PORT_NONE } };
@@ -83,7 +83,7 @@ static const struct loose {
     /* The shapes fit both ways, but one is a constant. */
     { "ReduceSum", NULL, "2,3", "c1", "2", 6 },
     { "ReduceSum", NULL, "c2,3", "c2,3", "2", 6 },
-    /* Nothing tells. */
+    /* Ambiguous. */
     { "ReduceSum", NULL, "2,3", "1", "2", MO_UNKNOWN },
     { "ReduceSum", NULL, "c2,3", "c1", "2", MO_UNKNOWN },
     { "MatMul", NULL, "4,5", "7,6", "4,6", MO_UNKNOWN },
@@ -200,7 +200,7 @@ START_TEST(memory_that_is_told_stays)
 }
 END_TEST
 
-/* An op of so many outputs "1,3", each read by the one other op. */
+/* An op with n outputs "1,3", each read by the one other op. */
 static mo_graph *graph_of_outputs(char *shape, int n)
 {
     mo_builder *b;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every formula of the operator table of ingest/work.h on a case computed by
- * hand. */
+/* Tests of ingest/work/flops.h: every formula on a case computed by hand. */
 #include "ingest/work.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of ingest/xml.h, as transcripts of what a handler hears. */
+/* Tests of ingest/xml.h, by transcripts of the events. */
 #include <config.h>
 
 #include "ingest/xml.h"
@@ -13,13 +13,13 @@
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
-/* What was heard: "a@1(x=1){ b@2{text} }". */
+/* The events: "a@1(x=1){ b@2{text} }". */
 typedef struct transcript {
     mo_xml *xml;
     char text[4000];
     size_t used;
     int n_starts, n_ends;
-    const char *stop_at; /* an element whose start is an error, or NULL */
+    const char *stop_at; /* the element at which start fails, or NULL */
 } transcript;
 
 static void add(transcript *t, const char *text, size_t length)
@@ -54,7 +54,7 @@ static mo_status hear_start(void *state, const mo_xml_element *element,
     if (element->space)
         add(t, element->space, strlen(element->space));
     add(t, "{", 1);
-    if (element->name[0] != 'q') /* q: is quiet, wants no text */
+    if (element->name[0] != 'q') /* q: requests no text */
         mo_xml_want_text(t->xml);
     return MO_OK;
 }
@@ -111,7 +111,7 @@ END_TEST
 
 #define BYTES(text) text, sizeof(text) - 1
 
-/* The same document, <a>U+00FC</a>, in the encodings that people have. */
+/* The same document, <a>U+00FC</a>, in common encodings. */
 static const struct {
     const char *bytes;
     size_t size;
@@ -194,7 +194,7 @@ static const struct {
       "doc:1: not well-formed XML: it does not begin with '<'" },
 };
 
-/* One line, nothing printed: the error is all there is. */
+/* The error is one line, and nothing is printed. */
 static void must_refuse(const char *file, mo_status status,
                         const mo_error *error, const char *printed,
                         const char *wanted)
@@ -238,7 +238,7 @@ START_TEST(a_handlers_error_stops_the_parser_and_gets_the_place)
 }
 END_TEST
 
-/* Whatever a block's end cuts through: the document behind so many blanks. */
+/* A block may end anywhere: the document behind a number of blanks. */
 START_TEST(blocks_may_end_anywhere)
 {
     static const char document[] =
@@ -263,7 +263,7 @@ static const struct {
     { "<a><![CDATA[", "]]></a>" },
 };
 
-/* Remembers how long the text was, nothing else. */
+/* Keeps the length of the text only. */
 typedef struct silent {
     mo_xml *xml;
     size_t length;
@@ -287,7 +287,7 @@ static mo_status measure_it(void *state, const char *name, const char *text,
 
 static const mo_xml_handler keep = { want_it, measure_it };
 
-/* What looks like attributes and is none, and as long as a text may be. */
+/* Text that looks like attributes, of the maximal length. */
 START_TEST(long_parts_that_are_no_tags_are_read)
 {
     enum { SIZE = MO_XML_MAX_TEXT };
@@ -348,7 +348,7 @@ START_TEST(files_are_read_like_memory)
 }
 END_TEST
 
-/* Byte by byte, as a slow writer at the other end would. */
+/* Byte by byte, as from a slow writer. */
 START_TEST(standard_input_is_read_like_a_file)
 {
     static const char document[] = "<a>t</a>";

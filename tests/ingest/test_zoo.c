@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: dist */
-/* Claims of ingest/zoo.h, against the paper's counts and a layer by hand. */
+/* Tests of ingest/zoo.h, against the paper's counts and a layer computed by
+ * hand. */
 #include "ingest/zoo.h"
 
 #include <limits.h>
@@ -142,7 +143,7 @@ START_TEST(an_op_holds_what_a_hand_computes)
 }
 END_TEST
 
-/* What each op reads, by port. */
+/* The inputs of each op, by port. */
 static const struct {
     const char *name, *inputs;
 } edges[] = {
@@ -250,8 +251,8 @@ START_TEST(a_stack_has_two_clean_cuts_a_layer_and_four)
 }
 END_TEST
 
-/* The zoo and the operator table must not count differently.  The first layer
- * is left out: a formula does not see the network's input. */
+/* The zoo and the operator table must count alike. The first layer is left
+ * out: formulas do not include the network's input. */
 START_TEST(flops_are_those_of_the_operator_table)
 {
     mo_zoo_config two = tiny;

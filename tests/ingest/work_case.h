@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * work_case.h - a graph of one op, "x", and of what it reads.
+ * work_case.h - a graph of one op, "x", and of its inputs.
  */
 #ifndef MO_TESTS_INGEST_WORK_CASE_H
 #define MO_TESTS_INGEST_WORK_CASE_H
@@ -15,11 +15,12 @@ typedef struct work_input {
     int port; /* of the op: MO_PORT_NONE or a number */
 } work_input;
 
-/* Before any work is filled in.  Of x its type, shape, element type, attributes
- * and, where there are any, bytes of weights count. */
+/* Returns the graph before flops and bytes are filled in; the caller frees it
+ * with mo_graph_free(). Of x its type, shape, element type, attributes and
+ * bytes of weights, if any, are used. */
 mo_graph *work_graph(const mo_op *x, const work_input *inputs, int n);
 
-/* "x". */
+/* Returns "x". */
 const mo_op *work_op(const mo_graph *g);
 
 #endif

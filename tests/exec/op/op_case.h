@@ -29,10 +29,12 @@ typedef struct op_case {
     mo_tensor_dense result[OP_CASE_PORTS];
 } op_case;
 
-/* Both texts are borrowed. */
+/* Returns a case without inputs and outputs; both texts are borrowed. The
+ * caller frees its tensors with op_case_clear(). */
 op_case op_case_of(const char *type, const char *attrs);
 
-/* One more input: random, a list of i64, one number. */
+/* Append an input: random, a list of i64, one number. Returned tensors are
+ * owned by the case. */
 mo_tensor_dense *op_case_data(op_case *c, mo_elem elem, const mo_shape *shape,
                               uint64_t seed);
 /* Indices within size, some of them counted from the end. */
@@ -41,11 +43,11 @@ mo_tensor_dense *op_case_indices(op_case *c, mo_random *random, mo_elem elem,
 void op_case_list(op_case *c, const int64_t *values, int n);
 void op_case_number(op_case *c, mo_elem elem, double value);
 
-/* One more output. */
+/* Appends an output. */
 void op_case_makes(op_case *c, mo_elem elem, const mo_shape *shape);
 
-/* Evaluates it on the backend that is tested (tests/exec/support/run_calls.h);
- * the test fails unless it can be run, or with op_case_try gets the status. */
+/* Evaluates it on the tested backend (tests/exec/support/run_calls.h); the
+ * test fails unless it can be run, op_case_try returns the status. */
 void op_case_run(op_case *c);
 mo_status op_case_try(op_case *c, mo_error *err);
 void op_case_clear(op_case *c);
@@ -57,7 +59,7 @@ mo_shape random_shape(mo_random *random, int min_rank, int max_rank);
 void coordinates_of(const mo_shape *shape, int64_t i, int64_t *at);
 int64_t element_at(const mo_shape *shape, const int64_t *at);
 
-/* Are two elements the same bytes? */
+/* Returns true when two elements have the same bytes. */
 bool same_element(const mo_tensor_dense *a, int64_t i, const mo_tensor_dense *b,
                   int64_t k);
 

@@ -7,12 +7,12 @@
 
 #include "exec/tensor/dense_tensor.h"
 
-/* The tensor a text says; the test fails when it says none.  One number stands
- * for all elements.  The caller clears it. */
+/* Parses a tensor; the test fails when the text is invalid. One number stands
+ * for all elements. The caller frees it with mo_tensor_clear(). */
 mo_tensor_dense tensor_of(const char *text);
 
-/* Is it the tensor that the text says, reals within a part in a hundred
- * thousand? */
+/* Fails unless dense is the tensor of text, reals within a part in a hundred
+ * thousand. */
 void check_tensor(const mo_tensor_dense *dense, const char *text,
                   const char *what);
 

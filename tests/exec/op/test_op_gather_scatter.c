@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/* Claims of exec/op and its kernels: gathers and scatters. */
+/* Tests of exec/op/lower/gather.c, scatter.c and their kernels. */
 #include <math.h>
 #include <stdio.h>
 
@@ -173,7 +173,7 @@ static double reduce(int how, double a, double b)
     }
 }
 
-/* Keeps, for each element of the data, what the updates make of it. */
+/* Keeps, for each element of the data, the result of its updates. */
 typedef struct reference {
     double sum[4096];
     int count[4096];
@@ -345,7 +345,7 @@ START_TEST(tuples_place_slices)
 }
 END_TEST
 
-/* ---- indices that lead nowhere */
+/* ---- indices out of range */
 
 static const struct {
     const char *type;

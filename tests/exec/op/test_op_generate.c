@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/* Claims of exec/op and its kernels: operators that make numbers out of shapes
- * and few others. */
+/* Tests of exec/op/lower/generate.c and its kernels. */
 #include <math.h>
 #include <stdio.h>
 

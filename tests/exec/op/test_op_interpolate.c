@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/* Claims of exec/op and its kernels about Interpolate: the specification's
+/* Tests of exec/op/lower/interpolate.c and its kernels: the specification's
  * formulas, over all dimensions at once and in doubles. */
 #include <math.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static int64_t clamp(int64_t i, int64_t size)
     return i < 0 ? 0 : i >= size ? size - 1 : i;
 }
 
-/* Keys' curve. */
+/* Cubic convolution (Keys, 1981). */
 static double cubic(double x, double a)
 {
     x = fabs(x);

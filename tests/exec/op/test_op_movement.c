@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/* Claims of exec/op: operators whose result takes, along each dimension, the
- * input's elements from a list of places. */
+/* Tests of exec/op: operators with a result that takes, along each dimension,
+ * the input's elements from a list of places. */
 #include <stdio.h>
 
 #include "tests/exec/op/op_case.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Softmax and the normalisations: operators with random shapes and attributes
- * against their definitions in doubles. */
+/* Tests of exec/op/lower/norm.c, lrn.c and their kernels: random shapes and
+ * attributes against the definitions in doubles. */
 #include <math.h>
 #include <stdio.h>
 
@@ -32,7 +32,7 @@ static void check_element(const op_case *c, int64_t i, double slow, int seed)
                   c->type, fast, slow);
 }
 
-/* Elements that are normalised together have the same number: the coordinates
+/* Elements that are normalized together have the same number: the coordinates
  * that are not marked. */
 static int64_t group_of(const mo_shape *shape, const bool *marks, int64_t i)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/* What pointwise operators mean, by small examples.  The values are those of
- * OpenVINO's reference, or what its specification says. */
+/* Tests of exec/op/lower/binary.c, activation.c, select_convert.c and their
+ * kernels, by small examples. The values are those of OpenVINO's reference or
+ * specification. */
 #include <stdio.h>
 
 #include "tests/exec/op/op_case.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/* Claims of exec/op/lower/product_ops.h: products as OpenVINO means them,
- * against loops over all labels. */
+/* Tests of exec/op/lower/matmul.c, einsum.c and their kernels, against loops
+ * over all labels. */
 #include <math.h>
 #include <stdio.h>
 
@@ -24,7 +24,7 @@ static int term_length(const char *term)
     return (int) strspn(term, "abcdefghijklmnopqrstuvwxyz");
 }
 
-/* Where a term's element is for the values of all labels; a dimension of 1
+/* Index of a term's element for the values of all labels; a dimension of 1
  * repeats. */
 static int64_t place_of(const char *term, const mo_shape *shape,
                         const int64_t *at)
@@ -288,7 +288,7 @@ START_TEST(matmul_broadcasts_and_knows_vectors)
 }
 END_TEST
 
-/* ---- with something added */
+/* ---- with an addend */
 
 START_TEST(gemm_scales_and_adds)
 {

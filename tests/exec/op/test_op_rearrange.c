@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/* Claims of exec/op: operators that put all elements elsewhere, each by the
- * formula of its specification. */
+/* Tests of exec/op: operators that permute elements, each by the formula of
+ * its specification. */
 #include <stdio.h>
 
 #include "tests/exec/op/op_case.h"
 #include "tests/support/suite.h"
 
-/* Where the element at coordinates at of the result comes from: coordinates in
- * input 0; false where there is nothing but zero. */
+/* Source of the element at coordinates at of the result: coordinates in input
+ * 0; false where it is zero. */
 typedef bool source_of(const op_case *c, const int64_t *at, int64_t *from);
 
 static void check(op_case *c, source_of *source, int seed)
@@ -394,7 +394,7 @@ START_TEST(views_keep_their_elements)
 }
 END_TEST
 
-/* What a graph claims about shapes is not believed. */
+/* Shapes that a graph claims are checked. */
 static const struct {
     const char *type, *attrs;
     int64_t list[3];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/* Reductions, running sums and the largest elements: operators with random
- * shapes and attributes against their definitions. */
+/* Tests of exec/op/lower/reduce.c and its kernels: reductions, cumulative sums
+ * and top-k with random shapes and attributes against their definitions. */
 #include <math.h>
 #include <stdio.h>
 
@@ -68,7 +68,7 @@ static double gather(int r, double sum, double x)
     }
 }
 
-/* Which axes, as an operator is told: some counted from the end. */
+/* Random axes, some counted from the end. */
 static int random_axes(mo_random *random, int rank, bool *marks, int64_t *axes)
 {
     int n = 0;
@@ -94,7 +94,7 @@ static mo_shape reduced_shape(const mo_shape *from, const bool *marks,
     return to;
 }
 
-/* The result that an element goes into. */
+/* Index of the result of an element. */
 static int64_t result_of(const mo_shape *from, const bool *marks, int64_t i)
 {
     int64_t at[MO_MAX_RANK], to = 0;
@@ -272,7 +272,7 @@ END_TEST
 /* ------------------------------------------------------------ the largest --
  */
 
-/* How many elements of its line come before element i. */
+/* Number of elements of its line that come before element i. */
 static int64_t rank_in_line(const mo_tensor_dense *in, int64_t i, int axis,
                             bool largest)
 {
@@ -292,7 +292,7 @@ static int64_t rank_in_line(const mo_tensor_dense *in, int64_t i, int axis,
     return before;
 }
 
-/* How many of the elements that are taken have a lower index. */
+/* Number of selected elements with a lower index. */
 static int64_t place_by_index(const mo_tensor_dense *in, int64_t i, int axis,
                               bool largest, int64_t k)
 {

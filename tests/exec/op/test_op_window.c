@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/* Claims of exec/op/lower/window_ops.h: padding, rounding and sizes as OpenVINO
- * means them.  The numbers are OpenVINO's own, on pictures of a few elements.
- */
+/* Tests of exec/op/lower/window.c, conv.c, pool.c: padding, rounding and sizes
+ * in OpenVINO's semantics. The numbers are OpenVINO's own, on images of a few
+ * elements. */
 #include <stdio.h>
 
 #include "tests/exec/op/op_case.h"
@@ -132,7 +132,7 @@ START_TEST(groups_have_kernels_of_their_own)
 }
 END_TEST
 
-/* ---- pools over ones: averages tell how many elements were counted */
+/* ---- pools over ones: averages show how many elements were counted */
 
 static const struct {
     const char *attrs;
@@ -167,7 +167,7 @@ static const struct {
       "\"rounding_type\":\"ceil\"}",
       6,
       2,
-      { 1, 1. / 3 } }, /* what hangs over counts, too */
+      { 1, 1. / 3 } }, /* elements beyond the end count, too */
     { "{\"kernel\":\"3\",\"strides\":\"5\",\"auto_pad\":\"same_lower\","
       "\"exclude-pad\":\"false\"}",
       6,

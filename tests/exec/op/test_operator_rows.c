@@ -80,7 +80,7 @@ static bool takes_two(const row *r)
     return r->word != WORD_UNARY;
 }
 
-/* What the row says becomes of a and b; NAN where it says nothing. */
+/* The result for a and b by the row; NAN where it has none. */
 static double reference(const row *r, mo_elem elem, double a, double b)
 {
     mo_point_step step = { .op = r->on_reals };
@@ -107,7 +107,8 @@ static mo_elem result_elem(const row *r, mo_elem elem)
 
 static bool is_near(mo_elem elem, double ours, double wanted)
 {
-    if (!mo_elem_is_float(elem)) /* no integer is what is not finite */
+    if (!mo_elem_is_float(
+            elem)) /* an integer cannot be compared with what is not finite */
         return !isfinite(wanted) || ours == wanted;
     if (!isfinite(ours) || !isfinite(wanted))
         return ours == wanted || (isnan(ours) && isnan(wanted));
