@@ -32,6 +32,29 @@ int64_t mo_call_pool_index_size(const mo_call_pool *call)
     return call->index_axis <= 0 ? size * call->batch : size;
 }
 
+static void prepend_dims(int64_t *dims, int spatial, int64_t missing)
+{
+    int lacking = MO_CALL_MAX_SPATIAL - spatial;
+
+    for (int d = MO_CALL_MAX_SPATIAL - 1; d >= 0; d--)
+        dims[d] = d < lacking ? missing : dims[d - lacking];
+}
+
+mo_call_window mo_call_window_to_3d(const mo_call_window *sweep)
+{
+    mo_call_window s = *sweep;
+
+    prepend_dims(s.in, s.spatial, 1);
+    prepend_dims(s.out, s.spatial, 1);
+    prepend_dims(s.kernel, s.spatial, 1);
+    prepend_dims(s.stride, s.spatial, 1);
+    prepend_dims(s.dilation, s.spatial, 1);
+    prepend_dims(s.pad_begin, s.spatial, 0);
+    prepend_dims(s.pad_end, s.spatial, 0);
+    s.spatial = MO_CALL_MAX_SPATIAL;
+    return s;
+}
+
 /* Arrays here store no capacity: it is the power of two that holds count. */
 static bool is_full(int count)
 {

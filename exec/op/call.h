@@ -339,4 +339,19 @@ const char *mo_call_kind_name(mo_call_kind kind);
  * range of indices. */
 int64_t mo_call_pool_index_size(const mo_call_pool *call);
 
+/* Returns the window with leading dimensions of 1 up to three. */
+mo_call_window mo_call_window_to_3d(const mo_call_window *sweep);
+
+/* Returns the number of elements: the product of in, out or kernel. */
+static inline int64_t
+mo_call_window_volume(const int64_t dims[MO_CALL_MAX_SPATIAL])
+{
+    return dims[0] * dims[1] * dims[2];
+}
+
+/* Merges batch dimensions of call, in place, as far as possible. A result
+ * stored column by column is computed as c' = b' a', for which true is
+ * returned. */
+bool mo_call_matmul_collapse(mo_call_matmul *call);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/op/matmul_collapse.h"
+#include "exec/op/call.h"
 
 static void transpose_operand(mo_call_matmul_operand *side)
 {

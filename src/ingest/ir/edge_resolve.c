@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/ir/edge_resolve.h"
+#include "ingest/ir/ir_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

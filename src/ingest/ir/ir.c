@@ -8,8 +8,7 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "base/out.h"
-#include "ingest/ir/layer_check.h"
-#include "ingest/ir/edge_resolve.h"
+#include "ingest/ir/ir_internal.h"
 #include "ingest/xml.h"
 
 /*

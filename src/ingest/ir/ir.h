@@ -56,4 +56,9 @@ void mo_ir_free(mo_ir *ir);
  * caller frees with free(). A cycle is an error naming its layers and lines. */
 mo_status mo_ir_topo_order(const mo_ir *ir, int **order, mo_error *err);
 
+/* Renames the layers with a name that is empty or shared with another by
+ * appending
+ * "#" and their id. Afterwards all names are distinct; ir owns them. */
+mo_status mo_ir_make_names_unique(mo_ir *ir, mo_error *err);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/ir/layer_check.h"
+#include "ingest/ir/ir_internal.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/json.h"
 #include "graph/dtype.h"
-#include "ingest/ir/edge_resolve.h"
 
 static bool is_word(const char *word, const char *text, size_t length)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/ir/unique_names.h"
+#include "ingest/ir/ir.h"
 
 #include <stdlib.h>
 #include <string.h>

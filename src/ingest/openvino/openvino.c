@@ -9,7 +9,6 @@
 #include "ingest/infer/infer.h"
 #include "ingest/ir/ir.h"
 #include "ingest/openvino/ir_graph.h"
-#include "ingest/ir/unique_names.h"
 #include "graph/shape.h"
 
 /* Shapes that inference did not reach, or made too large. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/work/input_order.h"
 
-#include "ingest/work/shape_check.h"
 #include "ingest/work/flops.h"
 
 /* Flops of all arrangements of one kind. */

@@ -34,4 +34,8 @@ bool mo_input_order_matters(const mo_operator *kind);
 double mo_input_order_flops(const mo_work_input *input, mo_shape *shapes,
                             const mo_input_order_free_input *loose, int n);
 
+/* Returns false when the shapes contradict each other; true where too little
+ * is known, or the operator has no check. */
+bool mo_work_shapes_agree(const mo_work_input *in);
+
 #endif

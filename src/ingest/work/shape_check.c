@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/work/shape_check.h"
+#include "ingest/work/input_order.h"
 
 #include "base/json.h"
 #include "ingest/work/flops.h"

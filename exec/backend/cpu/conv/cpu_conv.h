@@ -22,7 +22,7 @@
 #include "exec/backend/cpu/gemm/gemm_epilogue.h"
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/gemm/packed_gemm.h"
-#include "exec/op/window_geometry.h"
+#include "exec/op/call.h"
 
 /* Always three spatial dimensions; missing ones are leading ones of extent
  * 1. */

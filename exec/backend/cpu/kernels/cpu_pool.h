@@ -10,7 +10,7 @@
 
 #include "exec/backend/cpu/unit/cpu_unit.h"
 #include "exec/backend/cpu/pointwise/pointwise.h"
-#include "exec/op/window_geometry.h"
+#include "exec/op/call.h"
 
 typedef struct mo_cpu_pool_kernel {
     mo_backend_kernel base;

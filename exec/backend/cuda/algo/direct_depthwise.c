@@ -6,7 +6,7 @@
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
 #include "exec/backend/cuda/kernels/single_kernel.h"
 #include "exec/backend/cuda/jit/codegen.h"
-#include "exec/op/window_geometry.h"
+#include "exec/op/call.h"
 
 /*
  * Depthwise convolution: direct_depthwise.cu.

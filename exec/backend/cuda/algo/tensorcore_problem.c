@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
-#include "exec/op/matmul_collapse.h"
+#include "exec/op/call.h"
 
 /* C guarantees literals of 4095 characters only; every compiler accepts more.
  */

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stddef.h>
 
-#include "exec/op/matmul_collapse.h"
+#include "exec/op/call.h"
 
 /* A 1x1 window with stride 1 and no padding. */
 static bool is_pixel_wise(const mo_call_window *sweep)
