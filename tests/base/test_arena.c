@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of base/arena.h. */
+/* Tests of base/arena.h. */
 #include "base/arena.h"
 
 #include <stdint.h>
@@ -79,7 +79,7 @@ START_TEST(short_texts_cost_hardly_more_than_their_bytes)
 }
 END_TEST
 
-/* A large array must not make the arena forget the block it was filling. */
+/* A large array must not make the arena lose the block it was filling. */
 START_TEST(large_requests_leave_the_shared_block_in_use)
 {
     enum { LARGE = 1 << 20 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of base/array.h. */
+/* Tests of base/array.h. */
 #include "base/array.h"
 
 #include "tests/support/suite.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of base/compress.h, through base/out.h: what the programs of the same
- * name unpack is what was written. */
+/* Tests of base/compress.h, through base/out.h: the programs of the same name
+ * unpack exactly the bytes written. */
 #include <config.h>
 
 #include "base/compress.h"
@@ -33,7 +33,8 @@ static const struct {
     },
 };
 
-/* From nothing over one buffer and a little to what takes a second thread. */
+/* From nothing over one buffer and a little to sizes that use a second
+ * thread. */
 static const size_t sizes[] = { 0, 1, 100, 262144, 300000, 9000001 };
 
 /* Neither all alike nor all different. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of base/digest.h; the values are those of the xxhsum program. */
+/* Tests of base/digest.h; the values are those of the xxhsum program. */
 #include "base/digest.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of base/error.h. */
+/* Tests of base/error.h. */
 #include "base/error.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all numbers stand on: a product and the sum that it is added to are
- * rounded one after the other, on every processor. */
+/* Test of the floating-point environment: a product and the sum it is added to
+ * are rounded one after the other (no contraction to FMA), on every
+ * processor. */
 #include <float.h>
 
 #include "tests/support/suite.h"

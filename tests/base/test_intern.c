@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of base/intern.h. */
+/* Tests of base/intern.h. */
 #include "base/intern.h"
 
 #include <stdio.h>

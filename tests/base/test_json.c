@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of base/json.h. */
+/* Tests of base/json.h. */
 #include "base/json.h"
 
 #include <stdio.h>
@@ -75,7 +75,8 @@ static const struct {
     { "\xef\xbb\xbf{}", false },
 };
 
-/* A copy with a brace behind its end, to lure whoever reads on. */
+/* A copy with a brace behind its end, which a read beyond the end would
+ * find. */
 START_TEST(objects_are_told_from_the_rest)
 {
     size_t n = strlen(objects[_i].text);
@@ -223,7 +224,7 @@ END_TEST
 
 static const struct {
     const char *text;
-    bool if_false, if_true; /* the answer, by fallback */
+    bool if_false, if_true; /* the result, by fallback */
 } bools[] = {
     { "{\"k\":true}", true, true },        { "{\"k\":\"true\"}", true, true },
     { "{\"k\":\"True\"}", true, true },    { "{\"k\":1}", true, true },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of base/number.h. */
+/* Tests of base/number.h. */
 #include <config.h>
 
 #include "base/number.h"
@@ -209,8 +209,8 @@ static int significant_digits(const char *text)
     return n;
 }
 
-/* printf finds the closest decimal of each length; if one shorter than ours
- * reads back, ours was too long. */
+/* printf finds the closest decimal of each length; if one shorter than the one
+ * written reads back, the latter is too long. */
 static void check_shortest(double value)
 {
     const char *text = written(value);
@@ -463,8 +463,8 @@ START_TEST(a_far_away_point_meets_its_exponent)
 }
 END_TEST
 
-/* A locale with a decimal comma, made for the occasion where the package
- * "locales" has the sources; elsewhere this says that it was skipped. */
+/* A locale with a decimal comma, compiled where the package "locales" has the
+ * sources; elsewhere the test is skipped. */
 START_TEST(no_locale_matters)
 {
     setenv("LOCPATH", ".", 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of base/option.h, and of the help and completions made from it. */
+/* Tests of base/option.h, and of the help and completions made from it. */
 #include <config.h>
 
 #include "base/option.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of base/out.h: what is written. */
+/* Tests of base/out.h: what is written. */
 #include <config.h>
 
 #include "base/out.h"
@@ -9,7 +9,7 @@
 
 #include "tests/support/suite.h"
 
-/* What write puts out, as a text to be freed. */
+/* Returns the output of write; the caller frees it. */
 static char *collected(void (*write)(mo_out *, const char *), const char *text)
 {
     mo_out *out = NULL;
@@ -63,8 +63,8 @@ START_TEST(texts_are_escaped_for_json)
 }
 END_TEST
 
-/* The fast way looks at eight bytes at once: each special byte is found at
- * each place in texts of each length, and no other byte is taken for one. */
+/* The fast path reads eight bytes at once: each special byte is found at each
+ * place in texts of each length, and no other byte is taken for one. */
 START_TEST(every_byte_is_seen_wherever_it_stands)
 {
     char byte = (char) (_i + 1), alone[2] = { byte, '\0' };

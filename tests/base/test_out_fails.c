@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of base/out.h: writing that fails, and signals in the middle of it. */
+/* Tests of base/out.h: writing that fails, and signals in the middle of it. */
 #include <config.h>
 
 #include "base/out.h"
@@ -32,7 +32,7 @@ START_TEST(a_full_disk_is_told_at_the_end)
 }
 END_TEST
 
-/* Runs job in a process of its own, up to its end or its death. */
+/* Runs job in a child process and returns its status. */
 static int status_of(int (*job)(void))
 {
     int status = 0;
@@ -45,7 +45,7 @@ static int status_of(int (*job)(void))
     return status;
 }
 
-/* As nobody, for root may write everything. */
+/* As the user "nobody", for root may write everything. */
 static int replace_locked_file(void)
 {
     mo_out *out = NULL;

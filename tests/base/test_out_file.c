@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of base/out.h: where files appear, and whose they are. */
+/* Tests of base/out.h: paths, owners and modes of files. */
 #include <config.h>
 
 #include "base/out.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of base/progress.h, seen from the other end of a terminal. */
+/* Tests of base/progress.h, seen from the other end of a terminal. */
 #include <config.h>
 
 #include "base/progress.h"
@@ -28,8 +28,8 @@ static void terminal_open(void)
     close(keyboard);
 }
 
-/* Everything that was sent to the screen.  It comes in pieces, and ends with an
- * error once nobody can write any more. */
+/* Returns everything sent to the screen. It arrives in pieces, and ends with
+ * an error once all writers have closed. */
 static const char *terminal_close(void)
 {
     static char text[4096];

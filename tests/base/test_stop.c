@@ -8,7 +8,7 @@
 
 #include "tests/support/suite.h"
 
-/* Within another that is within a third; none of them has a reason yet. */
+/* Three nested stop conditions; none of them has a reason to stop yet. */
 typedef struct chain {
     mo_stop inner, middle, outer;
 } chain;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of base/utf8.h. */
+/* Tests of base/utf8.h. */
 #include "base/utf8.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of coarsen/clean.h, on graphs in the one-line form and on published
+/* Tests of coarsen/clean.h, on graphs in the one-line form and on published
  * networks. */
 #include "coarsen/clean.h"
 
@@ -78,12 +78,13 @@ static const struct {
     { "constants", "x:Parameter -> z:zeros_like -> a:Add; x -> a", "x a !z" },
     { "constants", "?x:Parameter -> ?z:zeros_like", "?x ?z" },
     { "constants", "a:Add -> z:zeros; a -> ?o:ones", "a ?o !z" },
-    /* What may have lost its input, is random or has a state is none. */
+    /* Ops that may have lost their input, are random or have a state are no
+     * constants. */
     { "constants", "a:MatMul -> b:Add; e:expand; f:Broadcast; r:Reshape",
       "a b e f r" },
     { "constants", "k:Const -> r:RandomUniform; k -> v:ReadValue -> a:Assign",
       "r v a !k" },
-    /* What nobody told us about is left alone. */
+    /* Unknown types are left alone. */
     { "constants", "k:Const -> a:Mystery -> b:Add", "a b !k" },
     { "constants", "k -> a:Add", "k a" },
     { "none", "k:Const -> a:Add; x:Parameter -> a", "k x a" },
@@ -98,7 +99,7 @@ static const struct {
     { "sources", "a:MatMul -> b:Add", "a b" },
     { "sources", "x:Mystery -> a:Add", "x a" },
 
-    /* Results: their producers remember. */
+    /* Results: their producers carry the mark. */
     { "results", "a:MatMul -> b:Add -> r:Result; a -> s:output",
       "a* b* -r -s" },
     { "results", "a:MatMul -> b:Add", "a b" },
@@ -142,7 +143,7 @@ START_TEST(what_is_no_work_is_taken_out)
 }
 END_TEST
 
-/* Who said where an op goes, wants it to go there. */
+/* An op with a placement constraint stays. */
 START_TEST(what_is_bound_stays)
 {
     mo_graph *g = graph_of("k:Const -> a:Add -> v:Reshape -> r:Result; "
@@ -158,7 +159,7 @@ START_TEST(what_is_bound_stays)
     mo_coarsen_map_free(map);
     mo_graph_free(clean);
 
-    /* A view does not mind where its producer goes. */
+    /* A view may join a pinned producer. */
     g->ops[id_of(g, "v")].pin = g->ops[id_of(g, "v")].colocate = NULL;
     clean = clean_of(g, "views", &map, &report);
     ck_assert_int_eq(clean->n_ops, g->n_ops - 1);
@@ -250,10 +251,11 @@ END_TEST
 
 static const char *data;
 
-/* So many random graphs share a process. */
+/* Number of random graphs per process. */
 enum { SEEDS = 20 };
 
-/* Random graphs of operators that passes look at, each where it belongs. */
+/* Random graphs of operators that the passes handle, each in a fitting
+ * place. */
 static mo_graph *typed_graph(unsigned seed)
 {
     static const char *const first[] = { "Parameter", "Const", "ones", "expand",
@@ -279,7 +281,7 @@ static mo_graph *typed_graph(unsigned seed)
     return g;
 }
 
-/* mo_contract refuses cycles, so that it succeeds says there is none. */
+/* mo_contract fails on cycles, so its success shows that there is none. */
 static void check_again(unsigned seed)
 {
     mo_graph *g = typed_graph(seed), *clean, *again;
@@ -301,9 +303,9 @@ static void check_again(unsigned seed)
     mo_graph_free(g);
 }
 
-/* What folding and dropping inputs and results leaves at most, and views
- * merged besides: ops, clean cuts at least, largest segment.  A view that was a
- * cut goes, and the cut with it. */
+/* Upper bounds after folding and removal of inputs and results, and with views
+ * merged besides: ops, clean cuts at least, largest segment. A view that was a
+ * cut is removed, and the cut with it. */
 static const struct {
     const char *file;
     int ops, cuts, largest;

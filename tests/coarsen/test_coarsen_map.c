@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of coarsen/coarsen_map.h. */
+/* Tests of coarsen/coarsen_map.h. */
 #include "coarsen/coarsen_map.h"
 
 #include "tests/support/graphs.h"
@@ -16,7 +16,7 @@ static mo_coarsen_map *map_of(const int *coarse_of, int n_fine, int n_coarse)
     return map;
 }
 
-/* Both ways say the same, and members stand in topological order. */
+/* Both directions agree, and members are in topological order. */
 static void must_agree(const mo_coarsen_map *map)
 {
     int gone = 0;
@@ -44,7 +44,7 @@ START_TEST(members_are_gathered_by_coarse_op)
     must_agree(map);
     for (int k = 0; k < COUNT(members); k++)
         ck_assert_int_eq(map->member[k], members[k]);
-    ck_assert_int_eq(map->start[2], map->start[3]); /* nobody went there */
+    ck_assert_int_eq(map->start[2], map->start[3]); /* no members */
     mo_coarsen_map_free(map);
 }
 END_TEST
@@ -71,7 +71,7 @@ START_TEST(the_identity_leaves_everything_in_its_place)
 }
 END_TEST
 
-/* Whatever went elsewhere than into an op stays there. */
+/* Targets other than an op are kept. */
 START_TEST(maps_compose)
 {
     static const int first_of[] = { 0, 1, MO_COARSEN_MAP_REPLICATED,

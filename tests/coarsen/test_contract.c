@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of coarsen/contract.h, on small GraphML documents.  What comes out is
- * told by tests/support/graph_text.h. */
+/* Tests of coarsen/contract.h, on small GraphML documents; results are
+ * formatted by tests/support/graph_text.h. */
 #include "coarsen/contract.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "tests/support/suite.h"
 #include "tests/support/graph_text.h"
 
-/* Short ids for what the cases say of nodes and of edges. */
+/* Short ids for the attributes of nodes and edges. */
 #define KEYS                                                                   \
     KEY("op", "node", "op")                                                    \
     KEY("fl", "node", "flops")                                                 \
@@ -156,8 +156,8 @@ static const struct {
               A_B(DATA("by", "1") DATA("ou", "30"), DATA("by", "1")) CHAIN),
       "a+b", "a bytes=0 members=[\"a\",\"b\"]" },
 
-    /* Members that do no work: neither type nor time, nothing saved, and
-     * their silence about work says nothing. */
+    /* Silent members: neither type nor time, nothing saved, and their unknown
+     * work is ignored. */
     { GRAPHML(KEYS,
               A_B(DATA("op", "MatMul") DATA("fl", "8") DATA("by", "50")
                       DATA("at", "{\"k\":1}") DATA("sh", "2,3") DATA("ou", "24")
@@ -181,7 +181,7 @@ static const struct {
       "a+~b c d",
       "a output=32 shape=6;2 members=[\"a\",\"b\"] | c | d; "
       "a:0->d bytes=24 | a:1->c bytes=8" },
-    /* Nobody knows how large they are: then they are two. */
+    /* Of unknown size: then they are two. */
     { GRAPHML(KEYS, A_B("", "") NODE("c", "") NODE("d", "")
                         CHAIN EDGE("a", "d", "") EDGE("b", "c", "")),
       "a+~b c d", "a members=[\"a\",\"b\"] | c | d; a:0->d | a:1->c" },
@@ -206,13 +206,13 @@ static const struct {
                         EDGE("a", "b", DATA("sp", "0"))
                             EDGE("a", "c", DATA("sp", "1"))),
       "a+b c", "a shape=2 members=[\"a\",\"b\"] | c; a->c" },
-    /* An output that does not tell its shape: none is told. */
+    /* One output without a shape: none is listed. */
     { GRAPHML(KEYS, A_B(DATA("sh", "1"), "") NODE("c", "")
                         CHAIN EDGE("a", "c", "") EDGE("b", "c", "")),
       "a+b c", "a members=[\"a\",\"b\"] | c; a:0->c | a:1->c" },
 
-    /* Constants become part of the weights of whoever reads them; those who
-     * read a replica never knew; what a result reads leaves the network. */
+    /* Constants become part of the weights of their readers; readers of a
+     * replica are unchanged; the input of a result leaves the network. */
     { GRAPHML(KEYS,
               A_B(DATA("ou", "16"), DATA("me", "4") DATA("we", "4")) CHAIN),
       "!a b", "b memory=20 weight=20" },
@@ -263,7 +263,7 @@ END_TEST
 static const struct {
     const char *document, *groups, *apart, *merged;
 } parallels[] = {
-    /* The dearest counts, column by column. */
+    /* The largest time counts, column by column. */
     { GRAPHML(KEYS,
               A_B("", "") EDGE("a", "b",
                                DATA("eb", "4") DATA("cx", "1") DATA("cy", "7"))
@@ -324,7 +324,7 @@ static const struct {
     { GRAPHML(KEYS, A_B(DATA("ou", "9000000000000000000"),
                         DATA("we", "9000000000000000000")) CHAIN),
       "!a b", "sizes of op 'b' and those it is made of exceed 2^63 bytes" },
-    /* a+c waits for b, and b for a+c. */
+    /* a+c depends on b, and b on a+c. */
     { GRAPHML(KEYS, A_B("", "") NODE("c", "") CHAIN EDGE("b", "c", "")),
       "a+c b", "cycle" },
 };
@@ -392,7 +392,7 @@ START_TEST(constants_are_left_behind)
 }
 END_TEST
 
-/* Keeps what it was asked, and answers what no sum would be. */
+/* Records its arguments and returns a value that no sum has. */
 typedef struct question {
     char key[8];
     double us[4];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of coarsen/fusion_rules.h and coarsen/fusion_pattern.h. */
+/* Tests of coarsen/fusion_rules.h and coarsen/fusion_pattern.h. */
 #include "coarsen/fusion_rules.h"
 
 #include <stdio.h>
@@ -227,7 +227,7 @@ START_TEST(the_digest_is_of_the_rules)
 }
 END_TEST
 
-/* Who answers to what; two inputs unless said otherwise. */
+/* Which types match which word; two inputs unless given otherwise. */
 static const struct {
     const char *word, *type;
     int n_inputs;
@@ -267,7 +267,7 @@ static const struct {
     { "ReLU", "aten.relu_.default", 1, true },
     { "Add", "add", 1, true },
     { "add", "Subtract", 2, false },
-    /* A type that nobody knows is a text. */
+    /* An unknown type is compared as text. */
     { "mystery", "Mystery", 2, true },
     { "mystery", "Mysterious", 2, false },
     { "act", "act", 2, true },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of coarsen/gcof.h, on graphs in the one-line form. */
+/* Tests of coarsen/gcof.h, on graphs in the one-line form. */
 #include "coarsen/gcof.h"
 
 #include <stdio.h>
@@ -51,15 +51,15 @@ static const struct {
     { EIGEN, "a:conv -> b:relu", "a b" },
     /* The first rule that would fit is not the longest. */
     { EIGEN, "a:conv -> b:bn -> c:add -> d:relu; x:conv -> c", "a+b+c+d x" },
-    /* A prefix that never completes is let go, what it held as well. */
+    /* A prefix that never completes is released. */
     { EIGEN, "a:conv -> b:bn -> c:add -> d:pool", "a+b c d" },
     /* An output that goes elsewhere too stays visible. */
     { EIGEN, "a:conv -> b:bn -> c:relu; a -> d:pool", "a b c d" },
     { EIGEN, "a:conv -> b:bn -> c:relu; b -> d:pool", "a+b c d" },
-    /* The end of a chain may go wherever it likes. */
+    /* The end of a chain may have any readers. */
     { EIGEN, "a:conv -> b:bn -> c:relu; c -> d:pool; c -> e:pool",
       "a+b+c d e" },
-    /* Two chains meet: one of them takes the meeting point, the first. */
+    /* Two chains meet: the first one takes the common op. */
     { EIGEN, "a:conv -> b:bn -> e:add -> f:relu; c:conv -> d:bn -> e",
       "a+b+e+f c+d" },
     /* A longer chain wins over one that starts earlier. */
@@ -89,9 +89,8 @@ START_TEST(chains_that_spell_a_rule_are_fused)
 }
 END_TEST
 
-/* The figure of the paper: the first add feeds two branches, so it keeps its
- * relu apart; the middle pair is bound and let go; the last pair joins conv2.
- */
+/* The figure of the paper: the first add feeds two branches, so its relu stays
+ * apart; the middle pair is bound and released; the last pair joins conv2. */
 START_TEST(the_example_of_the_paper_comes_out_as_printed)
 {
     mo_graph *g = graph_of("add1:add -> relu1:relu -> add2:add -> relu2:relu "
@@ -135,7 +134,7 @@ START_TEST(outputs_of_the_network_stay_visible)
 }
 END_TEST
 
-/* So many random graphs share a process. */
+/* Number of random graphs per process. */
 enum { SEEDS = 20 };
 
 /* Random graphs over the types of a rule set that overlaps with itself. */
@@ -175,7 +174,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* By the definition: may a and b, which reads it, be neighbours in a group? */
+/* The definition: may a and its reader b be neighbours in a group? */
 static bool is_link(const mo_graph *g, int a, int b)
 {
     bool reads = false;
@@ -210,7 +209,8 @@ static bool spells_any(const mo_graph *g, const int *ops, int n,
     return false;
 }
 
-/* Could the ops left alone from op on be a rule?  Tries every way on. */
+/* Returns whether the unfused ops from op on could match a rule; tries every
+ * path. */
 static bool could_start(const mo_graph *g, const mo_fusion_rules *rules,
                         const mo_coarsen_map *map, int *ops, int n)
 {
@@ -247,7 +247,7 @@ static uint64_t digest_of(const mo_graph *g)
     return digest;
 }
 
-/* Every group spells a rule over links, and what was left alone could not. */
+/* Every group matches a rule along links, and the unfused ops cannot. */
 static void check_groups(unsigned seed)
 {
     mo_graph *g = typed_graph(seed, 0), *coarse;
@@ -271,7 +271,7 @@ static void check_groups(unsigned seed)
     mo_graph_free(g);
 }
 
-/* mo_contract refuses cycles, so that it succeeds says there is none. */
+/* mo_contract fails on cycles, so its success shows that there is none. */
 static void check_coarse_graph(unsigned seed)
 {
     mo_graph *g = typed_graph(seed, 0), *coarse, *again;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nccl_dump.h - topologies as NCCL dumps them, without their boilerplate.
+ * nccl_topology_text.h - NCCL topology dumps without their boilerplate.
  */
 #ifndef MO_TESTS_COST_NCCL_TOPOLOGY_TEXT_H
 #define MO_TESTS_COST_NCCL_TOPOLOGY_TEXT_H

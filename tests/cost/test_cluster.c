@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/cluster.h: files that are read, and their digests. */
+/* Tests of cost/cluster.h: files that are read, and their digests. */
 #include <config.h>
 
 #include "cost/cluster.h"
@@ -273,7 +273,7 @@ START_TEST(the_digest_tells_contents_apart)
 }
 END_TEST
 
-/* Solutions that were found on other machines carry it. */
+/* Solutions found on other machines contain it. */
 START_TEST(the_digest_is_the_same_everywhere)
 {
     ck_assert_uint_eq(

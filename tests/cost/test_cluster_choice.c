@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/cluster.h: which clusters are built in, and which is taken. */
+/* Tests of cost/cluster.h: built-in clusters, and the choice of one. */
 #include <config.h>
 
 #include "cost/cluster.h"
@@ -82,7 +82,7 @@ START_TEST(there_is_one_other_built_in_cluster)
 }
 END_TEST
 
-/* Files of one device each, so that its id tells which was read. */
+/* Files of one device each, whose id identifies the file. */
 static void write_cluster(const char *file, const char *id)
 {
     char text[256];

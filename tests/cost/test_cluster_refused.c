@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/cluster.h: files that are refused. */
+/* Tests of cost/cluster.h: files that are refused. */
 #include <config.h>
 
 #include "cost/cluster.h"

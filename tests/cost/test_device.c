@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/device.h. */
+/* Tests of cost/device.h. */
 #include "cost/device.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static int models(void)
     return n;
 }
 
-/* A multiplication and an addition per core and cycle.  Vendors round, and of
+/* A multiplication and an addition per core and cycle. Vendors round, and for
  * the P4 they print a boost clock that its peak does not reach. */
 START_TEST(a_peak_is_what_the_cores_and_the_clock_make)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/efficiency.h. */
+/* Tests of cost/efficiency.h. */
 #include "cost/efficiency.h"
 
 #include <stdlib.h>

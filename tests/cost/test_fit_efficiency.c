@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/calibrate/sample.h, cost/calibrate/holdout.h,
+/* Tests of cost/calibrate/sample.h, cost/calibrate/holdout.h,
  * cost/calibrate/fit_efficiency.h and cost/calibrate/accuracy.h. */
 #include "cost/calibrate/fit_efficiency.h"
 

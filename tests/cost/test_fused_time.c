@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/predict/fused_time.h, each time computed by hand. */
+/* Tests of cost/predict/fused_time.h, each time computed by hand. */
 #include "cost/predict/fused_time.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static const struct {
     { "A", { 20, 4 }, 2, 0, 20 },
     { "A", { 20, 10 }, 2, 1e9, 20 },
     { "A", { 4, 20, 4 }, 3, 0, 20 },
-    /* Nobody knows what is saved on these. */
+    /* The savings on these are unknown. */
     { "B", { 20, 10 }, 2, 200000, 30 },
     { "Z", { 20, 10 }, 2, 200000, 30 },
     /* What fusing does not change. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/instance.h: which numbers an instance has, and where they come
- * from. */
+/* Tests of cost/instance.h: the numbers of an instance and their sources. */
 #include "cost/instance.h"
 
 #include <stdio.h>
@@ -34,7 +33,7 @@ static char *profile_of(const mo_graph *g, const char *device, int us)
     return text;
 }
 
-/* Every subset of the places a time can come from, by decreasing trust. */
+/* Every subset of the sources of a time, by decreasing priority. */
 enum { BY_ID = 1, BY_MODEL = 2, BY_PROFILE = 4, BY_PREDICTION = 8 };
 
 static mo_graph *op_known_by(int places)
@@ -165,7 +164,7 @@ START_TEST(wave_scaling_starts_from_times_on_another_device)
 }
 END_TEST
 
-/* Nobody measures or predicts an op where it will never be. */
+/* An op needs no time on a device it is not placed on. */
 START_TEST(a_pinned_op_needs_a_time_only_where_it_is)
 {
     problem p = { 0 };
@@ -236,7 +235,8 @@ START_TEST(a_pin_holds_for_its_whole_group)
 }
 END_TEST
 
-/* What is sent to another device is not mistaken for what stays. */
+/* A transfer to another device of the same name pattern is not mistaken for a
+ * local one. */
 START_TEST(ids_may_be_those_of_models)
 {
     problem p = { 0 };

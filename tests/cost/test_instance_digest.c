@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/instance.h: an instance's digest changes when its numbers do,
+/* Tests of cost/instance.h: an instance's digest changes when its numbers do,
  * and only then. */
 #include "cost/instance.h"
 

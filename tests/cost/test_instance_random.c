@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/instance.h, held against the definition on graphs and clusters
- * of which nobody chose the details. */
+/* Tests of cost/instance.h against the definition, on random graphs and
+ * clusters. */
 #include "cost/instance.h"
 
 #include <math.h>

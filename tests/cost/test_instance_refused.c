@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/instance.h: what makes no instance, and the words for it. */
+/* Tests of cost/instance.h: inputs that are rejected, and the messages. */
 #include "cost/instance.h"
 
 #include <stdio.h>
@@ -94,8 +94,8 @@ START_TEST(a_profile_of_another_machine_is_refused)
 }
 END_TEST
 
-/* They are told with their lines, ops and edges together; the error says how
- * many. */
+/* All are reported with their lines, ops and edges together; the error has
+ * their number. */
 START_TEST(all_that_is_missing_is_told)
 {
     problem p = { 0 };

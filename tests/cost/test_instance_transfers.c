@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/instance.h: which times transfers have, and where those come
- * from. */
+/* Tests of cost/instance.h: the times of transfers and their sources. */
 #include "cost/instance.h"
 
 #include <stdio.h>
@@ -19,7 +18,7 @@ static int64_t tensor_of(const problem *p, const char *from, const char *to,
     return mo_instance_tensor_ns(p->x, p->x->flows[q].tensor, a, b);
 }
 
-/* Every subset of the places a time can come from, by decreasing trust. */
+/* Every subset of the sources of a time, by decreasing priority. */
 enum { BY_ID = 1, BY_MODEL = 2, BY_PROFILE = 4, BY_PREDICTION = 8 };
 
 /* Ops that take no time, where only transfers matter. */
@@ -96,7 +95,7 @@ START_TEST(the_most_trusted_transfer_counts)
                  "A-B gbps=1; B-C gbps=1",
                  _i & BY_PROFILE ? profile : NULL);
     ck_assert_int_eq(problem_flow_ns(&p, "a", "b", A, B), trusted_comm_ns(_i));
-    /* Nobody said anything of the way back; C is of the same model as A. */
+    /* The way back has no row; C is of the same model as A. */
     ck_assert_int_eq(problem_flow_ns(&p, "a", "b", B, A), 8000);
     ck_assert_int_eq(problem_flow_ns(&p, "a", "b", C, B),
                      trusted_comm_ns(_i & BY_MODEL));
@@ -143,8 +142,8 @@ START_TEST(a_modelled_transfer_is_rounded_once)
 }
 END_TEST
 
-/* Edges of one tensor: every reader pays for its own, all together for the
- * dearest, device by device. */
+/* Edges of one tensor: each reader has its own time, all together the largest,
+ * device by device. */
 START_TEST(a_tensor_takes_the_longest_of_its_flows)
 {
     problem p = { 0 };
@@ -191,7 +190,7 @@ START_TEST(parallel_edges_of_one_tensor_are_one_flow)
 }
 END_TEST
 
-/* One reader's edge tells the size for all that read the same. */
+/* The size on one edge holds for all readers of the tensor. */
 START_TEST(a_tensor_has_one_size)
 {
     problem p = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/cluster/nccl/nccl_rate.h. */
+/* Tests of cost/cluster/nccl/nccl_rate.h. */
 #include "cost/cluster/nccl/nccl_rate.h"
 
 #include "tests/support/suite.h"

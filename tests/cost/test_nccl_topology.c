@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clusters from NCCL topology dumps: which devices and links come out of them.
- * The dumps are cut down from what NCCL 2.18 to 2.28 write. */
+/* Tests of cost/cluster/nccl: the devices and links of NCCL topology dumps.
+ * The dumps are cut down from those of NCCL 2.18 to 2.28. */
 #include <stdio.h>
 #include <string.h>
 

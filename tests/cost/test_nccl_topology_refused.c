@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NCCL topology dumps that are damaged. */
+/* Tests of cost/cluster/nccl: damaged NCCL topology dumps. */
 #include <string.h>
 
 #include "cost/cluster.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/predict.h, by hand-computed cases. */
+/* Tests of cost/predict.h, by hand-computed cases. */
 #include "cost/predict.h"
 
 #include <math.h>

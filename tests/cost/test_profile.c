@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/profile.h: files that are read, written and refused, and what
+/* Tests of cost/profile.h: files that are read, written and refused, and what
  * is found in them. */
 #include "cost/profile.h"
 
@@ -182,7 +182,7 @@ static const struct {
     { "B", "t4", 2 },       /* then the model */
     { "B", "Tesla T4", 2 }, /* by any of its names */
     { "B", "rtx3090", 3 },  /* whatever the file calls it */
-    { "own", "custom", 4 }, /* models nobody knows, too */
+    { "own", "custom", 4 }, /* unknown models, too */
     { "T4", NULL, 2 },      /* an id that is called after a model */
     { "t4", NULL, NAN },    /* is an id all the same */
     { "B", "v100", NAN },   { "B", NULL, NAN },

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of mo_profile_signature: what two ops must share to take the same
- * time, and nothing else. */
+/* Tests of mo_profile_signature: equal for ops that take the same time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,11 +56,11 @@ static char *signature(const mo_graph *g, const char *name)
     "<edge source='" from "' target='" to "'>" data "</edge>"
 #define PORT(n) D("dst_port", n)
 
-/* Each time the op at hand is x. */
+/* In each case the op is x. */
 static const struct {
     const char *content, *signature;
 } cases[] = {
-    /* Operators by the names we have for them, inputs, outputs. */
+    /* Canonical operator names, inputs, outputs. */
     { NODE("a", F32("8,512")) NODE("x", D("op", "aten.relu.default")
                                             F32("8,512")) EDGE("a", "x", ""),
       "ReLU(f32[8,512]) f32[8,512]" },
@@ -89,7 +88,7 @@ static const struct {
     { NODE("x", D("op", "Split") D("shape", "1;2") D("dtype", "f32;i64")),
       "Split() f32[1], i64[2]" },
 
-    /* Parameters by name, however they are written; some say nothing. */
+    /* Parameters by name, in any notation; some do not affect the time. */
     { NODE("x", D("op", "MaxPool") F32("4")
                     D("attrs", "{\"strides\": [1, 2], \"opset\": \"opset8\", "
                                "\"kernel\": \"3,3\", \"index\": 7, "
@@ -97,7 +96,7 @@ static const struct {
       "MaxPool() f32[4] ceil=true kernel=3,3 strides=1,2" },
     { NODE("x", D("op", "ReLU") F32("4") D("attrs", "{}")), "ReLU() f32[4]" },
 
-    /* Where that does not settle what it does, amounts. */
+    /* Amounts where the rest does not determine the work. */
     { NODE("x", D("op", "Linear") F32("8,64") D("weight_bytes", "4096")),
       "Linear() f32[8,64] weight_bytes=4096" },
     { NODE("x", D("op", "MyOp") F32("8") D("flops", "10") D("bytes", "64")),

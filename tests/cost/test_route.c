@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/cluster/route.h, by hand. */
+/* Tests of cost/cluster/route.h, by hand. */
 #include "cost/cluster/route.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "tests/cost/route_case.h"
 #include "tests/support/suite.h"
 
-/* "A B D": the devices on the way. */
+/* "A B D": the devices on the path. */
 static const char *way(const route_plan *p, const mo_routes *routes, int from,
                        int to)
 {

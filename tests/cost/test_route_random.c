@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of cost/cluster/route.h, held against an enumeration of all paths. */
+/* Tests of cost/cluster/route.h, held against an enumeration of all paths. */
 #include "cost/cluster/route.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes at all as a cluster file or an NCCL topology: a cluster that keeps
- * its promises, with routes, or an error, nothing else. */
+/* Fuzzer of cost/cluster.h: any bytes give a valid cluster with routes, or an
+ * error. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

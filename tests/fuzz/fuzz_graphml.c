@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: dist */
 /*
- * Any bytes at all as a graph: an error, or a graph that can be written and is
- * then read back the same.
+ * Fuzzer of ingest/read.h: any bytes give an error, or a graph that can be
+ * written and is then read back the same.
  */
 #include <assert.h>
 #include <stdint.h>

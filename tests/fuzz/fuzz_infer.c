@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any model with any shape for its inputs: every shape becomes static, or there
- * is an error that says why not.
+ * Fuzzer of shape inference: for any model with any shape of its inputs every
+ * shape becomes static, or there is an error with the cause.
  *
- * The first line of the data is the shape, "x=2,3"; the rest is the model.  Its
- * constants stand in a file of small int64 numbers, so that a model finds the
- * axis or the pattern it wants at some multiple of 8.
+ * The first line of the data is the shape, "x=2,3"; the rest is the model. Its
+ * constants are in a file of small int64 numbers, so that any axis or pattern
+ * is found at some multiple of 8.
  */
 #include <config.h>
 

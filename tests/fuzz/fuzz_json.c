@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: dist */
-/* Any bytes as an operator's attributes: they are refused, or every question
- * about them has an answer that lies within them. */
+/* Fuzzer of base/json.h: any bytes are rejected, or every result lies within
+ * them. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ask(text, "");
         ask(text, "caf\xc3\xa9");
     }
-    /* Not checked first, the answers mean little but must come. */
+    /* Without the check first, results mean little but must be returned. */
     mo_json_bool(text, "k", true);
     free(text);
     return 0;

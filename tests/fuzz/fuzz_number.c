@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a number: what is accepted equals what strtod makes of them,
- * and what is written from it reads back to the same bits. */
+/* Fuzzer of base/number.h: an accepted number equals the result of strtod, and
+ * its written form reads back to the same bits. */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>

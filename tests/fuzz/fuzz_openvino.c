@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: dist */
-/* Any bytes at all as an OpenVINO model: a graph or an error, nothing else. */
+/* Fuzzer of ingest/openvino.h: any bytes give a graph or an error. */
 #include <assert.h>
 #include <stdint.h>
 

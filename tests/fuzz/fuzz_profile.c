@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: dist */
-/* Any bytes at all as a profile or as factors: one that keeps its promises and
- * reads back as it was written, or an error, nothing else. */
+/* Fuzzer of cost/profile.h and cost/efficiency.h: any bytes give a valid
+ * profile or table that reads back as it was written, or an error. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes at all as a rule file: rules that keep their promises and can be
- * read again, or an error with a line, nothing else. */
+/* Fuzzer of coarsen/fusion_rules.h: any bytes give valid rules that can be
+ * read again, or an error with a line. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>

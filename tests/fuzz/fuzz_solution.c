@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: dist */
-/* Any bytes at all as a solver's answer: a solution that keeps its promises, or
- * an error, nothing else. */
+/* Fuzzer of solver solutions: any bytes give a valid solution or an error. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.c - the main of a fuzzer where libFuzzer is not built in: feeds it
- * every file of its corpus once, so that what was found stays mended.
+ * replay.c - main of a fuzzer without libFuzzer: runs it once on every file of
+ * its corpus, as a regression test.
  *
- * The corpus of tests/fuzz/fuzz_graphml is tests/fuzz/corpus/graphml below
- * the environment's top_srcdir; files named as arguments are taken instead.
+ * The corpus of tests/fuzz/fuzz_graphml is tests/fuzz/corpus/graphml below the
+ * environment's top_srcdir; files named as arguments replace it.
  */
 #include <assert.h>
 #include <dirent.h>
@@ -39,7 +39,7 @@ static int replay_file(const char *path)
     return done;
 }
 
-/* Returns how many files were replayed, or -1 when one could not be. */
+/* Returns the number of files replayed, or -1 when one could not be read. */
 static int replay_folder(const char *folder)
 {
     DIR *dir = opendir(folder);

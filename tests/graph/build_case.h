@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build_case.h - the calls of graph/build.h, without their errors: the test
- * fails where one is refused.
+ * build_case.h - wrappers of graph/build.h that fail the test on an error.
  */
 #ifndef MO_TESTS_GRAPH_BUILD_CASE_H
 #define MO_TESTS_GRAPH_BUILD_CASE_H
@@ -14,7 +13,7 @@ mo_op *build_op(mo_builder *b, const char *name, int line);
 const char *build_text(mo_builder *b, const char *text);
 int build_port(mo_builder *b, const char *name);
 
-/* Of ports and bytes that nobody knows. */
+/* Returns an edge with unknown ports and bytes. */
 mo_builder_edge build_edge(mo_builder *b, const char *from, const char *to);
 int build_add(mo_builder *b, mo_builder_edge edge);
 

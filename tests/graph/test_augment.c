@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of graph/augment.h, held against its definition. */
+/* Tests of graph/augment.h against its definition. */
 #include "graph/augment.h"
 
 #include <stdbool.h>
@@ -141,7 +141,7 @@ START_TEST(it_is_as_defined)
 }
 END_TEST
 
-/* Marks all that node reaches, itself too. */
+/* Marks all nodes that node reaches, including itself. */
 static void reach(const mo_augmented *a, int node, bool *seen)
 {
     if (seen[node])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of graph/build.h: what it keeps. */
+/* Tests of graph/build.h: what a graph contains. */
 #include "graph/build.h"
 
 #include <math.h>
@@ -56,7 +56,7 @@ START_TEST(a_text_of_its_own_is_kept_beside_its_equals)
 }
 END_TEST
 
-/* Told in an order that is not the graph's. */
+/* Defined in another order than the graph's. */
 START_TEST(finish_tells_the_ids_of_the_slots)
 {
     static const char *const names[] = { "c", "b", "a" };
@@ -141,7 +141,7 @@ START_TEST(an_edge_is_as_large_as_its_producers_one_output)
 }
 END_TEST
 
-/* What three edges of one op say, and how many tensors that makes. */
+/* The ports and keys of three edges of one op, and the number of tensors. */
 static const struct {
     struct {
         int port;
@@ -202,7 +202,7 @@ START_TEST(tensors_are_sorted_by_port_and_then_key)
     ck_assert_int_eq(g->tensors[0].port, MO_PORT_NONE);
     ck_assert_str_eq(g->tensors[1].key, "b");
     ck_assert_str_eq(g->tensors[2].key, "z");
-    ck_assert_int_eq(g->tensors[2].port, 1); /* the first that was said */
+    ck_assert_int_eq(g->tensors[2].port, 1); /* the first one given */
     ck_assert_int_eq(g->tensors[2].n_edges, 2);
     mo_graph_free(g);
 }

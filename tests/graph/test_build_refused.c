@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of graph/build.h: what it refuses, and with which words. */
+/* Tests of graph/build.h: graphs that are rejected, and the messages. */
 #include "graph/build.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "tests/support/graphs.h"
 #include "tests/support/suite.h"
 
-/* What finish has against it, as "file:line: text". */
+/* Returns the error of finish as "file:line: text". */
 static const char *refusal_of(mo_builder *b)
 {
     static char text[2048];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of graph/cut.h, on graphs in the one-line form. */
+/* Tests of graph/cut.h, on graphs in the one-line form. */
 #include "graph/cut.h"
 
 #include "tests/support/graphs.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of graph/dag.h: a view shows what its owner holds. */
+/* Tests of graph/dag.h: a view shows what its owner holds. */
 #include "graph/dag.h"
 
 #include "cost/instance.h"

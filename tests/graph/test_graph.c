@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of graph/graph.h: the arrays agree with each other, and the digest
- * tells what matters from what does not. */
+/* Tests of graph/graph.h: the arrays are consistent, and the digest depends
+ * exactly on what it should. */
 #include "graph/graph.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of graph/reach.h, each in both ways of answering. */
+/* Tests of graph/reach.h, with both indexes. */
 #include "graph/reach.h"
 
 #include "tests/support/graphs.h"
@@ -51,7 +51,7 @@ END_TEST
 /* Around the sizes where a row of bits takes another word, too. */
 static const int sizes[] = { 1, 2, 5, 9, 20, 63, 64, 65, 127, 129 };
 
-/* The first pair a * n + b that gets a wrong answer, or n * n. */
+/* Returns the first pair a * n + b with a wrong result, or n * n. */
 static int first_wrong(const mo_graph *g, const bool *paths, size_t max_bytes)
 {
     mo_dag_reach *reach = reach_of(g, max_bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of graph/summary.h. */
+/* Tests of graph/summary.h. */
 #include "graph/summary.h"
 
 #include <float.h>
@@ -55,7 +55,7 @@ START_TEST(the_shape_is_measured)
 }
 END_TEST
 
-/* Components by the definition: who reaches whom when edges go both ways. */
+/* Components by the definition: mutual reachability over undirected edges. */
 static int count_components(const mo_graph *g)
 {
     int *mark = calloc((size_t) g->n_ops + 1, sizeof *mark), count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of graph/build/topo_order.h and of all that finish sorts: what a graph
- * looks like depends on what is in it, not on the order it came in. */
+/* Tests of mo_build_topo_order and of the sorting in mo_builder_finish: a
+ * graph depends on its content, not on the order of its definition. */
 #include "graph/build/build_internal.h"
 
 #include <string.h>
@@ -39,7 +39,8 @@ START_TEST(ops_are_numbered_by_edges_and_then_by_name)
 }
 END_TEST
 
-/* Is id the smallest name among those whose inputs all come before it? */
+/* Returns whether id has the smallest name among the ops whose inputs all come
+ * before it. */
 static bool is_next(const mo_graph *g, int id)
 {
     for (int later = id + 1; later < g->n_ops; later++) {
@@ -179,7 +180,7 @@ START_TEST(the_order_of_a_file_does_not_matter)
 }
 END_TEST
 
-/* Sorting by eight bytes at a time must not call itself once a step. */
+/* Sorting by eight bytes at a time must not recurse once per step. */
 START_TEST(names_of_megabytes_take_no_stack)
 {
     size_t length = 16 << 20;
