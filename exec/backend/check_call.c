@@ -30,7 +30,7 @@ static int64_t product(const int64_t *dims, int n)
     return all;
 }
 
-/* Elements of what is indexed, of the indices, and of what is at these. */
+/* Shapes of the indexed tensor, of the indices, and of the slices at them. */
 typedef struct indexed {
     int64_t data, indices, slices;
 } indexed;

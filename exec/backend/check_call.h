@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.h - calls that no backend runs: those of types that have no meaning
- * there, and those that speak of other sizes than their tensors have.
+ * check_call.h - validation of calls, common to all backends.
+ *
+ * Each function returns MO_OK; MO_E_SUPPORT if no backend computes the call
+ * with operands of these types; or MO_E_INPUT if its parameters contradict the
+ * shapes of its operands.
  */
 #ifndef MO_EXEC_BACKEND_CHECK_CALL_H
 #define MO_EXEC_BACKEND_CHECK_CALL_H

@@ -5,9 +5,8 @@
 
 #include "base/array.h"
 
-/* ---- inside of the tensors? */
-
-/* Are all elements that offset and strides lead to within 0 .. elements - 1? */
+/* Returns whether all elements at offset plus strides are in 0 .. elements -
+ * 1. */
 static bool is_within(const mo_call_copy_box *box, int64_t offset,
                       const int64_t *stride, int64_t elements)
 {
@@ -107,8 +106,6 @@ uint64_t mo_backend_copy_fill_bits(const mo_call_copy_box *box, mo_elem elem)
     return filler;
 }
 
-/* ---- dimensions */
-
 void mo_backend_copy_dims_remove(mo_backend_copy_dims *dims, int i)
 {
     dims->n--;
@@ -130,7 +127,7 @@ static int64_t magnitude(int64_t x)
     return x < 0 ? -x : x;
 }
 
-/* Which dimension comes first does not change what is copied. */
+/* The order of dimensions does not change the result of a copy. */
 static mo_backend_copy_dims sorted_dims(const mo_call_copy_box *box,
                                         int64_t width)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * boxes.h - what every backend has to know of a copy's boxes.
+ * copy_box.h - strided boxes of copy calls, common to all backends.
  */
 #ifndef MO_EXEC_BACKEND_COPY_BOX_H
 #define MO_EXEC_BACKEND_COPY_BOX_H
@@ -12,34 +12,36 @@
 #include "exec/backend/backend.h"
 #include "exec/op/call.h"
 
-/* Do all boxes lie within tensors that are there, of elements that fit? */
+/* Bounds check: returns MO_E_INPUT if a box leaves its tensors or its element
+ * sizes differ. */
 mo_status mo_backend_copy_check(const mo_call *call,
                                 const mo_backend_operand *in,
                                 const mo_tensor_desc *out, mo_error *err);
 
-/* No more elements are written than the results have; as every one of these is
- * written, that is once, and the order of boxes does not matter. */
+/* Returns true if the boxes write no more elements than the results have. As
+ * each of these is written, each is written once, and the order of boxes does
+ * not matter. */
 bool mo_backend_copy_boxes_disjoint(const mo_call *call,
                                     const mo_tensor_desc *out);
 
-/* 0 where an extent is; INT64_MAX where there are more than that. */
+/* Returns the number of elements; 0 if an extent is 0 or less, INT64_MAX on
+ * overflow. */
 int64_t mo_backend_copy_box_elements(const mo_call_copy_box *box);
 
-/* The element that a box fills with, as it lies in memory, in the first bytes;
- * whose type that is. */
+/* Returns the bytes of the element that a box fills with, in memory order from
+ * the first byte on; elem is its type. */
 uint64_t mo_backend_copy_fill_bits(const mo_call_copy_box *box, mo_elem elem);
 
-/* Dimensions of a box, the outermost first: the farther its steps in the output
- * the farther out.  Strides are in bytes, 0 in the input of a fill.  None has
- * one element only, and those that lie behind each other on both sides are
- * one. */
+/* Dimensions of a box, outermost first: sorted by descending stride in the
+ * output. Strides are in bytes, 0 in the input of a fill. Dimensions of extent
+ * 1 are dropped and those that are contiguous on both sides are merged. */
 typedef struct mo_backend_copy_dim {
     int64_t extent, in, out;
 } mo_backend_copy_dim;
 
 enum {
     MO_BACKEND_COPY_MAX_DIMS = MO_MAX_RANK + 2
-}; /* room for two of a backend's own */
+}; /* two spare for a backend */
 
 typedef struct mo_backend_copy_dims {
     int n;

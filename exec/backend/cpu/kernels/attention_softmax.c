@@ -6,8 +6,8 @@
 #include "exec/backend/cpu/unit/multiversion.h"
 #include "exec/backend/cpu/pointwise/math_f32.h"
 
-/* Reductions keep so many partial results, always: compilers make vectors of
- * them, and every machine adds in the same order. */
+/* Reductions keep a fixed number of partial results: compilers vectorize them,
+ * and every machine adds in the same order. */
 enum { LANES = 16 };
 
 MO_CPU_MULTIVERSION static void scale_scores(float *x, int64_t n, float scale,

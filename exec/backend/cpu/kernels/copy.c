@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies: boxes, made ready once, moved by all members of the crew.
+ * Copy kernel: boxes are prepared once and copied in parallel by the thread
+ * pool.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,12 +15,11 @@ enum { SMALL_BYTES = 1 << 16 };
 typedef struct copy_kernel {
     mo_backend_kernel base;
     mo_cpu_strided_copy *boxes;
-    int64_t *first_job; /* of each box; and behind the last one */
+    int64_t *first_job; /* by box, and the total at the end */
     int n_boxes;
     int fill_in;
-    bool small; /* not worth waking others */
-    /* Every element is written by one box, so that their order does not
-     * matter. */
+    bool small; /* too small for parallel execution */
+    /* Every element is written by one box: their order does not matter. */
     bool apart;
 } copy_kernel;
 
@@ -27,7 +27,7 @@ typedef struct copy_run {
     const copy_kernel *kernel;
     const void *const *in;
     void *const *out;
-    int first_box; /* jobs are counted from this one's first */
+    int first_box; /* jobs are counted from its first one */
 } copy_run;
 
 static const void *source_of(const copy_run *run,
@@ -39,7 +39,7 @@ static const void *source_of(const copy_run *run,
                                      : (const void *) &box->fill;
 }
 
-/* The box that a job is a part of. */
+/* Returns the index of the box that contains the job. */
 static int find_box(const copy_kernel *kernel, int64_t job)
 {
     int low = 0, high = kernel->n_boxes - 1;
@@ -70,7 +70,7 @@ static void do_job(void *context, int job, int worker)
                             end < box->n_units ? end : box->n_units);
 }
 
-/* All jobs of the boxes from first to before end. */
+/* Runs all jobs of the boxes first, ..., end - 1. */
 static void do_boxes(mo_backend_unit *unit, copy_run *run, int first, int end)
 {
     const int64_t *jobs = run->kernel->first_job;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loops that copies end in.  Elements are bytes of some width, aligned or
- * not: each loop is written once and made for the widths that registers have.
+ * Inner loops of copies. An element is a number of bytes, aligned or not; each
+ * loop is instantiated for the widths of registers.
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ MO_CPU_INLINE void move_elements(const mo_cpu_copy_plane *p, const char *in,
     }
 }
 
-/* One element for each row, again and again. */
+/* Broadcasts one element over each row. */
 MO_CPU_INLINE void repeat_element(const mo_cpu_copy_plane *p, const char *in,
                                   char *out, size_t width)
 {

@@ -17,13 +17,11 @@ typedef struct attention_kernel {
     mo_call_attention call;
     mo_elem elem, mask_elem;
     int64_t batches;
-    int64_t parts; /* how many jobs a batch is cut into, by queries */
+    int64_t parts;               /* jobs of a batch, split by queries */
     mo_cpu_point_program *score; /* or NULL */
     mo_cpu_epilogue finish;
     size_t q_at, k_at, v_at, scores_at, mask_at, out_at, program_at, scratch;
 } attention_kernel;
-
-/* ---- prepare */
 
 static size_t put_part(size_t *end, int64_t floats)
 {
@@ -33,7 +31,7 @@ static size_t put_part(size_t *end, int64_t floats)
     return at;
 }
 
-/* The programs run one after the other. */
+/* The programs run one after the other and share scratch. */
 static size_t program_scratch(const attention_kernel *k)
 {
     size_t finish = mo_cpu_epilogue_scratch_size(&k->finish);
@@ -60,7 +58,8 @@ static void divide_scratch(const mo_backend_unit *unit, attention_kernel *k)
     k->scratch = end + mo_cpu_round_to_line(program_scratch(k));
 }
 
-/* Each part packs keys and values again: only where threads would be idle. */
+/* Each part packs keys and values again: split only where threads would
+ * idle. */
 static int64_t count_parts(const mo_backend_unit *unit,
                            const attention_kernel *k)
 {
@@ -132,8 +131,6 @@ static mo_status prepare_attention(mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-/* ---- run */
-
 typedef struct attention_run {
     const attention_kernel *kernel;
     const mo_cpu_micro_kernels *tiles;
@@ -142,11 +139,11 @@ typedef struct attention_run {
     void *workspace;
 } attention_run;
 
-/* One batch index, in the hands of one worker. */
+/* One batch index, processed by one worker. */
 typedef struct head {
     const attention_run *run;
     char *scratch;
-    int64_t batch, q, k, v, mask, out; /* where its matrices begin */
+    int64_t batch, q, k, v, mask, out; /* offsets of its matrices */
 } head;
 
 static float *part_of(const head *h, size_t at)
@@ -192,7 +189,7 @@ static void pack_keys_and_values(const head *h)
                             c->keys, part_of(h, k->v_at));
 }
 
-/* n queries from first on. */
+/* Pointers to n queries from first on. */
 static const float **point_to_queries(const head *h, int64_t first, int64_t n)
 {
     const attention_kernel *k = h->run->kernel;
@@ -229,7 +226,7 @@ static void load_mask(const head *h, int64_t query, float *mask)
         mask[i] = keep[at + i * c->mask_column] ? 0 : -INFINITY;
 }
 
-/* What a causal query sees ends with the key of its own number. */
+/* Causal mask: query i sees the keys 0, ..., i. */
 static mo_cpu_attention_mask view_of(const head *h, int64_t query)
 {
     const mo_call_attention *c = &h->run->kernel->call;
@@ -262,7 +259,8 @@ static void multiply(const head *h, const float *const *rows, int64_t n,
     mo_cpu_gemm_run(&product);
 }
 
-/* Scores of n queries from first on, as the call's own program changes them. */
+/* Applies the call's own pointwise program to the scores of n queries from
+ * first on. */
 static void change_scores(const head *h, int64_t first, int64_t n,
                           float *scores)
 {
@@ -278,7 +276,7 @@ static void change_scores(const head *h, int64_t first, int64_t n,
                                 n * c->keys, h->scratch + k->program_at);
 }
 
-/* Scores become weights; 1 / their sums go to shares. */
+/* Turns scores into unnormalized weights; shares receives 1 / their sums. */
 static void weigh(const head *h, int64_t first, int64_t n, float *scores,
                   float *shares)
 {
@@ -296,7 +294,7 @@ static void weigh(const head *h, int64_t first, int64_t n, float *scores,
     }
 }
 
-/* Rows of the result that lie at sums, pitch apart, go where they belong. */
+/* Stores rows of the result, pitch apart in sums, to the output. */
 static void store(const head *h, int64_t first, int64_t n, const float *sums,
                   int64_t pitch)
 {

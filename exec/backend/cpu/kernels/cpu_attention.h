@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attention.h - attention: what its files share.
+ * cpu_attention.h - scaled dot-product attention (Vaswani et al., 2017).
  *
- * For a block of queries, the scores against all keys are a product, their
- * softmax is taken row by row while they are in the cache, and a second product
- * with the values follows.  Dividing by the sums comes last: it is less work
- * there.
+ * For a block of queries, a GEMM computes the scores against all keys, softmax
+ * runs row by row while they are in the cache, and a second GEMM multiplies by
+ * the values. The division by the sums comes last, where it is less work.
  */
 #ifndef MO_EXEC_BACKEND_CPU_KERNELS_CPU_ATTENTION_H
 #define MO_EXEC_BACKEND_CPU_KERNELS_CPU_ATTENTION_H
@@ -13,16 +12,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What keys a query sees: the first count of them, with something added to each
- * score or not. */
+/* Mask of one query: it sees the first count keys; added, if not NULL, is
+ * added to their scores. */
 typedef struct mo_cpu_attention_mask {
     int64_t count;
     const float *added; /* by key, or NULL */
 } mo_cpu_attention_mask;
 
-/* Turns the scores of one query against n keys into weights, up to a factor:
- * exp(scale * score + added - their largest), 0 for keys not seen.  Returns the
- * sum of them. */
+/* Turns the scores of one query against n keys into unnormalized weights:
+ * exp(scale * score + added - their maximum), 0 for masked keys. Returns their
+ * sum. */
 float mo_cpu_attention_softmax_row(float *scores, int64_t n, float scale,
                                    const mo_cpu_attention_mask *view);
 

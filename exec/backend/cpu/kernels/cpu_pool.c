@@ -5,8 +5,6 @@
 
 #include "exec/backend/check_call.h"
 
-/* ---- prepare */
-
 static void fill_kernel(const mo_call *call, const mo_backend_operand *in,
                         const mo_tensor_desc *out, mo_cpu_pool_kernel *k)
 {
@@ -64,8 +62,6 @@ static mo_status prepare_pool(mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-/* ---- run */
-
 typedef struct pool_run {
     const mo_cpu_pool_kernel *kernel;
     const void *const *in;
@@ -84,13 +80,14 @@ static void put_index(const pool_run *run, int64_t element, int64_t at)
         ((int64_t *) run->out[1])[element] = index;
 }
 
-/* What a place is made of becomes of no other type, nor anything else. */
+/* Returns whether results are computed in the output buffer itself: no
+ * conversion and no epilogue. */
 static bool is_made_in_place(const mo_cpu_pool_kernel *k)
 {
     return k->elem == MO_ELEM_F32 && mo_cpu_epilogue_is_identity(&k->finish);
 }
 
-/* Every place, all channels at once. */
+/* Channels last: every output pixel, all channels at once. */
 static void do_places(void *context, int64_t begin, int64_t end, int worker)
 {
     const pool_run *run = context;
@@ -138,7 +135,7 @@ static float find_element(const pool_run *run, int64_t element)
     return x;
 }
 
-/* Element by element, as the result lies. */
+/* Any layout: element by element in the order of the output. */
 static void do_elements(void *context, int64_t begin, int64_t end, int worker)
 {
     const pool_run *run = context;

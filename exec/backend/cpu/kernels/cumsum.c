@@ -6,9 +6,11 @@
 #include "exec/backend/cpu/pointwise/steps.h"
 
 /*
- * Lines side by side are summed up together, a block of COLUMNS of them by one
- * worker.  Sums of reals are doubles on the way.  A line by itself, along the
- * last dimension, is read and written in blocks.
+ * Cumulative sum (prefix sum) along an axis.
+ *
+ * Adjacent lines are summed together, a block of COLUMNS of them by one
+ * worker; reals are accumulated in double. A line along the last dimension is
+ * read and written in blocks.
  */
 enum { COLUMNS = 64, BLOCK = 1024, GRAIN = 16 * BLOCK };
 
@@ -29,7 +31,7 @@ typedef struct cumsum_run {
     void *out, *workspace;
 } cumsum_run;
 
-/* Registers hold doubles or int64s, whatever the type: 8 bytes. */
+/* Accumulators are doubles or int64_t, whatever the type: 8 bytes. */
 typedef union number {
     double real;
     int64_t integer;
@@ -41,7 +43,7 @@ typedef struct cumsum_share {
     char scratch[];
 } cumsum_share;
 
-/* *sum goes on by x; returns what stands at x. */
+/* Adds x to *sum; returns the prefix sum at x (exclusive or inclusive). */
 static number step(const cumsum_kernel *kernel, number *sum, number x)
 {
     number before = *sum;
@@ -54,7 +56,7 @@ static number step(const cumsum_kernel *kernel, number *sum, number x)
     return kernel->cumsum.exclusive ? before : *sum;
 }
 
-/* n results from element first on. */
+/* Stores n results from element first on. */
 static void store(const cumsum_run *run, int64_t first, int n,
                   const number *sums, cumsum_share *share)
 {
@@ -74,7 +76,7 @@ static void store(const cumsum_run *run, int64_t first, int n,
                         share->scratch);
 }
 
-/* One line without gaps; from its end when reversed. */
+/* One contiguous line; from its end when reversed. */
 static void do_line(const cumsum_run *run, int64_t first, cumsum_share *share)
 {
     const cumsum_kernel *kernel = run->kernel;
@@ -110,7 +112,7 @@ static void do_lines(void *context, int64_t begin, int64_t end, int worker)
         do_line(run, line * run->kernel->cumsum.count, share);
 }
 
-/* Lines first, first + 1, ..., of width of them. */
+/* Lines first, ..., first + width - 1. */
 static void do_columns(const cumsum_run *run, int64_t first, int width,
                        cumsum_share *share)
 {

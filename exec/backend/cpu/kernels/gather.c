@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gathers.  Whatever an index means, it picks a slice of contiguous elements;
- * slices are picked by all members of the crew.
+ * Gather, GatherND and GatherElements: every index selects a slice of
+ * contiguous elements; slices are copied in parallel.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -19,9 +19,9 @@ typedef struct gather_kernel {
     mo_elem index_elem;
     int64_t n_slices;
     size_t width; /* bytes of a slice */
-    /* ND: the slices that a step along each of dims passes. */
+    /* ND: slices per step along each of dims. */
     int64_t steps[MO_MAX_RANK];
-    int64_t per_batch; /* ND: slices of the data in a batch */
+    int64_t per_batch; /* ND: slices of the data per batch */
     /* ELEMENTS: the data's strides. */
     int64_t strides[MO_MAX_RANK];
 } gather_kernel;
@@ -61,7 +61,8 @@ static void pick_along_axis(void *context, int64_t begin, int64_t end,
     (void) worker;
     for (int64_t i = begin; i < end;) {
         int64_t row = i / g->count, which = i % g->count;
-        int64_t first = row / g->outer * g->count; /* index of its batch */
+        int64_t first =
+            row / g->outer * g->count; /* first index of its batch */
         int64_t left = g->count - which;
         int64_t stop = left < end - i ? i + left : end;
 
@@ -99,7 +100,7 @@ static void pick_tuples(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-/* Where element i of the result would be in the data, were its index 0. */
+/* Returns the offset in the data of element i of the result for index 0. */
 static int64_t base_of(const gather_kernel *kernel, int64_t i)
 {
     const mo_shape *shape = &kernel->gather.result;
@@ -138,7 +139,7 @@ static void pick_elements(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-/* Within how many elements the index number i must be. */
+/* Returns the exclusive upper limit of index number i. */
 static int64_t size_for(const mo_call_gather *g, int64_t i)
 {
     switch (g->kind) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.h - indices that come with the data.
+ * index_bounds.h - bounds check of indices that are data.
  *
- * They count from the end when negative, and whatever they are, nothing outside
- * of a tensor is touched: the first one that is out of range, in the order of
- * the indices, becomes an error when the kernel is done.
+ * A negative index counts from the end. No access leaves a tensor, whatever
+ * the indices are: the first one out of range, in the order of the indices,
+ * becomes an error when the kernel ends.
  */
 #ifndef MO_EXEC_BACKEND_CPU_KERNELS_INDEX_BOUNDS_H
 #define MO_EXEC_BACKEND_CPU_KERNELS_INDEX_BOUNDS_H
@@ -44,11 +44,11 @@ static inline int64_t mo_cpu_index_load(const mo_cpu_indices *indices,
     }
 }
 
-/* Remembers that index i is out of range. */
+/* Records that index i is out of range; any worker may call it. */
 void mo_cpu_index_set_out_of_range(mo_cpu_indices *indices, int64_t i);
 
-/* Index i within size elements, counted from the front; -1 when it is out of
- * range, which is remembered. */
+/* Returns index i as an offset from the front of size elements; -1 if it is
+ * out of range, which is recorded. */
 static inline int64_t mo_cpu_index_resolve(mo_cpu_indices *indices, int64_t i,
                                            int64_t size)
 {
@@ -61,8 +61,8 @@ static inline int64_t mo_cpu_index_resolve(mo_cpu_indices *indices, int64_t i,
     return -1;
 }
 
-/* MO_OK, or the error of the first one that was out of range: it should have
- * been within so many elements. */
+/* Returns MO_OK, or MO_E_INPUT naming the first index that was not within size
+ * elements. */
 mo_status mo_cpu_index_status(const mo_cpu_indices *indices, int64_t size,
                               mo_error *err);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interpolation by weights.  They are products of one weight for each
- * dimension, so dimensions are resized one after the other, those that shrink
- * most first.  Floats in between, whatever the type of the tensors.
+ * Separable interpolation (linear, cubic): the weights are products of one
+ * weight per dimension, so dimensions are resized one after the other, those
+ * that shrink most first. Intermediate results are floats, whatever the type
+ * of the tensors.
  */
 #include <stdlib.h>
 
@@ -23,7 +24,7 @@ typedef struct blend_kernel {
     int n_passes;
     pass passes[MO_MAX_RANK];
     int64_t n_in, n_out;
-    size_t half; /* bytes of each of the two places for floats */
+    size_t half; /* bytes of each of the two float buffers */
 } blend_kernel;
 
 typedef struct blend_run {
@@ -48,8 +49,7 @@ static void set_row(float *restrict to, const float *restrict from,
         to[i] = weight * from[i];
 }
 
-/* Rows of inner elements, each the sum of weighted rows; a row without any is
- * zero. */
+/* Rows of inner elements, each a weighted sum of rows; zero without taps. */
 static void blend_rows(void *context, int64_t begin, int64_t end, int worker)
 {
     const blend_run *run = context;
@@ -168,8 +168,8 @@ static void drop_blend(mo_backend_kernel *kernel)
     free(blend);
 }
 
-/* Dimensions in the order they are resized: by how much they grow.  One at
- * least, so that there is something to do. */
+/* Dimensions in the order of resizing: ascending by growth. At least one, so
+ * that there is a pass that converts. */
 static int order_dims(const mo_call_interpolate *call, int order[MO_MAX_RANK])
 {
     int n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interpolation by nearest neighbours: every dimension has a table of where its
- * elements come from.
+ * Nearest-neighbour interpolation: every dimension has a table of source
+ * offsets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@ typedef struct nearest_kernel {
     mo_backend_kernel base;
     int rank; /* dimensions up to the last one that is resized */
     int64_t extent[MO_MAX_RANK];
-    int64_t *from[MO_MAX_RANK]; /* by element, in bytes */
-    size_t width;               /* what is picked as one */
+    int64_t *from[MO_MAX_RANK]; /* offsets by element, in bytes */
+    size_t width;               /* bytes copied as one element */
     int64_t n_rows;
 } nearest_kernel;
 
@@ -24,7 +24,7 @@ typedef struct nearest_run {
     char *out;
 } nearest_run;
 
-/* Where row i begins in the input. */
+/* Returns the input row of output row i. */
 static const char *find_row(const nearest_run *run, int64_t i)
 {
     const nearest_kernel *kernel = run->kernel;
@@ -86,7 +86,7 @@ static void drop_nearest(mo_backend_kernel *kernel)
     free(nearest);
 }
 
-/* The table of dimension d, whose neighbours are stride bytes apart. */
+/* The table of dimension d, whose elements are stride bytes apart. */
 static mo_status make_table(const mo_call_interpolate *call, int d,
                             int64_t stride, int64_t **from, mo_error *err)
 {

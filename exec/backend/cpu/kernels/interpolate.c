@@ -6,7 +6,7 @@
 
 #include "exec/backend/check_call.h"
 
-/* A kernel of one of the two ways; the outer one belongs to the backend. */
+/* Wraps a kernel of one of the two algorithms. */
 typedef struct interpolate_kernel {
     mo_backend_kernel base;
     const mo_cpu_kernel_class *way;

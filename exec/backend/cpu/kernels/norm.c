@@ -8,9 +8,9 @@
 #include "exec/backend/cpu/kernels/row_math.h"
 
 /*
- * Three passes over each row: its mean, its variance, then the result; a row
- * that fits in a cache comes from memory once.  Rows go by blocks, which are
- * converted where they are neither floats nor doubles.
+ * Mean-variance normalization in three passes over each row: mean, variance,
+ * result; a row that fits in a cache is read from memory once. Rows are
+ * processed in blocks, which are converted unless they are floats or doubles.
  */
 enum { BLOCK = 1024, GRAIN = 16 * BLOCK };
 
@@ -20,8 +20,8 @@ typedef struct norm_kernel {
     mo_cpu_epilogue finish;
     const mo_cpu_row_math *math;
     mo_cpu_load_fn *load;
-    bool direct;        /* rows are registers as they lie */
-    size_t share_bytes; /* of scratch: a block, then the epilogue's */
+    bool direct;        /* rows need no conversion */
+    size_t share_bytes; /* scratch of a worker: a block, then the epilogue's */
 } norm_kernel;
 
 typedef struct norm_run {
@@ -35,7 +35,7 @@ static int64_t block_end(const norm_kernel *kernel, int64_t at)
     return at + BLOCK < kernel->norm.count ? at + BLOCK : kernel->norm.count;
 }
 
-/* Elements from at on as a register. */
+/* Returns the elements from at on as a register array. */
 static const void *block_of(const norm_kernel *kernel, const void *data,
                             int64_t at, int64_t n, void *block)
 {
@@ -75,7 +75,7 @@ static double squares_of(const norm_kernel *kernel, const void *data,
     return sum;
 }
 
-/* What a row is multiplied by. */
+/* Returns the factor that a row is multiplied by. */
 static double factor_of(const mo_call_norm *norm, double squares)
 {
     double size = norm->sum ? squares : squares / (double) norm->count;
@@ -87,7 +87,7 @@ static double factor_of(const mo_call_norm *norm, double squares)
     return 1 / sqrt(size + norm->eps);
 }
 
-/* Registers become the result where they are its type, else in scratch. */
+/* Computes the result in the output if types match, else in scratch. */
 static void write_row(const norm_run *run, int64_t first, double mean,
                       double factor, char *block)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools of floats, channels last: some channels of a place stay in registers
- * while the window passes. */
+/* Float pooling, channels last: a block of channels of an output pixel stays
+ * in registers while the window is traversed. */
 #include "exec/backend/cpu/unit/multiversion.h"
 #include "exec/backend/cpu/kernels/cpu_pool.h"
 
 enum { AT_ONCE = 32 };
 
-/* What a window sees: where it begins, and how far the next ones are. */
+/* Input elements of a window: the first, and the strides to the next. */
 typedef struct view {
     const float *first;
     int64_t count[3], step[3];
@@ -30,7 +30,7 @@ static view view_of(const mo_cpu_pool_kernel *kernel, const float *data,
     return v;
 }
 
-/* n channels; called with a constant where it matters. */
+/* n channels; called with a constant n for the full blocks. */
 MO_CPU_INLINE void fold_block(const view *v, bool average, int64_t channel,
                               int n, float start, float factor, float *to)
 {

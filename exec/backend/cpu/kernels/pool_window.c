@@ -21,7 +21,7 @@ static mo_cpu_pool_range adaptive_span(const mo_call_window *s, int d,
                                 1 };
 }
 
-/* Without what is beyond the edges. */
+/* Clips the window to the input. */
 static mo_cpu_pool_range span_of(const mo_call_pool *p, int d, int64_t o)
 {
     const mo_call_window *s = &p->sweep;
@@ -67,8 +67,8 @@ void mo_cpu_pool_window_next(const mo_cpu_pool_kernel *kernel,
     window->image += goes_on;
 }
 
-/* Elements of a dimension that an average counts.  A window never begins before
- * the padding, but it may end behind it. */
+/* Returns the elements of a dimension that an average counts. A window never
+ * begins before the padding, but it may end behind it. */
 static int64_t counted(const mo_call_pool *p, const mo_cpu_pool_window *w,
                        int d)
 {
@@ -94,8 +94,8 @@ float mo_cpu_pool_average_factor(const mo_cpu_pool_kernel *kernel,
     return count > 0 ? (float) (1 / count) : 0;
 }
 
-/* Where elements of a channel are: in an image as it lies, and counted as if it
- * were plain. */
+/* Offsets of the elements of a channel: in the image as stored, and as in a
+ * contiguous NCHW tensor. */
 static int64_t place_at(const mo_call_pool *p, const mo_cpu_pool_window *w,
                         const int64_t i[3])
 {
@@ -121,8 +121,8 @@ typedef struct best {
     int64_t place;
 } best;
 
-/* A window that hangs over the end so far that nothing is in it has OpenVINO's
- * least number. */
+/* The maximum of an empty window, which lies entirely beyond the end, is
+ * OpenVINO's lowest number. */
 float mo_cpu_pool_initial_value(const mo_cpu_pool_kernel *kernel,
                                 const mo_cpu_pool_window *window)
 {
@@ -134,7 +134,7 @@ float mo_cpu_pool_initial_value(const mo_cpu_pool_kernel *kernel,
     return empty ? -FLT_MAX : -INFINITY;
 }
 
-/* What is no number is never the largest, whichever way it is looked at. */
+/* A NaN is never the maximum, on either side of the comparison. */
 static void take(const mo_call_pool *p, float x, int64_t place, best *b)
 {
     if (p->average) {
@@ -172,8 +172,6 @@ float mo_cpu_pool_element(const mo_cpu_pool_kernel *kernel, const void *data,
     return p->average ? b.value * mo_cpu_pool_average_factor(kernel, window)
                       : b.value;
 }
-
-/* ---- all channels of a place, halves */
 
 MO_CPU_MULTIVERSION static void add_row(const float *x, int64_t n, float *sums)
 {

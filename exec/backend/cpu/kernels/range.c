@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranges.  Integers are counted exactly; numbers are computed from the start,
- * not from their neighbours, so that errors do not add up.
+ * Range (arithmetic sequence). Integers are exact; reals are computed from the
+ * start, not from the previous element, so that errors do not accumulate.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -7,13 +7,13 @@
 #include "exec/backend/cpu/pointwise/steps.h"
 
 /*
- * Dimensions are sorted as they lie in memory and neighbours are merged.  Then
- * the innermost one tells the way:
+ * Reductions over any set of axes. Dimensions are sorted by memory order and
+ * adjacent ones are merged. Then the innermost one selects the loop:
  *
- *     it goes     rows are folded, one result at a time
- *     it stays    as many results as a block holds are gathered side by side
+ *     reduced   rows are reduced, one result at a time
+ *     kept      as many results as a block holds are accumulated side by side
  *
- * A job makes one block of results; nobody else adds to it.
+ * A job computes one block of results and is the only one that writes it.
  */
 enum { BLOCK = 1024, GRAIN = 16 * BLOCK };
 
@@ -26,11 +26,11 @@ typedef struct reduce_kernel {
     mo_backend_kernel base;
     mo_call_reduce_op op;
     int rank;
-    reduce_axis axes[MO_MAX_RANK + 1]; /* the outermost first, at least one */
-    int64_t results, folded;           /* how many, and of how many each */
-    int64_t width, blocks;             /* results of a block along the innermost
-                                          dimension, and how many such blocks it has;
-                                          both 1 when that goes */
+    reduce_axis axes[MO_MAX_RANK + 1]; /* outermost first, at least one */
+    int64_t results, folded; /* their number, and the elements of each */
+    int64_t width,
+        blocks; /* results of a block along the innermost dimension, and the
+                   number of such blocks; both 1 if it is reduced */
     bool real, wide, direct;
     mo_cpu_load_fn *load;
     mo_cpu_store_fn *store;
@@ -39,7 +39,7 @@ typedef struct reduce_kernel {
     size_t share_bytes;
 } reduce_kernel;
 
-/* What a worker has of its own. */
+/* Scratch of one worker. */
 typedef struct reduce_share {
     mo_cpu_accumulator gathered[BLOCK];
     double loaded[BLOCK], ended[BLOCK];
@@ -51,8 +51,6 @@ typedef struct reduce_run {
     const void *const *in;
     void *out, *workspace;
 } reduce_run;
-
-/* ------------------------------------------------------------ dimensions -- */
 
 static void insert_axis(reduce_kernel *kernel, reduce_axis added)
 {
@@ -103,8 +101,9 @@ static void set_axes(const mo_call_reduce *reduce, reduce_kernel *kernel)
     merge_axes(kernel);
 }
 
-/* How many results are gathered side by side: no more than make a job worth
- * while, so that few results of many elements are work for several, too. */
+/* Returns the number of results accumulated side by side: no more than make a
+ * job worthwhile, so that few results of many elements are divided among
+ * workers, too. */
 static int64_t block_width(const reduce_kernel *kernel)
 {
     enum { LEAST = 256 };
@@ -127,9 +126,7 @@ static void set_blocks(reduce_kernel *kernel)
         kernel->blocks = (inner->extent + kernel->width - 1) / kernel->width;
 }
 
-/* --------------------------------------------------------------- folding -- */
-
-/* n elements from at on, stride apart, as a register. */
+/* Returns n elements from at on, stride apart, as a register array. */
 static const void *elements(const reduce_run *run, int64_t at, int64_t stride,
                             int n, reduce_share *share)
 {
@@ -143,7 +140,7 @@ static const void *elements(const reduce_run *run, int64_t at, int64_t stride,
     return share->loaded;
 }
 
-/* The innermost dimension, at one place of all others. */
+/* The innermost dimension, at one index of all others. */
 static void fold_inner(const reduce_run *run, int64_t at, int width,
                        reduce_share *share)
 {
@@ -165,7 +162,7 @@ static void fold_inner(const reduce_run *run, int64_t at, int width,
     }
 }
 
-/* All places of the dimensions that go, but the innermost one; counted like an
+/* All indices of the reduced dimensions but the innermost one, counted like an
  * odometer. */
 static void fold_all(const reduce_run *run, int64_t at, int width,
                      reduce_share *share)
@@ -189,8 +186,6 @@ static void fold_all(const reduce_run *run, int64_t at, int width,
         }
     } while (d >= 0);
 }
-
-/* --------------------------------------------------------------- storing -- */
 
 static void end_block(const reduce_kernel *kernel, int width,
                       reduce_share *share)
@@ -242,9 +237,7 @@ static void store_block(const reduce_run *run, int64_t first, int width,
               share);
 }
 
-/* ------------------------------------------------------------------ jobs -- */
-
-/* Where job begins, in the input and in the result. */
+/* Offsets of the job in the input and in the result. */
 static void locate(const reduce_kernel *kernel, int64_t job, int64_t *in,
                    int64_t *out, int *width)
 {
@@ -286,8 +279,6 @@ static void do_jobs(void *context, int64_t begin, int64_t end, int worker)
         store_block(run, out, width, share);
     }
 }
-
-/* ---------------------------------------------------------------- kernel -- */
 
 static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                          const mo_backend_operand *in,

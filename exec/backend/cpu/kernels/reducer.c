@@ -5,12 +5,13 @@
 
 #include "exec/backend/cpu/kernels/reducer.h"
 
-/* So many are gathered side by side, whatever the vectors are. */
+/* Fixed number of accumulators, independent of the vector length. */
 enum { LANES = 16 };
 
 /*
- * part is what an element x contributes; both takes two gathered values a and
- * b.  Rows are gathered in lanes that begin as nothing.
+ * part: the contribution of an element x; both: combines two accumulators a
+ * and b. Rows are accumulated in LANES lanes that begin with the neutral
+ * element nothing.
  */
 #define FOLD(name, type, wide, member, nothing, part, both)                    \
     MO_CPU_MULTIVERSION static void name##_row(                                \
@@ -65,7 +66,7 @@ enum { LANES = 16 };
 #define FOLD_INT(name, nothing, part, both)                                    \
     FOLD(name##_int, int64_t, int64_t, integer, nothing, part, both)
 
-/* Around the end like unsigned ones. */
+/* Wraps around like unsigned integers. */
 #define PLUS(a, b)  ((int64_t) ((uint64_t) (a) + (uint64_t) (b)))
 #define TIMES(a, b) ((int64_t) ((uint64_t) (a) * (uint64_t) (b)))
 

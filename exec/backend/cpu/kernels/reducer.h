@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fold.h - many elements into one, for every way to reduce.
+ * reducer.h - reduction operators.
  *
- * Elements are registers as in point_step.h.  What is gathered is a double for
- * reals and an int64_t for integers.
+ * Elements are register arrays as in pointwise/steps.h. The accumulator is a
+ * double for reals and an int64_t for integers.
  */
 #ifndef MO_EXEC_BACKEND_CPU_KERNELS_REDUCER_H
 #define MO_EXEC_BACKEND_CPU_KERNELS_REDUCER_H
@@ -24,17 +24,17 @@ typedef enum mo_cpu_reducer_type {
 } mo_cpu_reducer_type;
 
 typedef struct mo_cpu_reducer {
-    mo_cpu_accumulator empty; /* what nothing at all gives */
-    /* A row into one. */
+    mo_cpu_accumulator empty; /* result of an empty reduction */
+    /* Reduces a row into one accumulator. */
     void (*row)(const void *row, mo_cpu_accumulator *gathered, int n);
-    /* Elements into as many gathered ones, one into each. */
+    /* Elementwise: reduces row[i] into gathered[i]. */
     void (*each)(const void *row, mo_cpu_accumulator *gathered, int n);
 } mo_cpu_reducer;
 
 const mo_cpu_reducer *mo_cpu_reducer_find(mo_call_reduce_op op,
                                           mo_cpu_reducer_type type);
 
-/* What is stored of what count elements have given. */
+/* Returns the result to store for an accumulator of count elements. */
 double mo_cpu_reducer_finish(mo_call_reduce_op op, double gathered,
                              int64_t count);
 int64_t mo_cpu_reducer_finish_int(mo_call_reduce_op op, int64_t gathered,

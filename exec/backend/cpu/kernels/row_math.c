@@ -5,9 +5,8 @@
 
 #include "exec/backend/cpu/kernels/row_math.h"
 
-/* Numbers are added in LANES sums side by side, which vectors do at once. After
- * a block the lanes are added up as doubles, so that no float ever holds the
- * sum of many. */
+/* Sums are kept in LANES lanes, which are vectorized. After a block the lanes
+ * are added up in double, so that no float holds the sum of many. */
 enum { LANES = 32, BLOCK = 1024 };
 
 static double add_lanes(const float *lane)
@@ -19,7 +18,7 @@ static double add_lanes(const float *lane)
     return sum;
 }
 
-/* Sums of value, made of x, over a row of floats. */
+/* Sums of the expression value of x over a row of floats. */
 #define SUM_F32(name, value)                                                   \
     MO_CPU_MULTIVERSION static double name(const float *row, float shift,      \
                                            int64_t n)                          \

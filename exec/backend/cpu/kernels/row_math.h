@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row.h - sums, maxima and exponentials of rows: what norms and softmax are
- * made of.
+ * row_math.h - row operations of norms and softmax: sums, maxima,
+ * exponentials.
  *
- * Rows are registers as in point_step.h: floats, or doubles.  Sums are taken in
- * lanes whose number is fixed, so that they are the same everywhere.
+ * Rows are register arrays as in pointwise/steps.h: floats or doubles. The
+ * number of lanes of a sum is fixed, so that results are the same on every
+ * machine.
  */
 #ifndef MO_EXEC_BACKEND_CPU_KERNELS_ROW_MATH_H
 #define MO_EXEC_BACKEND_CPU_KERNELS_ROW_MATH_H
@@ -16,7 +17,7 @@
 typedef struct mo_cpu_row_math {
     size_t bytes; /* of an element */
     double (*sum)(const void *row, int64_t n);
-    /* Of (x - shift)^2. */
+    /* Sum of (x - shift)^2. */
     double (*squares)(const void *row, double shift, int64_t n);
     double (*largest)(const void *row, int64_t n);
     /* out = (x - shift) * factor; out may be the row itself. */

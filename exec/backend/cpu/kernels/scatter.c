@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scatters: the data copied by all members of the crew, then changed by one,
- * in the order of the indices, so that the last of several for one place wins.
+ * Scatter: the data is copied in parallel, then updated by one thread in the
+ * order of the indices, so that the last of several updates of an element
+ * wins.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -19,8 +20,7 @@ typedef struct scatter_kernel {
     int64_t elements; /* of the data */
     int64_t n_slices; /* of the updates */
     int64_t inner;    /* elements of a slice */
-    /* ND: the slices that a step along each of dims passes; ELEMENTS: strides
-     * of the data. */
+    /* ND: slices per step along each of dims; ELEMENTS: strides of the data. */
     int64_t steps[MO_MAX_RANK];
 } scatter_kernel;
 
@@ -28,11 +28,11 @@ typedef struct scatter_run {
     const scatter_kernel *kernel;
     const char *data, *updates;
     char *result;
-    int32_t *counts; /* MEAN: how many numbers were added to each element */
+    int32_t *counts; /* MEAN: updates per element */
     mo_cpu_indices indices;
 } scatter_run;
 
-/* ---- where slice i of the updates goes; -1: nowhere */
+/* Destination of slice i of the updates; -1: index out of range. */
 
 static int64_t place_along_axis(scatter_run *run, int64_t i)
 {
@@ -80,8 +80,6 @@ static find_place *const places[] = {
     [MO_CALL_GATHER_ND] = place_tuple,
 };
 
-/* ---- what is done there */
-
 static void copy_part(void *context, int64_t begin, int64_t end, int worker)
 {
     scatter_run *run = context;
@@ -101,7 +99,7 @@ static void copy_data(mo_backend_unit *unit, scatter_run *run)
                                         copy_part, run);
 }
 
-/* How slices of the updates are merged into the data. */
+/* Combines the slices of the updates with the data. */
 static void merge_slices(scatter_run *run, mo_cpu_scatter_reduce_op op)
 {
     const scatter_kernel *kernel = run->kernel;
@@ -124,9 +122,9 @@ static void merge_slices(scatter_run *run, mo_cpu_scatter_reduce_op op)
     }
 }
 
-/* What an element becomes before numbers are merged into it when its own value
- * does not take part.  The least of several is not changed by being there
- * twice. */
+/* Initial operation on an element that is updated if its own value does not
+ * take part. Minimum and maximum are idempotent: a repeated update does not
+ * change them. */
 static mo_cpu_scatter_reduce_op first_merge(mo_call_scatter_op op)
 {
     switch (op) {
@@ -156,7 +154,7 @@ static mo_cpu_scatter_reduce_op merge_of(mo_call_scatter_op op)
     return ops[op];
 }
 
-/* Sums become means; where nothing was added, the data stays. */
+/* Turns sums into means; elements without an update keep their value. */
 static void divide(scatter_run *run)
 {
     const scatter_kernel *kernel = run->kernel;

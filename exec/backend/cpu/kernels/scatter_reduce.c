@@ -7,7 +7,7 @@
 #include "exec/tensor/dense_tensor.h"
 #include "exec/tensor/half.h"
 
-/* Not a number is neither less nor more: whatever is compared with it stays. */
+/* Comparisons with NaN are false: the left operand stays. */
 #define MERGE_LOOP(type, sum, difference, product)                             \
     do {                                                                       \
         type *to = data;                                                       \
@@ -45,7 +45,7 @@
 #define MERGE_REALS(type)                                                      \
     MERGE_LOOP(type, to[i] + from[i], to[i] - from[i], to[i] * from[i])
 
-/* By way of unsigned numbers, which wrap around. */
+/* Computed in unsigned integers, which wrap around. */
 #define MERGE_INTEGERS(type)                                                   \
     MERGE_LOOP(type, (uint64_t) to[i] + (uint64_t) from[i],                    \
                (uint64_t) to[i] - (uint64_t) from[i],                          \
@@ -68,7 +68,7 @@ static float load_half(mo_elem elem, uint16_t half)
     return elem == MO_ELEM_F16 ? mo_f16_to_f32(half) : mo_bf16_to_f32(half);
 }
 
-/* Every step is rounded to what the type holds. */
+/* Every step is rounded to the element type. */
 static void merge_halves(mo_cpu_scatter_reduce_op op, mo_elem elem,
                          uint16_t *data, const uint16_t *updates, int64_t count)
 {

@@ -8,9 +8,9 @@
 #include "exec/backend/cpu/kernels/row_math.h"
 
 /*
- * Along the last dimension rows are done where they lie.  Along another one,
- * COLUMNS neighbours are taken together: each is gathered to a row of its own,
- * and the results go back side by side.
+ * Softmax and log-softmax. Along the last dimension rows are processed in
+ * place. Along another one, COLUMNS adjacent columns are transposed to rows
+ * together, and the results are transposed back.
  */
 enum { COLUMNS = 16, GRAIN = 4096 };
 
@@ -20,8 +20,8 @@ typedef struct softmax_kernel {
     mo_cpu_epilogue finish;
     const mo_cpu_row_math *math;
     mo_cpu_load_fn *load;
-    bool direct;        /* rows are registers as they lie */
-    size_t tile_bytes;  /* of scratch: rows, then the results turned back, */
+    bool direct;        /* rows need no conversion */
+    size_t tile_bytes;  /* scratch of a worker: rows, transposed results, */
     size_t share_bytes; /* then the epilogue's */
 } softmax_kernel;
 
@@ -31,7 +31,7 @@ typedef struct softmax_run {
     void *out, *workspace;
 } softmax_run;
 
-/* Of a row of registers; out may be the row. */
+/* Softmax of a row of registers; out may be the row. */
 static void softmax_row(const softmax_kernel *kernel, const void *row,
                         void *out)
 {
@@ -43,8 +43,8 @@ static void softmax_row(const softmax_kernel *kernel, const void *row,
     math->scale(out, out, 0, 1 / math->sum(out, n), n);
 }
 
-/* The logarithm of it: x less the logarithm of the sum, for which out holds the
- * exponentials in between; so it must not be the row. */
+/* x - log(sum of exponentials); out holds the exponentials in between, so it
+ * must not be the row. */
 static void log_softmax_row(const softmax_kernel *kernel, const void *row,
                             void *out)
 {
@@ -91,7 +91,7 @@ static void do_rows(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-/* Rows of a tile become columns. */
+/* Transposes the rows of a tile to columns. */
 static void turn_back(const softmax_kernel *kernel, const char *rows,
                       char *columns, int width)
 {

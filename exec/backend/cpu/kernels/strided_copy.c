@@ -5,10 +5,8 @@
 
 #include "exec/backend/copy_box.h"
 
-/* What is worth a job of its own, and the rows done before going on. */
+/* Bytes worth a job of their own, and rows of a block of a transposition. */
 enum { JOB_BYTES = 1 << 16, SQUARE = 16 };
-
-/* ---- dimensions */
 
 /* The row that is contiguous on both sides becomes the element. */
 static void widen_element(mo_backend_copy_dims *list, int64_t *width)
@@ -24,8 +22,8 @@ static void widen_element(mo_backend_copy_dims *list, int64_t *width)
     }
 }
 
-/* A turned plane has the dimension along which the input is contiguous right
- * before the last, along which the output is. */
+/* Moves the dimension along which the input is contiguous right before the
+ * last one, along which the output is: a plane to transpose. */
 static void turn_plane(mo_backend_copy_dims *list, int64_t width)
 {
     if (list->n < 3 || list->at[list->n - 1].out != width)
@@ -40,9 +38,7 @@ static void turn_plane(mo_backend_copy_dims *list, int64_t width)
         }
 }
 
-/* ---- boxes */
-
-/* How the work is cut: by its size alone, whoever does it. */
+/* Divides the work by its size alone, independent of the number of threads. */
 static void cut_work(mo_cpu_strided_copy *box)
 {
     const mo_cpu_copy_plane *plane = &box->plane;
@@ -85,8 +81,8 @@ static void set_dims(mo_cpu_strided_copy *box, mo_backend_copy_dims *list,
     cut_work(box);
 }
 
-/* A very long row is cut into shorter ones, so that several can move it; the
- * rest that is left over at their ends is a second box. */
+/* Splits a very long row into shorter ones, so that several workers copy it;
+ * the remainder is a second box. */
 static int set_long_rows(mo_cpu_strided_copy made[2],
                          mo_backend_copy_dims *list, int64_t width)
 {
@@ -133,9 +129,7 @@ int mo_cpu_strided_copy_init(const mo_call_copy_box *box, mo_elem elem,
     return 1;
 }
 
-/* ---- running */
-
-/* Where a unit begins: part of the rows of one of the planes. */
+/* Begin of a work item: some rows of one plane. */
 typedef struct place {
     int64_t index[MO_MAX_RANK];
     int64_t row, in, out;
@@ -158,7 +152,7 @@ static place find_place(const mo_cpu_strided_copy *box, int64_t unit)
     return at;
 }
 
-/* On to the next plane. */
+/* Advances to the next plane. */
 static void step(const mo_cpu_strided_copy *box, place *at)
 {
     for (int d = box->rank; d-- > 0;) {

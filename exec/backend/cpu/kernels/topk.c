@@ -6,14 +6,15 @@
 #include "exec/backend/cpu/pointwise/steps.h"
 
 /*
- * The best k of a line are kept in a heap whose top is the worst of them: most
- * elements only look at the top.  Elements are compared by integers in the same
- * order, whatever their type, and equal ones by their index.
+ * Top-k selection: a bounded heap keeps the best k of a line with the worst of
+ * them at the root, so that most elements cost one comparison. Elements are
+ * compared by order-preserving integer keys, whatever their type, and equal
+ * ones by index.
  */
 enum { BLOCK = 512, GRAIN = 8192 };
 
 typedef struct entry {
-    uint64_t key; /* the lower the better */
+    uint64_t key; /* lower is better */
     int64_t index;
 } entry;
 
@@ -31,9 +32,6 @@ typedef struct topk_run {
     void *values, *indices, *workspace;
 } topk_run;
 
-/* ------------------------------------------------------------------ order --
- */
-
 static bool is_better(const entry *a, const entry *b)
 {
     return a->key != b->key ? a->key < b->key : a->index < b->index;
@@ -46,7 +44,7 @@ static bool comes_before(const entry *a, const entry *b)
 
 typedef bool order(const entry *a, const entry *b);
 
-/* Lets the entry at sink below those that come behind it. */
+/* Sift-down of the entry at `at`. */
 static void sink(entry *heap, int64_t n, int64_t at, order *before)
 {
     entry moved = heap[at];
@@ -67,7 +65,7 @@ static void make_heap(entry *heap, int64_t n, order *before)
         sink(heap, n, at, before);
 }
 
-/* A heap whose top comes last, sorted. */
+/* Heapsort: the root comes last. */
 static void sort_heap(entry *heap, int64_t n, order *before)
 {
     for (int64_t last = n - 1; last > 0; last--) {
@@ -79,10 +77,8 @@ static void sort_heap(entry *heap, int64_t n, order *before)
     }
 }
 
-/* ------------------------------------------------------------------- keys --
- */
-
-/* Of doubles, those with a sign are turned around; adding 0 makes -0 a 0. */
+/* Order-preserving key of a double: negative ones are complemented; adding 0
+ * maps -0 to 0. */
 static uint64_t key_of_real(double x)
 {
     uint64_t bits, sign = UINT64_C(1) << 63;
@@ -109,9 +105,6 @@ static uint64_t key_of(const topk_kernel *kernel, const void *reg, int i)
     return kernel->topk.largest ? ~key : key;
 }
 
-/* ------------------------------------------------------------------ lines --
- */
-
 static void take(entry *heap, int64_t k, const entry *found)
 {
     if (found->index < k) {
@@ -124,7 +117,7 @@ static void take(entry *heap, int64_t k, const entry *found)
     }
 }
 
-/* The best of the line that begins at element first. */
+/* Selects the best k of the line that begins at element first. */
 static void select_best(const topk_run *run, int64_t first, entry *heap)
 {
     const topk_kernel *kernel = run->kernel;
@@ -181,9 +174,6 @@ static void do_lines(void *context, int64_t begin, int64_t end, int worker)
         }
     }
 }
-
-/* ----------------------------------------------------------------- kernel --
- */
 
 static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                          const mo_backend_operand *in,

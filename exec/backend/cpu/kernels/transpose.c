@@ -5,13 +5,13 @@
 #include "exec/backend/cpu/unit/multiversion.h"
 
 /*
- * A turned plane: rows of the input become columns.  It is done in squares, so
- * that each line of the cache that is read or written is used whole while it is
- * there.
+ * Blocked transposition of a plane: rows of the input become columns. Square
+ * blocks use each cache line that is read or written completely while it is
+ * cached.
  *
- * A square as large as a vector is long is turned in registers.  Each stage
- * puts the elements of two vectors alternately into one; as many stages as it
- * takes to halve a vector down to one element turn the square:
+ * A block with the side of a vector is transposed in registers. Each stage
+ * interleaves the elements of two vectors; log2(side) stages transpose the
+ * block:
  *
  *     a0 a1 a2 a3      a0 c0 a1 c1      a0 b0 c0 d0
  *     b0 b1 b2 b3      a2 c2 a3 c3      a1 b1 c1 d1
@@ -30,8 +30,8 @@ MO_CPU_INLINE void turn_one_by_one(const mo_cpu_copy_plane *p, const char *in,
                    in + i * (int64_t) width + j * p->in_column, width);
 }
 
-/* Pictures have three colours: a plane of few columns, or of few rows, is gone
- * through once along its length. */
+/* Images have three channels: a plane of few columns, or of few rows, is
+ * traversed once along its length. */
 MO_CPU_INLINE void turn_thin(const mo_cpu_copy_plane *p, const char *in,
                              char *out, size_t width)
 {

@@ -4,8 +4,8 @@
 
 #include "exec/backend/cpu/unit/cpu_unit.h"
 
-/* Plans let a view share the bytes of what it views.  Who has two places for
- * them gets a copy. */
+/* A plan lets a view alias its input; with two distinct buffers the kernel
+ * copies. */
 typedef struct view_kernel {
     mo_backend_kernel base;
     size_t bytes;
