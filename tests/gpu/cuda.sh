@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# moirai-exec and moirai-profile on GPUs.  They run on a stand-in for the driver
-# and the compiler, or on a real one where MOIRAI_TEST_GPU is set.
+# Tests of moirai-exec and moirai-profile on GPUs: on the stand-in for driver and
+# compiler, or on a real GPU where MOIRAI_TEST_GPU is set.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"
 
@@ -29,20 +29,21 @@ value()
     sed -n "s/^  \"$1\": \(.*[^,]\),*\$/\1/p" "$work/out"
 }
 
-# Runs the network, or what is placed, and compares with the framework.
+# Runs the network, or a placement of it, and compares with the framework's
+# outputs.
 gpu()
 {
     moirai-exec --no-measure -i "$in" --reference "$work/net" "$@"
 }
 
-# A smaller one, compared with the processors.
+# A smaller network, compared with the CPU.
 tiny()
 {
     moirai-exec --backend cuda --no-measure --random-weights 1 --check "$@" \
         "$top_srcdir/examples/tiny_ir.xml"
 }
 
-# ------------------------------------------------------------------- alone --
+# ---- one GPU
 
 exits "a graph on a GPU" 0 gpu --backend cuda --json "$net"
 is "says nothing" "$(cat "$work/err")" ""
@@ -62,7 +63,7 @@ done
 exits "another input" 4 moirai-exec --no-measure --backend cuda --seed 3 \
     --reference "$work/net" "$net"
 
-# ------------------------------------------------------------------ placed --
+# ---- placements
 
 cat >"$work/mixed.xml" <<'EOF'
 <cluster>
@@ -76,7 +77,7 @@ cat >"$work/mixed.xml" <<'EOF'
 </cluster>
 EOF
 
-# Ops by turns on the devices that are named.
+# Ops in turn on the named devices.
 by_turns()
 {
     moirai-place -q --time 1 -c "$work/mixed.xml" "$net" -o "$work/sol" \
@@ -99,7 +100,7 @@ each"
 ok "the trace is JSON" "$python" -m json.tool "$work/trace" "$work/json"
 ok "the plan has lanes" grep -q '"lane": ' "$work/plan"
 
-# A GPU each, driven together.
+# A GPU each, in one joint run.
 cat >"$work/gpus.xml" <<'EOF'
 <cluster>
   <device id="a" gpu="0" model="h200"/>
@@ -139,13 +140,13 @@ exits "all on processors" 0 gpu --backend cpu -c "$work/mixed.xml" \
     --graph "$net" "$work/turns"
 ok "that is said" grep -q 'devices a, b are run on CPU threads' "$work/err"
 
-# ---------------------------------------------------------------- profiles --
+# ---- profiles
 
 exits "a GPU is measured" 0 moirai-profile run --backend cuda --no-measure \
     --runs 1 "$top_srcdir/examples/tiny_ir.xml" -o "$work/profile.xml"
 ok "under its own name" sh -c "! grep -q 'device=\"cpu\"' '$work/profile.xml'"
 
-# ----------------------------------------------------------------- without --
+# ---- without libraries
 
 if [ -e "$top_builddir/tests/standin/standin_cudnn.so" ]; then
     MOIRAI_CUDNN=$work/nowhere.so

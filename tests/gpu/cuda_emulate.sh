@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# moirai-exec and moirai-profile --emulate: one GPU as the devices of a cluster.
-# On the stand-in for one, or on a real GPU where MOIRAI_TEST_GPU is set.
+# Tests of moirai-exec and moirai-profile --emulate: one GPU as the devices of
+# a cluster. On the stand-in, or on a real GPU where MOIRAI_TEST_GPU is set.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/support/random_placement.sh"
 
@@ -25,8 +25,8 @@ net=$work/net/model.xml
 seed=${MOIRAI_SEED:-1}
 echo "# MOIRAI_SEED=$seed"
 
-# cluster N LATENCY: so many devices in a row, so that some transfers go over
-# several links.
+# cluster N LATENCY: N devices in a row, so that some transfers use several
+# links.
 cluster()
 {
     echo '<cluster>'
@@ -78,7 +78,7 @@ chain()
 chain >"$work/chain.xml"
 chain=$work/chain.xml
 
-# The ops of a network, as any placement names them.
+# The ops of a network by the names used in placements.
 ops_of()
 {
     moirai-place -q --time 1 --method single -c "$work/two.xml" "$1" \
@@ -86,7 +86,7 @@ ops_of()
         moirai-check --json --graph "$1" -c "$work/two.xml" "$work/any.sol"
 }
 
-# ------------------------------------------------------------------ running --
+# ---- runs
 
 ops_of "$net" >"$work/net.json"
 placed_at_random "$work/net.json" 4 "$seed" >"$work/placed.json"
@@ -105,9 +105,9 @@ ok "and what they share" grep -q '"memory bandwidth", "L2 cache", "clocks"' \
     "$work/out"
 ok "they talk" test "$(value transfers)" -gt 0
 
-# --------------------------------------------------------------- held links --
+# ---- link emulation
 
-# Ops by turns on both: one transfer after the other.
+# Ops in turn on both devices: one transfer after the other.
 ops_of "$chain" | placed_at_random /dev/stdin 2 "$seed" |
     awk -F'"' '/:/ { print $2, "D" 1 + n++ % 2 }' >"$work/turns"
 by_turns()
@@ -116,7 +116,7 @@ by_turns()
         --graph "$chain" "$work/turns"
 }
 
-# Did every transfer of the chain take so many microseconds at least?
+# Whether every transfer of the chain took at least so many microseconds.
 is_held()
 {
     awk -v us="$(value measured_us)" -v n="$(value transfers)" -v each="$1" \
@@ -142,7 +142,7 @@ ok "device by device" grep -qE '^D2 .* on cuda,  16 SMs' "$work/out"
 exits "without parts" 0 by_turns --backend cuda --json
 ok "is no emulation" sh -c "! grep -q emulated '$work/out'"
 
-# ---------------------------------------------------------------- profiling --
+# ---- profiles
 
 profile()
 {
@@ -172,7 +172,7 @@ ok "is said, too" grep -q 'emulated="64,32 alone"' "$work/alone.xml"
 exits "times of parts predict" 0 by_turns --emulate 64,32 \
     -p "$work/profile.xml"
 
-# ------------------------------------------------------------------- errors --
+# ---- errors
 
 two()
 {

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gpu.sh [GROUP...] - all that must hold on a GPU, by groups, a line for each;
-# 0 if nothing failed, 1 if something did, 77 if there is no GPU.
+# gpu.sh [GROUP...] - runs all tests that need a GPU, by groups, a line for each;
+# exits with 0 if none failed, 1 if one did, 77 if there is no GPU.
 #
-# Logs, and the command of everything that ran, are kept in gpu-logs, or where
-# MOIRAI_GPU_LOGS says.  MOIRAI_GPU=standin runs few cases on the stand-in for a
-# GPU, to try these scripts where there is none.  Networks are looked for in
-# MOIRAI_DATA; operators that were kept by ops.sh in MOIRAI_OPS_SAVE.
+# Logs, and the command of every job, are kept in gpu-logs, or in
+# MOIRAI_GPU_LOGS.  MOIRAI_GPU=standin runs few cases on the stand-in for a GPU,
+# to test these scripts.  Networks are in MOIRAI_DATA; operators that ops.sh
+# saved in MOIRAI_OPS_SAVE.
 set -u
 : "${top_srcdir:=.}" "${top_builddir:=.}"
 gpu_logs=${MOIRAI_GPU_LOGS:-gpu-logs}
@@ -25,7 +25,7 @@ use_standin()
     export MOIRAI_CUDA MOIRAI_NVRTC MOIRAI_CUBLASLT MOIRAI_CUDNN
 }
 
-# The line of --version that tells of the libraries and the GPUs.
+# The line of --version with the libraries and GPUs.
 find_gpu()
 {
     moirai-exec --version | sed -n 's/^Runs with: //p'
@@ -42,7 +42,7 @@ script_of()
     esac
 }
 
-# run_group NAME: its last line is what is told of it; of one that failed, all.
+# run_group NAME: prints the group's last line; all of it after a failure.
 run_group()
 {
     begin=$(date +%s)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gpu_cluster.sh - what moirai-cluster finds of a GPU: numbers that fit what the
-# GPU reaches, and links that were measured near what the wires carry.
+# gpu_cluster.sh - moirai-cluster on a GPU: reported rates match measured ones,
+# and measured links are near the hardware's bandwidth.
 group=cluster
 . "${top_srcdir:=.}/tests/gpu/gpu_jobs.sh"
 
@@ -20,7 +20,7 @@ claim()
     fi
 }
 
-# value FILE ATTRIBUTE: of the first GPU there.
+# value FILE ATTRIBUTE: of the first GPU.
 value()
 {
     tr '\n' ' ' <"$1" |
@@ -34,7 +34,7 @@ reached()
         head -n 1
 }
 
-# between LOW PART WHOLE HIGH: is PART such a share of WHOLE?
+# between LOW PART WHOLE HIGH: whether PART is such a share of WHOLE.
 between()
 {
     echo "      $2 of $3"

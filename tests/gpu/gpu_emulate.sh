@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # gpu_emulate.sh - one GPU as an unequal cluster: parts have exactly their SMs,
-# networks placed at random on them put out what they should, links take what
-# the cluster says, and what was predicted stands beside what was measured.
-# MOIRAI_SEED says which placements, 1 unless given.
+# networks placed at random on them compute the right outputs, links take the
+# time of the cluster file, and predictions are printed beside measurements.
+# MOIRAI_SEED selects the placements, 1 unless given.
 group=emulate
 . "${top_srcdir:=.}/tests/gpu/gpu_jobs.sh"
 . "$top_srcdir/tests/support/random_placement.sh"
@@ -26,7 +26,7 @@ if [ -z "${MOIRAI_TEST_GPU:-}" ]; then
 elif [ -d "$data" ]; then
     networks=$networks' '$(echo "$data"/*)
 fi
-# What is timed must not be disturbed.
+# Timed jobs run alone.
 gpu_jobs=1
 
 # cluster NAME GBPS LATENCY SMS...: all linked, as fast as their parts are.
@@ -67,7 +67,7 @@ inputs()
     done
 }
 
-# The names of ops are those of any placement.
+# The names of ops, from any placement.
 find_ops()
 {
     moirai-place -q --time 1 --method single -c "$dir/four.xml" \
@@ -88,7 +88,8 @@ place_at_random()
     done
 }
 
-# A chain by turns on two parts, whose transfers take far longer than its ops.
+# A chain in turn on two parts, with transfers that take far longer than its
+# ops.
 hold_links()
 {
     tiny=$top_srcdir/examples/tiny_ir.xml
@@ -111,8 +112,8 @@ links_over()
         'BEGIN { if (n) printf "%.2f", 100 * (us / (n * 5000) - 1) }'
 }
 
-# Profiled in its parts, placed, run.  On the stand-in, whose parts do all their
-# work one after the other, a part is measured alone.
+# Profiled in its parts, placed, run. On the stand-in, with parts that run one
+# after the other, a part is measured alone.
 predict()
 {
     # shellcheck disable=SC2016 # for another shell

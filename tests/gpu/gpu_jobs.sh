@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# gpu_jobs.sh - sourced by the groups of gpu.sh; they do their work with these
-# words.
+# gpu_jobs.sh - sourced by the groups of gpu.sh: a job queue.
 #
-#     job NAME COMMAND...    to be done; NAME.job in the group's folder does it
-#     run_jobs [SECONDS]     all of them, many at a time, each for so long
-#     conclude "3 networks"  the last line of a group, and its status
+#     job NAME COMMAND...    adds a job; NAME.job in the group's folder runs it
+#     run_jobs [SECONDS]     runs all of them in parallel, each for so long
+#     conclude "3 networks"  prints the last line of a group and sets its status
 #
-# What a job prints is in NAME.log, its status in NAME.status; 0 is good, 77
+# The output of a job is in NAME.log, its status in NAME.status; 0 is good, 77
 # skipped.  $dir is the group's folder, new and empty.
 # shellcheck shell=sh
 
@@ -27,7 +26,7 @@ skip_group()
     exit 77
 }
 
-# A word as the shell reads it again.
+# Quotes a word for the shell.
 quoted()
 {
     printf "'"
@@ -54,7 +53,7 @@ run_jobs()
         echo $? >"${1%.job}.status"' job '{}' "${1:-120}"
 }
 
-# Those whose status is neither good nor skipped.
+# Jobs with a status that is neither good nor skipped.
 failed_jobs()
 {
     find "$dir" -name '*.status' | sort | while read -r file; do
@@ -66,7 +65,7 @@ failed_jobs()
     done
 }
 
-# The claims of Check that do not hold, or else the end of what it said.
+# The failed claims of Check, or else the end of the output.
 tell_failure()
 {
     grep -E '^[^ ]+[.]c:[0-9]+:[EF]:' "$1" || tail -n 8 "$1"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gpu_models.sh - every network that comes with a framework's outputs puts out
-# the same on a GPU: in all precisions, fused or not, however many lanes it has,
-# recorded or call by call, and placed at random on devices that share the GPU
-# and on processors.  MOIRAI_SEED says which placements, 1 unless given.
+# gpu_models.sh - every network with recorded outputs of a framework computes the
+# same on a GPU: in all precisions, fused or not, with any number of streams, as
+# a graph or call by call, and placed at random on devices that share the GPU
+# and on CPUs.  MOIRAI_SEED selects the placements, 1 unless given.
 group=models
 . "${top_srcdir:=.}/tests/gpu/gpu_jobs.sh"
 . "$top_srcdir/tests/support/random_placement.sh"

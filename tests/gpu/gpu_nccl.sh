@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gpu_nccl.sh - two to four ranks that share a GPU and talk by NCCL: networks
-# placed at random put out what they should, killed and stopped ranks are named
-# by all others, a wrong token is refused.  MOIRAI_SEED says which placements, 1
-# unless given.
+# gpu_nccl.sh - two to four ranks that share a GPU and communicate by NCCL:
+# networks placed at random compute the right outputs, killed and stopped ranks
+# are named by all others, a wrong token is rejected.  MOIRAI_SEED selects the
+# placements, 1 unless given.
 group=nccl
 . "${top_srcdir:=.}/tests/gpu/gpu_jobs.sh"
 . "$top_srcdir/tests/support/random_placement.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gpu_start.sh - how long it takes from the command to the first result of BERT
-# base with 128 tokens: the first time ever, and with what was kept then.
+# gpu_start.sh - time from the command to the first result of BERT base with 128
+# tokens: with empty caches, and with those of the first run.
 group=start
 . "${top_srcdir:=.}/tests/gpu/gpu_jobs.sh"
 

@@ -17,7 +17,7 @@ enum { MOST = 4096 };
 static int64_t column_major_offset(const mo_cuda_gemm_matrix *m, int64_t batch,
                                    int64_t row, int64_t column)
 {
-    int64_t r = m->turned ? column : row, c = m->turned ? row : column;
+    int64_t r = m->transposed ? column : row, c = m->transposed ? row : column;
 
     ck_assert_int_lt(r, m->rows);
     ck_assert_int_lt(c, m->columns);
@@ -26,7 +26,7 @@ static int64_t column_major_offset(const mo_cuda_gemm_matrix *m, int64_t batch,
 
 static void run_blas(const mo_cuda_gemm *g, const int *const *in, int *out)
 {
-    int64_t k = g->left.turned ? g->left.rows : g->left.columns;
+    int64_t k = g->left.transposed ? g->left.rows : g->left.columns;
 
     for (int64_t b = 0; b < g->batch; b++)
         for (int64_t r = 0; r < g->result.rows; r++)

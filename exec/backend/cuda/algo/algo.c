@@ -44,7 +44,7 @@ typedef struct epilogue_matcher {
     mo_cuda_epilogue *e;
 } epilogue_matcher;
 
-/* Whether both address the same elements. */
+/* Returns whether both address the same elements. */
 static bool same_access(const mo_tensor_desc *out, const mo_point_access *a,
                         const mo_point_access *b)
 {

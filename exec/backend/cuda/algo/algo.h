@@ -36,8 +36,8 @@ typedef struct mo_cuda_algo_problem {
     const char *only;
 } mo_cuda_algo_problem;
 
-/* Whether an algorithm with a name that begins with this word, or this very
- * one, is to be found. */
+/* Returns whether an algorithm with a name that begins with this word, or this
+ * very one, is to be found. */
 bool mo_cuda_algo_kind_wanted(const mo_cuda_algo_problem *problem,
                               const char *word);
 bool mo_cuda_algo_wanted(const mo_cuda_algo_problem *problem, const char *name);

@@ -244,8 +244,8 @@ static int epilogue_width(const mo_cuda_attention_problem *problem)
     return read_width(c->v_width, 0, c->out_row, c, c->out_batch, width);
 }
 
-/* Whether all operands of scores are constants, so that none is written by
- * another kernel. */
+/* Returns whether all operands of scores are constants, so that none is written
+ * by another kernel. */
 static bool has_constant_scores(const mo_cuda_attention_problem *problem)
 {
     int own = 3;

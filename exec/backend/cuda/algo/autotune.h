@@ -49,7 +49,7 @@ bool mo_cuda_tuning_cache_find(const mo_cuda_tuning_cache *cache, uint64_t key,
 const char *mo_cuda_tuning_cache_best_name(const mo_cuda_tuning_cache *cache,
                                            uint64_t key);
 
-/* Whether an entry has a name that begins with prefix. */
+/* Returns whether an entry has a name that begins with prefix. */
 bool mo_cuda_tuning_cache_has_prefix(const mo_cuda_tuning_cache *cache,
                                      const char *prefix);
 

@@ -99,7 +99,7 @@ static void emit_conv_operands(mo_cuda_source *code, const mo_call_conv *c,
     mo_cuda_source_append(code, conv_source);
 }
 
-/* Whether packed weights exist and their order fits. */
+/* Returns whether packed weights exist and their order fits. */
 static bool has_packed_weights(const mo_cuda_algo_problem *problem)
 {
     return problem->weights && !problem->call->u.conv.transposed;

@@ -12,9 +12,10 @@ struct mo_cuda_epilogue_kernel {
     mo_backend_kernel *kernel;
 };
 
-/* Whether in[i], if present, has the result's type and that many elements. */
-static bool is_like_out(const mo_cuda_algo_problem *problem, int i,
-                        int64_t elements)
+/* Returns whether in[i], if present, has the result's type and that many
+ * elements. */
+static bool matches_result(const mo_cuda_algo_problem *problem, int i,
+                           int64_t elements)
 {
     return i < 0 || (problem->in[i].desc.elem == problem->out[0].elem &&
                      mo_tensor_desc_elements(&problem->in[i].desc) == elements);
@@ -27,12 +28,13 @@ bool mo_cuda_epilogue_is_fusable(const mo_cuda_algo_problem *problem,
     if (epilogue->residual_last && epilogue->residual >= 0 &&
         epilogue->act != MO_CUDA_ACT_NONE)
         return false;
-    return is_like_out(problem, epilogue->bias, columns) &&
-           is_like_out(problem, epilogue->residual,
-                       mo_tensor_desc_elements(&problem->out[0]));
+    return matches_result(problem, epilogue->bias, columns) &&
+           matches_result(problem, epilogue->residual,
+                          mo_tensor_desc_elements(&problem->out[0]));
 }
 
-static void make_call(mo_cuda_epilogue_kernel *tail, const mo_call *ended)
+static void make_pointwise_call(mo_cuda_epilogue_kernel *tail,
+                                const mo_call *ended)
 {
     tail->first_extra = ended->first_extra;
     tail->call.kind = MO_CALL_POINT;
@@ -57,7 +59,7 @@ mo_status mo_cuda_epilogue_kernel_new(mo_backend_unit *unit,
 
     if (!new)
         return mo_fail_memory(err);
-    make_call(new, problem->call);
+    make_pointwise_call(new, problem->call);
     in[0] = (mo_backend_operand){ .desc = problem->out[0] };
     for (int i = 1; i < new->call.n_in; i++)
         in[i] = problem->in[new->first_extra + i - 1];

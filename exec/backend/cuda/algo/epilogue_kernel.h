@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "exec/backend/cuda/algo/algo.h"
 
-/* Whether a library that supports the activation can apply all of the
+/* Returns whether a library that supports the activation can apply all of the
  * epilogue: it adds a bias of columns elements and a residual, both of the
  * result's type, before the activation. */
 bool mo_cuda_epilogue_is_fusable(const mo_cuda_algo_problem *problem,

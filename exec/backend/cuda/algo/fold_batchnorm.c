@@ -6,7 +6,7 @@
 
 /* State of the analysis: register `last` is an affine function of the product,
  * per channel. */
-typedef struct folding {
+typedef struct fold_state {
     const mo_call *call;
     const mo_backend_operand *in;
     const mo_tensor_desc *out;
@@ -16,11 +16,11 @@ typedef struct folding {
     int n_steps; /* steps folded so far */
     bool scales; /* a scale was folded, not only a bias */
     double *scale, *bias;
-} folding;
+} fold_state;
 
 /* ---- channels */
 
-static int channel_of(const mo_call *call, const mo_tensor_desc *out)
+static int channel_dimension(const mo_call *call, const mo_tensor_desc *out)
 {
     return call->kind == MO_CALL_CONV ? 1 : out->shape.rank - 1;
 }
@@ -45,8 +45,8 @@ static bool has_channels(const mo_call *call, const mo_tensor_desc *out)
     return call->kind == MO_CALL_MATMUL && has_columns(&call->u.matmul, out);
 }
 
-/* Whether the operand of the epilogue is a constant per channel. */
-static bool is_by_channel(const folding *f, int reg)
+/* Returns whether the operand of the epilogue is a constant per channel. */
+static bool is_by_channel(const fold_state *f, int reg)
 {
     const mo_point_operand *operand = &f->call->after->operands[reg];
     const mo_backend_operand *in;
@@ -64,7 +64,7 @@ static bool is_by_channel(const folding *f, int reg)
     return true;
 }
 
-static double number_at(const folding *f, int reg, int64_t c)
+static double constant_at(const fold_state *f, int reg, int64_t c)
 {
     const mo_backend_operand *in = &f->in[f->call->first_extra + reg - 1];
     const mo_point_operand *operand = &f->call->after->operands[reg];
@@ -93,10 +93,11 @@ static bool is_used_later(const mo_point_program *after, int reg, int from)
     return after->result == reg;
 }
 
-static void apply(folding *f, const mo_point_step *step, int other, bool first)
+static void apply_step(fold_state *f, const mo_point_step *step, int other,
+                       bool first)
 {
     for (int64_t c = 0; c < f->channels; c++) {
-        double x = other > 0 ? number_at(f, other, c) : 0;
+        double x = other > 0 ? constant_at(f, other, c) : 0;
         double *scale = &f->scale[c], *bias = &f->bias[c];
 
         switch (step->op) {
@@ -126,7 +127,7 @@ static void apply(folding *f, const mo_point_step *step, int other, bool first)
 }
 
 /* Folds step s, if it combines the last register with constants. */
-static bool take(folding *f, int s)
+static bool fold_step(fold_state *f, int s)
 {
     const mo_point_step *step = &f->call->after->steps[s];
     bool first = step->a == f->last;
@@ -154,7 +155,7 @@ static bool take(folding *f, int s)
     }
     if (is_used_later(f->call->after, f->last, s + 1))
         return false;
-    apply(f, step, other, first);
+    apply_step(f, step, other, first);
     f->scales |= step->op != MO_POINT_ADD && step->op != MO_POINT_ROUND_TO;
     f->last = f->call->after->n_operands + s;
     return true;
@@ -162,7 +163,7 @@ static bool take(folding *f, int s)
 
 /* ---- result */
 
-static float *as_floats(const double *numbers, int64_t n)
+static float *convert_to_floats(const double *numbers, int64_t n)
 {
     float *floats = malloc(((size_t) n + 1) * sizeof *floats);
 
@@ -173,7 +174,8 @@ static float *as_floats(const double *numbers, int64_t n)
 
 /* Operands of the remaining program: the product, the bias, and those still
  * read; where[] maps old registers to new ones. */
-static void keep_operands(const folding *f, mo_cuda_folded_call *to, int *where)
+static void collect_operands(const fold_state *f, mo_cuda_folded_call *to,
+                             int *where)
 {
     const mo_point_program *after = f->call->after;
     mo_point_program *rest = &to->after;
@@ -193,7 +195,7 @@ static void keep_operands(const folding *f, mo_cuda_folded_call *to, int *where)
     }
 }
 
-static void keep_steps(const folding *f, mo_cuda_folded_call *to, int *where)
+static void copy_steps(const fold_state *f, mo_cuda_folded_call *to, int *where)
 {
     const mo_point_program *after = f->call->after;
 
@@ -211,12 +213,12 @@ static void keep_steps(const folding *f, mo_cuda_folded_call *to, int *where)
     to->after.out = after->out;
 }
 
-static void make_call(const folding *f, mo_cuda_folded_call *to)
+static void make_folded_call(const fold_state *f, mo_cuda_folded_call *to)
 {
     int where[MO_POINT_MAX_OPERANDS + MO_POINT_MAX_STEPS] = { 0 };
 
-    keep_operands(f, to, where);
-    keep_steps(f, to, where);
+    collect_operands(f, to, where);
+    copy_steps(f, to, where);
     to->call = *f->call;
     to->call.n_in = to->after.n_operands + 1;
     to->call.in = to->in;
@@ -231,25 +233,25 @@ static void make_call(const folding *f, mo_cuda_folded_call *to)
     to->out[0] = to->call.n_in;
 }
 
-static mo_status fold(folding *f, mo_cuda_folded_call *folded, bool *folds,
-                      mo_error *err)
+static mo_status fold_steps(fold_state *f, mo_cuda_folded_call *folded,
+                            bool *folds, mo_error *err)
 {
     for (int64_t c = 0; c < f->channels; c++)
         f->scale[c] = 1;
-    while (f->n_steps < f->call->after->n_steps && take(f, f->n_steps))
+    while (f->n_steps < f->call->after->n_steps && fold_step(f, f->n_steps))
         f->n_steps++;
     /* The folded program has one more operand and one more step. */
     *folds = f->scales && f->call->after->n_operands < MO_POINT_MAX_OPERANDS;
     if (!*folds)
         return MO_OK;
     folded->channels = f->channels;
-    folded->scale = as_floats(f->scale, f->channels);
-    folded->bias = as_floats(f->bias, f->channels);
+    folded->scale = convert_to_floats(f->scale, f->channels);
+    folded->bias = convert_to_floats(f->bias, f->channels);
     if (!folded->scale || !folded->bias) {
         mo_cuda_folded_call_clear(folded);
         return mo_fail_memory(err);
     }
-    make_call(f, folded);
+    make_folded_call(f, folded);
     return MO_OK;
 }
 
@@ -259,7 +261,7 @@ mo_status mo_cuda_fold_batchnorm(const mo_call *call,
                                  mo_cuda_folded_call *folded, bool *folds,
                                  mo_error *err)
 {
-    folding f = { .call = call, .in = in, .out = out };
+    fold_state f = { .call = call, .in = in, .out = out };
     mo_status status;
 
     memset(folded, 0, sizeof *folded);
@@ -269,12 +271,12 @@ mo_status mo_cuda_fold_batchnorm(const mo_call *call,
         (out->elem != MO_ELEM_F32 && out->elem != MO_ELEM_F16 &&
          out->elem != MO_ELEM_BF16))
         return MO_OK;
-    f.channel = channel_of(call, out);
+    f.channel = channel_dimension(call, out);
     f.channels = out->shape.dims[f.channel];
     f.scale = calloc((size_t) f.channels + 1, sizeof *f.scale);
     f.bias = calloc((size_t) f.channels + 1, sizeof *f.bias);
-    status =
-        f.scale && f.bias ? fold(&f, folded, folds, err) : mo_fail_memory(err);
+    status = f.scale && f.bias ? fold_steps(&f, folded, folds, err)
+                               : mo_fail_memory(err);
     free(f.scale);
     free(f.bias);
     return status;
@@ -290,23 +292,23 @@ void mo_cuda_folded_call_clear(mo_cuda_folded_call *folded)
 /* ---- weights */
 
 /* Element i of a channel is at channel * across + i * along. */
-typedef struct laid {
+typedef struct channel_layout {
     int64_t count, across, along;
-} laid;
+} channel_layout;
 
-static laid lay_of(const mo_cuda_folded_call *folded,
-                   const mo_tensor_desc *weights)
+static channel_layout weight_layout(const mo_cuda_folded_call *folded,
+                                    const mo_tensor_desc *weights)
 {
     const mo_call_matmul *m = &folded->call.u.matmul;
     int64_t count = mo_tensor_desc_elements(weights) / folded->channels;
 
     if (folded->call.kind == MO_CALL_CONV)
-        return (laid){ count, count, 1 };
-    return (laid){ m->k, m->b.column, m->b.row };
+        return (channel_layout){ count, count, 1 };
+    return (channel_layout){ m->k, m->b.column, m->b.row };
 }
 
-static void scale_floats(const mo_cuda_folded_call *folded, const laid *lies,
-                         float *x)
+static void scale_floats(const mo_cuda_folded_call *folded,
+                         const channel_layout *lies, float *x)
 {
     for (int64_t i = 0; i < lies->count; i++)
         for (int64_t c = 0; c < folded->channels && lies->along != 1; c++)
@@ -316,8 +318,8 @@ static void scale_floats(const mo_cuda_folded_call *folded, const laid *lies,
             x[c * lies->across + i] *= folded->scale[c];
 }
 
-static void scale_any(const mo_cuda_folded_call *folded, const laid *lies,
-                      mo_tensor_dense *x)
+static void scale_elements(const mo_cuda_folded_call *folded,
+                           const channel_layout *lies, mo_tensor_dense *x)
 {
     for (int64_t c = 0; c < folded->channels; c++)
         for (int64_t i = 0; i < lies->count; i++) {
@@ -333,7 +335,7 @@ mo_status mo_cuda_fold_batchnorm_weights(const mo_cuda_folded_call *folded,
                                          void **scaled, mo_error *err)
 {
     size_t bytes = (size_t) mo_tensor_desc_bytes(&weights->desc);
-    laid lies = lay_of(folded, &weights->desc);
+    channel_layout lies = weight_layout(folded, &weights->desc);
     mo_tensor_dense dense = { .desc = weights->desc,
                               .data = malloc(bytes + 1) };
 
@@ -343,7 +345,7 @@ mo_status mo_cuda_fold_batchnorm_weights(const mo_cuda_folded_call *folded,
     if (weights->desc.elem == MO_ELEM_F32)
         scale_floats(folded, &lies, dense.data);
     else
-        scale_any(folded, &lies, &dense);
+        scale_elements(folded, &lies, &dense);
     *scaled = dense.data;
     return MO_OK;
 }

@@ -12,7 +12,7 @@
 #include "exec/backend/cuda/algo/fold_batchnorm.h"
 #include "exec/backend/cuda/algo/pack_weights.h"
 
-typedef struct product {
+typedef struct matmul_conv_kernel {
     mo_backend_kernel base;
     mo_cuda_algo_problem problem;
     mo_backend_operand *in; /* of the problem's call */
@@ -25,7 +25,7 @@ typedef struct product {
     mo_cuda_folded_call folded;
     void *scaled;              /* folded weights in host memory, until settle */
     CUdeviceptr weights, bias; /* weights only where the algorithm reads them */
-} product;
+} matmul_conv_kernel;
 
 /* ---- key of the tuning cache */
 
@@ -36,8 +36,8 @@ static void digest_access(mo_digest *digest, const mo_point_access *access,
     mo_digest_ints(digest, access->stride, (size_t) rank);
 }
 
-static void digest_after(mo_digest *digest, const mo_point_program *after,
-                         int rank)
+static void digest_epilogue(mo_digest *digest, const mo_point_program *after,
+                            int rank)
 {
     for (int i = 0; i < after->n_operands; i++) {
         mo_digest_int(digest, after->operands[i].elem);
@@ -54,8 +54,8 @@ static void digest_after(mo_digest *digest, const mo_point_program *after,
     digest_access(digest, &after->out, rank);
 }
 
-static void digest_side(mo_digest *digest, const mo_call_matmul_operand *side,
-                        int n)
+static void digest_operand(mo_digest *digest,
+                           const mo_call_matmul_operand *side, int n)
 {
     mo_digest_int(digest, side->row);
     mo_digest_int(digest, side->column);
@@ -68,9 +68,9 @@ static void digest_matmul(mo_digest *digest, const mo_call_matmul *m)
 
     mo_digest_ints(digest, sizes, 3);
     mo_digest_ints(digest, m->extent, (size_t) m->n_batch);
-    digest_side(digest, &m->a, m->n_batch);
-    digest_side(digest, &m->b, m->n_batch);
-    digest_side(digest, &m->c, m->n_batch);
+    digest_operand(digest, &m->a, m->n_batch);
+    digest_operand(digest, &m->b, m->n_batch);
+    digest_operand(digest, &m->c, m->n_batch);
 }
 
 static void digest_conv(mo_digest *digest, const mo_call_conv *c)
@@ -87,7 +87,7 @@ static void digest_conv(mo_digest *digest, const mo_call_conv *c)
         mo_digest_ints(digest, along[i], (size_t) s->spatial);
 }
 
-static mo_status make_key(const mo_backend_unit *unit, product *p,
+static mo_status make_key(const mo_backend_unit *unit, matmul_conv_kernel *p,
                           mo_error *err)
 {
     const mo_call *call = p->problem.call;
@@ -104,7 +104,7 @@ static mo_status make_key(const mo_backend_unit *unit, product *p,
     else
         digest_conv(digest, &call->u.conv);
     if (call->after)
-        digest_after(digest, call->after, p->out.shape.rank);
+        digest_epilogue(digest, call->after, p->out.shape.rank);
     p->key = mo_digest_value(digest);
     mo_digest_free(digest);
     return MO_OK;
@@ -114,7 +114,7 @@ static mo_status make_key(const mo_backend_unit *unit, product *p,
 
 static void drop_product(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
-    product *p = (product *) kernel;
+    matmul_conv_kernel *p = (matmul_conv_kernel *) kernel;
 
     for (int i = 0; i < p->algos.n; i++)
         p->algos.algos[i]->kind->drop(unit, p->algos.algos[i]);
@@ -131,7 +131,8 @@ static void drop_product(mo_backend_unit *unit, mo_backend_kernel *kernel)
 /* Direct kernels have their sizes built in, so that each must be compiled:
  * they are found only where our other kernels, which work wherever they are
  * offered, do not support the call. */
-static mo_status collect_ways(mo_backend_unit *unit, product *p, mo_error *err)
+static mo_status collect_algos(mo_backend_unit *unit, matmul_conv_kernel *p,
+                               mo_error *err)
 {
     mo_status status = mo_cuda_pack_weights(unit, &p->problem, err);
     bool is_plain;
@@ -150,25 +151,26 @@ static mo_status collect_ways(mo_backend_unit *unit, product *p, mo_error *err)
 
 /* Only the fastest algorithm of the tuning cache is prepared, unless it does
  * not exist any more (another version of a library). */
-static mo_status find_ways(mo_backend_unit *unit, product *p, mo_error *err)
+static mo_status find_algos(mo_backend_unit *unit, matmul_conv_kernel *p,
+                            mo_error *err)
 {
     mo_status status;
 
     if (unit->options.measure)
         p->problem.only =
             mo_cuda_tuning_cache_best_name(unit->tuning_cache, p->key);
-    status = collect_ways(unit, p, err);
+    status = collect_algos(unit, p, err);
     if (status == MO_OK && p->problem.only && p->algos.n == 0) {
         mo_cuda_packed_weights_free(unit, &p->problem);
         p->problem.only = NULL;
-        status = collect_ways(unit, p, err);
+        status = collect_algos(unit, p, err);
     }
     p->problem.only = NULL;
     return status;
 }
 
 /* Bits of the operands of the original call that the folded one lacks. */
-static uint64_t folded_away(const product *p, int n_in)
+static uint64_t dropped_operands(const matmul_conv_kernel *p, int n_in)
 {
     uint64_t away = n_in < 64 ? ((uint64_t) 1 << n_in) - 1 : UINT64_MAX;
 
@@ -179,7 +181,7 @@ static uint64_t folded_away(const product *p, int n_in)
 }
 
 /* The operands of the folded call: those of the call, other weights, a bias. */
-static mo_status fold_operands(mo_backend_unit *unit, product *p,
+static mo_status fold_operands(mo_backend_unit *unit, matmul_conv_kernel *p,
                                const mo_backend_operand *in, mo_error *err)
 {
     const mo_cuda_folded_call *f = &p->folded;
@@ -202,9 +204,9 @@ static mo_status fold_operands(mo_backend_unit *unit, product *p,
     return status;
 }
 
-static mo_status make_task(mo_backend_unit *unit, product *p,
-                           const mo_call *call, const mo_backend_operand *in,
-                           mo_error *err)
+static mo_status make_problem(mo_backend_unit *unit, matmul_conv_kernel *p,
+                              const mo_call *call, const mo_backend_operand *in,
+                              mo_error *err)
 {
     mo_status status =
         mo_cuda_fold_batchnorm(call, in, &p->out, &p->folded, &p->folds, err);
@@ -230,22 +232,22 @@ static mo_status prepare_product(mo_backend_unit *unit, const mo_call *call,
                                  const mo_tensor_desc *out,
                                  mo_backend_kernel **kernel, mo_error *err)
 {
-    product *p = calloc(1, sizeof *p);
+    matmul_conv_kernel *p = calloc(1, sizeof *p);
     mo_status status;
 
     if (!p)
         return mo_fail_memory(err);
     p->out = out[0];
-    status = make_task(unit, p, call, in, err);
+    status = make_problem(unit, p, call, in, err);
     if (status == MO_OK)
         status = make_key(unit, p, err);
     if (status == MO_OK)
-        status = find_ways(unit, p, err);
+        status = find_algos(unit, p, err);
     if (status != MO_OK) {
         drop_product(unit, &p->base);
         return status;
     }
-    p->base.consumed = p->folds ? folded_away(p, call->n_in) : 0;
+    p->base.consumed = p->folds ? dropped_operands(p, call->n_in) : 0;
     *kernel = &p->base;
     return MO_OK;
 }
@@ -253,22 +255,22 @@ static mo_status prepare_product(mo_backend_unit *unit, const mo_call *call,
 /* ---- settle */
 
 /* Buffers for timing: all operands in one allocation, made on first use. */
-typedef struct trial {
+typedef struct tuning_buffers {
     mo_backend_unit *unit;
-    const product *product;
+    const matmul_conv_kernel *matmul_conv_kernel;
     CUdeviceptr memory;
     const void **in;
     void *out[1], *workspace;
-} trial;
+} tuning_buffers;
 
 enum { APART = 256 };
 
-static size_t room_of(int64_t bytes)
+static size_t aligned_bytes(int64_t bytes)
 {
     return ((size_t) bytes + APART - 1) / APART * APART + APART;
 }
 
-static size_t most_workspace(const mo_cuda_algo_list *algos)
+static size_t max_workspace(const mo_cuda_algo_list *algos)
 {
     size_t most = 0;
 
@@ -278,19 +280,19 @@ static size_t most_workspace(const mo_cuda_algo_list *algos)
     return most;
 }
 
-static mo_status make_trial(trial *t, mo_error *err)
+static mo_status allocate_tuning_buffers(tuning_buffers *t, mo_error *err)
 {
     /* A value near 0.01 or 1 in every real type. */
     enum { PATTERN = 0x3c };
-    const product *p = t->product;
+    const matmul_conv_kernel *p = t->matmul_conv_kernel;
     const mo_cuda_api *api = t->unit->api;
     int n_in = p->problem.call->n_in;
-    size_t bytes = room_of(mo_tensor_desc_bytes(&p->out)), at = bytes;
+    size_t bytes = aligned_bytes(mo_tensor_desc_bytes(&p->out)), at = bytes;
     mo_status status;
 
     for (int i = 0; i < n_in; i++)
-        bytes += room_of(mo_tensor_desc_bytes(&p->in[i].desc));
-    bytes += most_workspace(&p->algos);
+        bytes += aligned_bytes(mo_tensor_desc_bytes(&p->in[i].desc));
+    bytes += max_workspace(&p->algos);
     t->in = calloc((size_t) n_in, sizeof *t->in);
     if (!t->in)
         return mo_fail_memory(err);
@@ -300,7 +302,7 @@ static mo_status make_trial(trial *t, mo_error *err)
     t->out[0] = (void *) (uintptr_t) t->memory;
     for (int i = 0; i < n_in; i++) {
         t->in[i] = (const void *) (uintptr_t) (t->memory + at);
-        at += room_of(mo_tensor_desc_bytes(&p->in[i].desc));
+        at += aligned_bytes(mo_tensor_desc_bytes(&p->in[i].desc));
     }
     t->workspace = (void *) (uintptr_t) (t->memory + at);
     return mo_cuda_check(
@@ -308,11 +310,12 @@ static mo_status make_trial(trial *t, mo_error *err)
         api->cuMemsetD8Async(t->memory, PATTERN, bytes, t->unit->stream), err);
 }
 
-static mo_status try_way(void *context, int i, CUstream stream, mo_error *err)
+static mo_status run_candidate(void *context, int i, CUstream stream,
+                               mo_error *err)
 {
-    trial *t = context;
-    const mo_cuda_algo *algo = t->product->algos.algos[i];
-    mo_status status = t->memory ? MO_OK : make_trial(t, err);
+    tuning_buffers *t = context;
+    const mo_cuda_algo *algo = t->matmul_conv_kernel->algos.algos[i];
+    mo_status status = t->memory ? MO_OK : allocate_tuning_buffers(t, err);
 
     if (status != MO_OK)
         return status;
@@ -321,7 +324,7 @@ static mo_status try_way(void *context, int i, CUstream stream, mo_error *err)
 }
 
 /* Drops all algorithms but the best. */
-static void keep_way(mo_backend_unit *unit, product *p, int best)
+static void keep_algo(mo_backend_unit *unit, matmul_conv_kernel *p, int best)
 {
     mo_cuda_algo *kept = p->algos.algos[best];
 
@@ -336,7 +339,7 @@ static void keep_way(mo_backend_unit *unit, product *p, int best)
 }
 
 /* Folded weights exist unpacked in host memory only. */
-static mo_status settle_weights(mo_backend_unit *unit, product *p,
+static mo_status settle_weights(mo_backend_unit *unit, matmul_conv_kernel *p,
                                 mo_error *err)
 {
     size_t bytes = (size_t) mo_tensor_desc_bytes(&p->in[1].desc);
@@ -356,8 +359,8 @@ static mo_status settle_weights(mo_backend_unit *unit, product *p,
 static mo_status settle_product(mo_backend_unit *unit,
                                 mo_backend_kernel *kernel, mo_error *err)
 {
-    product *p = (product *) kernel;
-    trial t = { .unit = unit, .product = p };
+    matmul_conv_kernel *p = (matmul_conv_kernel *) kernel;
+    tuning_buffers t = { .unit = unit, .matmul_conv_kernel = p };
     const char **names = calloc((size_t) p->algos.n + 1, sizeof *names);
     mo_status status;
     int64_t ns;
@@ -367,15 +370,15 @@ static mo_status settle_product(mo_backend_unit *unit,
         return mo_fail_memory(err);
     for (int i = 0; i < p->algos.n; i++)
         names[i] = p->algos.algos[i]->name;
-    status = mo_cuda_autotune(unit, p->key, names, p->algos.n, try_way, &t,
-                              &best, &ns, err);
+    status = mo_cuda_autotune(unit, p->key, names, p->algos.n, run_candidate,
+                              &t, &best, &ns, err);
     if (t.memory)
         mo_cuda_free(unit, t.memory);
     free(t.in);
     free(names);
     if (status != MO_OK)
         return status;
-    keep_way(unit, p, best);
+    keep_algo(unit, p, best);
     return settle_weights(unit, p, err);
 }
 
@@ -385,7 +388,7 @@ static mo_status enqueue_product(mo_backend_unit *unit,
                                  void *workspace, CUstream stream,
                                  mo_error *err)
 {
-    const product *p = (const product *) kernel;
+    const matmul_conv_kernel *p = (const matmul_conv_kernel *) kernel;
     const mo_cuda_algo *algo = p->algos.algos[0];
     const void *given[MO_POINT_MAX_OPERANDS + 2];
 

@@ -11,7 +11,7 @@
 /* A matrix of rows x count x inner elements, read with these strides and
  * written row by row, count inside of inner: [out][in][spatial] becomes
  * [out][spatial][in]. */
-typedef struct packing {
+typedef struct pack_job {
     const void *from;
     unsigned char *to; /* destination of row first and those after it */
     int64_t first, end;
@@ -19,14 +19,14 @@ typedef struct packing {
     int64_t rows, count, inner, row, step, inner_step;
     int64_t pitch; /* elements of a written row, padded with zeros */
     bool round;    /* to TF32 */
-} packing;
+} pack_job;
 
 enum { ROWS_AT_ONCE = 32 };
 
 /* Rows are interleaved, so that a transposed matrix is read along its own
  * rows; a matrix in the right layout is copied. */
 #define PACK(name, type)                                                       \
-    static void name(const packing *p, int64_t first, int64_t end)             \
+    static void name(const pack_job *p, int64_t first, int64_t end)            \
     {                                                                          \
         const type *from = p->from;                                            \
         type *to = (type *) (void *) p->to;                                    \
@@ -43,35 +43,35 @@ enum { ROWS_AT_ONCE = 32 };
 PACK(pack_words, uint32_t)
 PACK(pack_halves, uint16_t)
 
-static unsigned char *row_of(const packing *p, int64_t r)
+static unsigned char *row_address(const pack_job *p, int64_t r)
 {
     return p->to + (size_t) ((r - p->first) * p->pitch) * mo_elem_size(p->elem);
 }
 
-static void copy_rows(const packing *p, int64_t first, int64_t end)
+static void copy_rows(const pack_job *p, int64_t first, int64_t end)
 {
     size_t size = mo_elem_size(p->elem);
     const unsigned char *from = p->from;
 
     for (int64_t r = first; r < end; r++)
-        memcpy(row_of(p, r), from + (size_t) (r * p->row) * size,
+        memcpy(row_address(p, r), from + (size_t) (r * p->row) * size,
                (size_t) p->count * size);
 }
 
-static void end_rows(const packing *p, int64_t first, int64_t end)
+static void pad_rows(const pack_job *p, int64_t first, int64_t end)
 {
     size_t size = mo_elem_size(p->elem);
     size_t used = (size_t) (p->count * p->inner) * size;
     size_t all = (size_t) p->pitch * size;
 
     for (int64_t r = first; r < end && used < all; r++)
-        memset(row_of(p, r) + used, 0, all - used);
+        memset(row_address(p, r) + used, 0, all - used);
 }
 
 /* To nearest, ties to even; infinities and NaN stay. */
-static void round_rows(const packing *p, int64_t first, int64_t end)
+static void round_rows(const pack_job *p, int64_t first, int64_t end)
 {
-    uint32_t *x = (uint32_t *) (void *) row_of(p, first);
+    uint32_t *x = (uint32_t *) (void *) row_address(p, first);
 
     for (int64_t i = 0; i < (end - first) * p->pitch; i++) {
         uint32_t near = (x[i] + 0xfffu + (x[i] >> 13 & 1u)) & 0xffffe000u;
@@ -82,7 +82,7 @@ static void round_rows(const packing *p, int64_t first, int64_t end)
 
 static void pack_rows(void *context, int job, int thread)
 {
-    const packing *p = context;
+    const pack_job *p = context;
     int64_t first = p->first + (int64_t) job * ROWS_AT_ONCE;
     int64_t end = first + ROWS_AT_ONCE;
 
@@ -94,13 +94,13 @@ static void pack_rows(void *context, int job, int thread)
         pack_words(p, first, end);
     else
         pack_halves(p, first, end);
-    end_rows(p, first, end);
+    pad_rows(p, first, end);
     if (p->round)
         round_rows(p, first, end);
 }
 
 /* Bytes that pay for starting a thread. */
-static int threads_for(size_t bytes)
+static int choose_threads(size_t bytes)
 {
     enum { WORTH_A_THREAD = 1 << 20 };
     size_t worth = bytes / WORTH_A_THREAD + 1;
@@ -110,8 +110,9 @@ static int threads_for(size_t bytes)
 }
 
 /* Packs rows p->first to p->end into a staging buffer and enqueues the copy. */
-static mo_status send_rows(mo_backend_unit *unit, packing *p,
-                           CUdeviceptr memory, size_t row_bytes, mo_error *err)
+static mo_status upload_rows(mo_backend_unit *unit, pack_job *p,
+                             CUdeviceptr memory, size_t row_bytes,
+                             mo_error *err)
 {
     size_t bytes = (size_t) (p->end - p->first) * row_bytes;
     int64_t jobs = (p->end - p->first + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
@@ -121,13 +122,13 @@ static mo_status send_rows(mo_backend_unit *unit, packing *p,
     if (status != MO_OK)
         return status;
     p->to = near;
-    mo_parallel_for(threads_for(bytes), (int) jobs, pack_rows, p);
+    mo_parallel_for(choose_threads(bytes), (int) jobs, pack_rows, p);
     return mo_cuda_staging_copy_async(
         unit, memory + (size_t) p->first * row_bytes, bytes, err);
 }
 
-static mo_status upload(mo_backend_unit *unit, packing *p, CUdeviceptr *memory,
-                        mo_error *err)
+static mo_status upload_all(mo_backend_unit *unit, pack_job *p,
+                            CUdeviceptr *memory, mo_error *err)
 {
     size_t row_bytes, bytes;
     int64_t at_once;
@@ -145,7 +146,7 @@ static mo_status upload(mo_backend_unit *unit, packing *p, CUdeviceptr *memory,
          first += at_once) {
         p->first = first;
         p->end = at_once < p->rows - first ? first + at_once : p->rows;
-        status = send_rows(unit, p, *memory, row_bytes, err);
+        status = upload_rows(unit, p, *memory, row_bytes, err);
     }
     return status;
 }
@@ -158,7 +159,7 @@ static bool is_packed_elem(mo_elem elem)
 }
 
 /* Rows begin at multiples of a vector. */
-static int64_t pitch_of(mo_elem elem, int64_t k)
+static int64_t padded_pitch(mo_elem elem, int64_t k)
 {
     int64_t whole = 16 / (int64_t) mo_elem_size(elem);
 
@@ -166,18 +167,18 @@ static int64_t pitch_of(mo_elem elem, int64_t k)
 }
 
 static bool conv_packing(const mo_backend_unit *unit,
-                         const mo_cuda_algo_problem *problem, packing *p)
+                         const mo_cuda_algo_problem *problem, pack_job *p)
 {
     const mo_call_conv *c = &problem->call->u.conv;
 
     if (!c->channels_last || c->transposed || c->groups < 1)
         return false;
-    *p = (packing){ .from = problem->in[1].constant,
-                    .elem = problem->in[1].desc.elem,
-                    .rows = c->out_channels,
-                    .count = c->in_channels / c->groups,
-                    .inner = 1,
-                    .inner_step = 1 };
+    *p = (pack_job){ .from = problem->in[1].constant,
+                     .elem = problem->in[1].desc.elem,
+                     .rows = c->out_channels,
+                     .count = c->in_channels / c->groups,
+                     .inner = 1,
+                     .inner_step = 1 };
     for (int d = 0; d < c->sweep.spatial; d++)
         p->inner *= c->sweep.kernel[d];
     p->row = p->count * p->inner;
@@ -190,7 +191,7 @@ static bool conv_packing(const mo_backend_unit *unit,
 
 /* All batch indices must share one b. */
 static bool matmul_packing(const mo_backend_unit *unit,
-                           const mo_cuda_algo_problem *problem, packing *p)
+                           const mo_cuda_algo_problem *problem, pack_job *p)
 {
     const mo_call_matmul *m = &problem->call->u.matmul;
     mo_elem elem = problem->in[1].desc.elem;
@@ -201,17 +202,17 @@ static bool matmul_packing(const mo_backend_unit *unit,
         if (m->extent[d] != 1 && m->b.batch[d] != 0)
             return false;
     /* A matrix in that layout is read in place. */
-    if (!round && m->b.row == 1 && m->b.column == pitch_of(elem, m->k))
+    if (!round && m->b.row == 1 && m->b.column == padded_pitch(elem, m->k))
         return false;
-    *p = (packing){ .from = problem->in[1].constant,
-                    .elem = elem,
-                    .rows = m->n,
-                    .count = m->k,
-                    .inner = 1,
-                    .row = m->b.column,
-                    .step = m->b.row,
-                    .pitch = pitch_of(elem, m->k),
-                    .round = round };
+    *p = (pack_job){ .from = problem->in[1].constant,
+                     .elem = elem,
+                     .rows = m->n,
+                     .count = m->k,
+                     .inner = 1,
+                     .row = m->b.column,
+                     .step = m->b.row,
+                     .pitch = padded_pitch(elem, m->k),
+                     .round = round };
     return true;
 }
 
@@ -223,13 +224,13 @@ static mo_status pack_conv(mo_backend_unit *unit, mo_cuda_algo_problem *problem,
     bool weights = !columns || !problem->only;
     mo_status status = MO_OK;
     int64_t pitch;
-    packing p;
+    pack_job p;
 
     if (!conv_packing(unit, problem, &p))
         return MO_OK;
-    pitch = pitch_of(p.elem, p.pitch);
+    pitch = padded_pitch(p.elem, p.pitch);
     if (weights || pitch == p.pitch)
-        status = upload(unit, &p, &problem->weights, err);
+        status = upload_all(unit, &p, &problem->weights, err);
     if (status != MO_OK || !columns)
         return status;
     problem->pitch = pitch;
@@ -238,13 +239,13 @@ static mo_status pack_conv(mo_backend_unit *unit, mo_cuda_algo_problem *problem,
         return MO_OK;
     }
     p.pitch = pitch;
-    return upload(unit, &p, &problem->columns, err);
+    return upload_all(unit, &p, &problem->columns, err);
 }
 
 mo_status mo_cuda_pack_weights(mo_backend_unit *unit,
                                mo_cuda_algo_problem *problem, mo_error *err)
 {
-    packing p;
+    pack_job p;
 
     if (!problem->in[1].constant || !is_packed_elem(problem->in[1].desc.elem))
         return MO_OK;
@@ -254,10 +255,10 @@ mo_status mo_cuda_pack_weights(mo_backend_unit *unit,
         !matmul_packing(unit, problem, &p))
         return MO_OK;
     problem->pitch = p.pitch;
-    return upload(unit, &p, &problem->columns, err);
+    return upload_all(unit, &p, &problem->columns, err);
 }
 
-static void drop_columns(mo_backend_unit *unit, mo_cuda_algo_problem *problem)
+static void free_columns(mo_backend_unit *unit, mo_cuda_algo_problem *problem)
 {
     if (problem->columns != problem->weights)
         mo_cuda_free(unit, problem->columns);
@@ -267,7 +268,7 @@ static void drop_columns(mo_backend_unit *unit, mo_cuda_algo_problem *problem)
 void mo_cuda_packed_weights_free(mo_backend_unit *unit,
                                  mo_cuda_algo_problem *problem)
 {
-    drop_columns(unit, problem);
+    free_columns(unit, problem);
     mo_cuda_free(unit, problem->weights);
     problem->weights = 0;
 }
@@ -277,7 +278,7 @@ void mo_cuda_packed_weights_trim(mo_backend_unit *unit,
                                  const mo_cuda_algo *algo)
 {
     if (!mo_cuda_is_tensorcore_algo(algo))
-        drop_columns(unit, problem);
+        free_columns(unit, problem);
     if ((algo->consumed & 2) == 0) {
         mo_cuda_packed_weights_free(unit, problem);
     } else if (mo_cuda_is_tensorcore_algo(algo) &&

@@ -118,8 +118,8 @@ int mo_cuda_tensorcore_find_configs(const mo_backend_unit *unit, bool clusters,
                                     mo_cuda_tensorcore_config *configs,
                                     int most);
 
-/* Whether algo is one of mo_cuda_tensorcore_algos; those read the problem's
- * columns. */
+/* Returns whether algo is one of mo_cuda_tensorcore_algos; those read the
+ * problem's columns. */
 bool mo_cuda_is_tensorcore_algo(const mo_cuda_algo *algo);
 
 /* Appends the kernel "tensor" to code. */

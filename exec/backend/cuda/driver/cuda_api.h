@@ -49,9 +49,9 @@ typedef struct mo_cuda_api {
  * names what is missing: driver, GPU or NVRTC. */
 mo_status mo_cuda_api_get(const mo_cuda_api **api, mo_error *err);
 
-/* Whether cuBLASLt and cuDNN are available. The first call loads the library,
- * which is large; their members of mo_cuda_api may be used only after it
- * returned true. Thread-safe. */
+/* Returns whether cuBLASLt and cuDNN are available. The first call loads the
+ * library, which is large; their members of mo_cuda_api may be used only after
+ * it returned true. Thread-safe. */
 bool mo_cuda_has_cublaslt(void);
 bool mo_cuda_has_cudnn(void);
 

@@ -21,7 +21,7 @@
 #include "base/error.h"
 #include "exec/backend/cuda/driver/cuda_unit.h"
 
-/* Whether the unit is one part of a partitioned GPU. */
+/* Returns whether the unit is one part of a partitioned GPU. */
 static inline bool mo_cuda_unit_is_partitioned(const mo_backend_unit *unit)
 {
     return unit->options.n_parts > 0;

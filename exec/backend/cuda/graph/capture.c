@@ -304,7 +304,7 @@ static mo_status capture_graph(capture *c, CUgraph *graph, mo_error *err)
     return status;
 }
 
-/* Whether a library that transfers between processes takes part. */
+/* Returns whether a library that transfers between processes takes part. */
 static bool has_external_transfer(const capture *c)
 {
     for (int i = 0; i < c->n; i++)

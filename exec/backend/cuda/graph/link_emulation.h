@@ -45,8 +45,8 @@ mo_status mo_cuda_link_emulation_copy(mo_backend_unit *unit, CUdeviceptr to,
  * that is measured alone. */
 enum { MO_CUDA_LINK_EMULATION_LAUNCH_NS = 3000 };
 
-/* Whether ns exceeds the latency of emulation itself; shorter transfers are
- * not emulated. */
+/* Returns whether ns exceeds the latency of emulation itself; shorter transfers
+ * are not emulated. */
 bool mo_cuda_link_emulation_applies(int64_t ns);
 
 #endif

@@ -56,7 +56,7 @@ void mo_cuda_emit_real(mo_cuda_source *code, double x, bool wide);
 
 /* ---- addresses */
 
-/* Whether an offset within extent may exceed 2^31 - 1. */
+/* Returns whether an offset within extent may exceed 2^31 - 1. */
 bool mo_cuda_needs_64bit_offsets(const mo_point_access *access,
                                  const int64_t *extent, int rank);
 

@@ -6,19 +6,19 @@
 enum { EXPRESSION_SIZE = 32 };
 
 /* The dimensions of a result in memory order, outermost first. */
-typedef struct order {
+typedef struct dim_order {
     int n;
     int dims[MO_MAX_RANK];
     int64_t extent[MO_MAX_RANK];
     int place[MO_MAX_RANK]; /* index in dims, or -1 */
-} order;
+} dim_order;
 
-static order order_of(const mo_call *call, const mo_tensor_desc *out)
+static dim_order memory_order(const mo_call *call, const mo_tensor_desc *out)
 {
     const mo_shape *shape = &out->shape;
     mo_point_access lies =
         call->after ? call->after->out : mo_point_access_dense(shape);
-    order o = { 0 };
+    dim_order o = { 0 };
 
     for (int d = 0; d < shape->rank; d++) {
         int at = o.n;
@@ -41,7 +41,7 @@ static order order_of(const mo_call *call, const mo_tensor_desc *out)
 int mo_cuda_epilogue_vector_width(const mo_call *call,
                                   const mo_tensor_desc *out, int64_t count)
 {
-    order o = order_of(call, out);
+    dim_order o = memory_order(call, out);
     int width = MO_CUDA_VECTOR_BYTES / (int) mo_elem_size(out->elem);
     int64_t inner = call->after && o.n > 0 ? o.extent[o.n - 1] : count;
 
@@ -51,19 +51,19 @@ int mo_cuda_epilogue_vector_width(const mo_call *call,
 }
 
 /* How an operand is loaded for a vector of neighbours of the result. */
-typedef enum reading {
+typedef enum load_kind {
     READ_ONCE, /* one element for all */
     READ_WIDE, /* a vector */
     READ_EACH  /* element by element */
-} reading;
+} load_kind;
 
-static int64_t inner_stride(const mo_point_access *access, const order *o)
+static int64_t inner_stride(const mo_point_access *access, const dim_order *o)
 {
     return o->n > 0 ? access->stride[o->dims[o->n - 1]] : 0;
 }
 
-static reading reading_of(const mo_point_access *access, const order *o,
-                          int width)
+static load_kind load_kind_of(const mo_point_access *access, const dim_order *o,
+                              int width)
 {
     if (inner_stride(access, o) == 0)
         return READ_ONCE;
@@ -77,38 +77,38 @@ static reading reading_of(const mo_point_access *access, const order *o,
 
 /* A set of functions for vectors of width elements; their names end in
  * suffix. */
-typedef struct ending {
+typedef struct epilogue_code {
     mo_cuda_source *code;
     const mo_call *call;
     const mo_backend_operand *in; /* NULL: no operand is known to be constant */
     const mo_tensor_desc *out;
-    order order;
+    dim_order dim_order;
     int width;
     const char *suffix;
-} ending;
+} epilogue_code;
 
-static const mo_point_operand *operand_of(const ending *e, int i)
+static const mo_point_operand *operand_of(const epilogue_code *e, int i)
 {
     return &e->call->after->operands[i];
 }
 
-static int n_operands(const ending *e)
+static int count_operands(const epilogue_code *e)
 {
     return e->call->after ? e->call->after->n_operands : 1;
 }
 
-static reading reads(const ending *e, int i)
+static load_kind operand_load_kind(const epilogue_code *e, int i)
 {
-    return reading_of(&operand_of(e, i)->access, &e->order, e->width);
+    return load_kind_of(&operand_of(e, i)->access, &e->dim_order, e->width);
 }
 
-static bool is_constant(const ending *e, int i)
+static bool is_constant(const epilogue_code *e, int i)
 {
     return e->in && e->in[e->call->first_extra + i - 1].constant;
 }
 
 /* "q1": the address of operand i for the first neighbour. */
-static void add_pointer(const ending *e, int i)
+static void emit_pointer(const epilogue_code *e, int i)
 {
     const mo_point_operand *operand = operand_of(e, i);
     const mo_shape *shape = &e->out->shape;
@@ -117,8 +117,8 @@ static void add_pointer(const ending *e, int i)
     char names[MO_MAX_RANK][EXPRESSION_SIZE];
 
     for (int d = 0; d < shape->rank; d++) {
-        snprintf(names[d], sizeof names[d], "i%d", e->order.place[d]);
-        indices[d] = e->order.place[d] < 0 ? "0" : names[d];
+        snprintf(names[d], sizeof names[d], "i%d", e->dim_order.place[d]);
+        indices[d] = e->dim_order.place[d] < 0 ? "0" : names[d];
     }
     mo_cuda_source_printf(e->code,
                           "const %s *q%d = (const %s *) p.pointers[%d] + (",
@@ -131,36 +131,36 @@ static void add_pointer(const ending *e, int i)
 
 /* ---- prefetch */
 
-static void add_ready_type(const ending *e)
+static void emit_prefetch_type(const epilogue_code *e)
 {
     char name[EXPRESSION_SIZE];
 
-    for (int i = 1; i < n_operands(e); i++) {
+    for (int i = 1; i < count_operands(e); i++) {
         snprintf(name, sizeof name, "finish_wide%d%s", i, e->suffix);
-        if (reads(e, i) == READ_WIDE)
+        if (operand_load_kind(e, i) == READ_WIDE)
             mo_cuda_emit_vector_type(e->code, operand_of(e, i)->elem, e->width,
                                      name);
     }
     mo_cuda_source_append(e->code, "typedef struct {\nchar nothing;\n");
-    for (int i = 1; i < n_operands(e); i++)
-        if (reads(e, i) == READ_ONCE)
+    for (int i = 1; i < count_operands(e); i++)
+        if (operand_load_kind(e, i) == READ_ONCE)
             mo_cuda_source_printf(
                 e->code, "%s w%d;\n",
                 mo_cuda_elem_type_name(operand_of(e, i)->elem), i);
-        else if (reads(e, i) == READ_WIDE)
+        else if (operand_load_kind(e, i) == READ_WIDE)
             mo_cuda_source_printf(e->code, "finish_wide%d%s w%d;\n", i,
                                   e->suffix, i);
     mo_cuda_source_printf(e->code, "} FINISH_READ%s;\n", e->suffix);
 }
 
-static void add_read(const ending *e, int i)
+static void emit_load(const epilogue_code *e, int i)
 {
     char w[EXPRESSION_SIZE], q[EXPRESSION_SIZE];
 
-    add_pointer(e, i);
+    emit_pointer(e, i);
     snprintf(w, sizeof w, "r->w%d", i);
     snprintf(q, sizeof q, "q%d", i);
-    if (reads(e, i) == READ_ONCE)
+    if (operand_load_kind(e, i) == READ_ONCE)
         mo_cuda_source_printf(e->code, "%s = *%s;\n", w, q);
     else
         mo_cuda_emit_vector_move(e->code, operand_of(e, i)->elem, e->width, w,
@@ -168,26 +168,29 @@ static void add_read(const ending *e, int i)
 }
 
 /* Loads operands that are constant, or those that are not. */
-static void add_ready(const ending *e, const char *name, bool constant)
+static void emit_prefetch(const epilogue_code *e, const char *name,
+                          bool constant)
 {
     mo_cuda_source_printf(
         e->code,
         "MO_DEVICE void %s%s(PLACE to, struct mo_extra p, FINISH_READ%s "
         "*r)\n{\n",
         name, e->suffix, e->suffix);
-    mo_cuda_emit_indices(e->code, "to", e->order.extent, e->order.n);
-    for (int i = 1; i < n_operands(e); i++)
-        if (reads(e, i) != READ_EACH && is_constant(e, i) == constant)
-            add_read(e, i);
+    mo_cuda_emit_indices(e->code, "to", e->dim_order.extent, e->dim_order.n);
+    for (int i = 1; i < count_operands(e); i++)
+        if (operand_load_kind(e, i) != READ_EACH &&
+            is_constant(e, i) == constant)
+            emit_load(e, i);
     mo_cuda_source_append(e->code, "}\n");
 }
 
 /* ---- epilogue */
 
 /* Operand i for neighbour i of the device's loop, as an expression. */
-static void add_expression(const ending *e, int i, char text[EXPRESSION_SIZE])
+static void emit_expression(const epilogue_code *e, int i,
+                            char text[EXPRESSION_SIZE])
 {
-    switch (reads(e, i)) {
+    switch (operand_load_kind(e, i)) {
     case READ_ONCE:
         snprintf(text, EXPRESSION_SIZE, "r->w%d", i);
         break;
@@ -195,23 +198,23 @@ static void add_expression(const ending *e, int i, char text[EXPRESSION_SIZE])
         snprintf(text, EXPRESSION_SIZE, "r->w%d.x[i]", i);
         break;
     default:
-        add_pointer(e, i);
+        emit_pointer(e, i);
         snprintf(
             text, EXPRESSION_SIZE, "q%d[i * %lld]", i,
-            (long long) inner_stride(&operand_of(e, i)->access, &e->order));
+            (long long) inner_stride(&operand_of(e, i)->access, &e->dim_order));
     }
 }
 
 /* For neighbours i of u[i]: computes w.x[i]. */
-static void add_program(const ending *e)
+static void emit_program(const epilogue_code *e)
 {
     char expressions[MO_POINT_MAX_OPERANDS][EXPRESSION_SIZE];
     const char *operands[MO_POINT_MAX_OPERANDS] = { NULL };
     char result[MO_CUDA_EXPR_SIZE];
 
-    mo_cuda_emit_indices(e->code, "to", e->order.extent, e->order.n);
-    for (int i = 1; i < n_operands(e); i++) {
-        add_expression(e, i, expressions[i]);
+    mo_cuda_emit_indices(e->code, "to", e->dim_order.extent, e->dim_order.n);
+    for (int i = 1; i < count_operands(e); i++) {
+        emit_expression(e, i, expressions[i]);
         operands[i] = expressions[i];
     }
     mo_cuda_source_printf(e->code,
@@ -225,7 +228,7 @@ static void add_program(const ending *e)
     mo_cuda_source_printf(e->code, "w.x[i] = %s;\n}\n", result);
 }
 
-static void add_conversion(const ending *e)
+static void emit_conversion(const epilogue_code *e)
 {
     char result[MO_CUDA_EXPR_SIZE];
 
@@ -237,7 +240,7 @@ static void add_conversion(const ending *e)
                           e->width, result);
 }
 
-static void add_finish_with(const ending *e)
+static void emit_finish_with(const epilogue_code *e)
 {
     mo_cuda_source_printf(
         e->code,
@@ -247,20 +250,20 @@ static void add_finish_with(const ending *e)
     mo_cuda_emit_vector_type(e->code, e->out->elem, e->width, "whole");
     mo_cuda_source_append(e->code, "whole w;\n");
     if (e->call->after)
-        add_program(e);
+        emit_program(e);
     else
-        add_conversion(e);
+        emit_conversion(e);
     mo_cuda_emit_vector_move(e->code, e->out->elem, e->width, "w", "out + to",
                              true);
     mo_cuda_source_append(e->code, "}\n");
 }
 
-static void add_ending(const ending *e)
+static void emit_functions(const epilogue_code *e)
 {
-    add_ready_type(e);
-    add_ready(e, "finish_expect", true);
-    add_ready(e, "finish_read", false);
-    add_finish_with(e);
+    emit_prefetch_type(e);
+    emit_prefetch(e, "finish_expect", true);
+    emit_prefetch(e, "finish_read", false);
+    emit_finish_with(e);
     mo_cuda_source_printf(e->code,
                           "MO_DEVICE void finish%s(PLACE to, const R *u, "
                           "struct mo_extra p, T *out)\n{\n"
@@ -275,8 +278,9 @@ void mo_cuda_emit_epilogue_prefetch(mo_cuda_source *code, const mo_call *call,
                                     const mo_backend_operand *in,
                                     const mo_tensor_desc *out, int width)
 {
-    ending several = { code, call, in, out, order_of(call, out), width, "" };
-    ending one = several;
+    epilogue_code several = { code,  call, in, out, memory_order(call, out),
+                              width, "" };
+    epilogue_code one = several;
 
     one.width = 1;
     one.suffix = "1";
@@ -285,8 +289,8 @@ void mo_cuda_emit_epilogue_prefetch(mo_cuda_source *code, const mo_call *call,
         "#ifndef MO_EXTRA\n#define MO_EXTRA\n"
         "struct mo_extra { const void *pointers[%d]; };\n#endif\n",
         MO_POINT_MAX_OPERANDS);
-    add_ending(&several);
-    add_ending(&one);
+    emit_functions(&several);
+    emit_functions(&one);
 }
 
 void mo_cuda_emit_epilogue(mo_cuda_source *code, const mo_call *call,

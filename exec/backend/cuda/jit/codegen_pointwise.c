@@ -17,10 +17,10 @@
 
 #include "exec/backend/cuda/jit/codegen.h"
 
-typedef struct recipe {
+typedef struct step_template {
     const char *value;
     const char *before; /* statements before the value, or NULL */
-} recipe;
+} step_template;
 
 /* NaN stays NaN: both comparisons are false. */
 #define BOUNDED(x, least, most)                                                \
@@ -53,9 +53,10 @@ typedef struct recipe {
               "? " U("-1") " : 0;\n"
 
 /* One line for each row of exec/op/points.def: the value of the step. */
-#define RECIPE(name, value) static const recipe recipe_##name = { value, NULL };
+#define RECIPE(name, value)                                                    \
+    static const step_template recipe_##name = { value, NULL };
 #define RECIPE_WITH(name, value, before)                                       \
-    static const recipe recipe_##name = { value, before };
+    static const step_template recipe_##name = { value, before };
 
 /* clang-format off */
 RECIPE(ABS, "fabs@f(@a)")
@@ -167,11 +168,11 @@ RECIPE(I_XOR, "@a ^ @b")
 RECIPE(TO_REAL, "(@R) @a")
 RECIPE(SELECT, "@a ? @b : @c")
 RECIPE(I_SELECT, "@a ? @b : @c")
-RECIPE(ROUND_TO, NULL) /* add_round_to() */
-RECIPE(I_WRAP, NULL)   /* add_wrap() */
+RECIPE(ROUND_TO, NULL) /* emit_round_to() */
+RECIPE(I_WRAP, NULL)   /* emit_wrap() */
 /* clang-format on */
 
-static const recipe *const recipes[MO_POINT_OPS] = {
+static const step_template *const recipes[MO_POINT_OPS] = {
 #define POINT(name, signature) [MO_POINT_##name] = &recipe_##name,
 #include "exec/op/points.def"
 };
@@ -179,15 +180,15 @@ static const recipe *const recipes[MO_POINT_OPS] = {
 /* ---- steps */
 
 /* State of the step being emitted. */
-typedef struct writing {
+typedef struct step_state {
     mo_cuda_source *code;
     const mo_point_step *step;
     int reg; /* the register that it sets */
     bool wide;
-} writing;
+} step_state;
 
 /* The integer nearest to x within 64 bits; the least one has no literal. */
-static void add_bound(mo_cuda_source *code, double x)
+static void emit_bound(mo_cuda_source *code, double x)
 {
     if (x >= 0x1p63)
         mo_cuda_source_append(code, "9223372036854775807LL");
@@ -198,17 +199,17 @@ static void add_bound(mo_cuda_source *code, double x)
 }
 
 /* Integers are clamped to the integers between two reals. */
-static void add_number(const writing *w, char which)
+static void emit_number(const step_state *w, char which)
 {
     double x = which == 'x' ? w->step->x : w->step->y;
 
     if (w->step->op == MO_POINT_I_CLAMP)
-        add_bound(w->code, which == 'x' ? ceil(x) : floor(x));
+        emit_bound(w->code, which == 'x' ? ceil(x) : floor(x));
     else
         mo_cuda_emit_real(w->code, x, w->wide);
 }
 
-static void add_mark(const writing *w, char mark)
+static void emit_placeholder(const step_state *w, char mark)
 {
     switch (mark) {
     case 'a':
@@ -231,11 +232,11 @@ static void add_mark(const writing *w, char mark)
         mo_cuda_source_printf(w->code, "%c%d", mark, w->reg);
         break;
     default:
-        add_number(w, mark);
+        emit_number(w, mark);
     }
 }
 
-static void add_template(const writing *w, const char *text)
+static void emit_template(const step_state *w, const char *text)
 {
     while (*text) {
         size_t plain = strcspn(text, "@");
@@ -243,14 +244,14 @@ static void add_template(const writing *w, const char *text)
         mo_cuda_source_printf(w->code, "%.*s", (int) plain, text);
         text += plain;
         if (*text) {
-            add_mark(w, text[1]);
+            emit_placeholder(w, text[1]);
             text += 2;
         }
     }
 }
 
 /* An element in memory, converted to a register. */
-static void add_load(mo_cuda_source *code, mo_elem elem, const char *element)
+static void emit_load(mo_cuda_source *code, mo_elem elem, const char *element)
 {
     switch (elem) {
     case MO_ELEM_F32:
@@ -273,7 +274,7 @@ static void add_load(mo_cuda_source *code, mo_elem elem, const char *element)
 
 /* Rounds a real as storing and loading would: halves are converted from
  * floats. */
-static void add_round_to(const writing *w)
+static void emit_round_to(const step_state *w)
 {
     int a = w->step->a;
 
@@ -294,7 +295,7 @@ static void add_round_to(const writing *w)
     }
 }
 
-static void add_wrap(const writing *w)
+static void emit_wrap(const step_state *w)
 {
     if (w->step->elem == MO_ELEM_BOOL)
         mo_cuda_source_printf(w->code, "r%d != 0", w->step->a);
@@ -306,39 +307,39 @@ static void add_wrap(const writing *w)
                               w->step->a);
 }
 
-static const char *register_type(bool real, bool wide)
+static const char *compute_type(bool real, bool wide)
 {
     return !real ? "long long" : wide ? "double" : "float";
 }
 
-static void add_step(const writing *w)
+static void emit_step(const step_state *w)
 {
-    const recipe *how = recipes[w->step->op];
+    const step_template *how = recipes[w->step->op];
     bool real = mo_point_op_signature(w->step->op).real;
 
     if (how->before)
-        add_template(w, how->before);
+        emit_template(w, how->before);
     mo_cuda_source_printf(
-        w->code, "const %s r%d = ", register_type(real, w->wide), w->reg);
+        w->code, "const %s r%d = ", compute_type(real, w->wide), w->reg);
     if (w->step->op == MO_POINT_ROUND_TO)
-        add_round_to(w);
+        emit_round_to(w);
     else if (w->step->op == MO_POINT_I_WRAP)
-        add_wrap(w);
+        emit_wrap(w);
     else
-        add_template(w, how->value);
+        emit_template(w, how->value);
     mo_cuda_source_append(w->code, ";\n");
 }
 
 /* ---- program */
 
-static void add_operand(mo_cuda_source *code, mo_elem elem, int reg, bool wide,
-                        const char *element)
+static void emit_operand(mo_cuda_source *code, mo_elem elem, int reg, bool wide,
+                         const char *element)
 {
-    const char *type = register_type(mo_elem_is_float(elem), wide);
+    const char *type = compute_type(mo_elem_is_float(elem), wide);
 
     mo_cuda_source_printf(code, "const %s r%d = ", type, reg);
     if (element)
-        add_load(code, elem, element);
+        emit_load(code, elem, element);
     else
         mo_cuda_source_append(code, "v");
     mo_cuda_source_append(code, ";\n");
@@ -375,12 +376,12 @@ void mo_cuda_emit_point_steps(mo_cuda_source *code,
     mo_point_mark_live(point, used);
     for (int i = 0; i < point->n_operands; i++)
         if (used[i])
-            add_operand(code, point->operands[i].elem, i, wide, operands[i]);
+            emit_operand(code, point->operands[i].elem, i, wide, operands[i]);
     for (int i = 0; i < point->n_steps; i++) {
-        writing w = { code, &point->steps[i], point->n_operands + i, wide };
+        step_state w = { code, &point->steps[i], point->n_operands + i, wide };
 
         if (used[w.reg])
-            add_step(&w);
+            emit_step(&w);
     }
     snprintf(value, sizeof value, "r%d", point->result);
     mo_cuda_stored_expr(stored, value, result);

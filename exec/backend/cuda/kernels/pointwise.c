@@ -60,7 +60,8 @@ static bool needs_64_bits(const pointwise_config *p)
     return wide;
 }
 
-/* Whether n neighbours of an operand can be loaded as a vector, everywhere. */
+/* Returns whether n neighbours of an operand can be loaded as a vector,
+ * everywhere. */
 static bool can_load_vector(const pointwise_config *p, int operand, int n)
 {
     const int64_t *stride = p->loops.stride[operand];
@@ -214,7 +215,8 @@ enum { ELEMENT_SIZE = 32, INDEX_SIZE = 24 };
 
 typedef char index_names[MO_MAX_RANK][INDEX_SIZE];
 
-/* Whether an operand varies along the innermost dimension of the result. */
+/* Returns whether an operand varies along the innermost dimension of the
+ * result. */
 static bool varies_innermost(const pointwise_config *p, int operand)
 {
     return p->loops.stride[operand][p->last] != 0;

@@ -119,8 +119,8 @@ static mo_status create_desc(mo_backend_unit *unit,
                              cublasLtMatmulDesc_t *desc, mo_error *err)
 {
     const mo_cuda_gemm *gemm = &matmul->gemm;
-    int32_t left = gemm->left.turned ? CUBLAS_OP_T : CUBLAS_OP_N;
-    int32_t right = gemm->right.turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+    int32_t left = gemm->left.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    int32_t right = gemm->right.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     uint32_t epilogue = epilogue_enum(&matmul->epilogue);
     int32_t sms = unit->sms;
     cudaDataType_t scale =

@@ -37,7 +37,7 @@ static bool conv_as_matmul(const mo_call_conv *conv, mo_call_matmul *matmul)
     return true;
 }
 
-static bool as_matmul(const mo_call *call, mo_call_matmul *matmul)
+static bool get_matmul(const mo_call *call, mo_call_matmul *matmul)
 {
     if (call->kind == MO_CALL_CONV)
         return conv_as_matmul(&call->u.conv, matmul);
@@ -47,7 +47,7 @@ static bool as_matmul(const mo_call *call, mo_call_matmul *matmul)
 
 /* rows x columns elements with these strides as a column-major matrix; one of
  * a single row or column may be either. */
-static bool lies_by_columns(int64_t rows, int64_t columns, int64_t row,
+static bool as_column_major(int64_t rows, int64_t columns, int64_t row,
                             int64_t column, mo_cuda_gemm_matrix *m)
 {
     if (rows > 1 && row != 1)
@@ -59,20 +59,20 @@ static bool lies_by_columns(int64_t rows, int64_t columns, int64_t row,
 }
 
 /* The same, transposed if it is row-major. */
-static bool lies(int64_t rows, int64_t columns, int64_t row, int64_t column,
-                 int64_t step, mo_cuda_gemm_matrix *m)
+static bool as_blas_matrix(int64_t rows, int64_t columns, int64_t row,
+                           int64_t column, int64_t step, mo_cuda_gemm_matrix *m)
 {
-    bool plain = lies_by_columns(rows, columns, row, column, m);
+    bool plain = as_column_major(rows, columns, row, column, m);
 
-    if (!plain && !lies_by_columns(columns, rows, column, row, m))
+    if (!plain && !as_column_major(columns, rows, column, row, m))
         return false;
-    m->turned = !plain;
+    m->transposed = !plain;
     m->step = step;
     return true;
 }
 
 /* Sizes are ints inside the library. */
-static bool fits(const mo_cuda_gemm_matrix *m)
+static bool fits_int(const mo_cuda_gemm_matrix *m)
 {
     return m->rows > 0 && m->columns > 0 && m->rows <= INT_MAX &&
            m->columns <= INT_MAX && m->lead <= INT_MAX;
@@ -83,7 +83,7 @@ bool mo_cuda_gemm_from_call(const mo_call *call, mo_cuda_gemm *gemm)
     mo_call_matmul f;
     bool swapped, batched;
 
-    if (!as_matmul(call, &f))
+    if (!get_matmul(call, &f))
         return false;
     swapped = mo_call_matmul_collapse(&f);
     if (f.n_batch > 1)
@@ -93,13 +93,14 @@ bool mo_cuda_gemm_from_call(const mo_call *call, mo_cuda_gemm *gemm)
     *gemm = (mo_cuda_gemm){ .left_in = swapped ? 0 : 1,
                             .right_in = swapped ? 1 : 0,
                             .batch = batched ? f.extent[0] : 1 };
-    return lies(f.n, f.k, f.b.column, f.b.row, batched ? f.b.batch[0] : 0,
-                &gemm->left) &&
-           lies(f.k, f.m, f.a.column, f.a.row, batched ? f.a.batch[0] : 0,
-                &gemm->right) &&
-           lies(f.n, f.m, f.c.column, f.c.row, batched ? f.c.batch[0] : 0,
-                &gemm->result) &&
-           !gemm->result.turned && fits(&gemm->left) && fits(&gemm->right) &&
-           fits(&gemm->result) && gemm->batch > 0 && gemm->batch <= INT_MAX &&
-           gemm->left.step >= 0 && gemm->right.step >= 0;
+    return as_blas_matrix(f.n, f.k, f.b.column, f.b.row,
+                          batched ? f.b.batch[0] : 0, &gemm->left) &&
+           as_blas_matrix(f.k, f.m, f.a.column, f.a.row,
+                          batched ? f.a.batch[0] : 0, &gemm->right) &&
+           as_blas_matrix(f.n, f.m, f.c.column, f.c.row,
+                          batched ? f.c.batch[0] : 0, &gemm->result) &&
+           !gemm->result.transposed && fits_int(&gemm->left) &&
+           fits_int(&gemm->right) && fits_int(&gemm->result) &&
+           gemm->batch > 0 && gemm->batch <= INT_MAX && gemm->left.step >= 0 &&
+           gemm->right.step >= 0;
 }

@@ -21,7 +21,7 @@ typedef struct mo_cuda_gemm_matrix {
     int64_t rows, columns; /* as stored, column-major */
     int64_t lead;          /* leading dimension, in elements */
     int64_t step;          /* batch stride; 0: shared */
-    bool turned;           /* op() transposes it */
+    bool transposed;       /* op() transposes it */
 } mo_cuda_gemm_matrix;
 
 typedef struct mo_cuda_gemm {

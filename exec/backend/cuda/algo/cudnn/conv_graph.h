@@ -62,7 +62,8 @@ void mo_cuda_cudnn_desc_release(mo_cuda_cudnn_desc_pool *pool,
 
 void mo_cuda_cudnn_desc_pool_clear(mo_cuda_cudnn_desc_pool *pool);
 
-/* Whether the status means that the library does not support the request. */
+/* Returns whether the status means that the library does not support the
+ * request. */
 bool mo_cuda_cudnn_is_unsupported(cudnnStatus_t status);
 
 /* ---- graph */
@@ -86,7 +87,7 @@ typedef struct mo_cuda_cudnn_graph_variant {
         needs_epilogue; /* the call's program is applied by a kernel after it */
 } mo_cuda_cudnn_graph_variant;
 
-/* Whether the library supports convolutions of that type and layout. */
+/* Returns whether the library supports convolutions of that type and layout. */
 bool mo_cuda_cudnn_supports(const mo_cuda_algo_problem *problem);
 
 /* Returns the graph, owned by the pool; check pool->status. */
