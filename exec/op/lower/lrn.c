@@ -65,13 +65,13 @@ static mo_status add_squares(const mo_op_site *site, int squares,
                              mo_arena *arena, mo_lower_result *lowered,
                              mo_error *err)
 {
-    mo_point_builder draft =
+    mo_point_builder builder =
         mo_point_builder_init_for(site, squares, &site->in[0]);
-    int x = mo_point_builder_operand(&draft, 0, &site->in[0]);
+    int x = mo_point_builder_operand(&builder, 0, &site->in[0]);
 
     mo_point_builder_store(
-        &draft, mo_point_builder_binary(&draft, MO_POINT_MULTIPLY, x, x));
-    return mo_point_builder_finish_call(&draft, arena, lowered, err);
+        &builder, mo_point_builder_binary(&builder, MO_POINT_MULTIPLY, x, x));
+    return mo_point_builder_finish_call(&builder, arena, lowered, err);
 }
 
 /* Centred windows; the dimensions behind are one more that the window does not
@@ -127,19 +127,19 @@ static mo_status add_quotient(const mo_op_site *site, const window *lrn,
                               int averages, mo_arena *arena,
                               mo_lower_result *lowered, mo_error *err)
 {
-    mo_point_builder draft = mo_point_builder_init(site);
-    int x = mo_point_builder_operand(&draft, 0, &site->in[0]);
-    int u = mo_point_builder_operand(&draft, averages, &site->in[0]);
+    mo_point_builder builder = mo_point_builder_init(site);
+    int x = mo_point_builder_operand(&builder, 0, &site->in[0]);
+    int u = mo_point_builder_operand(&builder, averages, &site->in[0]);
 
-    u = mo_point_builder_unary_params(&draft, MO_POINT_AFFINE, u,
+    u = mo_point_builder_unary_params(&builder, MO_POINT_AFFINE, u,
                                       scale_factor(lrn), lrn->bias);
-    u = mo_point_builder_unary(&draft, MO_POINT_LOG, u);
-    u = mo_point_builder_unary_params(&draft, MO_POINT_AFFINE, u, -lrn->beta,
+    u = mo_point_builder_unary(&builder, MO_POINT_LOG, u);
+    u = mo_point_builder_unary_params(&builder, MO_POINT_AFFINE, u, -lrn->beta,
                                       0);
-    u = mo_point_builder_unary(&draft, MO_POINT_EXP, u);
+    u = mo_point_builder_unary(&builder, MO_POINT_EXP, u);
     mo_point_builder_store(
-        &draft, mo_point_builder_binary(&draft, MO_POINT_MULTIPLY, x, u));
-    return mo_point_builder_finish_call(&draft, arena, lowered, err);
+        &builder, mo_point_builder_binary(&builder, MO_POINT_MULTIPLY, x, u));
+    return mo_point_builder_finish_call(&builder, arena, lowered, err);
 }
 
 mo_status mo_lower_lrn(const mo_op_site *site, mo_arena *arena,

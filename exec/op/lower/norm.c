@@ -228,24 +228,25 @@ static mo_status read_eps(const mo_op_site *site, double *eps, mo_error *err)
 static mo_status finish_affine(const mo_op_site *site, int axis,
                                mo_arena *arena, mo_call *call, mo_error *err)
 {
-    mo_point_builder draft = mo_point_builder_init(site);
+    mo_point_builder builder = mo_point_builder_init(site);
     int regs[3], result;
 
     if (site->n_in == 1)
         return MO_OK;
-    regs[0] = mo_point_builder_operand(&draft, 0, &site->out[0]);
+    regs[0] = mo_point_builder_operand(&builder, 0, &site->out[0]);
     for (int i = 1; i < site->n_in && i < 3; i++)
-        regs[i] = axis < 0 ? mo_point_builder_operand(&draft, i, &site->in[i])
-                           : mo_point_builder_operand_along(&draft, i,
+        regs[i] = axis < 0 ? mo_point_builder_operand(&builder, i, &site->in[i])
+                           : mo_point_builder_operand_along(&builder, i,
                                                             &site->in[i], axis);
-    result = mo_point_builder_binary(&draft, MO_POINT_MULTIPLY, regs[0],
-                                     mo_point_builder_to_real(&draft, regs[1]));
+    result =
+        mo_point_builder_binary(&builder, MO_POINT_MULTIPLY, regs[0],
+                                mo_point_builder_to_real(&builder, regs[1]));
     if (site->n_in > 2)
-        result =
-            mo_point_builder_binary(&draft, MO_POINT_ADD, result,
-                                    mo_point_builder_to_real(&draft, regs[2]));
-    mo_point_builder_store(&draft, result);
-    return mo_point_builder_finish_epilogue(&draft, arena, call, err);
+        result = mo_point_builder_binary(
+            &builder, MO_POINT_ADD, result,
+            mo_point_builder_to_real(&builder, regs[2]));
+    mo_point_builder_store(&builder, result);
+    return mo_point_builder_finish_epilogue(&builder, arena, call, err);
 }
 
 static mo_status lower_scaled(const mo_op_site *site, mo_call_norm norm,
@@ -369,20 +370,20 @@ static mo_status add_scale(const mo_op_site *site, const batch_inputs *in,
                            double eps, int scale, mo_arena *arena,
                            mo_lower_result *lowered, mo_error *err)
 {
-    mo_point_builder draft =
+    mo_point_builder builder =
         mo_point_builder_init_for(site, scale, &site->in[in->gamma]);
     int gamma =
-        mo_point_builder_operand(&draft, in->gamma, &site->in[in->gamma]);
-    int deviation =
-        mo_point_builder_operand(&draft, in->variance, &site->in[in->variance]);
+        mo_point_builder_operand(&builder, in->gamma, &site->in[in->gamma]);
+    int deviation = mo_point_builder_operand(&builder, in->variance,
+                                             &site->in[in->variance]);
 
-    deviation = mo_point_builder_unary_params(&draft, MO_POINT_AFFINE,
+    deviation = mo_point_builder_unary_params(&builder, MO_POINT_AFFINE,
                                               deviation, 1, eps);
-    deviation = mo_point_builder_unary(&draft, MO_POINT_SQRT, deviation);
+    deviation = mo_point_builder_unary(&builder, MO_POINT_SQRT, deviation);
     mo_point_builder_store(
-        &draft,
-        mo_point_builder_binary(&draft, MO_POINT_DIVIDE, gamma, deviation));
-    return mo_point_builder_finish_call(&draft, arena, lowered, err);
+        &builder,
+        mo_point_builder_binary(&builder, MO_POINT_DIVIDE, gamma, deviation));
+    return mo_point_builder_finish_call(&builder, arena, lowered, err);
 }
 
 /* (data - mean) * scale + beta. */
@@ -390,20 +391,20 @@ static mo_status add_batch_norm(const mo_op_site *site, const batch_inputs *in,
                                 int scale, mo_arena *arena,
                                 mo_lower_result *lowered, mo_error *err)
 {
-    mo_point_builder draft = mo_point_builder_init(site);
+    mo_point_builder builder = mo_point_builder_init(site);
     const mo_tensor_desc *channels = &site->in[in->gamma];
-    int x = mo_point_builder_operand(&draft, in->data, &site->in[in->data]);
-    int s = mo_point_builder_operand_along(&draft, scale, channels, 1);
-    int m = mo_point_builder_operand_along(&draft, in->mean,
+    int x = mo_point_builder_operand(&builder, in->data, &site->in[in->data]);
+    int s = mo_point_builder_operand_along(&builder, scale, channels, 1);
+    int m = mo_point_builder_operand_along(&builder, in->mean,
                                            &site->in[in->mean], 1);
-    int b = mo_point_builder_operand_along(&draft, in->beta,
+    int b = mo_point_builder_operand_along(&builder, in->beta,
                                            &site->in[in->beta], 1);
 
-    x = mo_point_builder_binary(&draft, MO_POINT_SUBTRACT, x, m);
-    x = mo_point_builder_binary(&draft, MO_POINT_MULTIPLY, x, s);
-    mo_point_builder_store(&draft,
-                           mo_point_builder_binary(&draft, MO_POINT_ADD, x, b));
-    return mo_point_builder_finish_call(&draft, arena, lowered, err);
+    x = mo_point_builder_binary(&builder, MO_POINT_SUBTRACT, x, m);
+    x = mo_point_builder_binary(&builder, MO_POINT_MULTIPLY, x, s);
+    mo_point_builder_store(
+        &builder, mo_point_builder_binary(&builder, MO_POINT_ADD, x, b));
+    return mo_point_builder_finish_call(&builder, arena, lowered, err);
 }
 
 mo_status mo_lower_batch_norm(const mo_op_site *site, mo_arena *arena,

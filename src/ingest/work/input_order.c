@@ -4,18 +4,18 @@
 #include "ingest/work/flops.h"
 
 /* Flops of all arrangements of one kind. */
-typedef struct verdict {
+typedef struct outcome {
     bool is_there, is_split;
     double flops;
-} verdict;
+} outcome;
 
 typedef struct search {
     const mo_work_input *input;
     mo_shape *places; /* the shapes that input points to */
     mo_shape shapes[MO_INPUT_ORDER_MAX_FREE]; /* of the inputs without a port */
-    const mo_input_order_free_input *loose;
+    const mo_input_order_free_input *free_inputs;
     int n;
-    verdict all, constants_behind;
+    outcome all, constants_behind;
 } search;
 
 bool mo_input_order_matters(const mo_operator *kind)
@@ -25,10 +25,10 @@ bool mo_input_order_matters(const mo_operator *kind)
            kind->flops != mo_flops_lrn && kind->flops != mo_flops_interpolate;
 }
 
-static void add_flops(verdict *v, double flops)
+static void add_flops(outcome *v, double flops)
 {
     if (!v->is_there)
-        *v = (verdict){ true, false, flops };
+        *v = (outcome){ true, false, flops };
     else if (v->flops != flops)
         v->is_split = true;
 }
@@ -57,25 +57,27 @@ static void permute_inputs(search *s, int at, unsigned used,
         return;
     }
     for (int i = 0; i < s->n; i++)
-        after_constant |= (used >> i & 1) && s->loose[i].is_constant;
+        after_constant |= (used >> i & 1) && s->free_inputs[i].is_constant;
     for (int i = 0; i < s->n; i++) {
         if (used >> i & 1)
             continue;
-        s->places[s->loose[at].slot] = s->shapes[i];
+        s->places[s->free_inputs[at].slot] = s->shapes[i];
         permute_inputs(s, at + 1, used | 1u << i,
                        constants_behind &&
-                           (!after_constant || s->loose[i].is_constant));
+                           (!after_constant || s->free_inputs[i].is_constant));
     }
 }
 
 double mo_input_order_flops(const mo_work_input *input, mo_shape *shapes,
-                            const mo_input_order_free_input *loose, int n)
+                            const mo_input_order_free_input *free_inputs, int n)
 {
-    search s = { .input = input, .places = shapes, .loose = loose, .n = n };
-    const verdict *v = &s.all;
+    search s = {
+        .input = input, .places = shapes, .free_inputs = free_inputs, .n = n
+    };
+    const outcome *v = &s.all;
 
     for (int i = 0; i < n; i++)
-        s.shapes[i] = shapes[loose[i].slot];
+        s.shapes[i] = shapes[free_inputs[i].slot];
     permute_inputs(&s, 0, 0, true);
     if (v->is_split && s.constants_behind.is_there)
         v = &s.constants_behind;

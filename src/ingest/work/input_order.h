@@ -32,7 +32,8 @@ bool mo_input_order_matters(const mo_operator *kind);
  * ones (at most MO_INPUT_ORDER_MAX_FREE, by slot) are permuted in place. < 0
  * when the arrangements disagree or a shape they need is not known. */
 double mo_input_order_flops(const mo_work_input *input, mo_shape *shapes,
-                            const mo_input_order_free_input *loose, int n);
+                            const mo_input_order_free_input *free_inputs,
+                            int n);
 
 /* Returns false when the shapes contradict each other; true where too little
  * is known, or the operator has no check. */

@@ -29,6 +29,6 @@ typedef struct mo_weight_attr_list {
 mo_weight_attr_list mo_weight_attr_list_of(const char *attrs);
 
 /* Takes the first item off the list; returns false at its end. */
-bool mo_weight_attr_next(mo_weight_attr_list *list, mo_weight_attr *told);
+bool mo_weight_attr_next(mo_weight_attr_list *list, mo_weight_attr *weight);
 
 #endif

@@ -28,23 +28,23 @@ typedef struct filler {
     const char *dtypes[MO_WORK_MAX_PORTS];
     bool taken[MO_WORK_MAX_PORTS];
     int n_inputs;
-    mo_input_order_free_input
-        loose[MO_INPUT_ORDER_MAX_FREE]; /* the first inputs without a port */
-    int n_loose;                        /* all of them */
-    bool first_is_loose;
-    double told;       /* bytes of the weights in its attrs, or MO_UNKNOWN */
-    double read;       /* bytes of its inputs, or MO_UNKNOWN */
-    double read_first; /* of the first of them alone */
+    /* The first inputs without a port; n_free is the number of all of them. */
+    mo_input_order_free_input free_inputs[MO_INPUT_ORDER_MAX_FREE];
+    int n_free;
+    bool first_is_free;
+    double attr_weights; /* bytes of the weights in its attrs, or MO_UNKNOWN */
+    double read;         /* bytes of its inputs, or MO_UNKNOWN */
+    double read_first;   /* of the first of them alone */
 } filler;
 
 /* An input of an op, over an edge or a feed. */
-typedef struct arrival {
+typedef struct op_input {
     const mo_op *source;
     bool is_feed;
     int port; /* of the source */
     int slot; /* which input it is, or MO_PORT_NONE */
     int64_t bytes;
-} arrival;
+} op_input;
 
 static const char *attrs_of(const mo_op *op)
 {
@@ -130,14 +130,14 @@ static void fill_sizes(filler *f)
                 port_bytes(&g->ops[g->feeds[i].from], g->feed_port[i]);
 }
 
-static int n_arrivals(const mo_graph *g, int op)
+static int count_op_inputs(const mo_graph *g, int op)
 {
     return mo_graph_in_degree(g, op) + g->feed_start[op + 1] -
            g->feed_start[op];
 }
 
 /* Input number i of op: its edges, then its feeds. */
-static arrival arrival_at(const mo_graph *g, int op, int i)
+static op_input op_input_at(const mo_graph *g, int op, int i)
 {
     int n_edges = mo_graph_in_degree(g, op);
     const mo_edge *edge;
@@ -152,9 +152,9 @@ static arrival arrival_at(const mo_graph *g, int op, int i)
         edge = &g->feeds[feed];
         port = g->feed_port[feed];
     }
-    return (arrival){ &g->ops[edge->from], i >= n_edges, port,
-                      edge->dst_port >= 0 ? edge->dst_port : MO_PORT_NONE,
-                      edge->bytes };
+    return (op_input){ &g->ops[edge->from], i >= n_edges, port,
+                       edge->dst_port >= 0 ? edge->dst_port : MO_PORT_NONE,
+                       edge->bytes };
 }
 
 /* Opens the slots up to n, as inputs of unknown shape. */
@@ -168,7 +168,7 @@ static void open_slots(filler *f, int n)
 }
 
 /* Sets the shape of slot from an input. */
-static void set_slot(filler *f, const arrival *a, int slot)
+static void set_slot(filler *f, const op_input *a, int slot)
 {
     int index = shape_index(a->source, a->port);
 
@@ -186,7 +186,7 @@ static void set_slot(filler *f, const arrival *a, int slot)
     f->dtypes[slot] = mo_dtype_list_get(a->source->dtypes, index);
 }
 
-static void count_read(filler *f, const arrival *a)
+static void count_read(filler *f, const op_input *a)
 {
     if (f->read < 0 || a->bytes < 0)
         f->read = MO_UNKNOWN;
@@ -194,7 +194,7 @@ static void count_read(filler *f, const arrival *a)
         f->read += (double) a->bytes;
 }
 
-static bool is_constant(const arrival *a)
+static bool is_constant(const op_input *a)
 {
     const mo_operator *kind = a->source->kind;
 
@@ -202,15 +202,15 @@ static bool is_constant(const arrival *a)
 }
 
 /* Puts an input without a port into the next free slot; returns that. */
-static int set_free_slot(filler *f, const arrival *a, int slot)
+static int set_free_slot(filler *f, const op_input *a, int slot)
 {
     while (slot < f->n_inputs && f->taken[slot])
         slot++;
-    if (f->n_loose < MO_INPUT_ORDER_MAX_FREE)
-        f->loose[f->n_loose] =
+    if (f->n_free < MO_INPUT_ORDER_MAX_FREE)
+        f->free_inputs[f->n_free] =
             (mo_input_order_free_input){ slot, is_constant(a) };
-    f->first_is_loose |= slot == 0;
-    f->n_loose++;
+    f->first_is_free |= slot == 0;
+    f->n_free++;
     set_slot(f, a, slot);
     return slot;
 }
@@ -221,34 +221,35 @@ static void gather_weight_attrs(filler *f, const mo_op *op)
 {
     mo_weight_attr_list list = mo_weight_attr_list_of(attrs_of(op));
     const char *dtype = list.length ? mo_dtype_list_get(op->dtypes, 0) : NULL;
-    mo_weight_attr told;
+    mo_weight_attr weight;
 
-    f->told = 0;
-    while (mo_weight_attr_next(&list, &told)) {
-        bool is_shown = told.port >= 0 && told.port < MO_WORK_MAX_PORTS;
-        int64_t bytes = told.shape.rank < 0
+    f->attr_weights = 0;
+    while (mo_weight_attr_next(&list, &weight)) {
+        bool is_shown = weight.port >= 0 && weight.port < MO_WORK_MAX_PORTS;
+        int64_t bytes = weight.shape.rank < 0
                             ? MO_UNKNOWN
-                            : mo_shape_bytes(&told.shape, dtype);
+                            : mo_shape_bytes(&weight.shape, dtype);
 
         if (is_shown)
-            open_slots(f, told.port + 1);
-        if (is_shown && f->taken[told.port])
+            open_slots(f, weight.port + 1);
+        if (is_shown && f->taken[weight.port])
             continue;
-        f->told =
-            f->told < 0 || bytes < 0 ? MO_UNKNOWN : f->told + (double) bytes;
+        f->attr_weights = f->attr_weights < 0 || bytes < 0
+                              ? MO_UNKNOWN
+                              : f->attr_weights + (double) bytes;
         if (!is_shown)
             continue;
-        f->taken[told.port] = true;
-        f->inputs[told.port] = told.shape;
-        f->dtypes[told.port] = dtype;
+        f->taken[weight.port] = true;
+        f->inputs[weight.port] = weight.shape;
+        f->dtypes[weight.port] = dtype;
     }
 }
 
 static void clear_inputs(filler *f)
 {
     f->n_inputs = 0;
-    f->n_loose = 0;
-    f->first_is_loose = false;
+    f->n_free = 0;
+    f->first_is_free = false;
     f->read = 0;
     f->read_first = 0;
 }
@@ -256,11 +257,11 @@ static void clear_inputs(filler *f)
 /* Inputs with a port go to its slot, the others into the free ones. */
 static void gather_inputs(filler *f, int op)
 {
-    int n = n_arrivals(f->g, op), slot = 0;
+    int n = count_op_inputs(f->g, op), slot = 0;
 
     clear_inputs(f);
     for (int i = 0; i < n; i++) {
-        arrival a = arrival_at(f->g, op, i);
+        op_input a = op_input_at(f->g, op, i);
 
         count_read(f, &a);
         if (a.slot != MO_PORT_NONE)
@@ -268,7 +269,7 @@ static void gather_inputs(filler *f, int op)
     }
     gather_weight_attrs(f, &f->g->ops[op]);
     for (int i = 0; i < n && slot < MO_WORK_MAX_PORTS; i++) {
-        arrival a = arrival_at(f->g, op, i);
+        op_input a = op_input_at(f->g, op, i);
 
         if (a.slot == MO_PORT_NONE)
             slot = set_free_slot(f, &a, slot);
@@ -287,11 +288,11 @@ static int gather_outputs(filler *f, const mo_op *op)
 
 static double flops_by_formula(filler *f, const mo_work_input *input)
 {
-    if (f->n_loose < 2 || !mo_input_order_matters(input->kind))
+    if (f->n_free < 2 || !mo_input_order_matters(input->kind))
         return input->kind->flops(input);
-    if (f->n_loose > MO_INPUT_ORDER_MAX_FREE)
+    if (f->n_free > MO_INPUT_ORDER_MAX_FREE)
         return MO_UNKNOWN;
-    return mo_input_order_flops(input, f->inputs, f->loose, f->n_loose);
+    return mo_input_order_flops(input, f->inputs, f->free_inputs, f->n_free);
 }
 
 static double flops_of(filler *f, const mo_op *op, const mo_operator *kind)
@@ -326,10 +327,10 @@ static double read_of_picked(filler *f, int id)
     const char *dtype = mo_dtype_list_get(f->g->ops[id].dtypes, 0);
     double found = MO_UNKNOWN;
 
-    if (!f->first_is_loose || f->n_loose < 2)
+    if (!f->first_is_free || f->n_free < 2)
         return f->read_first;
-    for (int i = 0; i < n_arrivals(f->g, id) && dtype; i++) {
-        arrival a = arrival_at(f->g, id, i);
+    for (int i = 0; i < count_op_inputs(f->g, id) && dtype; i++) {
+        op_input a = op_input_at(f->g, id, i);
         int index = shape_index(a.source, a.port);
 
         if (a.slot != MO_PORT_NONE ||
@@ -349,7 +350,7 @@ static double separate_weights(const filler *f, int id)
     const mo_op *op = &f->g->ops[id];
     bool has_feeds = f->g->feed_start[id] != f->g->feed_start[id + 1];
 
-    return has_feeds || op->weight_bytes <= 0 ? f->told
+    return has_feeds || op->weight_bytes <= 0 ? f->attr_weights
                                               : (double) op->weight_bytes;
 }
 
@@ -382,12 +383,12 @@ static void fill_weights(filler *f, int id)
     int64_t workspace = op->workspace_bytes < 0 ? 0 : op->workspace_bytes;
     int64_t sum = MO_UNKNOWN, memory;
 
-    if (!has_feeds && f->told == 0)
+    if (!has_feeds && f->attr_weights == 0)
         return;
     if (f->status == MO_OK)
         f->status = mo_constant_bytes_sum(&f->fed, f->g, id, &sum, f->err);
-    if (sum < 0 || f->told < 0 || f->told >= 0x1p62 ||
-        !mo_int64_add(sum, (int64_t) f->told, &sum) ||
+    if (sum < 0 || f->attr_weights < 0 || f->attr_weights >= 0x1p62 ||
+        !mo_int64_add(sum, (int64_t) f->attr_weights, &sum) ||
         !mo_int64_add(sum, workspace, &memory))
         return;
     op->weight_bytes = sum;
