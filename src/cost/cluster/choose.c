@@ -87,8 +87,9 @@ static char *cluster_path_beside(const char *graph_path)
     return path;
 }
 
-static mo_status tell(const char *kind, const char *name, const char *origin,
-                      char **where, mo_error *err)
+static mo_status describe_choice(const char *kind, const char *name,
+                                 const char *origin, char **where,
+                                 mo_error *err)
 {
     const char *shown = is_stdin(name) ? "standard input" : name;
     size_t size = strlen(kind) + strlen(shown) + strlen(origin) + 1;
@@ -109,7 +110,7 @@ static mo_status read_chosen(const char *name, const char *origin,
     mo_status status = read_named(name, &read, &kind, err);
 
     if (status == MO_OK)
-        status = tell(kind, name, origin, where, err);
+        status = describe_choice(kind, name, origin, where, err);
     if (status == MO_OK)
         *cluster = read;
     else

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@
 _Static_assert(MO_MAX_LATENCY_NS < FAR / MO_MAX_DEVICES / MO_MAX_DEVICES,
                "no distance is as long as FAR");
 
-typedef struct work {
+typedef struct route_search {
     const mo_cluster *cluster;
     mo_routes *routes;
     size_t n;          /* devices */
@@ -46,24 +47,24 @@ typedef struct work {
     size_t n_fresh, fresh_room;
     size_t n_pending; /* pairs that have no route yet */
     size_t n_path, path_room;
-} work;
+} route_search;
 
-static int64_t length(const mo_link *link)
+static int64_t link_distance(const mo_link *link)
 {
     return link->latency_ns * NANOSECOND + HOP;
 }
 
-static const int64_t *distances_to(const work *w, int to)
+static const int64_t *distances_to(const route_search *w, int to)
 {
     return w->distance + (size_t) to * w->n;
 }
 
-static mo_route *route_of(const work *w, int from, int to)
+static mo_route *route_of(const route_search *w, int from, int to)
 {
     return &w->routes->routes[(size_t) from * w->n + (size_t) to];
 }
 
-static mo_status reserve_path(work *w, int n_more, mo_error *err)
+static mo_status reserve_path(route_search *w, int n_more, mo_error *err)
 {
     size_t need = w->n_path + (size_t) n_more;
     void *path = w->routes->path;
@@ -82,7 +83,7 @@ static mo_status reserve_path(work *w, int n_more, mo_error *err)
     return status;
 }
 
-static mo_status take_direct_links(work *w, mo_error *err)
+static mo_status take_direct_links(route_search *w, mo_error *err)
 {
     mo_status status = reserve_path(w, w->cluster->n_links, err);
 
@@ -97,7 +98,7 @@ static mo_status take_direct_links(work *w, mo_error *err)
 }
 
 /* Records a pair that has just become connected, unless it has a link. */
-static mo_status note_fresh(work *w, int from, int to, mo_error *err)
+static mo_status note_fresh(route_search *w, int from, int to, mo_error *err)
 {
     mo_status status;
 
@@ -110,7 +111,7 @@ static mo_status note_fresh(work *w, int from, int to, mo_error *err)
 }
 
 /* Finds the devices that the link from u brings closer to v. */
-static int find_sources(work *w, int u, int v, int64_t step)
+static int find_sources(route_search *w, int u, int v, int64_t step)
 {
     const int64_t *to_u = distances_to(w, u), *to_v = distances_to(w, v);
     int n_sources = 0;
@@ -122,8 +123,8 @@ static int find_sources(work *w, int u, int v, int64_t step)
 }
 
 /* Updates distances to t, at distance rest from u over the new link. */
-static mo_status shorten_to(work *w, int t, int64_t rest, int u, int n_sources,
-                            mo_error *err)
+static mo_status shorten_to(route_search *w, int t, int64_t rest, int u,
+                            int n_sources, mo_error *err)
 {
     int64_t *to_t = w->distance + (size_t) t * w->n;
     const int64_t *to_u = distances_to(w, u);
@@ -142,9 +143,9 @@ static mo_status shorten_to(work *w, int t, int64_t rest, int u, int n_sources,
     return status;
 }
 
-static mo_status add_link(work *w, const mo_link *link, mo_error *err)
+static mo_status add_link(route_search *w, const mo_link *link, mo_error *err)
 {
-    int64_t step = length(link);
+    int64_t step = link_distance(link);
     int n_sources;
     mo_status status = MO_OK;
 
@@ -163,14 +164,15 @@ static mo_status add_link(work *w, const mo_link *link, mo_error *err)
 
 /* Returns the first link of the best path from x to t: links are sorted by
  * their targets, so it is the first one on a shortest path. */
-static int next_link(const work *w, int x, int t, double gbps)
+static int next_link(const route_search *w, int x, int t, double gbps)
 {
     const int64_t *to_t = distances_to(w, t);
 
     for (int l = w->first[x]; l < w->first[x + 1]; l++) {
         const mo_link *link = &w->cluster->links[l];
 
-        if (link->gbps >= gbps && length(link) + to_t[link->to] == to_t[x])
+        if (link->gbps >= gbps &&
+            link_distance(link) + to_t[link->to] == to_t[x])
             return l;
     }
     assert(!"a distance without a path");
@@ -179,7 +181,7 @@ static int next_link(const work *w, int x, int t, double gbps)
 
 /* Returns whether the route from x to t was found over links at least this
  * wide; it is then the end of all routes through x. */
-static bool is_walked(const work *w, int x, int t, double gbps)
+static bool is_walked(const route_search *w, int x, int t, double gbps)
 {
     const mo_route *route = route_of(w, x, t);
 
@@ -188,7 +190,7 @@ static bool is_walked(const work *w, int x, int t, double gbps)
 
 /* Sets the route to t of every device on the path from x that has none yet:
  * its part of the path, which begins at index at. */
-static void share_path(work *w, int x, int t, double gbps, int at)
+static void share_path(route_search *w, int x, int t, double gbps, int at)
 {
     for (; x != t && !is_walked(w, x, t, gbps); at++) {
         mo_route *route = route_of(w, x, t);
@@ -201,7 +203,8 @@ static void share_path(work *w, int x, int t, double gbps, int at)
     }
 }
 
-static mo_status walk(work *w, int from, int t, double gbps, mo_error *err)
+static mo_status set_routes_along(route_search *w, int from, int t, double gbps,
+                                  mo_error *err)
 {
     const mo_route *rest;
     int x = from, at = (int) w->n_path;
@@ -227,7 +230,7 @@ static mo_status walk(work *w, int from, int t, double gbps, mo_error *err)
 
 /* Adds the links of one width, from index at on, and sets the routes of the
  * pairs that became connected. *next is where the narrower links begin. */
-static mo_status add_width(work *w, int at, int *next, mo_error *err)
+static mo_status add_width(route_search *w, int at, int *next, mo_error *err)
 {
     const mo_link *links = w->cluster->links;
     double gbps = links[w->by_width[at]].gbps;
@@ -242,7 +245,7 @@ static mo_status add_width(work *w, int at, int *next, mo_error *err)
         int from = w->fresh[i] % (int) w->n, to = w->fresh[i] / (int) w->n;
 
         if (route_of(w, from, to)->hops == 0)
-            status = walk(w, from, to, gbps, err);
+            status = set_routes_along(w, from, to, gbps, err);
     }
     w->n_pending -= w->n_fresh;
     *next = at;
@@ -263,7 +266,7 @@ static int compare_wide(const void *a, const void *b)
     return (x->link > y->link) - (x->link < y->link);
 }
 
-static bool sort_by_width(work *w)
+static bool sort_by_width(route_search *w)
 {
     size_t n_links = (size_t) w->cluster->n_links;
     wide *order = malloc(n_links * sizeof *order);
@@ -279,7 +282,7 @@ static bool sort_by_width(work *w)
     return true;
 }
 
-static void index_links(work *w)
+static void index_links(route_search *w)
 {
     for (int l = 0; l < w->cluster->n_links; l++)
         w->first[w->cluster->links[l].from + 1]++;
@@ -287,7 +290,7 @@ static void index_links(work *w)
         w->first[k + 1] += w->first[k];
 }
 
-static void forget_distances(work *w)
+static void reset_distances(route_search *w)
 {
     for (size_t i = 0; i < w->n * w->n; i++)
         w->distance[i] = FAR;
@@ -295,7 +298,7 @@ static void forget_distances(work *w)
         w->distance[k * w->n + k] = 0;
 }
 
-static mo_status prepare(work *w, mo_error *err)
+static mo_status allocate_tables(route_search *w, mo_error *err)
 {
     w->first = calloc(w->n + 1, sizeof *w->first);
     w->by_width = calloc((size_t) w->cluster->n_links, sizeof *w->by_width);
@@ -305,11 +308,11 @@ static mo_status prepare(work *w, mo_error *err)
         !sort_by_width(w))
         return mo_fail_memory(err);
     index_links(w);
-    forget_distances(w);
+    reset_distances(w);
     return MO_OK;
 }
 
-static mo_status find_paths(work *w, mo_error *err)
+static mo_status find_paths(route_search *w, mo_error *err)
 {
     int n_links = w->cluster->n_links;
     mo_status status = take_direct_links(w, err);
@@ -317,7 +320,7 @@ static mo_status find_paths(work *w, mo_error *err)
     w->n_pending = w->n * (w->n - 1) - (size_t) n_links;
     if (status != MO_OK || w->n_pending == 0 || n_links == 0)
         return status;
-    status = prepare(w, err);
+    status = allocate_tables(w, err);
     for (int at = 0; at < n_links && w->n_pending > 0 && status == MO_OK;)
         status = add_width(w, at, &at, err);
     return status;
@@ -326,7 +329,7 @@ static mo_status find_paths(work *w, mo_error *err)
 mo_status mo_routes_make(const mo_cluster *cluster, mo_routes **routes,
                          mo_error *err)
 {
-    work w = { .cluster = cluster, .n = (size_t) cluster->n_devices };
+    route_search w = { .cluster = cluster, .n = (size_t) cluster->n_devices };
     mo_status status;
 
     w.routes = calloc(1, sizeof *w.routes);
@@ -354,4 +357,67 @@ void mo_routes_free(mo_routes *routes)
     free(routes->path);
     free(routes->routes);
     free(routes);
+}
+
+/* Names of each part that a message lists. */
+enum { MAX_NAMES = 8, NAMES_SIZE = 384 };
+
+static bool reaches(const mo_routes *routes, int from, int to)
+{
+    return from == to ||
+           routes->routes[(size_t) from * (size_t) routes->n + (size_t) to]
+                   .hops > 0;
+}
+
+/* Returns a device that does not reach all others, or -1. */
+static int find_unreaching_device(const mo_routes *routes)
+{
+    for (int s = 0; s < routes->n; s++)
+        for (int t = 0; t < routes->n; t++)
+            if (!reaches(routes, s, t))
+                return s;
+    return -1;
+}
+
+/* Writes the names of the devices that s reaches, or of those it does not. */
+static void name_part(const mo_cluster *cluster, const mo_routes *routes, int s,
+                      bool reached, char *names)
+{
+    int n_left = 0;
+    size_t link_distance = 0;
+
+    names[0] = '\0';
+    for (int t = 0, n = 0; t < routes->n; t++) {
+        if (reaches(routes, s, t) != reached)
+            continue;
+        if (n++ < MAX_NAMES)
+            link_distance += (size_t) snprintf(
+                names + link_distance, NAMES_SIZE - link_distance, "%s%.32s",
+                n > 1 ? ", " : "", cluster->devices[t].id);
+        else
+            n_left++;
+    }
+    if (n_left > 0)
+        snprintf(names + link_distance, NAMES_SIZE - link_distance,
+                 " and %d more", n_left);
+}
+
+/*
+ * The devices that s reaches, taken together, reach no others: else s would
+ * reach those, too.
+ */
+mo_status mo_routes_connected(const mo_cluster *cluster,
+                              const mo_routes *routes, mo_error *err)
+{
+    char reached[NAMES_SIZE], unreached[NAMES_SIZE];
+    int s = find_unreaching_device(routes);
+
+    if (s < 0)
+        return MO_OK;
+    name_part(cluster, routes, s, true, reached);
+    name_part(cluster, routes, s, false, unreached);
+    return mo_fail_at(err, MO_E_INPUT, cluster->file, 0,
+                      "cluster is not connected: %s cannot reach %s; add a "
+                      "link from one part to the other",
+                      reached, unreached);
 }

@@ -9,7 +9,8 @@
 
 #include "cost/instance/instance_internal.h"
 
-static void tell_missing(const mo_instance_maker *m, int line, const char *what)
+static void report_missing(const mo_instance_maker *m, int line,
+                           const char *what)
 {
     if (m->options->missing)
         m->options->missing(m->options->context, line, what);
@@ -30,8 +31,8 @@ void mo_instance_maker_add_missing(mo_instance_maker *m, int line,
         return;
     }
     if (m->n_missing == 2)
-        tell_missing(m, m->first_missing_line, m->first_missing);
-    tell_missing(m, line, what);
+        report_missing(m, m->first_missing_line, m->first_missing);
+    report_missing(m, line, what);
 }
 
 mo_status mo_instance_maker_check_missing(const mo_instance_maker *m,
@@ -183,4 +184,16 @@ void mo_instance_free(mo_instance *instance)
         return;
     mo_arena_free(instance->arena);
     free(instance);
+}
+
+mo_dag mo_instance_dag(const mo_instance *x)
+{
+    return (mo_dag){
+        .n = x->n,
+        .n_edges = x->n_flows,
+        .out_start = x->out_start,
+        .in_start = x->in_start,
+        .to = x->flows ? &x->flows->to : NULL,
+        .stride = sizeof *x->flows,
+    };
 }
