@@ -82,7 +82,7 @@ static bool reads_only_shapes(const mo_graph *g, int id,
 }
 
 /* Constant folding: returns whether the op depends on no input, except through
- * the shape of a tensor whose shape is static. */
+ * static shapes. */
 static bool is_constant(const mo_graph *g, int id, const mo_operator *kind,
                         const int *group)
 {
@@ -340,8 +340,8 @@ mo_status mo_clean(const mo_graph *g, unsigned which, mo_graph **clean,
     return MO_OK;
 }
 
-/* Returns the bit of the pass whose name is the length bytes at word; 0 if
- * there is none. */
+/* Returns the bit of the pass named by the length bytes at word; 0 if there is
+ * none. */
 static unsigned bit_of(const char *word, size_t length)
 {
     if (length == 3 && strncmp(word, "all", length) == 0)

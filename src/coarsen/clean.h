@@ -39,7 +39,7 @@ typedef struct mo_clean_report {
     int removed[MO_CLEAN_PASSES];
 } mo_clean_report;
 
-/* Runs the passes whose bit is set in which (bit k: mo_clean_passes[k]). On
+/* Runs the passes with bits set in which (bit k: mo_clean_passes[k]). On
  * success the caller owns *clean and *map and frees them with mo_graph_free()
  * and mo_coarsen_map_free(); g is not changed. */
 mo_status mo_clean(const mo_graph *g, unsigned which, mo_graph **clean,

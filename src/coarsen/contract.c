@@ -18,8 +18,8 @@
  *          `-> view -> matmul             `--> matmul
  */
 
-/* Returns the tensor whose data this one shares: itself, unless a silent
- * member made it of one tensor of the same size. (Parts of a tuple are
+/* Returns the tensor that this one shares its data with: itself, unless a
+ * silent member made it of one tensor of the same size. (Parts of a tuple are
  * smaller.) source holds the results for all smaller tensors. */
 static int viewed_tensor_of(const mo_contraction *c, int tensor,
                             const int *source)

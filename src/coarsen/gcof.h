@@ -3,10 +3,10 @@
  * gcof.h - graph coarsening with operator fusion (GCOF): Algorithm 1 of the
  * paper.
  *
- * A backend fuses a chain of ops whose types match a rule, so they belong on
- * one device and are placed as one. Each link of the chain must be the only
+ * A backend fuses a chain of ops if their types match a rule, so they belong
+ * on one device and are placed as one. Each link of the chain must be the only
  * way out of the op it leaves ("direct" or "multi-input" connections): an op
- * whose output has other readers is never fused with a consumer.
+ * is never fused with a consumer when its output has other readers.
  */
 #ifndef MO_COARSEN_GCOF_H
 #define MO_COARSEN_GCOF_H
