@@ -63,6 +63,8 @@ struct mo_cuda_algo {
     uint64_t consumed; /* bit i: in[i] of the call is not read */
 };
 
+/* The caller owns the list: it drops each algorithm and frees the array, which
+ * is NULL while the list is empty. */
 typedef struct mo_cuda_algo_list {
     mo_cuda_algo **algos;
     int n;

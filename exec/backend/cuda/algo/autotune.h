@@ -16,6 +16,8 @@
 #include "base/error.h"
 #include "exec/backend/cuda/driver/cuda_unit.h"
 
+/* Allocates the cache of a unit and reads its file, if there is one.  The
+ * caller frees *cache with mo_cuda_tuning_cache_close(). */
 mo_status mo_cuda_tuning_cache_open(mo_backend_unit *unit,
                                     mo_cuda_tuning_cache **cache,
                                     mo_error *err);

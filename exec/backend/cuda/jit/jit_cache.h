@@ -19,6 +19,9 @@
 
 typedef struct mo_cuda_function mo_cuda_function; /* owned by the cache */
 
+/* Allocates the cache of a unit.  The caller frees *cache with
+ * mo_cuda_jit_cache_free(), which accepts NULL, unloads all modules and frees
+ * all functions; the unit's context is current. */
 mo_status mo_cuda_jit_cache_new(mo_backend_unit *unit,
                                 mo_cuda_jit_cache **cache, mo_error *err);
 void mo_cuda_jit_cache_free(mo_cuda_jit_cache *cache);
