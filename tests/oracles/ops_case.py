@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a case of an operator is, for the modules that make random ones.
+"""Random test cases of operators: registry and source of random inputs.
 
     @case("Concat")
     def _(c):
         ...
         return ops.concat([c.data(shape), c.data(other)], axis)
 
-CASES maps an operator type to the functions that make a node of it.  What they
-are given is a source of random numbers that also makes the node's inputs and
-remembers their values.
+CASES maps an operator type to the functions that make a node of it.  Their
+argument is a source of random numbers that also makes the node's inputs and
+keeps their values.
 """
 import numpy as np
 import openvino.opset15 as ops

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what our executor computes with what OpenVINO does.
+"""Compares the results of moirai-exec with OpenVINO's.
 
     ops_oracle.py EXEC PRINT_OPS [--cases N] [--seed S] [--backend B]
                   [--save FOLDER] [TYPE]...
 
-For every operator type of our table (PRINT_OPS, print_ops.c), N random nodes
-are made with OpenVINO, run by its CPU plugin or, where one of them is wrong, by
-its reference code, and, out of the file it writes, by EXEC (moirai-exec).
-Operators that OpenVINO has not are written down by
-ourselves, and told by others that it has.  Speaks TAP, one claim a type: one
-without cases fails.
+For every operator type that can be run (rows of src/ingest/operators.def,
+printed by PRINT_OPS, print_ops.c), N random nodes are made with OpenVINO, run
+by its CPU plugin or, where one of them is wrong, by its reference code, and,
+out of the file it writes, by EXEC (moirai-exec).  Operators that OpenVINO lacks
+are expressed by those it has.  Prints TAP, one claim a type: a type without
+cases fails.
 
 With --save, models, inputs and what OpenVINO made of them are kept there, for
 machines without OpenVINO: gpu_operators.sh.
@@ -25,7 +25,7 @@ import numpy as np
 import openvino as ov
 import openvino.opset15 as ops
 
-# Those that have cases to tell.
+# Modules that register cases.
 import ops_index
 import ops_move
 import ops_point
