@@ -207,7 +207,7 @@ static mo_status enqueue(const bench *b, const way *w, mo_error *err)
 {
     CUdeviceptr rows = b->memory + room_of(&b->out);
     CUdeviceptr biases = rows + room_of(&b->in[0].desc);
-    CUdeviceptr out = b->memory;
+    CUdeviceptr out = b->memory_info;
     mo_cuda_attention_score_inputs seen = {
         { (const void *) (uintptr_t) biases,
           (const void *) (uintptr_t) (biases + room_of(&b->in[3].desc)) }
@@ -294,8 +294,8 @@ static mo_status run_problem(bench *b, CUevent *events, mo_error *err)
         status = add_ways(b, err);
     for (int i = 0; i < b->n_ways && status == MO_OK; i++)
         status = time_way(b, &b->ways[i], events, err);
-    mo_cuda_free(b->unit, b->memory);
-    b->memory = 0;
+    mo_cuda_free(b->unit, b->memory_info);
+    b->memory_info = 0;
     return status;
 }
 

@@ -167,7 +167,7 @@ static mo_status make_room(bench *b, size_t workspace, mo_error *err)
     status = mo_cuda_alloc(b->unit, bytes, &b->memory, err);
     if (status != MO_OK)
         return status;
-    at = b->memory;
+    at = b->memory_info;
     b->to = (void *) (uintptr_t) at;
     at += room_of(&b->out);
     for (int i = 0; i < OPERANDS; i++) {
@@ -298,8 +298,8 @@ static mo_status time_ways(bench *b, mo_cuda_algo_list *all, int kinds,
         print_best(b, &all[k]);
     printf("\n");
     fflush(stdout);
-    mo_cuda_free(b->unit, b->memory);
-    b->memory = 0;
+    mo_cuda_free(b->unit, b->memory_info);
+    b->memory_info = 0;
     return status;
 }
 
@@ -363,7 +363,7 @@ static mo_status make_and_run(bench *b, mo_error *err)
 
 int main(int argc, char **argv)
 {
-    mo_backend_unit_options options = { .measure = true,
+    mo_backend_unit_options options = { .autotune = true,
                                         .precision =
                                             MO_BACKEND_PRECISION_TF32 };
     bench b = { .elem = MO_ELEM_F32 };

@@ -8,8 +8,8 @@
  * selects kernels. Running a prepared call allocates nothing.
  *
  * All functions that return mo_status fill *err on failure; outputs are valid
- * after MO_OK only. A unit is used by one thread at a time; enter moves it to
- * another thread.
+ * after MO_OK only. A unit is used by one thread at a time; bind_thread moves
+ * it to another thread.
  */
 #ifndef MO_EXEC_BACKEND_BACKEND_H
 #define MO_EXEC_BACKEND_BACKEND_H
@@ -51,7 +51,7 @@ typedef struct mo_backend_unit_options {
     mo_backend_precision precision;
     const char *cache; /* folder of the JIT and tuning caches; NULL: the user's
                           own; "": none */
-    bool measure;      /* autotune: measure where several algorithms exist */
+    bool autotune;     /* measure where several algorithms exist */
 } mo_backend_unit_options;
 
 /* What prepare knows about an operand. */
@@ -69,13 +69,13 @@ typedef struct mo_backend_operand {
 typedef struct mo_backend_carrier mo_backend_carrier;
 
 typedef struct mo_backend_transfer {
-    int transfer;     /* index in the plan */
+    int id;           /* index in the plan */
     int from, to;     /* devices of the plan */
     const void *data; /* source buffer here; NULL: received from elsewhere */
     void *target;     /* destination buffer here; NULL: sent elsewhere */
     size_t bytes;
     mo_backend_unit *from_unit, *to_unit; /* NULL: in another process */
-    int64_t hold_ns; /* link emulation: it takes at least so long; 0: no lower
+    int64_t min_ns; /* link emulation: it takes at least so long; 0: no lower
                         limit */
     const mo_backend_carrier
         *carrier; /* set if one end is in another process */
@@ -87,19 +87,19 @@ struct mo_backend_carrier {
      * Called by the thread that drives the units of this process once all of
      * them are open (units by device of the plan; NULL: in another process)
      * and before the first run. */
-    mo_status (*ready)(const mo_backend_carrier *carrier,
-                       mo_backend_unit *const *units, mo_error *err);
+    mo_status (*connect)(const mo_backend_carrier *carrier,
+                         mo_backend_unit *const *units, mo_error *err);
     /* Enqueues this process's end of the transfer on a stream of the unit, in
      * the order of the plan. */
-    mo_status (*carry)(const mo_backend_carrier *carrier,
-                       const mo_backend_transfer *carry, void *stream,
-                       mo_error *err);
+    mo_status (*enqueue)(const mo_backend_carrier *carrier,
+                         const mo_backend_transfer *transfer, void *stream,
+                         mo_error *err);
     /* Called repeatedly while a thread waits for a unit. Returns an error if
      * the peer has failed; the unit does not block from then on. */
     mo_status (*poll)(const mo_backend_carrier *carrier, mo_error *err);
     /* Returns the reason (static text) why its transfers cannot be part of a
      * recorded program; NULL if they can. */
-    const char *(*eager_because)(const mo_backend_carrier *carrier);
+    const char *(*eager_reason)(const mo_backend_carrier *carrier);
 };
 
 /* Streams of a unit for its transfers, beside those of its calls: one transfer
@@ -113,13 +113,13 @@ typedef struct mo_backend_program_call {
     const void *const *in;
     void *const *out;
     void *workspace;
-    int lane;         /* calls on one stream of a unit run in order */
-    const int *waits; /* indices of earlier calls on other streams that must
+    int stream;      /* calls on one stream of a unit run in order */
+    const int *deps; /* indices of earlier calls on other streams that must
                          finish first */
-    int n_waits;
+    int n_deps;
     mo_backend_unit
         *unit; /* owner of the stream; NULL: the unit that records */
-    const mo_backend_transfer *carry;
+    const mo_backend_transfer *transfer;
 } mo_backend_program_call;
 
 typedef struct mo_backend_program
@@ -128,9 +128,9 @@ typedef struct mo_backend_program
 
 typedef struct mo_backend {
     const char *name, *help;
-    /* Device memory is not readable by the process: put and get copy, and
-     * kernels are launched asynchronously. */
-    bool apart;
+    /* Device memory is not readable by the process: upload and download copy,
+     * and kernels are launched asynchronously. */
+    bool separate_memory;
 
     mo_status (*open)(const mo_backend_unit_options *options,
                       mo_backend_unit **unit, mo_error *err);
@@ -143,14 +143,14 @@ typedef struct mo_backend {
     void (*release)(mo_backend_unit *unit, void *memory);
 
     /* in[i] and out[i] describe the operands i of the call; the call itself
-     * must live as long as the kernel, which the caller frees with drop.
+     * must live as long as the kernel, which the caller frees with free_kernel.
      * *workspace: bytes of scratch that a run needs, aligned to 64; calls that
      * never run at the same time may share a buffer. */
     mo_status (*prepare)(mo_backend_unit *unit, const mo_call *call,
                          const mo_backend_operand *in,
                          const mo_tensor_desc *out, mo_backend_kernel **kernel,
                          size_t *workspace, mo_error *err);
-    void (*drop)(mo_backend_unit *unit, mo_backend_kernel *kernel);
+    void (*free_kernel)(mo_backend_unit *unit, mo_backend_kernel *kernel);
 
     /* in and out: buffers by operand. The pointer of a constant that the
      * kernel has packed may be NULL if consumed returns true for it. */
@@ -165,29 +165,29 @@ typedef struct mo_backend {
      * missing kernels in parallel and selects the fastest algorithms.
      * workspaces[i] returns the scratch of kernel i that replaces the size
      * returned by prepare. */
-    mo_status (*settle)(mo_backend_unit *unit,
-                        mo_backend_kernel *const *kernels, int n,
-                        size_t *workspaces, mo_error *err);
+    mo_status (*finalize)(mo_backend_unit *unit,
+                          mo_backend_kernel *const *kernels, int n,
+                          size_t *workspaces, mo_error *err);
 
     /* Copy to and from the unit's memory, ordered behind all earlier work of
-     * the unit. put returns when the caller may overwrite from, get when to is
-     * complete. */
-    mo_status (*put)(mo_backend_unit *unit, void *to, const void *from,
-                     size_t bytes, mo_error *err);
-    mo_status (*get)(mo_backend_unit *unit, void *to, const void *from,
-                     size_t bytes, mo_error *err);
+     * the unit. upload returns when the caller may overwrite from, download
+     * when to is complete. */
+    mo_status (*upload)(mo_backend_unit *unit, void *to, const void *from,
+                        size_t bytes, mo_error *err);
+    mo_status (*download)(mo_backend_unit *unit, void *to, const void *from,
+                          size_t bytes, mo_error *err);
     /* Returns when all work of the unit is complete. */
     mo_status (*wait)(mo_backend_unit *unit, mo_error *err);
 
-    /* Page-locked host memory, with which put and get are fastest. The caller
-     * frees it with release_near. */
-    mo_status (*alloc_near)(mo_backend_unit *unit, size_t bytes, void **memory,
-                            mo_error *err);
-    void (*release_near)(mo_backend_unit *unit, void *memory);
+    /* Page-locked host memory, with which upload and download are fastest. The
+     * caller frees it with free_pinned. */
+    mo_status (*alloc_pinned)(mo_backend_unit *unit, size_t bytes,
+                              void **memory, mo_error *err);
+    void (*free_pinned)(mo_backend_unit *unit, void *memory);
 
     /* record makes calls into a program that replay launches as one; the
      * buffers that calls point to must live as long as the program, which the
-     * caller frees with forget. The calls may be of several units of this
+     * caller frees with free_program. The calls may be of several units of this
      * backend, all used by this thread; the recording unit launches the
      * program and waits for it. */
     mo_status (*record)(mo_backend_unit *unit,
@@ -195,41 +195,41 @@ typedef struct mo_backend {
                         mo_backend_program **program, mo_error *err);
     mo_status (*replay)(mo_backend_unit *unit,
                         const mo_backend_program *program, mo_error *err);
-    void (*forget)(mo_backend_unit *unit, mo_backend_program *program);
+    void (*free_program)(mo_backend_unit *unit, mo_backend_program *program);
 
     /* A transfer outside of programs, ordered behind all earlier and before
      * all later work of its units in this process; returns once it is
      * enqueued. unit is one of the two. */
-    mo_status (*carry)(mo_backend_unit *unit, const mo_backend_transfer *carry,
-                       mo_error *err);
+    mo_status (*transfer)(mo_backend_unit *unit,
+                          const mo_backend_transfer *transfer, mo_error *err);
     /* *done: whether all work of the unit is complete. Does not block: for a
      * thread that has to poll other events, too. */
-    mo_status (*done)(mo_backend_unit *unit, bool *done, mo_error *err);
+    mo_status (*is_idle)(mo_backend_unit *unit, bool *done, mo_error *err);
 
     /* Profiles the calls: runs them in order, several times, each alone on the
      * device. ns[i]: duration of call i, measuring overhead included;
      * *whole_ns: duration of all without measuring in between. Transfers to
      * units of this process may be among them, if they have run before.
      * Overwrites inputs and every buffer that shares memory with others. */
-    mo_status (*time)(mo_backend_unit *unit,
-                      const mo_backend_program_call *calls, int n, int64_t *ns,
-                      int64_t *whole_ns, mo_error *err);
+    mo_status (*time_calls)(mo_backend_unit *unit,
+                            const mo_backend_program_call *calls, int n,
+                            int64_t *ns, int64_t *whole_ns, mo_error *err);
 
     /* Free and total device memory. */
-    mo_status (*memory)(mo_backend_unit *unit, int64_t *free_bytes,
-                        int64_t *total_bytes, mo_error *err);
+    mo_status (*memory_info)(mo_backend_unit *unit, int64_t *free_bytes,
+                             int64_t *total_bytes, mo_error *err);
     /* Returns the bytes that its kernels have allocated so far: packed
      * weights. */
-    int64_t (*kept)(const mo_backend_unit *unit);
+    int64_t (*packed_bytes)(const mo_backend_unit *unit);
 
     /* Makes the calling thread the user of the unit; the previous one must not
      * use it any more. */
-    mo_status (*enter)(mo_backend_unit *unit, mo_error *err);
+    mo_status (*bind_thread)(mo_backend_unit *unit, mo_error *err);
 
     /* *n: number of devices of this kind; an error if none is usable. The
      * other returns the device's name, "NVIDIA H200"; owned by the unit. */
-    mo_status (*count)(int *n, mo_error *err);
-    const char *(*say)(const mo_backend_unit *unit);
+    mo_status (*count_devices)(int *n, mo_error *err);
+    const char *(*device_name)(const mo_backend_unit *unit);
 } mo_backend;
 
 extern const mo_backend mo_backend_cpu;

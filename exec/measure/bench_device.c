@@ -68,9 +68,9 @@ static mo_status prepare_kernel(const mo_backend *backend,
     t->call.out = out_numbers;
     status = backend->prepare(unit, &t->call, in, &t->desc, &t->kernel,
                               &t->workspace_bytes, err);
-    if (status != MO_OK || !backend->settle)
+    if (status != MO_OK || !backend->finalize)
         return status;
-    return backend->settle(unit, &t->kernel, 1, &t->workspace_bytes, err);
+    return backend->finalize(unit, &t->kernel, 1, &t->workspace_bytes, err);
 }
 
 static mo_status alloc_operands(const mo_backend *backend,
@@ -108,8 +108,8 @@ static mo_status measure_once(const mo_backend *backend, mo_backend_unit *unit,
     mo_status status;
     int64_t begun;
 
-    if (backend->time)
-        return backend->time(unit, &call, 1, &begun, ns, err);
+    if (backend->time_calls)
+        return backend->time_calls(unit, &call, 1, &begun, ns, err);
     begun = mo_stop_clock_ns();
     status = backend->run(unit, t->kernel, in, out, t->workspace, err);
     *ns = mo_stop_clock_ns() - begun;
@@ -152,7 +152,7 @@ static mo_status run_trial(const mo_backend *backend,
     if (status == MO_OK)
         status = measure_median(backend, unit, t, median_ns, wall_ns, err);
     if (t->kernel)
-        backend->drop(unit, t->kernel);
+        backend->free_kernel(unit, t->kernel);
     backend->close(unit);
     return status;
 }

@@ -56,7 +56,7 @@ mo_status mo_run_background_load(const mo_exec_plan *plan,
     mo_status status;
 
     once.runs = 1; /* timestamps of more are not kept */
-    assert(plan->n_devices == 1 && options->backends[0]->apart);
+    assert(plan->n_devices == 1 && options->backends[0]->separate_memory);
     status = open_and_record(&d, err);
     if (status == MO_OK)
         status = run_until_stopped(&d, err);

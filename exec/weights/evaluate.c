@@ -81,7 +81,7 @@ static mo_status run_kernel(const interpreter *s, const mo_call *call,
         status = backend->run(s->unit, kernel, o->from, o->to, workspace, err);
     if (workspace)
         backend->release(s->unit, workspace);
-    backend->drop(s->unit, kernel);
+    backend->free_kernel(s->unit, kernel);
     return status;
 }
 

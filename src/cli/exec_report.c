@@ -52,7 +52,7 @@ static void fill_devices(filling *f)
         f->e.devices[k] = (mo_report_execution_device){
             .id = plan->devices[k].id,
             .backend = f->from->units->backends[k]->name,
-            .threads = f->from->units->backends[k]->apart
+            .threads = f->from->units->backends[k]->separate_memory
                            ? 0
                            : f->from->units->options[k].threads,
             .sms = f->from->units->parts ? f->from->units->parts[k] : 0,

@@ -136,7 +136,7 @@ const mo_backend mo_backend_cpu = {
     .alloc = alloc_memory,
     .release = release_memory,
     .prepare = prepare_call,
-    .drop = drop_kernel,
+    .free_kernel = drop_kernel,
     .run = run_kernel,
     .consumed = has_consumed,
 };

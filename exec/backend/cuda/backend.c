@@ -296,17 +296,17 @@ static void drop_kernel(mo_backend_unit *unit, mo_backend_kernel *kernel)
         kernel->cls->drop(unit, kernel);
 }
 
-static mo_status settle_kernels(mo_backend_unit *unit,
-                                mo_backend_kernel *const *kernels, int n,
-                                size_t *workspaces, mo_error *err)
+static mo_status finalize_kernels(mo_backend_unit *unit,
+                                  mo_backend_kernel *const *kernels, int n,
+                                  size_t *workspaces, mo_error *err)
 {
     mo_status status = mo_cuda_jit_compile(unit, err);
 
     for (int i = 0; i < n && status == MO_OK; i++) {
-        if (kernels[i]->cls->settle)
+        if (kernels[i]->cls->finalize)
             status = mo_cuda_kernel_error(
                 kernels[i]->kind,
-                kernels[i]->cls->settle(unit, kernels[i], err), err);
+                kernels[i]->cls->finalize(unit, kernels[i], err), err);
         workspaces[i] = kernels[i]->workspace;
     }
     mo_cuda_staging_free(unit);
@@ -431,30 +431,30 @@ static const char *get_name(const mo_backend_unit *unit)
 const mo_backend mo_backend_cuda = {
     .name = "cuda",
     .help = "an NVIDIA GPU",
-    .apart = true,
+    .separate_memory = true,
     .open = open_unit,
     .close = close_unit,
     .alloc = alloc_memory,
     .release = free_memory,
     .prepare = prepare_call,
-    .drop = drop_kernel,
+    .free_kernel = drop_kernel,
     .run = run_kernel,
     .consumed = has_consumed,
-    .settle = settle_kernels,
-    .put = copy_to_device,
-    .get = copy_from_device,
+    .finalize = finalize_kernels,
+    .upload = copy_to_device,
+    .download = copy_from_device,
     .wait = synchronize_stream,
-    .alloc_near = alloc_pinned,
-    .release_near = free_pinned,
+    .alloc_pinned = alloc_pinned,
+    .free_pinned = free_pinned,
     .record = mo_cuda_graph_capture,
     .replay = mo_cuda_graph_launch,
-    .forget = mo_cuda_graph_destroy,
-    .time = mo_cuda_time_calls,
-    .memory = get_memory_info,
-    .kept = get_allocated_bytes,
-    .carry = mo_cuda_peer_copy,
-    .done = query_stream,
-    .enter = mo_cuda_unit_make_current,
-    .count = count_gpus,
-    .say = get_name,
+    .free_program = mo_cuda_graph_destroy,
+    .time_calls = mo_cuda_time_calls,
+    .memory_info = get_memory_info,
+    .packed_bytes = get_allocated_bytes,
+    .transfer = mo_cuda_peer_copy,
+    .is_idle = query_stream,
+    .bind_thread = mo_cuda_unit_make_current,
+    .count_devices = count_gpus,
+    .device_name = get_name,
 };

@@ -28,7 +28,7 @@ static mo_status fail_alloc(const mo_run_device *d, int64_t bytes,
     const char *id = d->plan->devices[d->device].id;
     mo_error why = { 0 };
 
-    if (err && d->backend->apart)
+    if (err && d->backend->separate_memory)
         why = *err;
     if (why.text[0] != '\0')
         return mo_fail(err, MO_E_MEMORY, "device '%.80s': %s", id, why.text);
@@ -44,7 +44,7 @@ mo_status mo_run_alloc_device_memory(mo_run_device *d, int64_t bytes,
     mo_status status = MO_E_MEMORY;
 
     *memory = NULL;
-    if (d->backend->apart && bytes == 0)
+    if (d->backend->separate_memory && bytes == 0)
         return MO_OK;
     if (bytes >= 0 && (uint64_t) bytes <= SIZE_MAX)
         status = d->backend->alloc(d->unit, (size_t) bytes, memory, err);
@@ -61,9 +61,9 @@ static mo_status check_memory(const mo_run_device *d, int64_t weights,
     int64_t left = 0, total = 0, need = planned->arena_bytes;
     mo_status status;
 
-    if (!d->backend->memory)
+    if (!d->backend->memory_info)
         return MO_OK;
-    status = d->backend->memory(d->unit, &left, &total, err);
+    status = d->backend->memory_info(d->unit, &left, &total, err);
     if (status != MO_OK)
         return status;
     if (!mo_int64_add(need, weights, &need) ||
@@ -89,7 +89,7 @@ static mo_status alloc_arena(mo_run_device *d, const mo_run_weights *weights,
     status = mo_run_alloc_device_memory(
         d, d->plan->devices[d->device].arena_bytes, &memory, err);
     d->memory = memory;
-    if (status == MO_OK && d->backend->apart) {
+    if (status == MO_OK && d->backend->separate_memory) {
         status = mo_run_alloc_device_memory(d, weights->bytes, &memory, err);
         d->weights = memory;
     }
@@ -140,7 +140,7 @@ static mo_status alloc_and_bind(mo_run_device *d, mo_error *err)
     mo_run_workspace_bytes(d, workspaces);
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         d->workspace_bytes += workspaces[i];
-    if (d->backend->apart)
+    if (d->backend->separate_memory)
         status = mo_run_collect_weights(d, &weights, err);
     if (status == MO_OK)
         status = check_memory(d, weights.bytes, d->workspace_bytes, err);
@@ -149,7 +149,7 @@ static mo_status alloc_and_bind(mo_run_device *d, mo_error *err)
     if (status != MO_OK)
         return status;
     set_value_addresses(d);
-    if (d->backend->apart)
+    if (d->backend->separate_memory)
         status = mo_run_upload_weights(d, &weights, err);
     else
         set_constant_addresses(d);
@@ -198,8 +198,8 @@ static mo_status set_up_separate_memory(mo_run_device *d, mo_error *err)
 
     if (status == MO_OK)
         status = mo_run_partition_programs(d, err);
-    if (status == MO_OK && d->backend->kept)
-        d->allocated_bytes += d->backend->kept(d->unit);
+    if (status == MO_OK && d->backend->packed_bytes)
+        d->allocated_bytes += d->backend->packed_bytes(d->unit);
     return status;
 }
 
@@ -225,7 +225,7 @@ mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
         status = alloc_and_bind(d, err);
     if (status == MO_OK)
         status = mo_run_bind_inputs(d, err);
-    if (status == MO_OK && d->backend->apart)
+    if (status == MO_OK && d->backend->separate_memory)
         status = set_up_separate_memory(d, err);
     if (status == MO_OK)
         status = alloc_timestamps(d, err);
@@ -244,12 +244,12 @@ static void release_unit_memory(const mo_run_device *d, void *memory)
 static void close_unit(mo_run_device *d)
 {
     /* An error here would only hide an earlier one. */
-    if (d->backend->enter)
-        (void) d->backend->enter(d->unit, NULL);
+    if (d->backend->bind_thread)
+        (void) d->backend->bind_thread(d->unit, NULL);
     mo_run_free_programs(d);
     for (int i = 0; i < d->n_actions; i++)
         if (d->actions[i].kernel)
-            d->backend->drop(d->unit, d->actions[i].kernel);
+            d->backend->free_kernel(d->unit, d->actions[i].kernel);
     for (int i = 0; i < d->n_unit_copies; i++)
         release_unit_memory(d, d->unit_copies[i]);
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
@@ -257,7 +257,7 @@ static void close_unit(mo_run_device *d)
     release_unit_memory(d, d->weights);
     release_unit_memory(d, d->memory);
     if (d->staging)
-        d->backend->release_near(d->unit, d->staging);
+        d->backend->free_pinned(d->unit, d->staging);
     d->backend->close(d->unit);
 }
 
@@ -308,7 +308,8 @@ static mo_status post_send(const mo_run_device *d, const mo_run_action *a,
     mo_status status = MO_OK;
 
     if (a->data != a->value && a->bytes > 0)
-        status = d->backend->get(d->unit, a->data, a->value, a->bytes, err);
+        status =
+            d->backend->download(d->unit, a->data, a->value, a->bytes, err);
     if (status == MO_OK)
         status = d->options->transport->send(d->options->world, a->what,
                                              a->data, err);
@@ -322,7 +323,7 @@ static mo_status await_transfer(const mo_run_device *d, const mo_run_action *a,
                                                    a->sending, err);
 
     if (status == MO_OK && !a->sending && a->data != a->value && a->bytes > 0)
-        status = d->backend->put(d->unit, a->value, a->data, a->bytes, err);
+        status = d->backend->upload(d->unit, a->value, a->data, a->bytes, err);
     return status;
 }
 
@@ -395,7 +396,7 @@ static mo_status run_programs(const mo_run_device *d, int64_t *timestamps,
 
 static bool has_separate_memory(const mo_run_device *d)
 {
-    return d->backend && d->backend->apart;
+    return d->backend && d->backend->separate_memory;
 }
 
 static mo_status run_once(mo_run_device *d, int64_t *timestamps, mo_error *err)

@@ -72,9 +72,9 @@ mo_status mo_run_load_inputs(const mo_run_device *d, mo_error *err)
         if (!d->inputs || !d->inputs[v])
             continue;
         bytes = (size_t) mo_tensor_desc_bytes(&d->plan->values[v].desc);
-        if (d->backend->apart)
-            status =
-                d->backend->put(d->unit, d->where[v], d->inputs[v], bytes, err);
+        if (d->backend->separate_memory)
+            status = d->backend->upload(d->unit, d->where[v], d->inputs[v],
+                                        bytes, err);
         else
             memcpy(d->where[v], d->inputs[v], bytes);
     }
@@ -90,8 +90,8 @@ static mo_status fetch_output(mo_run_device *d, int v, mo_error *err)
     d->fetched[v] = malloc((size_t) bytes);
     if (!d->fetched[v])
         return mo_fail_memory(err);
-    return d->backend->get(d->unit, d->fetched[v], d->where[v], (size_t) bytes,
-                           err);
+    return d->backend->download(d->unit, d->fetched[v], d->where[v],
+                                (size_t) bytes, err);
 }
 
 mo_status mo_run_fetch_outputs(mo_run_device *d, mo_error *err)
@@ -109,8 +109,8 @@ const void *mo_run_device_output(const mo_run_device *device, int value)
 {
     if (device->constants[value])
         return device->constants[value];
-    return device->backend->apart ? device->fetched[value]
-                                  : device->where[value];
+    return device->backend->separate_memory ? device->fetched[value]
+                                            : device->where[value];
 }
 
 enum {
@@ -136,7 +136,7 @@ static mo_status alloc_constant_copy(mo_run_device *d, int64_t bytes,
 {
     mo_status status;
 
-    if (d->backend->apart) {
+    if (d->backend->separate_memory) {
         *copy_parallel = malloc((size_t) bytes + 1);
         if (!*copy_parallel)
             return mo_fail_memory(err);
@@ -312,8 +312,8 @@ static mo_status upload_weight(mo_run_device *d, const mo_run_weight *w,
         size_t n = (size_t) (left < UPLOAD_BYTES ? left : UPLOAD_BYTES);
 
         copy_parallel(near, (const char *) w->data + done, n);
-        status = d->backend->put(d->unit, d->weights + w->offset + done, near,
-                                 n, err);
+        status = d->backend->upload(d->unit, d->weights + w->offset + done,
+                                    near, n, err);
         done += (int64_t) n;
     }
     return status;
@@ -327,7 +327,7 @@ mo_status mo_run_upload_weights(mo_run_device *d, const mo_run_weights *weights,
 
     if (weights->bytes == 0)
         return MO_OK;
-    status = d->backend->alloc_near(d->unit, UPLOAD_BYTES, &near, err);
+    status = d->backend->alloc_pinned(d->unit, UPLOAD_BYTES, &near, err);
     for (int i = 0; i < weights->n && status == MO_OK; i++) {
         const mo_run_weight *w = &weights->items[i];
 
@@ -336,6 +336,6 @@ mo_status mo_run_upload_weights(mo_run_device *d, const mo_run_weights *weights,
             status = upload_weight(d, w, near, err);
     }
     if (near)
-        d->backend->release_near(d->unit, near);
+        d->backend->free_pinned(d->unit, near);
     return status;
 }

@@ -85,7 +85,7 @@ static mo_status settle_kernels(mo_run_device *d, mo_error *err)
     for (int i = 0; i < d->n_actions; i++)
         if (d->actions[i].kind == MO_PLAN_STEP_COMPUTE)
             kernels[n++] = d->actions[i].kernel;
-    status = d->backend->settle(d->unit, kernels, n, bytes, err);
+    status = d->backend->finalize(d->unit, kernels, n, bytes, err);
     n = 0;
     for (int i = 0; i < d->n_actions && status == MO_OK; i++)
         if (d->actions[i].kind == MO_PLAN_STEP_COMPUTE)
@@ -109,9 +109,9 @@ mo_status mo_run_prepare_kernels(mo_run_device *d, mo_error *err)
     if (status != MO_OK)
         return status;
     mo_run_report_progress(d, "prepared");
-    if (d->backend->settle)
+    if (d->backend->finalize)
         status = settle_kernels(d, err);
-    if (status == MO_OK && d->backend->settle)
+    if (status == MO_OK && d->backend->finalize)
         mo_run_report_progress(d, "settled (compiled, ways chosen)");
     return status;
 }
@@ -198,9 +198,9 @@ static mo_status fill_call(mo_run_device *d, const mo_run_program *p, int i,
                                    .in = a->in,
                                    .out = a->out,
                                    .workspace = d->workspaces[planned->stream],
-                                   .lane = planned->stream,
-                                   .waits = waits,
-                                   .n_waits = n };
+                                   .stream = planned->stream,
+                                   .deps = waits,
+                                   .n_deps = n };
     return MO_OK;
 }
 
@@ -263,7 +263,7 @@ void mo_run_free_programs(mo_run_device *d)
 {
     for (int i = 0; i < d->n_programs; i++)
         if (d->programs[i].recorded)
-            d->backend->forget(d->unit, d->programs[i].recorded);
+            d->backend->free_program(d->unit, d->programs[i].recorded);
 }
 
 /* Returns whether the action posts a transfer that is staged through host
@@ -321,7 +321,7 @@ mo_status mo_run_alloc_staging(mo_run_device *d, mo_error *err)
     n = collect_buffers(d, buffers);
     status = mo_plan_assign_offsets(buffers, n, &packed, err);
     if (status == MO_OK && n > 0)
-        status = d->backend->alloc_near(
+        status = d->backend->alloc_pinned(
             d->unit, (size_t) packed.bytes + MO_PLAN_BUFFER_ALIGN, &near, err);
     d->staging = near;
     for (int i = 0; i < n && status == MO_OK; i++)

@@ -45,7 +45,7 @@ static mo_status measure_pass(mo_run_device *d,
     mo_status status = mo_run_load_inputs(d, err);
 
     if (status == MO_OK)
-        status = d->backend->time(d->unit, calls, n, took, whole, err);
+        status = d->backend->time_calls(d->unit, calls, n, took, whole, err);
     for (int i = 0; i < n && status == MO_OK; i++)
         ns[(size_t) i * PASSES + (size_t) pass] = took[i];
     return status;
@@ -118,16 +118,16 @@ static int64_t compute_timeline(const mo_run_device *d, const mo_run_program *p,
 
     for (int i = 0; i < p->n; i++) {
         const mo_backend_program_call *call = &p->calls[i];
-        int64_t begin = free_at[call->lane], end;
+        int64_t begin = free_at[call->stream], end;
 
-        for (int k = 0; k < call->n_waits; k++) {
-            end = moments[mo_run_timestamp_step_end(p->first + call->waits[k])];
+        for (int k = 0; k < call->n_deps; k++) {
+            end = moments[mo_run_timestamp_step_end(p->first + call->deps[k])];
             begin = end > begin ? end : begin;
         }
         end = begin + d->isolated_ns[p->first + i];
         moments[mo_run_timestamp_step_begin(p->first + i)] = begin;
         moments[mo_run_timestamp_step_end(p->first + i)] = end;
-        free_at[call->lane] = end;
+        free_at[call->stream] = end;
         last = end > last ? end : last;
     }
     return last;

@@ -178,8 +178,8 @@ static mo_status reduce_candidates(dependency_state *w, int call, int track,
     own[track] = call;
     w->track_last[track] = call;
     w->n_candidates = 0;
-    j->calls[call].waits = waits;
-    j->calls[call].n_waits = n;
+    j->calls[call].deps = waits;
+    j->calls[call].n_deps = n;
     return MO_OK;
 }
 
@@ -324,7 +324,7 @@ static mo_status add_call(dependency_state *w, mo_joint_item *item,
                                  .in = a->in,
                                  .out = a->out,
                                  .workspace = d->workspaces[planned->stream],
-                                 .lane = planned->stream },
+                                 .stream = planned->stream },
                              err);
     if (status == MO_OK)
         status = record_call(w, s, planned, item->call, err);
@@ -337,7 +337,7 @@ static mo_status add_call(dependency_state *w, mo_joint_item *item,
 static device_state *destination(const dependency_state *w,
                                  const mo_joint_item *item)
 {
-    int to = item->carry.from_unit ? item->to_local : item->local;
+    int to = item->transfer.from_unit ? item->to_local : item->local;
 
     return to == MO_JOINT_NONE ? NULL : &w->states[to];
 }
@@ -347,7 +347,7 @@ static mo_status find_transfer_dependencies(dependency_state *w,
                                             device_state *from,
                                             device_state *to, mo_error *err)
 {
-    const mo_plan_transfer *it = &w->j->plan->transfers[item->carry.transfer];
+    const mo_plan_transfer *it = &w->j->plan->transfers[item->transfer.id];
     mo_status status = MO_OK;
 
     if (!from || !to)
@@ -365,7 +365,7 @@ static mo_status record_transfer(const dependency_state *w,
                                  const mo_joint_item *item, device_state *from,
                                  device_state *to, mo_error *err)
 {
-    const mo_plan_transfer *it = &w->j->plan->transfers[item->carry.transfer];
+    const mo_plan_transfer *it = &w->j->plan->transfers[item->transfer.id];
     mo_status status = MO_OK;
 
     if (from)
@@ -382,7 +382,7 @@ static mo_status record_transfer(const dependency_state *w,
 static mo_status add_transfer(dependency_state *w, mo_joint_item *item,
                               mo_error *err)
 {
-    bool sends = item->carry.from_unit != NULL;
+    bool sends = item->transfer.from_unit != NULL;
     device_state *from = sends ? &w->states[item->local] : NULL;
     device_state *to = destination(w, item);
     mo_status status;
@@ -393,12 +393,13 @@ static mo_status add_transfer(dependency_state *w, mo_joint_item *item,
         close_base(to);
     status = find_transfer_dependencies(w, item, from, to, err);
     if (status == MO_OK)
-        status = append_call(
-            w, item, sends ? MO_JOINT_TRACK_OUT : MO_JOINT_TRACK_IN,
-            &(mo_backend_program_call){ .carry = &item->carry,
-                                        .lane = sends ? MO_BACKEND_STREAM_OUT
-                                                      : MO_BACKEND_STREAM_IN },
-            err);
+        status =
+            append_call(w, item, sends ? MO_JOINT_TRACK_OUT : MO_JOINT_TRACK_IN,
+                        &(mo_backend_program_call){
+                            .transfer = &item->transfer,
+                            .stream = sends ? MO_BACKEND_STREAM_OUT
+                                            : MO_BACKEND_STREAM_IN },
+                        err);
     return status == MO_OK ? record_transfer(w, item, from, to, err) : status;
 }
 

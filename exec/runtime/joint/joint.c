@@ -28,7 +28,7 @@ static mo_status spin_wait(mo_joint_state *j, mo_backend_unit *unit,
 {
     int64_t polled = mo_stop_clock_ns();
     bool done = false;
-    mo_status status = j->backend->done(unit, &done, err);
+    mo_status status = j->backend->is_idle(unit, &done, err);
 
     while (status == MO_OK && !done) {
         mo_thread_pause();
@@ -37,7 +37,7 @@ static mo_status spin_wait(mo_joint_state *j, mo_backend_unit *unit,
             polled = mo_stop_clock_ns();
         }
         if (status == MO_OK)
-            status = j->backend->done(unit, &done, err);
+            status = j->backend->is_idle(unit, &done, err);
     }
     return status;
 }
@@ -88,8 +88,8 @@ static mo_status launch_item(mo_joint_state *j, const mo_joint_item *item,
         return MO_OK;
     status = mo_joint_activate_unit(j, item->local, err);
     if (status == MO_OK)
-        status =
-            j->backend->carry(j->devices[item->local]->unit, &item->carry, err);
+        status = j->backend->transfer(j->devices[item->local]->unit,
+                                      &item->transfer, err);
     return status;
 }
 
@@ -193,15 +193,15 @@ void mo_joint_free_programs(mo_joint_state *j)
     (void) mo_joint_activate_unit(j, RECORDER, NULL);
     for (int i = 0; i < j->n_segments; i++)
         if (j->segments[i].recorded) {
-            j->backend->forget(j->devices[RECORDER]->unit,
-                               j->segments[i].recorded);
+            j->backend->free_program(j->devices[RECORDER]->unit,
+                                     j->segments[i].recorded);
             j->segments[i].recorded = NULL;
         }
 }
 
 static bool supports_joint(const mo_backend *backend)
 {
-    return backend->apart && backend->carry && backend->done;
+    return backend->separate_memory && backend->transfer && backend->is_idle;
 }
 
 int mo_joint_select_devices(const mo_exec_plan *plan,
@@ -247,8 +247,9 @@ bool mo_joint_uses_carrier(const mo_run_device *device)
 
 mo_status mo_joint_activate_unit(mo_joint_state *j, int local, mo_error *err)
 {
-    return j->backend->enter ? j->backend->enter(j->devices[local]->unit, err)
-                             : MO_OK;
+    return j->backend->bind_thread
+               ? j->backend->bind_thread(j->devices[local]->unit, err)
+               : MO_OK;
 }
 
 /* A carrier serves many transfers. */
@@ -262,7 +263,7 @@ static void add_carrier(mo_joint_state *j, const mo_backend_carrier *carrier)
     if (i < j->n_carriers)
         return;
     j->carriers[j->n_carriers++] = carrier;
-    because = carrier->eager_because ? carrier->eager_because(carrier) : NULL;
+    because = carrier->eager_reason ? carrier->eager_reason(carrier) : NULL;
     if (because)
         snprintf(j->eager_reason, MO_RUN_REASON_SIZE, "%s", because);
 }
@@ -317,7 +318,7 @@ static mo_status open_devices(mo_joint_state *j, mo_error *err)
         j->units[d->device] = d->unit;
     }
     for (int i = 0; i < j->n_carriers && status == MO_OK; i++)
-        status = j->carriers[i]->ready(j->carriers[i], j->units, err);
+        status = j->carriers[i]->connect(j->carriers[i], j->units, err);
     return status;
 }
 

@@ -31,7 +31,7 @@ typedef struct mo_joint_item {
     int local, action;       /* the device among the local ones, and its step */
     int to_local, to_action; /* the receiving end, where it is local, too */
     int call;                /* index in calls, or MO_JOINT_NONE */
-    mo_backend_transfer carry;
+    mo_backend_transfer transfer;
 } mo_joint_item;
 
 /* Items launched at once, or one host step. */

@@ -65,8 +65,8 @@ static void init_transfer(const mo_joint_state *j, mo_joint_item *item)
     const mo_plan_transfer *transfer = &j->plan->transfers[a->what];
     const int64_t *hold_ns = j->options->min_transfer_ns;
 
-    item->carry =
-        (mo_backend_transfer){ .transfer = a->what,
+    item->transfer =
+        (mo_backend_transfer){ .id = a->what,
                                .from = transfer->from,
                                .to = transfer->to,
                                .data = a->sending ? a->value : NULL,
@@ -74,17 +74,16 @@ static void init_transfer(const mo_joint_state *j, mo_joint_item *item)
                                .bytes = a->bytes,
                                .from_unit = j->units[transfer->from],
                                .to_unit = j->units[transfer->to],
-                               .hold_ns = hold_ns ? hold_ns[a->what] : 0 };
-    if (!item->carry.from_unit || !item->carry.to_unit)
-        item->carry.carrier = mo_joint_find_carrier(j->options, a->what);
+                               .min_ns = hold_ns ? hold_ns[a->what] : 0 };
+    if (!item->transfer.from_unit || !item->transfer.to_unit)
+        item->transfer.carrier = mo_joint_find_carrier(j->options, a->what);
 }
 
 static bool completes_transfer(const mo_joint_item *item,
                                const mo_run_action *a)
 {
     return a->kind == MO_PLAN_STEP_RECEIVE &&
-           item->kind == MO_JOINT_ITEM_TRANSFER &&
-           item->carry.transfer == a->what;
+           item->kind == MO_JOINT_ITEM_TRANSFER && item->transfer.id == a->what;
 }
 
 static void add_item(mo_joint_state *j, const ordered_step *p)
@@ -95,7 +94,7 @@ static void add_item(mo_joint_state *j, const ordered_step *p)
     if (j->n_items > 0 && completes_transfer(item - 1, a)) {
         item[-1].to_local = p->local;
         item[-1].to_action = p->action;
-        item[-1].carry.target = a->value;
+        item[-1].transfer.target = a->value;
         return;
     }
     *item = (mo_joint_item){ .kind = item_kind(j, a),

@@ -23,10 +23,10 @@ static int collect_transfers(const mo_joint_state *j, int local,
     int n = 0;
 
     for (int i = 0; i < j->n_calls; i++) {
-        const mo_backend_transfer *carry = j->calls[i].carry;
+        const mo_backend_transfer *transfer = j->calls[i].transfer;
 
-        if (!carry || carry->from_unit != j->devices[local]->unit ||
-            !carry->to_unit)
+        if (!transfer || transfer->from_unit != j->devices[local]->unit ||
+            !transfer->to_unit)
             continue;
         carries[n] = j->calls[i];
         calls[n++] = i;
@@ -57,7 +57,7 @@ static mo_status measure_transfers(mo_joint_state *j, int local, mo_error *err)
 static bool is_remote_transfer(const mo_joint_item *item)
 {
     return item->kind == MO_JOINT_ITEM_TRANSFER &&
-           (!item->carry.from_unit || !item->carry.to_unit);
+           (!item->transfer.from_unit || !item->transfer.to_unit);
 }
 
 static mo_status measure_remote(mo_joint_state *j, const mo_joint_item *item,
@@ -68,8 +68,8 @@ static mo_status measure_remote(mo_joint_state *j, const mo_joint_item *item,
     mo_status status = mo_joint_activate_unit(j, item->local, err);
 
     if (status == MO_OK)
-        status =
-            j->backend->carry(j->devices[item->local]->unit, &item->carry, err);
+        status = j->backend->transfer(j->devices[item->local]->unit,
+                                      &item->transfer, err);
     if (status == MO_OK)
         status = mo_joint_synchronize(j, item->local, err);
     now = mo_stop_clock_ns() - begun;
@@ -120,8 +120,8 @@ typedef struct timeline {
     int64_t *free_at; /* by track */
     int64_t *ready;   /* by local device: all calls before are complete */
     int64_t **rows;   /* by local device: timestamps since the segment began */
-    int *carry_of;    /* by transfer: the call */
-    int64_t *spans;   /* by segment */
+    int *call_of_transfer; /* by transfer: the call */
+    int64_t *spans;        /* by segment */
 } timeline;
 
 static void set_timestamps(timeline *l, int local, int action, int64_t begun,
@@ -137,8 +137,8 @@ static int64_t place_call(timeline *l, const mo_joint_segment *part, int call)
     const mo_backend_program_call *c = &l->j->calls[call];
     int64_t *free_at = &l->free_at[l->j->tracks[call]], begun = *free_at;
 
-    for (int i = 0; i < c->n_waits; i++)
-        begun = mo_max_i64(begun, l->ended[part->first_call + c->waits[i]]);
+    for (int i = 0; i < c->n_deps; i++)
+        begun = mo_max_i64(begun, l->ended[part->first_call + c->deps[i]]);
     l->ended[call] = *free_at = begun + l->j->isolated_ns[call];
     return begun;
 }
@@ -157,7 +157,7 @@ static void place_transfer(timeline *l, const mo_joint_segment *part,
     int64_t begun = place_call(l, part, item->call);
     int64_t took = l->ended[item->call] - begun;
 
-    l->carry_of[item->carry.transfer] = item->call;
+    l->call_of_transfer[item->transfer.id] = item->call;
     place_transfer_end(l, item->local, item->action, begun, took);
     if (item->to_local != MO_JOINT_NONE)
         place_transfer_end(l, item->to_local, item->to_action, begun, took);
@@ -167,7 +167,7 @@ static void place_await(timeline *l, const mo_joint_segment *part,
                         const mo_joint_item *item)
 {
     const mo_run_device *d = l->j->devices[item->local];
-    int call = l->carry_of[d->actions[item->action].what];
+    int call = l->call_of_transfer[d->actions[item->action].what];
     int64_t begun = l->ready[item->local], ended = begun;
 
     /* A transfer of an earlier segment has arrived. */
@@ -264,12 +264,13 @@ static mo_status alloc_layout(mo_joint_state *j, timeline *l, mo_error *err)
                                 sizeof *l->free_at);
     l->ready = mo_arena_array(j->arena, seats, sizeof *l->ready);
     l->rows = mo_arena_array(j->arena, seats, sizeof *l->rows);
-    l->carry_of = mo_arena_array(j->arena, (size_t) j->plan->n_transfers + 1,
-                                 sizeof *l->carry_of);
+    l->call_of_transfer =
+        mo_arena_array(j->arena, (size_t) j->plan->n_transfers + 1,
+                       sizeof *l->call_of_transfer);
     l->spans =
         mo_arena_array(j->arena, (size_t) j->n_segments + 1, sizeof *l->spans);
-    if (!l->ended || !l->free_at || !l->ready || !l->rows || !l->carry_of ||
-        !l->spans)
+    if (!l->ended || !l->free_at || !l->ready || !l->rows ||
+        !l->call_of_transfer || !l->spans)
         return mo_fail_memory(err);
     for (size_t s = 0; s < seats; s++) {
         l->rows[s] = mo_arena_array(

@@ -184,7 +184,7 @@ static mo_status retain_context(mo_nccl_p2p *nccl, int member,
                                 mo_backend_unit *unit, mo_error *err)
 {
     mo_nccl_comm *comm = &nccl->comms[member];
-    mo_status status = mo_backend_cuda.enter(unit, err);
+    mo_status status = mo_backend_cuda.bind_thread(unit, err);
 
     if (status != MO_OK)
         return status;

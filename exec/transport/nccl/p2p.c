@@ -244,22 +244,22 @@ static void register_buffer(mo_nccl_p2p *nccl, int transfer, ncclComm_t comm,
 #endif
 }
 
-static mo_status carry_transfer(const mo_backend_carrier *carrier,
-                                const mo_backend_transfer *what, void *stream,
-                                mo_error *err)
+static mo_status enqueue_transfer(const mo_backend_carrier *carrier,
+                                  const mo_backend_transfer *what, void *stream,
+                                  mo_error *err)
 {
     mo_nccl_p2p *nccl = carrier->context;
     const mo_nccl_pair *pair =
-        &nccl->layout.pairs[nccl->layout.pair_of[what->transfer]];
+        &nccl->layout.pairs[nccl->layout.pair_of[what->id]];
     void *memory = what->data ? (void *) (uintptr_t) what->data : what->target;
 
     if (nccl->aborted)
         return mo_nccl_comms_abort(nccl, NULL, err);
     if (what->bytes == 0)
         return MO_OK;
-    mo_nccl_flight_recorder_record(&nccl->recorder, what->transfer,
+    mo_nccl_flight_recorder_record(&nccl->recorder, what->id,
                                    what->data != NULL);
-    register_buffer(nccl, what->transfer, nccl->comms[pair->own].comm, memory,
+    register_buffer(nccl, what->id, nccl->comms[pair->own].comm, memory,
                     what->bytes);
     return enqueue(nccl, pair, what->data, what->target, what->bytes, stream,
                    err);
@@ -303,7 +303,7 @@ static mo_status warm_up(mo_nccl_p2p *nccl, const mo_nccl_pair *pair,
     int device = nccl->layout.members[pair->own].device;
     CUdeviceptr memory = 0;
     CUstream stream = NULL;
-    mo_status status = mo_backend_cuda.enter(units[device], err);
+    mo_status status = mo_backend_cuda.bind_thread(units[device], err);
 
     if (status == MO_OK)
         status = mo_cuda_check(api, "cuMemAlloc",
@@ -353,10 +353,10 @@ static const char *eager_because(const mo_backend_carrier *carrier)
 static void init_carrier(mo_nccl_p2p *nccl)
 {
     nccl->carrier = (mo_backend_carrier){ .context = nccl,
-                                          .ready = prepare_comms,
-                                          .carry = carry_transfer,
+                                          .connect = prepare_comms,
+                                          .enqueue = enqueue_transfer,
                                           .poll = poll_comms,
-                                          .eager_because = eager_because };
+                                          .eager_reason = eager_because };
 }
 
 /* ------------------------------------------------------- creating, freeing */

@@ -65,14 +65,14 @@ static mo_status find_gpus(const mo_backend **backend, int *n, mo_error *err)
 {
     const mo_backend *const *b = mo_backend_table;
 
-    while (*b && !(*b)->apart)
+    while (*b && !(*b)->separate_memory)
         b++;
     if (!*b)
         return mo_fail(err, MO_E_SUPPORT,
                        "this program was built without CUDA; run on the CPU, "
                        "or build it where cuda.h is");
     *backend = *b;
-    return (*b)->count(n, err);
+    return (*b)->count_devices(n, err);
 }
 
 static void *init_driver(void *nothing)
@@ -115,7 +115,7 @@ mo_status mo_exec_backends_choose(const mo_cluster *cluster,
     int n_gpus = 0, order = 0, n_wanted = 0;
     mo_status status;
 
-    if (!host || host->apart)
+    if (!host || host->separate_memory)
         host = &mo_backend_cpu;
     for (int k = 0; k < cluster->n_devices; k++) {
         backends[k] = host;
@@ -151,14 +151,15 @@ static bool is_stranger(const mo_cluster *cluster,
 {
     (void) units;
     (void) gpu;
-    return !cluster->devices[device].is_cpu && !backends[device]->apart;
+    return !cluster->devices[device].is_cpu &&
+           !backends[device]->separate_memory;
 }
 
 static bool is_on(const mo_cluster *cluster, const mo_backend *const *backends,
                   const mo_backend_unit_options *units, int gpu, int device)
 {
     (void) cluster;
-    return backends[device]->apart && units[device].gpu == gpu;
+    return backends[device]->separate_memory && units[device].gpu == gpu;
 }
 
 /* Writes "a, b, c" with control characters escaped; returns the number of
@@ -191,9 +192,9 @@ static bool is_first(const mo_backend *const *backends,
                      const mo_backend_unit_options *units, int device)
 {
     for (int k = 0; k < device; k++)
-        if (backends[k]->apart && units[k].gpu == units[device].gpu)
+        if (backends[k]->separate_memory && units[k].gpu == units[device].gpu)
             return false;
-    return backends[device]->apart;
+    return backends[device]->separate_memory;
 }
 
 void mo_exec_backends_log(const mo_cluster *cluster,

@@ -96,18 +96,18 @@ static void set_unit(const mo_device *device, const mo_exec_config *wants,
         .n_cpus = device->n_cpus,
         .precision = mo_exec_compute_precision(wants),
         .cache = cache && strcmp(cache, "none") == 0 ? "" : cache,
-        .measure = !wants->no_measure,
+        .autotune = !wants->no_measure,
     };
 }
 
 void mo_exec_units_set_plan_traits(mo_exec_units *units, int device,
                                    const mo_exec_config *wants)
 {
-    bool apart = units->backends[device]->apart;
+    bool separate_memory = units->backends[device]->separate_memory;
 
-    units->lanes[device] = apart ? (int) wants->lanes : 1;
-    units->can_jit[device] = apart;
-    units->concat_inplace[device] = !apart;
+    units->lanes[device] = separate_memory ? (int) wants->lanes : 1;
+    units->can_jit[device] = separate_memory;
+    units->concat_inplace[device] = !separate_memory;
 }
 
 static mo_status set_units(const mo_cluster *cluster, int rank,
@@ -219,7 +219,7 @@ mo_status mo_exec_units_check_memory(const mo_exec_units *units,
     for (int k = 0; k < plan->n_devices; k++) {
         const mo_plan_device *device = &plan->devices[k];
 
-        if (units->rank_of[k] != rank || units->backends[k]->apart)
+        if (units->rank_of[k] != rank || units->backends[k]->separate_memory)
             continue;
         if (device->arena_bytes > INT64_MAX - need ||
             device->weight_bytes > INT64_MAX - need - device->arena_bytes)
@@ -241,12 +241,12 @@ mo_status mo_exec_units_check_memory(const mo_exec_units *units,
 
 /* A GPU of another rank, never called here: this program may have been built
  * without CUDA. */
-static const mo_backend elsewhere = { .name = "cuda", .apart = true };
+static const mo_backend elsewhere = { .name = "cuda", .separate_memory = true };
 
 /* By device, whether it is a GPU. Fixed size: ranks may have clusters of other
  * sizes, which is detected later. */
 typedef struct unit_kinds {
-    bool apart[MO_MAX_DEVICES];
+    bool separate_memory[MO_MAX_DEVICES];
 } unit_kinds;
 
 _Static_assert(sizeof(bool) == 1, "they travel as bytes");
@@ -264,7 +264,7 @@ static mo_status receive_all(const mo_transport *transport,
         status = transport->collect(world, r, &theirs, sizeof theirs, err);
         for (int k = 0; k < units->n && status == MO_OK; k++)
             if (units->rank_of[k] == r)
-                all->apart[k] = theirs.apart[k];
+                all->separate_memory[k] = theirs.separate_memory[k];
     }
     return status;
 }
@@ -281,14 +281,15 @@ mo_status mo_exec_exchange_units(const mo_transport *transport,
     if (transport->n_ranks(world) == 1)
         return MO_OK;
     for (int k = 0; k < units->n; k++)
-        all.apart[k] = units->backends[k]->apart;
+        all.separate_memory[k] = units->backends[k]->separate_memory;
     status = rank == 0 ? receive_all(transport, world, units, &all, err)
                        : transport->collect(world, rank, &all, sizeof all, err);
     if (status == MO_OK)
         status = transport->broadcast(world, &all, sizeof all, err);
     for (int k = 0; k < units->n && status == MO_OK; k++)
         if (units->rank_of[k] != rank) {
-            units->backends[k] = all.apart[k] ? &elsewhere : &mo_backend_cpu;
+            units->backends[k] =
+                all.separate_memory[k] ? &elsewhere : &mo_backend_cpu;
             mo_exec_units_set_plan_traits(units, k, wants);
         }
     return status;

@@ -112,7 +112,7 @@ static void *keep_busy(void *context)
 {
     const member *m = context;
 
-    if (m->solo.backend->apart)
+    if (m->solo.backend->separate_memory)
         keep_apart_busy(m);
     else
         keep_cpu_busy(m);

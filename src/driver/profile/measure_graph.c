@@ -67,7 +67,7 @@ static mo_status make_plans(const mo_exec_options *options, work *w,
     mo_status status = mo_exec_job_plan(options, &like, true, &w->job, err);
 
     for (int k = 0; k < w->devices.cluster->n_devices; k++)
-        any_gpu |= w->devices.units.backends[k]->apart;
+        any_gpu |= w->devices.units.backends[k]->separate_memory;
     if (status != MO_OK || !any_gpu)
         return status;
     can_jit = true;
@@ -114,7 +114,8 @@ static mo_status prepare_work(work *w, const char *path, mo_error *err)
 
 static const mo_exec_plan *plan_of(const work *w, int device)
 {
-    return w->devices.units.backends[device]->apart ? w->gpu_plan : w->job.plan;
+    return w->devices.units.backends[device]->separate_memory ? w->gpu_plan
+                                                              : w->job.plan;
 }
 
 /* The whole network on such a device. */
@@ -130,7 +131,7 @@ static mo_profiler_target solo_on(const work *w, int device)
 static bool is_on_cpu(const work *w, int device)
 {
     return mo_profiler_devices_available(&w->devices, device) &&
-           !w->devices.units.backends[device]->apart;
+           !w->devices.units.backends[device]->separate_memory;
 }
 
 /* Whether there is a processor for each thread of the measured devices. */
@@ -186,7 +187,7 @@ static mo_status find_company(const work *w, int device,
 
 static int rounds_of(const mo_profiler_target *solo)
 {
-    return solo->backend->apart ? ROUNDS_APART : ROUNDS;
+    return solo->backend->separate_memory ? ROUNDS_APART : ROUNDS;
 }
 
 /* *median_ns: of the whole network; samples NULL: of nothing else. */
@@ -276,7 +277,7 @@ static mo_status measure_device(work *w, int device, mo_error *err)
         &w->rows, solo.plan, rounds_of(&solo), &samples, err);
 
     if (status == MO_OK)
-        status = solo.backend->apart
+        status = solo.backend->separate_memory
                      ? measure_apart(w, device, &solo, &samples, &burden, err)
                      : measure_beside(w, device, &solo, &samples, err);
     if (status == MO_OK)

@@ -25,7 +25,7 @@ static mo_status query_gpu(mo_profiler_devices *d, int device, mo_error *err)
 
     if (status != MO_OK)
         return status;
-    d->gpus[device] = strdup(backend->say(unit));
+    d->gpus[device] = strdup(backend->device_name(unit));
     backend->close(unit);
     return d->gpus[device] ? MO_OK : mo_fail_memory(err);
 }
@@ -38,7 +38,7 @@ static mo_status query_gpus(mo_profiler_devices *d, mo_error *err)
     if (!d->gpus)
         return mo_fail_memory(err);
     for (int k = 0; k < d->units.n && status == MO_OK; k++)
-        if (d->units.backends[k]->apart)
+        if (d->units.backends[k]->separate_memory)
             status = query_gpu(d, k, err);
     return status;
 }
@@ -72,7 +72,7 @@ mo_status mo_profiler_devices_find(const mo_profiler_options *o,
 bool mo_profiler_devices_available(const mo_profiler_devices *d, int device)
 {
     return d->cluster->devices[device].is_cpu ||
-           d->units.backends[device]->apart;
+           d->units.backends[device]->separate_memory;
 }
 
 const char *mo_profiler_devices_name(const mo_profiler_devices *d, int device)

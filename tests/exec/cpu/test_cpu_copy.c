@@ -61,7 +61,7 @@ static mo_status run_case(copy_case *c, int threads, mo_error *err)
     ck_assert_uint_eq(workspace, 0);
     if (status == MO_OK)
         status = cpu->run(unit, kernel, from, to, NULL, err);
-    cpu->drop(unit, kernel);
+    cpu->free_kernel(unit, kernel);
     cpu->close(unit);
     return status;
 }

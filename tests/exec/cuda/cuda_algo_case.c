@@ -54,7 +54,7 @@ static mo_backend_unit *gpu(mo_backend_precision precision)
 {
     mo_backend_unit *unit = tested_unit(&mo_backend_cuda, precision);
 
-    unit->options.measure = unit->options.measure || cuda_is_real();
+    unit->options.autotune = unit->options.autotune || cuda_is_real();
     return unit;
 }
 
@@ -97,7 +97,7 @@ static void *put(mo_backend_unit *unit, const void *data, size_t bytes)
     void *memory = NULL;
 
     MUST(mo_backend_cuda.alloc(unit, bytes + 1, &memory, &err));
-    MUST(mo_backend_cuda.put(unit, memory, data, bytes, &err));
+    MUST(mo_backend_cuda.upload(unit, memory, data, bytes, &err));
     return memory;
 }
 
@@ -147,7 +147,7 @@ static bool run_algo(case_buffers *s, const mo_cuda_algo *algo,
     mo_error said = { 0 };
 
     memset(got->data, 0xc7, bytes);
-    MUST(mo_backend_cuda.put(s->unit, s->out, got->data, bytes, &err));
+    MUST(mo_backend_cuda.upload(s->unit, s->out, got->data, bytes, &err));
     if (algo->workspace)
         MUST(mo_backend_cuda.alloc(s->unit, algo->workspace, &workspace, &err));
     status = algo->kind->enqueue(s->unit, algo, s->in, out, workspace,
@@ -159,7 +159,7 @@ static bool run_algo(case_buffers *s, const mo_cuda_algo *algo,
     if (status == MO_E_SUPPORT)
         return false;
     ck_assert_msg(status == MO_OK, "%s: %s", algo->name, said.text);
-    MUST(mo_backend_cuda.get(s->unit, got->data, s->out, bytes, &err));
+    MUST(mo_backend_cuda.download(s->unit, got->data, s->out, bytes, &err));
     return true;
 }
 

@@ -112,7 +112,8 @@ static mo_backend_kernel *prepare(mo_backend_unit *unit,
 static void prepare_all(mo_backend_unit *unit, const mo_exec_plan *plan)
 {
     for (int i = 0; i < plan->n_calls; i++)
-        mo_backend_cuda.drop(unit, prepare(unit, plan, &plan->calls[i].call));
+        mo_backend_cuda.free_kernel(unit,
+                                    prepare(unit, plan, &plan->calls[i].call));
 }
 
 /* ---- sources */

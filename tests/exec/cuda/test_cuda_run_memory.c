@@ -139,7 +139,7 @@ static void run(const mo_exec_plan *plan, bool measure, mo_run_result *result)
 
     plan_runner_begin(&r, plan, 0);
     r.backends[0] = &mo_backend_cuda;
-    r.units[0].measure = measure;
+    r.units[0].autotune = measure;
     r.units[0].cache = "";
     r.options.warm_ups = 1;
     r.options.runs = 2;

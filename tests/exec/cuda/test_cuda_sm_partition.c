@@ -116,7 +116,7 @@ static void *make_census(mo_backend_unit *unit, census *c)
         mo_cuda_jit_request(unit, census_source, "census", &c->function, &err));
     MUST(mo_cuda_jit_compile(unit, &err));
     MUST(cuda->alloc(unit, sizeof none, &memory, &err));
-    MUST(cuda->put(unit, memory, &none, sizeof none, &err));
+    MUST(cuda->upload(unit, memory, &none, sizeof none, &err));
     return memory;
 }
 
@@ -125,7 +125,7 @@ static counts read_census(mo_backend_unit *unit, void *memory)
     counts seen;
 
     MUST(cuda->wait(unit, &err));
-    MUST(cuda->get(unit, &seen, memory, sizeof seen, &err));
+    MUST(cuda->download(unit, &seen, memory, sizeof seen, &err));
     cuda->release(unit, memory);
     return seen;
 }
@@ -136,15 +136,15 @@ static counts count_by_program(mo_backend_unit *unit)
     census c = { .function = NULL };
     void *memory = make_census(unit, &c);
     const mo_backend_program_call calls[] = {
-        { .kernel = &c.base, .out = &memory, .lane = 0 },
-        { .kernel = &c.base, .out = &memory, .lane = 1 },
+        { .kernel = &c.base, .out = &memory, .stream = 0 },
+        { .kernel = &c.base, .out = &memory, .stream = 1 },
     };
     mo_backend_program *program = NULL;
 
     MUST(cuda->record(unit, calls, 2, &program, &err));
     MUST(cuda->replay(unit, program, &err));
     MUST(cuda->wait(unit, &err));
-    cuda->forget(unit, program);
+    cuda->free_program(unit, program);
     return read_census(unit, memory);
 }
 
@@ -203,7 +203,7 @@ START_TEST(a_whole_gpu_has_more)
     mo_backend_unit *unit = open_part(NULL, 0, 0);
 
     ck_assert_int_gt(add_census(count_by_program(unit), all), 120);
-    ck_assert_ptr_null(strstr(cuda->say(unit), " SMs"));
+    ck_assert_ptr_null(strstr(cuda->device_name(unit), " SMs"));
     cuda->close(unit);
 }
 END_TEST
@@ -214,7 +214,7 @@ START_TEST(a_part_says_what_it_is)
 {
     mo_backend_unit *unit = open_part(parts, N_PARTS, 2);
 
-    ck_assert_ptr_nonnull(strstr(cuda->say(unit), ", 16 of "));
+    ck_assert_ptr_nonnull(strstr(cuda->device_name(unit), ", 16 of "));
     cuda->close(unit);
 }
 END_TEST

@@ -133,7 +133,7 @@ static mo_backend_unit *open_unit(mo_backend_precision precision)
     mo_backend_unit *unit = tested_unit(&mo_backend_cuda, precision);
 
     /* Else only the cheapest configuration is made. */
-    unit->options.measure = true;
+    unit->options.autotune = true;
     return unit;
 }
 

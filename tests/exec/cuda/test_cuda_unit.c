@@ -20,7 +20,7 @@ static const mo_backend *const cuda = &mo_backend_cuda;
 static mo_backend_unit *open_unit(const char *cache, bool measure)
 {
     const mo_backend_unit_options options = { .cache = cache,
-                                              .measure = measure };
+                                              .autotune = measure };
     mo_backend_unit *unit = NULL;
 
     use_cuda();
@@ -37,9 +37,9 @@ START_TEST(bytes_come_back_as_they_were_put)
     void *memory = NULL;
 
     MUST(cuda->alloc(unit, sizeof text, &memory, &err));
-    MUST(cuda->put(unit, memory, text, sizeof text, &err));
-    MUST(cuda->put(unit, memory, NULL, 0, &err));
-    MUST(cuda->get(unit, back, memory, sizeof back, &err));
+    MUST(cuda->upload(unit, memory, text, sizeof text, &err));
+    MUST(cuda->upload(unit, memory, NULL, 0, &err));
+    MUST(cuda->download(unit, back, memory, sizeof back, &err));
     ck_assert_str_eq(back, text);
     cuda->release(unit, memory);
     cuda->release(unit, NULL);
@@ -54,7 +54,7 @@ START_TEST(out_of_memory_says_what_was_wanted_and_what_is_free)
     mo_error why = { 0 };
     CUdeviceptr memory = 0;
 
-    MUST(cuda->memory(unit, &left, &total, &err));
+    MUST(cuda->memory_info(unit, &left, &total, &err));
     ck_assert(0 < left && left <= total);
     ck_assert_int_eq(mo_cuda_alloc(unit, (size_t) total * 2, &memory, &why),
                      MO_E_MEMORY);
@@ -70,13 +70,13 @@ START_TEST(what_kernels_keep_is_counted)
     mo_backend_unit *unit = open_unit("", false);
     CUdeviceptr a = 0, b = 0;
 
-    ck_assert_int_eq(cuda->kept(unit), 0);
+    ck_assert_int_eq(cuda->packed_bytes(unit), 0);
     MUST(mo_cuda_alloc(unit, 1000, &a, &err));
     MUST(mo_cuda_alloc(unit, 24, &b, &err));
-    ck_assert_int_eq(cuda->kept(unit), 1024);
+    ck_assert_int_eq(cuda->packed_bytes(unit), 1024);
     mo_cuda_free(unit, a);
     mo_cuda_free(unit, 0);
-    ck_assert_int_eq(cuda->kept(unit), 24);
+    ck_assert_int_eq(cuda->packed_bytes(unit), 24);
     cuda->close(unit); /* frees the rest */
 }
 END_TEST
@@ -191,7 +191,7 @@ static void make_call(network *net, int i, int lanes, mo_random *random)
 
     net->kernels[i].base.cls = &mix_class;
     net->kernels[i].salt = i;
-    call->lane = mo_random_below(random, lanes);
+    call->stream = mo_random_below(random, lanes);
     for (int k = 0; k < 2; k++) {
         int array = mo_random_below(random, i + 1);
 
@@ -204,8 +204,8 @@ static void make_call(network *net, int i, int lanes, mo_random *random)
     call->kernel = &net->kernels[i].base;
     call->in = net->in[i];
     call->out = net->out[i];
-    call->waits = net->waits[i];
-    call->n_waits = n_waits;
+    call->deps = net->waits[i];
+    call->n_deps = n_waits;
 }
 
 static void make_network(mo_backend_unit *unit, network *net, int lanes,
@@ -237,7 +237,7 @@ static void put_first(mo_backend_unit *unit, const network *net,
 {
     for (unsigned k = 0; k < NUMBERS; k++)
         first[k] = k * 17 + with;
-    MUST(cuda->put(unit, net->memory, first, NUMBERS * sizeof *first, &err));
+    MUST(cuda->upload(unit, net->memory, first, NUMBERS * sizeof *first, &err));
 }
 
 static void check_arrays(mo_backend_unit *unit, const network *net,
@@ -247,7 +247,7 @@ static void check_arrays(mo_backend_unit *unit, const network *net,
     for (int i = 1; i <= net->n; i++) {
         unsigned found[NUMBERS];
 
-        MUST(cuda->get(unit, found, array_at(net, i), sizeof found, &err));
+        MUST(cuda->download(unit, found, array_at(net, i), sizeof found, &err));
         ck_assert_msg(memcmp(found, arrays[i], sizeof found) == 0,
                       "seed %d, call %d of %d", seed, i - 1, net->n);
     }
@@ -269,8 +269,8 @@ START_TEST(a_program_over_lanes_does_what_its_calls_do)
         MUST(cuda->wait(unit, &err));
         check_arrays(unit, &net, arrays, _i);
     }
-    cuda->forget(unit, program);
-    cuda->forget(unit, NULL);
+    cuda->free_program(unit, program);
+    cuda->free_program(unit, NULL);
     cuda->release(unit, net.memory);
     cuda->close(unit);
 }
@@ -288,7 +288,7 @@ START_TEST(timing_does_the_calls_too)
     for (int i = 0; i < net.n; i++)
         ns[i] = -1;
     put_first(unit, &net, arrays[0], 5);
-    MUST(cuda->time(unit, net.calls, net.n, ns, &whole, &err));
+    MUST(cuda->time_calls(unit, net.calls, net.n, ns, &whole, &err));
     check_arrays(unit, &net, arrays, _i);
     for (int i = 0; i < net.n; i++)
         ck_assert_int_ge(ns[i], 0);
@@ -306,7 +306,7 @@ START_TEST(an_empty_program_is_a_program)
     MUST(cuda->record(unit, NULL, 0, &program, &err));
     MUST(cuda->replay(unit, program, &err));
     MUST(cuda->wait(unit, &err));
-    cuda->forget(unit, program);
+    cuda->free_program(unit, program);
     cuda->close(unit);
 }
 END_TEST
@@ -338,7 +338,7 @@ START_TEST(a_call_that_fails_ends_the_recording)
     ck_assert_str_eq(why.text, "softmax: no thread left");
     net.kernels[net.n - 1].base.cls = &mix_class;
     MUST(cuda->record(unit, net.calls, net.n, &program, &err));
-    cuda->forget(unit, program);
+    cuda->free_program(unit, program);
     cuda->release(unit, net.memory);
     cuda->close(unit);
 }

@@ -83,9 +83,10 @@ static void make_case(call_case *c, int which)
 
 static mo_backend_unit *open_unit(const char *folder)
 {
-    const mo_backend_unit_options options = {
-        .cache = folder, .measure = true, .precision = MO_BACKEND_PRECISION_TF32
-    };
+    const mo_backend_unit_options options = { .cache = folder,
+                                              .autotune = true,
+                                              .precision =
+                                                  MO_BACKEND_PRECISION_TF32 };
     mo_backend_unit *unit = NULL;
 
     use_cuda();
@@ -211,9 +212,9 @@ START_TEST(what_is_sent_arrives)
     mo_cuda_staging_free(unit);
     mo_cuda_staging_free(unit);
     for (unsigned i = 0; i < PIECES; i++) {
-        MUST(mo_backend_cuda.get(unit, back,
-                                 (void *) (memory + i * sizeof back),
-                                 sizeof back, &err));
+        MUST(mo_backend_cuda.download(unit, back,
+                                      (void *) (memory + i * sizeof back),
+                                      sizeof back, &err));
         for (unsigned k = 0; k < NUMBERS; k++)
             ck_assert_uint_eq(back[k], i * NUMBERS + k);
     }

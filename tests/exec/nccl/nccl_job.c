@@ -145,7 +145,7 @@ void job_fill(job *j, int round)
         own = malloc(bytes);
         memset(own, j->transfers[t].from == j->rank ? byte_of(t, round) : 0xEE,
                bytes);
-        WANT_OK(mo_backend_cuda.put(unit, j->memory[t], own, bytes, &err));
+        WANT_OK(mo_backend_cuda.upload(unit, j->memory[t], own, bytes, &err));
         free(own);
     }
 }
@@ -159,8 +159,8 @@ void job_check(job *j, int round)
         if (j->transfers[t].to != j->rank || bytes == 0)
             continue;
         got = malloc(bytes);
-        WANT_OK(mo_backend_cuda.get(j->units[j->rank], got, j->memory[t], bytes,
-                                    &err));
+        WANT_OK(mo_backend_cuda.download(j->units[j->rank], got, j->memory[t],
+                                         bytes, &err));
         for (size_t i = 0; i < bytes; i++)
             WANT(got[i] == byte_of(t, round));
         free(got);
@@ -171,8 +171,8 @@ mo_status job_carry(job *j, int t, mo_error *err)
 {
     const mo_backend_carrier *carrier = mo_nccl_p2p_carrier(j->nccl, t);
     bool sends = j->transfers[t].from == j->rank;
-    const mo_backend_transfer carry = {
-        .transfer = t,
+    const mo_backend_transfer transfer = {
+        .id = t,
         .from = j->transfers[t].from,
         .to = j->transfers[t].to,
         .data = sends ? j->memory[t] : NULL,
@@ -184,8 +184,8 @@ mo_status job_carry(job *j, int t, mo_error *err)
     };
 
     WANT(carrier);
-    return carrier->carry(carrier, &carry,
-                          sends ? j->units[j->rank]->stream : j->in, err);
+    return carrier->enqueue(carrier, &transfer,
+                            sends ? j->units[j->rank]->stream : j->in, err);
 }
 
 bool job_is_done(const job *j)
@@ -234,7 +234,7 @@ void job_ready(job *j)
     const mo_backend_carrier *carrier = job_carrier(j);
 
     if (carrier)
-        WANT_OK(carrier->ready(carrier, j->units, &err));
+        WANT_OK(carrier->connect(carrier, j->units, &err));
 }
 
 static const char *standin_folder(void)

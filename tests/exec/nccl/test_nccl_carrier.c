@@ -92,7 +92,7 @@ static void work_by_program(job *j)
     job_open(j);
     job_ready(j);
     job_fill(j, 0);
-    WANT(!job_carrier(j)->eager_because(job_carrier(j)));
+    WANT(!job_carrier(j)->eager_reason(job_carrier(j)));
     exec = capture(j);
     for (int round = 0; round < 4; round++) {
         job_fill(j, round);

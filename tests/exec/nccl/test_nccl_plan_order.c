@@ -157,16 +157,16 @@ static void clear_job(job *j)
 /* ---- the model of NCCL */
 
 /* Returns an end of a transfer to another rank; or NULL. */
-static const mo_backend_transfer *remote_carry(const rank *r, int call)
+static const mo_backend_transfer *remote_transfer(const rank *r, int call)
 {
-    const mo_backend_transfer *carry = r->joint.calls[call].carry;
+    const mo_backend_transfer *transfer = r->joint.calls[call].transfer;
 
-    return carry && carry->carrier ? carry : NULL;
+    return transfer && transfer->carrier ? transfer : NULL;
 }
 
 static const mo_nccl_pair *pair_of(const rank *r, int call)
 {
-    return &r->layout.pairs[r->layout.pair_of[remote_carry(r, call)->transfer]];
+    return &r->layout.pairs[r->layout.pair_of[remote_transfer(r, call)->id]];
 }
 
 /* Returns whether all predecessors are done: in its stream, its dependencies,
@@ -178,15 +178,15 @@ static bool is_ready(const rank *r, int call)
 
     if (r->done[call])
         return false;
-    for (int w = 0; w < c->n_waits; w++)
-        if (!r->done[c->waits[w]])
+    for (int w = 0; w < c->n_deps; w++)
+        if (!r->done[c->deps[w]])
             return false;
     for (int before = 0; before < call; before++) {
         if (r->done[before])
             continue;
         if (r->joint.tracks[before] == r->joint.tracks[call])
             return false;
-        if (remote_carry(r, call) && remote_carry(r, before) &&
+        if (remote_transfer(r, call) && remote_transfer(r, before) &&
             pair_of(r, before)->own == pair_of(r, call)->own)
             return false;
     }
@@ -197,13 +197,13 @@ static bool is_ready(const rank *r, int call)
  * between these two members. -1: it is not ready. */
 static int find_match(const job *j, const rank *r, int call, const rank **there)
 {
-    const mo_backend_transfer *carry = remote_carry(r, call);
+    const mo_backend_transfer *transfer = remote_transfer(r, call);
     const mo_nccl_pair *pair = pair_of(r, call);
-    int other = carry->data ? carry->to : carry->from;
+    int other = transfer->data ? transfer->to : transfer->from;
 
     *there = &j->ranks[j->rank_of[other]];
     for (int i = 0; i < (*there)->joint.n_calls; i++) {
-        const mo_backend_transfer *theirs = remote_carry(*there, i);
+        const mo_backend_transfer *theirs = remote_transfer(*there, i);
 
         if (!theirs || (*there)->done[i] || theirs->from != pair->from ||
             theirs->to != pair->to)
@@ -223,12 +223,11 @@ static bool try_call(job *j, rank *r, int call, outcome *what)
 
     if (!is_ready(r, call))
         return false;
-    if (remote_carry(r, call)) {
+    if (remote_transfer(r, call)) {
         match = find_match(j, r, call, &there);
         if (match < 0)
             return false;
-        if (remote_carry(there, match)->transfer !=
-            remote_carry(r, call)->transfer)
+        if (remote_transfer(there, match)->id != remote_transfer(r, call)->id)
             *what = MISMATCH;
     }
     r->done[call] = there->done[match] = true;
@@ -275,12 +274,14 @@ static const mo_joint_item *next_item(const rank *r)
 
 static bool is_remote(const mo_joint_item *item)
 {
-    return item && item->kind == MO_JOINT_ITEM_TRANSFER && item->carry.carrier;
+    return item && item->kind == MO_JOINT_ITEM_TRANSFER &&
+           item->transfer.carrier;
 }
 
 static int other_rank(const job *j, const mo_joint_item *item)
 {
-    return j->rank_of[item->carry.data ? item->carry.to : item->carry.from];
+    return j->rank_of[item->transfer.data ? item->transfer.to
+                                          : item->transfer.from];
 }
 
 static bool try_next(job *j, rank *r)
@@ -293,8 +294,7 @@ static bool try_next(job *j, rank *r)
     if (is_remote(item)) {
         there = &j->ranks[other_rank(j, item)];
         theirs = next_item(there);
-        if (!is_remote(theirs) ||
-            theirs->carry.transfer != item->carry.transfer)
+        if (!is_remote(theirs) || theirs->transfer.id != item->transfer.id)
             return false;
         there->n_done++;
     }
@@ -338,7 +338,7 @@ START_TEST(no_plan_deadlocks)
         for (int r = 0; r < j.n_ranks; r++) {
             wait_rank(&j, r);
             for (int c = 0; c < j.ranks[r].joint.n_calls; c++)
-                n_carried += remote_carry(&j.ranks[r], c) != NULL;
+                n_carried += remote_transfer(&j.ranks[r], c) != NULL;
         }
         ck_assert_msg(simulate(&j) == ALL_DONE, "seed %u", seed);
         clear_job(&j);
@@ -403,14 +403,14 @@ static bool swap_on_a_pair(job *j)
         for (int a = 0; a < joint->n_items; a++)
             for (int b = a + 1; b < joint->n_items; b++) {
                 mo_joint_item *x = &joint->items[a], *y = &joint->items[b];
-                mo_backend_transfer was = x->carry;
+                mo_backend_transfer was = x->transfer;
 
                 if (!is_remote(x) || !is_remote(y) ||
-                    x->carry.from != y->carry.from ||
-                    x->carry.to != y->carry.to)
+                    x->transfer.from != y->transfer.from ||
+                    x->transfer.to != y->transfer.to)
                     continue;
-                x->carry = y->carry;
-                y->carry = was;
+                x->transfer = y->transfer;
+                y->transfer = was;
                 return true;
             }
     }

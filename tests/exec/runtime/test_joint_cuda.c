@@ -26,7 +26,7 @@ static void place(joint_case *c, unsigned mask)
 {
     int n = 0;
 
-    MUST(mo_backend_cuda.count(&n, &err));
+    MUST(mo_backend_cuda.count_devices(&n, &err));
     joint_case_place(c, &mo_backend_cuda, mask);
     for (int d = 0; d < GPUS; d++)
         c->runner.units[d].gpu = d % n;

@@ -212,7 +212,7 @@ static void run_by_threads(call_case *c, int threads)
         out[i] = c->out[i].data;
     MUST(b->run(unit, kernel, in, out, workspace, &err));
     b->release(unit, workspace);
-    b->drop(unit, kernel);
+    b->free_kernel(unit, kernel);
     b->close(unit);
 }
 

@@ -342,7 +342,8 @@ static bool consumed(const mo_backend_kernel *kernel, int in)
     {                                                                          \
         .name = "hand", .help = "sums", .open = open_unit,                     \
         .close = close_unit, .alloc = alloc_memory, .release = release,        \
-        .prepare = prepare, .drop = drop, .run = (how), .consumed = consumed   \
+        .prepare = prepare, .free_kernel = drop, .run = (how),                 \
+        .consumed = consumed                                                   \
     }
 
 const mo_backend manual_backend = BACKEND(run);

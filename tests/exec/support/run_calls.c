@@ -85,14 +85,14 @@ static mo_status find_places(stage *s, mo_error *err)
     for (int i = 0; status == MO_OK && i < s->list->n_tensors; i++) {
         const mo_tensor_dense *tensor = &s->list->tensors[i];
 
-        if (!b->apart) {
+        if (!b->separate_memory) {
             s->places[i] = tensor->data;
             continue;
         }
         status = b->alloc(s->unit, bytes_of(tensor) + 1, &s->places[i], err);
         if (status == MO_OK && bytes_of(tensor) > 0)
-            status = b->put(s->unit, s->places[i], tensor->data,
-                            bytes_of(tensor), err);
+            status = b->upload(s->unit, s->places[i], tensor->data,
+                               bytes_of(tensor), err);
     }
     return status;
 }
@@ -136,9 +136,9 @@ static mo_status prepare_all(stage *s, mo_error *err)
 
     for (int k = 0; status == MO_OK && k < s->list->n_calls; k++)
         status = prepare(s, k, err);
-    if (status == MO_OK && s->backend->settle)
-        status = s->backend->settle(s->unit, s->kernels, s->list->n_calls,
-                                    s->workspaces, err);
+    if (status == MO_OK && s->backend->finalize)
+        status = s->backend->finalize(s->unit, s->kernels, s->list->n_calls,
+                                      s->workspaces, err);
     if (status == MO_OK)
         status = make_workspace(s, err);
     return status;
@@ -170,9 +170,9 @@ static mo_status bring_back(stage *s, const mo_call *call, mo_error *err)
         mo_tensor_dense *tensor = &s->list->tensors[call->out[i]];
 
         if (bytes_of(tensor) > 0)
-            status =
-                s->backend->get(s->unit, tensor->data, s->places[call->out[i]],
-                                bytes_of(tensor), err);
+            status = s->backend->download(s->unit, tensor->data,
+                                          s->places[call->out[i]],
+                                          bytes_of(tensor), err);
     }
     return status;
 }
@@ -183,7 +183,7 @@ static mo_status run_all(stage *s, mo_error *err)
 
     for (int k = 0; status == MO_OK && k < s->list->n_calls; k++)
         status = run_one(s, k, err);
-    if (!s->backend->apart)
+    if (!s->backend->separate_memory)
         return status;
     if (status == MO_OK)
         status = s->backend->wait(s->unit, err);
@@ -211,9 +211,9 @@ static mo_status open_stage(stage *s, mo_error *err)
 static void close_stage(stage *s)
 {
     for (int k = 0; s->workspaces && k < s->list->n_calls; k++)
-        s->backend->drop(s->unit, s->kernels[k]);
+        s->backend->free_kernel(s->unit, s->kernels[k]);
     for (int i = 0; s->workspaces && i < s->list->n_tensors; i++)
-        if (s->backend->apart && s->places[i])
+        if (s->backend->separate_memory && s->places[i])
             s->backend->release(s->unit, s->places[i]);
     if (s->workspace)
         s->backend->release(s->unit, s->workspace);

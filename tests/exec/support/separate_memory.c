@@ -153,7 +153,7 @@ static void drop(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
     separate_kernel *k = (separate_kernel *) kernel;
 
-    mo_backend_cpu.drop(unit_of(unit)->cpu, k->cpu);
+    mo_backend_cpu.free_kernel(unit_of(unit)->cpu, k->cpu);
     free(k);
 }
 
@@ -213,15 +213,16 @@ static void hold(int64_t ns)
         continue;
 }
 
-static mo_status do_carry(const mo_backend_transfer *carry, mo_error *err)
+static mo_status do_transfer(const mo_backend_transfer *transfer, mo_error *err)
 {
-    if (!carry->from_unit || !carry->to_unit)
-        return carry->carrier->carry(carry->carrier, carry, NULL, err);
-    check_own((separate_unit *) carry->from_unit, carry->data);
-    check_own((separate_unit *) carry->to_unit, carry->target);
-    if (carry->bytes > 0)
-        memcpy(find(carry->target), find(carry->data), carry->bytes);
-    hold(carry->hold_ns);
+    if (!transfer->from_unit || !transfer->to_unit)
+        return transfer->carrier->enqueue(transfer->carrier, transfer, NULL,
+                                          err);
+    check_own((separate_unit *) transfer->from_unit, transfer->data);
+    check_own((separate_unit *) transfer->to_unit, transfer->target);
+    if (transfer->bytes > 0)
+        memcpy(find(transfer->target), find(transfer->data), transfer->bytes);
+    hold(transfer->min_ns);
     return MO_OK;
 }
 
@@ -230,7 +231,7 @@ static mo_status do_work(const work *w, mo_error *err)
     const mo_backend_program_call *call = w->call ? w->call : &w->own;
 
     return call->kernel ? do_call(w->unit, call, err)
-                        : do_carry(call->carry, err);
+                        : do_transfer(call->transfer, err);
 }
 
 static mo_status wait_for_all(mo_backend_unit *unit, mo_error *err)
@@ -258,10 +259,11 @@ static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
 }
 
 /* Earlier work on its units is completed first; unit is one of them. */
-static mo_status carry_now(mo_backend_unit *unit,
-                           const mo_backend_transfer *carry, mo_error *err)
+static mo_status transfer_now(mo_backend_unit *unit,
+                              const mo_backend_transfer *transfer,
+                              mo_error *err)
 {
-    mo_backend_unit *ends[] = { carry->from_unit, carry->to_unit };
+    mo_backend_unit *ends[] = { transfer->from_unit, transfer->to_unit };
     mo_status status = MO_OK;
 
     ck_assert(unit == ends[0] || unit == ends[1]);
@@ -270,7 +272,7 @@ static mo_status carry_now(mo_backend_unit *unit,
             ((separate_unit *) ends[i])->thread = pthread_self();
             status = wait_for_all(ends[i], err);
         }
-    return status == MO_OK ? do_carry(carry, err) : status;
+    return status == MO_OK ? do_transfer(transfer, err) : status;
 }
 
 /* Every poll completes one call. */
@@ -375,10 +377,10 @@ static void mark_before(const mo_backend_program_call *calls, int n, int i,
     bool *own = before + (size_t) i * (size_t) n;
 
     for (int k = 0; k < i; k++)
-        own[k] =
-            calls[k].lane == calls[i].lane && calls[k].unit == calls[i].unit;
-    for (int k = 0; k < calls[i].n_waits; k++)
-        own[calls[i].waits[k]] = true;
+        own[k] = calls[k].stream == calls[i].stream &&
+                 calls[k].unit == calls[i].unit;
+    for (int k = 0; k < calls[i].n_deps; k++)
+        own[calls[i].deps[k]] = true;
     for (int k = i - 1; k >= 0; k--)
         for (int m = 0; own[k] && m < k; m++)
             own[m] |= before[(size_t) k * (size_t) n + (size_t) m];
@@ -401,7 +403,7 @@ static void check_ports(const mo_backend_program_call *calls, int n)
     for (int i = 0; i < n; i++) {
         mark_before(calls, n, i, before);
         for (int k = 0; k < i; k++)
-            if (share_port(calls[k].carry, calls[i].carry))
+            if (share_port(calls[k].transfer, calls[i].transfer))
                 ck_assert(before[(size_t) i * (size_t) n + (size_t) k]);
     }
     free(before);
@@ -440,11 +442,11 @@ static bool may_begin(const separate_program *p, int i)
     if (p->begun[i])
         return false;
     for (int k = 0; k < i; k++)
-        if (p->calls[k].lane == p->calls[i].lane &&
+        if (p->calls[k].stream == p->calls[i].stream &&
             p->calls[k].unit == p->calls[i].unit && !p->begun[k])
             return false;
-    for (int k = 0; k < p->calls[i].n_waits; k++)
-        if (!p->begun[p->calls[i].waits[k]])
+    for (int k = 0; k < p->calls[i].n_deps; k++)
+        if (!p->begun[p->calls[i].deps[k]])
             return false;
     return true;
 }
@@ -498,32 +500,32 @@ static mo_status time_calls(mo_backend_unit *unit,
 const mo_backend separate_backend = {
     .name = "apart",
     .help = "the CPU behind a wall",
-    .apart = true,
+    .separate_memory = true,
     .open = open_unit,
     .close = close_unit,
     .alloc = alloc_memory,
     .release = release_memory,
     .prepare = prepare,
-    .drop = drop,
+    .free_kernel = drop,
     .run = run,
     .consumed = consumed,
-    .settle = settle,
-    .put = put,
-    .get = get,
+    .finalize = settle,
+    .upload = put,
+    .download = get,
     .wait = wait_for_all,
-    .alloc_near = alloc_near,
-    .release_near = release_near,
+    .alloc_pinned = alloc_near,
+    .free_pinned = release_near,
     .record = record,
     .replay = replay,
-    .forget = forget,
-    .carry = carry_now,
-    .done = is_done,
-    .time = time_calls,
-    .memory = tell_memory,
-    .kept = kept,
-    .enter = enter,
-    .count = count,
-    .say = say,
+    .free_program = forget,
+    .transfer = transfer_now,
+    .is_idle = is_done,
+    .time_calls = time_calls,
+    .memory_info = tell_memory,
+    .packed_bytes = kept,
+    .bind_thread = enter,
+    .count_devices = count,
+    .device_name = say,
 };
 
 static mo_status refuse_to_time(mo_backend_unit *unit,
@@ -538,6 +540,6 @@ mo_backend separate_without_timer(void)
 {
     mo_backend backend = separate_backend;
 
-    backend.time = refuse_to_time;
+    backend.time_calls = refuse_to_time;
     return backend;
 }

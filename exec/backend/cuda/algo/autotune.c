@@ -421,7 +421,7 @@ mo_status mo_cuda_autotune(mo_backend_unit *unit, uint64_t key,
                            int *best, int64_t *ns, mo_error *err)
 {
     tuner b = { .unit = unit, .run = run, .context = context };
-    bool measure = unit->options.measure;
+    bool measure = unit->options.autotune;
     mo_status status;
 
     if (n == 0)

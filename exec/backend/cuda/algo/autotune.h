@@ -32,7 +32,7 @@ typedef mo_status mo_cuda_autotune_run_fn(void *context, int i, CUstream stream,
 /* Sets *best to the index of the fastest of n candidates and *ns to its time.
  * key is a digest of all that the result depends on besides the file's own
  * key; names[i] identifies a candidate in the cache, so that lists may grow; a
- * candidate found there is not measured again. Without options.measure, or
+ * candidate found there is not measured again. Without options.autotune, or
  * with one candidate, the first one that works is chosen; without it the cache
  * is neither read nor written. Returns any failure of a candidate but
  * MO_E_SUPPORT, and MO_E_SUPPORT when none works. */

@@ -69,8 +69,8 @@ mo_status mo_cuda_epilogue_kernel_new(mo_backend_unit *unit,
         mo_cuda_epilogue_kernel_free(unit, new);
         return status;
     }
-    /* The pointwise kernel needs neither settle nor a workspace. */
-    assert(!mo_cuda_pointwise_kernel.settle && new->kernel->workspace == 0);
+    /* The pointwise kernel needs neither finalize nor a workspace. */
+    assert(!mo_cuda_pointwise_kernel.finalize && new->kernel->workspace == 0);
     *tail = new;
     return MO_OK;
 }

@@ -231,7 +231,7 @@ static mo_status add_variants(mo_backend_unit *unit,
     const char *only = NULL;
     mo_status status = MO_OK;
 
-    if (!unit->options.measure)
+    if (!unit->options.autotune)
         n = 1;
     if (n > 1)
         status = find_tuned(unit, problem, &tilings[0], kernel, &only, err);
@@ -338,7 +338,7 @@ static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                           err);
 }
 
-/* ---- settle */
+/* ---- finalize */
 
 /* Buffers for all operands while variants are timed. */
 typedef struct tuning_run {
@@ -392,8 +392,8 @@ static mo_status run_variant(void *context, int i, CUstream stream,
     return launch_variant(t->unit, t->kernel, i, t->in, &t->out, stream, err);
 }
 
-static mo_status settle(mo_backend_unit *unit, mo_backend_kernel *kernel,
-                        mo_error *err)
+static mo_status finalize(mo_backend_unit *unit, mo_backend_kernel *kernel,
+                          mo_error *err)
 {
     attention_kernel *attention = (attention_kernel *) kernel;
     const char *names[MAX_TILINGS];
@@ -415,5 +415,5 @@ static mo_status settle(mo_backend_unit *unit, mo_backend_kernel *kernel,
     return status;
 }
 
-const mo_cuda_kernel_class mo_cuda_attention_kernel = { prepare, settle,
+const mo_cuda_kernel_class mo_cuda_attention_kernel = { prepare, finalize,
                                                         enqueue, drop };

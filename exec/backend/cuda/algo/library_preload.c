@@ -27,7 +27,7 @@ void mo_cuda_library_preload_start(mo_backend_unit *unit)
     if (mo_cuda_tuning_cache_has_prefix(unit->tuning_cache, "cudnn "))
         load = load_cudnn;
     unit->preload_started =
-        unit->options.measure && load &&
+        unit->options.autotune && load &&
         pthread_create(&unit->preload_thread, NULL, load, NULL) == 0;
 }
 

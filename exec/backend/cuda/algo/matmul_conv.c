@@ -17,13 +17,13 @@ typedef struct matmul_conv_kernel {
     mo_cuda_algo_problem problem;
     mo_backend_operand *in; /* of the problem's call */
     mo_tensor_desc out;
-    mo_cuda_algo_list algos; /* after settle only the fastest */
+    mo_cuda_algo_list algos; /* after finalize only the fastest */
     uint64_t key;            /* in the tuning cache */
     /* Where a batch normalisation was folded into the weights, the problem's
      * call is folded.call. */
     bool folds;
     mo_cuda_folded_call folded;
-    void *scaled;              /* folded weights in host memory, until settle */
+    void *scaled; /* folded weights in host memory, until finalize */
     CUdeviceptr weights, bias; /* weights only where the algorithm reads them */
 } matmul_conv_kernel;
 
@@ -156,7 +156,7 @@ static mo_status find_algos(mo_backend_unit *unit, matmul_conv_kernel *p,
 {
     mo_status status;
 
-    if (unit->options.measure)
+    if (unit->options.autotune)
         p->problem.only =
             mo_cuda_tuning_cache_best_name(unit->tuning_cache, p->key);
     status = collect_algos(unit, p, err);
@@ -252,7 +252,7 @@ static mo_status prepare_product(mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-/* ---- settle */
+/* ---- finalize */
 
 /* Buffers for timing: all operands in one allocation, made on first use. */
 typedef struct tuning_buffers {
@@ -339,8 +339,8 @@ static void keep_algo(mo_backend_unit *unit, matmul_conv_kernel *p, int best)
 }
 
 /* Folded weights exist unpacked in host memory only. */
-static mo_status settle_weights(mo_backend_unit *unit, matmul_conv_kernel *p,
-                                mo_error *err)
+static mo_status finalize_weights(mo_backend_unit *unit, matmul_conv_kernel *p,
+                                  mo_error *err)
 {
     size_t bytes = (size_t) mo_tensor_desc_bytes(&p->in[1].desc);
     mo_status status = MO_OK;
@@ -356,8 +356,8 @@ static mo_status settle_weights(mo_backend_unit *unit, matmul_conv_kernel *p,
     return status;
 }
 
-static mo_status settle_product(mo_backend_unit *unit,
-                                mo_backend_kernel *kernel, mo_error *err)
+static mo_status finalize_product(mo_backend_unit *unit,
+                                  mo_backend_kernel *kernel, mo_error *err)
 {
     matmul_conv_kernel *p = (matmul_conv_kernel *) kernel;
     tuning_buffers t = { .unit = unit, .matmul_conv_kernel = p };
@@ -379,7 +379,7 @@ static mo_status settle_product(mo_backend_unit *unit,
     if (status != MO_OK)
         return status;
     keep_algo(unit, p, best);
-    return settle_weights(unit, p, err);
+    return finalize_weights(unit, p, err);
 }
 
 static mo_status enqueue_product(mo_backend_unit *unit,
@@ -403,5 +403,5 @@ static mo_status enqueue_product(mo_backend_unit *unit,
 }
 
 const mo_cuda_kernel_class mo_cuda_matmul_conv_kernel = {
-    prepare_product, settle_product, enqueue_product, drop_product
+    prepare_product, finalize_product, enqueue_product, drop_product
 };

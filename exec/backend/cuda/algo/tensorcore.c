@@ -410,7 +410,7 @@ mo_status mo_cuda_tensorcore_algos(mo_backend_unit *unit,
         return MO_OK;
     n = mo_cuda_tensorcore_find_configs(unit, has_clusters(unit), &problem,
                                         configs,
-                                        unit->options.measure ? TRIED : 1);
+                                        unit->options.autotune ? TRIED : 1);
     for (int i = 0; i < n && status == MO_OK; i++)
         status = add_algo(unit, task, &problem, &configs[i], algos, err);
     return status;

@@ -49,18 +49,18 @@ typedef struct capture {
 
 static int stream_of(const mo_backend_program_call *call)
 {
-    if (call->lane == MO_BACKEND_STREAM_OUT)
+    if (call->stream == MO_BACKEND_STREAM_OUT)
         return MO_CUDA_STREAM_SEND;
-    if (call->lane == MO_BACKEND_STREAM_IN)
+    if (call->stream == MO_BACKEND_STREAM_IN)
         return MO_CUDA_STREAM_RECEIVE;
-    assert(call->lane >= 0 && call->lane < MO_CUDA_MAX_COMPUTE_STREAMS);
-    return call->lane;
+    assert(call->stream >= 0 && call->stream < MO_CUDA_MAX_COMPUTE_STREAMS);
+    return call->stream;
 }
 
 static bool are_on_one_stream(const capture *c, int a, int b)
 {
     return c->unit_of[a] == c->unit_of[b] &&
-           c->calls[a].lane == c->calls[b].lane;
+           c->calls[a].stream == c->calls[b].stream;
 }
 
 /* ---- units */
@@ -144,8 +144,8 @@ static mo_status create_events(capture *c, mo_error *err)
     mo_status status = MO_OK;
 
     for (int i = 0; i < c->n; i++)
-        for (int w = 0; w < c->calls[i].n_waits && status == MO_OK; w++) {
-            int other = c->calls[i].waits[w];
+        for (int w = 0; w < c->calls[i].n_deps && status == MO_OK; w++) {
+            int other = c->calls[i].deps[w];
 
             assert(other >= 0 && other < i);
             if (!are_on_one_stream(c, other, i) && !c->events[other])
@@ -160,8 +160,8 @@ static mo_status prepare_transfers(capture *c, mo_error *err)
     mo_status status = MO_OK;
 
     for (int i = 0; i < c->n && status == MO_OK; i++)
-        if (c->calls[i].carry)
-            status = mo_cuda_peer_copy_prepare(c->calls[i].carry, err);
+        if (c->calls[i].transfer)
+            status = mo_cuda_peer_copy_prepare(c->calls[i].transfer, err);
     c->current = -1;
     return status;
 }
@@ -192,10 +192,10 @@ static mo_status enqueue_waits(capture *c, int i, CUstream stream, bool *waited,
     mo_status status = MO_OK;
 
     *waited = false;
-    for (int w = 0; w < call->n_waits && status == MO_OK; w++)
-        if (!are_on_one_stream(c, call->waits[w], i)) {
+    for (int w = 0; w < call->n_deps && status == MO_OK; w++)
+        if (!are_on_one_stream(c, call->deps[w], i)) {
             *waited = true;
-            status = enqueue_wait(c, stream, c->events[call->waits[w]], err);
+            status = enqueue_wait(c, stream, c->events[call->deps[w]], err);
         }
     return status;
 }
@@ -231,7 +231,7 @@ static mo_status enqueue_call(capture *c, int i, mo_error *err)
         status = enqueue_kernel(c->units[c->unit_of[i]].unit, call, stream,
                                 waited, err);
     else
-        status = mo_cuda_peer_copy_enqueue(call->carry, stream, err);
+        status = mo_cuda_peer_copy_enqueue(call->transfer, stream, err);
     if (status == MO_OK && c->events[i])
         status = record_event(c, c->unit_of[i], stream, &c->events[i], err);
     return status;
@@ -308,7 +308,7 @@ static mo_status capture_graph(capture *c, CUgraph *graph, mo_error *err)
 static bool has_external_transfer(const capture *c)
 {
     for (int i = 0; i < c->n; i++)
-        if (c->calls[i].carry && c->calls[i].carry->carrier)
+        if (c->calls[i].transfer && c->calls[i].transfer->carrier)
             return true;
     return false;
 }

@@ -86,7 +86,7 @@ static mo_status enqueue_call(mo_backend_unit *unit,
                               mo_error *err)
 {
     if (!call->kernel)
-        return mo_cuda_peer_copy_enqueue(call->carry, unit->stream, err);
+        return mo_cuda_peer_copy_enqueue(call->transfer, unit->stream, err);
     return mo_cuda_kernel_enqueue(unit, call->kernel, call->in, call->out,
                                   call->workspace, unit->stream, err);
 }
@@ -232,7 +232,7 @@ static void add_launch_times(const mo_backend_program_call *calls, int n,
                              int64_t *ns, int64_t *whole_ns)
 {
     for (int i = 0; i < n; i++)
-        if (calls[i].carry && calls[i].carry->hold_ns > 0) {
+        if (calls[i].transfer && calls[i].transfer->min_ns > 0) {
             ns[i] += MO_CUDA_LINK_EMULATION_LAUNCH_NS;
             *whole_ns += MO_CUDA_LINK_EMULATION_LAUNCH_NS;
         }

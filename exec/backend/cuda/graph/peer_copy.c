@@ -42,7 +42,7 @@ static mo_status enable_peer_access(mo_backend_unit *from,
 static bool is_emulated(const mo_backend_transfer *transfer)
 {
     return transfer->from_unit && transfer->to_unit &&
-           mo_cuda_link_emulation_applies(transfer->hold_ns);
+           mo_cuda_link_emulation_applies(transfer->min_ns);
 }
 
 mo_status mo_cuda_peer_copy_prepare(const mo_backend_transfer *transfer,
@@ -96,13 +96,13 @@ static mo_status enqueue_emulated_copy(const mo_backend_transfer *transfer,
         return mo_cuda_link_emulation_copy(
             from, (CUdeviceptr) (uintptr_t) transfer->target,
             (CUdeviceptr) (uintptr_t) transfer->data, transfer->bytes,
-            transfer->hold_ns, stream, err);
+            transfer->min_ns, stream, err);
     status = mo_cuda_link_emulation_begin(from, stream, err);
     if (status == MO_OK)
         status = enqueue_copy(transfer, stream, err);
     if (status == MO_OK)
         status =
-            mo_cuda_link_emulation_end(from, transfer->hold_ns, stream, err);
+            mo_cuda_link_emulation_end(from, transfer->min_ns, stream, err);
     return status;
 }
 
@@ -110,8 +110,8 @@ mo_status mo_cuda_peer_copy_enqueue(const mo_backend_transfer *transfer,
                                     CUstream stream, mo_error *err)
 {
     if (!transfer->from_unit || !transfer->to_unit)
-        return transfer->carrier->carry(transfer->carrier, transfer, stream,
-                                        err);
+        return transfer->carrier->enqueue(transfer->carrier, transfer, stream,
+                                          err);
     return is_emulated(transfer) ? enqueue_emulated_copy(transfer, stream, err)
                                  : enqueue_copy(transfer, stream, err);
 }

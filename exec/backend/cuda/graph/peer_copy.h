@@ -27,7 +27,7 @@ mo_cuda_peer_copy_unit(const mo_backend_transfer *transfer)
     return transfer->from_unit ? transfer->from_unit : transfer->to_unit;
 }
 
-/* The member carry of mo_backend: a transfer ordered behind both units'
+/* The member transfer of mo_backend: a transfer ordered behind both units'
  * streams. Makes unit's context current again. */
 mo_status mo_cuda_peer_copy(mo_backend_unit *unit,
                             const mo_backend_transfer *transfer, mo_error *err);

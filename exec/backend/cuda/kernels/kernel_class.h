@@ -4,7 +4,7 @@
  *
  * A kernel's struct begins with mo_backend_kernel.  prepare derives what will
  * run and requests its functions (jit_cache.h); nothing is compiled and nothing
- * runs on the device before settle.  enqueue adds the work to a stream and
+ * runs on the device before finalize.  enqueue adds the work to a stream and
  * returns.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_KERNELS_KERNEL_CLASS_H
@@ -14,7 +14,7 @@
 
 typedef struct mo_cuda_kernel_class {
     /* Allocates *kernel, which is NULL before.  Constants are host memory; what
-     * is packed of them is copied to the device here or in settle. */
+     * is packed of them is copied to the device here or in finalize. */
     mo_status (*prepare)(mo_backend_unit *unit, const mo_call *call,
                          const mo_backend_operand *in,
                          const mo_tensor_desc *out, mo_backend_kernel **kernel,
@@ -22,8 +22,8 @@ typedef struct mo_cuda_kernel_class {
     /* All requested functions are compiled.  May request more, which are
      * compiled after all kernels were settled, or at once by
      * mo_cuda_jit_compile, and may time alternatives.  NULL: nothing to do. */
-    mo_status (*settle)(mo_backend_unit *unit, mo_backend_kernel *kernel,
-                        mo_error *err);
+    mo_status (*finalize)(mo_backend_unit *unit, mo_backend_kernel *kernel,
+                          mo_error *err);
     mo_status (*enqueue)(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err);
@@ -34,7 +34,7 @@ struct mo_backend_kernel {
     const mo_cuda_kernel_class *cls; /* set by the backend */
     mo_call_kind kind;               /* set by the backend; for errors */
     uint64_t consumed;               /* bit i: in[i] is never read again */
-    size_t workspace;                /* bytes, final after settle */
+    size_t workspace;                /* bytes, final after finalize */
 };
 
 /* Adds a kernel's work to a stream.  An error text begins with the kind of the
