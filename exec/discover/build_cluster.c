@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Construction of a cluster from the inventories of all ranks: assignment of
+ * GPUs to ranks, devices, links.
+ */
 #include <config.h>
 
 #include <math.h>

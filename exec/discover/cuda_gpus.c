@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Inventory of the GPUs of this machine by the CUDA driver and NVML. */
 #include <config.h>
 
 #include <cuda.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Inventory of GPUs in a build without CUDA: none, and the reason. */
 #include <stdio.h>
 
 #include "exec/discover/discover_internal.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Inventory of the host: processors, memory, and the fastest network card. */
 #include <config.h>
 
 #include <dirent.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Estimated bandwidth and latency of the link between two devices.
+ *
+ * Rates are nominal where known. Unknown ones are assumed and marked as such;
+ * so are latencies, which are those of a copy on an idle link.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,10 +12,6 @@
 #include "cost/cluster/nccl/nccl_rate.h"
 #include "exec/discover/discover_internal.h"
 
-/*
- * Rates are nominal where known. Unknown ones are assumed and marked as such;
- * so are latencies, which are those of a copy on an idle link.
- */
 enum { NVLINK_NS = 5000, PCI_NS = 10000, NETWORK_NS = 30000, MEMORY_NS = 2000 };
 
 static const double memory_gbps = 80, plain_network_gbps = 10;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Peak arithmetic rate of a GPU, by its compute capability. */
 #include <string.h>
 
 #include "exec/discover/discover_internal.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Collapsing of the batch dimensions of a matrix product. */
 #include "exec/op/call.h"
 
 static void transpose_operand(mo_call_matmul_operand *side)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Aggregation of measured runs: makespans, medians, and one timeline of all
+ * ranks.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The transport local: one process, all transfers in-process. */
 #include <config.h>
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Table of the transports, and selection of one by name, launcher and options.
+ */
 #include <config.h>
 
 #include <stdlib.h>

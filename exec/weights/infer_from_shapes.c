@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
-#include "base/json.h"
-#include "exec/weights/constants_internal.h"
-#include "ingest/operator.h"
-#include "graph/output_types.h"
-
 /*
  * Shape inference backwards: a graph without its weights lacks the axes and
  * permutations of its ops, too. The shapes on both sides of an op determine
@@ -14,6 +7,12 @@
  *
  * Each rule fills the constant and returns whether the shapes allow it.
  */
+#include <string.h>
+
+#include "base/json.h"
+#include "exec/weights/constants_internal.h"
+#include "ingest/operator.h"
+#include "graph/output_types.h"
 
 /* An op that reads an unknown constant, with the shapes around it. */
 typedef struct consumer {

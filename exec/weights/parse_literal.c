@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parser of constants written as attributes: lists of numbers, masks. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Synthetic weights: pseudo-random values scaled by fan-in. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Weights in memory-mapped files, by location "file:offset:size:dtype:shape".
+ */
 #include <config.h>
 
 #include <errno.h>

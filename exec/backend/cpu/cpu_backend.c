@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The CPU backend: table of kernels by kind of call, and memory of a unit. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lowering of binary and variadic elementwise operators. */
 #include "exec/op/point_builder.h"
 #include "exec/op/lower/lowerings.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lowering of reductions, CumSum, TopK, ArgMax and ArgMin. */
 #include <string.h>
 
 #include "exec/op/axes.h"

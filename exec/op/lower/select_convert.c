@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lowering of elementwise selection, type conversion, classification of reals
+ * (IsNaN, ...) and FakeQuantize.
+ */
 #include "exec/op/point_builder.h"
 #include "exec/op/lower/lowerings.h"
 

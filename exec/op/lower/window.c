@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sliding windows of convolutions and pools: strides, dilations and padding
+ * from an operator's attributes.
+ */
 #include "exec/op/lower/lowerings.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Emission of items and their calls, in a topological order. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

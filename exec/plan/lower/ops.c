@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lowering of single ops: resolution of inputs to ports, lowering, and constant
+ * folding of those with known inputs.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Numbering of tensors, and the value of each on every device that has it. */
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>

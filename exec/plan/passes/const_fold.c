@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Constant folding: calls with constant operands only are evaluated at plan
+ * construction.
+ */
 #include "exec/plan/passes/passes.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Copy elimination: readers of a copy read its source by strides. */
 #include "exec/plan/passes/passes.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dead-code elimination: a backward liveness sweep from the network's outputs,
+ * then compaction.
+ */
 #include "exec/plan/passes/passes.h"
 
 #include <assert.h>

@@ -1,12 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "exec/plan/passes/fuse_attention_internal.h"
-#include "exec/plan/passes/passes.h"
-#include "exec/plan/ir/value_table.h"
-
 /*
  * Attention fusion: the pattern matmul - softmax - matmul becomes one
  * attention call (scaled dot-product attention, Vaswani et al. 2017). Then
@@ -16,6 +8,13 @@
  *
  * Like any fused call it takes the position of its last part.
  */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/plan/passes/fuse_attention_internal.h"
+#include "exec/plan/passes/passes.h"
+#include "exec/plan/ir/value_table.h"
 
 /* A match: views are over [batches ..., rows, columns]. */
 typedef struct attention_match {

@@ -1,13 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "coarsen/gcof.h"
-#include "coarsen/fusion_rules.h"
-#include "exec/plan/passes/passes.h"
-#include "exec/plan/passes/def_use.h"
-
 /*
  * Pointwise (epilogue) fusion: elementwise work on the result of a call, if
  * nothing else reads it, becomes that call's epilogue, done before the store.
@@ -20,6 +11,15 @@
  * The fused call takes the position of its last part: all its operands are
  * available by then, and nothing read the intermediate value.
  */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coarsen/gcof.h"
+#include "coarsen/fusion_rules.h"
+#include "exec/plan/passes/passes.h"
+#include "exec/plan/passes/def_use.h"
+
 typedef struct fusion_state {
     mo_exec_plan *plan;
     const bool *can_jit; /* as in mo_plan_source */

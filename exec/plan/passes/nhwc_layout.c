@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layout assignment: convolutions are fastest on channels-last (NHWC) tensors.
+ * Each convolution produces one; pointwise calls, pools, concatenations and
+ * splits propagate the layout, and every other reader is given a transposed
+ * copy. A tensor is transposed at most once for each device that reads it in
+ * the other layout.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +15,6 @@
 #include "exec/plan/passes/nhwc_strides.h"
 #include "exec/plan/ir/value_table.h"
 
-/*
- * Layout assignment: convolutions are fastest on channels-last (NHWC) tensors.
- * Each convolution produces one; pointwise calls, pools, concatenations and
- * splits propagate the layout, and every other reader is given a transposed
- * copy. A tensor is transposed at most once for each device that reads it in
- * the other layout.
- */
 typedef struct layout_state {
     mo_exec_plan *plan;
     mo_plan_values values;

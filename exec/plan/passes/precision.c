@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
-#include "exec/tensor/convert.h"
-#include "exec/plan/passes/passes.h"
-
 /*
  * Mixed precision: all f32 tensors are stored as f16 or bf16, which halves the
  * bytes to move and lets GPUs compute products twice as fast. Calls compute in
@@ -11,6 +6,10 @@
  * once; inputs when they are loaded and outputs when they are collected
  * (exec/runtime/device/io_bind.c, exec/runtime/gather.c).
  */
+#include <stdlib.h>
+
+#include "exec/tensor/convert.h"
+#include "exec/plan/passes/passes.h"
 
 /* An f32 constant. Several values may share the data. */
 typedef struct constant_entry {

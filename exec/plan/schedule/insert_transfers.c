@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Transfer insertion: values read on other devices are replicated there. */
 #include <assert.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory planning: offsets of the buffers of each device by liveness, of parts
+ * and views from those, and the total size of weights.
+ */
 #include <stdlib.h>
 
 #include "base/array.h"

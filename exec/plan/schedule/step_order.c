@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
-#include "exec/plan/schedule/schedule_steps.h"
-#include "exec/plan/ir/value_table.h"
-
 /*
  * Step order: one total order of all steps; every device executes its part of
  * it.
@@ -28,6 +23,11 @@
  * any of its awaits in the total order. The first of all blocking steps can
  * therefore proceed: there is no deadlock, whatever is buffered.
  */
+#include <stdlib.h>
+
+#include "exec/plan/schedule/schedule_steps.h"
+#include "exec/plan/ir/value_table.h"
+
 typedef struct transfer_slot {
     int transfer;
     int64_t start_ns;

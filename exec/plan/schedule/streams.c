@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
-#include "exec/plan/schedule/schedule_steps.h"
-#include "exec/plan/ir/value_table.h"
-
 /*
  * Stream assignment: independent calls between two transfers run concurrently
  * on several streams:
@@ -19,6 +13,12 @@
  * critical path: of those that read that call's result, the one with the
  * longest tail.
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/plan/schedule/schedule_steps.h"
+#include "exec/plan/ir/value_table.h"
+
 typedef struct node {
     int call;
     int64_t duration_ns, end_ns;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Verifier: def before use on every device, and in-place concatenation. */
 #include <stdlib.h>
 
 #include "exec/plan/ir/value_table.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Verifier: no two live values of a device overlap in memory. */
 #include <stdlib.h>
 
 #include "exec/plan/schedule/liveness.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Verifier: every step occurs once, a total order exists, and no deadlock. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
-#include "exec/plan/schedule/liveness.h"
-#include "exec/plan/ir/value_table.h"
-#include "base/minmax.h"
-#include "exec/plan/verify/verify_internal.h"
-
 /*
  * Data races between streams: a call begins when the call before it in its
  * stream, its dependencies, and the last step of another kind are complete.
@@ -14,6 +7,13 @@
  * (RAW hazards), and where a value reuses the bytes of another, all uses of
  * that one (WAR hazards).
  */
+#include <stdlib.h>
+
+#include "exec/plan/schedule/liveness.h"
+#include "exec/plan/ir/value_table.h"
+#include "base/minmax.h"
+#include "exec/plan/verify/verify_internal.h"
+
 enum { NOTHING = -1 };
 
 typedef struct race_check {

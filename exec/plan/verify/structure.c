@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Verifier: well-formed values, transfers, inputs, outputs and calls. */
 #include <stdlib.h>
 
 #include "exec/plan/verify/verify_internal.h"

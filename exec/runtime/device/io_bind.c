@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * I/O binding: inputs, outputs and constants of a device, and upload of its
+ * weights.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Preparation of a device's kernels, operand addresses, recorded programs and
+ * staging buffers.
+ */
 #include <stdlib.h>
 
 #include "exec/plan/ir/value_table.h"

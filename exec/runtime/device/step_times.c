@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
-#include "exec/runtime/device/timer_overhead.h"
-#include "base/minmax.h"
-#include "exec/runtime/device/device_run_internal.h"
-
 /*
+ * Step times of one device.
+ *
  * A program is launched at once, without timestamps inside. Its calls are
  * measured in isolation after all runs, and the timeline is computed from
  * streams and dependencies, from the launch of the program on:
@@ -18,6 +14,12 @@
  * host's wait for the program, it is scaled down: calls in isolation are
  * slower than concurrent ones.
  */
+#include <stdlib.h>
+
+#include "exec/runtime/device/timer_overhead.h"
+#include "base/minmax.h"
+#include "exec/runtime/device/device_run_internal.h"
+
 enum { PASSES = 5 }; /* or as many as there were runs */
 
 /* ns: n by passes, by call; the medians of each call. */

@@ -1,13 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/array.h"
-#include "exec/plan/ir/value_table.h"
-#include "exec/runtime/joint/access_map.h"
-#include "exec/runtime/joint/joint_internal.h"
-
 /*
  * Dependency edges of calls and direct transfers from data hazards (RAW, WAR,
  * WAW), reduced with vector clocks.
@@ -37,6 +28,15 @@
  * of a call has, for every track (a stream, or a port), the last call of that
  * track that happens before it.
  */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "exec/plan/ir/value_table.h"
+#include "exec/runtime/joint/access_map.h"
+#include "exec/runtime/joint/joint_internal.h"
+
 typedef struct device_state {
     int last[MO_PLAN_MAX_STREAMS]; /* calls since the base, or none */
     int base[MO_PLAN_MAX_STREAMS];

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Merge of the steps of all local devices into one total order, cut into
+ * segments.
+ */
 #include <stdlib.h>
 
 #include "exec/runtime/joint/joint_internal.h"

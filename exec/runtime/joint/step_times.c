@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
-#include "base/stop.h"
-#include "exec/runtime/joint/joint_internal.h"
-#include "base/minmax.h"
-
 /*
+ * Step times of joint execution.
+ *
  * Calls, and direct transfers within this process, are measured in isolation
  * after all runs, and the timeline is computed from tracks and dependencies,
  * from the begin of their segment on. Where that is longer than the segment
@@ -15,6 +11,11 @@
  *
  * A transfer is awaited from the end of all calls before it to its arrival.
  */
+#include <stdlib.h>
+
+#include "base/stop.h"
+#include "exec/runtime/joint/joint_internal.h"
+#include "base/minmax.h"
 
 /* The direct transfers from one local device to others, as a list. */
 static int collect_transfers(const mo_joint_state *j, int local,

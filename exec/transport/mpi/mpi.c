@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The transport mpi: values as point-to-point messages of MPI. */
 #include <config.h>
 
 #include <stdlib.h>

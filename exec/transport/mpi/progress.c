@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Progress engine of MPI: the opening thread, the only one that calls MPI,
+ * starts posted transfers and tests pending requests.
+ */
 #include <config.h>
 
 #include <sched.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* NCCL communicators: nonblocking creation, error polling, abort. */
 #include <config.h>
 
 #include <pthread.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The transport nccl: tcp, extended by NCCL between ranks with GPUs. All
+ * control messages, and values that NCCL does not carry, go over TCP.
+ */
 #include <config.h>
 
 #include "exec/transport/nccl/p2p.h"
@@ -11,10 +15,6 @@
 #include "exec/transport/tcp/tcp_internal.h"
 #include "exec/transport/transport.h"
 
-/*
- * The transport nccl: tcp, extended by NCCL between ranks with GPUs. All
- * control messages, and values that NCCL does not carry, go over TCP.
- */
 struct mo_tcp_extension {
     void (*note)(const char *text);
     bool *is_gpu; /* by device of the plan that begins next, owned; or NULL */

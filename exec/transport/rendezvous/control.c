@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Control connections while the mesh is built: error broadcast, agreement on
+ * the first cause, completion.
+ */
 #include <config.h>
 
 #include <poll.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Client side of the rendezvous: ranks other than 0. */
 #include <config.h>
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Server side of the rendezvous: rank 0. */
 #include <config.h>
 
 #include <errno.h>

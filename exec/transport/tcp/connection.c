@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Data connections: send queue and receive state machine of one peer. */
 #include <config.h>
 
 #include <errno.h>

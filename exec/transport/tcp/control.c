@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Blocking control messages, gather and broadcast between ranks. */
 #include <config.h>
 
 #include "base/stop.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The I/O thread: poll loop over all data connections. */
 #include <config.h>
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The transport tcp: sends, receives and barriers over data connections. */
 #include <config.h>
 
 #include <netinet/in.h>

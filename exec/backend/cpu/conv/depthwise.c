@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Depthwise convolution through the indirection buffer. */
 #include "exec/backend/cpu/unit/multiversion.h"
 #include "exec/backend/cpu/conv/cpu_conv.h"
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Packing of convolution weights into panels for the micro-kernels; those of
+ * depthwise convolutions by tap and channel.
+ */
 #include "exec/backend/cpu/conv/cpu_conv.h"
 
 /* Returns the kernel elements of one tap: a row, or one. */

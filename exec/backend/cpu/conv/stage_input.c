@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Staging of the input image: converted to padded NHWC in f32. */
 #include <string.h>
 
 #include "exec/backend/cpu/conv/cpu_conv.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Phases of a convolution: a transposed one is split by output position modulo
+ * stride into ordinary ones.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/backend/cpu/gemm/blas.h"
-#include "exec/backend/cpu/gemm/cpu_matmul.h"
-
 /*
+ * Matrix products without packing, the fallback.
+ *
  * Types other than floats: doubles, for which BLAS may be used, and integers,
  * which wrap around. The result is computed row by row, each as a sum of rows
  * of b, so that the inner loop is contiguous.
  */
+#include "exec/backend/cpu/gemm/blas.h"
+#include "exec/backend/cpu/gemm/cpu_matmul.h"
 
 typedef struct plain_run {
     const mo_cpu_matmul_kernel *kernel;

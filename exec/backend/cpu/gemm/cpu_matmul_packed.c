@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
-#include "exec/backend/cpu/gemm/cpu_matmul.h"
-
 /*
  * Packed product of floats. Each block of the result is computed by one
  * worker: it takes pointers to the rows of a (or copies rows that are strided
  * or in half precision), packs its columns of b unless they are constant, and
  * applies the epilogue while the block is in cache.
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/backend/cpu/gemm/cpu_matmul.h"
 
 /* ---- prepare */
 

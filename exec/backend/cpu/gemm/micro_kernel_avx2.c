@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* GEMM micro-kernels for AVX2 and FMA. */
 #if defined(__x86_64__)
 
 #include <immintrin.h>

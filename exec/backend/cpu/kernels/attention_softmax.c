@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Softmax of one row of attention scores, with scale and mask. */
 #include <math.h>
 #include <string.h>
 

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
-#include "exec/backend/cpu/unit/cpu_unit.h"
-#include "exec/backend/cpu/pointwise/pointwise.h"
-#include "exec/backend/cpu/pointwise/steps.h"
-
 /*
  * Cumulative sum (prefix sum) along an axis.
  *
@@ -12,6 +6,12 @@
  * worker; reals are accumulated in double. A line along the last dimension is
  * read and written in blocks.
  */
+#include <stdlib.h>
+
+#include "exec/backend/cpu/unit/cpu_unit.h"
+#include "exec/backend/cpu/pointwise/pointwise.h"
+#include "exec/backend/cpu/pointwise/steps.h"
+
 enum { COLUMNS = 64, BLOCK = 1024, GRAIN = 16 * BLOCK };
 
 typedef struct cumsum_kernel {

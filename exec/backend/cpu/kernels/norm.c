@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mean-variance normalization in three passes over each row: mean, variance,
+ * result; a row that fits in a cache is read from memory once. Rows are
+ * processed in blocks, which are converted unless they are floats or doubles.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,11 +12,6 @@
 #include "exec/backend/cpu/pointwise/steps.h"
 #include "exec/backend/cpu/kernels/row_math.h"
 
-/*
- * Mean-variance normalization in three passes over each row: mean, variance,
- * result; a row that fits in a cache is read from memory once. Rows are
- * processed in blocks, which are converted unless they are floats or doubles.
- */
 enum { BLOCK = 1024, GRAIN = 16 * BLOCK };
 
 typedef struct norm_kernel {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sliding windows of pooling: clipping to the input, and one element in any
+ * layout.
+ */
 #include <float.h>
 #include <math.h>
 

@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
-#include "exec/backend/cpu/unit/cpu_unit.h"
-#include "exec/backend/cpu/kernels/reducer.h"
-#include "exec/backend/cpu/pointwise/pointwise.h"
-#include "exec/backend/cpu/pointwise/steps.h"
-
 /*
  * Reductions over any set of axes. Dimensions are sorted by memory order and
  * adjacent ones are merged. Then the innermost one selects the loop:
@@ -15,6 +8,13 @@
  *
  * A job computes one block of results and is the only one that writes it.
  */
+#include <stdlib.h>
+
+#include "exec/backend/cpu/unit/cpu_unit.h"
+#include "exec/backend/cpu/kernels/reducer.h"
+#include "exec/backend/cpu/pointwise/pointwise.h"
+#include "exec/backend/cpu/pointwise/steps.h"
+
 enum { BLOCK = 1024, GRAIN = 16 * BLOCK };
 
 typedef struct reduce_axis {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Softmax and log-softmax. Along the last dimension rows are processed in
+ * place. Along another one, COLUMNS adjacent columns are transposed to rows
+ * together, and the results are transposed back.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,11 +12,6 @@
 #include "exec/backend/cpu/pointwise/steps.h"
 #include "exec/backend/cpu/kernels/row_math.h"
 
-/*
- * Softmax and log-softmax. Along the last dimension rows are processed in
- * place. Along another one, COLUMNS adjacent columns are transposed to rows
- * together, and the results are transposed back.
- */
 enum { COLUMNS = 16, GRAIN = 4096 };
 
 typedef struct softmax_kernel {

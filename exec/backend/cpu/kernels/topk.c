@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
-#include "exec/backend/cpu/unit/cpu_unit.h"
-#include "exec/backend/cpu/pointwise/steps.h"
-
 /*
  * Top-k selection: a bounded heap keeps the best k of a line with the worst of
  * them at the root, so that most elements cost one comparison. Elements are
  * compared by order-preserving integer keys, whatever their type, and equal
  * ones by index.
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/backend/cpu/unit/cpu_unit.h"
+#include "exec/backend/cpu/pointwise/steps.h"
+
 enum { BLOCK = 512, GRAIN = 8192 };
 
 typedef struct entry {

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
-#include "exec/backend/cpu/kernels/strided_copy.h"
-#include "exec/backend/cpu/unit/multiversion.h"
-
 /*
  * Blocked transposition of a plane: rows of the input become columns. Square
  * blocks use each cache line that is read or written completely while it is
@@ -18,6 +13,11 @@
  *     c0 c1 c2 c3      b0 d0 b1 d1      a2 b2 c2 d2
  *     d0 d1 d2 d3      b2 d2 b3 d3      a3 b3 c3 d3
  */
+#include <string.h>
+
+#include "exec/backend/cpu/kernels/strided_copy.h"
+#include "exec/backend/cpu/unit/multiversion.h"
+
 enum { SQUARE = 16, VECTOR = 16 };
 
 MO_CPU_INLINE void turn_one_by_one(const mo_cpu_copy_plane *p, const char *in,

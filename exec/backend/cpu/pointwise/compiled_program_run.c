@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interpreter of compiled pointwise programs, a block of elements at a time.
+ */
 #include "exec/backend/cpu/pointwise/compiled_program.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Epilogue of a call: a pointwise program over its accumulators, or a store
+ * alone.
+ */
 #include <assert.h>
 #include <string.h>
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pointwise steps on floats: steps_real.inc with the functions of math_f32.h.
+ */
 #include "exec/backend/cpu/pointwise/math_f32.h"
 
 #include <float.h>

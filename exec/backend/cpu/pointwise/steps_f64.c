@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pointwise steps on doubles: steps_real.inc with the functions of the C
+ * library.
+ */
 #include "exec/backend/cpu/unit/multiversion.h"
 
 #include <float.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Depthwise convolution: direct_depthwise.cu.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +11,6 @@
 #include "exec/backend/cuda/jit/codegen.h"
 #include "exec/op/call.h"
 
-/*
- * Depthwise convolution: direct_depthwise.cu.
- */
 enum { BLOCK = 128, MAX_ALONG = 4, MAX_ROW = 12 };
 
 #include "exec/backend/cuda/algo/direct_depthwise.inc"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Preloading of cuBLASLt and cuDNN in a background thread. */
 #include <config.h>
 
 #include "exec/backend/cuda/algo/libraries.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Problems of the tensor core GEMM: layouts, sizes and epilogue of a call, and
+ * the source of its kernel.
+ */
 #include "exec/backend/cuda/algo/tensorcore.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Device memory: allocation, and copies between host and device. */
 #include <stdlib.h>
 
 #include "base/array.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Error texts: status codes of CUDA, NVRTC, cuBLASLt and cuDNN as mo_error,
+ * with a remedy where one is known.
+ */
 #include <config.h>
 
 #include "exec/backend/cuda/driver/cuda_api.h"

@@ -1,14 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <config.h>
-
-#include <stdlib.h>
-
-#include "exec/backend/cuda/graph/capture.h"
-#include "exec/backend/cuda/graph/peer_copy.h"
-#include "exec/backend/cuda/graph/link_emulation.h"
-#include "exec/backend/cuda/kernels/index_check.h"
-#include "exec/backend/cuda/kernels/kernel_class.h"
-
 /*
  * Times of single calls by CUDA events, which are recorded between the calls
  * inside one graph: launched one by one, short kernels would wait for the
@@ -23,6 +13,16 @@
  * The last run of the whole graph also measures all calls without events
  * between them.
  */
+#include <config.h>
+
+#include <stdlib.h>
+
+#include "exec/backend/cuda/graph/capture.h"
+#include "exec/backend/cuda/graph/peer_copy.h"
+#include "exec/backend/cuda/graph/link_emulation.h"
+#include "exec/backend/cuda/kernels/index_check.h"
+#include "exec/backend/cuda/kernels/kernel_class.h"
+
 enum {
     MAX_GRAPH_CALLS =
         256, /* calls of one graph with events: launch queues are finite */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Compilation of device code by NVRTC for the architecture of a device. */
 #include <config.h>
 
 #include <stdio.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/backend/cuda/jit/jit_cache.h"
-
 /*
  * The prelude of all device code: what kernels may use besides plain C.  PTX
  * and intrinsics are wrapped by functions that also work where MO_ON_CPU is
@@ -80,6 +78,7 @@
  * MO_SHARED variables are in the section mo_shared, between __start_mo_shared
  * and __stop_mo_shared.
  */
+#include "exec/backend/cuda/jit/jit_cache.h"
 
 /* C guarantees literals of 4095 characters only; every compiler accepts
  * more. */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Generator of the device code of strided copies, with vector accesses and
+ * transposition through shared memory.
+ */
 #include <stdio.h>
 #include <string.h>
 

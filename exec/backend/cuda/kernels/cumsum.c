@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/backend/cuda/jit/codegen_epilogue.h"
-#include "exec/backend/cuda/kernels/single_kernel.h"
-
 /*
  * Prefix sums (cumsum.cu): a thread per line where lines are many or short, a
  * block per line for few long ones.
  */
+#include "exec/backend/cuda/jit/codegen_epilogue.h"
+#include "exec/backend/cuda/kernels/single_kernel.h"
+
 enum { BLOCK = 256, PER = 4, SHORT = 64 };
 
 #include "exec/backend/cuda/kernels/cumsum.inc"

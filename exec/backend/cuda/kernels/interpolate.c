@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interpolation. A thread computes one element: the sum over the taps of all
+ * resized dimensions, with the product of their weights. The taps are a table
+ * of 32-bit words: for each resized dimension the first tap of every element,
+ * then the indices of the taps, then their weights. Nearest neighbour has one
+ * tap, for any element type.
+ */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +17,6 @@
 #include "exec/backend/cuda/kernels/single_kernel.h"
 #include "exec/op/interp_taps.h"
 
-/*
- * Interpolation. A thread computes one element: the sum over the taps of all
- * resized dimensions, with the product of their weights. The taps are a table
- * of 32-bit words: for each resized dimension the first tap of every element,
- * then the indices of the taps, then their weights. Nearest neighbour has one
- * tap, for any element type.
- */
 enum { BLOCK = 128 };
 
 /* Offsets of the parts of a dimension in the table. */

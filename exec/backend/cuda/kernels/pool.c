@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Max and average pooling: pool.cu.
+ */
 #include "base/array.h"
 #include "exec/backend/check_call.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
@@ -6,9 +9,6 @@
 #include "exec/backend/cuda/jit/codegen.h"
 #include "exec/op/call.h"
 
-/*
- * Max and average pooling: pool.cu.
- */
 enum {
     BLOCK = 128,
     SIDE = 32, /* neighbouring results of a block that splits windows */

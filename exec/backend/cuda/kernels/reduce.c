@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reductions over any set of dimensions: reduce.cu. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

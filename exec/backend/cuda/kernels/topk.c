@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Top-k: one block per line sorts in shared memory (topk.cu), long lines take
+ * several passes (topk_multipass.cu).
+ */
 #include <stdlib.h>
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* View (reshape): no work where the output aliases the input, else a copy. */
 #include <stdlib.h>
 
 #include "exec/backend/cuda/kernels/kernel_class.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Matrix products by cuBLASLt: descriptors, heuristic search, algorithms. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Convolutions by cuDNN's backend API: engine heuristics, execution plans,
+ * algorithms.
+ */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
