@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
-#include "models/frame/frame_internal.h"
-
 /*
  * Symmetry detection.  Two devices are interchangeable when exchanging their
  * names leaves the instance as it is: times of all ops, capacity, and
@@ -13,6 +9,10 @@
  * links: the image of a link under the exchange must be the same in all
  * routes.
  */
+#include <stdlib.h>
+
+#include "models/frame/frame_internal.h"
+
 struct symmetry {
     const mo_frame *f;
     bool *is_pinned; /* by device: some op is pinned to it */

@@ -1,12 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
-#include "models/frame/frame_internal.h"
-#include "schedule/bound/head_tail.h"
-#include "schedule/bound/load_bound.h"
-#include "schedule/bound/segment_bound.h"
-
 /*
  * Time windows by constraint propagation of heads and tails.
  *
@@ -26,6 +18,13 @@
  * there; without that device heads and tails of others grow, and so on.  Any
  * number of rounds is valid, and most of the effect is in the first.
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/frame/frame_internal.h"
+#include "schedule/bound/head_tail.h"
+#include "schedule/bound/load_bound.h"
+#include "schedule/bound/segment_bound.h"
 
 /* Segment tables.  Ops are in topological order: between two consecutive clean
  * cuts lie the ops with the numbers between theirs. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Provenance of a solution: decodes the identity columns of the model. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* gzip compression by zlib. */
 #include <config.h>
 
 #include "base/compress_backend.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Zstandard compression by libzstd. */
 #include <config.h>
 
 #include "base/compress_backend.h"

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/out.h"
-
-#include <stdbool.h>
-#include <string.h>
-
-#include "base/utf8.h"
-
 /*
+ * Escaping of text in XML and JSON output.
+ *
  * Most texts are names that need no escape. So both writers scan eight bytes
  * at a time first and copy the whole text when none of them is special.
  *
@@ -14,6 +9,13 @@
  * each. A table marks the special bytes; characters beyond ASCII are validated
  * as UTF-8.
  */
+#include "base/out.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
 enum { XML = 1, JSON = 2, BOTH = XML | JSON };
 
 #define BOTH_4  BOTH, BOTH, BOTH, BOTH

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Contraction of a group to one op: its work, memory, outputs, constraints and
+ * times from those of its members.
+ */
 #include "coarsen/contract_internal.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Built-in sets of fusion rules, by target. */
 #include "coarsen/fusion_rules.h"
 
 /* Convolutions and matrix products with their epilogues. */

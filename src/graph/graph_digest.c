@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Content digest of a graph.
+ *
+ * Ids, tensors and columns are numbered by content, so hashing the arrays from
+ * front to back depends on nothing else.  Counts go first, so that no two
+ * graphs can spell the same sequence.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,11 +13,6 @@
 #include "base/digest.h"
 #include "graph/graph.h"
 
-/*
- * Ids, tensors and columns are numbered by content, so hashing the arrays from
- * front to back depends on nothing else.  Counts go first, so that no two
- * graphs can spell the same sequence.
- */
 static void hash_counts(const mo_graph *g, mo_digest *d)
 {
     mo_digest_int(d, g->n_ops);

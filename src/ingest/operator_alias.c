@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/operator.h"
-#include "ingest/operator_id.h"
-
 /*
  * Names that ONNX, torch.fx and ATen use for the operators of operators.def.
  * An alias means the same computation, not only the same cost, since the
@@ -10,6 +7,9 @@
  *
  * Sorted; tests/ingest/test_operator.c checks the order.
  */
+#include "ingest/operator.h"
+#include "ingest/operator_id.h"
+
 #define ALIAS(alias, operator)                                                 \
     {                                                                          \
         alias, #operator, MO_OPERATOR_##operator                               \

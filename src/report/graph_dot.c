@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Graph in the DOT language of Graphviz. */
 #include "report/graph_info.h"
 
 #include <stdbool.h>

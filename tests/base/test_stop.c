@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of base/stop.h: nested stop conditions. */
 #include <config.h>
 
 #include "base/stop.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parser of the LP subset. */
 #include <ctype.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parser of the MPS subset. */
 #include <math.h>
 #include <string.h>
 

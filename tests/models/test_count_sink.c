@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of models/write/count_sink.h, against written LP and MPS files. */
 #include <math.h>
 
 #include "models/write/count_sink.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of models/write/decimal.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tests of models/write/lp_writer.h: files are read back by the strict reader.
+ */
 #include <math.h>
 #include <string.h>
 

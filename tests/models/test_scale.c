@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of models/sink/scale.h. */
 #include <string.h>
 
 #include "models/sink/scale.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of models/sink/sink.h. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of mo_solver.parse_log_line (solvers/plugins/solver.h). */
 #include "solvers/registry.h"
 
 #include <string.h>
@@ -9,8 +10,7 @@
 
 enum { NONE = -1 };
 
-/* Tests of mo_solver.parse_log_line (solvers/plugins/solver.h): lines printed
- * by the solvers, and their progress; NONE: none. */
+/* Lines printed by the solvers, and their progress; NONE: none. */
 static const struct {
     const char *solver, *line;
     double incumbent, bound;

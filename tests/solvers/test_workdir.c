@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of solvers/process/workdir.h. */
 #include <config.h>
 
 #include "solvers/process/workdir.h"
@@ -107,7 +108,7 @@ START_TEST(what_a_killed_run_left_the_next_removes)
 }
 END_TEST
 
-/* Tests of solvers/process/workdir.h: each process creates folders, finds its
+/* Each process creates folders, finds its
  * file in them, and removes stale ones of the others. */
 static void make_many(void)
 {

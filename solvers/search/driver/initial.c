@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Initial incumbent by list schedulers and other fast methods, run in parallel,
+ * and the initial lower bound.
+ */
 #include "solvers/search/driver/state.h"
 
 #include "base/parallel_for.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Export of the bounds proven on segments and blocks, as cutting planes of a
+ * MILP model.
+ */
 #include "solvers/search/driver/state.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Disjunctive propagators of a unary resource: pairs, task intervals (overload)
+ * and edge finding.
+ */
 #include "base/minmax.h"
 #include "solvers/search/exact/exact_internal.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Memory propagators: static capacity, and lazy constraints on live memory. */
 #include <stdlib.h>
 
 #include "base/array.h"

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/array.h"
-#include "solvers/search/exact/exact_internal.h"
-
 /*
+ * Constraint propagation to a fixed point: precedences, deadlines, resources.
+ *
  * Propagation of the task model, with detection of positive cycles first.
  * Tasks in a precedence cycle raise each other's heads by the length of the
  * cycle each time round, until the deadline is passed: that may take very
@@ -13,6 +9,11 @@
  * searched among the decided precedences (Bellman-Ford), and one is a
  * conflict.
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "solvers/search/exact/exact_internal.h"
 
 /* `then` starts at least ns after the start of `first`. */
 typedef struct arc {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Resources of the task model: uses, order variables of disjunctive pairs,
+ * adjacency lists for propagation, and symmetry breaking.
+ */
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "schedule/resource.h"
 #include "solvers/search/exact/symmetry_detect.h"
 #include "solvers/search/exact/task_model_build.h"
-
-/*
- * Resources of the task model: uses, order variables of disjunctive pairs,
- * adjacency lists for propagation, and symmetry breaking.
- */
 
 /* Pairs (i, item), sorted into lists by i. */
 typedef struct pair_list {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "solvers/search/lp/simplex_internal.h"
-
-#include <math.h>
-#include <string.h>
-
 /*
+ * Dual and primal simplex iterations with perturbation.
+ *
  * New rows make some rhs negative and leave d alone, new columns the other way
  * round. The dual simplex method makes all rhs >= 0 and needs d <= 0, the
  * primal one makes all d <= 0 and needs rhs >= 0; what is not so is shifted
@@ -17,6 +14,10 @@
  * steepest edge (Forrest and Goldfarb, 1992): the norms cost nothing, as a
  * pivot updates the whole dictionary anyway.
  */
+#include "solvers/search/lp/simplex_internal.h"
+
+#include <math.h>
+#include <string.h>
 
 #define FEASIBLE     1e-9 /* primal feasibility tolerance */
 #define OPTIMAL      1e-9 /* the same for reduced costs */

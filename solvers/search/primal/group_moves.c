@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/minmax.h"
-#include "solvers/search/primal/spine_internal.h"
-
 /*
  * Local search with group moves, evaluated by simulation of the whole. The
  * groups are: connected ops beside the chain; each op of the chain; all ops of
@@ -14,6 +8,11 @@
  * best where its readers are. Multi-start: all ops without a device start on
  * one device, for each in turn; then first-improvement sweeps over the groups.
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/minmax.h"
+#include "solvers/search/primal/spine_internal.h"
 
 enum {
     SWEEPS = 3,

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks of a spine: subproblems between two ops of the chain, improved by
+ * simulated annealing for given devices of both ends.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
-#include "schedule/resource.h"
-#include "solvers/search/primal/spine_internal.h"
-
 /*
  * Idle time insertion before transfers. The simulator is work-conserving; a
  * long transfer is at times better delayed until one that the chain needs has
  * passed: for each of the longest transfers all ends of conflicting ones are
  * tried as release times.
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/resource.h"
+#include "solvers/search/primal/spine_internal.h"
 
 enum {
     SWEEPS = 3,

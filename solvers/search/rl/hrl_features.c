@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Input features of HRL's policy: of units, and of the groups formed of them.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Placeto's policy network: graph embedding by message passing, and the
+ * distribution over devices.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

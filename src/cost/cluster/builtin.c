@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Built-in clusters. */
 #include "cost/cluster.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Selection of the cluster: a file, a built-in name, the file beside the graph,
+ * MOIRAI_CLUSTER, or the default.
+ */
 #include <config.h>
 
 #include "cost/cluster.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The native format: <cluster> with <device> and <link>, which have no
+ * children. Elements of foreign namespaces are skipped with their contents.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,10 +13,6 @@
 #include "cost/cluster/cluster_format.h"
 #include "cost/cluster/cpu_list.h"
 
-/*
- * The native format: <cluster> with <device> and <link>, which have no
- * children. Elements of foreign namespaces are skipped with their contents.
- */
 typedef struct own {
     mo_cluster_builder *builder;
     const char *space; /* the root's namespace, or NULL */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reader of clusters in any known format, selected by the root element. */
 #include "cost/cluster.h"
 
 #include <string.h>

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Limits of an instance: every op fits the memory of some device, and no sum
+ * of times or sizes overflows.
+ */
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "cost/instance/instance_internal.h"
-
-/* Checks of demand: memory that some device has, and sums within their type. */
 
 static int largest_device(const mo_instance *x)
 {

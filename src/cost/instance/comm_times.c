@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Transfer times of flows and tensors by pair class. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/digest.h"
-#include "cost/instance/instance_internal.h"
-
 /* The digest of an instance covers its numbers and the names they belong to,
  * not their origin. */
+#include "base/digest.h"
+#include "cost/instance/instance_internal.h"
 
 /* In blocks of hundreds: one by one takes as long as the rest of the digest. */
 static void add_ints(mo_digest *d, const int *values, size_t n)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flows (tensor, reader) and tensors of an instance, from the edges of the
+ * graph.
+ */
 #include <stdlib.h>
 
 #include "cost/instance/instance_internal.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Construction of an instance from graph, cluster, profile and cost model. */
 #include "cost/instance.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Execution times of ops by device: given, measured by signature, or predicted.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Classes of device pairs with equal transfer times. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

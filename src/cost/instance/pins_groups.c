@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Pinning and colocation constraints of an instance. */
 #include <string.h>
 
 #include "base/intern.h"

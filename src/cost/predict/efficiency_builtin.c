@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Built-in efficiency factors by operator class and GPU generation. */
 #include "cost/efficiency.h"
 
 /*

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reader and writer of efficiency files. */
 #include <stddef.h>
 
 #include "cost/xml/attribute_reader.h"

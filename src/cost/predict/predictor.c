@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Selection of the cost model by --cost, and its prediction of an op's time.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Workload of an op: operator class, flops, bytes and elements. */
 #include <string.h>
 
 #include "cost/predict.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Check that a profile and a cluster have a device in common. */
 #include "cost/profile.h"
 
 #include <stdbool.h>

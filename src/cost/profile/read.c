@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reader of profiles. */
 #include "cost/profile.h"
 
 #include <stddef.h>

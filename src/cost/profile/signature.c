@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Signature of an op: the text by which equal ops share a measured time. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>

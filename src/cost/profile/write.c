@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writer of profiles. */
 #include "cost/xml/attribute_writer.h"
 #include "cost/profile.h"
 #include "ingest/operator.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* moirai-profile fit: fits efficiency factors to measured profiles. */
 #include <config.h>
 
 #include <stdlib.h>

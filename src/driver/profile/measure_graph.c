@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * moirai-profile measure: op times of a graph on each device, and link times.
+ */
 #include <config.h>
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Graph builder: ops, edges and measured times, appended in any order. */
 #include "graph/build.h"
 
 #include <assert.h>

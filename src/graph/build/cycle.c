@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Extraction of a shortest cycle for the error message. Every op that
+ * topological sorting left over has a predecessor that was left over, too.
+ * Following predecessors from any of them must therefore reach some op twice;
+ * that op lies on a cycle, and a breadth-first search from it finds the
+ * shortest way back.
+ */
 #include "graph/build/build_internal.h"
 
 #include <stdarg.h>
@@ -8,13 +15,6 @@
 
 #include "graph/build/sort.h"
 
-/*
- * Extraction of a shortest cycle for the error message. Every op that
- * topological sorting left over has a predecessor that was left over, too.
- * Following predecessors from any of them must therefore reach some op twice;
- * that op lies on a cycle, and a breadth-first search from it finds the
- * shortest way back.
- */
 enum { MAX_STEPS = 8, HEAD_STEPS = 4, TAIL_STEPS = 3 };
 
 struct search {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Completion of a graph: validation, canonical numbering of ops and edges,
+ * adjacency arrays.
+ */
 #include "graph/build.h"
 
 #include <stdlib.h>

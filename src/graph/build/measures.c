@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Measured times of ops and edges as sparse rows by owner. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/array.h"
-#include "graph/build/sort.h"
-#include "graph/build/build_internal.h"
-
 /*
  * Grouping of an op's edges into tensors. Edges carry the same tensor when
  * they have the same key; without keys, when they leave the same port; without
@@ -19,6 +12,13 @@
  *       port 1    -----'   .---> 2: key "x", port 2
  *       key "x", port 2 --'
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "graph/build/sort.h"
+#include "graph/build/build_internal.h"
+
 struct use {
     mo_edge *edge;
     const char *key;

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "graph/build/build_internal.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-
 /*
  * Multikey radix sort of strings, eight bytes at a time (MSD). Names of ops
  * share long prefixes, and comparing two of them from the start, twenty times
@@ -16,6 +10,12 @@
  *     layer1.0.relu   ->   layer1.0 | .relu   a group, sorted by its rest
  *     layer2.0.conv        layer2.0           a group of one: done
  */
+#include "graph/build/build_internal.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
 enum { STEP = sizeof(uint64_t) };
 
 struct item {

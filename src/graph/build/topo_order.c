@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Topological sort (Kahn 1962) with names as tie-break, so that the order does
+ * not depend on the input's.
+ */
 #include "graph/build/build_internal.h"
 
 #include <stdbool.h>

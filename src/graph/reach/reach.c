@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Selection of a reachability index by memory: bit matrix or interval labels.
+ */
 #include "graph/reach.h"
 
 #include <assert.h>

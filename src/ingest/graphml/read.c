@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reader of GraphML. Elements without a transition (drawings, ports,
+ * descriptions, other namespaces) are skipped with their content, but for the
+ * labels that yEd puts there.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,12 +12,6 @@
 #include "ingest/graphml.h"
 #include "ingest/graphml/element.h"
 #include "ingest/operator.h"
-
-/*
- * Reader of GraphML. Elements without a transition (drawings, ports,
- * descriptions, other namespaces) are skipped with their content, but for the
- * labels that yEd puts there.
- */
 
 /* Among the names of a node's label, yEd's has the lowest priority. */
 enum { YED_RANK = 200 };

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writer of GraphML. A graph is written in the order of its ids; keys are
+ * those of the schema, each declared only if it is used. Values that the
+ * reader derives by itself are left out: memory where it always is the sum of
+ * its parts, and the bytes of an edge where they are all that its producer
+ * gives.
+ */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,14 +14,6 @@
 #include "ingest/graphml.h"
 #include "ingest/graphml/schema.h"
 #include "ingest/graphml/data_writer.h"
-
-/*
- * Writer of GraphML. A graph is written in the order of its ids; keys are
- * those of the schema, each declared only if it is used. Values that the
- * reader derives by itself are left out: memory where it always is the sum of
- * its parts, and the bytes of an edge where they are all that its producer
- * gives.
- */
 
 /* The name of an op that needs no escaping, or NULL: edges refer to ops in any
  * order, and this array is all they read. */

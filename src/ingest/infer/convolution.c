@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shape rules of convolutions, ordinary, grouped, deformable and transposed.
+ */
 #include "base/array.h"
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Shape rules of pools and ExtractImagePatches. */
 #include "base/array.h"
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"

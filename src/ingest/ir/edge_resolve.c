@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Resolution of the edges of an OpenVINO model from ids to layers and ports.
+ */
 #include "ingest/ir/ir_internal.h"
 
 #include <inttypes.h>

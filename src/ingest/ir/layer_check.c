@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Validation and completion of a layer of an OpenVINO model. */
 #include "ingest/ir/ir_internal.h"
 
 #include <inttypes.h>

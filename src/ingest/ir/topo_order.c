@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Topological order of the layers of an OpenVINO model. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Unique names of the layers of an OpenVINO model. */
 #include "ingest/ir/ir.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reader of OpenVINO models: parses, infers shapes, converts to a graph. */
 #include "ingest/openvino.h"
 
 #include <stdlib.h>

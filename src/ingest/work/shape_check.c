@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Consistency check of an op's shapes, to reject a wrong order of inputs. */
 #include "ingest/work/input_order.h"
 
 #include "base/json.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cost estimate of all ops of a graph: flops, bytes read and written, memory.
+ */
 #include <config.h>
 
 #include "ingest/work.h"

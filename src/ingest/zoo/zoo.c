@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Table of the paper's transformer networks, and their generator. */
 #include "ingest/zoo.h"
 
 #include <stdio.h>

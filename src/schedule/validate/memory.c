@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Validation of the memory constraint (1d). */
 #include <stdio.h>
 #include <stdlib.h>
 

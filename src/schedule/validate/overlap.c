@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Validation of placement and of disjunctive resources: (1c), pins, groups,
+ * (1e) and (1g).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Validation of transfers and precedence: (1f) and (1a). */
 #include <stdlib.h>
 
 #include "base/array.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Generator of random attention subgraphs, in the variants that exporters emit.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

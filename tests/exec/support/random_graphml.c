@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses a generated network from its GraphML nodes and edges. */
 #include <stdlib.h>
 
 #include "ingest/read.h"

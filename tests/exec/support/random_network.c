@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Generator of random networks of matrices. */
 #include <stdio.h>
 #include <string.h>
 

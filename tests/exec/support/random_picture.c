@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Generator of random convolutional networks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
+/* Tests of exec/transport/failure_detector.h and rendezvous/mesh.h. */
 #include <config.h>
 
 #include "exec/transport/failure_detector.h"
@@ -16,8 +17,7 @@
 #include "exec/transport/rendezvous/control_msg.h"
 #include "tests/support/suite.h"
 
-/* Tests of exec/transport/failure_detector.h and rendezvous/mesh.h: the
- * detector of rank 0 of two; the test itself is rank 1. */
+/* The detector of rank 0 of two; the test itself is rank 1. */
 typedef struct fixture {
     mo_first_error failure;
     mo_failure_detector *watch;

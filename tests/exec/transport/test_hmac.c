@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of exec/transport/rendezvous/hmac.h: test vectors of RFC 4231. */
 #include "exec/transport/rendezvous/hmac.h"
 
 #include "tests/support/suite.h"
 
-/* Tests of exec/transport/rendezvous/hmac.h: RFC 4231, with repeated texts:
- * key, message, digest. */
+/* Key and message are repeated texts. */
 static const struct {
     const char *key;
     int key_times;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of exec/transport/rendezvous/launch.h and transport.h: rank, address
+ * and transport by the environment. */
 #include <config.h>
 
 #include "exec/transport/rendezvous/launch.h"
@@ -6,8 +8,7 @@
 #include "exec/transport/transport.h"
 #include "tests/support/suite.h"
 
-/* Tests of exec/transport/rendezvous/launch.h and transport.h: rank, address
- * and transport by the environment. All variables that are read: */
+/* All variables that are read. */
 static const char *const variables[] = {
     "MOIRAI_RANK",
     "MOIRAI_RANKS",
@@ -167,8 +168,7 @@ static const struct {
       "--master is 'tau:70000'" },
     { "RANK=x WORLD_SIZE=2 MASTER_ADDR=tau", PLAIN, "RANK is 'x'" },
     { "RANK=0 WORLD_SIZE=2", PLAIN, "not MASTER_ADDR" },
-    { "RANK=3 WORLD_SIZE=2 MASTER_ADDR=tau", PLAIN,
-      "torchrun sets rank 3" },
+    { "RANK=3 WORLD_SIZE=2 MASTER_ADDR=tau", PLAIN, "torchrun sets rank 3" },
     { MPIRUN, PLAIN, "mpirun does not set on which host" },
     { "PMIX_RANK=1", PLAIN, "(PMIx) does not set which" },
     { SRUN " SLURM_STEP_NODELIST=gpu[", PLAIN, "names no host" },

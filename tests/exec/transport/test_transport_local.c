@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: threads */
+/* Tests of exec/transport/local.c. */
 #include <config.h>
 
 #include "exec/transport/transport.h"
@@ -12,8 +13,7 @@
 
 static const mo_transport *const local = &mo_transport_local;
 
-/* Tests of exec/transport/local.c: two devices, and transfers between them of
- * one size, in both directions. */
+/* Two devices, and transfers between them of one size, in both directions. */
 typedef struct pair {
     mo_exec_plan plan;
     mo_plan_device devices[2];

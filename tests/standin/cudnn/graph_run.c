@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Interpreter of an operation graph of the stand-in cuDNN. */
 #include "tests/standin/cudnn/standin_cudnn.h"
 
 #include <stdlib.h>

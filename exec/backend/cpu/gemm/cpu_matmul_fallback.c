@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Matrix products without packing, the fallback.
+ * Fallback matrix product, by BLAS or by plain loops.
  *
- * Types other than floats: doubles, for which BLAS may be used, and integers,
- * which wrap around. The result is computed row by row, each as a sum of rows
- * of b, so that the inner loop is contiguous.
+ * BLAS, if built with one, computes doubles, and floats on processors without
+ * micro-kernels of their own; loops the rest. Integers wrap around. The result
+ * is computed row by row, each as a sum of rows of b, so that the inner loop is
+ * contiguous.
  */
 #include "exec/backend/cpu/gemm/blas.h"
 #include "exec/backend/cpu/gemm/cpu_matmul.h"

@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/array.h"
-#include "solvers/search/bound/load/load_bound_internal.h"
-#include "solvers/search/lp/simplex.h"
-
 /*
  * Restricted master problem by column and row generation: multipliers z, one
  * for each row, and the cost theta of each group, with times relative to the
@@ -21,6 +14,12 @@
  * those half way between the best ones and those of the LP (dual smoothing,
  * Wentges 1997) improve it sooner.
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "solvers/search/bound/load/load_bound_internal.h"
+#include "solvers/search/lp/simplex.h"
 
 enum {
     MAX_NEW_ROWS = 120,   /* beyond the initial rows of an order */

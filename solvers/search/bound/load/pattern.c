@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Patterns, the columns of the load bound: their uses of resources, their
+ * coefficients in the rows, and the pool that keeps them.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "schedule/resource.h"
 #include "solvers/search/bound/load/load_bound_internal.h"
-
-/*
- * Patterns, the columns of the load bound: their uses of resources, their
- * coefficients in the rows, and the pool that keeps them.
- */
 
 static void visit_use(const mo_load_problem *f, int op, mo_load_use used,
                       mo_load_use_fn *visit, void *context)

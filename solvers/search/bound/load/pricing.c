@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "schedule/resource.h"
-#include "solvers/search/bound/load/load_bound_internal.h"
-
 /*
  * Pricing problem: the cheapest pattern of a branch, by dynamic programming
  * from the leaves of the in-tree: for each op, device and stage, the least
@@ -13,6 +7,11 @@
  * depends on the stage of its reader, too, and is added when the reader is
  * priced.
  */
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "schedule/resource.h"
+#include "solvers/search/bound/load/load_bound_internal.h"
 
 enum { STAGES = MO_LOAD_MAX_ARRIVALS + 1 };
 

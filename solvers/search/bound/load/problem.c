@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Data of the load bound: ops and times of a fork-join, and for an order of
+ * arrivals the heads, tails and stages that follow from it.
+ */
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/minmax.h"
 #include "solvers/search/bound/load/load_bound_internal.h"
-
-/*
- * Data of the load bound: ops and times of a fork-join, and for an order of
- * arrivals the heads, tails and stages that follow from it.
- */
 
 enum {
     MAX_GROUPS = 16,

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
-#include "base/array.h"
-#include "schedule/resource.h"
-#include "solvers/search/bound/load/load_bound_internal.h"
-
 /*
  * Rows: of the items that use a resource and have at least some head and tail,
  * the first does not start before the head, none overlap, and behind the end
@@ -15,6 +9,11 @@
  * The set of items may be empty: a row whose base is no more than the least
  * distance of its events holds even then.
  */
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "schedule/resource.h"
+#include "solvers/search/bound/load/load_bound_internal.h"
 
 int mo_load_n_resources(const mo_load_problem *f)
 {

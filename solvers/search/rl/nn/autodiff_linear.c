@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <assert.h>
-#include <string.h>
-
-#include "solvers/search/rl/nn/autodiff_internal.h"
-
 /*
+ * Matrix products and linear operations of autodiff, with their gradients.
+ *
  * Products are loops over rows that the compiler vectorizes.  The matrices of
  * policies are thin, a few dozen columns at most: the overhead of a BLAS
  * exceeds such a product, and its sums depend on the number of its threads.
  */
+#include <assert.h>
+#include <string.h>
+
+#include "solvers/search/rl/nn/autodiff_internal.h"
 
 /* CLONES before a function: it is compiled a second time for processors with
  * vectors of eight, and the version is selected when the program is loaded.

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Activations, softmax and element gathers of autodiff, with their gradients.
+ */
 #include <assert.h>
 #include <math.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Conversion of an NCCL topology dump to a cluster: devices, then links. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

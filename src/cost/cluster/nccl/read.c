@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parser of NCCL topology dumps.
+ *
+ * The format is NVIDIA's and grows with every release: elements and attributes
+ * without information about GPUs and their links are ignored.
+ */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +15,6 @@
 #include "cost/cluster/cluster_format.h"
 #include "cost/cluster/nccl/nccl_rate.h"
 #include "cost/cluster/nccl/nccl_topology.h"
-
-/*
- * The format is NVIDIA's and grows with every release: elements and attributes
- * without information about GPUs and their links are ignored.
- */
 
 /* The parent for the children of an open element. */
 typedef struct place {
