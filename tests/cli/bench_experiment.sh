@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# bench/experiment.py on threads: its table and its numbers, killed in the
-# middle and gone on with, and its stages apart; and, with commands that only
-# say what a GPU might, what it asks of them and how it judges.
+# Tests of bench/experiment.py on CPU threads: its table and numbers, resuming
+# after a kill, its stages run separately; and, with stand-in commands that
+# print the output of a GPU run, the options it passes to them and its
+# verdicts.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 : "${MOIRAI_PYTHON:=python3}"
@@ -16,12 +17,12 @@ real=$(command -v moirai-exec)
 export real
 cd "$work" || exit 99
 
-# A network of moments, on two devices of a thread each.
+# A network that runs in milliseconds, on two devices of one thread each.
 tiny="--layers 1 --only gpt3* --devices cpu:1,1 --methods moirai,single,m-etf
     --time 1 --profile-runs 5 --runs 3"
 zoo='--hidden 32 --heads 2 --tokens 16'
 
-# tiny FOLDER OPTION...: split into words, and no names of files.
+# tiny FOLDER OPTION...: $tiny is split into words, without globbing.
 tiny()
 {
     folder=$1
@@ -35,7 +36,8 @@ tiny()
     return $tiny_status
 }
 
-# Whether the limits hold is up to who else is on this machine: 0 or 1.
+# Whether the time limits hold depends on the load of this machine: status 0 or
+# 1.
 runs_through()
 {
     tap_claim=$1
@@ -50,7 +52,8 @@ runs_through()
     fi
 }
 
-# column FOLDER NAME METHOD: of experiment.csv, a line for each graph.
+# column FOLDER NAME METHOD: that column of experiment.csv, a line for each
+# graph.
 column()
 {
     awk -F, -v name="$2" -v method="$3" '
@@ -58,14 +61,14 @@ column()
         $at["method"] == method { print $at[name] }' "$1/experiment.csv"
 }
 
-# Is the first number of each line not larger than the second?
+# Returns whether the first number of each line is not larger than the second.
 never_larger()
 {
     paste "$1" "$2" | awk '!($1 <= $2 + 1e-9) || NF < 2 { bad = 1 }
                            END { exit bad || NR == 0 }'
 }
 
-# Waits until there are so many of these files, but not forever.
+# Waits, for a limited time, until there are that many of these files.
 wait_for_files()
 {
     wanted=$1
@@ -84,7 +87,7 @@ scratch_of()
     find "$1" -name 'scratch-*'
 }
 
-# A moirai-exec that never ends the third time, and tells its process.
+# A moirai-exec that hangs at its third call, and writes its pid.
 mkdir stuck
 cat >stuck/moirai-exec <<'END'
 #!/bin/sh
@@ -95,7 +98,8 @@ exec "$real" "$@"
 END
 chmod +x stuck/moirai-exec
 
-# begin_stuck FOLDER: leaves it at its third execution, as process $begun.
+# begin_stuck FOLDER: starts an experiment that hangs at its third execution;
+# its pid is $begun.
 begin_stuck()
 {
     rm -f calls stuck.pid
@@ -108,12 +112,12 @@ begin_stuck()
     wait_for_files 1 stuck.pid
 }
 
-# ------------------------------------------------------ killed, and gone on --
+# --------------------------------------------------- killed, and continued --
 
 ok "an experiment begins" begin_stuck kept
 is "two executions are kept" "$(find kept -name "*.exec.json" | wc -l)" 2
 runs_through "another one waits for its folder" tiny kept
-is "and says so" "$(grep -c 'another experiment works in kept' err)" 1
+is "and reports it" "$(grep -c 'another experiment works in kept' err)" 1
 kill -KILL "$begun" "$(cat stuck.pid)"
 wait "$begun" 2>/dev/null
 ls -i kept/*/*.sol kept/*/*.xml kept/*/*.graphml >before
@@ -156,13 +160,13 @@ is "a verdict on predictions" \
 ok "moirai leads in theory" \
     grep -q '^PASS  moirai predicted to be behind, rows  *0 ' out
 
-# --------------------------------------------------------------- told to end --
+# ------------------------------------------------------- ended by a signal --
 
 ok "another one begins" begin_stuck ended
 kill -TERM "$begun"
 status=0
 wait "$begun" || status=$?
-is "asked to end, it ends" "$status" 130
+is "it ends on a signal" "$status" 130
 ok "in a line" grep -q 'stopped: the same command goes on' begun.err
 ok "with its command" sh -c "! kill -0 $(cat stuck.pid) 2>/dev/null"
 is "and cleans up" "$(scratch_of ended)" ""
@@ -181,7 +185,7 @@ runs_through "stage exec" tiny apart --stage exec
 is "runs" "$(column apart runs moirai)" 3
 cp apart/experiment.csv exec.csv
 runs_through "stage report" tiny apart --stage report
-ok "tells the same" cmp apart/experiment.csv exec.csv
+ok "reports the same" cmp apart/experiment.csv exec.csv
 runs_through "with another time for placing" tiny apart --stage place --time 2
 is "everything is placed again" "$(grep -c 'place: .* s$' err)" 3
 runs_through "from the start" tiny apart --stage exec --fresh
@@ -192,20 +196,20 @@ ok "it is left" grep -q 'left: the same command goes on' err
 exits "unknown links" 2 tiny none --devices gpu:8,8@nowhere
 exits "an unknown method" 2 tiny none --methods moirai,nobody
 exits "a graph that is not there" 2 tiny none nothing.graphml
-exits "options that nobody closed" 2 tiny none --running "'--threads"
+exits "options with an open quote" 2 tiny none --running "'--threads"
 : >blocked
 exits "no folder to work in" 1 tiny blocked/folder --stage report
-is "is said in a line" "$(wc -l <err)" 1
+is "is reported in one line" "$(wc -l <err)" 1
 
 # ------------------------------------------------------------ parts of a GPU --
 
-# Commands that say what they are asked; times are $FACTOR of the predicted
-# ones, those of Moirai's placements $OURS.
+# Stand-in commands that log their arguments; times are $FACTOR of the
+# predicted ones, those of Moirai's placements $OURS.
 mkdir fake
 cat >fake/moirai-profile <<'END'
 #!/bin/sh
 case $1 in --version) echo fake; exit ;; esac
-echo "$*" >>asked
+echo "$*" >>calls
 while [ "$1" != -o ]; do shift; done
 grep -c '<link' "$2" >>links.before 2>/dev/null
 cat >"$2" <<'PROFILE'
@@ -216,7 +220,7 @@ END
 cat >fake/moirai-exec <<'END'
 #!/bin/sh
 case $1 in --version) echo "${GPU:-GPU}"; exit ;; esac
-echo "$*" >>asked
+echo "$*" >>calls
 for solution; do :; done
 predicted=$(sed -n 's/.*"makespan_us": \([^,]*\),/\1/p' \
     "${solution%.sol}.place.json")
@@ -231,7 +235,7 @@ exit "${EXEC_STATUS:-0}"
 END
 chmod +x fake/*
 
-# emulated OPTION...: one placement, on two clusters of the same parts.
+# emulated OPTION...: one placement, on two clusters of the same partitions.
 emulated()
 {
     set -f
@@ -248,11 +252,11 @@ emulated()
 GPU='no GPU: none' FACTOR=1 OURS=1
 export GPU FACTOR OURS
 exits "without a GPU there is nothing to do" 77 emulated
-ok "which is said" grep -q '^SKIP  there is no GPU' "$work/out"
+ok "which is reported" grep -q '^SKIP  there is no GPU' "$work/out"
 unset GPU
 runs_through "on parts of a GPU" emulated
-is "each command is told of them" \
-    "$(grep -c -e '--emulate 64,32,16,8' asked)" "$(wc -l <asked)"
+is "each command gets them as an option" \
+    "$(grep -c -e '--emulate 64,32,16,8' calls)" "$(wc -l <calls)"
 is "ops are measured once, links for each cluster" "$(cat links.before)" 0
 is "links are the paper's" \
     "$(grep -c 'gbps="44.26"' fakes/clusters/64-32-16-8-inter.xml)" 1
@@ -281,7 +285,7 @@ export EXEC_STATUS
 runs_through "outputs that differ" emulated --stage exec --fresh --check
 ok "are not taken" grep -q 'moirai: exec: outputs differ by 0.5' err
 is "in any row" "$(column fakes executions moirai | tr '\n' ' ')" "0 0 "
-is "which say it" "$(column fakes why moirai | sort -u)" \
+is "which give the reason" "$(column fakes why moirai | sort -u)" \
     "outputs differ by 0.5"
 
 done_testing

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# bench/paper.py on a network of moments: its lines, and what it says where
-# something is missing.
+# Tests of bench/paper.py on a network that is placed in milliseconds: its
+# lines, and its errors where something is missing.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 : "${MOIRAI_PYTHON:=python3}"
@@ -14,7 +14,7 @@ bench=$(cd "$top_srcdir" && pwd)/bench
 python=$(command -v "$MOIRAI_PYTHON")
 cd "$work" || exit 99
 
-# Every model is one and the same.
+# A generator that gives the same graph for every model.
 cat >generator.py <<END
 import sys
 name = "cluster.xml" if "--cluster" in sys.argv else "graphml"
@@ -30,8 +30,8 @@ paper()
         --methods heft,single --time 1 --method-time 1 "$@" swin-1.8b
 }
 
-# gives_up CLAIM TEXT COMMAND...: the last line has the text, and no trace of
-# where in a program that was.
+# gives_up CLAIM TEXT COMMAND...: the last line of stderr contains the text,
+# and there is no traceback.
 gives_up()
 {
     claim=$1
@@ -50,7 +50,7 @@ gives_up()
 
 paper generator.py >out 2>err
 ok "a table" grep -q '^swin-1.8b inter original .* heft ' out
-ok "says nothing else" test ! -s err
+ok "prints nothing else" test ! -s err
 is "and a line for each method and graph" "$(wc -l <paper.csv)" 7
 ok "as a picture" grep -q '<svg' paper.svg
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# moirai-check: verdicts, what it finds by itself, and what it refuses.
+# Tests of moirai-check: verdicts, files found without options, and errors.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH
@@ -11,7 +11,7 @@ cp "$top_srcdir/examples/inception.graphml" \
 net=$work/here/inception.graphml
 sol=$work/here/inception.sol
 
-# The start that the heuristic finds is a solution like any other.
+# The start from the heuristic is a solution file like any other.
 moirai-emit -q "$net" -o "$work/model.lp" --start "$sol"
 
 value()
@@ -19,7 +19,7 @@ value()
     sed -n "s/^  \"$1\": \(.*[^,]\),*\$/\1/p" "$work/out"
 }
 
-# Edits the solution by a sed script and checks the result.
+# Edits the solution with a sed script and checks the result.
 edited()
 {
     sed "$1" "$sol" >"$work/here/edited.sol"
@@ -30,11 +30,11 @@ edited()
 # ---------------------------------------------------------------- verdicts --
 
 exits "a start is valid" 0 moirai-check "$sol"
-is "and told so" "$(sed -n 1p "$work/out")" valid
+is "and reported as such" "$(sed -n 1p "$work/out")" valid
 ok "with its makespan" grep -q '^makespan  *[0-9.]* us, claimed' "$work/out"
 ok "its bound" grep -q '^bound  *[0-9.]* us (.*), gap ' "$work/out"
 ok "and its devices" grep -q '^A .* ops .* busy .* of ' "$work/out"
-is "nothing is said beside" "$(cat "$work/err")" ""
+is "nothing is printed on stderr" "$(cat "$work/err")" ""
 exits "as JSON" 0 moirai-check --json "$sol"
 is "valid" "$(value status)" '"valid"'
 is "the graph" "$(value ops)" 15
@@ -57,7 +57,7 @@ ok "with both numbers" \
 exits "as JSON, too" 4 edited "/^$x /d" --json
 is "invalid" "$(value status)" '"invalid"'
 exits "a little less than 1" 0 edited "s/^$x 1/$x 0.9999999/"
-exits "within a tolerance of one's own" 0 \
+exits "within a given tolerance" 0 \
     edited "s/^$x 1/$x 0.99/" --tolerance 0.02
 
 complains "a solver that found none" 1 "it says: infeasible" \
@@ -67,7 +67,7 @@ complains "no such file" 1 "cannot open" moirai-check "$work/none.sol"
 exits "an empty file" 1 moirai-check "$work/empty.sol"
 exits "no file at all" 2 moirai-check
 
-# ------------------------------------------------------------------ finding --
+# --------------------------------------------------------- finding the files --
 
 cp "$sol" "$work/far"
 complains "nothing near" 1 "give it with --" sh -c \
@@ -99,13 +99,13 @@ complains "another graph" 1 "is another graph" sh -c "cd '$work/here' &&
 complains "another cluster" 1 "is another cluster" \
     moirai-check -c inter-server "$sol"
 exits "a foreign digest" 1 edited 's/^moirai_g_..../moirai_g_dead/'
-ok "tells what was there instead" grep -q 'inception.graphml is [0-9a-f]*;' \
+ok "reports the file that was found instead" grep -q 'inception.graphml is [0-9a-f]*;' \
     "$work/err"
 exits "a foreign instance" 1 edited 's/^moirai_i_..../moirai_i_dead/'
-ok "is told" grep -q 'the times come out differently' "$work/err"
+ok "is reported" grep -q 'the times come out differently' "$work/err"
 exits "an identity that is not 1" 1 edited 's/^\(moirai_g_[^ ]*\) 1/\1 0.5/'
 exits "without any identity" 1 edited '/^moirai_/d'
-ok "the graph is asked for" grep -q -e '--graph' "$work/err"
+ok "the error names --graph" grep -q -e '--graph' "$work/err"
 exits "and given" 0 edited '/^moirai_/d' --graph "$net" --tensors per-edge
 moirai-emit -q -c inter-server "$net" -o "$work/m.lp" \
     --start "$work/here/builtin.sol"
@@ -113,7 +113,7 @@ exits "a built-in cluster" 0 moirai-check "$work/here/builtin.sol"
 echo 'conv relu' >"$work/here/my.rules"
 moirai-emit -q --fusion "$work/here/my.rules" "$net" -o "$work/m.lp" \
     --start "$work/here/rules.sol"
-exits "rules of one's own" 0 moirai-check "$work/here/rules.sol"
+exits "a file of rules" 0 moirai-check "$work/here/rules.sol"
 moirai-emit -q --fusion default --congestion link --tensors once --memory live \
     "$net" -o "$work/m.lp" --start "$work/here/all.sol"
 exits "all options" 0 moirai-check --json "$work/here/all.sol"
@@ -164,7 +164,7 @@ sed "s/^$first /first of all /; s/\$/ # on A/" "$work/all-a" >"$work/named"
 exits "blanks in a name, and comments" 0 \
     moirai-check --graph "$work/blank/named.graphml" "$work/named"
 echo 'first of all' >>"$work/named"
-complains "a line is told" 1 "there is no op 'first of'" \
+complains "the error names the line" 1 "there is no op 'first of'" \
     moirai-check -q --graph "$work/blank/named.graphml" "$work/named"
 
 done_testing

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# moirai-cluster: this machine, machines that are not there, and those of
-# several ranks, as files that the other commands read.
+# Tests of moirai-cluster: this machine, hypothetical machines, and the
+# machines of several ranks, as cluster files that the other commands read.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"
 
@@ -12,19 +12,19 @@ net=$top_srcdir/examples/inception.graphml
 MOIRAI_CACHE=$work/cache
 export MOIRAI_CACHE
 
-# No GPU unless a claim says so.
+# No GPU, except in the claims about GPUs.
 MOIRAI_CUDA=
 MOIRAI_NVML=
 export MOIRAI_CUDA MOIRAI_NVML
 
-# The value of attribute $2 of the device $1 in $work/out.
+# Prints attribute $2 of the device $1 in $work/out.
 value()
 {
     tr '\n' ' ' <"$work/out" |
         sed -n "s/.*<device id=\"$1\"[^>]* $2=\"\([^\"]*\)\".*/\1/p"
 }
 
-# The link between $1 and $2 there, as one line.
+# Prints the link between $1 and $2 there, as one line.
 link()
 {
     grep "<link between=\"$1 $2\"" "$work/out"
@@ -35,7 +35,7 @@ has()
     grep -qF -e "$1" "$work/out"
 }
 
-# Claim: the other commands take what is in $work/out.
+# Claim: the other commands accept the cluster in $work/out.
 is_taken()
 {
     cp "$work/out" "$work/taken.xml"
@@ -44,14 +44,14 @@ is_taken()
 
 exits "this machine is found" 0 moirai-cluster discover --cpus 1
 cp "$work/out" "$work/first"
-ok "it says that there is no GPU, and why" grep -q \
+ok "it reports that there is no GPU, and why" grep -q \
     '^moirai-cluster: no GPU on .*: CUDA driver is not used' "$work/err"
 is "in one line" "$(wc -l <"$work/err" | tr -d ' ')" 1
 ok "its processors are a device" has '<device id="cpu" kind="cpu"'
 is_taken "a network is placed on it"
 exits "the same again" 0 moirai-cluster discover -q -o "$work/again"
 ok "gives the same bytes" cmp "$work/again" "$work/first"
-ok "and -q says nothing" test ! -s "$work/err"
+ok "and -q prints nothing" test ! -s "$work/err"
 exits "the processors are divided" 0 moirai-cluster discover -q --cpus 3
 ok "into so many" has '<device id="cpu2" kind="cpu"'
 ok "with links between them" has '<link between="cpu1 cpu2"'
@@ -89,7 +89,7 @@ if [ -e "$standins/standin_nvml.so" ]; then
     MOIRAI_NVML=$MOIRAI_CUDA
 
     exits "GPUs of two kinds" 0 moirai-cluster discover
-    ok "nothing is said" test ! -s "$work/err"
+    ok "nothing is printed" test ! -s "$work/err"
     is "the model of one" "$(value gpu0 model)" "Tesla V100-SXM2-32GB"
     is "the peak of it" "$(value gpu0 gflops)" 15667.2
     is "the memory of another" "$(value gpu2 memory_bytes)" 17179869184
@@ -110,7 +110,7 @@ if [ -e "$standins/standin_nvml.so" ]; then
     complains "one that is not there" 1 "this machine has 4, counted from 0" \
         moirai-cluster discover --gpus 0,4
     MOIRAI_NVML='' exits "without NVML" 0 moirai-cluster discover
-    ok "lanes are assumed, and said to be" \
+    ok "lanes are assumed, and reported as such" \
         grep -q '"gpu0 gpu1" gbps="126.031".*assumed to be 3.0 x16' "$work/out"
     MOIRAI_STANDIN_MACHINE=switched exits "GPUs at a switch" 0 \
         moirai-cluster discover --precision bf16
@@ -140,7 +140,7 @@ END
         --nccl-topology "$work/topology.xml"
     is "counts for more" "$(link gpu0 gpu1)" \
         '  <link between="gpu0 gpu1" gbps="1200" latency_us="5"/> <!-- NCCL'"'"'s topology -->'
-    ok "but only where it says anything" grep -q \
+    ok "but only where it has values" grep -q \
         '"gpu2 gpu3" gbps="320"' "$work/out"
     complains "one of other GPUs" 1 "none of its GPUs is one of those here" \
         moirai-cluster discover --gpus 2,3 \
@@ -153,7 +153,7 @@ if [ -e "$standins/standin_cuda.so" ] && ! is_watched; then
     MOIRAI_CUDA=$standins/standin_cuda.so
     export MOIRAI_NVRTC="$MOIRAI_CUDA" MOIRAI_CUBLASLT='' MOIRAI_CUDNN=''
     exits "a GPU is measured" 0 moirai-cluster discover --measure
-    ok "what it reaches is said" grep -q \
+    ok "the measured speed is reported" grep -q \
         'Stand-in.*measured: a product of floats reaches' "$work/out"
     is "its peak stays" "$(value gpu0 gflops)" 66908.2
     is "so are its links" \
@@ -161,7 +161,7 @@ if [ -e "$standins/standin_cuda.so" ] && ! is_watched; then
     MOIRAI_CUDA=
 fi
 
-# Ranks that meet by themselves.
+# Ranks that connect by TCP without a launcher.
 port=$((20000 + $$ % 10000))
 rank()
 {
@@ -172,13 +172,13 @@ if command -v timeout >/dev/null; then
     rank 1 >"$work/other" 2>&1 &
     exits "two ranks over TCP" 0 rank 0
     wait $!
-    is "the other says nothing" "$(cat "$work/other")" ""
+    is "the other prints nothing" "$(cat "$work/other")" ""
     is "each has its processors" "$(value r0_cpu rank) $(value r1_cpu rank)" \
         "0 1"
     is_taken "a network is placed on them"
 fi
 
-# Ranks of one machine, which see the same GPUs.
+# Ranks on one machine, which see the same GPUs.
 if is_watched; then
     : # mpi.sh shows as much
 elif [ ! -e "$standins/standin_nvml.so" ]; then
@@ -203,7 +203,7 @@ else
         "$(grep -c '<link from=.*r1_cpu.* <!-- measured -->' "$work/out")" 2
     exits "one that fails" 1 timeout 60 mpirun -n 2 moirai-cluster discover \
         --gpus 0
-    ok "says why" grep -q 'there is no GPU 0' "$work/err"
+    ok "gives the reason" grep -q 'there is no GPU 0' "$work/err"
 fi
 
 done_testing

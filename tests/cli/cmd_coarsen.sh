@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# moirai-coarsen: what it takes out and fuses, its forms, and that what it
-# writes is a graph like any other.
+# Tests of moirai-coarsen: removed and fused ops, output forms, and that its
+# output is a graph like any other.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}
 
-# The value of one key of the last --json output.
+# Prints the value of one key of the last --json output.
 value()
 {
     sed -n "s/^  \"$1\": \(.*\),\$/\1/p" "$work/out"
@@ -17,7 +17,7 @@ is_json()
     ! command -v python3 >/dev/null || python3 -m json.tool "$1"
 }
 
-# The <data> of one node of a graph we wrote, under one key.
+# Prints the <data> of one node, under one key, of a graph that was written.
 datum()
 {
     sed -n "s/.*<node id=\"$2\">.*<data key=\"$3\">\([^<]*\)<.*/\1/p" "$1"
@@ -79,7 +79,7 @@ small=$work/small.graphml
 
 exits "a small graph" 0 moirai-coarsen "$small"
 cp "$work/out" "$work/text"
-is "nothing is said" "$(cat "$work/err")" ""
+is "nothing is printed on stderr" "$(cat "$work/err")" ""
 for line in 'ops         9, cleaned 6, fused 4 (44.4 %)' \
     'edges       9, cleaned 6, fused 4' \
     'clean cuts  6, now 2; at most 3 ops between, now 2' \
@@ -89,7 +89,7 @@ for line in 'ops         9, cleaned 6, fused 4 (44.4 %)' \
     '           1  views      what only looks at a tensor joins what makes it' \
     'fused by the rules of default' \
     '           1  Convolution+Add+ReLU'; do
-    ok "it says: $line" grep -qxF -e "$line" "$work/text"
+    ok "it prints: $line" grep -qxF -e "$line" "$work/text"
 done
 
 exits "as JSON" 0 moirai-coarsen --json "$small"
@@ -126,7 +126,7 @@ exits "a digraph to a file" 0 moirai-coarsen --dot -o "$work/file.dot" "$small"
 ok "is the same" cmp "$work/file.dot" "$work/dot"
 ok "with the table on standard output" cmp "$work/text" "$work/out"
 
-# -------------------------------------------------------- what is in a graph --
+# ---------------------------------------------------- contents of the graph --
 
 coarse=$work/coarse.graphml
 is "members are named" "$(datum "$coarse" conv members)" \
@@ -139,9 +139,9 @@ is "others do not" "$(grep -c 'key="output"' "$coarse")" 1
 is "view and viewed are one tensor" "$(grep -c 'src_port' "$coarse")" 0
 
 # Of 20 + 9 + 7 us two launches of 5 us are saved, and 800,000 bytes that are
-# neither written nor read: half a microsecond.  The view does no work.
-is "a time on a device we know" "$(datum "$coarse" conv t0)" 25.5
-is "on one that nobody knows times add up" "$(datum "$coarse" conv t1)" 44
+# neither written nor read: half a microsecond. The view does no work.
+is "a time on a known device" "$(datum "$coarse" conv t0)" 25.5
+is "on an unknown one times add up" "$(datum "$coarse" conv t1)" 44
 exits "on faster devices" 0 moirai-coarsen -c inter-server -o - "$small"
 ok "no time is below the longest part" awk -F'[<>]' '
     /id="conv"/ {
@@ -173,10 +173,10 @@ exits "none" 0 moirai-coarsen --clean none --fusion none --json "$small"
 is "leave everything" "$(value coarse_ops)" 9
 
 printf '# mine\nWEIRD add\t# both\r\n\nbias relu\n' >"$work/own.rules"
-exits "rules of one's own" 0 \
+exits "a file of rules" 0 \
     moirai-coarsen --fusion "$work/own.rules" --json "$small"
-ok "fuse what they say" grep -qx '    "Add+ReLU": 1,*' "$work/out"
-ok "also types nobody knows" grep -qx '    "Weird+Add": 1,*' "$work/out"
+ok "is followed" grep -qx '    "Add+ReLU": 1,*' "$work/out"
+ok "also for unknown types" grep -qx '    "Weird+Add": 1,*' "$work/out"
 is "the file is named" "$(value fusion)" "\"$work/own.rules\""
 
 # --------------------------------------------------------- the paper's models --
@@ -220,7 +220,7 @@ moirai-coarsen -q -o "$work/two.graphml" "$work/one.graphml" >"$work/out"
 ok "and the same when coarsened again" \
     cmp "$work/one.graphml" "$work/two.graphml"
 
-# Nodes and edges of the same file in another order.
+# The same file with nodes and edges in another order.
 {
     grep -v '<node\|<edge\|</graph' "$work/zoo.graphml"
     grep '<edge' "$work/zoo.graphml" | sort -r
@@ -276,7 +276,7 @@ complains "a folder to write to that is not there" 1 "$work/none/x" \
 echo '<cluster><device/></cluster>' >"$work/bad.cluster.xml"
 sed '/time_us/d; /key="[ab]"/s/<data key="[ab]">[^<]*<.data>//g' "$small" \
     >"$work/bad.graphml"
-exits "a bad cluster that nobody needs" 0 moirai-coarsen "$work/bad.graphml"
+exits "a bad cluster that is not needed" 0 moirai-coarsen "$work/bad.graphml"
 cp "$small" "$work/bad.graphml"
 complains "a bad cluster that is needed" 1 "$work/bad.cluster.xml" \
     moirai-coarsen "$work/bad.graphml"
@@ -295,18 +295,18 @@ for form in "" --json --dot "-o -"; do
 done
 
 exits "help" 0 moirai-coarsen --help
-# Roles and sets are in the page, in the words of the source.
+# Roles and sets are in the manual page, by the names in the source.
 page=$top_srcdir/man/moirai-coarsen.1
-for word in $(sed -n '/^const mo_fusion_role /,/^};/s/^    { "\([a-z]*\)",.*/\1/p' \
+for role in $(sed -n '/^const mo_fusion_role /,/^};/s/^    { "\([a-z]*\)",.*/\1/p' \
     "$top_srcdir/src/coarsen/fusion_pattern.c"); do
-    ok "the page explains $word" grep -qx ".It Cm $word" "$page"
+    ok "the page explains $role" grep -qx ".It Cm $role" "$page"
 done
 for set in $(sed -n '/^const mo_fusion_rule_set /,/^};/s/^    { "\([a-z]*\)",.*/\1/p' \
     "$top_srcdir/src/coarsen/fusion_rule_sets.c"); do
-    ok "the page and --help know $set" \
+    ok "the page and --help list $set" \
         eval 'grep -qx ".It Cm $set" "$page" && grep -q "$set" "$work/out"'
 done
-exits "-v says what was done" 0 moirai-coarsen -v "$small"
+exits "-v reports each step" 0 moirai-coarsen -v "$small"
 ok "and for which devices" grep -q '^moirai-coarsen: times of fused ops: ' \
     "$work/err"
 

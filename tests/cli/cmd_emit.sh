@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# moirai-emit: what it writes and where, what it says instead, and what it
-# refuses.
+# Tests of moirai-emit: the model files and where they go, reports and
+# warnings, and errors.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 python=${MOIRAI_PYTHON:-python3}
 unset MOIRAI_CLUSTER
 inception=$top_srcdir/examples/inception.graphml
 
-# The value of one key of the last --json output.
+# Prints the value of one key of the last --json output.
 value()
 {
     sed -n "s/^  \"$1\": \(.*\),\$/\1/p" "$work/out"
 }
 
-# The identity columns of a model, one a line.
+# Prints the identity columns of a model, one per line.
 identity()
 {
     sed -n 's/^[\\*] identity: //p' "$1"
@@ -25,7 +25,7 @@ bytes()
     wc -c <"$1" | tr -d ' '
 }
 
-# A graph without times of its own, that lies beside no cluster.
+# A graph without times, in a folder without a cluster.
 mkdir "$work/here" "$work/there"
 moirai-zoo --layers 1 --hidden 64 --heads 2 -o "$work/here/net.graphml"
 net=$work/here/net.graphml
@@ -33,7 +33,7 @@ net=$work/here/net.graphml
 # ------------------------------------------------------------- destinations --
 
 exits "to standard output" 0 moirai-emit -q "$inception"
-is "nothing is said" "$(cat "$work/err")" ""
+is "nothing is printed on stderr" "$(cat "$work/err")" ""
 cp "$work/out" "$work/model.lp"
 ok "it opens with comments" grep -q '^\\ moirai [0-9]' "$work/model.lp"
 ok "it is an LP" grep -qx 'Minimize' "$work/model.lp"
@@ -46,9 +46,9 @@ ok "is standard output" cmp "$work/out" "$work/model.lp"
 
 exits "MPS by the name" 0 moirai-emit -q "$inception" -o "$work/model.mps"
 is "is MPS" "$(sed -n 1p "$work/model.mps")" "NAME moirai FREE"
-exits "MPS when asked for" 0 moirai-emit -q --format mps "$inception"
+exits "MPS by option" 0 moirai-emit -q --format mps "$inception"
 ok "is the same" cmp "$work/out" "$work/model.mps"
-exits "LP when asked for" 0 \
+exits "LP by option" 0 \
     moirai-emit -q --format lp "$inception" -o "$work/odd.mps"
 ok "whatever the name" cmp "$work/odd.mps" "$work/model.lp"
 
@@ -98,15 +98,15 @@ ok "held by a row" grep -q '^ *identity_0: .*moirai_g_.* = 5$' "$work/model.lp"
 
 exits "all options" 0 moirai-emit -q --formulation paper --congestion link \
     --memory none --closure --fusion eigen -o "$work/all.lp" "$inception"
-is "are told" "$(identity "$work/all.lp" | grep '_o_')" \
+is "are recorded" "$(identity "$work/all.lp" | grep '_o_')" \
     moirai_o_paper.link.per_edge.none.eigen
 is "closure, too" "$(sed -n 's/^\\ formulation: //p' "$work/all.lp")" \
     "paper --closure"
 echo 'conv relu' >"$work/my.rules"
-exits "rules of one's own" 0 \
+exits "a file of rules" 0 \
     moirai-emit -q --fusion "$work/my.rules" -o "$work/rules.lp" "$inception"
-ok "have a digest" grep -q '^\\ identity: moirai_f_[0-9a-f]*$' "$work/rules.lp"
-is "and a word" "$(identity "$work/rules.lp" | grep '_o_')" \
+ok "has a digest" grep -q '^\\ identity: moirai_f_[0-9a-f]*$' "$work/rules.lp"
+is "and a keyword" "$(identity "$work/rules.lp" | grep '_o_')" \
     moirai_o_compact.port.per_edge.static.file
 is "the graph is the one that was read" \
     "$(identity "$work/rules.lp" | grep '_g_')" \
@@ -124,7 +124,7 @@ exits "--stats" 0 moirai-emit -q --stats "$inception"
 for line in 'graph       '"$inception" 'ops         15' 'devices     2' \
     'formulation compact' 'congestion  port' 'tensors     per-edge' \
     'memory      static'; do
-    ok "it says: $line" grep -qxF -e "$line" "$work/out"
+    ok "it prints: $line" grep -qxF -e "$line" "$work/out"
 done
 exits "--stats --json" 0 moirai-emit -q --stats --json "$inception"
 cp "$work/out" "$work/stats.json"
@@ -154,7 +154,7 @@ for options in "" "--formulation paper" "--formulation paper --closure" \
     done
 done
 
-# Room for rows of one's own: longer schedules, and no symmetry broken.
+# Room for rows added by the user: longer schedules, no symmetry breaking.
 cat >"$work/twins.xml" <<'END'
 <cluster>
   <device id="A" model="t4"/>
@@ -164,7 +164,7 @@ cat >"$work/twins.xml" <<'END'
 END
 exits "equal devices" 0 \
     moirai-emit -q --stats --json -c "$work/twins.xml" "$net"
-ok "are told apart" grep -q '"twin":' "$work/out"
+ok "are distinguished" grep -q '"twin":' "$work/out"
 horizon=$(value horizon_us)
 exits "equal devices with slack" 0 \
     moirai-emit -q --stats --json --slack 2.5 -c "$work/twins.xml" "$net"
@@ -188,7 +188,7 @@ exits "a map without a model" 0 moirai-emit -q --stats --map "$work/m.csv" \
     -o "$work/s" "$inception"
 ok "is the same map" cmp "$work/m.csv" "$work/map.csv"
 
-# Three ops, of which two fit nowhere together, on two devices.
+# Three ops, two of which fit on no device together, on two devices.
 cat >"$work/full.graphml" <<'END'
 <graphml>
   <key id="m" for="node" attr.name="memory"/>
@@ -255,7 +255,7 @@ else
     skip "to a terminal" "there are none here"
 fi
 
-# ------------------------------------------------------------ what goes wrong --
+# ------------------------------------------------------------------- errors --
 
 complains "the paper sends no tensor once" 2 "compact" \
     moirai-emit --formulation paper --tensors once "$inception"
@@ -311,7 +311,7 @@ complains "a graph that is not there" 1 "$work/no.graphml" \
     moirai-emit -o "$work/no.lp" "$work/no.graphml"
 is "leaves no model" "$(find "$work" -name '*no.lp*')" ""
 
-# Large enough that it does not fit a pipe or a moment.
+# Larger than the buffer of a pipe, and slow enough to be interrupted.
 moirai-zoo --layers 1 --hidden 256 --heads 32 -o "$work/large.graphml"
 large="moirai-emit -q -c inter-server --formulation paper $work/large.graphml"
 
@@ -334,7 +334,7 @@ else
     skip "a full disk" "there is no /dev/full"
 fi
 
-# interrupt SIGNAL: one in the middle of writing a file.
+# interrupt SIGNAL: sends one in the middle of writing a file.
 interrupt()
 {
     echo old >"$work/there/model.lp"
@@ -362,11 +362,11 @@ if ! is_watched; then
     moirai-zoo --layers 1 --hidden 280 --heads 70 -o "$work/huge.graphml"
     huge="moirai-emit --stats -c inter-server --formulation paper"
     # shellcheck disable=SC2086
-    exits "a model for nobody" 0 $huge "$work/huge.graphml"
+    exits "a model too large to solve" 0 $huge "$work/huge.graphml"
     is "is warned of once" "$(grep -c 'moirai-place' "$work/err")" 1
     # shellcheck disable=SC2086
     exits "but not with -q" 0 $huge -q "$work/huge.graphml"
-    is "which says nothing" "$(cat "$work/err")" ""
+    is "which prints nothing" "$(cat "$work/err")" ""
 fi
 
 # ------------------------------------------------------------------ odd graphs --

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# moirai-exec: a network runs, alone and placed, and puts out what the framework
-# does; what it writes, and what it refuses.
+# Tests of moirai-exec: a network, unplaced and placed, has the outputs of the
+# framework; files that are written, and errors.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
-# Here even what is a GPU runs on processors.
+# GPU devices, too, run on the CPU here.
 MOIRAI_CUDA=
 export MOIRAI_CUDA
 work=$(cd "$work" && pwd -P)
@@ -26,11 +26,11 @@ is_json()
     "$python" -c 'import json,sys; json.load(open(sys.argv[1]))' "$1"
 }
 
-# ------------------------------------------------------------------- alone --
+# ---------------------------------------------------------------- unplaced --
 
 exits "a graph" 0 moirai-exec -i "$in" --reference "$work/net" "$net"
 ok "puts out what the framework does" grep -q '^equal to' "$work/out"
-is "without a word" "$(cat "$work/err")" ""
+is "without a message" "$(cat "$work/err")" ""
 exits "its input by name" 0 \
     moirai-exec -i "image=$in" --reference "$work/net" "$net"
 exits "by number" 0 moirai-exec --input="0=$in" --reference "$work/net" "$net"
@@ -41,11 +41,11 @@ ok "puts out something else" \
     grep -q "output 0 '.*' differs from .*: element [0-9]* is .*, not " \
     "$work/err"
 ok "and the report is there" grep -q '^DIFFERS from' "$work/out"
-exits "within a tolerance of one's own" 0 \
+exits "within a given tolerance" 0 \
     moirai-exec --seed 3 --tolerance 100 --reference "$work/net" "$net"
 exits "coarsened" 0 \
     moirai-exec --fusion default -i "$in" --reference "$work/net" "$net"
-exits "with numbers of one's own threads" 0 \
+exits "with given numbers of threads" 0 \
     moirai-exec --threads 3 -i "$in" --reference "$work/net" "$net"
 
 # ------------------------------------------------------------------ placed --
@@ -55,13 +55,13 @@ exits "a solution" 0 moirai-exec --json --check -i "$in" \
     --reference "$work/net" "$sol"
 ok "is JSON" is_json "$work/out"
 is "on two devices" "$(value devices)" 2
-ok "that talk" test "$(value transfers)" -gt 0
+ok "with transfers" test "$(value transfers)" -gt 0
 ok "and compute the same" "$python" -c \
     'import sys; sys.exit(not float(sys.argv[1]) <= 1e-4)' "$(value max_error)"
 ok "in a time that is measured" test -n "$(value measured_us)"
 ok "beside the one predicted" test -n "$(value predicted_us)"
 
-# Ops by turns on the devices that are named.
+# Places ops alternately on the named devices.
 by_turns()
 {
     moirai-check --json "$sol" | "$python" -c 'import json,sys
@@ -77,7 +77,7 @@ exits "from standard input" 0 sh -c "moirai-exec --graph '$net' -i '$in' \
 by_turns A B C D >"$work/gpus"
 exits "on what are GPUs" 0 moirai-exec -c inter-server --graph "$net" \
     -i "$in" --reference "$work/net" "$work/gpus"
-is "that is said" "$(sed "s/CPU's; .*/CPU's/" "$work/err")" \
+is "that is reported" "$(sed "s/CPU's; .*/CPU's/" "$work/err")" \
     "moirai-exec: devices A, B, C, D are run on CPU threads: times are the CPU's"
 
 # ------------------------------------------------------------ what it writes --
@@ -95,7 +95,7 @@ exits "outputs are what a reference is" 0 \
     moirai-exec -i "$in" --reference "$work/deep" --tolerance 0 "$sol"
 exits "a dry run" 0 moirai-exec --dry-run -o "$work/dry" \
     --trace "$work/dry.json" "$sol"
-ok "tells memory" grep -q '^fast .*weights .* values ' "$work/out"
+ok "reports memory" grep -q '^fast .*weights .* values ' "$work/out"
 ok "and writes nothing" test ! -e "$work/dry" -a ! -e "$work/dry.json"
 
 # ------------------------------------------------------------------- faults --
@@ -118,7 +118,7 @@ complains "a report in the place of the graph" 2 "would replace" \
 complains "outputs in the place of the reference" 2 "would replace" \
     moirai-exec -i "$in" -o "$work/net/." --reference "$work/net" "$net"
 
-complains "nowhere to tell it" 1 "standard output" \
+complains "a closed standard output" 1 "standard output" \
     sh -c "exec moirai-exec -q -i '$in' '$net' >&-"
 
 mkdir "$work/bare" "$work/short" "$work/small"
@@ -136,11 +136,10 @@ echo '<cluster><device id="c" kind="cpu" gflops="1" memory_bandwidth_gbs="1"
 complains "too little memory" 1 "memory" \
     moirai-exec -c "$work/small.xml" "$net"
 
-# OpenBLAS looks for ever for memory that it does not find, in threads of its own
-# and in ours.
+# OpenBLAS retries a failed allocation forever, in its own threads and in ours.
 for kib in 100000 150000 200000; do
     (
-        # Shells without it run with all the memory there is.
+        # Shells without ulimit -v run without a limit.
         # shellcheck disable=SC3045
         ulimit -v $kib
         timeout 60 moirai-exec -i "$in" --reference "$work/net" "$net"
@@ -152,7 +151,7 @@ done
 
 sed 's/threads="1"/cpus="4095"/' "$work/net/model.cluster.xml" >"$work/far.xml"
 exits "processors that are not there" 0 moirai-exec -c "$work/far.xml" "$net"
-ok "are told" grep -q 'device fast should run on processor 4095' "$work/err"
+ok "are reported" grep -q 'device fast should run on processor 4095' "$work/err"
 sed 's/threads="1"/threads="70000"/' "$work/net/model.cluster.xml" \
     >"$work/many.xml"
 exits "more threads than can be" 0 \
@@ -164,13 +163,14 @@ complains "a solution of another graph" 1 "is another graph" \
 sed "/^$(sed -n 's/^\(x_3_[01]\) 1$/\1/p' "$sol") /d" "$sol" \
     >"$work/net/broken.sol"
 exits "an answer that is none" 4 moirai-exec "$work/net/broken.sol"
-ok "is told" grep -q 'is not a valid solution: ' "$work/err"
+ok "is reported" grep -q 'is not a valid solution: ' "$work/err"
 is "and not run" "$(cat "$work/out")" ""
-exits "an op that nobody knows" 1 \
+exits "an unknown op" 1 \
     moirai-exec "$top_srcdir/examples/inception.graphml"
 ok "is named" grep -q "op '" "$work/err"
 
-# A graph of one op, of this type and with these data, and what it reads.
+# Writes a graph of one op, of this type and with these attributes, and its
+# input.
 one_op()
 {
     cat <<END
@@ -192,7 +192,7 @@ one_op()
 END
 }
 
-# numpy's bytes of the rows 1, 9 and 0
+# Bytes of a NumPy file with the rows 1, 9 and 0.
 rows()
 {
     printf "\\223NUMPY\\1\\0\\72\\0%-57s\\n" \
@@ -201,7 +201,7 @@ rows()
 }
 
 one_op Riddle >"$work/riddle.graphml"
-complains "a single op that nobody knows" 1 \
+complains "a single unknown op" 1 \
     "riddle.graphml:11: op 'it' (Riddle): there is no such operator" \
     moirai-exec "$work/riddle.graphml"
 one_op GatherElements >"$work/pick.graphml"
@@ -213,7 +213,7 @@ complains "rows that the table has not" 1 "op 'it' (GatherElements): index 9 " \
 
 . "$top_srcdir/tests/ranks/ranks.sh"
 
-# Each of these would be a token that many know.
+# Each of these would be a token that is easy to guess.
 printf 'k\0secret\n' >"$work/bytes"
 printf '\nsecret\n' >"$work/later"
 complains "a token of bytes" 1 "bytes:1: has a zero byte" \
@@ -227,10 +227,10 @@ if command -v mpirun >/dev/null && mpirun -n 2 moirai-exec --transport mpi \
     --dry-run "$sol" >/dev/null 2>&1; then
     exits "two ranks" 0 mpirun -n 2 moirai-exec -i "$in" --check \
         --reference "$work/net" "$sol"
-    is "one of them speaks" "$(grep -c '^equal to' "$work/out")" 1
+    is "one of them prints the result" "$(grep -c '^equal to' "$work/out")" 1
     exits "more devices than ranks" 1 mpirun -n 2 moirai-exec -c inter-server \
         --graph "$net" "$work/gpus"
-    ok "are told" grep -q '4 devices, but there are 2 ranks' "$work/err"
+    ok "are reported" grep -q '4 devices, but there are 2 ranks' "$work/err"
     exits "four of them" 0 mpirun -n 4 moirai-exec -q -c inter-server \
         --graph "$net" -i "$in" --reference "$work/net" "$work/gpus"
 else

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Derived shapes are OpenVINO's own, for random models of every operator and
-# for the whole networks at hand.
+# Inferred shapes equal OpenVINO's (the oracle), for random models of every
+# operator and for the networks in MOIRAI_DATA.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}

@@ -1,25 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: dist
-# moirai-info: what it counts in real networks, its three forms, and what it
-# says of files that are none.
+# Tests of moirai-info: counts of real networks, its three output forms, and
+# errors for files that are not graphs.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}
 
-# The value of one key of the last --json output.
+# Prints the value of one key of the last --json output.
 value()
 {
     sed -n "s/^  \"$1\": \(.*\),\$/\1/p" "$work/out"
 }
 
-# Is the last output JSON, as far as anybody here can tell?
+# Returns whether the last output is JSON, as far as a parser is installed.
 is_json()
 {
     ! command -v python3 >/dev/null || python3 -m json.tool "$work/out"
 }
 
-# Three branches that meet, with everything the reader knows.
+# Three branches that join, with every kind of element that the reader accepts.
 cat >"$work/small.graphml" <<'END'
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
   <key id="o" for="node" attr.name="op" attr.type="string"/>
@@ -49,7 +49,7 @@ for line in 'format      graphml' 'ops         5' 'edges       6' \
     'clean cuts  2, at most 3 ops between' 'memory      2.00 KiB' \
     'heaviest ops by flops' '  5.00 kFLOP  Weird                left' \
     '           2  Weird'; do
-    ok "it says: $line" grep -qxF -e "$line" "$work/text"
+    ok "it prints: $line" grep -qxF -e "$line" "$work/text"
 done
 
 exits "as JSON" 0 moirai-info --json "$work/small.graphml"
@@ -82,7 +82,7 @@ else
 fi
 
 cp "$work/small.graphml" "$work/misnamed.txt"
-exits "the name of a file says nothing" 0 moirai-info "$work/misnamed.txt"
+exits "the name of a file is irrelevant" 0 moirai-info "$work/misnamed.txt"
 is "standard input" "$(moirai-info --dot - <"$work/small.graphml")" \
     "$(moirai-info --dot "$work/small.graphml")"
 exits "a file as output" 0 \
@@ -115,7 +115,7 @@ exits "sums beyond all numbers as JSON" 0 \
 ok "are valid" is_json
 is "and unknown" "$(value memory_bytes) $(value flops)" "null null"
 
-# The authors' own instances.
+# The instances published by the authors of the paper.
 while read -r name ops cuts; do
     file=$data/authors/$name.graphml
     if [ -e "$file" ]; then
@@ -133,7 +133,8 @@ inceptionv4 491 29
 transformer 1374 6
 END
 
-# Every other network: real work, nothing unknown but what is said to be.
+# Every other network: ops with work, and no unknown type except the listed
+# ones.
 for file in "$data"/openvino/*.xml "$data"/runnable/*/model.xml; do
     if [ -e "$file" ]; then
         name=${file#"$data"/}
@@ -182,12 +183,12 @@ exits "version" 0 moirai-info --version
 ok "version names the command" grep -q moirai-info "$work/out"
 for shell in bash zsh fish; do
     exits "completion for $shell" 0 moirai-info --completion "$shell"
-    ok "it knows the options" grep -q json "$work/out"
+    ok "it lists the options" grep -q json "$work/out"
 done
 
-exits "-v says what was done" 0 moirai-info -v "$work/small.graphml"
-ok "in words" grep -q '^moirai-info: read 5 ops and 6 edges' "$work/err"
+exits "-v reports each step" 0 moirai-info -v "$work/small.graphml"
+ok "on stderr" grep -q '^moirai-info: read 5 ops and 6 edges' "$work/err"
 exits "-q wins over it" 0 moirai-info -q -v "$work/small.graphml"
-is "and nothing is said" "$(cat "$work/err")" ""
+is "and nothing is printed" "$(cat "$work/err")" ""
 
 done_testing

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: dist no-sanitizers
-# What make install leaves is whole: the commands run from there, and another
-# program finds headers and library through pkg-config.
+# Tests of make install: the commands run from the prefix, and another program
+# finds headers and library through pkg-config.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 : "${CC:=cc}" "${CFLAGS:=}"
 
-# The outer make's job server and overrides are not ours.
+# The job server and the overrides of the outer make do not apply.
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
 
 install_into()
@@ -46,7 +46,7 @@ compile_user()
     $CC $CFLAGS -o "$work/user" "$work/user.c" $flags
 }
 
-# Installed headers may include nothing that is not installed.
+# Installed headers include only installed headers.
 installed_headers_compile()
 {
     (cd "$work/usr/include/moirai" && find . -name '*.h') |
@@ -55,7 +55,7 @@ installed_headers_compile()
     $CC -I"$work/usr/include/moirai" -fsyntax-only "$work/all.c"
 }
 
-# A solver that make install copied is found, and solves, from where it is now.
+# A solver copied by make install is found, and runs, at its new path.
 installed_highs_solves()
 {
     cat >"$work/tiny.lp" <<'END'

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# moirai-info --instance: the numbers are the graph's and the cluster's, where
-# the cluster comes from, and what is said when numbers are missing.
+# Tests of moirai-info --instance: its numbers are those of the graph and the
+# cluster, the cluster is found by the documented rules, and missing numbers
+# are reported.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}
@@ -11,7 +12,7 @@ python=${MOIRAI_PYTHON:-python3}
 
 unset MOIRAI_CLUSTER
 
-# The value of one key of the last --json output.
+# Prints the value of one key of the last --json output.
 value()
 {
     sed -n "s/^  \"$1\": \(.*\),\$/\1/p" "$work/out"
@@ -22,7 +23,8 @@ is_json()
     "$python" -m json.tool "$work/out"
 }
 
-# The instance of a graph beside its cluster, worked out by another program.
+# Compares the instance of a graph with one that an oracle computes from the
+# graph and its cluster.
 agrees()
 {
     "$python" "$top_srcdir/tests/oracles/instance_oracle.py" "$1" \
@@ -42,7 +44,7 @@ do
     fi
 done
 
-# What networks without times cost on the paper's devices.
+# Costs of networks without times on the paper's devices.
 for file in "$data"/openvino/*.xml "$data"/runnable/*/model.xml; do
     if [ -e "$file" ]; then
         name=${file#"$data"/}
@@ -82,7 +84,7 @@ for line in "graph       $graph" 'cluster     inter-server' 'ops         2' \
     'flows       1' 'tensors     1' 'pinned      1 ops' \
     'colocated   1 ops in 1 groups' \
     'A                   79.8 us      11.0 GiB'; do
-    ok "it says: $line" grep -qxF -e "$line" "$work/text"
+    ok "it prints: $line" grep -qxF -e "$line" "$work/text"
 done
 
 exits "as JSON" 0 moirai-info -q --instance --json "$graph"
@@ -94,14 +96,14 @@ is "keys stand in this order" \
 is "ops" "$(value ops)" 2
 is "the cluster's name" "$(value cluster)" '"inter-server"'
 ok "names are quoted" grep -qF -e '{"op": "a \"b\"", ' "$work/out"
-ok "pins and groups are told" grep -qF -e '"pin": "A", "group": 0,' "$work/out"
+ok "pins and groups are reported" grep -qF -e '"pin": "A", "group": 0,' "$work/out"
 
-# Where the cluster comes from, and that nobody has to guess.
+# The rules by which the cluster is found, and that each is reported.
 exits "without a cluster" 0 moirai-info --instance "$graph"
-is "the default is said in one line" "$(cat "$work/err")" \
+is "the default is reported in one line" "$(cat "$work/err")" \
     "moirai-info: the cluster is the built-in inter-server, since none was given"
 ok "and taken" cmp "$work/text" "$work/out"
-exits "-q says nothing" 0 moirai-info -q --instance "$graph"
+exits "-q prints nothing" 0 moirai-info -q --instance "$graph"
 is "of the cluster" "$(cat "$work/err")" ""
 
 cluster='<cluster><device id="A" gflops="1000" memory_bandwidth_gbs="100"
@@ -115,7 +117,7 @@ one_device()
 for name in inter-server intra-server; do
     exits "-c $name" 0 moirai-info --instance --json -c "$name" "$graph"
     is "-c $name is taken" "$(value cluster)" "\"$name\""
-    is "-c $name needs no words" "$(cat "$work/err")" ""
+    is "-c $name prints no message" "$(cat "$work/err")" ""
 done
 exits "-c FILE" 0 moirai-info --instance --json -c "$work/one.xml" "$graph"
 ok "it is taken" one_device
@@ -124,13 +126,13 @@ is "its name is the one given" "$(value cluster)" "\"$work/one.xml\""
 exits "MOIRAI_CLUSTER" 0 env MOIRAI_CLUSTER="$work/one.xml" \
     moirai-info --instance --json "$graph"
 ok "it is taken" one_device
-ok "and said" grep -q 'MOIRAI_CLUSTER' "$work/err"
+ok "and reported" grep -q 'MOIRAI_CLUSTER' "$work/err"
 
 cp "$work/one.xml" "$work/dir/two.cluster.xml"
 exits "a cluster beside the graph" 0 \
     env MOIRAI_CLUSTER=inter-server moirai-info --instance --json "$graph"
 ok "comes before MOIRAI_CLUSTER" one_device
-is "and is said in one line" "$(wc -l <"$work/err")" 1
+is "and is reported in one line" "$(wc -l <"$work/err")" 1
 exits "-c comes before both" 0 \
     moirai-info --instance --json -c inter-server "$graph"
 is "with all its devices" "$(grep -c '^    {"id": ' "$work/out")" 4
@@ -143,7 +145,7 @@ ok "with the default cluster" grep -qx 'cluster     inter-server' "$work/out"
 moirai-info --instance --json -c - "$graph" <"$work/one.xml" >"$work/out"
 ok "a cluster from standard input" one_device
 
-# Times nobody measured, one way or another.
+# Cost model for ops without a measured time, in every mode.
 time_on_b()
 {
     sed -n 's/.*"op": "c".*"time_us": \[[^,]*, \([^,]*\),.*/\1/p' "$work/out"
@@ -171,7 +173,7 @@ is "its links are taken" \
     "$(sed -n '/"transfer_us"/{n;s/^ *\[0, \([^,]*\),.*/\1/p;}' "$work/out")" 5
 ok "it has a digest" grep -q '^  "profile_digest": "[0-9a-f]*",$' "$work/out"
 
-# All that lacks a number, before the error.
+# All missing numbers are reported before the error.
 cat >"$work/poor.graphml" <<'END'
 <graphml><graph edgedefault="directed">
   <node id="a"/>
@@ -183,13 +185,13 @@ for quiet in "" -q; do
     # shellcheck disable=SC2086
     exits "ops without times $quiet" 1 \
         moirai-info $quiet --instance -c inter-server "$work/poor.graphml"
-    is "all are told $quiet" "$(wc -l <"$work/err")" 4
+    is "all are reported $quiet" "$(wc -l <"$work/err")" 4
     for place in "2: op 'a' (no type) has no time on A, B, C, D;" \
         "3: op 'b' " "4: edge 'a' -> 'b' has no size"; do
         ok "with line and name: $place" \
             grep -qF -e "moirai-info: $work/poor.graphml:$place" "$work/err"
     done
-    ok "the last line says how many" \
+    ok "the last line has their number" \
         grep -q '3 ops and edges lack a number' "$work/err"
     is "nothing is printed $quiet" "$(cat "$work/out")" ""
 done

@@ -1,27 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# The manual pages: without fault for mandoc and groff, in step with --help, and
-# with examples that run.
+# Tests of the manual pages: no warnings from mandoc and groff, the same
+# options as --help, and examples that run.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 command -v mandoc >/dev/null || skip_all "mandoc is not installed"
 
-# Everything mandoc has to say, but for pages that are not installed yet.
+# Prints all warnings of mandoc, except for pages that are not installed yet.
 lint()
 {
     mandoc -Tlint -Wstyle "$1" | grep -v 'referenced manual not found'
 }
 
-# What groff complains of, as where it takes a name for a macro and loses the
-# rest of the page; nothing where there is no groff.
-groff_says()
+# Prints the warnings of groff, such as for a name taken as a macro, which
+# drops the rest of the page; nothing where groff is not installed.
+groff_warnings()
 {
     ! command -v groff >/dev/null ||
         { groff -mandoc -Tascii "$1" >/dev/null; } 2>&1
 }
 
-# Pages the page refers to that are neither ours nor in this list.
+# Prints references to pages that are neither ours nor in this list.
 dangling()
 {
     sed -n 's/^\.Xr \([^ ]*\) \([0-9]\).*/\1.\2/p' "$1" |
@@ -33,7 +33,8 @@ dangling()
         done
 }
 
-# "-o" and "--output", one a line, from the first words of a line of --help.
+# Prints "-o" and "--output", one per line, from the first words of the lines
+# of --help.
 options_of_help()
 {
     "$1" --help |
@@ -41,7 +42,8 @@ options_of_help()
         sed 's/  .*//' | tr -d ',' | tr ' ' '\n' | grep '^-' | sort -u
 }
 
-# The same from the items of the page's OPTIONS: ".It Fl o , -output Ar FILE".
+# Prints the same from the items of the page's OPTIONS: ".It Fl o , -output Ar
+# FILE".
 options_of_page()
 {
     sed -n '/^\.Sh OPTIONS/,/^\.S[hs]/s/^\.It Fl //p' "$1" |
@@ -49,7 +51,8 @@ options_of_page()
         sed -n 's/^\([^ ].*\)/-\1/p' | sort -u
 }
 
-# Options of command $2 that page $1 lacks (>), and others it has (<).
+# Prints options of command $2 that page $1 lacks (>), and extra ones it has
+# (<).
 differences()
 {
     options_of_page "$1" >"$work/page"
@@ -57,14 +60,14 @@ differences()
     diff "$work/page" "$work/help" | grep '^[<>]'
 }
 
-# The commands of the page's EXAMPLES, as a reader sees them.
+# Prints the commands of the page's EXAMPLES, as they are displayed.
 examples_of_page()
 {
     mandoc -Tascii -O width=400 "$1" | sed "s/.$(printf '\b')//g" |
         sed -n '/^EXAMPLES/,/^[A-Z]/s/^ *\$ //p'
 }
 
-# A second shows as much as the time that a page gives, unless MOIRAI_LONG.
+# With a time limit of one second in place of the page's, unless MOIRAI_LONG.
 run_example()
 {
     if [ -z "${MOIRAI_LONG-}" ]; then
@@ -74,7 +77,8 @@ run_example()
     (cd "$work/examples" && sh -c "$1" </dev/null)
 }
 
-# What the examples of a page need that is not here; nothing where they can run.
+# Prints what the examples of a page need and is not installed; nothing where
+# they can run.
 lacks()
 {
     [ "$1" != moirai-export.1 ] ||
@@ -85,7 +89,7 @@ lacks()
 commands_without_page()
 {
     for program in "$top_builddir"/moirai "$top_builddir"/moirai-*; do
-        # What others start for themselves has none.
+        # Programs that only other commands start have no page.
         [ "${program##*/}" != moirai-scip ] || continue
         [ ! -f "$program" ] || [ ! -x "$program" ] ||
             [ -e "$top_srcdir/man/$(basename "$program").1" ] ||
@@ -98,7 +102,7 @@ is "every command has a page" "$(commands_without_page)" ""
 for page in "$top_srcdir"/man/*.[0-9]; do
     name=$(basename "$page")
     is "$name: mandoc finds no fault" "$(lint "$page")" ""
-    is "$name: groff has nothing to say" "$(groff_says "$page")" ""
+    is "$name: groff gives no warnings" "$(groff_warnings "$page")" ""
     is "$name: the pages it refers to exist" "$(dangling "$page")" ""
 
     case $name in

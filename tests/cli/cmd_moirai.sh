@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: dist
-# moirai: the whole way in one command.
+# Tests of moirai: the whole pipeline in one command.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH
@@ -22,11 +22,11 @@ moirai-solve --list | grep -qv 'not found' || skip_all "there is no solver"
 exits "a graph" 0 moirai "$net"
 is "is placed" "$(sed -n 1p out)" "valid, optimal"
 ok "faster than on one device" grep -q '^speed  *1\.[0-9]* times' out
-ok "with words on the way" grep -q '15 ops, [0-9]* to place on 2 devices' err
+ok "with messages on the way" grep -q '15 ops, [0-9]* to place on 2 devices' err
 is "nothing is left" "$(ls "$TMPDIR")" ""
 exits "as JSON" 0 moirai -q --json "$net"
 is "optimal" "$(value status)" '"optimal"'
-is "nothing is said" "$(cat err)" ""
+is "nothing is printed" "$(cat err)" ""
 best=$(value makespan_us)
 exits "without fusion" 0 moirai -q --json --fusion none "$net"
 is "every op is placed" "$(value coarse_ops)" 15

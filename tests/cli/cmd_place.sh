@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# moirai-place: the table, the solution it writes, what it refuses, signals.
+# Tests of moirai-place: the table, the solution file, errors, signals.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH
@@ -13,14 +13,15 @@ cp "$top_srcdir/examples/inception.graphml" \
 net=inception.graphml
 cd "$work" || exit 99
 
-# The methods there are, as an error names them.
+# All methods, as listed by the error message.
 methods=$(moirai-place --method nobody $net 2>&1 |
     sed 's/.*there are //; s/, and all$//; s/,//g')
 
-# Those that learn: they take as long as they may, and are no part of all.
+# Methods that learn (reinforcement learning): they run until the time limit,
+# and are not part of "all".
 learning='placeto hrl'
 
-# Those that end by themselves in moments.
+# Methods that end within milliseconds.
 quick=heft,single,m-topo,m-etf,peft,cpop,hare
 
 # graph NAME NODES EDGES: NODES are "id memory us_on_A us_on_B [pin]" and EDGES
@@ -60,7 +61,7 @@ graph()
     } >"$1.cluster.xml"
 }
 
-# The first number of a method's row.
+# Prints the first number of a method's row.
 makespan_of()
 {
     sed -n "s/^$1  *\([0-9.]*\) .*/\1/p" out
@@ -76,7 +77,7 @@ without_seconds()
     sed 's/"seconds": [0-9.]*/"seconds": 0/' "$1"
 }
 
-# What moirai-check says of it: "valid MAKESPAN CLAIM".
+# Prints the verdict of moirai-check: "valid MAKESPAN CLAIM".
 verdict()
 {
     moirai-check -q "$1" 2>&1 |
@@ -105,7 +106,7 @@ is "names it once" "$(grep -c '^heft' out)" 1
 exits "from standard input" 0 \
     sh -c "moirai-place -q -c inception.cluster.xml - <$net"
 exits "by the line of each" 0 moirai-place -v $net
-ok "says what is done" grep -q 'made the instance' err
+ok "reports each step" grep -q 'made the instance' err
 
 for file in first second; do
     moirai-place -q --json --method $quick $net >$file.json
@@ -151,8 +152,8 @@ for congestion in port channel link none; do
         done
     done
 done
-# Random problems: groups, pins, tensors with several readers, what takes no
-# time.  word N WORDS is one of them in turn.
+# Property test on random problems: groups, pins, tensors with several readers,
+# ops without time. word N WORDS prints one of WORDS in turn.
 word()
 {
     word_n=$1
@@ -195,9 +196,9 @@ ok "with the table beside it" grep -q '^heft' report
 moirai-emit -q $net -o model.lp
 exits "an answer to be beaten" 0 moirai-solve --via command --start heft.sol \
     --command 'true {model} {solution}' model.lp -o start.sol
-ok "which nobody did" grep -q '^solver *the start' out
+ok "which no solver improved" grep -q '^solver *the start' out
 
-# ----------------------------------------------------------- what it tells --
+# ----------------------------------------------------------------- reports --
 
 graph far 'a 10 5 5; b 10 5 5; c 10 5 5; d 10 5 5' \
     'a b 1000; a c 1000; b d 1000; c d 1000'
@@ -213,7 +214,7 @@ exits "where memory is tight" 0 moirai-place -q --method m-etf full.graphml
 ok "no device can do alone" grep -q '^no device can take everything' out
 exits "a method that does not look at it" 3 \
     moirai-place -q --method single full.graphml -o full.sol
-ok "says so" grep -q '^single .* 200.0 % of A .*does not fit$' out
+ok "is reported" grep -q '^single .* 200.0 % of A .*does not fit$' out
 ok "and nothing is written" test ! -e full.sol
 exits "unless memory does not count" 0 \
     moirai-place -q --method single --memory none full.graphml
@@ -222,7 +223,7 @@ graph large 'a 60 5 5; b 60 5 5; c 60 5 5' 'a b 1; b c 1'
 exits "where nothing fits" 3 moirai-place -q --time 5 large.graphml
 graph larger 'a 90 5 5; b 90 5 5; c 90 5 5' 'a b 1; b c 1'
 exits "nor all devices together suffice" 3 moirai-place -q larger.graphml
-ok "it is said how much is missing" \
+ok "the missing amount is reported" \
     grep -q 'need 270 bytes of memory, all devices together have 200' out
 
 graph pinned 'a 10 5 5 B; b 10 5 50; c 10 5 50' 'a b 1; a c 1; b c 1'
@@ -244,7 +245,7 @@ exits "of a single device" 0 \
     moirai-place -q --drop-device -c alone.xml one.graphml
 ok "nothing is left" grep -q '^A  *-  there is no other' out
 
-# ---------------------------------------------------- long work that stops --
+# --------------------------------------------------- long runs that are stopped --
 
 moirai-zoo --layers 1 --hidden 256 --heads 8 -o heads.graphml
 for threads in 1 3; do
@@ -258,7 +259,7 @@ begin=$(date +%s)
 exits "in a second" 0 moirai-place -q -c inter-server --time 1 heads.graphml
 ok "it takes no more" test $(($(date +%s) - begin)) -le 10
 
-# A program that is begun in the background ignores SIGINT.
+# A program started in the background ignores SIGINT.
 moirai-zoo --layers 3 --hidden 256 --heads 16 -o long.graphml
 moirai-place -q -c inter-server --time 60 --gap 0 --method moirai,heft \
     long.graphml -o stopped.sol >out 2>err &
@@ -272,8 +273,8 @@ ok "soon" test $(($(date +%s) - begin)) -le 10
 ok "with what it had" moirai-check -q -c inter-server stopped.sol
 ok "the rest is not tried" grep -q '^heft  *-  not tried' out
 
-# A signal while the graph is read.  So much fits into no pipe that it has begun
-# when all of that is written.
+# A signal while the graph is read. The file is larger than the buffer of a
+# pipe: reading has begun when all of it is written.
 moirai-zoo gpt3-330m -o large.graphml
 mkfifo slow
 moirai-place -q -c inter-server --time 60 --method moirai,heft - \
@@ -293,7 +294,7 @@ mkfifo silent
 timeout -k 20 2 moirai-place -q -c inter-server silent >out 2>err
 is "interrupted while it waits for a pipe, it ends" $? 124
 
-# A solver that never has anything to say.
+# A solver that never answers.
 cat >glpsol <<END
 #!/bin/sh
 case \$* in *--lp*) ;; *) exit 0 ;; esac
@@ -314,7 +315,7 @@ is "interrupted with nothing at all, it ends well, too" $? 0
 ok "on one device" grep -q '^single  *[0-9]' out
 ok "which is valid" moirai-check -q early.sol
 
-# -------------------------------------------------------- those that learn --
+# ----------------------------------------------------- methods that learn --
 
 for method in $learning; do
     for threads in 1 3; do
@@ -326,7 +327,7 @@ for method in $learning; do
         cmp threads1.sol threads3.sol
     ok "and learns the same" cmp "$method"1.policy "$method"3.policy
     ok "by the same way" cmp curve1.csv curve3.csv
-    is "of which a file tells" "$(sed 's/,.*//' curve1.csv | tr '\n' ' ')" \
+    is "which are in a file" "$(sed 's/,.*//' curve1.csv | tr '\n' ' ')" \
         "episodes 8 16 24 "
     exits "with a policy that is there" 0 moirai-place -q --method "$method" \
         --rounds 1 --policy "$method"1.policy $net
@@ -348,7 +349,7 @@ done
 if [ -c /dev/full ]; then
     exits "a curve on a disk that is full" 1 moirai-place -q --method hrl \
         --rounds 1 --curve /dev/full $net -o kept_all.sol
-    ok "is said" grep -q '/dev/full: cannot write' err
+    ok "is reported" grep -q '/dev/full: cannot write' err
     ok "but the answer stands" grep -q '^hrl  *[0-9]' out
     ok "and is written" moirai-check -q kept_all.sol
 else
@@ -365,7 +366,7 @@ for how in "" --no-learning; do
         --policy pipe.policy $net
 done
 
-# -------------------------------------------------------------- complaints --
+# ------------------------------------------------------------------ errors --
 
 complains "no such method" 2 "there is no method 'abacus'; there are" \
     moirai-place --method heft,abacus $net

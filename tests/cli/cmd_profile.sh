@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# moirai-profile: what it learns from profiles and graphs, what it writes, and
-# what it says where there is nothing to learn.
+# Tests of moirai-profile: models fitted to profiles and graphs, the files it
+# writes, and its errors where there is nothing to fit to.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}
@@ -12,8 +12,8 @@ is_json()
     ! command -v python3 >/dev/null || python3 -m json.tool "$work/out"
 }
 
-# How far the predicted total of device $1 is from the measured one, in percent
-# and without its sign, from the --json report in $work/out.
+# Prints the absolute difference, in percent, of the predicted and the measured
+# total of device $1, from the --json report in $work/out.
 total_error()
 {
     sed -n "s/.*\"device\": \"$1\".*\"measured_us\": \([^,]*\), \
@@ -21,7 +21,7 @@ total_error()
         awk '{ off = 100 * ($2 / $1 - 1); print off < 0 ? -off : off }'
 }
 
-# Is the number $1 at most $2?
+# Returns whether the number $1 is at most $2.
 at_most()
 {
     awk -v got="$1" -v most="$2" \
@@ -30,14 +30,14 @@ at_most()
 
 exits "a profile is fitted" 0 moirai-profile fit "$profile"
 cp "$work/out" "$work/text"
-ok "nothing is said on stderr" test ! -s "$work/err"
-ok "it says what it was fitted to" \
+ok "nothing is printed on stderr" test ! -s "$work/err"
+ok "it reports what it was fitted to" \
     grep -qE '^fitted to   [0-9]+ rows of p100, p4, t4, v100$' "$work/text"
 ok "and tested on" \
     grep -qE '^tested on   [0-9]+ rows of p100, p4, t4, v100$' "$work/text"
 ok "there is a line for all of it" grep -q '^all ' "$work/text"
 exits "the same again" 0 moirai-profile fit "$profile"
-ok "says the same" cmp "$work/out" "$work/text"
+ok "prints the same" cmp "$work/out" "$work/text"
 exits "and so does standard input" 0 \
     sh -c 'moirai-profile fit - <"$1"' sh "$profile"
 ok "byte for byte" cmp "$work/out" "$work/text"
@@ -64,8 +64,8 @@ exits "they go to standard output, too" 0 moirai-profile fit \
     --train v100,t4 -o - "$profile"
 ok "without the report" cmp "$work/out" "$work/factors.xml"
 
-exits "what is done is said when asked for" 0 moirai-profile fit -v "$profile"
-ok "in words" grep -q ': 92 rows$' "$work/err"
+exits "-v reports each step" 0 moirai-profile fit -v "$profile"
+ok "on stderr" grep -q ': 92 rows$' "$work/err"
 
 cat >"$work/unknown.xml" <<'END'
 <profile><op device="A" signature="x" median_us="1"/></profile>
@@ -124,8 +124,8 @@ printf '<profile><op device="t4" signature="x" median_us="x"/></profile>' \
 complains "a wrong number" 1 "$work/wrong.xml:1: median_us 'x'" \
     moirai-profile fit "$work/wrong.xml"
 
-# What moirai-cost(7) claims: totals of a network within a fifth, on devices
-# that were not fitted to.
+# The claim of moirai-cost(7): totals of a network within a fifth, on devices
+# that are not in the fit.
 graph=$data/neusight/bert_large-inf-512-8.graphml
 for pair in v100,p100:t4:p4 v100,t4:p100:p4 v100,p4:p100:t4 \
     p100,t4:v100:p4 p100,p4:v100:t4 t4,p4:v100:p100; do

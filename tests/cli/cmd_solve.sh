@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# moirai-solve: answers, limits, starts, outputs, and solvers that misbehave.
+# Tests of moirai-solve: answers, limits, starts, outputs, and solvers that
+# misbehave.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH
@@ -24,14 +25,14 @@ here=$(sed -n 's/^\([a-z][a-z]*\) .*/\1/p' list | while read -r s; do
     grep -q "^$s *not found" list || echo "$s"; done)
 [ -n "$here" ] || skip_all "there is no solver"
 
-# Whether something that hangs for 100 seconds was ended after its 2; a busy
-# machine is given time.
+# Returns whether a command that hangs for 100 seconds was ended after its
+# limit of 2, with a margin for a busy machine.
 is_soon()
 {
     [ $(($(date +%s) - $1)) -le 30 ]
 }
 
-# A solver that does what its first argument, a shell command, says.
+# Runs moirai-solve with a solver that executes the shell command given first.
 bad()
 {
     timeout 60 moirai-solve --via command --time 2 model.lp -o bad.sol \
@@ -50,8 +51,8 @@ is "is solved to the end" "$(sed -n 1p out)" "valid, optimal"
 ok "the solution is called like it" test -s model.sol
 ok "in Gurobi's layout" grep -q '^# Objective value = ' model.sol
 exits "which is valid" 0 moirai-check model.sol
-# Two pairs that do not fit side by side but one after the other, which the
-# model with live memory does not know.
+# Two pairs of ops that fit one after the other but not side by side, which the
+# model with live memory does not represent.
 {
     echo '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
     for key in time_us.A time_us.B output_bytes; do
@@ -79,13 +80,13 @@ is "with live memory what a model refuses is missed" "$(value makespan_us)" 200
 is "so that nothing is optimal" "$(value status)" '"feasible"'
 ok "and the bound holds for all" \
     awk -v us="$(value bound_us)" 'BEGIN { exit !(us > 0 && us <= 20) }'
-exits "nobody wonders" 0 \
+exits "a better start is accepted" 0 \
     moirai-solve -q --json --start best.sol pairs.lp -o pairs.sol
 is "where more is known" "$(value makespan_us)" 20
-ok "without a word" test ! -s err
+ok "nothing is printed on stderr" test ! -s err
 
 exits "to another file" 0 moirai-solve --json model.lp -o other.sol
-is "told as JSON" "$(value status)" '"optimal"'
+is "reported as JSON" "$(value status)" '"optimal"'
 is "makespan and bound" "$(value makespan_us)" 63.7
 ok "written" test -s other.sol
 moirai-solve -q model.lp -o - >stdout.sol 2>report
@@ -113,7 +114,7 @@ cp model.lp alone
 (cd alone && moirai-solve model.lp >out 2>err)
 is "without its graph" $? 0
 is "it is not checked" "$(sed -n 1p alone/out)" "optimal, not checked"
-ok "which is said" grep -q 'not checked: no .* 0*[0-9a-f]* *' alone/err
+ok "which is reported" grep -q 'not checked: no .* 0*[0-9a-f]* *' alone/err
 
 printf '%s\n' 'Minimize' ' obj: w' 'Subject To' ' r: w >= 2' ' q: w <= 1' \
     'Bounds' ' w <= 10' 'End' >none.lp
@@ -150,9 +151,9 @@ printf '%s\n' 'Minimize' ' obj: a' 'Subject To' ' r: a >= 3' ' q: a <= 1' \
     'End' >never.lp
 for solver in $here; do
     exits "$solver: infeasible" 3 moirai-solve --solver "$solver" never.lp
-    is "$solver says so" "$(sed -n 's/:.*//p' out | head -n 1)" infeasible
+    is "$solver reports it" "$(sed -n 's/:.*//p' out | head -n 1)" infeasible
     exits "$solver: unbounded" 3 moirai-solve --solver "$solver" endless.lp
-    ok "$solver says so" grep -q '^limit: unbounded' out
+    ok "$solver reports it" grep -q '^limit: unbounded' out
 done
 
 # ------------------------------------------------------------- misbehaviour --
@@ -165,8 +166,8 @@ exits "one that hangs" 3 bad 'sleep 100'
 exits "one that hangs and will not stop" 3 bad "trap '' INT TERM; sleep 100"
 ok "nothing of all that is left" test ! -e bad.sol
 is "no folder, either" "$(ls "$TMPDIR")" ""
-exits "an answer that is another's" 1 sh -c 'sed "s/^moirai_g_..../moirai_g_dead/" model.sol >lie.sol;
-    moirai-check lie.sol'
+exits "an answer that is another's" 1 sh -c 'sed "s/^moirai_g_..../moirai_g_dead/" model.sol >forged.sol;
+    moirai-check forged.sol'
 sed 's/^x_\([0-9]*\)_0 1$/x_\1_0 0.5/' model.sol >half.sol
 exits "an answer that does not hold" 4 moirai-solve --via command \
     --command 'cp half.sol {solution} # {model}' model.lp -o lie2.sol
@@ -188,11 +189,11 @@ complains "a command without {model}, once" 2 'has no {model}' \
 exits "one that proves too much" 0 moirai-solve --via command \
     --command 'cp least.sol {solution} # {model}' model.lp -o least2.sol
 is "has an answer and no proof" "$(sed -n 1p out)" "valid, feasible"
-ok "which is said" grep -q 'is the least, but 63.7' err
+ok "which is reported" grep -q 'is the least, but 63.7' err
 printf '#!/bin/sh\nsleep 100\n' >hangs
 chmod +x hangs
 begin=$(date +%s)
-exits "a program that hangs when asked its version" 3 moirai-solve \
+exits "a program that hangs on --version" 3 moirai-solve \
     --solver cbc --via process --solver-path ./hangs --time 2 model.lp
 ok "takes no more than its time" is_soon "$begin"
 printf 'solution status: infeasible\nno solution available\n' >denied.sol
@@ -205,12 +206,12 @@ exits "one that finds nothing better than its start" 0 moirai-solve \
     --via command --command 'true {model} {solution}' --start start.sol \
     model.lp -o kept.sol
 is "has that" "$(sed -n 's/^solver *\(.*\),.*/\1/p' out)" "the start"
-ok "says why" grep -q 'the command: ended .* no answer' err
+ok "gives the reason" grep -q 'the command: ended .* no answer' err
 ok "and it holds" moirai-check -q kept.sol
 exits "a start that does not hold" 3 moirai-solve --json \
     --via command --command 'true {model} {solution}' --start half.sol \
     model.lp -o kept2.sol
-ok "is none, which is said beside JSON" grep -q 'the command: ended' err
+ok "is none, which is reported beside JSON" grep -q 'the command: ended' err
 
 # ------------------------------------------------------------------ limits --
 
@@ -226,7 +227,7 @@ for solver in $here; do
     ok "$solver ends well ($code)" test "$code" -eq 0 -o "$code" -eq 3
 done
 
-# Not by INT, which a job of sh in the background ignores.
+# Not by INT, which a background job of sh ignores.
 moirai-solve -q --time 300 big.lp -o stopped.sol >out 2>err &
 pid=$!
 sleep 1

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# moirai-zoo: the paper's counts, the same bytes every time, and what it says
-# when asked for the impossible.
+# Tests of moirai-zoo: the op counts of the paper, byte-identical output, and
+# errors for impossible sizes.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
-# How many nodes or edges moirai-zoo writes when called with these arguments.
+# Prints the number of nodes or edges that moirai-zoo writes with these
+# arguments.
 count()
 {
     element=$1
@@ -12,7 +13,8 @@ count()
     moirai-zoo "$@" | grep -c "<$element "
 }
 
-# The value of one key of moirai-info --json for a graph on standard input.
+# Prints the value of one key of moirai-info --json for a graph on standard
+# input.
 info()
 {
     moirai-info --json - | sed -n "s/^  \"$1\": \(.*\),\$/\1/p"
@@ -117,7 +119,7 @@ complains "a closed standard output" 1 "" sh -c 'moirai-zoo gpt3-330m >&-'
     echo $? >"$work/status"
 } | head -n 1 >/dev/null
 is "a reader that goes away" "$(cat "$work/status")" 1
-is "is told in one line" "$(wc -l <"$work/err")" 1
+is "is reported in one line" "$(wc -l <"$work/err")" 1
 
 exits "help" 0 moirai-zoo --help
 ok "help is on standard output" grep -q -e '--tokens' "$work/out"
@@ -125,13 +127,13 @@ exits "version" 0 moirai-zoo --version
 ok "version names the command" grep -q moirai-zoo "$work/out"
 for shell in bash zsh fish; do
     exits "completion for $shell" 0 moirai-zoo --completion "$shell"
-    ok "it knows the options" grep -q tokens "$work/out"
+    ok "it lists the options" grep -q tokens "$work/out"
 done
 
-exits "-v says what was done" 0 moirai-zoo -v gpt3-330m -o "$work/v.graphml"
-ok "in words" grep -q '^moirai-zoo: built 4872 ops' "$work/err"
+exits "-v reports each step" 0 moirai-zoo -v gpt3-330m -o "$work/v.graphml"
+ok "on stderr" grep -q '^moirai-zoo: built 4872 ops' "$work/err"
 exits "-q wins over it" 0 moirai-zoo -qv gpt3-330m -o "$work/v.graphml"
-is "and nothing is said" "$(cat "$work/err")" ""
+is "and nothing is printed" "$(cat "$work/err")" ""
 
 zoo22=${MOIRAI_DATA:-$top_srcdir/../shared/data}/../tools/zoo22.py
 for model in gpt3-330m swin-6.6b alphafold2-87m; do

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The way of a network through all tools and two hosts: exported from its
-# framework and emitted here, solved where there is nothing but the model, and
-# only the solution comes back to be run.
+# The whole pipeline on two hosts: a network is exported from its framework and
+# emitted here, solved on a host that has the model file only, and the solution
+# is copied back and run.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
@@ -12,7 +12,8 @@ mkdir "$work/home" "$work/host"
 cp "$top_srcdir"/examples/two_branches/* "$work/home"
 chmod u+w "$work"/home/*
 
-# Another host knows the model file, the solvers, and nothing of ours.
+# Runs a command as on another host: it has the model file and the solvers, but
+# no file of ours.
 on_the_host()
 {
     (cd "$work/host" && env -i PATH="$PATH" HOME="$work/host" \
@@ -20,7 +21,7 @@ on_the_host()
         ASAN_OPTIONS="${ASAN_OPTIONS-}" "$@")
 }
 
-# Emits with these options, has it solved elsewhere, runs what comes back.
+# Emits with these options, solves on the other host, runs the solution here.
 graph=model.xml
 way()
 {
@@ -55,7 +56,7 @@ exits "a cluster that is not what it was" 1 \
 ok "is missed" grep -q 'no cluster [0-9a-f]*, which the solution is of' \
     "$work/err"
 
-# A network of ONNX, by its graph and weights alone.
+# An ONNX network, by its graph and weights alone.
 rm -r "${work:?}/home"
 mkdir "$work/home"
 cp "$top_srcdir"/examples/residual/* "$work/home"

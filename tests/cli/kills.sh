@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# kill -9 of us and of the solver at random moments: no torn solution, no
-# process left running, no folder left behind by the next run.
-# MOIRAI_KILLS says how often, 40 times unless given, or 100 with MOIRAI_LONG.
+# Fault injection: kill -9 of moirai-solve and of the solver at random moments
+# leaves no torn solution and no running process, and the next run removes
+# temporary folders. MOIRAI_KILLS is how often: 40 by default, or 100 with
+# MOIRAI_LONG.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH
@@ -23,11 +24,11 @@ moirai-zoo --layers 2 --hidden 64 --heads 2 -o long.graphml
 moirai-emit -q -c inter-server long.graphml -o long.lp
 moirai-solve -q short.lp -o solved.sol >/dev/null || skip_all "nothing solves"
 
-# Ours are known by this word in their environment.
+# Our processes have this value in their environment.
 MOIRAI_KILL_TEST=$$-$(date +%s)
 export MOIRAI_KILL_TEST
 
-# Numbers of our processes that run a solver or wait for one.
+# Prints the pids of our processes that run a solver or wait for one.
 ours()
 {
     grep -lsaF "MOIRAI_KILL_TEST=$MOIRAI_KILL_TEST" /proc/[0-9]*/environ |
@@ -40,7 +41,7 @@ ours()
     done
 }
 
-# Waits until nothing of ours is there, ten seconds at most.
+# Waits until none of our processes is left, ten seconds at most.
 all_gone()
 {
     n=0
@@ -51,7 +52,7 @@ all_gone()
     [ -z "$(ours)" ]
 }
 
-# A moment of up to 0.8 s, the same for the same number.
+# Prints a delay of up to 0.8 s, the same for the same number.
 moment()
 {
     awk -v i="$1" 'BEGIN { srand(i); printf "%.3f", rand() * 0.8 }'

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# No command loses memory on the way of a network through them.  Of use in a build
-# with sanitizers, where looking for leaks may take each process seconds (arm64):
-# the other tests do without it there, and this one asks each command once whose
-# work is more than to read and to tell.
+# No command leaks memory. Useful in a build with sanitizers, where the leak
+# check may take seconds per process (arm64): the other tests disable it there,
+# and this one runs each command that does more than read and report once.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
@@ -23,11 +22,11 @@ int main(void)
     return lost != NULL;
 }
 END
-# The flags are words.
+# Flags are words.
 # shellcheck disable=SC2086
 "${CC:-cc}" ${CFLAGS-} -o leak leak.c 2>leak.log || cat leak.log
 ok "what is lost is found" test -x leak
-ok "and told" sh -c '! ./leak'
+ok "and reported" sh -c '! ./leak'
 
 exits "moirai-coarsen" 0 moirai-coarsen -o coarse.graphml model.xml
 exits "moirai-profile" 0 moirai-profile run -q --runs 2 \

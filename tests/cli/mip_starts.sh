@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# The starts that moirai-emit writes are taken as such by the solvers they are
-# for: each says in its own words that it has a first solution, and its value.
+# The MIP starts that moirai-emit writes are accepted by the solvers they are
+# for: the log of each solver reports a first solution and its value.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 python=${MOIRAI_PYTHON:-python3}
@@ -13,8 +13,8 @@ has()
     "$python" -c "import $1" 2>/dev/null
 }
 
-# Prints the path of the HiGHS program, which finds its library by itself only
-# when told where it is.
+# Prints the path of the HiGHS program, which finds its library only by
+# LD_LIBRARY_PATH.
 highs_program()
 {
     "$python" -c 'import highsbox; print(highsbox.highs_bin_path())' \
@@ -27,13 +27,13 @@ gurobi=$(has gurobipy && echo yes)
 cbc=$(command -v cbc)
 [ -n "$highs$scip$gurobi$cbc" ] || skip_all "there is no solver"
 
-# The objective that the start claims.
+# Prints the objective that the start claims.
 claimed()
 {
     sed -n '1s/^=obj= //p' "$work/start.sol"
 }
 
-# Is the number in the text, whatever its digits behind the point?
+# Returns whether both numbers are equal, to a relative tolerance of 1e-6.
 same_number()
 {
     awk -v a="$1" -v b="$2" 'BEGIN {
@@ -90,7 +90,7 @@ check()
         pass "$1 starts from it: $2"
     else
         fail "$1 starts from it: $2"
-        echo "claimed $(claimed), said '$got'" | comment
+        echo "claimed $(claimed), got '$got'" | comment
         comment <"$work/err"
     fi
 }
@@ -100,17 +100,17 @@ try()
     graph=$1
     form=$2
     shift 2
-    words="$(basename "$graph") $form $*"
+    variant="$(basename "$graph") $form $*"
     for layout in sol mst cbc; do
-        exits "a start as .$layout: $words" 0 moirai-emit -q "$@" \
+        exits "a start as .$layout: $variant" 0 moirai-emit -q "$@" \
             --start "$work/start.$layout" -o "$work/model.$form" "$graph"
     done
     for solver in highs scip gurobi cbc; do
         eval "found=\$$solver"
         if [ -n "$found" ]; then
-            check "$solver" "$words"
+            check "$solver" "$variant"
         else
-            skip "$solver: $words" "it is not installed"
+            skip "$solver: $variant" "it is not installed"
         fi
     done
 }

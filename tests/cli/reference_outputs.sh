@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every network that comes with a framework's outputs puts out the same: as the
-# search places it, and placed at random on one to four devices, by threads and
-# by ranks.  MOIRAI_PLACEMENTS says how many, 10 unless given, or 20 with
-# MOIRAI_LONG; MOIRAI_SEED where to begin, 1 unless given.
+# Every network with reference outputs of a framework has the same outputs:
+# placed by the search, and placed at random on one to four devices, run by
+# threads and by ranks. MOIRAI_PLACEMENTS is the number of placements, 10 by
+# default, or 20 with MOIRAI_LONG; MOIRAI_SEED the first seed, 1 by default.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"
 . "$top_srcdir/tests/support/random_placement.sh"
@@ -14,7 +14,7 @@ data=${MOIRAI_DATA:-$top_srcdir/../shared/data}/runnable
 placements=${MOIRAI_PLACEMENTS:-$(cases 10 20)}
 seed=${MOIRAI_SEED:-1}
 
-# A cluster of so many devices, all linked.
+# Writes a cluster of that many devices, all linked.
 cluster()
 {
     echo '<cluster>'
@@ -32,7 +32,7 @@ for n in 1 2 3 4; do
     cluster $n >"$work/$n.xml"
 done
 
-# Options that give a network its inputs.
+# Prints the options that give a network its inputs.
 inputs()
 {
     i=0
@@ -42,7 +42,7 @@ inputs()
     done
 }
 
-# So many ranks that meet this way, or threads of one process.
+# Runs that many ranks of this transport, or the threads of one process.
 run()
 {
     way=$1
@@ -59,7 +59,8 @@ run()
     esac
 }
 
-# The first few by MPI, the next by TCP, all others by threads: seed, devices.
+# Seed, devices: the first few run by MPI, the next by TCP, all others by
+# threads.
 way_of()
 {
     if [ "$2" -gt 1 ] && [ "$1" -lt $((seed + 4)) ] && [ -z "$no_mpi" ]; then
@@ -71,7 +72,7 @@ way_of()
     fi
 }
 
-# Placements at random; those of odd numbers of the coarsened network.
+# Random placements; those with odd numbers are of the coarsened network.
 try_placements()
 {
     for k in $(seq "$seed" $((seed + placements - 1))); do

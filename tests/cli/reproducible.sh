@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# The same graph gives the same bytes: written twice, and with its file told in
-# another order.
+# The model of a graph is byte-identical: written twice, and with the nodes and
+# edges of its file in another order.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 python=${MOIRAI_PYTHON:-python3}
@@ -13,9 +13,9 @@ data=${MOIRAI_DATA:-$top_srcdir/../shared/data}
 
 shuffles='1 2 3'
 
-# Copies of a graph, under its own name because models tell it, each in a
-# folder of its own with the cluster.
-tell_again()
+# Writes permuted copies of a graph, under its own name, which is in the model,
+# each in its own folder with the cluster.
+write_shuffled()
 {
     stem=$(basename "$1" .graphml)
     for seed in $shuffles; do
@@ -26,7 +26,7 @@ tell_again()
     done
 }
 
-# The digest of a model, or what went wrong.
+# Prints the digest of a model, or the error.
 bytes_of()
 {
     graph=$1
@@ -36,7 +36,7 @@ bytes_of()
     cksum <"$work/model"
 }
 
-# All tellings of a graph give one model.
+# All permutations of a graph give one model.
 is_stable()
 {
     graph=$1
@@ -73,12 +73,12 @@ for graph in "$work"/problems/*.graphml "$data"/authors/example-1.graphml; do
         skip "models of $name" "there is no $graph"
         continue
     fi
-    ok "$name can be told in other orders" tell_again "$graph"
+    ok "$name can be written in other orders" write_shuffled "$graph"
     ok "models of $name are the same" all_formats_are_stable "$graph"
 done
 for formulation in getf compact; do
     graph=$data/authors/GoogLeNet.graphml
-    if [ -r "$graph" ] && tell_again "$graph"; then
+    if [ -r "$graph" ] && write_shuffled "$graph"; then
         ok "$formulation of GoogLeNet is the same" \
             is_stable "$graph" --formulation $formulation --format mps
     else

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same graph, told in another order.
+"""Permutes a GraphML file: the same graph, in another order.
 
-    shuffle.py SEED IN.graphml OUT.graphml
+    shuffle_graphml.py SEED IN.graphml OUT.graphml
 
 Keys, nodes and edges of a GraphML file come in an order that the seed decides,
 nodes and edges mixed; so do the data of each.

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# Emit, solve, check: every solver here, every way to it, LP and MPS; all find
-# the same.  MOIRAI_PROBLEMS says in how many random problems, 8 unless given, or
-# 40 with MOIRAI_LONG.
+# Emit, solve, check: all solvers that are installed, by each interface, in LP
+# and MPS, find the same optimum. MOIRAI_PROBLEMS is the number of random
+# problems, 8 by default, or 40 with MOIRAI_LONG.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH
@@ -14,14 +14,15 @@ cd "$work" || exit 99
 moirai-solve --list --json >list.json 2>/dev/null ||
     skip_all "no solver can be listed"
 
-# "highs process" and so on, one a line.
+# "highs process" and so on, one per line.
 sed -n 's/.*"solver": "\([a-z]*\)".*"program": "\([^"]*\)".*/\1 process/p' \
     list.json >ways
 sed -n 's/.*"solver": "\([a-z]*\)".*"library": "\([^"]*\)".*/\1 library/p' \
     list.json >>ways
 [ -s ways ] || skip_all "there is no solver"
 
-# The makespan that a way finds for a model; "none" where it finds no answer.
+# Prints the makespan that an interface finds for a model; "none" if it finds
+# no solution.
 solve()
 {
     code=0
@@ -35,7 +36,7 @@ solve()
     esac
 }
 
-# Does the way work at all?  (Gurobi's C interface wants a licence.)
+# Whether the interface works at all. (Gurobi's C interface needs a licence.)
 printf '%s\n' 'Minimize' ' obj: w' 'Subject To' ' r: w >= 2' 'Bounds' \
     ' w <= 10' 'End' >tiny.lp
 while read -r solver way; do
@@ -43,7 +44,7 @@ while read -r solver way; do
         -o tiny.sol >out 2>&1; then
         echo "$solver $way" >>usable
     elif grep -q 'licence' out; then
-        echo "# not asked: $solver by $way:" \
+        echo "# not run: $solver by $way:" \
             "$(grep -o '[^:]*licence[^:]*' out | head -n 1)"
     else
         fail "$solver by $way"
@@ -64,7 +65,7 @@ else
     skip "example-1" "$data is not there"
 fi
 
-# In both formats, every formulation and regime in turn.
+# In both formats, with every formulation and congestion regime in turn.
 "$top_builddir/tests/support/write_problems" . 200 "${MOIRAI_PROBLEMS:-$(cases 8 40)}"
 for graph in 2*.graphml; do
     seed=${graph%.graphml}

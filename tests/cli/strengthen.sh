@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# moirai-emit --strengthen: what a search proves is in the model, what it finds
-# is the start, and with both any solver confirms the optimum.
+# Tests of moirai-emit --strengthen: the bound of the search is in the model,
+# its placement is the start, and with both any solver confirms the optimum.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER
@@ -10,7 +10,7 @@ data=${MOIRAI_DATA:-$top_srcdir/../shared/data}
 inception=$top_srcdir/examples/inception.graphml
 most_seconds=60
 
-# The value of one key of the last --json output.
+# Prints the value of one key of the last --json output.
 value()
 {
     sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\$/\1/p" "$work/out"
@@ -31,7 +31,7 @@ solve()
     found="$(value status) $(value makespan_us)"
 }
 
-# ------------------------------------------------------------- the small one --
+# ---------------------------------------------------------- a small network --
 
 moirai-emit -q "$inception" -o "$work/plain.lp"
 exits "a strong model" 0 moirai-emit -q --strengthen 30 "$inception" \
@@ -70,7 +70,7 @@ else
     skip "the same optimum" "there is no HiGHS"
 fi
 
-# ------------------------------------------------------------------ refusals --
+# ------------------------------------------------------------------- errors --
 
 for formulation in paper getf sct pesto; do
     complains "$formulation has no such rows" 2 "--strengthen" \
@@ -81,7 +81,7 @@ complains "time is not negative" 2 "--strengthen" \
 
 # --------------------------------------------------- the authors' GoogLeNet --
 
-# Emits it in a regime and has the optimum, in us, confirmed by each solver.
+# Emits it in a regime; each solver must confirm the optimum, given in us.
 confirm()
 {
     optimum=$1
