@@ -3,8 +3,8 @@
 # run.sh SECONDS JOBS CORPUS FUZZER...
 #
 # Runs each fuzzer over a copy of its corpus (tests/fuzz/fuzz_graphml over
-# CORPUS/graphml), JOBS at a time, and says for each whether it found
-# something; what it found lies beside its log in fuzz-findings/<name>.
+# CORPUS/graphml), JOBS at a time, and prints for each whether it found
+# something; findings are beside its log in fuzz-findings/<name>.
 set -u
 
 seconds=$1
@@ -12,13 +12,13 @@ jobs=$2
 corpus=$3
 shift 3
 
-# Each look for leaks takes 3 s on arm64; valgrind replays the corpus.
+# Each leak check takes 3 s on arm64; valgrind replays the corpus instead.
 if [ "$(uname -m)" = aarch64 ]; then
     ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}"
     export ASAN_OPTIONS
 fi
 
-# Inputs that take longer or more than this are findings, too.
+# Inputs that take more time or memory than this are findings, too.
 limits="-timeout=10 -rss_limit_mb=2048"
 
 run_one()

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# Tests of moirai-exec and moirai-profile on GPUs: on the stand-in for driver and
-# compiler, or on a real GPU where MOIRAI_TEST_GPU is set.
+# Tests of moirai-exec and moirai-profile on GPUs, with a stand-in for the
+# driver and the compiler, or with a real GPU where MOIRAI_TEST_GPU is set.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"
 
@@ -29,25 +29,24 @@ value()
     sed -n "s/^  \"$1\": \(.*[^,]\),*\$/\1/p" "$work/out"
 }
 
-# Runs the network, or a placement of it, and compares with the framework's
-# outputs.
+# Runs the network, or a placement of it, and compares with the framework.
 gpu()
 {
     moirai-exec --no-measure -i "$in" --reference "$work/net" "$@"
 }
 
-# A smaller network, compared with the CPU.
+# Runs a smaller network, and compares with the CPU.
 tiny()
 {
     moirai-exec --backend cuda --no-measure --random-weights 1 --check "$@" \
         "$top_srcdir/examples/tiny_ir.xml"
 }
 
-# ---- one GPU
+# ---------------------------------------------------------------- unplaced --
 
 exits "a graph on a GPU" 0 gpu --backend cuda --json "$net"
-is "says nothing" "$(cat "$work/err")" ""
-ok "and says where it ran" grep -q '"backend": "cuda"' "$work/out"
+is "prints nothing on stderr" "$(cat "$work/err")" ""
+ok "and reports where it ran" grep -q '"backend": "cuda"' "$work/out"
 is "in what precision" "$(value precision)" '"f32"'
 exits "recorded and replayed" 0 tiny --runs 2
 exits "call by call" 0 tiny --runs 2 --eager
@@ -63,7 +62,7 @@ done
 exits "another input" 4 moirai-exec --no-measure --backend cuda --seed 3 \
     --reference "$work/net" "$net"
 
-# ---- placements
+# ------------------------------------------------------------------ placed --
 
 cat >"$work/mixed.xml" <<'EOF'
 <cluster>
@@ -77,7 +76,7 @@ cat >"$work/mixed.xml" <<'EOF'
 </cluster>
 EOF
 
-# Ops in turn on the named devices.
+# Places ops alternately on the named devices.
 by_turns()
 {
     moirai-place -q --time 1 -c "$work/mixed.xml" "$net" -o "$work/sol" \
@@ -92,7 +91,7 @@ by_turns a b c >"$work/turns"
 exits "GPUs and processors by turns" 0 gpu --json \
     -c "$work/mixed.xml" --graph "$net" --trace "$work/trace" \
     --plan "$work/plan" "$work/turns"
-ok "that talk" test "$(value transfers)" -gt 0
+ok "with transfers" test "$(value transfers)" -gt 0
 [ -n "${MOIRAI_TEST_GPU:-}" ] ||
     is "two of them on one GPU" "$(cat "$work/err")" \
         "moirai-exec: devices a, b share GPU 0: times are longer than with one \
@@ -100,7 +99,7 @@ each"
 ok "the trace is JSON" "$python" -m json.tool "$work/trace" "$work/json"
 ok "the plan has lanes" grep -q '"lane": ' "$work/plan"
 
-# A GPU each, in one joint run.
+# One GPU per device, launched together.
 cat >"$work/gpus.xml" <<'EOF'
 <cluster>
   <device id="a" gpu="0" model="h200"/>
@@ -116,7 +115,7 @@ if [ -z "${MOIRAI_TEST_GPU:-}" ]; then
         exits "three GPUs $way" 0 env MOIRAI_STANDIN_GPUS=3 moirai-exec \
             --no-measure --json $way -i "$in" --reference "$work/net" \
             -c "$work/gpus.xml" --graph "$net" "$work/turns"
-        is "say nothing $way" "$(cat "$work/err")" ""
+        is "print nothing on stderr $way" "$(cat "$work/err")" ""
     done
     ok "the longest path is no longer than the run" "$python" -c "
 import json, sys
@@ -138,27 +137,27 @@ else
 fi
 exits "all on processors" 0 gpu --backend cpu -c "$work/mixed.xml" \
     --graph "$net" "$work/turns"
-ok "that is said" grep -q 'devices a, b are run on CPU threads' "$work/err"
+ok "that is reported" grep -q 'devices a, b are run on CPU threads' "$work/err"
 
-# ---- profiles
+# ---------------------------------------------------------------- profiles --
 
 exits "a GPU is measured" 0 moirai-profile run --backend cuda --no-measure \
     --runs 1 "$top_srcdir/examples/tiny_ir.xml" -o "$work/profile.xml"
 ok "under its own name" sh -c "! grep -q 'device=\"cpu\"' '$work/profile.xml'"
 
-# ---- without libraries
+# -------------------------------------------------------- missing libraries --
 
 if [ -e "$top_builddir/tests/standin/standin_cudnn.so" ]; then
     MOIRAI_CUDNN=$work/nowhere.so
-    complains "a library that is not where it is said to be" 1 \
+    complains "a library that is not at the given path" 1 \
         "MOIRAI_CUDNN says '$work/nowhere.so': " gpu --backend cuda "$net"
     MOIRAI_CUDNN=
 fi
 MOIRAI_CUDA=
 export MOIRAI_CUDA
 complains "no driver" 1 "--backend cuda: " gpu --backend cuda "$net"
-exits "no driver, and nobody minds" 0 gpu -c "$work/mixed.xml" \
+exits "no driver, where none is required" 0 gpu -c "$work/mixed.xml" \
     --graph "$net" "$work/turns"
-ok "it is said, and why" grep -q \
+ok "it is reported, and why" grep -q \
     'devices a, b are run on CPU threads.*; .*MOIRAI_CUDA is empty' "$work/err"
 done_testing

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# The unit tests of calls and operators, run on the CUDA backend: on the stand-in
-# for a GPU, or on a GPU if MOIRAI_TEST_GPU is set.  The stand-in compiles a
-# kernel for each case: half of them, unless MOIRAI_LONG.
+# The unit tests of calls and operators, written for the CPU backend, hold for
+# the CUDA backend: on the stand-in for a GPU, or on a GPU if MOIRAI_TEST_GPU
+# is set. The stand-in compiles a kernel for each case: half of them, unless
+# MOIRAI_LONG.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 programs='

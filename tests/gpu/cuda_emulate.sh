@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests of moirai-exec and moirai-profile --emulate: one GPU as the devices of
-# a cluster. On the stand-in, or on a real GPU where MOIRAI_TEST_GPU is set.
+# Tests of moirai-exec and moirai-profile --emulate: SM partitions of one GPU
+# as the devices of a cluster, on the stand-in or on a real GPU where
+# MOIRAI_TEST_GPU is set.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/support/random_placement.sh"
 
@@ -25,7 +26,7 @@ net=$work/net/model.xml
 seed=${MOIRAI_SEED:-1}
 echo "# MOIRAI_SEED=$seed"
 
-# cluster N LATENCY: N devices in a row, so that some transfers use several
+# cluster N LATENCY: N devices in a row, so that some transfers go over several
 # links.
 cluster()
 {
@@ -47,7 +48,7 @@ value()
     sed -n "s/^  \"$1\": \(.*[^,]\),*\$/\1/p" "$work/out"
 }
 
-# A chain of ops that take no time even on the stand-in.
+# A chain of ops that take next to no time, even on the stand-in.
 layer()
 {
     shape='<dim>1</dim><dim>64</dim>'
@@ -78,7 +79,7 @@ chain()
 chain >"$work/chain.xml"
 chain=$work/chain.xml
 
-# The ops of a network by the names used in placements.
+# Prints the ops of a network, taken from a placement of it.
 ops_of()
 {
     moirai-place -q --time 1 --method single -c "$work/two.xml" "$1" \
@@ -86,7 +87,7 @@ ops_of()
         moirai-check --json --graph "$1" -c "$work/two.xml" "$work/any.sol"
 }
 
-# ---- runs
+# ------------------------------------------------------------------ running --
 
 ops_of "$net" >"$work/net.json"
 placed_at_random "$work/net.json" 4 "$seed" >"$work/placed.json"
@@ -98,16 +99,16 @@ emulated()
 
 exits "four parts, placed at random" 0 emulated --emulate 64,32,16,8 --runs 2 \
     --json
-is "nobody says that times are longer" "$(cat "$work/err")" ""
-ok "the report tells the parts" \
+is "there is no warning that times are longer" "$(cat "$work/err")" ""
+ok "the report lists the parts" \
     grep -q '"emulated": {"parts": \[64, 32, 16, 8\]' "$work/out"
 ok "and what they share" grep -q '"memory bandwidth", "L2 cache", "clocks"' \
     "$work/out"
-ok "they talk" test "$(value transfers)" -gt 0
+ok "with transfers" test "$(value transfers)" -gt 0
 
-# ---- link emulation
+# -------------------------------------------------------- emulated link times --
 
-# Ops in turn on both devices: one transfer after the other.
+# Ops alternately on both: one transfer after the other.
 ops_of "$chain" | placed_at_random /dev/stdin 2 "$seed" |
     awk -F'"' '/:/ { print $2, "D" 1 + n++ % 2 }' >"$work/turns"
 by_turns()
@@ -116,7 +117,8 @@ by_turns()
         --graph "$chain" "$work/turns"
 }
 
-# Whether every transfer of the chain took at least so many microseconds.
+# Returns whether every transfer of the chain took at least that many
+# microseconds.
 is_held()
 {
     awk -v us="$(value measured_us)" -v n="$(value transfers)" -v each="$1" \
@@ -136,13 +138,13 @@ exits "over two links" 0 moirai-exec --no-measure --check --runs 2 --json \
 ok "twice that" is_held 6000
 complains "what is no number of SMs" 2 "'64;32' is no number of SMs" \
     by_turns --emulate '64;32'
-exits "for people" 0 by_turns --emulate 32,16
+exits "as text" 0 by_turns --emulate 32,16
 ok "what it is" grep -q '^emulated  *devices are parts of one GPU' "$work/out"
 ok "device by device" grep -qE '^D2 .* on cuda,  16 SMs' "$work/out"
 exits "without parts" 0 by_turns --backend cuda --json
 ok "is no emulation" sh -c "! grep -q emulated '$work/out'"
 
-# ---- profiles
+# ---------------------------------------------------------------- profiling --
 
 profile()
 {
@@ -156,7 +158,7 @@ rows()
 
 exits "parts are measured" 0 profile --emulate 64,32 -o "$work/profile.xml"
 ok "each by its id" test "$(rows D1)" -gt 0 -a "$(rows D1)" -eq "$(rows D2)"
-ok "the profile says so" grep -q '<profile .*emulated="64,32"' \
+ok "the profile records it" grep -q '<profile .*emulated="64,32"' \
     "$work/profile.xml"
 is "links are the cluster's" "$(grep -c '<link' "$work/profile.xml")" 0
 cp "$work/profile.xml" "$work/before.xml"
@@ -168,11 +170,11 @@ complains "other parts need another file" 1 \
 complains "so do whole GPUs" 1 "was measured with --emulate 64,32, not without" \
     profile --backend cuda -o "$work/profile.xml"
 exits "one at a time" 0 profile --emulate 64,32 --alone -o "$work/alone.xml"
-ok "is said, too" grep -q 'emulated="64,32 alone"' "$work/alone.xml"
+ok "is recorded, too" grep -q 'emulated="64,32 alone"' "$work/alone.xml"
 exits "times of parts predict" 0 by_turns --emulate 64,32 \
     -p "$work/profile.xml"
 
-# ---- errors
+# ------------------------------------------------------------------- errors --
 
 two()
 {

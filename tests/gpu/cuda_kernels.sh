@@ -67,7 +67,7 @@ else
     exit 0
 fi
 
-# Two at a time: most of the time is the compiler's start.
+# Two at a time: most of the time is the start of the compiler.
 compile_files()
 {
     for file; do

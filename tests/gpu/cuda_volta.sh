@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# Kernels compile for Volta, which NVRTC of CUDA 13 does not support any more: by
-# NVRTC of CUDA 12 from the Python packages of the tests.
+# Kernels compile for Volta as well, which NVRTC of CUDA 13 no longer supports:
+# with NVRTC of CUDA 12, a dependency of the Python packages of the oracles.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 [ -e "$top_builddir/tests/exec/cuda/test_cuda_kernel_sources" ] ||

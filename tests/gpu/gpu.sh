@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gpu.sh [GROUP...] - runs all tests that need a GPU, by groups, a line for each;
-# exits with 0 if none failed, 1 if one did, 77 if there is no GPU.
+# gpu.sh [GROUP...] - runs the tests that need a GPU, by groups, and prints a
+# line for each; exits with 0 if none failed, 1 if one did, 77 if there is no
+# GPU.
 #
-# Logs, and the command of every job, are kept in gpu-logs, or in
-# MOIRAI_GPU_LOGS.  MOIRAI_GPU=standin runs few cases on the stand-in for a GPU,
-# to test these scripts.  Networks are in MOIRAI_DATA; operators that ops.sh
-# saved in MOIRAI_OPS_SAVE.
+# Logs and commands of all jobs are kept in gpu-logs, or in the folder
+# MOIRAI_GPU_LOGS. MOIRAI_GPU=standin runs a few cases on the stand-in for a
+# GPU, to test these scripts without one. Networks are read from MOIRAI_DATA;
+# operator cases saved by ops.sh from MOIRAI_OPS_SAVE.
 set -u
 : "${top_srcdir:=.}" "${top_builddir:=.}"
 gpu_logs=${MOIRAI_GPU_LOGS:-gpu-logs}
@@ -25,7 +26,7 @@ use_standin()
     export MOIRAI_CUDA MOIRAI_NVRTC MOIRAI_CUBLASLT MOIRAI_CUDNN
 }
 
-# The line of --version with the libraries and GPUs.
+# Prints the line of --version that lists the libraries and the GPUs.
 find_gpu()
 {
     moirai-exec --version | sed -n 's/^Runs with: //p'
@@ -42,7 +43,8 @@ script_of()
     esac
 }
 
-# run_group NAME: prints the group's last line; all of it after a failure.
+# run_group NAME SCRIPT: prints the last line of its log, or all of it if it
+# failed.
 run_group()
 {
     begin=$(date +%s)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gpu_cluster.sh - moirai-cluster on a GPU: reported rates match measured ones,
-# and measured links are near the hardware's bandwidth.
+# gpu_cluster.sh - tests of moirai-cluster on a GPU: the data-sheet numbers fit
+# the measured ones, and measured links are near the speed of the bus.
 group=cluster
 . "${top_srcdir:=.}/tests/gpu/gpu_jobs.sh"
 
@@ -20,21 +20,22 @@ claim()
     fi
 }
 
-# value FILE ATTRIBUTE: of the first GPU.
+# value FILE ATTRIBUTE: prints it for the first GPU there.
 value()
 {
     tr '\n' ' ' <"$1" |
         sed -n "s/^[^>]*>.*<device id=\"gpu0\"[^>]* $2=\"\([^\"]*\)\".*/\1/p"
 }
 
-# reached WORDS: the number behind them in the remark on the first GPU.
+# reached TEXT: prints the number behind it in the XML comment on the first
+# GPU.
 reached()
 {
     sed -n "s/.*; measured: .*$1 \([0-9.e+]*\) .*/\1/p" "$dir/measured.xml" |
         head -n 1
 }
 
-# between LOW PART WHOLE HIGH: whether PART is such a share of WHOLE.
+# between LOW PART WHOLE HIGH: returns whether PART / WHOLE is in [LOW, HIGH].
 between()
 {
     echo "      $2 of $3"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gpu_emulate.sh - one GPU as an unequal cluster: parts have exactly their SMs,
-# networks placed at random on them compute the right outputs, links take the
-# time of the cluster file, and predictions are printed beside measurements.
-# MOIRAI_SEED selects the placements, 1 unless given.
+# gpu_emulate.sh - one GPU as an unequal cluster: partitions have exactly their
+# SMs, networks placed at random on them have the reference outputs, transfers
+# take the times of the cluster file, and predicted and measured times are
+# reported. MOIRAI_SEED is the seed of the placements, 1 by default.
 group=emulate
 . "${top_srcdir:=.}/tests/gpu/gpu_jobs.sh"
 . "$top_srcdir/tests/support/random_placement.sh"
@@ -26,10 +26,11 @@ if [ -z "${MOIRAI_TEST_GPU:-}" ]; then
 elif [ -d "$data" ]; then
     networks=$networks' '$(echo "$data"/*)
 fi
-# Timed jobs run alone.
+# One job at a time: others would disturb the measured times.
 gpu_jobs=1
 
-# cluster NAME GBPS LATENCY SMS...: all linked, as fast as their parts are.
+# cluster NAME GBPS LATENCY SMS...: writes devices, all linked, with speeds in
+# proportion to their SMs.
 cluster()
 {
     cluster_file=$dir/$1.xml
@@ -67,7 +68,7 @@ inputs()
     done
 }
 
-# The names of ops, from any placement.
+# The names of the ops are read from a placement.
 find_ops()
 {
     moirai-place -q --time 1 --method single -c "$dir/four.xml" \
@@ -88,8 +89,8 @@ place_at_random()
     done
 }
 
-# A chain in turn on two parts, with transfers that take far longer than its
-# ops.
+# A chain alternately on two partitions, whose transfers take far longer than
+# its ops.
 hold_links()
 {
     tiny=$top_srcdir/examples/tiny_ir.xml
@@ -104,7 +105,8 @@ hold_links()
         "$dir/chain.txt"
 }
 
-# Percent that the chain took longer than its transfers alone.
+# Prints the percentage by which the chain took longer than its transfers
+# alone.
 links_over()
 {
     awk -v us="$(value measured_us "$dir/held.log")" \
@@ -112,8 +114,8 @@ links_over()
         'BEGIN { if (n) printf "%.2f", 100 * (us / (n * 5000) - 1) }'
 }
 
-# Profiled in its parts, placed, run. On the stand-in, with parts that run one
-# after the other, a part is measured alone.
+# Profiled on its partitions, placed, run. On the stand-in, whose partitions
+# serialize all work, each partition is measured alone.
 predict()
 {
     # shellcheck disable=SC2016 # for another shell
@@ -141,7 +143,7 @@ run_jobs 300
 over=$(links_over)
 awk -v over="$over" -v most="$link_tolerance" \
     'BEGIN { exit !(over != "" && over >= -most && over <= most) }' || {
-    echo "links took $over % more than the cluster says" >>"$dir/held.log"
+    echo "links took $over % more than in the cluster file" >>"$dir/held.log"
     echo 1 >"$dir/held.status"
 }
 conclude "$(echo "$networks" | wc -w) networks, links $over % over, predicted \

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# gpu_jobs.sh - sourced by the groups of gpu.sh: a job queue.
+# gpu_jobs.sh - job functions, sourced by the groups of gpu.sh.
 #
-#     job NAME COMMAND...    adds a job; NAME.job in the group's folder runs it
-#     run_jobs [SECONDS]     runs all of them in parallel, each for so long
-#     conclude "3 networks"  prints the last line of a group and sets its status
+#     job NAME COMMAND...    adds a job, as NAME.job in the group's folder
+#     run_jobs [SECONDS]     runs all jobs in parallel, with a limit for each
+#     conclude "3 networks"  prints the last line of a group; returns its status
 #
-# The output of a job is in NAME.log, its status in NAME.status; 0 is good, 77
-# skipped.  $dir is the group's folder, new and empty.
+# The output of a job is in NAME.log, its status in NAME.status; 0 is success,
+# 77 skipped. $dir is the group's folder, new and empty.
 # shellcheck shell=sh
 
 LC_ALL=C
@@ -14,7 +14,7 @@ export LC_ALL
 : "${top_srcdir:=.}" "${top_builddir:=.}" "${gpu_logs:=gpu-logs}"
 : "${gpu_jobs:=$(nproc 2>/dev/null || echo 4)}"
 
-# shellcheck disable=SC2154 # who sources this says which
+# shellcheck disable=SC2154 # set by the sourcing script
 dir=$gpu_logs/$group
 rm -rf "$dir"
 mkdir -p "$dir" || exit 99
@@ -26,7 +26,7 @@ skip_group()
     exit 77
 }
 
-# Quotes a word for the shell.
+# Prints an argument quoted for the shell.
 quoted()
 {
     printf "'"
@@ -38,8 +38,8 @@ job()
 {
     job_file=$dir/$1.job
     shift
-    for word in "$@"; do
-        quoted "$word"
+    for argument in "$@"; do
+        quoted "$argument"
     done >"$job_file"
     echo >>"$job_file"
 }
@@ -53,7 +53,7 @@ run_jobs()
         echo $? >"${1%.job}.status"' job '{}' "${1:-120}"
 }
 
-# Jobs with a status that is neither good nor skipped.
+# Prints the jobs whose status is neither 0 nor 77.
 failed_jobs()
 {
     find "$dir" -name '*.status' | sort | while read -r file; do
@@ -65,23 +65,23 @@ failed_jobs()
     done
 }
 
-# The failed claims of Check, or else the end of the output.
-tell_failure()
+# Prints the failures of Check, or else the end of the log.
+print_failure()
 {
     grep -E '^[^ ]+[.]c:[0-9]+:[EF]:' "$1" || tail -n 8 "$1"
 }
 
-tell_failures()
+print_failures()
 {
     failed_jobs | while read -r name; do
         echo "${name#"$dir/"}: status $(cat "$name.status")"
-        tell_failure "$name.log" | head -n 8 | cut -c 1-300 | sed 's/^/    /'
+        print_failure "$name.log" | head -n 8 | cut -c 1-300 | sed 's/^/    /'
     done
 }
 
 conclude()
 {
-    tell_failures
+    print_failures
     failed=$(failed_jobs | wc -l)
     echo "$1, $failed failed"
     [ "$failed" -eq 0 ]

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gpu_models.sh - every network with recorded outputs of a framework computes the
-# same on a GPU: in all precisions, fused or not, with any number of streams, as
-# a graph or call by call, and placed at random on devices that share the GPU
-# and on CPUs.  MOIRAI_SEED selects the placements, 1 unless given.
+# gpu_models.sh - every network with reference outputs of a framework has the
+# same outputs on a GPU: in all precisions, fused or not, with any number of
+# streams, as CUDA graphs or call by call, and placed at random on devices that
+# share the GPU and on the CPU. MOIRAI_SEED is the seed of the placements, 1 by
+# default.
 group=models
 . "${top_srcdir:=.}/tests/gpu/gpu_jobs.sh"
 . "$top_srcdir/tests/support/random_placement.sh"
@@ -18,8 +19,8 @@ elif [ -d "$data" ]; then
     networks=$networks' '$(echo "$data"/*)
 fi
 
-# A cluster of devices, all linked, a letter each: g for a GPU, c for two
-# threads.
+# Writes a cluster of devices, all linked, one letter each: g for a GPU, c for
+# two CPU threads.
 cluster()
 {
     echo '<cluster>'
@@ -38,7 +39,7 @@ cluster()
     echo '</cluster>'
 }
 
-# run NAME OPTION...: a job with the network, its inputs and outputs.
+# run NAME OPTION...: adds a job with the network, its inputs and outputs.
 run()
 {
     run_name=$1
@@ -59,7 +60,7 @@ alone()
     run "$alone_name" --backend cuda "$@" "$model/model.xml"
 }
 
-# The names of ops are those of any placement.
+# The names of the ops are read from a placement.
 find_ops()
 {
     moirai-place -q --time 1 --method single -c "$dir/gc.xml" \
@@ -82,7 +83,7 @@ place_at_random()
     done
 }
 
-# Of all that ran in a precision.
+# Prints the largest error of all runs in a precision.
 worst()
 {
     cat "$dir"/*-"$1"*.log | sed -n 's/^  "max_error": \([^,]*\),*$/\1/p' |

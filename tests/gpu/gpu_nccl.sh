@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # gpu_nccl.sh - two to four ranks that share a GPU and communicate by NCCL:
-# networks placed at random compute the right outputs, killed and stopped ranks
-# are named by all others, a wrong token is rejected.  MOIRAI_SEED selects the
-# placements, 1 unless given.
+# networks placed at random have the reference outputs, killed and stopped
+# ranks are named by all others, a wrong token is refused. MOIRAI_SEED is the
+# seed of the placements, 1 by default.
 group=nccl
 . "${top_srcdir:=.}/tests/gpu/gpu_jobs.sh"
 . "$top_srcdir/tests/support/random_placement.sh"
@@ -12,7 +12,7 @@ seed=${MOIRAI_SEED:-1}
 placements=20
 kills=30
 runs=5
-long=1000000 # longer than anybody waits
+long=1000000 # more than fit into the limit
 networks=$top_srcdir/examples/two_branches
 small=$top_srcdir/examples/two_branches
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}/runnable
@@ -31,11 +31,11 @@ elif [ -d "$data" ]; then
 fi
 export MOIRAI_JOB_SECONDS
 moirai-exec --version | grep -q 'NCCL' || skip_group "there is no NCCL to use"
-# Each is several processes, all on one GPU, whose driver takes its time to clear
-# up behind those that were killed.
+# Each job is several processes, all on one GPU, whose driver needs some time
+# to clean up after those that were killed.
 gpu_jobs=$((gpu_jobs > 4 ? gpu_jobs / 4 : 1))
 
-# cluster RANKS: a device each, all on the first GPU, all linked.
+# cluster RANKS: one device each, all on the first GPU, all linked.
 cluster()
 {
     echo '<cluster>'
@@ -48,8 +48,8 @@ cluster()
     echo '</cluster>'
 }
 
-# ranks NAME KIND RANKS WORD...: a job of ranks, with the network's inputs and
-# what was placed; words are those of the kind, then options.
+# ranks NAME KIND RANKS ARGUMENT...: adds a job of ranks, with the network's
+# inputs and its placement; arguments are those of the kind, then options.
 ranks()
 {
     ranks_name=$1
@@ -68,7 +68,7 @@ ranks()
         "MOIRAI_NCCL_SAFE=$safe" "$@" "$dir/$network-$n-$k.json"
 }
 
-# The names of ops are those of any placement.
+# The names of the ops are read from a placement.
 find_ops()
 {
     moirai-place -q --time 1 --method single -c "$dir/2.xml" \
@@ -86,7 +86,7 @@ for n in 2 3 4; do
     cluster $n >"$dir/$n.xml"
 done
 
-# Every network once, the smallest often, now and then call by call.
+# Every network once, the smallest one often, some of them call by call.
 for model in $networks; do
     network=${model##*/}
     find_ops || job "$network-placed" false
@@ -107,7 +107,7 @@ n=3
 place
 ranks safe run 3 --reference "$model" --runs $runs
 
-# From the first moment to the middle of a run.
+# From the start to the middle of a run.
 for i in $(seq "$kills"); do
     n=$((2 + i % 3))
     place

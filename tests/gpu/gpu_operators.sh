@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gpu_operators.sh - every operator computes on a GPU what OpenVINO computes,
-# for random shapes, types and attributes: those that ops.sh has kept in
-# MOIRAI_OPS_SAVE, or that are made here where MOIRAI_PYTHON has OpenVINO.
-# MOIRAI_OPS_CASES says how many of each type are made, 20 unless given.
+# gpu_operators.sh - every operator computes on a GPU what OpenVINO (the
+# oracle) computes, for random shapes, types and attributes: cases saved by
+# ops.sh in MOIRAI_OPS_SAVE, or generated here where MOIRAI_PYTHON has
+# OpenVINO. MOIRAI_OPS_CASES is the number of generated cases per type, 20 by
+# default.
 group=operators
 . "${top_srcdir:=.}/tests/gpu/gpu_jobs.sh"
 
@@ -20,7 +21,7 @@ make_cases()
         "${SHELL:-sh}" "$top_srcdir/tests/oracles/ops.sh" >"$dir/saved.txt"
 }
 
-# Differences are judged afterwards, one by one.
+# Runs with a huge tolerance: judge compares the differences.
 run_saved()
 {
     folder=$1
@@ -34,8 +35,8 @@ run_saved()
     job "${folder##*/}" "$@" "$folder/model.xml"
 }
 
-# judge FOLDER LOG: "CASES WRONG WORST", of the f32 among them.  A device may
-# be off by 1e-4, or by 2e-2 where halves are computed.
+# judge FOLDER LOG: prints "CASES WRONG WORST", WORST of the f32 among them. A
+# device may be off by 1e-4, or by 2e-2 where halves are computed.
 judge()
 {
     awk '
@@ -58,7 +59,7 @@ judge()
         END { print n + 0, wrong + 0, worst + 0 }' "$1/tolerances" "$2"
 }
 
-# A job that ran and has wrong outputs, or not all, has failed, too.
+# A job that succeeded with wrong or missing outputs has failed, too.
 judge_all()
 {
     for folder in "$saved"/*/; do

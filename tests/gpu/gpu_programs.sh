@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gpu_programs.sh GROUP - test programs on a GPU, those with many cases in as
-# many processes as there are processors.
+# gpu_programs.sh GROUP - unit tests on a GPU, those with many cases in as many
+# processes as there are cores.
 group=$1
 . "${top_srcdir:=.}/tests/gpu/gpu_jobs.sh"
 
 [ -x "$top_builddir/tests/exec/cuda/test_cuda_unit" ] ||
     skip_group "this is built without Check or without CUDA"
 
-# The driver does not live in children that are forked after it was opened.
+# The CUDA driver does not work in children forked after it was initialized.
 CK_FORK=no
 export CK_FORK
 parts=8
 
-# The path of a test program, given as exec/cuda/cuda_unit.
+# Prints the path of a test program, given as exec/cuda/cuda_unit.
 path_of()
 {
     echo "$top_builddir/tests/${1%/*}/test_${1##*/}"
@@ -33,7 +33,7 @@ shared()
     done
 }
 
-# The sum of a count that Check tells.
+# Prints the sum of a count in the output of Check.
 sum()
 {
     cat "$dir"/*.log | sed -n "s/^.*$1: \([0-9]*\).*\$/\1/p" |
@@ -63,8 +63,8 @@ memory)
     shared exec/cuda/cuda_run_memory
     ;;
 claims)
-    # What is claimed of operators on processors holds here, too; but every
-    # random case is a kernel to be compiled.
+    # The unit tests of operators, written for the CPU, hold here, too; but
+    # every random case is a kernel to be compiled.
     MOIRAI_TEST_BACKEND=cuda
     [ -z "${MOIRAI_TEST_GPU:-}" ] || MOIRAI_TEST_GPU=watched
     export MOIRAI_TEST_BACKEND

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gpu_sanitizer.sh - NVIDIA's sanitizer finds nothing wrong with accesses to
-# memory, nor races in shared memory, in a few cases of every kind of kernel.
+# gpu_sanitizer.sh - compute-sanitizer finds no invalid memory access and no
+# race in shared memory in a few cases of every kind of kernel.
 group=sanitizer
 . "${top_srcdir:=.}/tests/gpu/gpu_jobs.sh"
 
@@ -19,13 +19,13 @@ watched()
     tool=$1
     name=$2
     shift 2
-    # Some claims are about calls that fail.
+    # Some tests are of calls that fail.
     job "$tool-$name" compute-sanitizer --tool "$tool" --error-exitcode 9 \
         --report-api-errors no --print-limit 5 "$@"
 }
 
-# Races are those of our own kernels: the libraries answer for theirs, and what
-# they do takes long to watch.
+# Races are checked in our own kernels only: in the libraries this would take
+# long.
 watch_all()
 {
     libraries=

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gpu_start.sh - time from the command to the first result of BERT base with 128
-# tokens: with empty caches, and with those of the first run.
+# gpu_start.sh - time from the command to the first result of BERT base with
+# 128 tokens: with an empty kernel cache, and with the cache of the first run.
 group=start
 . "${top_srcdir:=.}/tests/gpu/gpu_jobs.sh"
 
 cold_limit=5
 warm_limit=1
 
-# find_bert: sets net and options.  From PyTorch, else a published graph whose
-# weights are made up every time, which counts.
+# find_bert: sets net and options. From PyTorch, else a published graph, whose
+# random weights are generated in every run, which is part of the time.
 find_bert()
 {
     options=
@@ -23,7 +23,7 @@ find_bert()
     [ -e "$net" ]
 }
 
-# Seconds of the command, to the millisecond.
+# Prints the seconds of the command, to the millisecond.
 seconds()
 {
     begin=$(date +%s%3N)

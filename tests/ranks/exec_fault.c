@@ -91,11 +91,11 @@ static FILE *open_here(const char *name, const char *mode)
 /* Also to a file: a launcher that ends a job may lose its output. */
 static void print(const mo_error *why)
 {
-    char said[2048], line[2100];
+    char message[2048], line[2100];
     int n =
         snprintf(line, sizeof line, "exec_fault[%s]: %s\n", rank_by_launcher(),
-                 mo_error_format(why, said, sizeof said));
-    FILE *file = open_here("said", "a");
+                 mo_error_format(why, message, sizeof message));
+    FILE *file = open_here("errors", "a");
 
     if (file) {
         fputs(line, file);

@@ -7,7 +7,7 @@
 ranks_or_skip mpi
 . "$top_srcdir/tests/ranks/ranks_claims.sh"
 
-all_say "a rank that does not come" 1 "" \
+all_report "a rank that does not connect" 1 "" \
     "rank 1 is gone or has never come: .*" 3 late=1 patience=2
 
 done_testing

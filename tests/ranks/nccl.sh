@@ -49,12 +49,12 @@ job()
     sh "$top_srcdir/tests/ranks/nccl_job.sh" "$@"
 }
 
-# Options of all ranks.
-words()
+# Runs a job with options that all ranks have.
+run_job()
 {
-    words_kind=$1
+    job_kind=$1
     shift
-    job "$words_kind" "$@" --no-measure --random-weights 1 --json \
+    job "$job_kind" "$@" --no-measure --random-weights 1 --json \
         --graph "$net"
 }
 
@@ -71,7 +71,7 @@ for seed in 1 2 3; do
     placed_at_random "$work/ops.json" 3 $seed >"$work/three.$seed.json"
 done
 
-# Claim, cluster, ranks, seed, options.
+# Claim, cluster, number of ranks, seed, options.
 right()
 {
     claim=$1
@@ -80,30 +80,30 @@ right()
     seed=$4
     shift 4
     devices=$([ "$where" = two ] && echo two || echo three)
-    ok "$claim" words run "$n" --check -c "$work/$where.xml" "$@" \
+    ok "$claim" run_job run "$n" --check -c "$work/$where.xml" "$@" \
         "$work/$devices.$seed.json"
 }
 
 right "two ranks, in programs" two 2 1 --runs 2
 right "two GPUs of a rank and one of another" shared 2 3 --runs 2
 right "two ranks with GPUs and one with a processor" beside 3 1 --runs 2
-ok "the last without any driver" words bare 3 --check --runs 2 \
+ok "the last without any driver" run_job bare 3 --check --runs 2 \
     -c "$work/beside.xml" "$work/three.1.json"
 right "call by call" two 2 2 --eager
 MOIRAI_NCCL_REGISTER=1
 export MOIRAI_NCCL_REGISTER
-right "three ranks, whose memory NCCL knows" three 3 2 --runs 2
+right "three ranks, memory registered with NCCL" three 3 2 --runs 2
 unset MOIRAI_NCCL_REGISTER
 MOIRAI_NCCL_SAFE=1 MOIRAI_NCCL_EAGER=1
 export MOIRAI_NCCL_SAFE MOIRAI_NCCL_EAGER
 right "one communicator for all, in no program" three 3 1 --runs 2
 unset MOIRAI_NCCL_SAFE MOIRAI_NCCL_EAGER
 
-ok "a rank without NCCL" words mixed 2 --check -c "$work/two.xml" \
+ok "a rank without NCCL" run_job mixed 2 --check -c "$work/two.xml" \
     "$work/two.1.json"
 
 MOIRAI_NCCL=$work/none.so
-words run 2 -c "$work/two.xml" "$work/two.1.json" >"$work/named" 2>&1
+run_job run 2 -c "$work/two.xml" "$work/two.1.json" >"$work/named" 2>&1
 ok "NCCL that is named must be there" test "$(grep -c \
     'err.[01]: moirai-exec: .*MOIRAI_NCCL says' "$work/named")" -eq 2
 MOIRAI_NCCL=$standins/standin_nccl.so
@@ -112,7 +112,7 @@ fault()
 {
     claim=$1
     shift
-    ok "$claim" words "$@" --runs 20000 -c "$work/three.xml" \
+    ok "$claim" run_job "$@" --runs 20000 -c "$work/three.xml" \
         "$work/three.1.json"
 }
 

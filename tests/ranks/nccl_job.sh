@@ -1,22 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# nccl_job.sh KIND RANKS OPTION... - ranks of moirai-exec on this machine whose
-# GPUs use NCCL; exits with 0 if all is as it should be.
+# nccl_job.sh KIND RANKS OPTION... - runs ranks of moirai-exec with NCCL on this
+# machine; exits with 0 if the result is the expected one of the KIND.
 #
 #     run RANKS ...               all succeed, and NCCL was used
-#     mixed RANKS ...             the last one has TCP alone: all succeed
-#     bare RANKS ...              the last one's machine has no GPU, nor anything
-#                                 of CUDA: all succeed, and NCCL was used
-#     kill RANKS RANK MOMENT ...  one is killed so many seconds after the start:
-#                                 the others end soon, and name it
-#     stop RANKS RANK MOMENT ...  the same; it is stopped as by SIGSTOP, and the
-#                                 others time out first
-#     token RANKS ...             the last one has another token: it is refused,
+#     mixed RANKS ...             the last rank has TCP alone: all succeed
+#     bare RANKS ...              the last rank has no GPU and no CUDA driver:
+#                                 all succeed, and NCCL was used
+#     kill RANKS RANK MOMENT ...  that rank is killed MOMENT seconds after the
+#                                 start: the others end soon, and name it
+#     stop RANKS RANK MOMENT ...  the same, but it is stopped by SIGSTOP, and the
+#                                 others end after the heartbeat timeout
+#     token RANKS ...             the last rank has another token: it is refused,
 #                                 and the others report it
 #
 # Several ranks may share a GPU: each reports another host, else NCCL would
-# refuse it, and uses sockets.  MOIRAI_JOB_SECONDS: how long "soon" is, 10 by
-# default.  The output of ranks is in the folder MOIRAI_JOB, which is created.
+# refuse it, and uses sockets. MOIRAI_JOB_SECONDS: how long "soon" is, 10 by
+# default. The output of ranks is in the folder MOIRAI_JOB, which is created.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -63,7 +63,7 @@ start_all()
     done
 }
 
-# Waits for all of them; exit statuses are in status.*
+# Waits for all ranks; exit statuses are in status.*
 wait_for_all()
 {
     r=0
@@ -75,8 +75,9 @@ wait_for_all()
     done
 }
 
-# Kills what is left after so many seconds; kill it when all have ended.
-watch_over()
+# Watchdog: kills the remaining ranks after that many seconds; to be killed
+# when all have ended.
+run_watchdog()
 {
     sleep "$1"
     touch "$job/late"
@@ -85,7 +86,7 @@ watch_over()
     done 2>/dev/null
 }
 
-tell()
+fail_job()
 {
     echo "$kind: $*"
     for file in "$job"/err.* "$job"/status.*; do
@@ -96,18 +97,18 @@ tell()
 
 all_ended_well()
 {
-    cat "$job"/status.* | grep -qvx 0 && tell "a rank failed"
-    grep -q "\"transport\": \"$1\"" "$job/out.0" || tell "it was not by $1"
+    cat "$job"/status.* | grep -qvx 0 && fail_job "a rank failed"
+    grep -q "\"transport\": \"$1\"" "$job/out.0" || fail_job "the transport was not $1"
 }
 
 # Every other rank has failed, and its error matches the pattern.
-all_others_say()
+expect_errors_of_others()
 {
     r=0
     while [ $r -lt "$n" ]; do
         if [ $r -ne "$1" ]; then
-            [ "$(cat "$job/status.$r")" -eq 1 ] || tell "rank $r did not fail"
-            grep -q "$2" "$job/err.$r" || tell "rank $r does not name rank $1"
+            [ "$(cat "$job/status.$r")" -eq 1 ] || fail_job "rank $r did not fail"
+            grep -q "$2" "$job/err.$r" || fail_job "rank $r does not name rank $1"
         fi
         r=$((r + 1))
     done
@@ -124,15 +125,16 @@ fi
 start_all "$@"
 if [ -n "$hit" ]; then
     sleep "$moment"
-    kill -"$hit" "$(cat "$job/pid.$victim")" || tell "rank $victim is gone"
-    # A stopped rank is noticed after the timeout of 8 s.
-    watch_over $((hit_after + soon)) &
+    kill -"$hit" "$(cat "$job/pid.$victim")" || fail_job "rank $victim is gone"
+    # A stopped rank is detected after the heartbeat timeout of 8 s.
+    run_watchdog $((hit_after + soon)) &
 else
-    watch_over "${MOIRAI_JOB_LIMIT:-300}" &
+    run_watchdog "${MOIRAI_JOB_LIMIT:-300}" &
 fi
-watcher=$!
+watchdog=$!
 if [ "$hit" = STOP ]; then
-    # It would be waited for: when the others have ended it is killed, too.
+    # wait would block on the stopped rank: it is killed when the others have
+    # ended.
     r=0
     while [ $r -lt "$n" ]; do
         [ $r -eq "$victim" ] || wait "$(cat "$job/pid.$r")" 2>/dev/null
@@ -144,18 +146,18 @@ if [ "$hit" = STOP ]; then
 else
     wait_for_all
 fi
-kill "$watcher" 2>/dev/null
-wait "$watcher" 2>/dev/null
-[ ! -e "$job/late" ] || tell "somebody hung"
+kill "$watchdog" 2>/dev/null
+wait "$watchdog" 2>/dev/null
+[ ! -e "$job/late" ] || fail_job "a rank hung"
 
 case $kind in
 run | bare) all_ended_well nccl ;;
 mixed) all_ended_well tcp ;;
-kill | stop) all_others_say "$victim" "rank $victim" ;;
+kill | stop) expect_errors_of_others "$victim" "rank $victim" ;;
 token)
-    all_others_say $((n - 1)) "rank $((n - 1)) .*has another token"
-    grep -q 'has another token' "$job/err.$((n - 1))" || tell "it is not told"
+    expect_errors_of_others $((n - 1)) "rank $((n - 1)) .*has another token"
+    grep -q 'has another token' "$job/err.$((n - 1))" || fail_job "it got no reason"
     ;;
-*) tell "there is no such kind" ;;
+*) fail_job "there is no such kind" ;;
 esac
 rm -rf "$job"

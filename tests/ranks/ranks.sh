@@ -17,7 +17,7 @@ OMPI_MCA_btl_vader_single_copy_mechanism=none
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 export OMPI_MCA_rmaps_base_oversubscribe
 export OMPI_MCA_btl_vader_single_copy_mechanism
-# Leaks and locks of MPI itself are not ours.
+# Leaks and lock orders within MPI are suppressed.
 ranks_asan_options=${ASAN_OPTIONS-}
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 TSAN_OPTIONS=${TSAN_OPTIONS:+$TSAN_OPTIONS:}detect_deadlocks=0
@@ -52,7 +52,7 @@ ranks_or_skip()
         skip_all "MPI is not built in"
 }
 
-# A rank of a job, as mpirun would start it, with all arguments.
+# Starts one rank of a job with the variables of mpirun, and all arguments.
 ranks_one()
 {
     env MOIRAI_TRANSPORT=tcp OMPI_COMM_WORLD_SIZE="$ranks_n" \
@@ -73,7 +73,7 @@ ranks_wait()
     done
 }
 
-# Runs any command as so many TCP ranks.
+# Runs any command as that many TCP ranks.
 ranks_by_tcp()
 {
     ranks_n=$1

@@ -22,16 +22,16 @@ runs_right()
 
 # Number of ranks, arguments: the failing rank prints its own line, the others
 # theirs, and none hangs.
-all_said()
+errors_match()
 {
     ranks "$@"
     good=$([ $status -ne 0 ] && [ $status -ne 124 ] && echo yes)
     r=0
     while [ $r -lt "$1" ]; do
-        if [ $r = "$blamed" ]; then said=$own; else said=$others; fi
-        wanted=$(if [ -n "$said" ]; then echo 1; else echo 0; fi)
+        if [ $r = "$blamed" ]; then error=$own; else error=$others; fi
+        wanted=$(if [ -n "$error" ]; then echo 1; else echo 0; fi)
         lines=$(grep -c "^exec_fault\[$r\]: " "$work/err")
-        found=$(grep -c "^exec_fault\[$r\]: $said\$" "$work/err")
+        found=$(grep -c "^exec_fault\[$r\]: $error\$" "$work/err")
         [ "$lines" -eq "$wanted" ] && { [ "$found" -eq "$wanted" ] ||
             [ "$wanted" -eq 0 ]; } || good=no
         r=$((r + 1))
@@ -41,7 +41,7 @@ all_said()
 
 # Claim, the failing rank, its error, the error of the others, number of ranks,
 # arguments. With $tries more than once, for races.
-all_say()
+all_report()
 {
     claim=$1
     blamed=$2
@@ -49,7 +49,7 @@ all_say()
     others=$4
     shift 4
     left=${tries:-1}
-    until all_said "$@"; do
+    until errors_match "$@"; do
         left=$((left - 1))
         if [ $left -eq 0 ]; then
             fail "$claim"
@@ -70,27 +70,27 @@ runs_right "ranks without a device" 3 idle
 runs_right "messages of several pieces" 2 elements=9000000 calls=3 runs=1
 runs_right "no bytes at all" 2 elements=0
 
-all_say "a rank that cannot begin" 1 "model.bin: cannot be opened" \
+all_report "a rank that cannot begin" 1 "model.bin: cannot be opened" \
     "rank 1 (host .*): model.bin: cannot be opened" 3 early=1
-all_say "the first rank cannot begin" 0 "model.bin: cannot be opened" \
+all_report "the first rank cannot begin" 0 "model.bin: cannot be opened" \
     "rank 0 (host .*): model.bin: cannot be opened" 3 early=0
 # When one exits mpirun kills the others, at times before they have noticed.
 tries=3
-all_say "a rank that leaves in silence" 2 "" \
+all_report "a rank that exits without an error" 2 "" \
     "rank 2 (host .*) is gone: .*" 3 early_exit=2
 tries=
-all_say "a kernel that fails" 2 "call 10 does not feel like it" \
+all_report "a kernel that fails" 2 "call 10 does not feel like it" \
     "rank 2 (host .*, device 'C'): call 10 does not feel like it" \
     3 failing calls=80
-all_say "a rank with another plan" 1 ".* has made another plan than rank 0.*" \
+all_report "a rank with another plan" 1 ".* has made another plan than rank 0.*" \
     ".* has made another plan than rank 0.*" 2 other=1
 
 # A stopped process is as silent as a machine that is down; and stays, until
-# the limit.
+# the time limit.
 ranks_limit=15
 ranks 3 slow runs=100000 patience=2 stop=1
 is "a rank that is stopped is given up" \
     "$(grep -c '^exec_fault\[[02]\]: rank 1 (host .*) has sent nothing' \
         "$work/err")" 2
-ok "and nobody waits longer" [ $status -ne 124 ]
+ok "and no rank waits longer" [ $status -ne 124 ]
 ranks_limit=

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# ranks_faults.sh - sourced after ranks.sh: kill -9 of ranks at random moments,
-# from the start to the middle of a run: no rank hangs, every other rank names
-# the killed one in one line, no process is left.  $kills is how often.
+# ranks_faults.sh - sourced after ranks.sh: fault injection by kill -9 of ranks
+# at random moments, from the start to the middle of a run: no rank hangs,
+# every other rank names the killed one in one line, no process is left. $kills
+# is how often.
 # shellcheck shell=sh disable=SC2034,SC2154
 
 [ -d /proc/self ] || skip_all "there is no /proc to look for processes in"
 
-# Our processes have this word in their environment.
+# Our processes have this value in their environment.
 MOIRAI_FAULT_TEST=$$-$(date +%s)
 export MOIRAI_FAULT_TEST
 
-# Pids of our ranks; with a rank, of that one.
+# Prints the pids of our ranks; with an argument, of that rank.
 ours()
 {
     grep -lsaF "MOIRAI_FAULT_TEST=$MOIRAI_FAULT_TEST" /proc/[0-9]*/environ |
@@ -22,7 +23,7 @@ ours()
     done
 }
 
-# Number and bound: a pseudo-random number below it.
+# Seed and bound: prints a pseudo-random number below the bound.
 chance()
 {
     awk -v i="$1" -v n="$2" 'BEGIN { srand(i); rand(); print int(rand() * n) }'
@@ -39,15 +40,15 @@ all_gone()
 }
 
 # Every rank but the victim has printed one line, and it names the victim.
-all_told()
+all_name_victim()
 {
     r=0
     while [ $r -lt "$n" ]; do
         if [ $r -ne "$victim" ]; then
-            said=$work/here/said.$r
-            [ -e "$said" ] && [ "$(wc -l <"$said")" -eq 1 ] &&
+            errors=$work/here/errors.$r
+            [ -e "$errors" ] && [ "$(wc -l <"$errors")" -eq 1 ] &&
                 grep -Eq ": rank $victim .*(is gone|cannot be reached)" \
-                    "$said" || return 1
+                    "$errors" || return 1
         fi
         r=$((r + 1))
     done
@@ -75,7 +76,7 @@ while [ $i -lt "$kills" ]; do
     wait $pid
     if [ "$(cat "$work/status")" -eq 0 ]; then
         survived=$((survived + 1))
-        echo "# kill $i: rank $victim of $n: they did not care"
+        echo "# kill $i: rank $victim of $n: the others succeeded"
     fi
     if [ "$(cat "$work/status")" -eq 124 ] || ! await all_gone; then
         hangs=$((hangs + 1))
@@ -84,13 +85,13 @@ while [ $i -lt "$kills" ]; do
             kill -9 "$rank"
         done
     fi
-    if ! all_told; then
+    if ! all_name_victim; then
         silent=$((silent + 1))
         echo "# kill $i: rank $victim of $n"
-        cat "$work/here"/said.* "$work/err" 2>&1 | comment
+        cat "$work/here"/errors.* "$work/err" 2>&1 | comment
     fi
     i=$((i + 1))
 done
-is "$kills kills: nobody hangs" $hangs 0
+is "$kills kills: no rank hangs" $hangs 0
 is "all runs fail" $survived 0
-is "all others name the dead" $silent 0
+is "all others name the killed rank" $silent 0

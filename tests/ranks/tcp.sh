@@ -10,7 +10,7 @@ ranks_or_skip tcp
 . "$top_srcdir/tests/ranks/ranks_claims.sh"
 
 ranks_limit=15
-all_say "a rank that does not come" 1 "" \
+all_report "a rank that does not connect" 1 "" \
     "rank 1 has never come to rank 0 at .*" 3 late=1 patience=2
 ranks_limit=
 
@@ -39,11 +39,12 @@ by_hand()
 }
 
 by_hand 3 "" seed=5
-ok "three that meet at a port" grep -q '^right: ' "$work/rank.0"
+ok "three ranks with a master port" grep -q '^right: ' "$work/rank.0"
 by_hand 2 "MOIRAI_TOKEN=secret MOIRAI_BIND=127.0.0.1" seed=6
 ok "with a token, bound to an address" grep -q '^right: ' "$work/rank.0"
 
-# One of three has another token: it gets the reason, and the others its name.
+# One of three has another token: the error names the reason, those of the
+# others the rank.
 port=$((port + 1))
 pids=
 for r in 0 1 2; do
@@ -58,12 +59,12 @@ ranks_wait $pids
 is "another token" "$(grep -c 'rank 2 at 127.0.0.1 has another token' \
     "$work/rank.0" "$work/rank.1" | tr '\n' ' ')" \
     "$work/rank.0:1 $work/rank.1:1 "
-ok "is told to whoever has it" grep -q \
+ok "is reported by the rank that has it" grep -q \
     "exec_fault\[2\]: rank 0 at 127.0.0.1:$port has another token" \
     "$work/rank.2"
 ok "and never shown" test -z "$(grep -l 'wrong\|right' "$work"/rank.*)"
 
-# A rank with a wrong token does not keep the right one out.
+# A rank with a wrong token does not block the one with the right token.
 port=$((port + 1))
 start()
 {
@@ -78,9 +79,9 @@ ok "a wrong token is refused at once" grep -q 'has another token' \
     "$work/rank.wrong"
 start 1 right 1
 ranks_wait "$pids"
-ok "and the right one is welcome" grep -q '^right: ' "$work/rank.0"
+ok "and the right one is accepted" grep -q '^right: ' "$work/rank.0"
 
-# The same rank twice: the second is refused, and the job goes on.
+# The same rank twice: the second is refused, and the job continues.
 one_is_refused()
 {
     grep -qs 'has come already' "$work"/twin.1.*
@@ -99,7 +100,7 @@ is "the same rank twice" "$(cat "$work"/twin.1.* |
     grep -c 'rank 1 at 127.0.0.1 has come already, from host')" 1
 ok "does no harm" grep -q '^right: ' "$work"/twin.0.*
 
-# Two ranks 0.
+# Two processes as rank 0.
 port=$((port + 1))
 start 0 t 0 &
 pids=$!
@@ -110,7 +111,7 @@ ok "a second rank 0" await grep -q "127.0.0.1:$port is taken" \
 start 1 t 1
 # shellcheck disable=SC2086
 ranks_wait $pids
-ok "does not keep the first from its work" grep -q '^right: ' "$work/rank.0" \
+ok "does not disturb the first" grep -q '^right: ' "$work/rank.0" \
     "$work/rank.second"
 
 # As other launchers start ranks. Arguments, then variables of rank 0 and of

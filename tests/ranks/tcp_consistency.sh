@@ -83,7 +83,7 @@ two()
         second="$second $1"
         shift
     done
-    # Words are words.
+    # Arguments are words.
     # shellcheck disable=SC2086
     rank 0 $first &
     two_pid=$!
@@ -106,13 +106,13 @@ differ()
     shift 2
     two "$@"
     is "$claim" "$status $two_status $(ls "$work/put" 2>/dev/null)" "1 1 "
-    ok "$claim: both say so in a line" test "$(grep -c "$text" \
+    ok "$claim: both report it in a line" test "$(grep -c "$text" \
         "$work/err.0" "$work/err.1" | tr '\n' ' ')" = \
         "$work/err.0:1 $work/err.1:1 "
 }
 
 plan='rank 1 .*has made another plan than rank 0'
-# Words are words.
+# Arguments are words.
 # shellcheck disable=SC2086
 {
     two $g $c $i $p "|" $g $c $i $p
@@ -123,7 +123,7 @@ plan='rank 1 .*has made another plan than rank 0'
     differ "another placement" "$plan" $g $c $i $p "|" $g $c $i "$work/other"
     differ "devices of other ranks" "$plan" \
         $g $c $i $p "|" $g -c "$work/turned.xml" $i $p
-    differ "a rank that has nothing to do, it thinks" "$plan" \
+    differ "a rank with an empty plan" "$plan" \
         $g -c "$work/first.xml" $i $p "|" $g $c $i $p
     differ "another operator" "$plan" \
         $g $c $i $p "|" -g "$work/changed/model.xml" $c $i $p
@@ -141,25 +141,25 @@ plan='rank 1 .*has made another plan than rank 0'
 
 # Output must not go into the connections, which would get the numbers of
 # closed standard files.
-mute()
+run_closed()
 {
     timeout -k 1 60 moirai-exec --transport tcp --rank "$1" --ranks 2 -v \
-        --master "127.0.0.1:$port" -o "$work/mute" -g "$net" \
+        --master "127.0.0.1:$port" -o "$work/closed" -g "$net" \
         --report "$2" -c "$work/cluster.xml" \
         -i "$folder/input0.npy" "$p" >&- 2>&- <&-
 }
 
 # Claim, the statuses of both, where the report goes.
-both_mute()
+both_closed()
 {
     port=$((port + 1))
-    mute 0 "$3" &
+    run_closed 0 "$3" &
     two_pid=$!
     two_status=0
-    mute 1 "$3" || two_status=$?
+    run_closed 1 "$3" || two_status=$?
     ranks_wait $two_pid
     is "$1" "$status $two_status" "$2"
 }
-both_mute "ranks that cannot speak" "0 0" "$work/report"
-both_mute "have nowhere to tell it" "1 1" -
+both_closed "ranks with closed standard files" "0 0" "$work/report"
+both_closed "cannot report to standard output" "1 1" -
 done_testing

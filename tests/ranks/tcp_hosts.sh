@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Two machines with a cable between them, which are network namespaces: ranks
+# Two hosts with a cable between them, emulated by network namespaces: ranks
 # connect across it, and name each other when it is cut.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"
@@ -28,12 +28,12 @@ lay_cable()
 }
 
 if ! command -v ip >/dev/null || ! lay_cable 2>/dev/null; then
-    pass "nobody here may make namespaces: nothing to be shown"
+    pass "no right to make namespaces: nothing to test"
     done_testing
     exit 0
 fi
 
-# Rank, machine, variables, arguments: the output is in rank.0, rank.1.
+# Rank, host, variables, arguments: the output is in rank.0, rank.1.
 on()
 {
     rank=$1
@@ -56,7 +56,7 @@ both()
 }
 
 # Claim, text, rank that has printed it.
-said()
+printed()
 {
     if grep -q "$2" "$work/rank.$3"; then
         pass "$1"
@@ -67,19 +67,19 @@ said()
 }
 
 both "" elements=50000
-said "two machines" '^right: ' 0
+printed "two machines" '^right: ' 0
 on 0 "$tau" MOIRAI_BIND=10.77.0.1 seed=2 &
 pid=$!
 on 1 "$phi" MOIRAI_BIND=10.77.0.2 seed=2
 ranks_wait $pid
-said "each listening at one address" '^right: ' 0
+printed "each listening at one address" '^right: ' 0
 on 0 "$tau" MOIRAI_BIND=127.0.0.1 patience=1 &
 pid=$!
 on 1 "$phi" "" patience=1
 ranks_wait $pid
-said "one that listens for its own machine only" \
+printed "one that listens for its own machine only" \
     'rank 1 has never come to rank 0 at 10.77.0.1:29577' 0
-said "cannot be reached" 'rank 0 cannot be reached at 10.77.0.1:29577' 1
+printed "cannot be reached" 'rank 0 cannot be reached at 10.77.0.1:29577' 1
 
 on 0 "$tau" "" slow runs=100000 patience=2 here="$work" &
 pid=$!
@@ -91,7 +91,7 @@ sleep 2
 ip -n "$tau" link set cable down
 begin=$(date +%s)
 ranks_wait $pid $other
-said "a cable that is cut" 'rank 1 (host .* has sent nothing' 0
-said "is noticed at both ends" 'rank 0 (host .* has sent nothing' 1
+printed "a cable that is cut" 'rank 1 (host .* has sent nothing' 0
+printed "is noticed at both ends" 'rank 0 (host .* has sent nothing' 1
 ok "in time" [ $(($(date +%s) - begin)) -le 20 ]
 done_testing

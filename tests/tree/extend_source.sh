@@ -15,7 +15,8 @@ done
 top=$(cd "$top_srcdir" && pwd -P)
 built=$(cd "$top_builddir" && pwd -P)
 
-# Leaves a copy of the sources in $work/tree, and its first state in $work/base.
+# Copies the sources to $work/tree, and records their first state in
+# $work/base.
 begin()
 {
     rm -rf "$work/tree" "$work/base"
@@ -34,14 +35,14 @@ begin()
     cd "$work/tree" || exit 99
 }
 
-# The files of the list below the heading $1, NAME being dummy.
+# Prints the files of the list below the heading $1, NAME being dummy.
 listed()
 {
     sed -n "/^### $1\$/,/^##* [^#]/s/^- \`\([^\`]*\)\`.*/\1/p" \
         "$top/CONTRIBUTING.md" | sed 's/NAME/dummy/g' | LC_ALL=C sort
 }
 
-# The files that differ from the first state.
+# Prints the files that differ from the first state.
 touched()
 {
     (cd "$work" && diff -rqN base tree) |
@@ -91,7 +92,7 @@ link()
     }
 }
 
-# The sources that include a file.
+# Prints the sources that include a file.
 includers()
 {
     grep -rlE "include \".*$1\"" src exec | grep '[.]c$' | LC_ALL=C sort

@@ -26,7 +26,8 @@ has()
     echo "#include <$1>" | $CC $CPPFLAGS -E - >/dev/null 2>&1
 }
 
-# What is needed for it and not there; fails when nothing is.
+# Prints what a header needs and is not installed; fails when nothing is
+# missing.
 lacks()
 {
     if grep -qF '#include <mpi.h>' "$top_srcdir/$1" && ! has mpi.h; then

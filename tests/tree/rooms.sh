@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: dist no-sanitizers
-# A room may include itself and the rooms above it, never one below; libxml2
-# stays behind ingest/xml.
+# Layering check: a room may include itself and the rooms above it in the list,
+# never one below; libxml2 stays behind ingest/xml.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
-# Rooms from the bottom of the tree to the top: a room may include itself and the
-# rooms before it.  A folder that is not named belongs to the room around it.
+# Rooms in the order of dependency: a room may include itself and the rooms
+# before it. A folder that is not named belongs to the room around it.
 rooms="base
     graph graph/build graph/reach
     ingest ingest/graphml ingest/work ingest/zoo ingest/ir ingest/infer
@@ -96,12 +96,13 @@ violations()
     )
 }
 
-# Leaves in $said what a tree is told whose only file is $1 with the text $2.
+# Stores in $found the violations of a tree whose only file is $1 with the text
+# $2.
 planted()
 {
     mkdir -p "$work/tree/$(dirname "$1")"
     printf '%s\n' "$2" >"$work/tree/$1"
-    said=$(violations "$work/tree")
+    found=$(violations "$work/tree")
     rm -rf "$work/tree"
 }
 
@@ -111,34 +112,34 @@ found=$(violations "$top_srcdir")
 is "no room includes one below it" "$found" ""
 
 planted src/base/out.c '#include "graph/graph.h"'
-is "base may not include graph" "$said" \
+is "base may not include graph" "$found" \
     "src/base/out.c:1: includes graph/graph.h, which is below base"
 
 planted src/cost/cluster.c '#  include "models/model.h"'
-is "cost may not include models" "$said" \
+is "cost may not include models" "$found" \
     "src/cost/cluster.c:1: includes models/model.h, which is below cost"
 
 planted solvers/driver.c '#include "solvers/search/primal/anneal.h"'
-is "solvers may not include their search" "$said" \
+is "solvers may not include their search" "$found" \
     "solvers/driver.c:1: includes solvers/search/primal/anneal.h, which is below solvers"
 
 planted exec/kernels/gemm.cu '#include "cli/info.h"'
-is "a folder of a room belongs to the room" "$said" \
+is "a folder of a room belongs to the room" "$found" \
     "exec/kernels/gemm.cu:1: includes cli/info.h, which is below exec"
 
 planted src/graph/graph.c '#include <libxml/xmlreader.h>'
-is "graph may not include libxml2" "$said" \
+is "graph may not include libxml2" "$found" \
     "src/graph/graph.c:1: includes libxml/xmlreader.h, which only src/ingest/xml.c may"
 
 planted src/graph/cut.c '#include "../base/error.h"'
-is "a path out of the room is refused" "$said" \
+is "a path out of the room is refused" "$found" \
     "src/graph/cut.c:1: includes ../base/error.h, which is in no room"
 
 planted solvers/search/greedy.c '#include "solvers/driver.h"'
-is "search may include solvers" "$said" ""
+is "search may include solvers" "$found" ""
 
 planted src/ingest/xml.c '#include <libxml/xmlreader.h>
 #include "base/error.h"
 #include "third_party/xxhash.h"
 #include "xml.h"'
-is "what is allowed is allowed" "$said" ""
+is "what is allowed is allowed" "$found" ""
