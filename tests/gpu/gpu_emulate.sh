@@ -89,8 +89,8 @@ place_at_random()
     done
 }
 
-# A chain alternately on two partitions, whose transfers take far longer than
-# its ops.
+# A chain alternately on two partitions, with transfers that take far longer
+# than its ops.
 hold_links()
 {
     tiny=$top_srcdir/examples/tiny_ir.xml
@@ -114,8 +114,8 @@ links_over()
         'BEGIN { if (n) printf "%.2f", 100 * (us / (n * 5000) - 1) }'
 }
 
-# Profiled on its partitions, placed, run. On the stand-in, whose partitions
-# serialize all work, each partition is measured alone.
+# Profiled on its partitions, placed, run. On the stand-in, which serializes
+# the work of all partitions, each partition is measured alone.
 predict()
 {
     # shellcheck disable=SC2016 # for another shell

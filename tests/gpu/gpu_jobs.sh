@@ -53,7 +53,7 @@ run_jobs()
         echo $? >"${1%.job}.status"' job '{}' "${1:-120}"
 }
 
-# Prints the jobs whose status is neither 0 nor 77.
+# Prints the jobs that failed: status neither 0 nor 77.
 failed_jobs()
 {
     find "$dir" -name '*.status' | sort | while read -r file; do

@@ -31,8 +31,8 @@ elif [ -d "$data" ]; then
 fi
 export MOIRAI_JOB_SECONDS
 moirai-exec --version | grep -q 'NCCL' || skip_group "there is no NCCL to use"
-# Each job is several processes, all on one GPU, whose driver needs some time
-# to clean up after those that were killed.
+# Each job is several processes, all on one GPU; the driver needs some time to
+# clean up after those that were killed.
 gpu_jobs=$((gpu_jobs > 4 ? gpu_jobs / 4 : 1))
 
 # cluster RANKS: one device each, all on the first GPU, all linked.

@@ -8,7 +8,7 @@ group=start
 cold_limit=5
 warm_limit=1
 
-# find_bert: sets net and options. From PyTorch, else a published graph, whose
+# find_bert: sets net and options. From PyTorch, else a published graph; its
 # random weights are generated in every run, which is part of the time.
 find_bert()
 {

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks every solver at hand about model files, and holds their answers together.
+"""Compares the results of all installed solvers on model files.
 
-    agree.py LIST [TOLD]
+    agree.py LIST [COUNT]
 
-TOLD is how many TAP claims were made before.  Each line of LIST is a claim
-about STEM.lp and STEM.mps, read by the solvers that WHO names (CBC,SCIP), or by
+COUNT is the number of TAP claims made before.  Each line of LIST is a claim
+about STEM.lp and STEM.mps, read by the solvers in SOLVERS (CBC,SCIP), or by
 all:
 
-    counts WHO STEM         they see as many rows, columns, non-zeros, integers
-    optimum WHO STEM        they find the same optimum, or all find none
-    optimum WHO STEM VALUE  they find this one
+    counts SOLVERS STEM         same rows, columns, non-zeros and integers
+    optimum SOLVERS STEM        same optimum, or infeasible for all
+    optimum SOLVERS STEM VALUE  this optimum
 
-Speaks TAP.  HiGHS is loaded from MOIRAI_HIGHS_LIB, SCIP and Gurobi come as
-Python packages, CBC and GLPK as programs.  What is not there is not asked; what
-is asked must answer.
+Prints TAP.  HiGHS is loaded from MOIRAI_HIGHS_LIB, SCIP and Gurobi as Python
+packages, CBC and GLPK are run as programs.  Missing solvers are left out; an
+installed one that gives no result fails its claims.
 """
 import concurrent.futures
 import ctypes
@@ -157,7 +157,7 @@ class Gurobi:
 
 
 def run(*command):
-    """What a program prints; it gets no input and a little more than its time."""
+    """Returns the output of a program, run with no input and a timeout."""
     done = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
@@ -169,19 +169,19 @@ def run(*command):
     return done.stdout.decode(errors="replace")
 
 
-def said(log):
-    return "said: " + log[-300:].replace("\n", " / ")
+def end_of(log):
+    return "output: " + log[-300:].replace("\n", " / ")
 
 
 def numbers(pattern, text):
     found = re.search(pattern, text)
     if not found:
-        raise ValueError(said(text))
+        raise ValueError(end_of(text))
     return tuple(int(number) for number in found.groups())
 
 
 class Program:
-    """A solver that is asked by its command line."""
+    """A solver that is run by its command line."""
 
     def __init__(self):
         self.program = shutil.which(self.command)
@@ -189,7 +189,7 @@ class Program:
             raise ImportError(self.command)
 
     def _solve(self, *arguments):
-        """What it prints, and what it writes to the file it is told last."""
+        """Returns its output, and the text of the file named last."""
         with tempfile.TemporaryDirectory() as folder:
             answer = os.path.join(folder, "answer")
             log = run(self.program, *arguments, answer)
@@ -222,7 +222,7 @@ class Cbc(Program):
             return INFEASIBLE
         found = re.match(r"Optimal - objective value +(\S+)", status)
         if not found:
-            raise ValueError(status or said(log))
+            raise ValueError(status or end_of(log))
         return float(found.group(1))
 
 
@@ -241,8 +241,8 @@ class Glpk(Program):
             integers = (1,)
         elif "integer variable" in log:
             integers = numbers(r"(\d+) integer variable", log)
-        # In MPS it counts the objective among the rows as it reads it, but not
-        # in its table.
+        # GLPK counts the objective of an MPS file among the rows while
+        # reading, but not in its table.
         return numbers(
             r"Number of rows += +(\d+)\n"
             r"Number of columns += +(\d+)\n"
@@ -258,14 +258,14 @@ class Glpk(Program):
         if re.search("NO (PRIMAL|INTEGER) FEASIBLE SOLUTION", log):
             return INFEASIBLE
         if not re.search(r"Status: +(INTEGER )?(OPTIMAL|EMPTY)", text):
-            raise ValueError(said(log))
+            raise ValueError(end_of(log))
         if "EMPTY" in text:
             return INFEASIBLE
         return float(re.search(r"Objective: +\S+ = (\S+)", text).group(1))
 
 
 def available():
-    """Kinds that are here; what is not is named in a comment."""
+    """Returns the installed solvers; prints the others as comments."""
     kinds = []
     for kind in (Highs, Scip, Gurobi, Cbc, Glpk):
         try:
@@ -279,49 +279,50 @@ def available():
 
 
 def open_all(kinds):
-    """Each process has solvers of its own: what they hold cannot be shared."""
+    """Opens the solvers in each worker process: handles cannot be shared."""
     solvers.update((kind.name, kind()) for kind in kinds)
 
 
-def ask(name, question, path):
-    """An answer, or in words why there is none."""
+def evaluate(name, check, path):
+    """Returns the result of a solver, or the error as a text."""
     try:
-        return getattr(solvers[name], question)(path)
+        return getattr(solvers[name], check)(path)
     except Exception as error:
         return f"failed: {error}"
 
 
 class Claim:
-    WORDS = {"counts": "count the same", "optimum": "find the same optimum"}
+    TEXTS = {"counts": "count the same", "optimum": "find the same optimum"}
 
     def __init__(self, line, names):
-        self.question, who, self.stem, *value = line.split()
+        self.check, chosen, self.stem, *value = line.split()
         self.wanted = float(value[0]) if value else None
-        self.who = [
-            name for name in names if who == "all" or name in who.split(",")
+        self.names = [
+            name for name in names
+            if chosen == "all" or name in chosen.split(",")
         ]
-        self.answers = {}
+        self.results = {}
 
-    def ask(self, pool):
-        for name in self.who:
+    def submit(self, pool):
+        for name in self.names:
             for path in (self.stem + ".lp", self.stem + ".mps"):
-                self.answers[f"{name} {os.path.basename(path)}"] = pool.submit(
-                    ask, name, self.question, path
+                self.results[f"{name} {os.path.basename(path)}"] = pool.submit(
+                    evaluate, name, self.check, path
                 )
 
     def holds(self):
-        """Waits for the answers; odd ones are told."""
-        answers = {who: to_be.result() for who, to_be in self.answers.items()}
+        """Waits for the results; prints those that differ."""
+        results = {key: to_be.result() for key, to_be in self.results.items()}
         wanted = self.wanted
         if wanted is None:
-            wanted = next(iter(answers.values()), None)
-        odd = {w: a for w, a in answers.items() if not equal(a, wanted)}
-        for who, answer in odd.items():
-            print(f"# {who}: {answer}, not {wanted}")
-        return bool(answers) and not odd
+            wanted = next(iter(results.values()), None)
+        odd = {k: r for k, r in results.items() if not equal(r, wanted)}
+        for key, result in odd.items():
+            print(f"# {key}: {result}, not {wanted}")
+        return bool(results) and not odd
 
     def __str__(self):
-        return (f"{', '.join(self.who)} {self.WORDS[self.question]} in "
+        return (f"{', '.join(self.names)} {self.TEXTS[self.check]} in "
                 f"{os.path.basename(self.stem)}")
 
 
@@ -346,10 +347,10 @@ def main():
         AT_A_TIME, initializer=open_all, initargs=(kinds,)
     ) as pool:
         for claim in claims:
-            claim.ask(pool)
+            claim.submit(pool)
         for number, claim in enumerate(claims, number + 1):
-            word = "ok" if claim.holds() else "not ok"
-            print(f"{word} {number} - {claim}", flush=True)
+            verdict = "ok" if claim.holds() else "not ok"
+            print(f"{verdict} {number} - {claim}", flush=True)
     print(f"1..{number}")
 
 

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# All solvers at hand read our models alike and find the same optima in them;
-# a strict reader of the subset we write passes them, too.  MOIRAI_PROBLEMS, where
-# it is given, says on how many random problems, and the rest is a sample.
+# All installed solvers read the same rows and columns from a model and find
+# the same optimum; a strict reader of the LP/MPS subset that is written
+# accepts it, too. MOIRAI_PROBLEMS, where it is given, is the number of random
+# problems, and the rest is a sample.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 python=${MOIRAI_PYTHON:-python3}
@@ -18,7 +19,7 @@ problems=$work/problems
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
 
-# emit NAME GRAPH OPTION...: the model as LP and as MPS.
+# emit NAME GRAPH OPTION...: writes the model as LP and as MPS.
 emit()
 {
     name=$1
@@ -29,13 +30,14 @@ emit()
         echo "cannot emit: $* $graph" >>"$work/failed"
 }
 
-# claim QUESTION WHO NAME [VALUE]: asked in the end of these solvers, or of all.
+# claim CHECK SOLVERS NAME [VALUE]: adds a line to the list for agree.py;
+# SOLVERS may be all.
 claim()
 {
     echo "$1 $2 $work/$3 ${4-}" >>"$work/claims"
 }
 
-# A formulation with its tensors, by number.
+# Prints a formulation with its tensors, by number.
 formulation()
 {
     case $(($1 % 3)) in
@@ -55,8 +57,9 @@ congestion()
     esac
 }
 
-# Random problems of which tests/test_oracle_*.c know the optima: every formulation
-# with every congestion, or fifty with MOIRAI_LONG.
+# Random problems: every formulation with every congestion regime, or fifty
+# with MOIRAI_LONG. The C tests of models/ compare their optima with brute
+# force.
 sample()
 {
     seed=0
@@ -70,7 +73,7 @@ sample()
     done
 }
 
-# So many microseconds in the time unit that the model's heading tells.
+# Converts microseconds to the time unit in the header of the model.
 in_units()
 {
     sed -n 's/.*time unit: \([0-9]*\) \([num]*s\).*/\1 \2/p' "$2" |
@@ -80,18 +83,18 @@ in_units()
         }'
 }
 
-# The authors' own example, whose optima they give, by solvers that are quick about
-# it; in the paper's form CBC and GLPK take minutes.
+# The example in the paper, with the optima given there, by solvers that need
+# seconds; in the paper's formulation CBC and GLPK take minutes.
 example()
 {
     one=HiGHS few=HiGHS,GLPK,Gurobi quick=HiGHS,SCIP,Gurobi
     [ -z "${MOIRAI_PROBLEMS-}" ] || quick=HiGHS
     [ -z "${MOIRAI_LONG-}" ] || one=all few=all quick=all
-    while read -r formulation who memory optimum_us; do
+    while read -r formulation solvers memory optimum_us; do
         name=example-1-$formulation-$memory
         emit "$name" "$data/authors/example-1.graphml" \
             --formulation "$formulation" --tensors per-edge --memory "$memory"
-        claim optimum "$who" "$name" \
+        claim optimum "$solvers" "$name" \
             "$(in_units "$optimum_us" "$work/$name.lp")"
     done <<END
 paper $one static 30
@@ -101,7 +104,8 @@ compact all none 28
 END
 }
 
-# Models of every kind, also of graphs that take a solver too long.
+# Models of every kind, also of graphs that take too long to solve: counts
+# only.
 variety()
 {
     while read -r name graph options; do
@@ -165,4 +169,4 @@ while read -r _ _ model _; do
     ok "$(basename "$model") is in the strict subset" strict "${model##*/}"
 done <"$work/claims"
 "$python" "$top_srcdir/tests/oracles/agree.py" "$work/claims" "$tap_count" ||
-    fail "the solvers could not be asked"
+    fail "agree.py failed"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# moirai-export: ONNX models become graphs that compute the same, op by op and
-# as whole networks; what it writes, and what it refuses.
+# Tests of moirai-export: ONNX models become graphs that compute the same, op
+# by op and as whole networks; the files it writes, and errors.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
@@ -14,7 +14,7 @@ cp -R "$top_srcdir/examples/residual" "$work/net"
 chmod -R u+w "$work/net"
 net=$work/net
 
-# What is in the folder, without what the test put there.
+# Prints the files in the folder, except those that the test put there.
 left_in()
 {
     find "$1" -type f ! -name '*.onnx' ! -name '*.npy' ! -name '*.xml' \
@@ -29,14 +29,14 @@ bytes_of()
 # ------------------------------------------------------------------ a model --
 
 exits "a model" 0 moirai-export "$net/model.onnx"
-is "is told in one line" "$(cat "$work/out" && wc -l <"$work/err")" 1
+is "is reported in one line" "$(cat "$work/out" && wc -l <"$work/err")" 1
 is "graph and weights are beside it" "$(left_in "$net")" \
     "model.bin model.graphml "
 ok "every command reads it" moirai-info "$net/model.graphml"
 ok "it computes what the framework does" moirai-exec \
     -i "image=$net/input0.npy" --reference "$net" "$net/model.graphml"
 first=$(bytes_of "$net")
-exits "again, without a word" 0 \
+exits "again, without a message" 0 \
     moirai-export -q "$net/model.onnx" --output="$net/model.graphml"
 is "none at all" "$(cat "$work/out" "$work/err")" ""
 is "and with the same bytes" "$(bytes_of "$net")" "$first"
@@ -49,8 +49,9 @@ is "they are the same, too" "$(bytes_of "$net")" "$first"
 
 # ---------------------------------------------------------- whole networks --
 
-# The outputs of the model's twin, which another framework computed.
-like_its_twin()
+# Compares with the reference outputs of the model, computed by another
+# framework.
+matches_reference()
 {
     moirai-export "$1/model.onnx" -o "$work/twin.graphml" &&
         moirai-exec -i "0=$1/input0.npy" --reference "$1" "$work/twin.graphml"
@@ -59,7 +60,7 @@ like_its_twin()
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}/runnable
 for model in small_bert small_regnet small_swin; do
     if [ -e "$data/$model/model.onnx" ]; then
-        ok "$model" like_its_twin "$data/$model"
+        ok "$model" matches_reference "$data/$model"
     else
         skip "$model" "there is no $data; set MOIRAI_DATA"
     fi
@@ -74,7 +75,7 @@ status=0
 comment <"$work/ops.log"
 is "operators as ONNX's own tests have them" "$status" 0
 
-# ----------------------------------------------------------------- refused --
+# ------------------------------------------------------------------ errors --
 
 mkdir "$work/bad"
 bad=$work/bad

@@ -46,7 +46,8 @@ OPERATORS = """
     Unsqueeze Upsample Where Xor
 """.split()
 
-# What cannot be exported, by words of the tests' names, and says so.
+# Substrings of the names of tests that cannot be exported; the export fails
+# with an error.
 REFUSED = ("2d_uint8", "_expanded", "linear_blocked", "antialias", "averagepool_2d_dilations",
            "averagepool_3d_dilations", "bfloat16", "convtranspose_autopad",
            "convtranspose_kernel_shape", "convtranspose_output_shape",
@@ -60,16 +61,16 @@ REFUSED = ("2d_uint8", "_expanded", "linear_blocked", "antialias", "averagepool_
 
 
 def wanted(case, operators):
-    """Tests of these operators whose arrays a file can hold."""
+    """Selects tests of these operators with arrays of numeric types."""
     arrays = [a for data in case.data_sets[0] for a in data]
     return (case.model.graph.node[0].op_type in operators
-            and not any(word in case.name for word in REFUSED)
+            and not any(part in case.name for part in REFUSED)
             and all(isinstance(a, (numpy.ndarray, numpy.generic))
                     and a.dtype.kind in "biuf" for a in arrays))
 
 
 class Side:
-    """Networks side by side, of one version of the operator set."""
+    """A model of unconnected networks, of one operator set version."""
 
     def __init__(self, version):
         self.version = version
@@ -78,8 +79,8 @@ class Side:
         self.outputs = []
 
     def add(self, case):
-        """All inputs but the first are constants, unless they are large: most
-        are sizes and axes."""
+        """Adds a test.  All inputs but the first become constants, unless
+        they are large: most are sizes and axes."""
         graph = compose.add_prefix(case.model, f"{case.name}/").graph
         inputs, outputs = case.data_sets[0]
         for i, (entry, array) in enumerate(zip(graph.input, inputs)):

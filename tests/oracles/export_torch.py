@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's networks, exported and executed.
+"""Tests of moirai-export: PyTorch networks, exported and executed.
 
     python tests/oracles/export_torch.py [--folder DIR] [--tolerance T] [NAME...]
 
 Not part of make check: PyTorch is a gigabyte.  Needs torch 2.6 or later and
-numpy; networks of torchvision and transformers are tried where these are
-there.  Weights are random.  What PyTorch puts out is compared with what
-moirai-exec does, where it is on the PATH; else the export is all that is
-tried.  Prints TAP; exits with 1 where a claim fails, with 77 without PyTorch.
+numpy; networks of torchvision and transformers are included where these are
+installed.  Weights are random.  The outputs of PyTorch are compared with those
+of moirai-exec, where it is on the PATH; else only the export is tested.  Prints TAP; exits with 1 where a claim fails, with 77 without PyTorch.
 """
 import argparse
 import os
@@ -52,8 +51,8 @@ class Call(nn.Module):
 
 
 class Keywords(nn.Module):
-    """A model of transformers whose inputs come by position, and which puts
-    out tensors only."""
+    """A model of transformers with positional inputs, which returns tensors
+    only."""
 
     def __init__(self, model, *names):
         super().__init__()
@@ -76,7 +75,7 @@ def whole(high, *shape):
 
 
 def functions():
-    """Name: function and inputs, for what networks at hand do not have."""
+    """Name: function and inputs, for ops that the networks below lack."""
     x, y = image(), image()
     rows = image(3, 5, 7)
     mask = torch.rand(3, 5, 7) > 0.4
@@ -231,7 +230,7 @@ def save(folder, kind, tensors):
 
 
 def execute(folder, n_inputs, tolerance):
-    """What moirai-exec says, or nothing."""
+    """Returns the error of moirai-exec, or an empty text."""
     if not shutil.which("moirai-exec"):
         return ""
     command = ["moirai-exec", "-q", "--reference", folder, "--tolerance",
@@ -243,7 +242,7 @@ def execute(folder, n_inputs, tolerance):
 
 
 def fault(make, folder, tolerance):
-    """What is wrong, or nothing."""
+    """Returns the error, or an empty text."""
     torch.manual_seed(8)
     module, *inputs = make()
     module.eval()
@@ -260,7 +259,7 @@ def fault(make, folder, tolerance):
 
 
 def programs_hold(folder):
-    """A saved program, and a function in a file, are the module's graph."""
+    """A saved program and a function in a file give the module's graph."""
     module, x = nn.Linear(3, 2).eval(), torch.rand(1, 3)
     torch.export.save(torch.export.export(module, (x,)), f"{folder}/net.pt2")
     torch.save(module.state_dict(), f"{folder}/net.pt")
@@ -281,7 +280,7 @@ def programs_hold(folder):
 
 
 def refusals_hold(folder):
-    """What cannot be exported is told, all of it, and nothing is written."""
+    """All ops that cannot be exported are reported, and no file is written."""
     module = Call(lambda a: (torch.linalg.det(a), torch.fft.fft(a).real))
     try:
         export(module.eval(), (torch.rand(3, 3),), f"{folder}/no.graphml")
@@ -294,7 +293,7 @@ def refusals_hold(folder):
     return "" if "det" in text and "fft" in text else text
 
 
-def tell(number, name, wrong):
+def report(number, name, wrong):
     print(f"{'not ok' if wrong else 'ok'} {number} - {name}", flush=True)
     for line in wrong.strip().splitlines()[:5]:
         print(f"# {line[:300]}")
@@ -323,7 +322,7 @@ def main():
                 wrong = test(folder)
             except Exception as error:  # the rest is still to be tried
                 wrong = f"{type(error).__name__}: {error}"
-        failed += tell(number, name, wrong)
+        failed += report(number, name, wrong)
     sys.exit(failed > 0)
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the solution of an extended model against the model and its map.
+"""Checks the solution of an extended model against the model and its map.
 
     extend.py MODEL.mps MAP.csv OP OTHER SOLUTION
 
 The two ops must be on different devices, every identity column must be 1, and
-no row of the model violated; the makespan must be longer than without the rows
-that were added, which HiGHS says.
+no row of the model violated; the makespan must be longer than the optimum of
+HiGHS without the added rows.
 """
 import csv
 import sys

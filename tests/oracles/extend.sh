@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: dist no-sanitizers
-# The examples that add rows to a model: read, extended and solved by PuLP and by
-# Pyomo, with a solution that still says where it came from.
+# The examples that add rows to a model: read, extended and solved with PuLP
+# and with Pyomo; the solution keeps its identity columns.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 python=${MOIRAI_PYTHON:-python3}

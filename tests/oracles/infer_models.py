@@ -2,8 +2,8 @@
 """Random models of one operator each, for infer_oracle.py.
 
 CASES maps an operator type to functions that make a random node of it, with
-OpenVINO.  "value of ..." are small expressions over shapes whose values become
-shapes again.
+OpenVINO.  "value of ..." are small expressions over shapes, the values of which
+become shapes again.
 """
 import random
 
@@ -1037,14 +1037,14 @@ def _(r):
 # A value becomes visible as the shape of what is broadcast to it.
 
 def visible(value):
-    """A tensor whose shape tells the items of value, at most eight."""
+    """A tensor with the items of value, at most eight, as its shape."""
     small = ops.floor_mod(ops.convert(value, "i64"), const(50))
     flat = ops.reshape(ops.add(small, const(1)), const([-1]), False)
     return ops.broadcast(const(0), flat)
 
 
 def sizes_of(r, count, low=1):
-    """count integers that only ShapeOf knows."""
+    """count integers that are known by ShapeOf only."""
     return ops.shape_of(data(r.dims(count, low, 9)),
                         r.choice(["i64", "i32"]))
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares our shape inference with OpenVINO's.
+"""Compares our shape inference with the oracle, OpenVINO's.
 
     infer_oracle.py PRINT_SHAPES [--models N] [--seed S] [--data DIR] [TYPE]...
 
 For every operator type, N random models are built with OpenVINO, their inputs
 are made dynamic and the result is written.  PRINT_SHAPES (print_shapes.c) then
 gets the input sizes back as options, and every output shape it derives must be
-the one OpenVINO derives.  The same is done for the models under DIR.  Speaks
+the one OpenVINO derives.  The same is done for the models under DIR.  Prints
 TAP.
 """
 import argparse
@@ -38,7 +38,7 @@ def parameters_of(node):
 
 
 def make_model(nodes):
-    """All nodes side by side in one model: one file to write and to read."""
+    """Puts all nodes, unconnected, into one model: one file to write and read."""
     parameters = [p for node in nodes for p in parameters_of(node)]
     for i, parameter in enumerate(parameters):
         parameter.set_friendly_name("in%d" % i)
@@ -64,7 +64,7 @@ def loosen(r, shapes):
 
 
 def fold(model):
-    """OpenVINO computes what only depends on shapes when it folds."""
+    """Constant folding: OpenVINO computes values that depend on shapes only."""
     manager = Manager()
     manager.register_pass(ConstantFolding())
     manager.run_passes(model)
@@ -85,7 +85,7 @@ def openvino_shapes(path, shapes):
 
 
 def our_shapes(program, path, shapes):
-    """The same, or a text that says what was wrong."""
+    """The same, or the error as a text."""
     options = ["%s=%s" % (name, ",".join(map(str, dims)))
                for name, dims in shapes.items()]
     run = subprocess.run([program, path] + options, capture_output=True,
@@ -100,7 +100,7 @@ def our_shapes(program, path, shapes):
 
 
 def difference(program, path, shapes):
-    """What we derive otherwise than OpenVINO; None when nothing."""
+    """The first shape that differs from OpenVINO's; None if there is none."""
     theirs = openvino_shapes(path, shapes)
     ours = our_shapes(program, path, shapes)
     if isinstance(ours, str):
@@ -114,7 +114,7 @@ def difference(program, path, shapes):
 
 
 def check_model(program, folder, r, model):
-    """One model, with the sizes it was made with."""
+    """Checks one model, with the sizes it was made with."""
     path = os.path.join(folder, "model.xml")
     shapes = sizes(model)
     try:
@@ -135,7 +135,7 @@ def attempt(kind, seed, i):
 
 
 def check_type(program, folder, kind, count, seed):
-    """What went wrong, as a list of texts."""
+    """Returns the errors as a list of texts."""
     r = Random(seed)
     tries = (i for i in range(20 * count) if attempt(kind, seed, i))
     tries = list(itertools.islice(tries, count))

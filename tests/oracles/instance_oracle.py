@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the instance of moirai-info against its graph and its cluster.
+"""Oracle: compares the instance of moirai-info with its graph and cluster.
 
     instance_oracle.py GRAPH CLUSTER INSTANCE.json
 
-Reads the GraphML and the cluster with nothing but an XML parser and works the
-instance out again: every op's time on every device, every edge's time between
-every two, the sums of both, memory, and what each tensor takes when it is sent
-once.  Every time must stand in the graph or follow from a direct link.  Says
-what differs.
+Reads the GraphML and the cluster with an XML parser only and computes the
+instance again: every op's time on every device, every edge's time between every
+two, the sums of both, memory, and the time of each tensor when it is sent once.
+Every time must be in the graph or follow from a direct link.  Prints the
+differences.
 """
 import json
 import sys
@@ -57,7 +57,7 @@ def rounded(us):
 
 
 def edge_us(edge, ops, links, a, b):
-    """What the edge's tensor takes from device a to device b."""
+    """Returns the transfer time of the edge's tensor from device a to b."""
     source, _, data = edge
     own = data.get(f"comm_us.{a}.{b}")
     if a == b:
@@ -80,7 +80,7 @@ def memory_of(data):
 
 
 class Report:
-    """Counts and tells differences, the first few of them."""
+    """Counts differences, and prints the first few of them."""
 
     def __init__(self):
         self.wrong = 0
@@ -124,20 +124,20 @@ def check_edges(report, got, ops, edges, links, devices):
         row = instance["transfers_us"][transfer]
         return [[row[kind] for kind in kinds] for kinds in instance["pair_kinds"]]
 
-    told, told_once = {}, {}
+    edge_times, tensor_times = {}, {}
     for tensor in instance["tensors"]:
         ends = tensor["from"], *sorted(to["op"] for to in tensor["to"])
-        told_once[ends] = times(tensor["transfer"])
+        tensor_times[ends] = times(tensor["transfer"])
         for to in tensor["to"]:
-            told[tensor["from"], to["op"]] = times(to["transfer"])
+            edge_times[tensor["from"], to["op"]] = times(to["transfer"])
     report.equal("flows", got["flows"], len(flows))
     report.equal("tensors", got["tensors"], len(tensors))
-    report.equal("edges", sorted(told), sorted(flows))
+    report.equal("edges", sorted(edge_times), sorted(flows))
     for ends, us in flows.items():
-        report.equal("%s -> %s" % ends, told.get(ends), us)
+        report.equal("%s -> %s" % ends, edge_times.get(ends), us)
     for tensor, us in tensors.items():
         ends = tensor[0], *sorted(readers[tensor])
-        report.equal("tensor " + " ".join(ends), told_once.get(ends), us)
+        report.equal("tensor " + " ".join(ends), tensor_times.get(ends), us)
     n = range(len(devices))
     sums = [[sum(us[a][b] for us in flows.values()) for b in n] for a in n]
     report.equal("transfer_us", got["transfer_us"], sums)

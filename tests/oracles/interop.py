@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs as networkx and igraph write them, for interop.sh.
+"""GraphML files written by networkx and igraph, for interop.sh.
 
     interop.py write DIR           writes NAME.graphml, and NAME.json with what
                                    is in it; DIR/list has the names and counts
@@ -112,7 +112,7 @@ def write_all(folder):
 
 
 def content(path):
-    """The same of a GraphML file; memory of 0 goes without saying."""
+    """The same of a GraphML file; memory is 0 by default."""
     graph = networkx.read_graphml(path, force_multigraph=True)
     nodes = {i: [values["op"], rounded(values.get("memory", 0))]
              for i, values in graph.nodes(data=True)}
@@ -135,7 +135,7 @@ def compare_all(folder):
     for name in names:
         try:
             compare("%s/%s" % (folder, name))
-        except Exception as error:  # whatever a reader complains of
+        except Exception as error:  # any error of the reader
             with open("%s/%s.wrong" % (folder, name), "w") as file:
                 file.write("%s: %s\n" % (type(error).__name__, error))
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# Graphs that networkx and igraph write load with the same ops and edges, and
-# what we write of them loads there again.
+# GraphML round trip: graphs written by networkx and igraph load with the same
+# ops and edges, and are read back by networkx after being written by us.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 python=${MOIRAI_PYTHON:-python3}
@@ -14,20 +14,20 @@ interop()
     "$python" "$top_srcdir/tests/oracles/interop.py" "$@"
 }
 
-# The value of one key of moirai-info --json.
+# Prints the value of one key of moirai-info --json.
 value()
 {
     sed -n "s/^ *\"$1\": \([0-9]*\),*\$/\1/p" "$work/info"
 }
 
-# Both counts in one word: ops/edges.
+# Prints both counts as ops/edges.
 counts()
 {
     moirai-info --json "$1" >"$work/info" || return
     echo "$(value ops)/$(value edges)"
 }
 
-# Does what we wrote of it load with the same in it?
+# Returns whether the round trip kept the content; prints the difference.
 comes_back()
 {
     [ -s "$work/$1.back" ] && [ ! -e "$work/$1.wrong" ] && return

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes valid solutions in many ways and holds what moirai-check says of each
-against what it must say.
+"""Mutation test: changes valid solutions in many ways and compares the verdict
+of moirai-check on each with the expected one.
 
     mutations.py SOLUTION...
 
-What must be refused is refused with the right reason.  What is accepted has to
-be a schedule in which nothing is read before it is there, and no longer than the
-solution claims.
+What must be refused is refused with the right reason.  What is accepted must be
+a schedule in which no tensor is read before it has arrived, with a makespan no
+longer than the solution claims.
 """
 import json
 import os
@@ -25,19 +25,20 @@ def check(path):
     done = subprocess.run(
         ["moirai-check", "-q", "--json", "--schedule", schedule, path],
         capture_output=True, text=True)
-    told = json.loads(done.stdout) if done.stdout else {}
+    verdict = json.loads(done.stdout) if done.stdout else {}
     if done.returncode == 0:
         with open(schedule) as file:
-            told["schedule"] = json.load(file)["schedule"]
-    return done.returncode, told, done.stderr
+            verdict["schedule"] = json.load(file)["schedule"]
+    return done.returncode, verdict, done.stderr
 
 
-def is_schedule(told, claim_us):
-    """Ends with the makespan, nothing sent before it was made or read before it
-    was there; what is accepted is what its file says."""
-    starts = told["schedule"]["ops"]
-    place = told["placement"]
-    for t in told["schedule"]["transfers"]:
+def is_schedule(verdict, claim_us):
+    """Returns None for a valid schedule, else the error: no tensor is sent
+    before it is computed or read before it has arrived, and the makespan is
+    not above the claim nor below the bound."""
+    starts = verdict["schedule"]["ops"]
+    place = verdict["placement"]
+    for t in verdict["schedule"]["transfers"]:
         if t["start_us"] > t["end_us"] or t["start_us"] < starts[t["from"]]:
             return "a transfer before its producer"
         for reader in t["to"]:
@@ -46,9 +47,9 @@ def is_schedule(told, claim_us):
             if starts[reader] < t["end_us"] - 1e-9:
                 return "a reader before its transfer"
     if claim_us is not None and \
-            told["makespan_us"] > claim_us * (1 + 1e-4) + 0.001:
+            verdict["makespan_us"] > claim_us * (1 + 1e-4) + 0.001:
         return "longer than claimed"
-    if told["makespan_us"] < told["bound_us"] - 1e-9:
+    if verdict["makespan_us"] < verdict["bound_us"] - 1e-9:
         return "below the bound"
     return None
 
@@ -76,8 +77,8 @@ def devices(s):
                    if (m := re.match(r"x_\d+_(\d+) ", line)))
 
 
-# Each gives the changed lines and what the answer must be: a pattern that is in
-# the reason, or None: harmless, or "any": the definitions decide.
+# Each mutation returns the changed lines and the expected verdict: a pattern
+# of the reason, None for harmless, or "any": the definitions decide.
 
 def moved_op(s, rng):
     lines = list(s.lines)
@@ -157,7 +158,7 @@ def foreign_digest(s, rng):
 
 
 def truncated(s, rng):
-    """Whole lines are gone, identity or ops among them."""
+    """Drops whole lines, identity or ops among them."""
     first = s.find(r"x_\d+_\d+ 1$")[-1]
     return s.lines[:rng.randrange(s.columns[0] + 1, first + 1)], \
         r"does not say which graph|\(1c\)|which graph|give the graph"
@@ -208,16 +209,16 @@ def claimed_us(s, lines):
 def judge(s, lines, wanted, path):
     with open(path, "w") as file:
         file.write("\n".join(lines) + "\n")
-    code, told, said = check(path)
-    reason = " ".join(told.get("violations", [])) + said
+    code, verdict, errors = check(path)
+    reason = " ".join(verdict.get("violations", [])) + errors
     if code not in (0, 1, 4):
-        return "exit status %d: %s" % (code, said)
+        return "exit status %d: %s" % (code, errors)
     if wanted is None:
         return None if code == 0 else "harmless, but refused: " + reason
     if code == 0:
         if wanted != "any":
             return "accepted, but should be refused: " + wanted
-        return is_schedule(told, claimed_us(s, lines))
+        return is_schedule(verdict, claimed_us(s, lines))
     if wanted == "any":
         known = re.search(r"\((1[a-g]?)\)|pin|group", reason)
         return None if known else "refused without a rule: " + reason

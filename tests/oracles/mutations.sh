@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Two hundred changes of valid solutions: each that means something else is
-# refused with the right reason, each that is harmless is accepted.
+# Mutation test of moirai-check, with two hundred changes of valid solutions:
+# each that changes the meaning is refused with the right reason, each harmless
+# one is accepted.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 python=${MOIRAI_PYTHON:-python3}
@@ -12,7 +13,7 @@ unset MOIRAI_CLUSTER MOIRAI_PATH
 moirai-solve --list 2>/dev/null | grep -qv 'not found' ||
     skip_all "there is no solver"
 
-# A folder for each, so that what is found is beside the solution alone.
+# A folder for each, so that the graph found beside a solution is its own.
 "$top_builddir/tests/support/write_problems" "$work" 100 12
 for graph in "$work"/*.graphml; do
     seed=$(basename "$graph" .graphml)

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every operator that can be run computes what OpenVINO computes, for random
-# shapes, types and attributes.  MOIRAI_OPS_CASES says how many of each, 12
-# unless given, or 20 with MOIRAI_LONG; MOIRAI_SEED which ones, 1 unless given;
-# MOIRAI_TEST_BACKEND where they run; MOIRAI_OPS_SAVE a folder to keep them in
-# for gpu_operators.sh.
+# Every executable operator computes what OpenVINO (the oracle) computes, for
+# random shapes, types and attributes. MOIRAI_OPS_CASES is the number of cases
+# per type, 12 by default, or 20 with MOIRAI_LONG; MOIRAI_SEED the seed, 1 by
+# default; MOIRAI_TEST_BACKEND the backend; MOIRAI_OPS_SAVE a folder to save
+# the cases in for gpu_operators.sh.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT

@@ -17,13 +17,14 @@ from infer_models import Random
 
 CASES = {}
 
-# What results may differ by, relative to their size: sums of a few hundred
-# products in another order, and curves approximated in other ways.
+# Relative tolerance: sums of a few hundred products in another order, and
+# functions approximated in other ways.
 CLOSE = 2e-5
-# Differences of numbers near 1 that are nearly the same, as in Gelu(-5).
+# Absolute tolerance: differences of nearly equal numbers near 1, as in
+# Gelu(-5).
 FLOOR = 1e-6
-# One unit in the last place of what is stored, and a little for what is not
-# rounded at the same places.
+# One unit in the last place of the stored type, and a margin for results that
+# are not rounded at the same places.
 TYPES = {"f16": 2e-3, "bf16": 2e-2}
 
 MANY = 40000
@@ -40,7 +41,7 @@ def case(*types):
 
 
 def to_bf16(array):
-    """The same numbers, as far as bf16 holds them."""
+    """Truncates to the precision of bf16."""
     bits = np.ascontiguousarray(array, np.float32).view(np.uint32)
     return (bits & 0xffff0000).view(np.float32).reshape(array.shape)
 
@@ -67,18 +68,18 @@ class Case(Random):
         self.foreign = None
         self.reference = None
         self.evaluated = False
-        self.told = None
+        self.oracle = None
 
     # -- shapes
 
     def maybe_empty(self, dims):
-        """Sometimes nothing at all is in it."""
+        """Makes one dimension 0 at times."""
         if dims and self.random() < 0.06:
             dims[self.randrange(len(dims))] = 0
         return dims
 
     def any_shape(self, low=0, high=4, most=6):
-        """Sometimes it has many elements, enough for several threads."""
+        """At times with many elements, enough for several threads."""
         dims = self.maybe_empty(self.dims(self.randint(low, high), 1, most))
         if dims and self.random() < 0.05:
             at = self.randrange(len(dims))
@@ -147,7 +148,7 @@ class Case(Random):
     # -- results
 
     def moves(self, node):
-        """Elements are what they were."""
+        """The elements must be bit-identical: no tolerance."""
         self.exact = True
         return node
 
@@ -156,18 +157,18 @@ class Case(Random):
         return node
 
     def stands_for(self, kind, inputs, attributes, node):
-        """An operator that OpenVINO has not, told by those it has."""
+        """An operator that OpenVINO lacks, composed of those it has."""
         self.foreign = kind, inputs, attributes
         return node
 
     def by_reference(self, node, other=None):
         """Where OpenVINO's plugin is wrong: its reference code, which is the
         same on every processor, computes node, or other in its place."""
-        self.evaluated, self.told = True, other
+        self.evaluated, self.oracle = True, other
         return node
 
     def by_definition(self, node, compute):
-        """Where OpenVINO does something else than it says: compute makes the
-        outputs out of the values of all inputs that are no constants."""
+        """Where OpenVINO deviates from its specification: compute makes the
+        outputs from the values of all inputs that are no constants."""
         self.reference = compute
         return node

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes models of operators that OpenVINO has not, for ops_oracle.py."""
+"""Writes models of operators that OpenVINO lacks, for ops_oracle.py."""
 from xml.sax.saxutils import quoteattr
 
 
@@ -10,7 +10,7 @@ def port(number, output):
 
 
 def precision(output):
-    """As files call it."""
+    """The name of the element type in IR files."""
     name = output.get_element_type().get_type_name()
     return {"f32": "FP32", "f16": "FP16", "boolean": "BOOL"}.get(
         name, name.upper())
@@ -54,7 +54,7 @@ def declare(output):
 
 
 def add_input(net, node):
-    """Where it comes from: an input of the network, maybe converted."""
+    """The source of an input: a parameter of the network, maybe converted."""
     output = node.output(0)
     if node.get_type_name() == "Parameter":
         return net.known[node.get_name()], 0

@@ -26,7 +26,7 @@ def moved(c, shape):
 
 
 def gathered(data, picked, axis, batch):
-    """What the specification says: batch by batch."""
+    """As specified: batch by batch."""
     if batch == 0:
         return np.take(data, picked, axis)
     return np.stack([gathered(x, i, axis - 1, batch - 1)
@@ -35,8 +35,8 @@ def gathered(data, picked, axis, batch):
 
 @case("Gather")
 def _(c):
-    """OpenVINO's CPUs are wrong about batches with indices from the end, or
-    crash."""
+    """OpenVINO's CPU plugin is wrong about batches with indices from the end,
+    or crashes."""
     shape = c.dims(c.randint(1, 4), 1, 6)
     axis = c.randrange(len(shape))
     batch = c.randint(0, axis) if c.flag() else 0
@@ -103,8 +103,8 @@ def _(c):
 
 @case("ScatterElementsUpdate")
 def _(c):
-    """Of updates of one element, only one: which is the last, nobody says.
-    Means of integers are rounded down, but not by OpenVINO's CPUs."""
+    """One update per element: the order of several is unspecified.  Means of
+    integers are rounded down, but not by OpenVINO's CPU plugin."""
     shape = c.dims(c.randint(1, 4), 1, 5)
     axis = c.axis(len(shape))
     small = [c.randint(1, d) for d in shape]
@@ -184,7 +184,7 @@ def _(c):
 
 @case("OneHot")
 def _(c):
-    """Indices from the end, which only a mode of opset 16 knows."""
+    """Indices from the end, which only a mode of opset 16 has."""
     shape = c.dims(c.randint(0, 3), 1, 5)
     depth = c.randint(1, 6)
     mode = c.choice(["ignore_negative", "normalize"])

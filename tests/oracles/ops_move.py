@@ -104,8 +104,8 @@ def _(c):
 
 @case("StridedSlice")
 def _(c):
-    """New axes before and behind dimensions that go, which confuses OpenVINO's
-    CPUs.  Numpy's indices mean the same."""
+    """New axes before and behind dimensions that are removed, for which
+    OpenVINO's CPU plugin is wrong.  The reference is numpy's indexing."""
     shape = c.dims(c.randint(1, 4), 1, 6)
     items, start, stop, steps = [], [], [], []
     for d in shape:
@@ -193,7 +193,7 @@ def _(c):
 
 @case("Reverse")
 def _(c):
-    """OpenVINO's CPUs cannot do it."""
+    """OpenVINO's CPU plugin does not implement it."""
     shape = c.any_shape(1)
     data = moved(c, shape)
     if c.flag():
@@ -220,7 +220,7 @@ def _(c):
 
 @case("Roll")
 def _(c):
-    """OpenVINO's CPUs want a shift for every axis."""
+    """OpenVINO's CPU plugin needs a shift for every axis."""
     shape = c.dims(c.randint(1, 4), 1, 6)
     axes = [c.axis(len(shape)) for _ in range(c.randint(1, 3))]
     shift = [c.randint(-9, 9) for _ in axes]
@@ -250,8 +250,8 @@ def _(c):
 
 @case("Tile")
 def _(c):
-    """OpenVINO's CPUs repeat some dimensions at the wrong end when there are
-    more than four."""
+    """OpenVINO's CPU plugin repeats some dimensions at the wrong end when
+    there are more than four."""
     shape = c.any_shape(1)
     repeats = c.dims(c.randint(1, 5), 0 if c.random() < 0.1 else 1, 3)
     return c.moves(c.by_definition(
@@ -260,7 +260,7 @@ def _(c):
 
 
 def padded(x, begin, end, value):
-    """What the specification says: negative pads cut."""
+    """As specified: negative pads crop."""
     x = x[tuple(slice(max(-b, 0), d - max(-e, 0))
                 for b, e, d in zip(begin, end, x.shape))]
     pads = [(max(b, 0), max(e, 0)) for b, e in zip(begin, end)]
@@ -269,7 +269,7 @@ def padded(x, begin, end, value):
 
 @case("Pad")
 def _(c):
-    """OpenVINO's CPUs do not wait for a number that is computed."""
+    """OpenVINO's CPU plugin does not wait for a computed number."""
     shape = c.dims(c.randint(1, 5), 3, 6)
     low, mode = c.choice([-1, 0]), c.choice(["constant", "constant", "edge",
                                              "reflect", "symmetric"])
@@ -315,7 +315,7 @@ def blocks(c):
 
 
 def space_to_batch(x, block, begin, end):
-    """What the specification says: blocks become batches."""
+    """As specified: blocks become batches."""
     x = np.pad(x, list(zip(begin, end)))
     split = [x.shape[0]]
     for d, b in zip(x.shape[1:], block[1:]):
@@ -329,7 +329,7 @@ def space_to_batch(x, block, begin, end):
 
 @case("SpaceToBatch")
 def _(c):
-    """OpenVINO's CPUs differ from the specification for some blocks."""
+    """OpenVINO's CPU plugin deviates from the specification for some blocks."""
     shape, block, begin, end = blocks(c)
     return c.moves(c.by_definition(
         ops.space_to_batch(moved(c, shape), c.const(block), c.const(begin),

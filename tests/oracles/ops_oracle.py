@@ -11,7 +11,7 @@ out of the file it writes, by EXEC (moirai-exec).  Operators that OpenVINO lacks
 are expressed by those it has.  Prints TAP, one claim a type: a type without
 cases fails.
 
-With --save, models, inputs and what OpenVINO made of them are kept there, for
+With --save, models, inputs and the outputs of OpenVINO are saved there, for
 machines without OpenVINO: gpu_operators.sh.
 """
 import argparse
@@ -47,19 +47,19 @@ class Made:
         made = makers[i % len(makers)](self.case)
         self.outputs = outputs_of(made)
         self.results = [ops.result(widened(o)) for o in self.outputs]
-        self.told = self.results
-        if self.case.told is not None:
-            self.told = [ops.result(widened(o))
-                         for o in outputs_of(self.case.told)]
+        self.oracle = self.results
+        if self.case.oracle is not None:
+            self.oracle = [ops.result(widened(o))
+                           for o in outputs_of(self.case.oracle)]
 
 
 def outputs_of(made):
-    """Those of a node, or an output itself."""
+    """The outputs of a node, or an output itself."""
     return made.outputs() if hasattr(made, "outputs") else [made]
 
 
 def widened(output):
-    """numpy has no bf16."""
+    """Converts bf16, which numpy lacks, to f32."""
     if output.get_element_type() == ov.Type.bf16:
         return ops.convert(output, "f32").output(0)
     return output
@@ -74,13 +74,13 @@ def attempt(kind, seed, i):
 
 
 def model_of(made, results="results"):
-    """All nodes side by side: one file to write and to read."""
+    """Puts all nodes, unconnected, into one model: one file to write and read."""
     return ov.Model([r for m in made for r in getattr(m, results)],
                     [p for m in made for p in m.case.parameters], "m")
 
 
 def run_plugin(core, made):
-    model = model_of(made, "told")
+    model = model_of(made, "oracle")
     compiled = core.compile_model(model, "CPU",
                                   {"INFERENCE_PRECISION_HINT": "f32"})
     outputs = compiled([v for m in made for v in m.case.values])
@@ -98,8 +98,8 @@ def share_out(made, flat):
 
 
 def evaluate(made):
-    """What OpenVINO's reference code computes."""
-    model = model_of([made], "told")
+    """Returns the outputs of OpenVINO's reference code."""
+    model = model_of([made], "oracle")
     outputs = [ov.Tensor(o.get_element_type(), o.get_shape())
                for o in model.outputs]
     inputs = [ov.Tensor(np.asarray(v, order="C")) for v in made.case.values]
@@ -140,7 +140,7 @@ def save(folder, made):
 
 
 def run_ours(program, backend, folder, made):
-    """Outputs by case, or a text that says what was wrong."""
+    """Outputs by case, or the error as a text."""
     path = save(folder, made)
     command = [program, "-q", "--backend", backend, "--no-measure",
                "--output", folder, path]
@@ -157,7 +157,7 @@ def run_ours(program, backend, folder, made):
 
 
 def tolerable(case, wanted):
-    """By how much every element may differ."""
+    """Returns the tolerance of every element."""
     size = np.abs(np.where(np.isfinite(wanted), wanted, 0)).astype(float)
     if case.exact or wanted.dtype.kind != "f":
         return np.zeros(wanted.shape)
@@ -166,7 +166,7 @@ def tolerable(case, wanted):
 
 
 def difference(case, ours, wanted):
-    """What is wrong with an output; None when nothing."""
+    """The first difference of an output; None if there is none."""
     if ours.shape != wanted.shape or ours.dtype != wanted.dtype:
         return "%s%s, not %s%s" % (ours.dtype, list(ours.shape), wanted.dtype,
                                    list(wanted.shape))
@@ -182,7 +182,7 @@ def difference(case, ours, wanted):
 
 
 def describe(made):
-    """The operator as OpenVINO has it."""
+    """Returns the operator with the names of OpenVINO, as a text."""
     owner = made.outputs[0].get_node()
     inputs = ["%s%s" % (i.get_element_type().get_type_name(),
                         list(i.get_shape())) for i in owner.inputs()]
@@ -191,8 +191,8 @@ def describe(made):
 
 
 def keep(folder, made, wanted):
-    """A folder of its own for a model, its inputs, its outputs and, a line
-    each, how far these may be off."""
+    """Saves a model, its inputs, its outputs and, a line each, their
+    tolerances in a new folder."""
     os.makedirs(folder)
     save(folder, made)
     for i, value in enumerate(v for m in made for v in m.case.values):
@@ -208,7 +208,7 @@ def keep(folder, made, wanted):
 
 
 def compare(options, folder, made, wanted):
-    """What went wrong, as a list of texts, one a case."""
+    """Returns the errors as a list of texts, one per case."""
     ours = run_ours(options.program, options.backend, folder, made)
     if isinstance(ours, str) and len(made) > 1:
         return [text for m, w in zip(made, wanted)
@@ -225,7 +225,7 @@ def compare(options, folder, made, wanted):
 
 
 def attempts(kind, seed, count):
-    """Nodes that OpenVINO takes; ends when it refuses nearly all."""
+    """Nodes that OpenVINO accepts; ends when it refuses nearly all."""
     for i in range(10 * count + 100):
         made = attempt(kind, seed, i)
         if made:
@@ -233,7 +233,7 @@ def attempts(kind, seed, count):
 
 
 def check_type(options, core, folder, kind):
-    """What went wrong, as a list of texts."""
+    """Returns the errors as a list of texts."""
     wrong, checked = [], 0
     source = attempts(kind, options.seed, options.cases)
     while checked < options.cases:

@@ -8,12 +8,12 @@ import openvino.opset15 as ops
 from infer_models import BINARY, BITWISE, LOGICAL, UNARY
 from ops_case import case
 
-# Where a curve is defined and not steep; -3 to 3 for the others.
+# Where a function is defined and not steep; -3 to 3 for the others.
 DOMAIN = {
     "Acos": (-1, 1), "Asin": (-1, 1), "Atanh": (-0.9, 0.9), "Acosh": (1, 5),
     "Log": (0.01, 9), "Sqrt": (0, 9), "Tan": (-1.4, 1.4),
 }
-# Curves of integers are nobody's.
+# No other function is defined for integers.
 ALSO_INTEGERS = {"Abs", "Negative", "ReLU", "Sign", "Ceiling", "Floor"}
 UNARIES = {("Softsign" if name == "SoftSign" else name): make
            for name, make in UNARY.items() if not name.startswith("Is")}
@@ -34,7 +34,7 @@ for kind in UNARIES:
 
 
 def special(c, dtype):
-    """Numbers among which are those that are none."""
+    """Numbers with NaN and infinities among them."""
     shape = c.any_shape()
     values = c.some(shape, dtype)
     odd = c.numbers.choice([np.nan, np.inf, -np.inf, 0.0, -0.0], shape)
@@ -97,8 +97,8 @@ def binary(c, name):
 
 
 def divided(c, made):
-    """Quotients of integers are rounded down; OpenVINO's CPUs drop what is
-    behind the point, whatever m_pythondiv says."""
+    """Quotients of integers are rounded down; OpenVINO's CPU plugin truncates
+    them, with any value of m_pythondiv."""
     owner = made.input_value(1).get_node()
     sign = -1 if owner.get_type_name() == "Negative" else 1
     owner = owner.input_value(0).get_node() if sign < 0 else owner

@@ -208,8 +208,8 @@ def _(c):
 
 
 def scattered(data, weights, node):
-    """Every element times the weights, added up where they come to lie: what a
-    transposed convolution is."""
+    """Transposed convolution by its definition: every element times the
+    weights, added at its output positions."""
     a = node.get_attributes()
     kernel, groups = weights.shape[3:], weights.shape[0]
     data = data.reshape(len(data), groups, -1, *data.shape[2:])
@@ -226,7 +226,7 @@ def scattered(data, weights, node):
 
 
 def cut(sums, shape, begin):
-    """What lies within a shape of which the first element is that at begin."""
+    """Crops to a shape, starting at begin; pads with zeros behind the end."""
     made = np.zeros(shape, np.float32)
     part = sums[(...,) + tuple(slice(b, b + n) for b, n in
                                zip(begin, shape[2:]))]
@@ -286,7 +286,7 @@ def pool_data(c, spatial, dtype="f32"):
 
 
 def has_something(data, node, strides, begin):
-    """Refuses what nobody defines: windows of padding only, which begin behind
+    """Rejects undefined cases: windows of padding only, which begin behind
     the end of the data."""
     explicit = node.get_attributes()["auto_pad"] == "explicit"
     for d, stride in enumerate(strides):
@@ -382,7 +382,7 @@ def _(c):
 
 @case("AdaptiveMaxPool")
 def _(c):
-    """OpenVINO's CPUs have no other indices."""
+    """OpenVINO's CPU plugin has no other indices."""
     spatial = c.randint(1, 3)
     return ops.adaptive_max_pool(pool_data(c, spatial),
                                  c.ints(c.dims(spatial, 1, 9)), "i32")

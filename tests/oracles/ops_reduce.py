@@ -56,7 +56,7 @@ def _(c):
 
 
 def different(c, shape, dtype):
-    """No two elements alike: among equals nobody says which comes first."""
+    """No two equal elements: the order of equal ones is unspecified."""
     count = int(np.prod(shape))
     values = c.numbers.permutation(count) - count // 2
     return c.given(values.reshape(shape).astype(
@@ -79,7 +79,7 @@ def _(c):
 
 @case("TopK")
 def _(c):
-    """Equals, in the order they have."""
+    """Equal elements keep their order."""
     shape = c.dims(c.randint(1, 3), 1, 9)
     axis = c.axis(len(shape))
     data = c.data(shape, "i32", 0, 3)
@@ -133,8 +133,8 @@ def _(c):
                                       c.choice([1e-5, 0.1]))
 
 
-# On arm64 the plugin of OpenVINO 2026.4 is right to 1e-3 about the variance of
-# numbers that are close to each other.
+# On arm64 the plugin of OpenVINO 2026.4 is accurate to 1e-3 for the variance
+# of numbers that are close to each other.
 
 @case("MVN")
 def _(c):
@@ -146,7 +146,7 @@ def _(c):
 
 @case("MVN")
 def _(c):
-    """Of opset 2, which says by a flag whether channels are apart."""
+    """Of opset 2, with a flag for whether channels are separate."""
     shape = c.dims(c.randint(3, 5), 1, 7)
     data, across, scales = c.data(shape), c.flag(), c.flag()
     axes = c.const(list(range(1 if across else 2, len(shape))))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds a graph of moirai-zoo against zoo22.py, an independent builder.
+"""Oracle: compares a graph of moirai-zoo with zoo22.py, an independent builder.
 
     zoo_oracle.py ZOO22 MODEL LAYERS < model.graphml
 
 Both must have the same ops and the same edges with the same bytes, and every
-op the flops and the traffic of zoo22's formulas.  Says what differs.
+op the flops and the traffic of zoo22's formulas.  Prints the differences.
 """
 import contextlib
 import io

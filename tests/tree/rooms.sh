@@ -96,7 +96,7 @@ violations()
     )
 }
 
-# Stores in $found the violations of a tree whose only file is $1 with the text
+# Stores in $found the violations of a tree of one file, $1, with the text
 # $2.
 planted()
 {
