@@ -209,7 +209,7 @@ mkdir fake
 cat >fake/moirai-profile <<'END'
 #!/bin/sh
 case $1 in --version) echo fake; exit ;; esac
-echo "$*" >>calls
+echo "$*" >>fake.calls
 while [ "$1" != -o ]; do shift; done
 grep -c '<link' "$2" >>links.before 2>/dev/null
 cat >"$2" <<'PROFILE'
@@ -220,7 +220,7 @@ END
 cat >fake/moirai-exec <<'END'
 #!/bin/sh
 case $1 in --version) echo "${GPU:-GPU}"; exit ;; esac
-echo "$*" >>calls
+echo "$*" >>fake.calls
 for solution; do :; done
 predicted=$(sed -n 's/.*"makespan_us": \([^,]*\),/\1/p' \
     "${solution%.sol}.place.json")
@@ -256,7 +256,7 @@ ok "which is reported" grep -q '^SKIP  there is no GPU' "$work/out"
 unset GPU
 runs_through "on parts of a GPU" emulated
 is "each command gets them as an option" \
-    "$(grep -c -e '--emulate 64,32,16,8' calls)" "$(wc -l <calls)"
+    "$(grep -c -e '--emulate 64,32,16,8' fake.calls)" "$(wc -l <fake.calls)"
 is "ops are measured once, links for each cluster" "$(cat links.before)" 0
 is "links are the paper's" \
     "$(grep -c 'gbps="44.26"' fakes/clusters/64-32-16-8-inter.xml)" 1

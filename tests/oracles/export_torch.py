@@ -7,7 +7,8 @@
 Not part of make check: PyTorch is a gigabyte.  Needs torch 2.6 or later and
 numpy; networks of torchvision and transformers are included where these are
 installed.  Weights are random.  The outputs of PyTorch are compared with those
-of moirai-exec, where it is on the PATH; else only the export is tested.  Prints TAP; exits with 1 where a claim fails, with 77 without PyTorch.
+of moirai-exec, where it is on the PATH; else only the export is tested.  Prints
+TAP; exits with 1 where a claim fails, with 77 without PyTorch.
 """
 import argparse
 import os
