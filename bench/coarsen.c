@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench/coarsen - cleaning and fusing a million ops: as networks of 5 thousand,
- * of 50 thousand, and as one.
+ * bench/coarsen - benchmark of graph clean-up and operator fusion: a million
+ * ops, as networks of 5 thousand, of 50 thousand, and as one.
  *
  * All results of a size are kept until it is done, so that none has the better
  * of caches and of memory that is there already.  Time is the processor's, the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench/cost GRAPH... - the error of the predictions, on graphs with times
- * measured on V100, P100, T4 and P4.
+ * bench/cost GRAPH... - prediction error of the cost models, on graphs with
+ * times measured on V100, P100, T4 and P4.
  *
  * Wave scaling from V100 to the others; the built-in roofline, which was fitted
  * to these very times; the roofline fitted on two devices and tested on the

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench/cuda_attention [f32|tf32] - ways to cut up the attention of known
- * networks on the GPU, batch 1.
+ * bench/cuda_attention [f32|tf32] - tilings of fused attention compared on the
+ * GPU, for the shapes of known networks at batch 1.
  *
- * A line for each way, in microseconds; those that the backend would try are
- * marked, the one it takes without trying first.  A time is the least of
- * several replays of a graph of many runs.
+ * A line per tiling, in microseconds; the candidates of the autotuner are
+ * marked, the untuned default first. A time is the least of several replays of
+ * a graph of many runs.
  */
 #include <config.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench/cuda_products [-v] [f32|tf32|f16|bf16] - every way to do the products
- * and convolutions of known networks on the GPU, batch 1, each with a bias and
- * an activation.
+ * bench/cuda_products [-v] [f32|tf32|f16|bf16] - algorithms compared on the
+ * GPU, for the matrix products and convolutions of known networks at batch 1,
+ * each with a bias and an activation.
  *
- * A line for each problem: the best of our own kernels, of cuBLASLt, of cuDNN
- * and of the plain ways, in microseconds; with -v all ways.  A time is the
- * least of several replays of a graph of many runs.
+ * A line per problem: the best of our own tensor core kernels, of cuBLASLt, of
+ * cuDNN and of the direct kernels, in microseconds; with -v all algorithms. A
+ * time is the least of several replays of a graph of many runs.
  */
 #include <config.h>
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fill_weights GRAPH SEED FILE   values of the constants that a model's ops
- *                                read, made up; where they are on stdout
+ * fill_weights GRAPH SEED FILE - writes the weights of a model, synthetic where
+ * it has none, to a file, and their offsets to stdout.
  *
- * Models that are known by their structure alone get what moirai-exec
- * --random-weights makes up, so that others can run the very same model.  A
- * value that follows from other constants is written as it turns out, since
- * nothing tells what it once followed from.  Lines of the output have the
- * offset, the size in bytes, the output port, the type, the shape ("." for a
- * scalar) and the name of a constant.
+ * The values are those of moirai-exec --random-weights, so that other runtimes
+ * can run the same model. A constant computed from other constants is written
+ * as its value. A line of the output has the offset, the size in bytes, the
+ * output port, the type, the shape ("." for a scalar) and the name of a
+ * constant.
  */
 #include <config.h>
 

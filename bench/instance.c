@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench/instance - instances of 5 thousand, 50 thousand and a million ops on
- * the paper's four devices, without measured times.
+ * bench/instance - benchmark of instance construction: 5 thousand, 50 thousand
+ * and a million ops on the paper's four devices, without measured times.
  *
  * Time is the processor's.  Exits with 1 when the time per op doubles from the
  * smallest to another, or when an instance takes more than 320 bytes per op.

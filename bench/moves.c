@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench/moves [GRAPH CLUSTER]... - how many plans a second are made into times:
- * whole runs, and trials of small changes as annealing makes them.
+ * bench/moves [GRAPH CLUSTER]... - benchmark of the simulator: full and
+ * incremental evaluations (small changes as in annealing) per second.
  *
  * By the processor's time, on one core, with ports and tensors sent once; a
  * layer of a transformer with 16 heads on the built-in cluster, then the graphs

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read_write read GRAPH          seconds to read it, and the peak memory in kB
- * read_write write GRAPH FILE    seconds to write it, once it is read
- * read_write run COMMAND...      seconds that any command takes, its peak
- *                                memory in kB, the processor's seconds
+ * read_write - wall time and peak memory of the graph reader, the writer, or
+ * any command.
  *
- * One clock for all that read_write.sh, emit.sh and solve.sh compare.
+ *     read_write read GRAPH          seconds to read it, and the peak memory in
+ * kB read_write write GRAPH FILE    seconds to write it, once it is read
+ *     read_write run COMMAND...      seconds of the command, its peak memory in
+ *                                    kB, its processor time in seconds
+ *
+ * Used by read_write.sh, emit.sh and solve.sh.
  */
 #include <config.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench/sink - a made-up model of ten million rows through each sink.
+ * bench/sink - benchmark of the model writers: a synthetic model of ten million
+ * rows through each sink.
  *
  * The rows are those that a large network has most of: two ops are ordered on
  * one device.  What it takes to make the rows is measured with a sink that does

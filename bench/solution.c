@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench/solution - answers of five million columns, about 100 MB each, read in
- * every layout that solvers write on their own, against counting the lines of
- * the same file, as wc -l does, and against cat of it to nowhere.
+ * bench/solution - benchmark of the readers of solution files: five million
+ * columns, about 100 MB, in every solver's format, compared with wc -l and cat.
  *
  * The speed is by the processor's time, the best of three: page faults and
  * reading count, waiting for others does not.  Against cat it is by the clock;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_internal.h - the steps by which a frame is made, in order.  Each fills
- * its part of a frame that has all its arrays and relies on those before it.
+ * frame_internal.h - the steps of presolve that compute a frame, in order. Each
+ * fills its part of a frame that has all its arrays and relies on those before
+ * it.
  */
 #ifndef MO_MODELS_FRAME_FRAME_INTERNAL_H
 #define MO_MODELS_FRAME_FRAME_INTERNAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * solfmt.h - what the readers of the solution formats share: the table entry
- * of a format, and a tokenizer of lines.
+ * solfmt.h - readers of solution formats: the table entry of a format, and a
+ * tokenizer of lines.
  *
  * The file is in memory owned by the solution, terminated by a 0 and without
  * one in it. Names are terminated in place, so a million columns cost no

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * library_solve.h - what solving by a library has in common for all solvers:
- * setup of the child, MIP start, solution file, exit code.
+ * library_solve.h - solving by a solver's library, the parts common to all
+ * solvers: setup of the child, MIP start, solution file, exit code.
  */
 #ifndef MO_SOLVERS_PLUGINS_LIBRARY_SOLVE_H
 #define MO_SOLVERS_PLUGINS_LIBRARY_SOLVE_H

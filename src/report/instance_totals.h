@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * instance_totals.h - totals of an instance; internal to this room.
+ * instance_totals.h - totals of an instance; internal to src/report.
  */
 #ifndef MO_REPORT_INSTANCE_TOTALS_H
 #define MO_REPORT_INSTANCE_TOTALS_H

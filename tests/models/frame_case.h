@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_case.h - test fixture: the frame of a problem, and random problems
- * with theirs.
+ * frame_case.h - test fixture: problems, given or random, presolved to a frame
+ * (models/frame/frame.h).
  */
 #ifndef MO_TESTS_MODELS_FRAME_CASE_H
 #define MO_TESTS_MODELS_FRAME_CASE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of report/execution.h. */
+/* Tests of report/execution.h. */
 #include "report/execution.h"
 
 #include <math.h>

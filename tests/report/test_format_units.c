@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of report/format_units.h. */
+/* Tests of report/format_units.h. */
 #include "report/format_units.h"
 #include "tests/support/suite.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of report/graph_info.h: the three forms, letter by letter. */
+/* Tests of report/graph_info.h: exact output in all three formats. */
 #include "report/graph_info.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of report/method_table.h. */
+/* Tests of report/method_table.h. */
 #include "base/utf8.h"
 #include "report/method_table.h"
 #include "tests/support/problem.h"

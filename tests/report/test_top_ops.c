@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of report/top_ops.h. */
+/* Tests of report/top_ops.h. */
 #include "report/top_ops.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graphs.h - graphs for tests, in one line or by the thousand.
+ * graphs.h - test graphs: parsed from one line of text, or random.
  *
  *     mo_graph *g = graph_of("a:conv -> b:bn -> c:relu; a -> c");
  *     ck_assert_int_eq(g->n_edges, 3);

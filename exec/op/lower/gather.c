@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Lowering of operators that pick by index.
- */
+/* Lowering of gathers: operators that read elements by index. */
 #include "base/array.h"
 #include "exec/op/lower/lowerings.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Lowering of operators that make tensors out of shapes and numbers.
- */
+/* Lowering of operators that generate tensors: ShapeOf, Range, Eye, OneHot. */
 #include "exec/op/copy_builder.h"
 #include "exec/op/lower/lowerings.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * comm_layout.h - which transfers NCCL carries, and by which communicators.
+ * comm_layout.h - assignment of transfers to NCCL communicators.
  *
  * A pair is an ordered pair of GPUs of different processes with a transfer
  * between them. Each has a communicator of two ranks, so that a GPU sends and

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * presence.h - which ranks of a job exist, before any two are connected.
+ * presence.h - presence of the ranks of a job on this host, tested before any
+ * two are connected.
  *
  * MPI_Init waits for all ranks and does not name the missing ones. Where a
  * launcher guarantees that all ranks are on this host, each listens at an

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sim_internal.h - state of the simulator, for the files of this room.
+ * sim_internal.h - state of the simulator, shared by its files.
  */
 #ifndef MO_SCHEDULE_SIM_SIM_INTERNAL_H
 #define MO_SCHEDULE_SIM_SIM_INTERNAL_H

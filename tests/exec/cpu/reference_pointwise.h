@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow_point.h - pointwise programs, one element and one step at a time, and
- * random ones to compare.
+ * reference_pointwise.h - reference interpreter of pointwise programs, one
+ * element and one step at a time, and a generator of random programs.
  */
 #ifndef MO_TESTS_EXEC_CPU_REFERENCE_POINTWISE_H
 #define MO_TESTS_EXEC_CPU_REFERENCE_POINTWISE_H

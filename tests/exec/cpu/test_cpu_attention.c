@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/* Claims of attention: ATTENTION calls on the CPU backend, against the
- * definition in doubles. */
+/*
+ * Tests of the CPU backend: ATTENTION calls, against the definition in doubles.
+ */
 #include <math.h>
 
 #include "tests/exec/support/call_case.h"

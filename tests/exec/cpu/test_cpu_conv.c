@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Claims of convolutions: CONV calls on the CPU backend, against the definition
- * in doubles. */
+/* Tests of the CPU backend: CONV calls, against the definition in doubles. */
 #include "tests/exec/support/call_case.h"
 #include "tests/support/suite.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of the CPU backend about copies: boxes are moved as they say, by any
- * number of threads, and none leaves its tensors. */
+/*
+ * Tests of the CPU backend: COPY calls, by any number of threads; boxes that
+ * leave their tensors are rejected.
+ */
 #include "base/random.h"
 #include "exec/backend/backend.h"
 #include "tests/support/suite.h"

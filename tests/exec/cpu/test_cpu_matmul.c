@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Claims of products: MATMUL calls on the CPU backend, against the definition
- * in doubles. */
+/*
+ * Tests of the CPU backend: MATMUL calls, against the definition in doubles.
+ */
 #include "exec/backend/cpu/gemm/micro_kernel.h"
 #include "tests/exec/support/call_case.h"
 #include "tests/support/suite.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/* Claims of exec/op/point_program.h and exec/backend/cpu/pointwise/pointwise.h:
- * programs of all kinds against an interpreter that does one element at a time.
+/*
+ * Tests of exec/op/point_program.h and exec/backend/cpu/pointwise/pointwise.h:
+ * random programs against the reference interpreter.
  */
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/* Claims of pools: POOL calls on the CPU backend, against the definition. */
+/* Tests of the CPU backend: POOL calls, against the definition. */
 #include <float.h>
 #include <math.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/backend/cpu/gemm/gemm_epilogue.h: what tiles do themselves is
- * what the program behind the call says, to the last bit. */
+/*
+ * Tests of exec/backend/cpu/gemm/gemm_epilogue.h: a fused epilogue gives
+ * bitwise the result of a separate one.
+ */
 #include "exec/backend/cpu/gemm/gemm_epilogue.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/backend/cpu/pointwise/math_f32.h: near the library's doubles.
+/*
+ * Tests of exec/backend/cpu/pointwise/math_f32.h: error against the C library's
+ * doubles.
  */
 #include "exec/backend/cpu/pointwise/math_f32.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: threads */
-/* Claims of exec/backend/cpu/unit/thread_pool.h. */
+/* Tests of exec/backend/cpu/unit/thread_pool.h. */
 #include <config.h>
 
 #include "exec/backend/cpu/unit/thread_pool.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/* Tests of exec/op/lower/generate.c and its kernels. */
+/*
+ * Tests of exec/op/lower/generate.c and its kernels: OneHot, Range, Eye,
+ * ShapeOf.
+ */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * baselines_case.h - an instance placed by a method.
+ * baselines_case.h - test fixture: an instance placed by a method.
  */
 #ifndef MO_TESTS_SEARCH_BASELINES_BASELINES_CASE_H
 #define MO_TESTS_SEARCH_BASELINES_BASELINES_CASE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu_matmul.h - what the matrix product algorithms share.
+ * cpu_matmul.h - matrix product kernels: canonical form of a product, and the
+ * interface of the algorithms that compute it.
  *
  * A product is brought into a canonical form first: dimensions of extent 1 are
  * dropped, batches that only add rows become rows, and the result is row-major

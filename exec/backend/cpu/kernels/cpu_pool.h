@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu_pool.h - pooling kernels: what their files share.
+ * cpu_pool.h - max and average pooling: data of the kernel, and its windows.
  */
 #ifndef MO_EXEC_BACKEND_CPU_KERNELS_CPU_POOL_H
 #define MO_EXEC_BACKEND_CPU_KERNELS_CPU_POOL_H

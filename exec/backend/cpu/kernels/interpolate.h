@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interpolate.h - the two interpolation algorithms behind one call.
+ * interpolate.h - nearest-neighbour and separable (linear, cubic)
+ * interpolation: the two kernel classes of an INTERPOLATE call.
  */
 #ifndef MO_EXEC_BACKEND_CPU_KERNELS_INTERPOLATE_H
 #define MO_EXEC_BACKEND_CPU_KERNELS_INTERPOLATE_H

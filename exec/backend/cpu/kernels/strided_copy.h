@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strided_copy.h - boxes of copies in executable form.
+ * strided_copy.h - strided copy of a box, prepared for execution.
  *
  * Dimensions are sorted by output stride, those contiguous on both sides are
  * merged, and what is contiguous on both sides has become the element: a row

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * branching.h - branching rules of branch and price: how a node whose master
- * problem is feasible is divided.
+ * branching.h - branching rules of branch and price, for a node whose master
+ * problem is feasible.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_COLGEN_BRANCHING_H
 #define MO_SOLVERS_SEARCH_BOUND_COLGEN_BRANCHING_H

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Tests of exec/transport/nccl/p2p.h: transfers between processes, on the
- * stand-ins for CUDA and NCCL. */
+/*
+ * Tests of exec/transport/nccl/p2p.h: point-to-point transfers between
+ * processes, on the stand-ins for CUDA and NCCL.
+ */
 #include <config.h>
 
 #include "exec/backend/cuda/driver/cuda_unit.h"
@@ -158,7 +160,7 @@ START_TEST(a_rank_without_nccl_is_known_to_all)
 }
 END_TEST
 
-SUITE(nccl_carrier)
+SUITE(nccl_p2p)
 {
     TEST(values_arrive);
     TEST(values_arrive_by_one_communicator_of_all);

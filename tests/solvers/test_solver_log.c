@@ -236,7 +236,7 @@ START_TEST(no_file_is_no_solution)
 }
 END_TEST
 
-SUITE(solver_step)
+SUITE(solver_log)
 {
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
     EACH(a_line_is_parsed, COUNT(lines));
