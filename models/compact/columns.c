@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The columns, in the order of their ids, with their bounds and their values
- * in the MIP start. */
+/*
+ * The columns (decision variables) of the compact formulation, in the order of
+ * their ids, with their bounds and their values in the MIP start.
+ */
 #include <assert.h>
 
 #include "models/compact/compact.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The CUDA backend: opens and closes units and fills in the interface of
- * exec/backend/backend.h.  Rooms from the bottom up: driver (the driver API,
- * one unit), jit (device code and NVRTC), kernels (one class per kind of call),
- * algo (matrix products, convolutions, attention: several algorithms,
+ * exec/backend/backend.h.  Directories from the bottom up: driver (the driver
+ * API, one unit), jit (device code and NVRTC), kernels (one class per kind of
+ * call), algo (matrix products, convolutions, attention: several algorithms,
  * autotuned), graph (CUDA graphs and transfers).
  */
 #include <config.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lowering of operators that permute elements.
+ * Lowering of operators that permute elements: Transpose, ShuffleChannels,
+ * Reverse, ReverseSequence, Roll.
  */
 #include "exec/op/copy_builder.h"
 #include "exec/op/lower/lowerings.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lowering of operators that change a copy of their data at indices.
+ * Lowering of scatters: ScatterUpdate, ScatterElementsUpdate, ScatterNDUpdate
+ * write into a copy of their data at indices.
  */
 #include "base/array.h"
 #include "exec/op/lower/lowerings.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Lowering of operators that exchange channels or batches for space.
- */
+/* Lowering of DepthToSpace, SpaceToDepth, BatchToSpace and SpaceToBatch. */
 #include <string.h>
 
 #include "base/array.h"

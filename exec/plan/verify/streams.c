@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Data races between streams: a call begins when the call before it in its
- * stream, its dependencies, and the last step of another kind are complete.
- * This happens-before relation is computed as vector clocks: for each stream,
- * the last step that is complete. It must cover the producers of all operands
- * (RAW hazards), and where a value reuses the bytes of another, all uses of
- * that one (WAR hazards).
+ * Verifier: no data races between streams. A call begins when the call before
+ * it in its stream, its dependencies, and the last step of another kind are
+ * complete. This happens-before relation is computed as vector clocks: for each
+ * stream, the last step that is complete. It must cover the producers of all
+ * operands (RAW hazards), and where a value reuses the bytes of another, all
+ * uses of that one (WAR hazards).
  */
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Conflict analysis (1-UIP clause learning, Marques-Silva and Sakallah 1999)
- * and the clause database. The facts of the conflict are marked on the trail,
- * and from its end on each marked fact is replaced by its explanation, until
- * one literal of the conflict level is left and all others are literals of
- * lower levels. Bounds are always replaced; of a bound that grew further than
- * needed, the entry where it first sufficed is marked, and only the needed
- * value is explained.
+ * and the database of learnt clauses (nogoods). The facts of the conflict are
+ * marked on the trail, and from its end on each marked fact is replaced by its
+ * explanation, until one literal of the conflict level is left and all others
+ * are literals of lower levels. Bounds are always replaced; of a bound that
+ * grew further than needed, the entry where it first sufficed is marked, and
+ * only the needed value is explained.
  */
 #include <assert.h>
 #include <stdlib.h>

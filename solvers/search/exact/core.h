@@ -8,8 +8,8 @@
  * value. Facts are on one trail in the order of their derivation, each with
  * its reason, so that they can be undone. On a conflict the reasons are
  * resolved until only literals are left, all but one of them from before the
- * last decision level: the learnt clause. Only literals are decided, so bounds
- * never need to be part of a clause.
+ * last decision level: the learnt clause (nogood). Only literals are decided,
+ * so bounds never need to be part of a clause.
  */
 #ifndef MO_SOLVERS_SEARCH_EXACT_CORE_H
 #define MO_SOLVERS_SEARCH_EXACT_CORE_H

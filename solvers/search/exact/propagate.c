@@ -2,7 +2,6 @@
 /*
  * Constraint propagation to a fixed point: precedences, deadlines, resources.
  *
- * Propagation of the task model, with detection of positive cycles first.
  * Tasks in a precedence cycle raise each other's heads by the length of the
  * cycle each time round, until the deadline is passed: that may take very
  * long. Where heads rise suspiciously often, cycles of positive length are

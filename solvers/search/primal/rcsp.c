@@ -8,12 +8,12 @@
 #include "schedule/allowed_devices.h"
 
 /*
- * First a subgradient method: with a multiplier (price) on each device's bytes
- * the cheapest path in time plus priced bytes exceeds a capacity or not, and
- * the multiplier rises or falls. Then labelling: at each cut and state the
- * labels with the least time plus priced bytes are kept, none above a
- * capacity. Equal layers would all change device at the same price; labels mix
- * them.
+ * Lagrangian relaxation of the capacities, by a subgradient method: with a
+ * multiplier (price) on each device's bytes the cheapest path in time plus
+ * priced bytes exceeds a capacity or not, and the multiplier rises or falls.
+ * Then a labelling algorithm (beam search): at each cut and state the labels
+ * with the least time plus priced bytes are kept, none above a capacity. Equal
+ * layers would all change device at the same price; labels mix them.
  */
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shape rules of operators that make tensors out of shapes and numbers, and of
- * those with an output size that depends on data.
+ * Shape rules of operators that generate tensors (ShapeOf, Range, Eye,
+ * RandomUniform), and of those with a data-dependent output size.
  */
 #include <math.h>
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Shape rules of operators that pick by index: gathers, embeddings, one-hot,
- * top-k.
- */
+/* Shape rules of gathers, embeddings, one-hot and top-k. */
 #include "base/array.h"
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"

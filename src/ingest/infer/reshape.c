@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Shape rules of operators that keep every item and change only the shape.
- */
+/* Shape rules of Reshape, Squeeze and Unsqueeze. */
 #include <string.h>
 
 #include "base/array.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Shape rules of operators that sample regions of an image.
- */
+/* Shape rules of ROIAlign and GridSample, which sample regions of an image. */
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Shape rules of operators that write into a copy of their data.
- */
+/* Shape rules of scatters, which write into a copy of their data. */
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"

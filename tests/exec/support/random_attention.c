@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Generator of random attention subgraphs, in the variants that exporters emit.
+ * Generator of random attention subgraphs in equivalent forms: projections
+ * separate or merged, split or sliced; with biases and transposes.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vectors of four floats exist on all current processors; compilers emulate
- * them elsewhere. */
+/*
+ * GEMM micro-kernels for any processor, in the compiler's vector extension.
+ * Vectors of four floats exist on all current processors; compilers emulate
+ * them elsewhere.
+ */
 #include <stdint.h>
 
 #define TILE_VECTOR 16

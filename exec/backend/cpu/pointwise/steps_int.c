@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Integer steps: 64 bits, with wrap-around like unsigned arithmetic. */
+/*
+ * Pointwise steps on integers: 64 bits, with wrap-around like unsigned
+ * arithmetic.
+ */
 #include "exec/backend/cpu/unit/multiversion.h"
 
 #include <math.h>

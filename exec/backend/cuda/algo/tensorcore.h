@@ -95,7 +95,7 @@ bool mo_cuda_tensorcore_problem_init(const mo_backend_unit *unit,
  * them that share the steps of k. */
 typedef struct mo_cuda_tensorcore_tile {
     int m, n, warp_m, warp_n, groups, stages;
-    int blocks; /* per SM, at least */
+    int blocks; /* occupancy: resident blocks per SM, at least */
 } mo_cuda_tensorcore_tile;
 
 int mo_cuda_tensorcore_block_threads(const mo_cuda_tensorcore_tile *tile);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_unit.h - the state of one opened GPU: context, streams, device memory
- * and caches.  Contents of mo_backend_unit for all rooms of the CUDA backend.
+ * and caches.  Contents of mo_backend_unit for all files of the CUDA backend.
  *
  * A unit is used by one thread at a time, which has made its context current.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patterns, the columns of the load bound: their uses of resources, their
+ * Columns of the load bound (patterns): their uses of resources, their
  * coefficients in the rows, and the pool that keeps them.
  */
 #include <stdlib.h>

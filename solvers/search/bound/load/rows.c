@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows: of the items that use a resource and have at least some head and tail,
- * the first does not start before the head, none overlap, and behind the end
- * of the last there is still the tail:
+ * Rows of the load bound, generated as cutting planes. Of the items that use a
+ * resource and have at least some head and tail, the first does not start
+ * before the head, none overlap, and behind the end of the last there is still
+ * the tail:
  *
  *     u |---head---|## ## ####  ###|--tail--| v
  *

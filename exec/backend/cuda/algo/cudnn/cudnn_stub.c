@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For builds without the header of cuDNN. */
+/* Stub of cudnn.c, for builds without the header of cuDNN. */
 #include "exec/backend/cuda/algo/libraries.h"
 #include "exec/backend/cuda/algo/algo.h"
 
