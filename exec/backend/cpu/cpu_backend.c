@@ -8,9 +8,7 @@
 #include "exec/backend/cpu/unit/aligned_memory.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
 
-/* ---- calls */
-
-static const mo_cpu_kernel_class *const makers[MO_CALL_KINDS] = {
+static const mo_cpu_kernel_class *const kernel_classes[MO_CALL_KINDS] = {
     [MO_CALL_VIEW] = &mo_cpu_view,
     [MO_CALL_POINT] = &mo_cpu_pointwise,
     [MO_CALL_COPY] = &mo_cpu_copy,
@@ -29,30 +27,42 @@ static const mo_cpu_kernel_class *const makers[MO_CALL_KINDS] = {
     [MO_CALL_RANGE] = &mo_cpu_range,
 };
 
+/* Conversions from the opaque types of the contract: every unit and kernel that
+ * reaches this backend was made by it. */
+static inline mo_cpu_unit *cpu_unit(mo_backend_unit *unit)
+{
+    return (mo_cpu_unit *) unit;
+}
+
+static inline const mo_cpu_kernel *cpu_kernel(const mo_backend_kernel *kernel)
+{
+    return (const mo_cpu_kernel *) kernel;
+}
+
 static mo_status prepare_call(mo_backend_unit *unit, const mo_call *call,
                               const mo_backend_operand *in,
                               const mo_tensor_desc *out,
                               mo_backend_kernel **kernel, size_t *workspace,
                               mo_error *err)
 {
-    const mo_cpu_kernel_class *maker = makers[call->kind];
-    mo_backend_kernel *made = NULL;
+    const mo_cpu_kernel_class *cls = kernel_classes[call->kind];
+    mo_cpu_kernel *made = NULL;
     mo_status status;
 
     *workspace = 0;
-    status = maker->prepare(unit, call, in, out, &made, workspace, err);
+    status = cls->prepare(cpu_unit(unit), call, in, out, &made, workspace, err);
     if (status != MO_OK)
         return status;
-    made->maker = maker;
-    *kernel = made;
+    made->cls = cls;
+    *kernel = (mo_backend_kernel *) made;
     return MO_OK;
 }
 
-static void drop_kernel(mo_backend_unit *unit, mo_backend_kernel *kernel)
+static void free_kernel(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
     (void) unit;
     if (kernel)
-        kernel->maker->drop(kernel);
+        cpu_kernel(kernel)->cls->free((mo_cpu_kernel *) kernel);
 }
 
 static mo_status run_kernel(mo_backend_unit *unit,
@@ -60,50 +70,48 @@ static mo_status run_kernel(mo_backend_unit *unit,
                             const void *const *in, void *const *out,
                             void *workspace, mo_error *err)
 {
-    return kernel->maker->run(unit, kernel, in, out, workspace, err);
+    const mo_cpu_kernel *k = cpu_kernel(kernel);
+
+    return k->cls->run(cpu_unit(unit), k, in, out, workspace, err);
 }
 
 static bool has_consumed(const mo_backend_kernel *kernel, int in)
 {
-    return in < 64 && (kernel->consumed >> in & 1);
+    return in < 64 && (cpu_kernel(kernel)->consumed >> in & 1);
 }
-
-/* ---- units */
 
 static void close_unit(mo_backend_unit *unit)
 {
     if (!unit)
         return;
-    mo_cpu_thread_pool_free(unit->crew);
+    mo_cpu_thread_pool_free(cpu_unit(unit)->pool);
     free(unit);
 }
 
 static mo_status open_unit(const mo_backend_unit_options *options,
                            mo_backend_unit **unit, mo_error *err)
 {
-    mo_backend_unit *u = calloc(1, sizeof *u);
+    mo_cpu_unit *u = calloc(1, sizeof *u);
     mo_status status;
 
     if (!u)
         return mo_fail_memory(err);
     status = mo_cpu_thread_pool_new(options->threads, options->cpus,
-                                    options->n_cpus, &u->crew, err);
+                                    options->n_cpus, &u->pool, err);
     if (status != MO_OK) {
         free(u);
         return status;
     }
-    u->threads = mo_cpu_thread_pool_size(u->crew);
-    u->tiles = mo_cpu_micro_kernels_select();
+    u->threads = mo_cpu_thread_pool_size(u->pool);
+    u->micro_kernels = mo_cpu_micro_kernels_select();
     mo_cpu_blas_set_single_thread();
-    *unit = u;
+    *unit = (mo_backend_unit *) u;
     return MO_OK;
 }
 
-/* ---- memory */
-
 /* First-touch placement: a page belongs to the NUMA node of the processor that
  * writes it first. */
-static void touch(void *context, int64_t begin, int64_t end, int worker)
+static void touch_pages(void *context, int64_t begin, int64_t end, int worker)
 {
     (void) worker;
     memset((char *) context + begin, 0, (size_t) (end - begin));
@@ -117,8 +125,8 @@ static mo_status alloc_memory(mo_backend_unit *unit, size_t bytes,
 
     if (!m)
         return mo_fail_memory(err);
-    mo_cpu_thread_pool_parallel_for(unit->crew, (int64_t) bytes,
-                                    TOUCHED_AT_ONCE, touch, m);
+    mo_cpu_thread_pool_parallel_for(cpu_unit(unit)->pool, (int64_t) bytes,
+                                    TOUCHED_AT_ONCE, touch_pages, m);
     *memory = m;
     return MO_OK;
 }
@@ -137,7 +145,7 @@ const mo_backend mo_backend_cpu = {
     .alloc = alloc_memory,
     .release = release_memory,
     .prepare = prepare_call,
-    .free_kernel = drop_kernel,
+    .free_kernel = free_kernel,
     .run = run_kernel,
     .consumed = has_consumed,
 };

@@ -6,9 +6,6 @@
 
 #include "tests/support/suite.h"
 
-/* ------------------------------------------------------------ interpreter --
- */
-
 typedef union slow_register {
     double real;
     int64_t integer;
@@ -186,7 +183,7 @@ int64_t slow_test(mo_point_op op, double a, double b)
     }
 }
 
-static int64_t wrapped(mo_elem elem, int64_t a)
+static int64_t wrap_integer(mo_elem elem, int64_t a)
 {
     switch (elem) {
     case MO_ELEM_I32:
@@ -281,7 +278,7 @@ int64_t slow_integer(const mo_point_step *step, int64_t a, int64_t b)
     case MO_POINT_I_XOR:
         return a ^ b;
     case MO_POINT_I_WRAP:
-        return wrapped(step->elem, a);
+        return wrap_integer(step->elem, a);
     default:
         ck_abort_msg("operation %d is not on integers", (int) step->op);
     }
@@ -348,8 +345,8 @@ static void slow_element(const mo_point_program *point,
     if (mo_elem_is_float(desc->elem))
         mo_tensor_set_double(out, to, regs[point->result].real);
     else
-        mo_tensor_set_int(out, to,
-                          wrapped(desc->elem, regs[point->result].integer));
+        mo_tensor_set_int(
+            out, to, wrap_integer(desc->elem, regs[point->result].integer));
 }
 
 void slow_point_run(const mo_point_program *point, const mo_tensor_desc *desc,
@@ -368,8 +365,6 @@ void slow_point_run(const mo_point_program *point, const mo_tensor_desc *desc,
     } while (d >= 0);
 }
 
-/* ---------------------------------------------------------- random programs */
-
 mo_shape random_extents(mo_random *random, int64_t most)
 {
     static const int64_t extents[] = { 1, 1, 2, 3, 5, 8, 49, 130, 700, 2100 };
@@ -387,7 +382,7 @@ mo_shape random_extents(mo_random *random, int64_t most)
     return shape;
 }
 
-static void shuffle(mo_random *random, int *order, int n)
+static void shuffle_dims(mo_random *random, int *order, int n)
 {
     for (int i = 0; i < n; i++)
         order[i] = i;
@@ -407,7 +402,7 @@ mo_point_access random_access(mo_random *random, const mo_shape *shape,
     bool plain = mo_random_below(random, 2) == 0;
     int64_t stride = mo_random_below(random, 5) == 0 ? 2 : 1;
 
-    shuffle(random, order, shape->rank);
+    shuffle_dims(random, order, shape->rank);
     *elements = access.offset + 1;
     for (int i = shape->rank; i-- > 0;) {
         int d = plain ? i : order[i];
@@ -429,7 +424,7 @@ mo_point_access random_layout(mo_random *random, const mo_shape *shape)
 
     if (mo_random_below(random, 2) == 0)
         return mo_point_access_dense(shape);
-    shuffle(random, order, shape->rank);
+    shuffle_dims(random, order, shape->rank);
     for (int i = shape->rank; i-- > 0;) {
         access.stride[order[i]] = stride;
         stride *= shape->dims[order[i]];
@@ -437,7 +432,7 @@ mo_point_access random_layout(mo_random *random, const mo_shape *shape)
     return access;
 }
 
-/* Exact, or rounded once by each. */
+/* Exact, or rounded once by every implementation. */
 static const mo_point_op exact[] = {
     MO_POINT_ABS,        MO_POINT_NEGATE,       MO_POINT_FLOOR,
     MO_POINT_RELU,       MO_POINT_CLAMP,        MO_POINT_ROUND_TO,
@@ -454,7 +449,7 @@ static const mo_point_op exact[] = {
     MO_POINT_I_SELECT,
 };
 
-/* A register of that kind, or -1. */
+/* Returns a register of that kind, or -1 if there is none. */
 static int random_register(mo_random *random, const mo_point_program *point,
                            bool real)
 {

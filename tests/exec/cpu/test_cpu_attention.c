@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/*
- * Tests of the CPU backend: ATTENTION calls, against the definition in doubles.
- */
+/* Tests of exec/backend/cpu/kernels/cpu_attention.h: ATTENTION calls on the
+ * CPU backend against the definition in double. */
 #include <math.h>
 
 #include "tests/exec/support/call_case.h"
 #include "tests/support/suite.h"
 
-static int64_t pick(mo_random *r)
+static int64_t pick_size(mo_random *r)
 {
     static const int sizes[] = { 1, 2, 7, 16, 33, 56, 60, 130 };
 
     return sizes[mo_random_below(r, COUNT(sizes))];
 }
 
-/* How matrices lie: heads one after the other, or side by side in each row. */
-static void lay(mo_random *r, const mo_call_attention *a, int64_t rows,
-                int64_t width, int64_t *offset, int64_t *row, int64_t *batch)
+/* Memory order of the matrices: heads one after the other, or interleaved in
+ * each row. */
+static void set_strides(mo_random *r, const mo_call_attention *a, int64_t rows,
+                        int64_t width, int64_t *offset, int64_t *row,
+                        int64_t *batch)
 {
     int64_t gap = mo_random_below(r, 4);
 
@@ -33,29 +34,30 @@ static void lay(mo_random *r, const mo_call_attention *a, int64_t rows,
     }
 }
 
-/* Two dimensions of batches; keys may be shared by the second. */
+/* Two batch dimensions; keys may be shared by the second. */
 static void make_attention(mo_random *r, mo_call_attention *a)
 {
     *a = (mo_call_attention){ .n_batch = 2 };
     a->extent[0] = 1 + mo_random_below(r, 2);
     a->extent[1] = 1 + mo_random_below(r, 3);
-    a->queries = pick(r);
-    a->keys = pick(r);
-    a->width = pick(r);
-    a->v_width = pick(r);
+    a->queries = pick_size(r);
+    a->keys = pick_size(r);
+    a->width = pick_size(r);
+    a->v_width = pick_size(r);
     a->scale = 0.1 + mo_random_unit(r);
     a->causal = mo_random_below(r, 3) == 0;
     a->has_mask = !a->causal && mo_random_below(r, 2);
-    lay(r, a, a->queries, a->width, &a->q_offset, &a->q_row, a->q_batch);
-    lay(r, a, a->keys, a->width, &a->k_offset, &a->k_row, a->k_batch);
-    lay(r, a, a->keys, a->v_width, &a->v_offset, &a->v_row, a->v_batch);
+    set_strides(r, a, a->queries, a->width, &a->q_offset, &a->q_row,
+                a->q_batch);
+    set_strides(r, a, a->keys, a->width, &a->k_offset, &a->k_row, a->k_batch);
+    set_strides(r, a, a->keys, a->v_width, &a->v_offset, &a->v_row, a->v_batch);
     if (mo_random_below(r, 2))
         a->k_batch[1] = 0;
     a->mask_row = mo_random_below(r, 2) ? a->keys : 0;
     a->mask_column = 1;
 }
 
-/* A result of heads one after the other, or side by side in each row. */
+/* A result with heads one after the other, or interleaved in each row. */
 static void make_result(mo_random *r, call_case *c, mo_elem elem)
 {
     mo_call_attention *a = &c->call.u.attention;
@@ -70,9 +72,10 @@ static void make_result(mo_random *r, call_case *c, mo_elem elem)
                       beside ? heads : a->queries, a->v_width));
 }
 
-/* Elements that hold all rows laid out like this. */
-static mo_shape reach(const mo_call_attention *a, int64_t offset, int64_t rows,
-                      int64_t row, const int64_t *batch, int64_t width)
+/* A shape that spans all rows of this layout. */
+static mo_shape spanned_shape(const mo_call_attention *a, int64_t offset,
+                              int64_t rows, int64_t row, const int64_t *batch,
+                              int64_t width)
 {
     return shape_of(1, offset + (a->extent[0] - 1) * batch[0] +
                            (a->extent[1] - 1) * batch[1] + (rows - 1) * row +
@@ -80,27 +83,29 @@ static mo_shape reach(const mo_call_attention *a, int64_t offset, int64_t rows,
 }
 
 /* score = x * bias[head, key] + bias[head, key] */
-static void put_score(call_case *c, mo_point_program *score, uint64_t seed)
+static void put_score(call_case *c, mo_point_program *reference_score,
+                      uint64_t seed)
 {
     mo_call_attention *a = &c->call.u.attention;
     mo_point_step step = { .op = MO_POINT_MULTIPLY, .a = 0, .b = 1 };
 
     case_in(c, MO_ELEM_F32, shape_of(2, a->extent[1], a->keys), seed);
-    *score = (mo_point_program){ .n_operands = 2 };
-    score->operands[0].elem = score->operands[1].elem = MO_ELEM_F32;
-    score->out = mo_point_access_dense(
+    *reference_score = (mo_point_program){ .n_operands = 2 };
+    reference_score->operands[0].elem = reference_score->operands[1].elem =
+        MO_ELEM_F32;
+    reference_score->out = mo_point_access_dense(
         &(mo_shape){ 4, { a->extent[0], a->extent[1], a->queries, a->keys } });
-    score->operands[0].access = score->out;
-    score->operands[1].access.stride[1] = a->keys;
-    score->operands[1].access.stride[3] = 1;
-    step.a = mo_point_push_step(score, step);
+    reference_score->operands[0].access = reference_score->out;
+    reference_score->operands[1].access.stride[1] = a->keys;
+    reference_score->operands[1].access.stride[3] = 1;
+    step.a = mo_point_push_step(reference_score, step);
     step.op = MO_POINT_ADD;
-    score->result = mo_point_push_step(score, step);
-    a->score = score;
+    reference_score->result = mo_point_push_step(reference_score, step);
+    a->score = reference_score;
 }
 
-static double score(const call_case *c, int64_t b0, int64_t b1, int64_t i,
-                    int64_t j)
+static double reference_score(const call_case *c, int64_t b0, int64_t b1,
+                              int64_t i, int64_t j)
 {
     const mo_call_attention *a = &c->call.u.attention;
     int64_t q =
@@ -129,15 +134,15 @@ static double score(const call_case *c, int64_t b0, int64_t b1, int64_t i,
     return sum + mo_tensor_get_double(&c->in[3], mask);
 }
 
-static void attend(const call_case *c, int64_t b0, int64_t b1, int64_t i,
-                   double *out)
+static void reference_attention(const call_case *c, int64_t b0, int64_t b1,
+                                int64_t i, double *out)
 {
     const mo_call_attention *a = &c->call.u.attention;
     int64_t v = a->v_offset + b0 * a->v_batch[0] + b1 * a->v_batch[1];
     double weights = 0;
 
     for (int64_t j = 0; j < a->keys; j++) {
-        double w = exp(score(c, b0, b1, i, j));
+        double w = exp(reference_score(c, b0, b1, i, j));
 
         weights += w;
         for (int64_t d = 0; d < a->v_width; d++)
@@ -156,9 +161,9 @@ static double *expect_attention(const call_case *c)
     for (int64_t b0 = 0; b0 < a->extent[0]; b0++)
         for (int64_t b1 = 0; b1 < a->extent[1]; b1++)
             for (int64_t i = 0; i < a->queries; i++)
-                attend(c, b0, b1, i,
-                       expected + b0 * a->out_batch[0] + b1 * a->out_batch[1] +
-                           i * a->out_row);
+                reference_attention(c, b0, b1, i,
+                                    expected + b0 * a->out_batch[0] +
+                                        b1 * a->out_batch[1] + i * a->out_row);
     for (int64_t i = 0; c->call.after && i < elements; i++)
         expected[i] = case_after_of(c, i, expected[i]);
     return expected;
@@ -172,7 +177,8 @@ static void put_mask(call_case *c, mo_random *r, mo_elem elem, uint64_t seed)
                                     shape_of(2, a->queries, a->keys), seed);
 
     for (int64_t i = 0; by_bool && i < a->queries; i++)
-        ((unsigned char *) mask->data)[i * a->keys] = 1; /* sees something */
+        ((unsigned char *) mask->data)[i * a->keys] =
+            1; /* one visible key at least */
 }
 
 START_TEST(attention_agrees_with_its_definition)
@@ -190,13 +196,16 @@ START_TEST(attention_agrees_with_its_definition)
     case_begin(&c, MO_CALL_ATTENTION);
     make_attention(&r, a);
     case_in(&c, elem,
-            reach(a, a->q_offset, a->queries, a->q_row, a->q_batch, a->width),
+            spanned_shape(a, a->q_offset, a->queries, a->q_row, a->q_batch,
+                          a->width),
             seed);
+    case_in(
+        &c, elem,
+        spanned_shape(a, a->k_offset, a->keys, a->k_row, a->k_batch, a->width),
+        seed);
     case_in(&c, elem,
-            reach(a, a->k_offset, a->keys, a->k_row, a->k_batch, a->width),
-            seed);
-    case_in(&c, elem,
-            reach(a, a->v_offset, a->keys, a->v_row, a->v_batch, a->v_width),
+            spanned_shape(a, a->v_offset, a->keys, a->v_row, a->v_batch,
+                          a->v_width),
             seed);
     if (a->has_mask)
         put_mask(&c, &r, elem, seed);
@@ -213,7 +222,7 @@ START_TEST(attention_agrees_with_its_definition)
 }
 END_TEST
 
-/* Scores far beyond what exp can hold. */
+/* Scores far beyond the domain of exp. */
 START_TEST(large_scores_do_not_overflow)
 {
     call_case c;

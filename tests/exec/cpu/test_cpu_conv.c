@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Tests of the CPU backend: CONV calls, against the definition in doubles. */
+/* Tests of exec/backend/cpu/conv/cpu_conv.h: CONV calls on the CPU backend
+ * against the definition in double. */
 #include "tests/exec/support/call_case.h"
 #include "tests/support/suite.h"
 
-static int64_t some(mo_random *r, int least, int most)
+static int64_t pick_size(mo_random *r, int least, int most)
 {
     return least + mo_random_below(r, most - least + 1);
 }
@@ -29,15 +30,15 @@ static int64_t out_size(const mo_call_conv *c, int d, int64_t extra)
                : (c->sweep.in[d] + pads - span) / c->sweep.stride[d] + 1;
 }
 
-/* Groups, and channels in each: few, many, or one (a kernel by channel). */
+/* Groups and channels per group: few, many, or one (depthwise). */
 static void make_channels(mo_random *r, mo_call_conv *c)
 {
     static const int sizes[] = { 1, 2, 3, 5, 16, 33 };
     int kind = mo_random_below(r, 3);
 
-    c->groups = kind == 0 ? 1 : some(r, 2, 5);
+    c->groups = kind == 0 ? 1 : pick_size(r, 2, 5);
     if (kind == 2) {
-        c->groups = some(r, 2, 90);
+        c->groups = pick_size(r, 2, 90);
         c->in_channels = c->out_channels = c->groups;
         return;
     }
@@ -50,24 +51,24 @@ static void make_conv(mo_random *r, mo_call_conv *c)
     *c = (mo_call_conv){ .sweep.spatial = 1 + mo_random_below(r, 3) };
     c->transposed = mo_random_below(r, 3) == 0;
     c->channels_last = mo_random_below(r, 2);
-    c->batch = some(r, 1, 3);
+    c->batch = pick_size(r, 1, 3);
     make_channels(r, c);
     for (int d = 0; d < c->sweep.spatial; d++) {
         int most = c->sweep.spatial == 3 ? 3 : 5;
 
-        c->sweep.kernel[d] = some(r, 1, most);
-        c->sweep.stride[d] = some(r, 1, 3);
-        c->sweep.dilation[d] = some(r, 1, 2);
-        c->sweep.pad_begin[d] = some(r, 0, 2);
-        c->sweep.pad_end[d] = some(r, 0, 2);
+        c->sweep.kernel[d] = pick_size(r, 1, most);
+        c->sweep.stride[d] = pick_size(r, 1, 3);
+        c->sweep.dilation[d] = pick_size(r, 1, 2);
+        c->sweep.pad_begin[d] = pick_size(r, 0, 2);
+        c->sweep.pad_end[d] = pick_size(r, 0, 2);
         do {
-            c->sweep.in[d] = some(r, 1, c->sweep.spatial == 3 ? 6 : 14);
+            c->sweep.in[d] = pick_size(r, 1, c->sweep.spatial == 3 ? 6 : 14);
             c->sweep.out[d] = out_size(c, d, mo_random_below(r, 3));
         } while (c->sweep.out[d] < 1);
     }
 }
 
-/* A tensor's element by image, channel and spatial indices. */
+/* Offset of an element by image, channel and spatial indices. */
 static int64_t element_of(const mo_shape *s, int64_t n, int64_t c,
                           const int64_t *at)
 {
@@ -97,7 +98,7 @@ static int64_t kernel_size(const mo_call_conv *c)
     return n;
 }
 
-/* The input that kernel element k brings to a place of the result. */
+/* Finds the input element that kernel element k reads for an output pixel. */
 static bool read_at(const mo_call_conv *c, const int64_t *out, int64_t k,
                     int64_t *in)
 {
@@ -211,7 +212,7 @@ START_TEST(convolutions_agree_with_their_definition)
 }
 END_TEST
 
-/* The layers that networks are made of, each in both layouts. */
+/* Typical layers of networks, each in both layouts. */
 static const mo_call_conv layers[] = {
     { .sweep.spatial = 2,
       .batch = 1,
@@ -263,7 +264,7 @@ START_TEST(layers_of_networks_are_right)
 }
 END_TEST
 
-/* Windows that lie beyond the edges altogether. */
+/* Windows that lie entirely in the padding. */
 START_TEST(padding_wider_than_the_kernel_is_zeros)
 {
     call_case cc;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tests of the CPU backend: COPY calls, by any number of threads; boxes that
- * leave their tensors are rejected.
- */
+/* Tests of exec/backend/cpu/kernels/strided_copy.h: boxes are copied exactly
+ * by any number of threads, and none leaves its tensors. */
 #include "base/random.h"
 #include "exec/backend/backend.h"
 #include "tests/support/suite.h"
 
-/* A call with one input and one output, both rows of bytes enough. */
+/* A call with one input and one output, both large enough arrays of bytes. */
 typedef struct copy_case {
     mo_call call;
     int operands[3];
@@ -68,8 +66,8 @@ static mo_status run_case(copy_case *c, int threads, mo_error *err)
     return status;
 }
 
-/* What the header says, element by element. */
-static void copy_slowly(const copy_case *c, mo_tensor_dense *out)
+/* Reference: the definition in exec/op/call.h, element by element. */
+static void reference_copy(const copy_case *c, mo_tensor_dense *out)
 {
     size_t width = mo_elem_size(out->desc.elem);
 
@@ -100,13 +98,13 @@ static void copy_slowly(const copy_case *c, mo_tensor_dense *out)
     }
 }
 
-/* Both ways, and compares all bytes. */
-static void check(copy_case *c, int threads, int seed)
+/* Copies with the kernel and with the reference, and compares all bytes. */
+static void check_copy(copy_case *c, int threads, int seed)
 {
     mo_tensor_dense expected = { 0 };
 
     MUST(mo_tensor_new(&c->out.desc, &expected, &err));
-    copy_slowly(c, &expected);
+    reference_copy(c, &expected);
     MUST(run_case(c, threads, &err));
     ck_assert_msg(memcmp(expected.data, c->out.data,
                          (size_t) mo_tensor_desc_bytes(&expected.desc)) == 0,
@@ -114,8 +112,8 @@ static void check(copy_case *c, int threads, int seed)
     mo_tensor_clear(&expected);
 }
 
-/* Strides of a tensor of that shape whose dimensions lie in some other order,
- * some of them backwards; *offset is where it then begins. */
+/* Strides of a tensor of that shape with permuted dimensions, some of them
+ * reversed; *offset is the first element. */
 static void random_strides(mo_random *random, const mo_call_copy_box *box,
                            bool backwards, int64_t *stride, int64_t *offset)
 {
@@ -141,7 +139,7 @@ static void random_strides(mo_random *random, const mo_call_copy_box *box,
 static const mo_elem widths[] = { MO_ELEM_U8, MO_ELEM_F16, MO_ELEM_F32,
                                   MO_ELEM_I64 };
 
-/* Any order of dimensions on both sides; some are repeated. */
+/* Any order of dimensions on both sides; some are broadcast. */
 START_TEST(any_order_becomes_any_other)
 {
     mo_random random = { (uint64_t) _i };
@@ -164,12 +162,12 @@ START_TEST(any_order_becomes_any_other)
     open_case(&c, widths[_i % COUNT(widths)], n, n, random.state);
     c.boxes[0] = box;
     c.call.u.copy.n_boxes = 1;
-    check(&c, 1 + _i % 3, _i);
+    check_copy(&c, 1 + _i % 3, _i);
     close_case(&c);
 }
 END_TEST
 
-/* Enough for many jobs, and for rows that are cut. */
+/* Enough for many jobs, and for rows that are split. */
 START_TEST(large_boxes_are_moved_by_many)
 {
     static const int64_t shapes[][3] = {
@@ -188,12 +186,12 @@ START_TEST(large_boxes_are_moved_by_many)
     open_case(&c, widths[_i % COUNT(widths)], n, n, random.state);
     c.boxes[0] = box;
     c.call.u.copy.n_boxes = 1;
-    check(&c, 1 + _i % 3, _i);
+    check_copy(&c, 1 + _i % 3, _i);
     close_case(&c);
 }
 END_TEST
 
-/* A frame of numbers, then what is within; they overlap, so order counts. */
+/* A frame, then its interior; they overlap, so that the order matters. */
 START_TEST(later_boxes_lie_on_top)
 {
     const int64_t rows = 300, columns = 500;
@@ -213,7 +211,7 @@ START_TEST(later_boxes_lie_on_top)
                                      .in_stride = { columns, 1 },
                                      .out_offset = columns + 1,
                                      .out_stride = { columns, 1 } };
-    check(&c, 3, _i);
+    check_copy(&c, 3, _i);
     close_case(&c);
 }
 END_TEST

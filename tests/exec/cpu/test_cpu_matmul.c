@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/*
- * Tests of the CPU backend: MATMUL calls, against the definition in doubles.
- */
+/* Tests of exec/backend/cpu/gemm/cpu_matmul.h: MATMUL calls on the CPU backend
+ * against the definition in double. */
 #include "exec/backend/cpu/gemm/micro_kernel.h"
 #include "tests/exec/support/call_case.h"
 #include "tests/support/suite.h"
 
-static const char *const tile_names[] = { "avx512", "avx2", "plain" };
+static const char *const micro_kernel_names[] = { "avx512", "avx2", "plain" };
 
-static int64_t pick(mo_random *r, const int *from, int n)
+static int64_t pick_size(mo_random *r, const int *from, int n)
 {
     return from[mo_random_below(r, n)];
 }
 
-/* Strides of a matrix in a stack of them, turned or not, with room between. */
+/* Strides of a batch of matrices, transposed or not, with gaps. */
 static mo_call_matmul_operand side_of(mo_random *r, int64_t rows,
                                       int64_t columns, int64_t batch,
                                       bool loose, int64_t *elements)
@@ -39,9 +38,9 @@ static void make_product(call_case *c, mo_random *r, mo_elem elem,
     int64_t a, b, size;
 
     case_begin(c, MO_CALL_MATMUL);
-    m->m = pick(r, sizes, COUNT(sizes));
-    m->n = pick(r, sizes, COUNT(sizes));
-    m->k = pick(r, sizes, COUNT(sizes));
+    m->m = pick_size(r, sizes, COUNT(sizes));
+    m->n = pick_size(r, sizes, COUNT(sizes));
+    m->k = pick_size(r, sizes, COUNT(sizes));
     m->n_batch = 1;
     m->extent[0] = 1 + mo_random_below(r, 3);
     m->a = side_of(r, m->m, m->k, m->extent[0], true, &a);
@@ -78,14 +77,15 @@ static double *expect_product(const call_case *c)
     return expected;
 }
 
-static void check_product(mo_elem elem, const char *tiles, uint64_t seed)
+static void check_product(mo_elem elem, const char *micro_kernels,
+                          uint64_t seed)
 {
     mo_random r = { seed };
     call_case c;
     double *expected;
 
     make_product(&c, &r, elem, seed);
-    c.tiles = tiles;
+    c.micro_kernels = micro_kernels;
     c.constant = (unsigned) mo_random_below(&r, 4);
     if (mo_elem_is_float(elem) && mo_random_below(&r, 2))
         case_after(&c, 0, false, seed);
@@ -98,17 +98,19 @@ static void check_product(mo_elem elem, const char *tiles, uint64_t seed)
 
 START_TEST(products_agree_with_their_definition)
 {
-    const char *tiles = tile_names[_i % COUNT(tile_names)];
+    const char *micro_kernels =
+        micro_kernel_names[_i % COUNT(micro_kernel_names)];
     static const mo_elem elems[] = { MO_ELEM_F32,  MO_ELEM_F32, MO_ELEM_F16,
                                      MO_ELEM_BF16, MO_ELEM_F64, MO_ELEM_I32,
                                      MO_ELEM_I64 };
 
-    if (mo_cpu_micro_kernels_find(tiles))
-        check_product(elems[_i % COUNT(elems)], tiles, 1000 + (uint64_t) _i);
+    if (mo_cpu_micro_kernels_find(micro_kernels))
+        check_product(elems[_i % COUNT(elems)], micro_kernels,
+                      1000 + (uint64_t) _i);
 }
 END_TEST
 
-/* Blocks, panels and depths that do not come out even. */
+/* Sizes that are no multiples of blocks, panels and depths. */
 static const struct {
     int64_t m, n, k;
 } large[] = {
@@ -143,8 +145,7 @@ START_TEST(large_products_are_cut_and_put_together)
 }
 END_TEST
 
-/* Strides of neither matrix of the result are 1: its columns lie between
- * others'. */
+/* The result has no unit stride: its columns are interleaved with others. */
 START_TEST(results_may_be_interleaved)
 {
     call_case c;

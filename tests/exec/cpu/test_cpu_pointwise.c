@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/*
- * Tests of exec/op/point_program.h and exec/backend/cpu/pointwise/pointwise.h:
- * random programs against the reference interpreter.
- */
+/* Tests of exec/op/point_program.h and exec/backend/cpu/pointwise/pointwise.h:
+ * programs of all kinds against a reference interpreter. */
 #include <math.h>
 
 #include "exec/backend/cpu/pointwise/pointwise.h"
@@ -11,9 +9,7 @@
 #include "tests/exec/cpu/reference_pointwise.h"
 #include "tests/support/suite.h"
 
-/* ---------------------------------------------------------- every operation */
-
-/* Numbers that a function is defined for. */
+/* Values in the domain of the function. */
 static void fill_for(mo_point_op op, mo_tensor_dense *dense, int operand)
 {
     int64_t n = mo_tensor_desc_elements(&dense->desc);
@@ -54,7 +50,7 @@ static void fill_for(mo_point_op op, mo_tensor_dense *dense, int operand)
     }
 }
 
-/* Results of a remainder next to a multiple may be on either side of it. */
+/* A remainder near a multiple may fall on either side of it. */
 static bool is_near(const mo_point_step *step, double fast, double slow,
                     double divisor, double tolerance)
 {
@@ -158,9 +154,6 @@ START_TEST(every_operation_on_integers_is_right)
     case_end(&c);
 }
 END_TEST
-
-/* ------------------------------------------------------------------ programs
- */
 
 /* Operands and a result of a random program, in a case of its own. */
 static void random_case(uint64_t seed, int64_t most, bool doubles, call_case *c)
@@ -267,8 +260,8 @@ START_TEST(a_result_may_be_made_in_parts)
 }
 END_TEST
 
-/* Joins second behind first at operand at of second, which reads the result of
- * first as it lies. */
+/* Joins second to first at operand at of second, which reads the result of
+ * first in the same layout. */
 static void check_join(call_case *first, call_case *second, int at, int seed)
 {
     mo_elem stored = first->out[0].desc.elem;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
-/* Tests of the CPU backend: POOL calls, against the definition. */
+/* Tests of exec/backend/cpu/kernels/cpu_pool.h: POOL calls on the CPU backend
+ * against the definition. */
 #include <float.h>
 #include <math.h>
 
 #include "tests/exec/support/call_case.h"
 #include "tests/support/suite.h"
 
-static int64_t some(mo_random *r, int least, int most)
+static int64_t pick_size(mo_random *r, int least, int most)
 {
     return least + mo_random_below(r, most - least + 1);
 }
@@ -22,21 +23,22 @@ static void make_pool(mo_random *r, mo_call_pool *p)
     p->adaptive = mo_random_below(r, 4) == 0;
     p->count = p->adaptive ? MO_CALL_POOL_COUNT_DATA : p->count;
     p->channels_last = mo_random_below(r, 2);
-    p->batch = some(r, 1, 2);
+    p->batch = pick_size(r, 1, 2);
     p->channels = channels[mo_random_below(r, COUNT(channels))];
     p->index_axis = mo_random_below(r, 2 + p->sweep.spatial);
     for (int d = 0; d < p->sweep.spatial; d++) {
-        p->sweep.in[d] = some(r, 3, 9);
-        p->sweep.kernel[d] = some(r, 1, 3);
-        p->sweep.stride[d] = some(r, 1, 3);
-        p->sweep.dilation[d] = some(r, 1, 2);
-        p->sweep.pad_begin[d] = some(r, 0, 2);
-        p->sweep.pad_end[d] = some(r, 0, 2);
-        p->sweep.out[d] = some(r, 1, p->adaptive ? 9 : 4);
+        p->sweep.in[d] = pick_size(r, 3, 9);
+        p->sweep.kernel[d] = pick_size(r, 1, 3);
+        p->sweep.stride[d] = pick_size(r, 1, 3);
+        p->sweep.dilation[d] = pick_size(r, 1, 2);
+        p->sweep.pad_begin[d] = pick_size(r, 0, 2);
+        p->sweep.pad_end[d] = pick_size(r, 0, 2);
+        p->sweep.out[d] = pick_size(r, 1, p->adaptive ? 9 : 4);
     }
 }
 
-/* The elements of a window along one dimension: all that is inside. */
+/* Whether input index in is in the window of output index out, in one
+ * dimension. */
 static bool is_in_window(const mo_call_pool *p, int d, int64_t out, int64_t in)
 {
     int64_t from = in + p->sweep.pad_begin[d] - out * p->sweep.stride[d];
@@ -53,8 +55,9 @@ typedef struct found {
     int64_t count, at;
 } found;
 
-/* Looks at every element of a plane, plain order. */
-static found look(const call_case *c, int64_t plane, const int64_t *out)
+/* Scans every element of a plane in NCHW order. */
+static found reference_window(const call_case *c, int64_t plane,
+                              const int64_t *out)
 {
     const mo_call_pool *p = &c->call.u.pool;
     const mo_shape *shape = &c->in[0].desc.shape;
@@ -87,7 +90,8 @@ static found look(const call_case *c, int64_t plane, const int64_t *out)
     return f;
 }
 
-/* The taps of a window along one dimension that are to count, data or not. */
+/* Counts the taps of a window in one dimension that an average divides by,
+ * data or padding. */
 static int64_t count_taps(const mo_call_pool *p, int d, int64_t out)
 {
     const mo_call_window *s = &p->sweep;
@@ -102,7 +106,8 @@ static int64_t count_taps(const mo_call_pool *p, int d, int64_t out)
     return count;
 }
 
-static double pooled(const mo_call_pool *p, const int64_t *out, const found *f)
+static double reference_pool(const mo_call_pool *p, const int64_t *out,
+                             const found *f)
 {
     int64_t count = 1;
 
@@ -151,9 +156,9 @@ static void check_pool(call_case *c, uint64_t seed)
             out[d] = rest % p->sweep.out[d];
             rest /= p->sweep.out[d];
         }
-        f = look(c, rest, out);
-        expected[i] = pooled(p, out, &f);
-        if (!isfinite(expected[i])) { /* a window beyond the edges */
+        f = reference_window(c, rest, out);
+        expected[i] = reference_pool(p, out, &f);
+        if (!isfinite(expected[i])) { /* a window entirely in the padding */
             int64_t at = p->channels_last ? last_place(shape, i) : i;
 
             ck_assert(mo_tensor_get_double(&c->out[0], at) <= -FLT_MAX);

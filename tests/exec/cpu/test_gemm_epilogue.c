@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tests of exec/backend/cpu/gemm/gemm_epilogue.h: a fused epilogue gives
- * bitwise the result of a separate one.
- */
+/* Tests of exec/backend/cpu/gemm/gemm_epilogue.h: epilogues of the
+ * micro-kernels equal the pointwise program behind the call, bit by bit. */
 #include "exec/backend/cpu/gemm/gemm_epilogue.h"
 
 #include <math.h>
@@ -21,19 +19,19 @@ static const struct {
     { 1030, 40, 1, 2 }, { 12, 54, 3, 6 }, { 5, 1, 1, 4 },
 };
 
-static const char *const tile_names[] = { "avx512", "avx2", "plain" };
+static const char *const micro_kernel_names[] = { "avx512", "avx2", "plain" };
 static const unsigned endings[] = { BIAS, RELU, CLAMP, BIAS | RELU,
                                     BIAS | CLAMP };
 
-/* A convolution of 1 x 1, channels last, so that rows lie as tiles make them.
- */
-static void make_conv(call_case *c, int size, const char *tiles)
+/* A 1 x 1 convolution, channels last, whose rows have the layout of the
+ * micro-kernels' results. */
+static void make_conv(call_case *c, int size, const char *micro_kernels)
 {
     int64_t side = sizes[size].side, in = sizes[size].in_channels;
     int64_t out = sizes[size].out_channels, groups = sizes[size].groups;
 
     case_begin(c, MO_CALL_CONV);
-    c->tiles = tiles;
+    c->micro_kernels = micro_kernels;
     c->call.u.conv = (mo_call_conv){ .sweep = { .spatial = 2,
                                                 .in = { side, side },
                                                 .out = { side, side },
@@ -90,13 +88,13 @@ static float end_of(float sum, float bias, unsigned parts)
     return x;
 }
 
-static void check_ending(int size, const char *tiles, unsigned parts)
+static void check_epilogue(int size, const char *micro_kernels, unsigned parts)
 {
     int64_t channels = sizes[size].out_channels;
     call_case bare, ended;
 
-    make_conv(&bare, size, tiles);
-    make_conv(&ended, size, tiles);
+    make_conv(&bare, size, micro_kernels);
+    make_conv(&ended, size, micro_kernels);
     put_ending(&ended, parts);
     case_run(&bare, 1);
     case_run_threads(&ended);
@@ -109,71 +107,71 @@ static void check_ending(int size, const char *tiles, unsigned parts)
 
         ck_assert_msg(
             memcmp(&got, &want, sizeof got) == 0 || (isnan(got) && isnan(want)),
-            "%s, size %d, ending %u: element %lld is %g, not %g", tiles, size,
-            parts, (long long) i, (double) got, (double) want);
+            "%s, size %d, gemm_epilogue %u: element %lld is %g, not %g",
+            micro_kernels, size, parts, (long long) i, (double) got,
+            (double) want);
     }
     case_end(&bare);
     case_end(&ended);
 }
 
-START_TEST(tiles_end_as_programs_do)
+START_TEST(micro_kernels_match_programs)
 {
-    for (int t = 0; t < COUNT(tile_names); t++)
-        for (int e = 0;
-             mo_cpu_micro_kernels_find(tile_names[t]) && e < COUNT(endings);
+    for (int t = 0; t < COUNT(micro_kernel_names); t++)
+        for (int e = 0; mo_cpu_micro_kernels_find(micro_kernel_names[t]) &&
+                        e < COUNT(endings);
              e++)
-            check_ending(_i, tile_names[t], endings[e]);
+            check_epilogue(_i, micro_kernel_names[t], endings[e]);
 }
 END_TEST
 
-/* Is it the tiles that do it?  The programs of this call are made for rows of
- * that many columns. */
-static mo_cpu_gemm_epilogue ending_of(unsigned parts, int64_t columns)
+/* Matches the epilogue of the call for rows of that many columns. */
+static mo_cpu_gemm_epilogue match_epilogue(unsigned parts, int64_t columns)
 {
     call_case c;
-    mo_cpu_epilogue finish = { 0 };
-    mo_cpu_gemm_epilogue ending;
+    mo_cpu_epilogue epilogue = { 0 };
+    mo_cpu_gemm_epilogue gemm_epilogue;
 
     make_conv(&c, 0, "plain");
     put_ending(&c, parts);
-    MUST(mo_cpu_epilogue_init(&c.call, &c.out[0].desc, &finish, &err));
-    ending = mo_cpu_gemm_epilogue_match(&finish, columns);
-    mo_cpu_epilogue_clear(&finish);
+    MUST(mo_cpu_epilogue_init(&c.call, &c.out[0].desc, &epilogue, &err));
+    gemm_epilogue = mo_cpu_gemm_epilogue_match(&epilogue, columns);
+    mo_cpu_epilogue_clear(&epilogue);
     case_end(&c);
-    return ending;
+    return gemm_epilogue;
 }
 
-START_TEST(short_endings_are_known)
+START_TEST(short_epilogues_are_matched)
 {
     int64_t columns = sizes[0].out_channels;
-    mo_cpu_gemm_epilogue ending = ending_of(BIAS | RELU, columns);
+    mo_cpu_gemm_epilogue gemm_epilogue = match_epilogue(BIAS | RELU, columns);
 
     for (int e = 0; e < COUNT(endings); e++)
-        ck_assert(ending_of(endings[e], columns).by_tiles);
-    ck_assert_int_eq(ending.bias, 2);
-    ck_assert(ending.end.bounded && ending.end.least == 0);
-    ck_assert(!ending_of(BIAS, columns / 2).by_tiles);
+        ck_assert(match_epilogue(endings[e], columns).by_micro_kernels);
+    ck_assert_int_eq(gemm_epilogue.bias, 2);
+    ck_assert(gemm_epilogue.end.bounded && gemm_epilogue.end.least == 0);
+    ck_assert(!match_epilogue(BIAS, columns / 2).by_micro_kernels);
 }
 END_TEST
 
-START_TEST(longer_endings_are_left_to_programs)
+START_TEST(longer_epilogues_are_left_to_programs)
 {
     call_case c;
-    mo_cpu_epilogue finish = { 0 };
+    mo_cpu_epilogue epilogue = { 0 };
 
     make_conv(&c, 0, "plain");
     case_after(&c, 1, true, 4);
-    MUST(mo_cpu_epilogue_init(&c.call, &c.out[0].desc, &finish, &err));
-    ck_assert(
-        !mo_cpu_gemm_epilogue_match(&finish, sizes[0].out_channels).by_tiles);
-    mo_cpu_epilogue_clear(&finish);
+    MUST(mo_cpu_epilogue_init(&c.call, &c.out[0].desc, &epilogue, &err));
+    ck_assert(!mo_cpu_gemm_epilogue_match(&epilogue, sizes[0].out_channels)
+                   .by_micro_kernels);
+    mo_cpu_epilogue_clear(&epilogue);
     case_end(&c);
 }
 END_TEST
 
-SUITE(ending)
+SUITE(gemm_epilogue)
 {
-    EACH(tiles_end_as_programs_do, COUNT(sizes));
-    TEST(short_endings_are_known);
-    TEST(longer_endings_are_left_to_programs);
+    EACH(micro_kernels_match_programs, COUNT(sizes));
+    TEST(short_epilogues_are_matched);
+    TEST(longer_epilogues_are_left_to_programs);
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tests of exec/backend/cpu/pointwise/math_f32.h: error against the C library's
- * doubles.
- */
+/* Tests of exec/backend/cpu/pointwise/math_f32.h: errors against the C library
+ * in double. */
 #include "exec/backend/cpu/pointwise/math_f32.h"
 
 #include <math.h>
 
 #include "tests/support/suite.h"
 
-/* How many units of its last place a float is off the truth. */
+/* Error of a float in units of its last place (ulp). */
 static double units_off(float x, double truth)
 {
     float nearest = (float) truth;
@@ -48,7 +46,7 @@ static double true_gelu_tanh(double x)
     return x * true_sigmoid(sqrt(8 / acos(-1)) * (x + 0.044715 * x * x * x));
 }
 
-/* Pointers to what is always inlined are wrapped. */
+/* Wrappers: functions that are always inlined have no address. */
 #define WRAP(name)                                                             \
     static float name##_of(float x)                                            \
     {                                                                          \
@@ -79,7 +77,7 @@ static const struct {
     { "tanh", tanh_f32_of, tanh, -20, 20, 2 },
     { "sigmoid", sigmoid_f32_of, true_sigmoid, -80, 40, 3 },
     { "erf", erf_f32_of, erf, -6, 6, 3 },
-    /* Far below 0 what is left is tiny; its exponent is rounded there. */
+    /* Far below 0 the result is tiny; its exponent is rounded there. */
     { "gelu", gelu_f32_of, true_gelu, -3, 30, 16 },
     { "gelu below", gelu_f32_of, true_gelu, -9, -3, 200 },
     { "gelu tanh", gelu_tanh_f32_of, true_gelu_tanh, -3, 30, 16 },
@@ -87,7 +85,7 @@ static const struct {
     { "mish", mish_f32_of, true_mish, -30, 40, 6 },
 };
 
-static void check(int f, float x)
+static void check_function(int f, float x)
 {
     float fast = functions[f].fast(x);
     double off = units_off(fast, functions[f].truth((double) x));
@@ -102,11 +100,11 @@ START_TEST(functions_are_near_the_truth)
     int steps = is_watched() ? 5000 : 300000;
 
     for (int i = 0; i <= steps; i++)
-        check(_i, from + (to - from) * (float) i / (float) steps);
+        check_function(_i, from + (to - from) * (float) i / (float) steps);
 }
 END_TEST
 
-/* Every exponent, every sign: numbers that a grid does not meet. */
+/* Random bits: every exponent and sign, beyond what a grid contains. */
 START_TEST(functions_are_near_the_truth_for_floats_of_all_sizes)
 {
     uint32_t step = is_watched() ? 900001 : 20011;
@@ -115,7 +113,7 @@ START_TEST(functions_are_near_the_truth_for_floats_of_all_sizes)
         float x = mo_f32_from_bits(bits);
 
         if (x >= functions[_i].from && x <= functions[_i].to)
-            check(_i, x);
+            check_function(_i, x);
     }
 }
 END_TEST

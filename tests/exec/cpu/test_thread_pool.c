@@ -27,13 +27,13 @@ static void count_job(void *context, int job, int worker)
         atomic_fetch_add(&t->wrong, 1);
 }
 
-static void check_round(mo_cpu_thread_pool *crew, int n_jobs)
+static void check_round(mo_cpu_thread_pool *pool, int n_jobs)
 {
     static tally t;
 
     memset(&t, 0, sizeof t);
-    t.size = mo_cpu_thread_pool_size(crew);
-    mo_cpu_thread_pool_run(crew, n_jobs, count_job, &t);
+    t.size = mo_cpu_thread_pool_size(pool);
+    mo_cpu_thread_pool_run(pool, n_jobs, count_job, &t);
     for (int i = 0; i < MANY; i++)
         ck_assert_int_eq(atomic_load(&t.done[i]), i < n_jobs);
     ck_assert_int_eq(atomic_load(&t.wrong), 0);
@@ -41,30 +41,30 @@ static void check_round(mo_cpu_thread_pool *crew, int n_jobs)
 
 START_TEST(every_job_is_done_once)
 {
-    mo_cpu_thread_pool *crew = NULL;
+    mo_cpu_thread_pool *pool = NULL;
 
-    MUST(mo_cpu_thread_pool_new(_i + 1, NULL, 0, &crew, &err));
-    ck_assert_int_eq(mo_cpu_thread_pool_size(crew), _i + 1);
+    MUST(mo_cpu_thread_pool_new(_i + 1, NULL, 0, &pool, &err));
+    ck_assert_int_eq(mo_cpu_thread_pool_size(pool), _i + 1);
     for (int n = 0; n < 60; n++)
-        check_round(crew, n);
-    check_round(crew, MANY);
-    mo_cpu_thread_pool_free(crew);
+        check_round(pool, n);
+    check_round(pool, MANY);
+    mo_cpu_thread_pool_free(pool);
 }
 END_TEST
 
-/* Rounds follow each other while members sleep, wake and come late. */
-START_TEST(members_that_slept_take_no_job_twice)
+/* Rounds follow each other while workers sleep, wake and arrive late. */
+START_TEST(sleeping_workers_take_no_job_twice)
 {
-    mo_cpu_thread_pool *crew = NULL;
+    mo_cpu_thread_pool *pool = NULL;
     struct timespec pause = { 0, 300000 };
 
-    MUST(mo_cpu_thread_pool_new(4, NULL, 0, &crew, &err));
+    MUST(mo_cpu_thread_pool_new(4, NULL, 0, &pool, &err));
     for (int round = 0; round < 400; round++) {
-        check_round(crew, 1 + round % 7);
+        check_round(pool, 1 + round % 7);
         if (round % 20 == 0)
             nanosleep(&pause, NULL);
     }
-    mo_cpu_thread_pool_free(crew);
+    mo_cpu_thread_pool_free(pool);
 }
 END_TEST
 
@@ -92,40 +92,41 @@ START_TEST(ranges_cover_everything_and_begin_where_size_says)
     } cases[] = {
         { 0, 5, 0 }, { 1, 5, 1 }, { 5, 5, 1 }, { 6, 5, 2 }, { 99, 10, 10 }
     };
-    mo_cpu_thread_pool *crew = NULL;
+    mo_cpu_thread_pool *pool = NULL;
 
-    MUST(mo_cpu_thread_pool_new(3, NULL, 0, &crew, &err));
+    MUST(mo_cpu_thread_pool_new(3, NULL, 0, &pool, &err));
     for (int i = 0; i < COUNT(cases); i++) {
         pieces p = { .size = cases[i].size };
 
-        mo_cpu_thread_pool_parallel_for(crew, cases[i].count, cases[i].size,
+        mo_cpu_thread_pool_parallel_for(pool, cases[i].count, cases[i].size,
                                         count_range, &p);
         ck_assert_int_eq(atomic_load(&p.elements), cases[i].count);
         ck_assert_int_eq(atomic_load(&p.ranges), cases[i].ranges);
     }
-    mo_cpu_thread_pool_free(crew);
+    mo_cpu_thread_pool_free(pool);
 }
 END_TEST
 
-START_TEST(a_crew_stays_on_the_processors_it_is_given)
+START_TEST(a_pool_stays_on_the_processors_it_is_given)
 {
     const int cpus[] = { 0 };
-    mo_cpu_thread_pool *crew = NULL;
+    mo_cpu_thread_pool *pool = NULL;
 
-    MUST(mo_cpu_thread_pool_new(0, cpus, 1, &crew, &err));
-    ck_assert_int_eq(mo_cpu_thread_pool_size(crew), 1);
-    check_round(crew, 10);
-    mo_cpu_thread_pool_free(crew);
-    MUST(mo_cpu_thread_pool_new(2, cpus, 1, &crew, &err)); /* both on one */
-    check_round(crew, MANY);
-    mo_cpu_thread_pool_free(crew);
+    MUST(mo_cpu_thread_pool_new(0, cpus, 1, &pool, &err));
+    ck_assert_int_eq(mo_cpu_thread_pool_size(pool), 1);
+    check_round(pool, 10);
+    mo_cpu_thread_pool_free(pool);
+    MUST(mo_cpu_thread_pool_new(2, cpus, 1, &pool,
+                                &err)); /* both on one processor */
+    check_round(pool, MANY);
+    mo_cpu_thread_pool_free(pool);
 }
 END_TEST
 
-SUITE(crew)
+SUITE(thread_pool)
 {
     EACH(every_job_is_done_once, 5);
-    TEST(members_that_slept_take_no_job_twice);
+    TEST(sleeping_workers_take_no_job_twice);
     TEST(ranges_cover_everything_and_begin_where_size_says);
-    TEST(a_crew_stays_on_the_processors_it_is_given);
+    TEST(a_pool_stays_on_the_processors_it_is_given);
 }

@@ -202,8 +202,9 @@ static void run_by_threads(call_case *c, int threads)
     size_t bytes;
 
     MUST(b->open(&options, &unit, &err));
-    if (c->tiles)
-        unit->tiles = mo_cpu_micro_kernels_find(c->tiles);
+    if (c->micro_kernels)
+        ((mo_cpu_unit *) unit)->micro_kernels =
+            mo_cpu_micro_kernels_find(c->micro_kernels);
     prepare(c, unit, &kernel, &bytes);
     MUST(b->alloc(unit, bytes, &workspace, &err));
     for (int i = 0; i < c->call.n_in; i++)

@@ -24,7 +24,8 @@ typedef struct call_case {
     mo_tensor_dense in[CASE_OPERANDS], out[CASE_OPERANDS];
     mo_point_program after;
     unsigned constant; /* bit i: in[i] is passed as a constant */
-    const char *tiles; /* name of the micro-kernels, or NULL: the best */
+    const char
+        *micro_kernels; /* name of the micro-kernels, or NULL: the best */
 } call_case;
 
 void case_begin(call_case *c, mo_call_kind kind);

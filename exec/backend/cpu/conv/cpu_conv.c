@@ -54,7 +54,7 @@ static void fill_numbers(const mo_call_conv *call, mo_elem elem,
 
 /* With several groups a block has all columns: its row pointers serve all
  * groups. */
-static void cut_phases(const mo_backend_unit *unit, mo_cpu_conv_kernel *k)
+static void cut_phases(const mo_cpu_unit *unit, mo_cpu_conv_kernel *k)
 {
     const mo_call_conv *c = &k->call;
 
@@ -63,8 +63,9 @@ static void cut_phases(const mo_backend_unit *unit, mo_cpu_conv_kernel *k)
         int64_t rows = c->batch * p->n[0] * p->n[1] * p->n[2];
         int64_t depth = p->n_taps * k->depth;
 
-        p->blocks = mo_cpu_gemm_blocking_choose(
-            unit->tiles, rows, c->out_channels, depth, 1, unit->threads);
+        p->blocks = mo_cpu_gemm_blocking_choose(unit->micro_kernels, rows,
+                                                c->out_channels, depth, 1,
+                                                unit->threads);
         if (c->groups > 1) {
             p->blocks.columns = c->out_channels;
             p->blocks.n_columns = p->blocks.n_columns > 0;
@@ -82,12 +83,12 @@ static size_t zeros_bytes(const mo_cpu_conv_kernel *k)
            MO_CPU_CACHE_LINE;
 }
 
-static mo_status make_weights(const mo_backend_unit *unit, const void *constant,
+static mo_status make_weights(const mo_cpu_unit *unit, const void *constant,
                               mo_cpu_conv_kernel *k, mo_error *err)
 {
     mo_status status;
 
-    mo_cpu_conv_weights_layout(unit->tiles, k);
+    mo_cpu_conv_weights_layout(unit->micro_kernels, k);
     if (!constant) {
         k->packed_bytes =
             mo_cpu_round_to_line((size_t) k->weight_floats * sizeof(float));
@@ -96,7 +97,7 @@ static mo_status make_weights(const mo_backend_unit *unit, const void *constant,
     status = mo_cpu_gemm_panels_new(1, k->weight_floats, &k->weights, err);
     if (status != MO_OK)
         return status;
-    mo_cpu_conv_weights_pack(unit->tiles, k, constant, k->weights);
+    mo_cpu_conv_weights_pack(unit->micro_kernels, k, constant, k->weights);
     k->base.consumed |= (uint64_t) 1 << 1;
     return MO_OK;
 }
@@ -112,7 +113,7 @@ static mo_status make_zeros(mo_cpu_conv_kernel *k, mo_error *err)
     return MO_OK;
 }
 
-static size_t put_part(size_t *end, size_t bytes)
+static size_t append_part(size_t *end, size_t bytes)
 {
     size_t at = *end;
 
@@ -138,11 +139,12 @@ static void divide_workspace(mo_cpu_conv_kernel *k)
     if (k->direct)
         sums = 0;
     end = mo_cpu_round_to_line(pointers * sizeof(float *));
-    k->sums_at = put_part(&end, sums * sizeof(float));
+    k->sums_at = append_part(&end, sums * sizeof(float));
     k->turned_at =
-        put_part(&end, k->call.channels_last ? 0 : sums * sizeof(float));
-    k->places_at = put_part(&end, rows * sizeof(int64_t));
-    k->finish_at = put_part(&end, mo_cpu_epilogue_scratch_size(&k->finish));
+        append_part(&end, k->call.channels_last ? 0 : sums * sizeof(float));
+    k->places_at = append_part(&end, rows * sizeof(int64_t));
+    k->epilogue_at =
+        append_part(&end, mo_cpu_epilogue_scratch_size(&k->epilogue));
     k->scratch = end;
     if (p->staged)
         k->stage_bytes = mo_cpu_round_to_line(
@@ -151,18 +153,18 @@ static void divide_workspace(mo_cpu_conv_kernel *k)
             sizeof(float));
 }
 
-static void drop_conv(mo_backend_kernel *kernel)
+static void free_conv(mo_cpu_kernel *kernel)
 {
     mo_cpu_conv_kernel *k = (mo_cpu_conv_kernel *) kernel;
 
     mo_cpu_conv_phases_free(k);
-    mo_cpu_epilogue_clear(&k->finish);
+    mo_cpu_epilogue_clear(&k->epilogue);
     free(k->weights);
     free(k->zeros);
     free(k);
 }
 
-static mo_status fill_kernel(const mo_backend_unit *unit, const mo_call *call,
+static mo_status fill_kernel(const mo_cpu_unit *unit, const mo_call *call,
                              const mo_backend_operand *in,
                              const mo_tensor_desc *out, mo_cpu_conv_kernel *k,
                              mo_error *err)
@@ -170,10 +172,10 @@ static mo_status fill_kernel(const mo_backend_unit *unit, const mo_call *call,
     mo_status status;
 
     fill_numbers(&call->u.conv, out->elem, k);
-    status = mo_cpu_epilogue_init(call, out, &k->finish, err);
+    status = mo_cpu_epilogue_init(call, out, &k->epilogue, err);
     if (status == MO_OK && k->direct && !k->by_channel)
-        k->ending =
-            mo_cpu_gemm_epilogue_match(&k->finish, call->u.conv.out_channels);
+        k->gemm_epilogue =
+            mo_cpu_gemm_epilogue_match(&k->epilogue, call->u.conv.out_channels);
     if (status == MO_OK)
         status = mo_cpu_conv_phases_init(k, err);
     if (status == MO_OK)
@@ -195,11 +197,10 @@ static bool is_pitch_known(const mo_call_conv *c, mo_elem elem)
             c->channels_last && elem == MO_ELEM_F32);
 }
 
-static mo_status prepare_conv(mo_backend_unit *unit, const mo_call *call,
+static mo_status prepare_conv(mo_cpu_unit *unit, const mo_call *call,
                               const mo_backend_operand *in,
-                              const mo_tensor_desc *out,
-                              mo_backend_kernel **kernel, size_t *workspace,
-                              mo_error *err)
+                              const mo_tensor_desc *out, mo_cpu_kernel **kernel,
+                              size_t *workspace, mo_error *err)
 {
     mo_elem elem = out[0].elem;
     mo_cpu_conv_kernel *k;
@@ -220,7 +221,7 @@ static mo_status prepare_conv(mo_backend_unit *unit, const mo_call *call,
         return mo_fail_memory(err);
     status = fill_kernel(unit, call, in, &out[0], k, err);
     if (status != MO_OK) {
-        drop_conv(&k->base);
+        free_conv(&k->base);
         return status;
     }
     *kernel = &k->base;
@@ -234,7 +235,7 @@ static mo_status prepare_conv(mo_backend_unit *unit, const mo_call *call,
 typedef struct conv_run {
     const mo_cpu_conv_kernel *kernel;
     const mo_cpu_conv_phase *phase;
-    const mo_cpu_micro_kernels *tiles;
+    const mo_cpu_micro_kernels *micro_kernels;
     const float *picture, *weights;
     const void *const *in;
     void *out;
@@ -272,7 +273,7 @@ static block block_of(const conv_run *run, int64_t job, int worker)
     return b;
 }
 
-static void multiply(const block *b)
+static void multiply_block(const block *b)
 {
     const conv_run *run = b->run;
     const mo_cpu_conv_kernel *k = run->kernel;
@@ -280,8 +281,9 @@ static void multiply(const block *b)
     const float **rows = (const float **) (void *) b->scratch;
     const float *weights = run->weights + phase->weights_at;
     int64_t groups = k->call.groups, depth = phase->n_taps * k->depth;
-    int64_t group = mo_cpu_gemm_panel_columns(run->tiles, k->out_group) * depth;
-    mo_cpu_gemm product = { .tiles = run->tiles,
+    int64_t group =
+        mo_cpu_gemm_panel_columns(run->micro_kernels, k->out_group) * depth;
+    mo_cpu_gemm product = { .micro_kernels = run->micro_kernels,
                             .rows = rows,
                             .step = b->rows,
                             .n_rows = b->rows,
@@ -297,8 +299,8 @@ static void multiply(const block *b)
                               k->call.in_channels, b->sums);
         return;
     }
-    if (k->ending.by_tiles)
-        end = mo_cpu_gemm_epilogue_bind(&k->ending, run->in);
+    if (k->gemm_epilogue.by_micro_kernels)
+        end = mo_cpu_gemm_epilogue_bind(&k->gemm_epilogue, run->in);
     for (int64_t g = 0; g < groups; g++) {
         product.skip = g * k->in_group;
         product.panels = weights + g * group + b->column * depth;
@@ -310,41 +312,41 @@ static void multiply(const block *b)
     }
 }
 
-static void finish_range(const block *b, int64_t first, int64_t count,
-                         const float *sums)
+static void epilogue_range(const block *b, int64_t first, int64_t count,
+                           const float *sums)
 {
     const conv_run *run = b->run;
 
-    mo_cpu_epilogue_run(&run->kernel->finish, run->in, run->out, first, count,
-                        sums, b->scratch + run->kernel->finish_at);
+    mo_cpu_epilogue_run(&run->kernel->epilogue, run->in, run->out, first, count,
+                        sums, b->scratch + run->kernel->epilogue_at);
 }
 
 /* Applies the epilogue to sums in place. */
-static void finish_direct(const block *b)
+static void epilogue_direct(const block *b)
 {
     const mo_cpu_conv_kernel *k = b->run->kernel;
     bool at_once = b->columns == b->pitch;
     int64_t step = at_once ? b->rows : 1;
 
-    if (k->ending.by_tiles)
+    if (k->gemm_epilogue.by_micro_kernels)
         return;
     for (int64_t r = 0; r < b->rows; r += step) {
         float *sums = b->sums + r * b->pitch;
         int64_t first = (b->row + r) * k->call.out_channels + b->column;
 
-        mo_cpu_epilogue_run_to(&k->finish, b->run->in, sums, first,
+        mo_cpu_epilogue_run_to(&k->epilogue, b->run->in, sums, first,
                                step * b->columns, sums,
-                               b->scratch + k->finish_at);
+                               b->scratch + k->epilogue_at);
     }
 }
 
-static void finish_channels_last(const block *b, const int64_t *places)
+static void epilogue_channels_last(const block *b, const int64_t *places)
 {
     int64_t channels = b->run->kernel->call.out_channels;
 
     for (int64_t r = 0; r < b->rows; r++)
-        finish_range(b, places[r] * channels + b->column, b->columns,
-                     b->sums + r * b->pitch);
+        epilogue_range(b, places[r] * channels + b->column, b->columns,
+                       b->sums + r * b->pitch);
 }
 
 /* Returns the end of a run of contiguous positions in one image. */
@@ -358,7 +360,7 @@ static int64_t run_end(const block *b, const int64_t *places, int64_t size,
     return r;
 }
 
-static void finish_plain(const block *b, const int64_t *places)
+static void epilogue_nchw(const block *b, const int64_t *places)
 {
     const mo_cpu_conv_kernel *k = b->run->kernel;
     const mo_call_conv *c = &k->call;
@@ -372,38 +374,37 @@ static void finish_plain(const block *b, const int64_t *places)
 
         end = run_end(b, places, size, r);
         for (int64_t j = 0; j < b->columns; j++)
-            finish_range(
+            epilogue_range(
                 b, (image * c->out_channels + b->column + j) * size + place,
                 end - r, turned + j * b->rows + r);
     }
 }
 
-static void do_block(const conv_run *run, int64_t job, int worker)
+static void run_block(const conv_run *run, int64_t job, int worker)
 {
     const mo_cpu_conv_kernel *k = run->kernel;
     block b = block_of(run, job, worker);
     int64_t *places = (int64_t *) (void *) (b.scratch + k->places_at);
 
-    multiply(&b);
+    multiply_block(&b);
     if (k->direct) {
-        finish_direct(&b);
+        epilogue_direct(&b);
         return;
     }
     mo_cpu_conv_output_positions(k, run->phase, b.row, b.rows, places);
     if (k->call.channels_last)
-        finish_channels_last(&b, places);
+        epilogue_channels_last(&b, places);
     else
-        finish_plain(&b, places);
+        epilogue_nchw(&b, places);
 }
 
-static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
+static void run_blocks(void *context, int64_t begin, int64_t end, int worker)
 {
     for (int64_t job = begin; job < end; job++)
-        do_block(context, job, worker);
+        run_block(context, job, worker);
 }
 
-static mo_status run_conv(mo_backend_unit *unit,
-                          const mo_backend_kernel *kernel,
+static mo_status run_conv(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                           const void *const *in, void *const *out,
                           void *workspace, mo_error *err)
 {
@@ -411,7 +412,7 @@ static mo_status run_conv(mo_backend_unit *unit,
     float *stage = workspace;
     float *packed = (float *) (void *) ((char *) workspace + k->stage_bytes);
     conv_run run = { .kernel = k,
-                     .tiles = unit->tiles,
+                     .micro_kernels = unit->micro_kernels,
                      .picture = k->picture.staged ? stage : in[0],
                      .weights = k->weights ? k->weights : packed,
                      .in = in,
@@ -422,16 +423,16 @@ static mo_status run_conv(mo_backend_unit *unit,
     if (k->picture.staged)
         mo_cpu_conv_stage_input(unit, k, in[0], stage);
     if (!k->weights)
-        mo_cpu_conv_weights_pack(unit->tiles, k, in[1], packed);
+        mo_cpu_conv_weights_pack(unit->micro_kernels, k, in[1], packed);
     for (int64_t i = 0; i < k->n_phases; i++) {
         const mo_cpu_conv_phase *p = run.phase = &k->phases[i];
 
         mo_cpu_thread_pool_parallel_for(
-            unit->crew, p->blocks.n_rows * p->blocks.n_columns,
+            unit->pool, p->blocks.n_rows * p->blocks.n_columns,
             mo_cpu_gemm_blocking_grain(&p->blocks, p->n_taps * k->depth),
-            do_blocks, &run);
+            run_blocks, &run);
     }
     return MO_OK;
 }
 
-const mo_cpu_kernel_class mo_cpu_conv = { prepare_conv, run_conv, drop_conv };
+const mo_cpu_kernel_class mo_cpu_conv = { prepare_conv, run_conv, free_conv };

@@ -55,7 +55,7 @@ typedef struct mo_cpu_conv_image {
 } mo_cpu_conv_image;
 
 typedef struct mo_cpu_conv_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     mo_call_conv call; /* in three dimensions */
     mo_elem elem;      /* of data and weights */
     mo_cpu_conv_image picture;
@@ -69,11 +69,11 @@ typedef struct mo_cpu_conv_kernel {
     int64_t weight_floats;       /* packed, in total */
     float *weights;              /* packed; NULL: not constant */
     float *zeros;                /* the row for padding */
-    mo_cpu_epilogue finish;
-    mo_cpu_gemm_epilogue ending; /* the part done by the micro-kernels */
+    mo_cpu_epilogue epilogue;
+    mo_cpu_gemm_epilogue gemm_epilogue; /* the part done by the micro-kernels */
     /* in the workspace: shared parts, then those of each worker */
     size_t stage_bytes, packed_bytes, scratch;
-    size_t sums_at, turned_at, places_at, finish_at;
+    size_t sums_at, turned_at, places_at, epilogue_at;
 } mo_cpu_conv_kernel;
 
 /* Allocates the phases, freed with mo_cpu_conv_phases_free(), and computes the
@@ -83,14 +83,14 @@ void mo_cpu_conv_phases_free(mo_cpu_conv_kernel *kernel);
 
 /* Computes the layout of packed weights: panels by phase and group, or by tap
  * and channel. */
-void mo_cpu_conv_weights_layout(const mo_cpu_micro_kernels *tiles,
+void mo_cpu_conv_weights_layout(const mo_cpu_micro_kernels *micro_kernels,
                                 mo_cpu_conv_kernel *kernel);
-void mo_cpu_conv_weights_pack(const mo_cpu_micro_kernels *tiles,
+void mo_cpu_conv_weights_pack(const mo_cpu_micro_kernels *micro_kernels,
                               const mo_cpu_conv_kernel *kernel,
                               const void *weights, float *packed);
 
 /* Converts the image into the staging buffer. */
-void mo_cpu_conv_stage_input(mo_backend_unit *unit,
+void mo_cpu_conv_stage_input(mo_cpu_unit *unit,
                              const mo_cpu_conv_kernel *kernel, const void *data,
                              float *stage);
 

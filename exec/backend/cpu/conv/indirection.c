@@ -79,8 +79,8 @@ static bool is_line_inside(const line *l, const mo_cpu_conv_tap *tap)
 static int64_t count_before(const line *l, const mo_cpu_conv_tap *tap,
                             int64_t end)
 {
-    int64_t way = end - (l->begin[2] + tap->at[2]);
-    int64_t count = way <= 0 ? 0 : (way + l->step - 1) / l->step;
+    int64_t distance = end - (l->begin[2] + tap->at[2]);
+    int64_t count = distance <= 0 ? 0 : (distance + l->step - 1) / l->step;
 
     return count < l->n ? count : l->n;
 }

@@ -11,15 +11,15 @@ static int64_t tap_kernels(const mo_cpu_conv_kernel *k)
     return k->picture.merged ? k->call.sweep.kernel[2] : 1;
 }
 
-static int64_t group_floats(const mo_cpu_micro_kernels *tiles,
+static int64_t group_floats(const mo_cpu_micro_kernels *micro_kernels,
                             const mo_cpu_conv_kernel *k,
                             const mo_cpu_conv_phase *phase)
 {
-    return mo_cpu_gemm_panel_columns(tiles, k->out_group) * phase->n_taps *
-           k->depth;
+    return mo_cpu_gemm_panel_columns(micro_kernels, k->out_group) *
+           phase->n_taps * k->depth;
 }
 
-void mo_cpu_conv_weights_layout(const mo_cpu_micro_kernels *tiles,
+void mo_cpu_conv_weights_layout(const mo_cpu_micro_kernels *micro_kernels,
                                 mo_cpu_conv_kernel *kernel)
 {
     int64_t floats = 0;
@@ -28,9 +28,10 @@ void mo_cpu_conv_weights_layout(const mo_cpu_micro_kernels *tiles,
         mo_cpu_conv_phase *phase = &kernel->phases[i];
 
         phase->weights_at = floats;
-        floats += kernel->by_channel ? phase->n_taps * kernel->call.in_channels
-                                     : kernel->call.groups *
-                                           group_floats(tiles, kernel, phase);
+        floats += kernel->by_channel
+                      ? phase->n_taps * kernel->call.in_channels
+                      : kernel->call.groups *
+                            group_floats(micro_kernels, kernel, phase);
     }
     kernel->weight_floats = floats;
 }
@@ -50,7 +51,7 @@ static mo_cpu_matrix_view matrix_at(const mo_cpu_conv_kernel *k,
     return m;
 }
 
-static void pack_group(const mo_cpu_micro_kernels *tiles,
+static void pack_group(const mo_cpu_micro_kernels *micro_kernels,
                        const mo_cpu_conv_kernel *k,
                        const mo_cpu_conv_phase *phase, int64_t group,
                        const void *weights, float *panels)
@@ -62,9 +63,9 @@ static void pack_group(const mo_cpu_micro_kernels *tiles,
             mo_cpu_matrix_view m =
                 matrix_at(k, weights, group, phase->taps[t].kernel + i);
 
-            mo_cpu_gemm_pack_panels(tiles, &m, k->in_group, k->out_group,
-                                    t * k->depth + i * k->in_group, depth,
-                                    panels);
+            mo_cpu_gemm_pack_panels(
+                micro_kernels, &m, k->in_group, k->out_group,
+                t * k->depth + i * k->in_group, depth, panels);
         }
 }
 
@@ -81,20 +82,20 @@ static void pack_channels(const mo_cpu_conv_kernel *k,
                         c->in_channels, packed + t * c->in_channels);
 }
 
-void mo_cpu_conv_weights_pack(const mo_cpu_micro_kernels *tiles,
+void mo_cpu_conv_weights_pack(const mo_cpu_micro_kernels *micro_kernels,
                               const mo_cpu_conv_kernel *kernel,
                               const void *weights, float *packed)
 {
     for (int64_t i = 0; i < kernel->n_phases; i++) {
         const mo_cpu_conv_phase *phase = &kernel->phases[i];
-        int64_t each = group_floats(tiles, kernel, phase);
+        int64_t each = group_floats(micro_kernels, kernel, phase);
 
         if (kernel->by_channel) {
             pack_channels(kernel, phase, weights, packed + phase->weights_at);
             continue;
         }
         for (int64_t g = 0; g < kernel->call.groups; g++)
-            pack_group(tiles, kernel, phase, g, weights,
+            pack_group(micro_kernels, kernel, phase, g, weights,
                        packed + phase->weights_at + g * each);
     }
 }

@@ -44,7 +44,7 @@ static void stage_lines(void *context, int64_t begin, int64_t end, int worker)
         stage_line(context, line);
 }
 
-void mo_cpu_conv_stage_input(mo_backend_unit *unit,
+void mo_cpu_conv_stage_input(mo_cpu_unit *unit,
                              const mo_cpu_conv_kernel *kernel, const void *data,
                              float *stage)
 {
@@ -53,7 +53,7 @@ void mo_cpu_conv_stage_input(mo_backend_unit *unit,
     staging s = { kernel, data, stage };
     int64_t each = p->extent[2] * p->channels + 1;
 
-    mo_cpu_thread_pool_parallel_for(unit->crew,
+    mo_cpu_thread_pool_parallel_for(unit->pool,
                                     kernel->call.batch * p->in[0] * p->in[1],
                                     1 + FLOATS_AT_ONCE / each, stage_lines, &s);
 }

@@ -7,19 +7,16 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "exec/backend/cpu/conv/cpu_conv.h"
 
 enum { MOST_PHASES = 1 << 14 };
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Returns the number of nonempty phases of a dimension. */
 static int64_t count_phases(const mo_call_conv *c, int d)
 {
-    int64_t n = c->transposed ? least(c->sweep.stride[d], c->sweep.out[d]) : 1;
+    int64_t n =
+        c->transposed ? mo_min_i64(c->sweep.stride[d], c->sweep.out[d]) : 1;
 
     return n < 1 ? 1 : n;
 }

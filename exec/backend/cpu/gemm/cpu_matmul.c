@@ -7,7 +7,7 @@
 
 /* ---- the form */
 
-static mo_call_matmul_operand turned(mo_call_matmul_operand side)
+static mo_call_matmul_operand transpose_operand(mo_call_matmul_operand side)
 {
     int64_t row = side.row;
 
@@ -23,9 +23,9 @@ static void swap_sides(mo_cpu_matmul_canonical *form)
     mo_call_matmul_operand a = call->a;
     int64_t m = call->m;
 
-    call->a = turned(call->b);
-    call->b = turned(a);
-    call->c = turned(call->c);
+    call->a = transpose_operand(call->b);
+    call->b = transpose_operand(a);
+    call->c = transpose_operand(call->c);
     call->m = call->n;
     call->n = m;
     form->a = 1;
@@ -40,7 +40,7 @@ static void keep_batch(mo_call_matmul *call, int from, int to)
     call->c.batch[to] = call->c.batch[from];
 }
 
-static void drop_ones(mo_call_matmul *call)
+static void drop_unit_batches(mo_call_matmul *call)
 {
     int n = 0;
 
@@ -64,7 +64,7 @@ mo_cpu_matmul_canonical mo_cpu_matmul_canonicalize(const mo_call_matmul *call)
     };
     mo_call_matmul *f = &form.call;
 
-    drop_ones(f);
+    drop_unit_batches(f);
     if (f->n == 1)
         f->c.column = 1;
     if (f->c.column != 1 && (f->c.row == 1 || f->m == 1))
@@ -98,11 +98,11 @@ mo_cpu_matmul_offsets mo_cpu_matmul_batch_offsets(const mo_call_matmul *call,
 
 /* Generic micro-kernels are the last resort: BLAS is better on such
  * processors. */
-static const mo_cpu_matmul_algo *way_of(const mo_backend_unit *unit,
-                                        const mo_cpu_matmul_kernel *k)
+static const mo_cpu_matmul_algo *select_algo(const mo_cpu_unit *unit,
+                                             const mo_cpu_matmul_kernel *k)
 {
     if (k->elem == MO_ELEM_F32 &&
-        unit->tiles == &mo_cpu_micro_kernels_generic &&
+        unit->micro_kernels == &mo_cpu_micro_kernels_generic &&
         mo_cpu_blas_supports(&k->form.call, k->elem))
         return &mo_cpu_matmul_algo_fallback;
     return mo_elem_is_float(k->elem) && k->elem != MO_ELEM_F64
@@ -110,11 +110,11 @@ static const mo_cpu_matmul_algo *way_of(const mo_backend_unit *unit,
                : &mo_cpu_matmul_algo_fallback;
 }
 
-static void drop_matmul(mo_backend_kernel *kernel)
+static void free_matmul(mo_cpu_kernel *kernel)
 {
     mo_cpu_matmul_kernel *k = (mo_cpu_matmul_kernel *) kernel;
 
-    mo_cpu_epilogue_clear(&k->finish);
+    mo_cpu_epilogue_clear(&k->epilogue);
     mo_cpu_point_program_free(k->after);
     free(k->panels);
     free(k);
@@ -124,16 +124,16 @@ static mo_status make_end(const mo_call *call, const mo_tensor_desc *out,
                           mo_cpu_matmul_kernel *k, mo_error *err)
 {
     if (mo_elem_is_float(out->elem))
-        return mo_cpu_epilogue_init(call, out, &k->finish, err);
+        return mo_cpu_epilogue_init(call, out, &k->epilogue, err);
     if (call->after)
         return mo_cpu_point_program_new(call->after, out, &k->after, err);
     return MO_OK;
 }
 
-static mo_status prepare_matmul(mo_backend_unit *unit, const mo_call *call,
+static mo_status prepare_matmul(mo_cpu_unit *unit, const mo_call *call,
                                 const mo_backend_operand *in,
                                 const mo_tensor_desc *out,
-                                mo_backend_kernel **kernel, size_t *workspace,
+                                mo_cpu_kernel **kernel, size_t *workspace,
                                 mo_error *err)
 {
     mo_cpu_matmul_kernel *k;
@@ -150,15 +150,15 @@ static mo_status prepare_matmul(mo_backend_unit *unit, const mo_call *call,
         return mo_fail_memory(err);
     k->form = mo_cpu_matmul_canonicalize(&call->u.matmul);
     k->elem = out[0].elem;
-    k->way = way_of(unit, k);
+    k->algo = select_algo(unit, k);
     k->first_extra = call->first_extra;
     k->n_operands = call->after ? call->after->n_operands : 0;
     k->elements = mo_tensor_desc_elements(&out[0]);
     status = make_end(call, &out[0], k, err);
     if (status == MO_OK)
-        status = k->way->prepare(unit, in, k, &scratch, err);
+        status = k->algo->prepare(unit, in, k, &scratch, err);
     if (status != MO_OK) {
-        drop_matmul(&k->base);
+        free_matmul(&k->base);
         return status;
     }
     *kernel = &k->base;
@@ -166,8 +166,7 @@ static mo_status prepare_matmul(mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-static mo_status run_matmul(mo_backend_unit *unit,
-                            const mo_backend_kernel *kernel,
+static mo_status run_matmul(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                             const void *const *in, void *const *out,
                             void *workspace, mo_error *err)
 {
@@ -175,9 +174,9 @@ static mo_status run_matmul(mo_backend_unit *unit,
 
     (void) err;
     if (k->elements > 0)
-        k->way->run(unit, k, in, out[0], workspace);
+        k->algo->run(unit, k, in, out[0], workspace);
     return MO_OK;
 }
 
 const mo_cpu_kernel_class mo_cpu_matmul = { prepare_matmul, run_matmul,
-                                            drop_matmul };
+                                            free_matmul };

@@ -37,21 +37,21 @@ typedef struct mo_cpu_matmul_kernel mo_cpu_matmul_kernel;
 
 /* An algorithm: computes blocking and scratch, and runs a whole call. */
 typedef struct mo_cpu_matmul_algo {
-    mo_status (*prepare)(mo_backend_unit *unit, const mo_backend_operand *in,
+    mo_status (*prepare)(mo_cpu_unit *unit, const mo_backend_operand *in,
                          mo_cpu_matmul_kernel *kernel, size_t *scratch,
                          mo_error *err);
-    void (*run)(mo_backend_unit *unit, const mo_cpu_matmul_kernel *kernel,
+    void (*run)(mo_cpu_unit *unit, const mo_cpu_matmul_kernel *kernel,
                 const void *const *in, void *out, void *workspace);
 } mo_cpu_matmul_algo;
 
 struct mo_cpu_matmul_kernel {
-    mo_backend_kernel base;
-    const mo_cpu_matmul_algo *way;
+    mo_cpu_kernel base;
+    const mo_cpu_matmul_algo *algo;
     mo_cpu_matmul_canonical form;
     mo_elem elem;     /* of all three */
     int64_t elements; /* of the result */
     mo_cpu_gemm_blocking blocks;
-    mo_cpu_epilogue finish;
+    mo_cpu_epilogue epilogue;
     mo_cpu_point_program
         *after; /* the epilogue of a type that mo_cpu_epilogue does not store */
     int first_extra, n_operands; /* of the epilogue */
@@ -64,7 +64,7 @@ struct mo_cpu_matmul_kernel {
     int64_t matrix_panels; /* floats of a matrix's panels */
     bool pack_a, pack_c;   /* not read, or written, in place */
     size_t a_at, b_at, c_at,
-        finish_at; /* in each worker's scratch, after the row pointers */
+        epilogue_at; /* in each worker's scratch, after the row pointers */
 };
 
 extern const mo_cpu_matmul_algo mo_cpu_matmul_algo_packed; /* f32, f16, bf16 */

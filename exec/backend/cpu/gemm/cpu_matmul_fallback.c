@@ -8,6 +8,7 @@
  * contiguous.
  */
 #include "exec/backend/cpu/gemm/blas.h"
+#include "base/minmax.h"
 #include "exec/backend/cpu/gemm/cpu_matmul.h"
 
 typedef struct plain_run {
@@ -59,11 +60,6 @@ static add_row *const add_rows[MO_ELEM_COUNT] = {
     [MO_ELEM_U32] = add_u32, [MO_ELEM_U16] = add_u16, [MO_ELEM_U8] = add_u8,
 };
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Blocks depend on the size alone: a library may sum in another order at other
  * block boundaries. */
 static mo_cpu_gemm_blocking blocks_of(const mo_call_matmul *call, bool blas)
@@ -79,8 +75,7 @@ static mo_cpu_gemm_blocking blocks_of(const mo_call_matmul *call, bool blas)
     return b;
 }
 
-static mo_status prepare_plain(mo_backend_unit *unit,
-                               const mo_backend_operand *in,
+static mo_status prepare_plain(mo_cpu_unit *unit, const mo_backend_operand *in,
                                mo_cpu_matmul_kernel *k, size_t *scratch,
                                mo_error *err)
 {
@@ -92,7 +87,7 @@ static mo_status prepare_plain(mo_backend_unit *unit,
         return mo_fail(err, MO_E_SUPPORT, "a product of %s cannot be run",
                        mo_elem_name(k->elem));
     k->blocks = blocks_of(&k->form.call, k->blas);
-    k->scratch = mo_cpu_epilogue_scratch_size(&k->finish);
+    k->scratch = mo_cpu_epilogue_scratch_size(&k->epilogue);
     k->scratch = after > k->scratch ? after : k->scratch;
     *scratch = k->scratch;
     return MO_OK;
@@ -120,8 +115,8 @@ static block block_of(const plain_run *run, int64_t job)
     int64_t bytes = (int64_t) mo_elem_size(k->elem);
     block b = { .call = *call };
 
-    b.call.m = least(k->blocks.rows, call->m - row);
-    b.call.n = least(k->blocks.columns, call->n - column);
+    b.call.m = mo_min_i64(k->blocks.rows, call->m - row);
+    b.call.n = mo_min_i64(k->blocks.columns, call->n - column);
     b.first = at.c + row * call->c.row + column * call->c.column;
     b.a =
         (const char *) run->in[k->form.a] + (at.a + row * call->a.row) * bytes;
@@ -131,7 +126,7 @@ static block block_of(const plain_run *run, int64_t job)
     return b;
 }
 
-static void multiply(const mo_cpu_matmul_kernel *k, const block *b)
+static void multiply_block(const mo_cpu_matmul_kernel *k, const block *b)
 {
     int64_t bytes = (int64_t) mo_elem_size(k->elem);
 
@@ -145,31 +140,31 @@ static void multiply(const mo_cpu_matmul_kernel *k, const block *b)
 }
 
 /* Applies the epilogue to sums in the output buffer. */
-static void finish_range(const plain_run *run, int64_t first, int64_t count,
-                         void *scratch)
+static void epilogue_range(const plain_run *run, int64_t first, int64_t count,
+                           void *scratch)
 {
     const mo_cpu_matmul_kernel *k = run->kernel;
     char *at = (char *) run->out + first * (int64_t) mo_elem_size(k->elem);
 
-    if (!mo_cpu_epilogue_is_identity(&k->finish))
-        mo_cpu_epilogue_run(&k->finish, run->in, run->out, first, count, at,
+    if (!mo_cpu_epilogue_is_identity(&k->epilogue))
+        mo_cpu_epilogue_run(&k->epilogue, run->in, run->out, first, count, at,
                             scratch);
 }
 
-static void finish_block(const plain_run *run, const block *b, void *scratch)
+static void epilogue_block(const plain_run *run, const block *b, void *scratch)
 {
     const mo_call_matmul_operand *c = &b->call.c;
 
     for (int64_t r = 0; r < b->call.m; r++)
         if (c->column == 1)
-            finish_range(run, b->first + r * c->row, b->call.n, scratch);
+            epilogue_range(run, b->first + r * c->row, b->call.n, scratch);
         else
             for (int64_t j = 0; j < b->call.n; j++)
-                finish_range(run, b->first + r * c->row + j * c->column, 1,
-                             scratch);
+                epilogue_range(run, b->first + r * c->row + j * c->column, 1,
+                               scratch);
 }
 
-static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
+static void run_blocks(void *context, int64_t begin, int64_t end, int worker)
 {
     const plain_run *run = context;
     const mo_cpu_matmul_kernel *k = run->kernel;
@@ -178,14 +173,14 @@ static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
     for (int64_t job = begin; job < end; job++) {
         block b = block_of(run, job);
 
-        multiply(k, &b);
+        multiply_block(k, &b);
         if (mo_elem_is_float(k->elem))
-            finish_block(run, &b, scratch);
+            epilogue_block(run, &b, scratch);
     }
 }
 
 /* Integers get their epilogue when all sums are complete. */
-static void do_after(void *context, int64_t begin, int64_t end, int worker)
+static void run_epilogue(void *context, int64_t begin, int64_t end, int worker)
 {
     const plain_run *run = context;
     const mo_cpu_matmul_kernel *k = run->kernel;
@@ -198,7 +193,7 @@ static void do_after(void *context, int64_t begin, int64_t end, int worker)
         mo_cpu_worker_scratch(run->workspace, k->scratch, worker));
 }
 
-static void run_plain(mo_backend_unit *unit, const mo_cpu_matmul_kernel *k,
+static void run_plain(mo_cpu_unit *unit, const mo_cpu_matmul_kernel *k,
                       const void *const *in, void *out, void *workspace)
 {
     enum { AFTER = 1 << 14 };
@@ -206,12 +201,12 @@ static void run_plain(mo_backend_unit *unit, const mo_cpu_matmul_kernel *k,
     int64_t jobs = k->blocks.n_rows * k->blocks.n_columns * k->form.batches;
 
     mo_cpu_thread_pool_parallel_for(
-        unit->crew, jobs,
-        mo_cpu_gemm_blocking_grain(&k->blocks, k->form.call.k), do_blocks,
+        unit->pool, jobs,
+        mo_cpu_gemm_blocking_grain(&k->blocks, k->form.call.k), run_blocks,
         &run);
     if (k->after)
-        mo_cpu_thread_pool_parallel_for(unit->crew, k->elements, AFTER,
-                                        do_after, &run);
+        mo_cpu_thread_pool_parallel_for(unit->pool, k->elements, AFTER,
+                                        run_epilogue, &run);
 }
 
 const mo_cpu_matmul_algo mo_cpu_matmul_algo_fallback = { prepare_plain,

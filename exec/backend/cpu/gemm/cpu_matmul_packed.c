@@ -8,14 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "exec/backend/cpu/gemm/cpu_matmul.h"
 
 /* ---- prepare */
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 static mo_cpu_matrix_view matrix_of(const void *data, mo_elem elem, int64_t at,
                                     const mo_call_matmul_operand *side)
@@ -49,7 +45,7 @@ static int64_t matrix_index(const mo_cpu_matmul_kernel *k, int64_t batch)
     return index;
 }
 
-static mo_status pack_constant(const mo_backend_unit *unit, const void *data,
+static mo_status pack_constant(const mo_cpu_unit *unit, const void *data,
                                mo_cpu_matmul_kernel *k, mo_error *err)
 {
     const mo_call_matmul *call = &k->form.call;
@@ -57,7 +53,7 @@ static mo_status pack_constant(const mo_backend_unit *unit, const void *data,
     mo_status status;
 
     k->matrix_panels =
-        mo_cpu_gemm_panel_columns(unit->tiles, call->n) * call->k;
+        mo_cpu_gemm_panel_columns(unit->micro_kernels, call->n) * call->k;
     status = mo_cpu_gemm_panels_new(count, k->matrix_panels, &k->panels, err);
     if (status != MO_OK)
         return status;
@@ -65,16 +61,16 @@ static mo_status pack_constant(const mo_backend_unit *unit, const void *data,
         int64_t at = mo_cpu_matmul_batch_offsets(call, batch).b;
         mo_cpu_matrix_view b = matrix_of(data, k->elem, at, &call->b);
 
-        mo_cpu_gemm_pack_panels(unit->tiles, &b, call->k, call->n, 0, call->k,
-                                k->panels +
-                                    matrix_index(k, batch) * k->matrix_panels);
+        mo_cpu_gemm_pack_panels(
+            unit->micro_kernels, &b, call->k, call->n, 0, call->k,
+            k->panels + matrix_index(k, batch) * k->matrix_panels);
     }
     k->base.consumed |= (uint64_t) 1 << k->form.b;
     return MO_OK;
 }
 
 /* Appends a part to a worker's scratch; returns its offset. */
-static size_t put_part(size_t *end, size_t bytes)
+static size_t append_part(size_t *end, size_t bytes)
 {
     size_t at = *end;
 
@@ -82,24 +78,24 @@ static size_t put_part(size_t *end, size_t bytes)
     return at;
 }
 
-static void divide_scratch(const mo_backend_unit *unit, mo_cpu_matmul_kernel *k)
+static void divide_scratch(const mo_cpu_unit *unit, mo_cpu_matmul_kernel *k)
 {
     const mo_call_matmul *call = &k->form.call;
     size_t rows = (size_t) k->blocks.rows, depth = (size_t) call->k;
     size_t columns = (size_t) k->blocks.columns;
-    size_t packed =
-        (size_t) mo_cpu_gemm_panel_columns(unit->tiles, k->blocks.columns);
+    size_t packed = (size_t) mo_cpu_gemm_panel_columns(unit->micro_kernels,
+                                                       k->blocks.columns);
     size_t end = mo_cpu_round_to_line(rows * sizeof(float *));
 
-    k->a_at = put_part(&end, k->pack_a ? rows * depth * sizeof(float) : 0);
-    k->b_at = put_part(&end, k->panels ? 0 : packed * depth * sizeof(float));
-    k->c_at = put_part(&end, k->pack_c ? rows * columns * sizeof(float) : 0);
-    k->finish_at = put_part(&end, mo_cpu_epilogue_scratch_size(&k->finish));
+    k->a_at = append_part(&end, k->pack_a ? rows * depth * sizeof(float) : 0);
+    k->b_at = append_part(&end, k->panels ? 0 : packed * depth * sizeof(float));
+    k->c_at = append_part(&end, k->pack_c ? rows * columns * sizeof(float) : 0);
+    k->epilogue_at =
+        append_part(&end, mo_cpu_epilogue_scratch_size(&k->epilogue));
     k->scratch = end;
 }
 
-static mo_status prepare_floats(mo_backend_unit *unit,
-                                const mo_backend_operand *in,
+static mo_status prepare_floats(mo_cpu_unit *unit, const mo_backend_operand *in,
                                 mo_cpu_matmul_kernel *k, size_t *scratch,
                                 mo_error *err)
 {
@@ -107,8 +103,9 @@ static mo_status prepare_floats(mo_backend_unit *unit,
     const void *constant = in[k->form.b].constant;
     mo_status status = MO_OK;
 
-    k->blocks = mo_cpu_gemm_blocking_choose(
-        unit->tiles, call->m, call->n, call->k, k->form.batches, unit->threads);
+    k->blocks =
+        mo_cpu_gemm_blocking_choose(unit->micro_kernels, call->m, call->n,
+                                    call->k, k->form.batches, unit->threads);
     k->pack_a = k->elem != MO_ELEM_F32 || (call->a.column != 1 && call->k > 1);
     k->pack_c = k->elem != MO_ELEM_F32 || call->c.column != 1;
     if (constant && k->elements > 0)
@@ -122,7 +119,7 @@ static mo_status prepare_floats(mo_backend_unit *unit,
 
 typedef struct floats_run {
     const mo_cpu_matmul_kernel *kernel;
-    const mo_cpu_micro_kernels *tiles;
+    const mo_cpu_micro_kernels *micro_kernels;
     const void *const *in;
     void *out;
     void *workspace;
@@ -146,9 +143,9 @@ static block block_of(const floats_run *run, int64_t job, int worker)
 
     made.scratch = mo_cpu_worker_scratch(run->workspace, k->scratch, worker);
     made.row = row * b->rows;
-    made.rows = least(b->rows, k->form.call.m - made.row);
+    made.rows = mo_min_i64(b->rows, k->form.call.m - made.row);
     made.column = column * b->columns;
-    made.columns = least(b->columns, k->form.call.n - made.column);
+    made.columns = mo_min_i64(b->columns, k->form.call.n - made.column);
     made.at = mo_cpu_matmul_batch_offsets(&k->form.call, made.batch);
     return made;
 }
@@ -183,46 +180,47 @@ static const float *panels_of(const block *b)
     if (k->panels)
         return k->panels + matrix_index(k, b->batch) * k->matrix_panels +
                b->column * call->k;
-    mo_cpu_gemm_pack_panels(b->run->tiles, &from, call->k, b->columns, 0,
-                            call->k, packed);
+    mo_cpu_gemm_pack_panels(b->run->micro_kernels, &from, call->k, b->columns,
+                            0, call->k, packed);
     return packed;
 }
 
-static void finish_range(const block *b, int64_t first, int64_t count,
-                         const float *sums)
+static void epilogue_range(const block *b, int64_t first, int64_t count,
+                           const float *sums)
 {
     const floats_run *run = b->run;
 
-    mo_cpu_epilogue_run(&run->kernel->finish, run->in, run->out, first, count,
-                        sums, b->scratch + run->kernel->finish_at);
+    mo_cpu_epilogue_run(&run->kernel->epilogue, run->in, run->out, first, count,
+                        sums, b->scratch + run->kernel->epilogue_at);
 }
 
 /* Applies the epilogue to contiguous elements of the result at a time. */
-static void finish_block(const block *b, const float *c, int64_t pitch)
+static void epilogue_block(const block *b, const float *c, int64_t pitch)
 {
     const mo_call_matmul *call = &b->run->kernel->form.call;
     int64_t first = b->at.c + b->row * call->c.row + b->column * call->c.column;
 
     if (call->c.column == 1 && pitch == b->columns &&
         (call->c.row == b->columns || b->rows == 1)) {
-        finish_range(b, first, b->rows * b->columns, c);
+        epilogue_range(b, first, b->rows * b->columns, c);
         return;
     }
     for (int64_t r = 0; r < b->rows; r++)
         if (call->c.column == 1)
-            finish_range(b, first + r * call->c.row, b->columns, c + r * pitch);
+            epilogue_range(b, first + r * call->c.row, b->columns,
+                           c + r * pitch);
         else
             for (int64_t j = 0; j < b->columns; j++)
-                finish_range(b, first + r * call->c.row + j * call->c.column, 1,
-                             c + r * pitch + j);
+                epilogue_range(b, first + r * call->c.row + j * call->c.column,
+                               1, c + r * pitch + j);
 }
 
-static void do_block(const floats_run *run, int64_t job, int worker)
+static void run_block(const floats_run *run, int64_t job, int worker)
 {
     block b = block_of(run, job, worker);
     const mo_cpu_matmul_kernel *k = b.run->kernel;
     const mo_call_matmul *call = &k->form.call;
-    mo_cpu_gemm product = { .tiles = b.run->tiles,
+    mo_cpu_gemm product = { .micro_kernels = b.run->micro_kernels,
                             .rows = point_to_rows(&b),
                             .n_rows = b.rows,
                             .taps = 1,
@@ -239,25 +237,25 @@ static void do_block(const floats_run *run, int64_t job, int worker)
         product.pitch = call->c.row;
     }
     mo_cpu_gemm_run(&product);
-    if (k->pack_c || !mo_cpu_epilogue_is_identity(&k->finish))
-        finish_block(&b, product.c, product.pitch);
+    if (k->pack_c || !mo_cpu_epilogue_is_identity(&k->epilogue))
+        epilogue_block(&b, product.c, product.pitch);
 }
 
-static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
+static void run_blocks(void *context, int64_t begin, int64_t end, int worker)
 {
     for (int64_t job = begin; job < end; job++)
-        do_block(context, job, worker);
+        run_block(context, job, worker);
 }
 
-static void run_floats(mo_backend_unit *unit, const mo_cpu_matmul_kernel *k,
+static void run_floats(mo_cpu_unit *unit, const mo_cpu_matmul_kernel *k,
                        const void *const *in, void *out, void *workspace)
 {
-    floats_run run = { k, unit->tiles, in, out, workspace };
+    floats_run run = { k, unit->micro_kernels, in, out, workspace };
     int64_t jobs = k->blocks.n_rows * k->blocks.n_columns * k->form.batches;
 
     mo_cpu_thread_pool_parallel_for(
-        unit->crew, jobs,
-        mo_cpu_gemm_blocking_grain(&k->blocks, k->form.call.k), do_blocks,
+        unit->pool, jobs,
+        mo_cpu_gemm_blocking_grain(&k->blocks, k->form.call.k), run_blocks,
         &run);
 }
 

@@ -22,63 +22,64 @@ static bool is_bias(const mo_cpu_point_program *program,
 }
 
 /* Matches a sum and a bias, in either order. */
-static bool read_bias(const mo_cpu_epilogue *finish, int64_t columns,
-                      const mo_point_step *step, mo_cpu_gemm_epilogue *ending)
+static bool read_bias(const mo_cpu_epilogue *epilogue, int64_t columns,
+                      const mo_point_step *step,
+                      mo_cpu_gemm_epilogue *gemm_epilogue)
 {
-    const mo_cpu_point_program *program = finish->program;
+    const mo_cpu_point_program *program = epilogue->program;
     int operand = step->a == 0 ? step->b : step->a;
 
     if (step->op != MO_POINT_ADD || (step->a != 0 && step->b != 0) ||
         operand == 0 || operand >= program->n_sources ||
         !is_bias(program, &program->sources[operand], columns))
         return false;
-    ending->bias = finish->first_extra + operand - 1;
+    gemm_epilogue->bias = epilogue->first_extra + operand - 1;
     return true;
 }
 
 static bool read_bounds(const mo_point_step *step, int of,
-                        mo_cpu_gemm_epilogue *ending)
+                        mo_cpu_gemm_epilogue *gemm_epilogue)
 {
     if (step->a != of ||
         (step->op != MO_POINT_RELU && step->op != MO_POINT_CLAMP))
         return false;
-    ending->end.bounded = true;
-    ending->end.least = 0;
-    ending->end.most = INFINITY;
+    gemm_epilogue->end.bounded = true;
+    gemm_epilogue->end.least = 0;
+    gemm_epilogue->end.most = INFINITY;
     if (step->op == MO_POINT_CLAMP) {
-        ending->end.least = (float) step->x;
-        ending->end.most = (float) step->y;
+        gemm_epilogue->end.least = (float) step->x;
+        gemm_epilogue->end.most = (float) step->y;
     }
     return true;
 }
 
-mo_cpu_gemm_epilogue mo_cpu_gemm_epilogue_match(const mo_cpu_epilogue *finish,
+mo_cpu_gemm_epilogue mo_cpu_gemm_epilogue_match(const mo_cpu_epilogue *epilogue,
                                                 int64_t columns)
 {
-    const mo_cpu_point_program *program = finish->program;
-    mo_cpu_gemm_epilogue ending = { .bias = -1 };
+    const mo_cpu_point_program *program = epilogue->program;
+    mo_cpu_gemm_epilogue gemm_epilogue = { .bias = -1 };
     int sums = 0, i = 0;
 
-    if (finish->elem != MO_ELEM_F32)
-        return ending;
+    if (epilogue->elem != MO_ELEM_F32)
+        return gemm_epilogue;
     if (program && i < program->n_steps &&
-        read_bias(finish, columns, &program->steps[i].step, &ending))
+        read_bias(epilogue, columns, &program->steps[i].step, &gemm_epilogue))
         sums = program->steps[i++].reg;
     if (program && i < program->n_steps &&
-        read_bounds(&program->steps[i].step, sums, &ending))
+        read_bounds(&program->steps[i].step, sums, &gemm_epilogue))
         sums = program->steps[i++].reg;
-    ending.by_tiles =
+    gemm_epilogue.by_micro_kernels =
         !program || (i == program->n_steps && program->result == sums);
-    return ending;
+    return gemm_epilogue;
 }
 
 mo_cpu_micro_kernel_epilogue
-mo_cpu_gemm_epilogue_bind(const mo_cpu_gemm_epilogue *ending,
+mo_cpu_gemm_epilogue_bind(const mo_cpu_gemm_epilogue *gemm_epilogue,
                           const void *const *in)
 {
-    mo_cpu_micro_kernel_epilogue end = ending->end;
+    mo_cpu_micro_kernel_epilogue end = gemm_epilogue->end;
 
-    if (ending->bias >= 0)
-        end.bias = in[ending->bias];
+    if (gemm_epilogue->bias >= 0)
+        end.bias = in[gemm_epilogue->bias];
     return end;
 }

@@ -16,18 +16,18 @@
 #include "exec/backend/cpu/gemm/micro_kernel.h"
 
 typedef struct mo_cpu_gemm_epilogue {
-    bool by_tiles; /* the micro-kernel does the whole epilogue */
-    int bias;      /* its index in the call's in[], or -1 */
+    bool by_micro_kernels; /* the micro-kernel does the whole epilogue */
+    int bias;              /* its index in the call's in[], or -1 */
     mo_cpu_micro_kernel_epilogue end; /* without the bias */
 } mo_cpu_gemm_epilogue;
 
 /* Matches the epilogue of a kernel that computes rows of floats in place. */
-mo_cpu_gemm_epilogue mo_cpu_gemm_epilogue_match(const mo_cpu_epilogue *finish,
+mo_cpu_gemm_epilogue mo_cpu_gemm_epilogue_match(const mo_cpu_epilogue *epilogue,
                                                 int64_t columns);
 
 /* Returns the micro-kernel's form; in has all inputs of the call. */
 mo_cpu_micro_kernel_epilogue
-mo_cpu_gemm_epilogue_bind(const mo_cpu_gemm_epilogue *ending,
+mo_cpu_gemm_epilogue_bind(const mo_cpu_gemm_epilogue *gemm_epilogue,
                           const void *const *in);
 
 #endif

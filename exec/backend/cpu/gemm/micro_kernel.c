@@ -4,15 +4,15 @@
 #include <stddef.h>
 #include <string.h>
 
-static bool is_usable(const mo_cpu_micro_kernels *tiles)
+static bool is_usable(const mo_cpu_micro_kernels *micro_kernels)
 {
 #if defined(__x86_64__)
-    if (tiles == &mo_cpu_micro_kernels_avx512)
+    if (micro_kernels == &mo_cpu_micro_kernels_avx512)
         return __builtin_cpu_supports("avx512f");
-    if (tiles == &mo_cpu_micro_kernels_avx2)
+    if (micro_kernels == &mo_cpu_micro_kernels_avx2)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif
-    return tiles == &mo_cpu_micro_kernels_generic;
+    return micro_kernels == &mo_cpu_micro_kernels_generic;
 }
 
 /* Best first; the last runs on every processor. */

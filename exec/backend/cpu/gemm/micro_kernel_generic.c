@@ -8,13 +8,13 @@
 
 #define TILE_VECTOR 16
 #define TILE_TARGET
-#define TILE_LARGER(a, b)  choose((a) > (b), a, b)
-#define TILE_SMALLER(a, b) choose((a) < (b), a, b)
+#define TILE_LARGER(a, b)  select_lanes((a) > (b), a, b)
+#define TILE_SMALLER(a, b) select_lanes((a) < (b), a, b)
 
 typedef int32_t mask __attribute__((vector_size(TILE_VECTOR)));
 typedef float four __attribute__((vector_size(TILE_VECTOR)));
 
-static inline four choose(mask which, four a, four b)
+static inline four select_lanes(mask which, four a, four b)
 {
     return (four) ((which & (mask) a) | (~which & (mask) b));
 }

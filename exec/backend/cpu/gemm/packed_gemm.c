@@ -4,52 +4,50 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "base/array.h"
 #include "exec/backend/cpu/unit/aligned_memory.h"
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- panels */
 
 /* Returns the width of a panel with that many columns left. */
-static int panel_width(const mo_cpu_micro_kernels *tiles, int64_t left)
+static int panel_width(const mo_cpu_micro_kernels *micro_kernels, int64_t left)
 {
-    return left <= tiles->narrow ? tiles->narrow : tiles->width;
+    return left <= micro_kernels->narrow ? micro_kernels->narrow
+                                         : micro_kernels->width;
 }
 
-int64_t mo_cpu_gemm_panel_columns(const mo_cpu_micro_kernels *tiles,
+int64_t mo_cpu_gemm_panel_columns(const mo_cpu_micro_kernels *micro_kernels,
                                   int64_t columns)
 {
-    int64_t whole = columns / tiles->width * tiles->width;
+    int64_t whole = columns / micro_kernels->width * micro_kernels->width;
 
-    return whole == columns ? whole
-                            : whole + panel_width(tiles, columns - whole);
+    return whole == columns
+               ? whole
+               : whole + panel_width(micro_kernels, columns - whole);
 }
 
-static void clear_beyond(float *panel, int64_t rows, int64_t used, int width)
+static void clear_padding(float *panel, int64_t rows, int64_t used, int width)
 {
     for (int64_t i = 0; used < width && i < rows; i++)
         memset(panel + i * width + used, 0,
                (size_t) (width - used) * sizeof *panel);
 }
 
-void mo_cpu_gemm_pack_panels(const mo_cpu_micro_kernels *tiles,
+void mo_cpu_gemm_pack_panels(const mo_cpu_micro_kernels *micro_kernels,
                              const mo_cpu_matrix_view *from, int64_t rows,
                              int64_t columns, int64_t row, int64_t depth,
                              float *panels)
 {
-    for (int64_t j = 0; j < columns; j += tiles->width) {
-        int width = panel_width(tiles, columns - j);
-        int64_t used = least(width, columns - j);
+    for (int64_t j = 0; j < columns; j += micro_kernels->width) {
+        int width = panel_width(micro_kernels, columns - j);
+        int64_t used = mo_min_i64(width, columns - j);
         float *panel = panels + j * depth + row * width;
         mo_cpu_matrix_view part = *from;
 
         part.at += j * from->column;
         mo_cpu_load_f32_matrix(&part, rows, used, panel, width);
-        clear_beyond(panel, rows, used, width);
+        clear_padding(panel, rows, used, width);
     }
 }
 
@@ -83,9 +81,9 @@ typedef struct strip {
 
 static strip strip_at(const mo_cpu_gemm *p, int64_t column)
 {
-    int width = panel_width(p->tiles, p->columns - column);
+    int width = panel_width(p->micro_kernels, p->columns - column);
 
-    return (strip){ column, least(width, p->columns - column), width };
+    return (strip){ column, mo_min_i64(width, p->columns - column), width };
 }
 
 static const float *panel_at(const chunk *c, const strip *s)
@@ -134,10 +132,10 @@ static mo_cpu_micro_kernel_epilogue end_at(const chunk *c, int64_t column)
 static void run_rows(const chunk *c, int64_t row, int height)
 {
     const mo_cpu_gemm *p = c->product;
-    const mo_cpu_micro_kernels *tiles = p->tiles;
-    int rows = tiles->rows[height];
+    const mo_cpu_micro_kernels *micro_kernels = p->micro_kernels;
+    int rows = micro_kernels->rows[height];
 
-    for (int64_t j = c->begin; j < c->end; j += tiles->width) {
+    for (int64_t j = c->begin; j < c->end; j += micro_kernels->width) {
         strip s = strip_at(p, j);
         mo_cpu_micro_kernel_args job = {
             .rows = p->rows + row,
@@ -152,9 +150,9 @@ static void run_rows(const chunk *c, int64_t row, int height)
             .end = end_at(c, j),
         };
 
-        mo_cpu_micro_kernel_fn *run = s.width == tiles->width
-                                          ? tiles->wide_run[height]
-                                          : tiles->narrow_run[height];
+        mo_cpu_micro_kernel_fn *run = s.width == micro_kernels->width
+                                          ? micro_kernels->wide_run[height]
+                                          : micro_kernels->narrow_run[height];
 
         if (s.used == s.width)
             run(&job);
@@ -169,7 +167,8 @@ static void run_chunk(const chunk *c)
     int64_t row = 0;
 
     for (int h = 0; h < MO_CPU_MICRO_KERNEL_HEIGHTS; h++)
-        for (; row + p->tiles->rows[h] <= p->n_rows; row += p->tiles->rows[h])
+        for (; row + p->micro_kernels->rows[h] <= p->n_rows;
+             row += p->micro_kernels->rows[h])
             run_rows(c, row, h);
 }
 
@@ -177,14 +176,14 @@ enum { DEEPEST = 1024, CHUNK_FLOATS = 1 << 17 };
 
 static void run_depth(const mo_cpu_gemm *p, int64_t skip, int64_t depth)
 {
-    int64_t width = p->tiles->width;
+    int64_t width = p->micro_kernels->width;
     int64_t columns = CHUNK_FLOATS / (p->taps * depth + 1) / width * width;
 
     columns = columns < width ? width : columns;
     for (int64_t j = 0; j < p->columns; j += columns) {
         chunk c = { .product = p,
                     .begin = j,
-                    .end = least(j + columns, p->columns),
+                    .end = mo_min_i64(j + columns, p->columns),
                     .skip = skip,
                     .depth = depth };
 
@@ -201,20 +200,20 @@ void mo_cpu_gemm_run(const mo_cpu_gemm *product)
         return;
     }
     for (int64_t k = 0; k < p->depth; k += DEEPEST)
-        run_depth(p, k, least(DEEPEST, p->depth - k));
+        run_depth(p, k, mo_min_i64(DEEPEST, p->depth - k));
 }
 
 /* ---- blocks */
 
-static int64_t parts(int64_t whole, int64_t part)
+static int64_t div_ceil(int64_t whole, int64_t part)
 {
     return (whole + part - 1) / part;
 }
 
 /* About half of the extent, a multiple of unit. */
-static int64_t half_of(int64_t extent, int64_t unit)
+static int64_t halve_extent(int64_t extent, int64_t unit)
 {
-    return parts(parts(extent, 2), unit) * unit;
+    return div_ceil(div_ceil(extent, 2), unit) * unit;
 }
 
 /* Multiplications that justify another thread. */
@@ -222,38 +221,39 @@ enum { LEAST_WORK = 1 << 17 };
 
 /* Halves the longer side, or the one that can be halved; returns false if
  * neither can. */
-static bool cut_blocks(mo_cpu_gemm_blocking *b, int64_t unit, int64_t width)
+static bool split_blocks(mo_cpu_gemm_blocking *b, int64_t unit, int64_t width)
 {
     bool by_rows = b->rows > unit, by_columns = b->columns > width;
 
     if (by_rows && (b->rows >= b->columns || !by_columns))
-        b->rows = half_of(b->rows, unit);
+        b->rows = halve_extent(b->rows, unit);
     else if (by_columns)
-        b->columns = half_of(b->columns, width);
+        b->columns = halve_extent(b->columns, width);
     return by_rows || by_columns;
 }
 
 mo_cpu_gemm_blocking
-mo_cpu_gemm_blocking_choose(const mo_cpu_micro_kernels *tiles, int64_t rows,
-                            int64_t columns, int64_t depth, int64_t products,
-                            int threads)
+mo_cpu_gemm_blocking_choose(const mo_cpu_micro_kernels *micro_kernels,
+                            int64_t rows, int64_t columns, int64_t depth,
+                            int64_t products, int threads)
 {
     enum { CACHED = 1 << 19, JOBS_EACH = 4 };
-    int64_t unit = tiles->rows[0];
-    int64_t most = CACHED / (least(depth, DEEPEST) + 1) / unit * unit;
-    mo_cpu_gemm_blocking b = { .rows = least(most < unit ? unit : most, rows),
+    int64_t unit = micro_kernels->rows[0];
+    int64_t most = CACHED / (mo_min_i64(depth, DEEPEST) + 1) / unit * unit;
+    mo_cpu_gemm_blocking b = { .rows =
+                                   mo_min_i64(most < unit ? unit : most, rows),
                                .columns = columns };
 
     if (rows == 0 || columns == 0)
         return b;
     while (threads > 1 &&
            (double) b.rows * (double) b.columns * (double) depth > LEAST_WORK &&
-           parts(rows, b.rows) * parts(columns, b.columns) * products <
+           div_ceil(rows, b.rows) * div_ceil(columns, b.columns) * products <
                (int64_t) threads * JOBS_EACH)
-        if (!cut_blocks(&b, unit, tiles->width))
+        if (!split_blocks(&b, unit, micro_kernels->width))
             break;
-    b.n_rows = parts(rows, b.rows);
-    b.n_columns = parts(columns, b.columns);
+    b.n_rows = div_ceil(rows, b.rows);
+    b.n_columns = div_ceil(columns, b.columns);
     return b;
 }
 

@@ -19,13 +19,13 @@
 /* Returns the columns of all panels that hold this many; or the offset, in
  * elements per row, of the panel whose first column is first, a multiple of
  * the tile's width. */
-int64_t mo_cpu_gemm_panel_columns(const mo_cpu_micro_kernels *tiles,
+int64_t mo_cpu_gemm_panel_columns(const mo_cpu_micro_kernels *micro_kernels,
                                   int64_t columns);
 
 /* Packs columns of the matrix, rows deep. Panels of a matrix with several taps
  * are packed tap by tap: row is the offset of the tap's rows in them, depth
  * their total. */
-void mo_cpu_gemm_pack_panels(const mo_cpu_micro_kernels *tiles,
+void mo_cpu_gemm_pack_panels(const mo_cpu_micro_kernels *micro_kernels,
                              const mo_cpu_matrix_view *from, int64_t rows,
                              int64_t columns, int64_t row, int64_t depth,
                              float *panels);
@@ -37,7 +37,7 @@ mo_status mo_cpu_gemm_panels_new(int64_t matrices, int64_t floats,
 
 /* c = left x right, for some rows and columns of the whole. */
 typedef struct mo_cpu_gemm {
-    const mo_cpu_micro_kernels *tiles;
+    const mo_cpu_micro_kernels *micro_kernels;
     const float *const *rows; /* by tap, then by row */
     int64_t step;             /* pointers from tap to tap */
     int64_t skip; /* elements skipped at the beginning of each row */
@@ -65,9 +65,9 @@ typedef struct mo_cpu_gemm_blocking {
  * further where threads would be idle. products: the number of independent
  * products. */
 mo_cpu_gemm_blocking
-mo_cpu_gemm_blocking_choose(const mo_cpu_micro_kernels *tiles, int64_t rows,
-                            int64_t columns, int64_t depth, int64_t products,
-                            int threads);
+mo_cpu_gemm_blocking_choose(const mo_cpu_micro_kernels *micro_kernels,
+                            int64_t rows, int64_t columns, int64_t depth,
+                            int64_t products, int threads);
 
 /* Returns the number of blocks a thread takes at a time, to amortize
  * scheduling. */

@@ -25,7 +25,7 @@ MO_CPU_MULTIVERSION static void scale_scores(float *x, int64_t n, float scale,
     }
 }
 
-MO_CPU_MULTIVERSION static float largest_of(const float *x, int64_t n)
+MO_CPU_MULTIVERSION static float max_score(const float *x, int64_t n)
 {
     float lane[LANES];
     int64_t i = 0;
@@ -42,14 +42,14 @@ MO_CPU_MULTIVERSION static float largest_of(const float *x, int64_t n)
     return lane[0];
 }
 
-MO_CPU_MULTIVERSION static void take_exp(float *x, int64_t n, float largest)
+MO_CPU_MULTIVERSION static void exp_scores(float *x, int64_t n, float largest)
 {
     MO_CPU_IVDEP
     for (int64_t i = 0; i < n; i++)
         x[i] = mo_cpu_exp_f32(x[i] - largest);
 }
 
-MO_CPU_MULTIVERSION static float sum_of(const float *x, int64_t n)
+MO_CPU_MULTIVERSION static float sum_weights(const float *x, int64_t n)
 {
     float lane[LANES] = { 0 };
     int64_t i = 0;
@@ -69,10 +69,10 @@ float mo_cpu_attention_softmax_row(float *scores, int64_t n, float scale,
                                    const mo_cpu_attention_mask *view)
 {
     scale_scores(scores, view->count, scale, view->added);
-    take_exp(scores, view->count, largest_of(scores, view->count));
+    exp_scores(scores, view->count, max_score(scores, view->count));
     memset(scores + view->count, 0,
            (size_t) (n - view->count) * sizeof *scores);
-    return sum_of(scores, view->count);
+    return sum_weights(scores, view->count);
 }
 
 MO_CPU_MULTIVERSION void mo_cpu_attention_scale_row(float *row, int64_t n,

@@ -13,7 +13,7 @@
 enum { SMALL_BYTES = 1 << 16 };
 
 typedef struct copy_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     mo_cpu_strided_copy *boxes;
     int64_t *first_job; /* by box, and the total at the end */
     int n_boxes;
@@ -55,7 +55,7 @@ static int find_box(const copy_kernel *kernel, int64_t job)
     return low;
 }
 
-static void do_job(void *context, int job, int worker)
+static void run_job(void *context, int job, int worker)
 {
     const copy_run *run = context;
     const copy_kernel *kernel = run->kernel;
@@ -71,7 +71,7 @@ static void do_job(void *context, int job, int worker)
 }
 
 /* Runs all jobs of the boxes first, ..., end - 1. */
-static void do_boxes(mo_backend_unit *unit, copy_run *run, int first, int end)
+static void run_boxes(mo_cpu_unit *unit, copy_run *run, int first, int end)
 {
     const int64_t *jobs = run->kernel->first_job;
 
@@ -79,15 +79,14 @@ static void do_boxes(mo_backend_unit *unit, copy_run *run, int first, int end)
 
     run->first_box = first;
     if (!run->kernel->small) {
-        mo_cpu_thread_pool_run(unit->crew, n_jobs, do_job, run);
+        mo_cpu_thread_pool_run(unit->pool, n_jobs, run_job, run);
         return;
     }
     for (int job = 0; job < n_jobs; job++)
-        do_job(run, job, 0);
+        run_job(run, job, 0);
 }
 
-static mo_status run_copy(mo_backend_unit *unit,
-                          const mo_backend_kernel *kernel,
+static mo_status run_copy(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                           const void *const *in, void *const *out,
                           void *workspace, mo_error *err)
 {
@@ -96,11 +95,11 @@ static mo_status run_copy(mo_backend_unit *unit,
 
     (void) workspace, (void) err;
     if (copy->apart) {
-        do_boxes(unit, &run, 0, copy->n_boxes);
+        run_boxes(unit, &run, 0, copy->n_boxes);
         return MO_OK;
     }
     for (int i = 0; i < copy->n_boxes; i++)
-        do_boxes(unit, &run, i, i + 1);
+        run_boxes(unit, &run, i, i + 1);
     return MO_OK;
 }
 
@@ -133,7 +132,7 @@ static void make_boxes(copy_kernel *copy, const mo_call *call,
     }
 }
 
-static void drop_copy(mo_backend_kernel *kernel)
+static void free_copy(mo_cpu_kernel *kernel)
 {
     copy_kernel *copy = (copy_kernel *) kernel;
 
@@ -142,11 +141,10 @@ static void drop_copy(mo_backend_kernel *kernel)
     free(copy);
 }
 
-static mo_status prepare_copy(mo_backend_unit *unit, const mo_call *call,
+static mo_status prepare_copy(mo_cpu_unit *unit, const mo_call *call,
                               const mo_backend_operand *in,
-                              const mo_tensor_desc *out,
-                              mo_backend_kernel **kernel, size_t *workspace,
-                              mo_error *err)
+                              const mo_tensor_desc *out, mo_cpu_kernel **kernel,
+                              size_t *workspace, mo_error *err)
 {
     size_t most = 2 * (size_t) call->u.copy.n_boxes + 2;
     copy_kernel *copy = calloc(1, sizeof *copy);
@@ -167,7 +165,7 @@ static mo_status prepare_copy(mo_backend_unit *unit, const mo_call *call,
     if (status == MO_OK && copy->first_job[copy->n_boxes] > INT32_MAX)
         status = mo_fail(err, MO_E_LIMIT, "a copy is too large");
     if (status != MO_OK) {
-        drop_copy(&copy->base);
+        free_copy(&copy->base);
         return status;
     }
     copy->apart = mo_backend_copy_boxes_disjoint(call, out);
@@ -176,4 +174,4 @@ static mo_status prepare_copy(mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-const mo_cpu_kernel_class mo_cpu_copy = { prepare_copy, run_copy, drop_copy };
+const mo_cpu_kernel_class mo_cpu_copy = { prepare_copy, run_copy, free_copy };

@@ -13,17 +13,17 @@
 enum { QUERIES_AT_ONCE = 56 };
 
 typedef struct attention_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     mo_call_attention call;
     mo_elem elem, mask_elem;
     int64_t batches;
     int64_t parts;               /* jobs of a batch, split by queries */
     mo_cpu_point_program *score; /* or NULL */
-    mo_cpu_epilogue finish;
+    mo_cpu_epilogue epilogue;
     size_t q_at, k_at, v_at, scores_at, mask_at, out_at, program_at, scratch;
 } attention_kernel;
 
-static size_t put_part(size_t *end, int64_t floats)
+static size_t append_part(size_t *end, int64_t floats)
 {
     size_t at = *end;
 
@@ -34,34 +34,35 @@ static size_t put_part(size_t *end, int64_t floats)
 /* The programs run one after the other and share scratch. */
 static size_t program_scratch(const attention_kernel *k)
 {
-    size_t finish = mo_cpu_epilogue_scratch_size(&k->finish);
+    size_t epilogue = mo_cpu_epilogue_scratch_size(&k->epilogue);
     size_t score = k->score ? mo_cpu_point_program_scratch_size(k->score) : 0;
 
-    return finish > score ? finish : score;
+    return epilogue > score ? epilogue : score;
 }
 
-static void divide_scratch(const mo_backend_unit *unit, attention_kernel *k)
+static void divide_scratch(const mo_cpu_unit *unit, attention_kernel *k)
 {
     const mo_call_attention *c = &k->call;
     bool floats = k->elem == MO_ELEM_F32;
     size_t end = mo_cpu_round_to_line(QUERIES_AT_ONCE * sizeof(float *));
 
-    k->q_at = put_part(&end, floats ? 0 : QUERIES_AT_ONCE * c->width);
-    k->k_at = put_part(&end, mo_cpu_gemm_panel_columns(unit->tiles, c->keys) *
-                                 c->width);
-    k->v_at = put_part(
-        &end, mo_cpu_gemm_panel_columns(unit->tiles, c->v_width) * c->keys);
-    k->scores_at = put_part(&end, QUERIES_AT_ONCE * c->keys);
-    k->mask_at = put_part(&end, c->has_mask ? c->keys : 0);
-    k->out_at = put_part(&end, floats ? 0 : QUERIES_AT_ONCE * c->v_width);
+    k->q_at = append_part(&end, floats ? 0 : QUERIES_AT_ONCE * c->width);
+    k->k_at = append_part(
+        &end,
+        mo_cpu_gemm_panel_columns(unit->micro_kernels, c->keys) * c->width);
+    k->v_at = append_part(
+        &end,
+        mo_cpu_gemm_panel_columns(unit->micro_kernels, c->v_width) * c->keys);
+    k->scores_at = append_part(&end, QUERIES_AT_ONCE * c->keys);
+    k->mask_at = append_part(&end, c->has_mask ? c->keys : 0);
+    k->out_at = append_part(&end, floats ? 0 : QUERIES_AT_ONCE * c->v_width);
     k->program_at = end;
     k->scratch = end + mo_cpu_round_to_line(program_scratch(k));
 }
 
 /* Each part packs keys and values again: split only where threads would
  * idle. */
-static int64_t count_parts(const mo_backend_unit *unit,
-                           const attention_kernel *k)
+static int64_t count_parts(const mo_cpu_unit *unit, const attention_kernel *k)
 {
     int64_t most = (k->call.queries + QUERIES_AT_ONCE - 1) / QUERIES_AT_ONCE;
     int64_t wanted =
@@ -72,11 +73,11 @@ static int64_t count_parts(const mo_backend_unit *unit,
     return wanted < most ? wanted : most > 0 ? most : 1;
 }
 
-static void drop_attention(mo_backend_kernel *kernel)
+static void free_attention(mo_cpu_kernel *kernel)
 {
     attention_kernel *k = (attention_kernel *) kernel;
 
-    mo_cpu_epilogue_clear(&k->finish);
+    mo_cpu_epilogue_clear(&k->epilogue);
     mo_cpu_point_program_free(k->score);
     free(k);
 }
@@ -97,11 +98,11 @@ static mo_status make_score(attention_kernel *k, mo_error *err)
                                         err);
 }
 
-static mo_status prepare_attention(mo_backend_unit *unit, const mo_call *call,
+static mo_status prepare_attention(mo_cpu_unit *unit, const mo_call *call,
                                    const mo_backend_operand *in,
                                    const mo_tensor_desc *out,
-                                   mo_backend_kernel **kernel,
-                                   size_t *workspace, mo_error *err)
+                                   mo_cpu_kernel **kernel, size_t *workspace,
+                                   mo_error *err)
 {
     attention_kernel *k;
     mo_status status = mo_backend_check_attention(call, in, out, err);
@@ -118,11 +119,11 @@ static mo_status prepare_attention(mo_backend_unit *unit, const mo_call *call,
     for (int d = 0; d < k->call.n_batch; d++)
         k->batches *= k->call.extent[d];
     k->parts = count_parts(unit, k);
-    status = mo_cpu_epilogue_init(call, &out[0], &k->finish, err);
+    status = mo_cpu_epilogue_init(call, &out[0], &k->epilogue, err);
     if (status == MO_OK)
         status = make_score(k, err);
     if (status != MO_OK) {
-        drop_attention(&k->base);
+        free_attention(&k->base);
         return status;
     }
     divide_scratch(unit, k);
@@ -133,7 +134,7 @@ static mo_status prepare_attention(mo_backend_unit *unit, const mo_call *call,
 
 typedef struct attention_run {
     const attention_kernel *kernel;
-    const mo_cpu_micro_kernels *tiles;
+    const mo_cpu_micro_kernels *micro_kernels;
     const void *const *in;
     void *out;
     void *workspace;
@@ -183,10 +184,10 @@ static void pack_keys_and_values(const head *h)
     mo_cpu_matrix_view keys = { h->run->in[1], k->elem, h->k, 1, c->k_row };
     mo_cpu_matrix_view values = { h->run->in[2], k->elem, h->v, c->v_row, 1 };
 
-    mo_cpu_gemm_pack_panels(h->run->tiles, &keys, c->width, c->keys, 0,
+    mo_cpu_gemm_pack_panels(h->run->micro_kernels, &keys, c->width, c->keys, 0,
                             c->width, part_of(h, k->k_at));
-    mo_cpu_gemm_pack_panels(h->run->tiles, &values, c->keys, c->v_width, 0,
-                            c->keys, part_of(h, k->v_at));
+    mo_cpu_gemm_pack_panels(h->run->micro_kernels, &values, c->keys, c->v_width,
+                            0, c->keys, part_of(h, k->v_at));
 }
 
 /* Pointers to n queries from first on. */
@@ -227,7 +228,7 @@ static void load_mask(const head *h, int64_t query, float *mask)
 }
 
 /* Causal mask: query i sees the keys 0, ..., i. */
-static mo_cpu_attention_mask view_of(const head *h, int64_t query)
+static mo_cpu_attention_mask mask_of(const head *h, int64_t query)
 {
     const mo_call_attention *c = &h->run->kernel->call;
     float *mask = part_of(h, h->run->kernel->mask_at);
@@ -242,11 +243,11 @@ static mo_cpu_attention_mask view_of(const head *h, int64_t query)
     return view;
 }
 
-static void multiply(const head *h, const float *const *rows, int64_t n,
-                     int64_t depth, size_t panels_at, int64_t columns, float *c,
-                     int64_t pitch)
+static void multiply_rows(const head *h, const float *const *rows, int64_t n,
+                          int64_t depth, size_t panels_at, int64_t columns,
+                          float *c, int64_t pitch)
 {
-    mo_cpu_gemm product = { .tiles = h->run->tiles,
+    mo_cpu_gemm product = { .micro_kernels = h->run->micro_kernels,
                             .rows = rows,
                             .n_rows = n,
                             .taps = 1,
@@ -261,8 +262,8 @@ static void multiply(const head *h, const float *const *rows, int64_t n,
 
 /* Applies the call's own pointwise program to the scores of n queries from
  * first on. */
-static void change_scores(const head *h, int64_t first, int64_t n,
-                          float *scores)
+static void transform_scores(const head *h, int64_t first, int64_t n,
+                             float *scores)
 {
     const attention_kernel *k = h->run->kernel;
     const mo_call_attention *c = &k->call;
@@ -277,17 +278,17 @@ static void change_scores(const head *h, int64_t first, int64_t n,
 }
 
 /* Turns scores into unnormalized weights; shares receives 1 / their sums. */
-static void weigh(const head *h, int64_t first, int64_t n, float *scores,
-                  float *shares)
+static void softmax_scores(const head *h, int64_t first, int64_t n,
+                           float *scores, float *shares)
 {
     const attention_kernel *k = h->run->kernel;
     const mo_call_attention *c = &k->call;
     float scale = k->score ? 1 : (float) c->scale;
 
     if (k->score)
-        change_scores(h, first, n, scores);
+        transform_scores(h, first, n, scores);
     for (int64_t i = 0; i < n; i++) {
-        mo_cpu_attention_mask view = view_of(h, first + i);
+        mo_cpu_attention_mask view = mask_of(h, first + i);
 
         shares[i] = 1 / mo_cpu_attention_softmax_row(scores + i * c->keys,
                                                      c->keys, scale, &view);
@@ -295,19 +296,19 @@ static void weigh(const head *h, int64_t first, int64_t n, float *scores,
 }
 
 /* Stores rows of the result, pitch apart in sums, to the output. */
-static void store(const head *h, int64_t first, int64_t n, const float *sums,
-                  int64_t pitch)
+static void store_rows(const head *h, int64_t first, int64_t n,
+                       const float *sums, int64_t pitch)
 {
     const attention_kernel *k = h->run->kernel;
     const mo_call_attention *c = &k->call;
 
     for (int64_t i = 0; i < n; i++)
-        mo_cpu_epilogue_run(&k->finish, h->run->in, h->run->out,
+        mo_cpu_epilogue_run(&k->epilogue, h->run->in, h->run->out,
                             h->out + (first + i) * c->out_row, c->v_width,
                             sums + i * pitch, h->scratch + k->program_at);
 }
 
-static void attend(const head *h, int64_t first, int64_t n)
+static void attend_queries(const head *h, int64_t first, int64_t n)
 {
     const attention_kernel *k = h->run->kernel;
     const mo_call_attention *c = &k->call;
@@ -318,18 +319,18 @@ static void attend(const head *h, int64_t first, int64_t n)
                         : part_of(h, k->out_at);
     const float **rows = point_to_queries(h, first, n);
 
-    multiply(h, rows, n, c->width, k->k_at, c->keys, scores, c->keys);
-    weigh(h, first, n, scores, shares);
+    multiply_rows(h, rows, n, c->width, k->k_at, c->keys, scores, c->keys);
+    softmax_scores(h, first, n, scores, shares);
     for (int64_t i = 0; i < n; i++)
         rows[i] = scores + i * c->keys;
-    multiply(h, rows, n, c->keys, k->v_at, c->v_width, out, pitch);
+    multiply_rows(h, rows, n, c->keys, k->v_at, c->v_width, out, pitch);
     for (int64_t i = 0; i < n; i++)
         mo_cpu_attention_scale_row(out + i * pitch, c->v_width, shares[i]);
-    if (!mo_cpu_epilogue_is_identity(&k->finish))
-        store(h, first, n, out, pitch);
+    if (!mo_cpu_epilogue_is_identity(&k->epilogue))
+        store_rows(h, first, n, out, pitch);
 }
 
-static void do_part(void *context, int64_t begin, int64_t end, int worker)
+static void run_part(void *context, int64_t begin, int64_t end, int worker)
 {
     const attention_run *run = context;
     const attention_kernel *k = run->kernel;
@@ -345,25 +346,25 @@ static void do_part(void *context, int64_t begin, int64_t end, int worker)
             int64_t first = b * QUERIES_AT_ONCE;
             int64_t n = k->call.queries - first;
 
-            attend(&h, first, n < QUERIES_AT_ONCE ? n : QUERIES_AT_ONCE);
+            attend_queries(&h, first,
+                           n < QUERIES_AT_ONCE ? n : QUERIES_AT_ONCE);
         }
     }
 }
 
-static mo_status run_attention(mo_backend_unit *unit,
-                               const mo_backend_kernel *kernel,
+static mo_status run_attention(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                                const void *const *in, void *const *out,
                                void *workspace, mo_error *err)
 {
     const attention_kernel *k = (const attention_kernel *) kernel;
-    attention_run run = { k, unit->tiles, in, out[0], workspace };
+    attention_run run = { k, unit->micro_kernels, in, out[0], workspace };
 
     (void) err;
     if (k->call.queries > 0 && k->call.v_width > 0)
-        mo_cpu_thread_pool_parallel_for(unit->crew, k->batches * k->parts, 1,
-                                        do_part, &run);
+        mo_cpu_thread_pool_parallel_for(unit->pool, k->batches * k->parts, 1,
+                                        run_part, &run);
     return MO_OK;
 }
 
 const mo_cpu_kernel_class mo_cpu_attention = { prepare_attention, run_attention,
-                                               drop_attention };
+                                               free_attention };

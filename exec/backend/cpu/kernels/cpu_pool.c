@@ -23,24 +23,23 @@ static void divide_scratch(mo_cpu_pool_kernel *k)
         mo_cpu_round_to_line((size_t) k->call.channels * sizeof(float));
 
     k->row_at = row;
-    k->finish_at = 2 * row;
-    k->scratch = 2 * row +
-                 mo_cpu_round_to_line(mo_cpu_epilogue_scratch_size(&k->finish));
+    k->epilogue_at = 2 * row;
+    k->scratch = 2 * row + mo_cpu_round_to_line(
+                               mo_cpu_epilogue_scratch_size(&k->epilogue));
 }
 
-static void drop_pool(mo_backend_kernel *kernel)
+static void free_pool(mo_cpu_kernel *kernel)
 {
     mo_cpu_pool_kernel *k = (mo_cpu_pool_kernel *) kernel;
 
-    mo_cpu_epilogue_clear(&k->finish);
+    mo_cpu_epilogue_clear(&k->epilogue);
     free(k);
 }
 
-static mo_status prepare_pool(mo_backend_unit *unit, const mo_call *call,
+static mo_status prepare_pool(mo_cpu_unit *unit, const mo_call *call,
                               const mo_backend_operand *in,
-                              const mo_tensor_desc *out,
-                              mo_backend_kernel **kernel, size_t *workspace,
-                              mo_error *err)
+                              const mo_tensor_desc *out, mo_cpu_kernel **kernel,
+                              size_t *workspace, mo_error *err)
 {
     mo_cpu_pool_kernel *k;
     mo_status status = mo_backend_check_pool(call, in, out, err);
@@ -51,9 +50,9 @@ static mo_status prepare_pool(mo_backend_unit *unit, const mo_call *call,
     if (!k)
         return mo_fail_memory(err);
     fill_kernel(call, in, out, k);
-    status = mo_cpu_epilogue_init(call, &out[0], &k->finish, err);
+    status = mo_cpu_epilogue_init(call, &out[0], &k->epilogue, err);
     if (status != MO_OK) {
-        drop_pool(&k->base);
+        free_pool(&k->base);
         return status;
     }
     divide_scratch(k);
@@ -82,13 +81,13 @@ static void put_index(const pool_run *run, int64_t element, int64_t at)
 
 /* Returns whether results are computed in the output buffer itself: no
  * conversion and no epilogue. */
-static bool is_made_in_place(const mo_cpu_pool_kernel *k)
+static bool is_in_place(const mo_cpu_pool_kernel *k)
 {
-    return k->elem == MO_ELEM_F32 && mo_cpu_epilogue_is_identity(&k->finish);
+    return k->elem == MO_ELEM_F32 && mo_cpu_epilogue_is_identity(&k->epilogue);
 }
 
 /* Channels last: every output pixel, all channels at once. */
-static void do_places(void *context, int64_t begin, int64_t end, int worker)
+static void pool_pixels(void *context, int64_t begin, int64_t end, int worker)
 {
     const pool_run *run = context;
     const mo_cpu_pool_kernel *k = run->kernel;
@@ -99,16 +98,15 @@ static void do_places(void *context, int64_t begin, int64_t end, int worker)
 
     for (int64_t row = begin; row < end;
          row++, mo_cpu_pool_window_next(k, &w)) {
-        float *sums = is_made_in_place(k)
-                          ? (float *) run->out[0] + row * channels
-                          : (float *) (void *) scratch;
+        float *sums = is_in_place(k) ? (float *) run->out[0] + row * channels
+                                     : (float *) (void *) scratch;
 
         if (k->elem == MO_ELEM_F32)
             mo_cpu_pool_nhwc_f32(k, run->in[0], &w, sums);
         else
             mo_cpu_pool_nhwc_f16(k, run->in[0], &w, halves, sums);
-        mo_cpu_epilogue_run(&k->finish, run->in, run->out[0], row * channels,
-                            channels, sums, scratch + k->finish_at);
+        mo_cpu_epilogue_run(&k->epilogue, run->in, run->out[0], row * channels,
+                            channels, sums, scratch + k->epilogue_at);
     }
 }
 
@@ -136,7 +134,7 @@ static float find_element(const pool_run *run, int64_t element)
 }
 
 /* Any layout: element by element in the order of the output. */
-static void do_elements(void *context, int64_t begin, int64_t end, int worker)
+static void pool_elements(void *context, int64_t begin, int64_t end, int worker)
 {
     const pool_run *run = context;
     const mo_cpu_pool_kernel *k = run->kernel;
@@ -149,13 +147,12 @@ static void do_elements(void *context, int64_t begin, int64_t end, int worker)
 
         for (int64_t i = 0; i < n; i++)
             found[i] = find_element(run, first + i);
-        mo_cpu_epilogue_run(&k->finish, run->in, run->out[0], first, n, found,
-                            scratch + k->finish_at);
+        mo_cpu_epilogue_run(&k->epilogue, run->in, run->out[0], first, n, found,
+                            scratch + k->epilogue_at);
     }
 }
 
-static mo_status run_pool(mo_backend_unit *unit,
-                          const mo_backend_kernel *kernel,
+static mo_status run_pool(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                           const void *const *in, void *const *out,
                           void *workspace, mo_error *err)
 {
@@ -167,12 +164,12 @@ static mo_status run_pool(mo_backend_unit *unit,
     (void) err;
     if (k->call.channels_last && !k->has_indices)
         mo_cpu_thread_pool_parallel_for(
-            unit->crew, rows, 1 + FLOATS_AT_ONCE / (k->call.channels + 1),
-            do_places, &run);
+            unit->pool, rows, 1 + FLOATS_AT_ONCE / (k->call.channels + 1),
+            pool_pixels, &run);
     else
-        mo_cpu_thread_pool_parallel_for(unit->crew, rows * k->call.channels,
-                                        ELEMENTS_AT_ONCE, do_elements, &run);
+        mo_cpu_thread_pool_parallel_for(unit->pool, rows * k->call.channels,
+                                        ELEMENTS_AT_ONCE, pool_elements, &run);
     return MO_OK;
 }
 
-const mo_cpu_kernel_class mo_cpu_pool = { prepare_pool, run_pool, drop_pool };
+const mo_cpu_kernel_class mo_cpu_pool = { prepare_pool, run_pool, free_pool };

@@ -13,15 +13,15 @@
 #include "exec/op/call.h"
 
 typedef struct mo_cpu_pool_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     mo_call_pool call; /* expanded to three spatial dimensions */
     mo_elem elem;
     bool has_indices;
     mo_elem index_elem;
     int64_t index_size; /* indices count modulo this many elements */
     int64_t places;     /* output pixels of one image */
-    mo_cpu_epilogue finish;
-    size_t row_at, finish_at,
+    mo_cpu_epilogue epilogue;
+    size_t row_at, epilogue_at,
         scratch; /* offsets and size of a worker's scratch */
 } mo_cpu_pool_kernel;
 

@@ -15,13 +15,13 @@
 enum { COLUMNS = 64, BLOCK = 1024, GRAIN = 16 * BLOCK };
 
 typedef struct cumsum_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     mo_call_cumsum cumsum;
     bool real;
     mo_elem elem;
     mo_cpu_load_fn *load;
     mo_cpu_store_fn *store;
-    mo_cpu_epilogue finish;
+    mo_cpu_epilogue epilogue;
     size_t share_bytes;
 } cumsum_kernel;
 
@@ -44,7 +44,7 @@ typedef struct cumsum_share {
 } cumsum_share;
 
 /* Adds x to *sum; returns the prefix sum at x (exclusive or inclusive). */
-static number step(const cumsum_kernel *kernel, number *sum, number x)
+static number add_element(const cumsum_kernel *kernel, number *sum, number x)
 {
     number before = *sum;
 
@@ -57,8 +57,8 @@ static number step(const cumsum_kernel *kernel, number *sum, number x)
 }
 
 /* Stores n results from element first on. */
-static void store(const cumsum_run *run, int64_t first, int n,
-                  const number *sums, cumsum_share *share)
+static void store_results(const cumsum_run *run, int64_t first, int n,
+                          const number *sums, cumsum_share *share)
 {
     const cumsum_kernel *kernel = run->kernel;
     const void *results = sums;
@@ -72,12 +72,12 @@ static void store(const cumsum_run *run, int64_t first, int n,
             share->narrow[i] = (float) sums[i].real;
         results = share->narrow;
     }
-    mo_cpu_epilogue_run(&kernel->finish, run->in, run->out, first, n, results,
+    mo_cpu_epilogue_run(&kernel->epilogue, run->in, run->out, first, n, results,
                         share->scratch);
 }
 
 /* One contiguous line; from its end when reversed. */
-static void do_line(const cumsum_run *run, int64_t first, cumsum_share *share)
+static void sum_line(const cumsum_run *run, int64_t first, cumsum_share *share)
 {
     const cumsum_kernel *kernel = run->kernel;
     int64_t count = kernel->cumsum.count;
@@ -95,26 +95,26 @@ static void do_line(const cumsum_run *run, int64_t first, cumsum_share *share)
         for (int i = 0; i < n; i++) {
             int k = reverse ? n - 1 - i : i;
 
-            share->sums[k] = step(kernel, &sum, share->loaded[k]);
+            share->sums[k] = add_element(kernel, &sum, share->loaded[k]);
         }
-        store(run, at, n, share->sums, share);
+        store_results(run, at, n, share->sums, share);
         done += n;
     }
 }
 
-static void do_lines(void *context, int64_t begin, int64_t end, int worker)
+static void sum_lines(void *context, int64_t begin, int64_t end, int worker)
 {
     const cumsum_run *run = context;
     cumsum_share *share =
         mo_cpu_worker_scratch(run->workspace, run->kernel->share_bytes, worker);
 
     for (int64_t line = begin; line < end; line++)
-        do_line(run, line * run->kernel->cumsum.count, share);
+        sum_line(run, line * run->kernel->cumsum.count, share);
 }
 
 /* Lines first, ..., first + width - 1. */
-static void do_columns(const cumsum_run *run, int64_t first, int width,
-                       cumsum_share *share)
+static void sum_columns(const cumsum_run *run, int64_t first, int width,
+                        cumsum_share *share)
 {
     const cumsum_kernel *kernel = run->kernel;
     const mo_call_cumsum *cumsum = &kernel->cumsum;
@@ -132,8 +132,8 @@ static void do_columns(const cumsum_run *run, int64_t first, int width,
 
         kernel->load(run->in[0], at, 1, share->loaded, width);
         for (int j = 0; j < width; j++)
-            share->sums[j] = step(kernel, &sums[j], share->loaded[j]);
-        store(run, at, width, share->sums, share);
+            share->sums[j] = add_element(kernel, &sums[j], share->loaded[j]);
+        store_results(run, at, width, share->sums, share);
     }
 }
 
@@ -142,7 +142,7 @@ static int64_t blocks_of(const mo_call_cumsum *cumsum)
     return (cumsum->inner + COLUMNS - 1) / COLUMNS;
 }
 
-static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
+static void sum_blocks(void *context, int64_t begin, int64_t end, int worker)
 {
     const cumsum_run *run = context;
     const mo_call_cumsum *cumsum = &run->kernel->cumsum;
@@ -154,15 +154,16 @@ static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
         int64_t column = block % blocks_of(cumsum) * COLUMNS;
         int64_t rest = cumsum->inner - column;
 
-        do_columns(run, outer * cumsum->count * cumsum->inner + column,
-                   rest < COLUMNS ? (int) rest : COLUMNS, share);
+        sum_columns(run, outer * cumsum->count * cumsum->inner + column,
+                    rest < COLUMNS ? (int) rest : COLUMNS, share);
     }
 }
 
-static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
-                         const mo_backend_operand *in,
-                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
-                         size_t *workspace, mo_error *err)
+static mo_status prepare_cumsum(mo_cpu_unit *unit, const mo_call *call,
+                                const mo_backend_operand *in,
+                                const mo_tensor_desc *out,
+                                mo_cpu_kernel **kernel, size_t *workspace,
+                                mo_error *err)
 {
     mo_elem elem = in[0].desc.elem;
     cumsum_kernel *made = calloc(1, sizeof *made);
@@ -175,21 +176,21 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     made->real = mo_elem_is_float(elem);
     made->load = mo_cpu_load_fn_for(elem, true);
     made->store = mo_cpu_store_fn_for(elem, true);
-    status = mo_cpu_epilogue_init(call, out, &made->finish, err);
+    status = mo_cpu_epilogue_init(call, out, &made->epilogue, err);
     if (status != MO_OK) {
         free(made);
         return status;
     }
     made->share_bytes =
-        sizeof(cumsum_share) + mo_cpu_epilogue_scratch_size(&made->finish);
+        sizeof(cumsum_share) + mo_cpu_epilogue_scratch_size(&made->epilogue);
     *workspace = mo_cpu_workspace_size(unit, made->share_bytes);
     *kernel = &made->base;
     return MO_OK;
 }
 
-static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
-                     const void *const *in, void *const *out, void *workspace,
-                     mo_error *err)
+static mo_status run_cumsum(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
+                            const void *const *in, void *const *out,
+                            void *workspace, mo_error *err)
 {
     const cumsum_kernel *made = (const cumsum_kernel *) kernel;
     const mo_call_cumsum *cumsum = &made->cumsum;
@@ -201,19 +202,20 @@ static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
         return MO_OK;
     lines = cumsum->count < GRAIN ? GRAIN / cumsum->count : 1;
     if (cumsum->inner == 1)
-        mo_cpu_thread_pool_parallel_for(unit->crew, cumsum->outer, lines,
-                                        do_lines, &context);
+        mo_cpu_thread_pool_parallel_for(unit->pool, cumsum->outer, lines,
+                                        sum_lines, &context);
     else
         mo_cpu_thread_pool_parallel_for(
-            unit->crew, cumsum->outer * blocks_of(cumsum),
-            (lines + COLUMNS - 1) / COLUMNS, do_blocks, &context);
+            unit->pool, cumsum->outer * blocks_of(cumsum),
+            (lines + COLUMNS - 1) / COLUMNS, sum_blocks, &context);
     return MO_OK;
 }
 
-static void drop(mo_backend_kernel *kernel)
+static void free_cumsum(mo_cpu_kernel *kernel)
 {
-    mo_cpu_epilogue_clear(&((cumsum_kernel *) kernel)->finish);
+    mo_cpu_epilogue_clear(&((cumsum_kernel *) kernel)->epilogue);
     free(kernel);
 }
 
-const mo_cpu_kernel_class mo_cpu_cumsum = { prepare, run, drop };
+const mo_cpu_kernel_class mo_cpu_cumsum = { prepare_cumsum, run_cumsum,
+                                            free_cumsum };

@@ -14,7 +14,7 @@
 enum { JOB_BYTES = 1 << 15 };
 
 typedef struct gather_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     mo_call_gather gather;
     mo_elem index_elem;
     int64_t n_slices;
@@ -52,8 +52,8 @@ static void copy_slice(gather_run *run, int64_t to, int64_t from)
 }
 
 /* Slices are [batch][outer][count]. */
-static void pick_along_axis(void *context, int64_t begin, int64_t end,
-                            int worker)
+static void gather_along_axis(void *context, int64_t begin, int64_t end,
+                              int worker)
 {
     gather_run *run = context;
     const mo_call_gather *g = &run->kernel->gather;
@@ -77,7 +77,7 @@ static void pick_along_axis(void *context, int64_t begin, int64_t end,
 }
 
 /* Slices are [batch][count]. */
-static void pick_tuples(void *context, int64_t begin, int64_t end, int worker)
+static void gather_tuples(void *context, int64_t begin, int64_t end, int worker)
 {
     gather_run *run = context;
     const gather_kernel *kernel = run->kernel;
@@ -114,7 +114,8 @@ static int64_t base_of(const gather_kernel *kernel, int64_t i)
     return base;
 }
 
-static void pick_elements(void *context, int64_t begin, int64_t end, int worker)
+static void gather_elements(void *context, int64_t begin, int64_t end,
+                            int worker)
 {
     gather_run *run = context;
     const gather_kernel *kernel = run->kernel;
@@ -152,15 +153,14 @@ static int64_t size_for(const mo_call_gather *g, int64_t i)
     }
 }
 
-static mo_status run_gather(mo_backend_unit *unit,
-                            const mo_backend_kernel *kernel,
+static mo_status run_gather(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                             const void *const *in, void *const *out,
                             void *workspace, mo_error *err)
 {
     static mo_cpu_thread_pool_range_fn *const ways[] = {
-        [MO_CALL_GATHER_AXIS] = pick_along_axis,
-        [MO_CALL_GATHER_ELEMENTS] = pick_elements,
-        [MO_CALL_GATHER_ND] = pick_tuples,
+        [MO_CALL_GATHER_AXIS] = gather_along_axis,
+        [MO_CALL_GATHER_ELEMENTS] = gather_elements,
+        [MO_CALL_GATHER_ND] = gather_tuples,
     };
     const gather_kernel *g = (const gather_kernel *) kernel;
     gather_run run = { g, in[0], out[0], { in[1], g->index_elem, -1 } };
@@ -170,7 +170,7 @@ static mo_status run_gather(mo_backend_unit *unit,
     (void) workspace;
     if (g->width == 0)
         return MO_OK;
-    mo_cpu_thread_pool_parallel_for(unit->crew, g->n_slices, at_once,
+    mo_cpu_thread_pool_parallel_for(unit->pool, g->n_slices, at_once,
                                     ways[g->gather.kind], &run);
     wrong = atomic_load(&run.indices.first_wrong);
     return mo_cpu_index_status(
@@ -205,15 +205,15 @@ static void set_sizes(gather_kernel *kernel, size_t element)
     }
 }
 
-static void drop_gather(mo_backend_kernel *kernel)
+static void free_gather(mo_cpu_kernel *kernel)
 {
     free(kernel);
 }
 
-static mo_status prepare_gather(mo_backend_unit *unit, const mo_call *call,
+static mo_status prepare_gather(mo_cpu_unit *unit, const mo_call *call,
                                 const mo_backend_operand *in,
                                 const mo_tensor_desc *out,
-                                mo_backend_kernel **kernel, size_t *workspace,
+                                mo_cpu_kernel **kernel, size_t *workspace,
                                 mo_error *err)
 {
     mo_status status = mo_backend_check_gather(call, in, out, err);
@@ -234,4 +234,4 @@ static mo_status prepare_gather(mo_backend_unit *unit, const mo_call *call,
 }
 
 const mo_cpu_kernel_class mo_cpu_gather = { prepare_gather, run_gather,
-                                            drop_gather };
+                                            free_gather };

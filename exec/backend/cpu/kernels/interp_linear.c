@@ -19,7 +19,7 @@ typedef struct pass {
 } pass;
 
 typedef struct blend_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     mo_elem elem;
     int n_passes;
     pass passes[MO_MAX_RANK];
@@ -50,7 +50,8 @@ static void set_row(float *restrict to, const float *restrict from,
 }
 
 /* Rows of inner elements, each a weighted sum of rows; zero without taps. */
-static void blend_rows(void *context, int64_t begin, int64_t end, int worker)
+static void interpolate_rows(void *context, int64_t begin, int64_t end,
+                             int worker)
 {
     const blend_run *run = context;
     const pass *p = run->pass;
@@ -72,7 +73,8 @@ static void blend_rows(void *context, int64_t begin, int64_t end, int worker)
 }
 
 /* The last dimension: rows of the input become rows of the result. */
-static void blend_columns(void *context, int64_t begin, int64_t end, int worker)
+static void interpolate_columns(void *context, int64_t begin, int64_t end,
+                                int worker)
 {
     const blend_run *run = context;
     const pass *p = run->pass;
@@ -93,20 +95,20 @@ static void blend_columns(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-static void do_pass(mo_backend_unit *unit, const pass *p, const float *in,
-                    float *out)
+static void run_pass(mo_cpu_unit *unit, const pass *p, const float *in,
+                     float *out)
 {
     enum { AT_ONCE = 1 << 13 };
     blend_run run = { p, in, out };
 
     if (p->inner == 1)
-        mo_cpu_thread_pool_parallel_for(unit->crew, p->outer,
+        mo_cpu_thread_pool_parallel_for(unit->pool, p->outer,
                                         AT_ONCE / (p->taps.n + 1) + 1,
-                                        blend_columns, &run);
+                                        interpolate_columns, &run);
     else
-        mo_cpu_thread_pool_parallel_for(unit->crew, p->outer * p->taps.n,
+        mo_cpu_thread_pool_parallel_for(unit->pool, p->outer * p->taps.n,
                                         AT_ONCE / (p->inner + 1) + 1,
-                                        blend_rows, &run);
+                                        interpolate_rows, &run);
 }
 
 typedef struct store_run {
@@ -123,8 +125,7 @@ static void store_part(void *context, int64_t begin, int64_t end, int worker)
         mo_tensor_set_double(&run->out, i, run->from[i]);
 }
 
-static mo_status run_blend(mo_backend_unit *unit,
-                           const mo_backend_kernel *kernel,
+static mo_status run_blend(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                            const void *const *in, void *const *out,
                            void *workspace, mo_error *err)
 {
@@ -146,20 +147,20 @@ static mo_status run_blend(mo_backend_unit *unit,
         bool last = i == k->n_passes - 1 && k->elem == MO_ELEM_F32;
         float *to = last ? out[0] : place[next];
 
-        do_pass(unit, &k->passes[i], from, to);
+        run_pass(unit, &k->passes[i], from, to);
         from = to;
         next = 1 - next;
     }
     if (k->elem != MO_ELEM_F32) {
         store_run store = { { { k->elem, { 0 } }, out[0], false }, from };
 
-        mo_cpu_thread_pool_parallel_for(unit->crew, k->n_out, AT_ONCE,
+        mo_cpu_thread_pool_parallel_for(unit->pool, k->n_out, AT_ONCE,
                                         store_part, &store);
     }
     return MO_OK;
 }
 
-static void drop_blend(mo_backend_kernel *kernel)
+static void free_linear(mo_cpu_kernel *kernel)
 {
     blend_kernel *blend = (blend_kernel *) kernel;
 
@@ -225,10 +226,10 @@ static mo_status make_passes(const mo_call_interpolate *call,
     return status;
 }
 
-static mo_status prepare_blend(mo_backend_unit *unit, const mo_call *call,
+static mo_status prepare_blend(mo_cpu_unit *unit, const mo_call *call,
                                const mo_backend_operand *in,
                                const mo_tensor_desc *out,
-                               mo_backend_kernel **kernel, size_t *workspace,
+                               mo_cpu_kernel **kernel, size_t *workspace,
                                mo_error *err)
 {
     blend_kernel *blend = calloc(1, sizeof *blend);
@@ -242,7 +243,7 @@ static mo_status prepare_blend(mo_backend_unit *unit, const mo_call *call,
     blend->n_out = mo_tensor_desc_elements(&out[0]);
     status = make_passes(&call->u.interpolate, blend, err);
     if (status != MO_OK) {
-        drop_blend(&blend->base);
+        free_linear(&blend->base);
         return status;
     }
     *workspace = 2 * blend->half;
@@ -251,4 +252,4 @@ static mo_status prepare_blend(mo_backend_unit *unit, const mo_call *call,
 }
 
 const mo_cpu_kernel_class mo_cpu_interp_linear = { prepare_blend, run_blend,
-                                                   drop_blend };
+                                                   free_linear };

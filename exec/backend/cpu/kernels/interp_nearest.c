@@ -10,7 +10,7 @@
 #include "exec/op/interp_taps.h"
 
 typedef struct nearest_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     int rank; /* dimensions up to the last one that is resized */
     int64_t extent[MO_MAX_RANK];
     int64_t *from[MO_MAX_RANK]; /* offsets by element, in bytes */
@@ -37,7 +37,7 @@ static const char *find_row(const nearest_run *run, int64_t i)
     return row;
 }
 
-static void pick_rows(void *context, int64_t begin, int64_t end, int worker)
+static void copy_rows(void *context, int64_t begin, int64_t end, int worker)
 {
     const nearest_run *run = context;
     const nearest_kernel *kernel = run->kernel;
@@ -59,8 +59,7 @@ static void pick_rows(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-static mo_status run_nearest(mo_backend_unit *unit,
-                             const mo_backend_kernel *kernel,
+static mo_status run_nearest(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                              const void *const *in, void *const *out,
                              void *workspace, mo_error *err)
 {
@@ -72,12 +71,12 @@ static mo_status run_nearest(mo_backend_unit *unit,
     (void) workspace, (void) err;
     row = k->extent[k->rank - 1] * (int64_t) k->width;
     if (row > 0)
-        mo_cpu_thread_pool_parallel_for(unit->crew, k->n_rows,
-                                        JOB_BYTES / row + 1, pick_rows, &run);
+        mo_cpu_thread_pool_parallel_for(unit->pool, k->n_rows,
+                                        JOB_BYTES / row + 1, copy_rows, &run);
     return MO_OK;
 }
 
-static void drop_nearest(mo_backend_kernel *kernel)
+static void free_nearest(mo_cpu_kernel *kernel)
 {
     nearest_kernel *nearest = (nearest_kernel *) kernel;
 
@@ -104,10 +103,10 @@ static mo_status make_table(const mo_call_interpolate *call, int d,
     return *from ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status prepare_nearest(mo_backend_unit *unit, const mo_call *call,
+static mo_status prepare_nearest(mo_cpu_unit *unit, const mo_call *call,
                                  const mo_backend_operand *in,
                                  const mo_tensor_desc *out,
-                                 mo_backend_kernel **kernel, size_t *workspace,
+                                 mo_cpu_kernel **kernel, size_t *workspace,
                                  mo_error *err)
 {
     const mo_call_interpolate *c = &call->u.interpolate;
@@ -131,7 +130,7 @@ static mo_status prepare_nearest(mo_backend_unit *unit, const mo_call *call,
         nearest->n_rows *= d < nearest->rank - 1 ? c->out[d] : 1;
     }
     if (status != MO_OK) {
-        drop_nearest(&nearest->base);
+        free_nearest(&nearest->base);
         return status;
     }
     *kernel = &nearest->base;
@@ -139,4 +138,4 @@ static mo_status prepare_nearest(mo_backend_unit *unit, const mo_call *call,
 }
 
 const mo_cpu_kernel_class mo_cpu_interp_nearest = { prepare_nearest,
-                                                    run_nearest, drop_nearest };
+                                                    run_nearest, free_nearest };

@@ -8,16 +8,16 @@
 
 /* Wraps a kernel of one of the two algorithms. */
 typedef struct interpolate_kernel {
-    mo_backend_kernel base;
-    const mo_cpu_kernel_class *way;
-    mo_backend_kernel *inner;
+    mo_cpu_kernel base;
+    const mo_cpu_kernel_class *algo;
+    mo_cpu_kernel *inner;
 } interpolate_kernel;
 
-static mo_status prepare_interpolate(mo_backend_unit *unit, const mo_call *call,
+static mo_status prepare_interpolate(mo_cpu_unit *unit, const mo_call *call,
                                      const mo_backend_operand *in,
                                      const mo_tensor_desc *out,
-                                     mo_backend_kernel **kernel,
-                                     size_t *workspace, mo_error *err)
+                                     mo_cpu_kernel **kernel, size_t *workspace,
+                                     mo_error *err)
 {
     const mo_call_interpolate *c = &call->u.interpolate;
     interpolate_kernel *made;
@@ -29,10 +29,10 @@ static mo_status prepare_interpolate(mo_backend_unit *unit, const mo_call *call,
     made = calloc(1, sizeof *made);
     if (!made)
         return mo_fail_memory(err);
-    made->way = c->mode == MO_CALL_INTERPOLATE_NEAREST ? &mo_cpu_interp_nearest
-                                                       : &mo_cpu_interp_linear;
+    made->algo = c->mode == MO_CALL_INTERPOLATE_NEAREST ? &mo_cpu_interp_nearest
+                                                        : &mo_cpu_interp_linear;
     status =
-        made->way->prepare(unit, call, in, out, &made->inner, workspace, err);
+        made->algo->prepare(unit, call, in, out, &made->inner, workspace, err);
     if (status != MO_OK) {
         free(made);
         return status;
@@ -41,24 +41,23 @@ static mo_status prepare_interpolate(mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-static mo_status run_interpolate(mo_backend_unit *unit,
-                                 const mo_backend_kernel *kernel,
+static mo_status run_interpolate(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                                  const void *const *in, void *const *out,
                                  void *workspace, mo_error *err)
 {
     const interpolate_kernel *k = (const interpolate_kernel *) kernel;
 
-    return k->way->run(unit, k->inner, in, out, workspace, err);
+    return k->algo->run(unit, k->inner, in, out, workspace, err);
 }
 
-static void drop_interpolate(mo_backend_kernel *kernel)
+static void free_interpolate(mo_cpu_kernel *kernel)
 {
     interpolate_kernel *k = (interpolate_kernel *) kernel;
 
-    k->way->drop(k->inner);
+    k->algo->free(k->inner);
     free(k);
 }
 
 const mo_cpu_kernel_class mo_cpu_interpolate = { prepare_interpolate,
                                                  run_interpolate,
-                                                 drop_interpolate };
+                                                 free_interpolate };

@@ -15,9 +15,9 @@
 enum { BLOCK = 1024, GRAIN = 16 * BLOCK };
 
 typedef struct norm_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     mo_call_norm norm;
-    mo_cpu_epilogue finish;
+    mo_cpu_epilogue epilogue;
     const mo_cpu_row_math *math;
     mo_cpu_load_fn *load;
     bool direct;        /* rows need no conversion */
@@ -103,12 +103,13 @@ static void write_row(const norm_run *run, int64_t first, double mean,
 
         kernel->math->scale(block_of(kernel, run->in[0], element, n, block), to,
                             mean, factor, n);
-        mo_cpu_epilogue_run(&kernel->finish, run->in, run->out, element, n, to,
-                            scratch);
+        mo_cpu_epilogue_run(&kernel->epilogue, run->in, run->out, element, n,
+                            to, scratch);
     }
 }
 
-static void do_rows(void *context, int64_t begin, int64_t end, int worker)
+static void normalize_rows(void *context, int64_t begin, int64_t end,
+                           int worker)
 {
     const norm_run *run = context;
     const norm_kernel *kernel = run->kernel;
@@ -129,10 +130,10 @@ static void do_rows(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
-                         const mo_backend_operand *in,
-                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
-                         size_t *workspace, mo_error *err)
+static mo_status prepare_norm(mo_cpu_unit *unit, const mo_call *call,
+                              const mo_backend_operand *in,
+                              const mo_tensor_desc *out, mo_cpu_kernel **kernel,
+                              size_t *workspace, mo_error *err)
 {
     mo_elem elem = in[0].desc.elem;
     bool wide = elem == MO_ELEM_F64;
@@ -145,36 +146,37 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     made->math = mo_cpu_row_math_for(wide);
     made->load = mo_cpu_load_fn_for(elem, wide);
     made->direct = mo_cpu_elem_is_register(elem, wide);
-    status = mo_cpu_epilogue_init(call, out, &made->finish, err);
+    status = mo_cpu_epilogue_init(call, out, &made->epilogue, err);
     if (status != MO_OK) {
         free(made);
         return status;
     }
-    made->share_bytes =
-        BLOCK * made->math->bytes + mo_cpu_epilogue_scratch_size(&made->finish);
+    made->share_bytes = BLOCK * made->math->bytes +
+                        mo_cpu_epilogue_scratch_size(&made->epilogue);
     *workspace = mo_cpu_workspace_size(unit, made->share_bytes);
     *kernel = &made->base;
     return MO_OK;
 }
 
-static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
-                     const void *const *in, void *const *out, void *workspace,
-                     mo_error *err)
+static mo_status run_norm(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
+                          const void *const *in, void *const *out,
+                          void *workspace, mo_error *err)
 {
     const norm_kernel *norm = (const norm_kernel *) kernel;
     norm_run context = { norm, in, out[0], workspace };
     int64_t rows = GRAIN / (norm->norm.count > 0 ? norm->norm.count : 1);
 
     (void) err;
-    mo_cpu_thread_pool_parallel_for(unit->crew, norm->norm.groups,
-                                    rows > 0 ? rows : 1, do_rows, &context);
+    mo_cpu_thread_pool_parallel_for(unit->pool, norm->norm.groups,
+                                    rows > 0 ? rows : 1, normalize_rows,
+                                    &context);
     return MO_OK;
 }
 
-static void drop(mo_backend_kernel *kernel)
+static void free_norm(mo_cpu_kernel *kernel)
 {
-    mo_cpu_epilogue_clear(&((norm_kernel *) kernel)->finish);
+    mo_cpu_epilogue_clear(&((norm_kernel *) kernel)->epilogue);
     free(kernel);
 }
 
-const mo_cpu_kernel_class mo_cpu_norm = { prepare, run, drop };
+const mo_cpu_kernel_class mo_cpu_norm = { prepare_norm, run_norm, free_norm };

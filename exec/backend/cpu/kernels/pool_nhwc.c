@@ -31,7 +31,7 @@ static view view_of(const mo_cpu_pool_kernel *kernel, const float *data,
 }
 
 /* n channels; called with a constant n for the full blocks. */
-MO_CPU_INLINE void fold_block(const view *v, bool average, int64_t channel,
+MO_CPU_INLINE void pool_block(const view *v, bool average, int64_t channel,
                               int n, float start, float factor, float *to)
 {
     float kept[AT_ONCE];
@@ -54,27 +54,27 @@ MO_CPU_INLINE void fold_block(const view *v, bool average, int64_t channel,
         to[j] = average ? kept[j] * factor : kept[j];
 }
 
-MO_CPU_INLINE void fold_channels(const view *v, bool average, int64_t channels,
+MO_CPU_INLINE void pool_channels(const view *v, bool average, int64_t channels,
                                  float start, float factor, float *to)
 {
     int64_t c = 0;
 
     for (; c + AT_ONCE <= channels; c += AT_ONCE)
-        fold_block(v, average, c, AT_ONCE, start, factor, to + c);
+        pool_block(v, average, c, AT_ONCE, start, factor, to + c);
     if (c < channels)
-        fold_block(v, average, c, (int) (channels - c), start, factor, to + c);
+        pool_block(v, average, c, (int) (channels - c), start, factor, to + c);
 }
 
-MO_CPU_MULTIVERSION static void find_largest(const view *v, int64_t channels,
-                                             float start, float *to)
+MO_CPU_MULTIVERSION static void pool_max(const view *v, int64_t channels,
+                                         float start, float *to)
 {
-    fold_channels(v, false, channels, start, 1, to);
+    pool_channels(v, false, channels, start, 1, to);
 }
 
-MO_CPU_MULTIVERSION static void find_average(const view *v, int64_t channels,
+MO_CPU_MULTIVERSION static void pool_average(const view *v, int64_t channels,
                                              float factor, float *to)
 {
-    fold_channels(v, true, channels, 0, factor, to);
+    pool_channels(v, true, channels, 0, factor, to);
 }
 
 void mo_cpu_pool_nhwc_f32(const mo_cpu_pool_kernel *kernel, const float *data,
@@ -84,9 +84,9 @@ void mo_cpu_pool_nhwc_f32(const mo_cpu_pool_kernel *kernel, const float *data,
     view v = view_of(kernel, data, window);
 
     if (p->average)
-        find_average(&v, p->channels,
+        pool_average(&v, p->channels,
                      mo_cpu_pool_average_factor(kernel, window), to);
     else
-        find_largest(&v, p->channels, mo_cpu_pool_initial_value(kernel, window),
-                     to);
+        pool_max(&v, p->channels, mo_cpu_pool_initial_value(kernel, window),
+                 to);
 }

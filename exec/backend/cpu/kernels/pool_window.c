@@ -26,7 +26,7 @@ static mo_cpu_pool_range adaptive_span(const mo_call_window *s, int d,
 }
 
 /* Clips the window to the input. */
-static mo_cpu_pool_range span_of(const mo_call_pool *p, int d, int64_t o)
+static mo_cpu_pool_range clip_window(const mo_call_pool *p, int d, int64_t o)
 {
     const mo_call_window *s = &p->sweep;
     int64_t step = s->dilation[d];
@@ -49,7 +49,7 @@ mo_cpu_pool_window mo_cpu_pool_window_at(const mo_cpu_pool_kernel *kernel,
 
     for (int d = 2; d >= 0; d--) {
         w.at[d] = row % p->sweep.out[d];
-        w.span[d] = span_of(p, d, w.at[d]);
+        w.span[d] = clip_window(p, d, w.at[d]);
         row /= p->sweep.out[d];
     }
     w.image = row;
@@ -66,15 +66,15 @@ void mo_cpu_pool_window_next(const mo_cpu_pool_kernel *kernel,
         goes_on = ++window->at[d] == p->sweep.out[d];
         if (goes_on)
             window->at[d] = 0;
-        window->span[d] = span_of(p, d, window->at[d]);
+        window->span[d] = clip_window(p, d, window->at[d]);
     }
     window->image += goes_on;
 }
 
 /* Returns the elements of a dimension that an average counts. A window never
  * begins before the padding, but it may end behind it. */
-static int64_t counted(const mo_call_pool *p, const mo_cpu_pool_window *w,
-                       int d)
+static int64_t count_averaged(const mo_call_pool *p,
+                              const mo_cpu_pool_window *w, int d)
 {
     const mo_call_window *s = &p->sweep;
     int64_t begin = w->at[d] * s->stride[d] - s->pad_begin[d];
@@ -94,7 +94,7 @@ float mo_cpu_pool_average_factor(const mo_cpu_pool_kernel *kernel,
     double count = 1;
 
     for (int d = 0; d < 3; d++)
-        count *= (double) counted(&kernel->call, window, d);
+        count *= (double) count_averaged(&kernel->call, window, d);
     return count > 0 ? (float) (1 / count) : 0;
 }
 
@@ -139,7 +139,7 @@ float mo_cpu_pool_initial_value(const mo_cpu_pool_kernel *kernel,
 }
 
 /* A NaN is never the maximum, on either side of the comparison. */
-static void take(const mo_call_pool *p, float x, int64_t place, best *b)
+static void update_max(const mo_call_pool *p, float x, int64_t place, best *b)
 {
     if (p->average) {
         b->value += x;
@@ -169,7 +169,7 @@ float mo_cpu_pool_element(const mo_cpu_pool_kernel *kernel, const void *data,
                                 element_at(p, window->image, channel, place,
                                            p->channels_last),
                                 1, 1, &x);
-                take(p, x, place, &b);
+                update_max(p, x, place, &b);
             }
     *at =
         element_at(p, window->image, channel, b.place < 0 ? 0 : b.place, false);

@@ -11,7 +11,7 @@
 #include "exec/backend/cpu/unit/cpu_unit.h"
 
 typedef struct range_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     mo_tensor_desc out;
     const mo_call *call;
     mo_tensor_desc start, step;
@@ -23,7 +23,7 @@ typedef struct range_run {
     int64_t first, by;
 } range_run;
 
-static void put_range(void *context, int64_t begin, int64_t end, int worker)
+static void fill_range(void *context, int64_t begin, int64_t end, int worker)
 {
     range_run *run = context;
 
@@ -50,8 +50,7 @@ static void read_number(const mo_tensor_desc *desc, const void *data,
     *integer = mo_tensor_get_int(&dense, 0);
 }
 
-static mo_status run_range(mo_backend_unit *unit,
-                           const mo_backend_kernel *kernel,
+static mo_status run_range(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                            const void *const *in, void *const *out,
                            void *workspace, mo_error *err)
 {
@@ -69,21 +68,21 @@ static mo_status run_range(mo_backend_unit *unit,
         read_number(&range->start, in[0], &run.start, &run.first);
         read_number(&range->step, in[2], &run.step, &run.by);
     }
-    mo_cpu_thread_pool_parallel_for(unit->crew,
+    mo_cpu_thread_pool_parallel_for(unit->pool,
                                     mo_tensor_desc_elements(&range->out),
-                                    AT_ONCE, put_range, &run);
+                                    AT_ONCE, fill_range, &run);
     return MO_OK;
 }
 
-static void drop_range(mo_backend_kernel *kernel)
+static void free_range(mo_cpu_kernel *kernel)
 {
     free(kernel);
 }
 
-static mo_status prepare_range(mo_backend_unit *unit, const mo_call *call,
+static mo_status prepare_range(mo_cpu_unit *unit, const mo_call *call,
                                const mo_backend_operand *in,
                                const mo_tensor_desc *out,
-                               mo_backend_kernel **kernel, size_t *workspace,
+                               mo_cpu_kernel **kernel, size_t *workspace,
                                mo_error *err)
 {
     mo_status status = mo_backend_check_range(call, in, err);
@@ -107,4 +106,4 @@ static mo_status prepare_range(mo_backend_unit *unit, const mo_call *call,
 }
 
 const mo_cpu_kernel_class mo_cpu_range = { prepare_range, run_range,
-                                           drop_range };
+                                           free_range };

@@ -23,7 +23,7 @@ typedef struct reduce_axis {
 } reduce_axis;
 
 typedef struct reduce_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     mo_call_reduce_op op;
     int rank;
     reduce_axis axes[MO_MAX_RANK + 1]; /* outermost first, at least one */
@@ -35,7 +35,7 @@ typedef struct reduce_kernel {
     mo_cpu_load_fn *load;
     mo_cpu_store_fn *store;
     const mo_cpu_reducer *fold;
-    mo_cpu_epilogue finish;
+    mo_cpu_epilogue epilogue;
     size_t share_bytes;
 } reduce_kernel;
 
@@ -61,7 +61,7 @@ static void insert_axis(reduce_kernel *kernel, reduce_axis added)
     kernel->axes[at] = added;
 }
 
-static bool go_together(const reduce_axis *outer, const reduce_axis *inner)
+static bool are_mergeable(const reduce_axis *outer, const reduce_axis *inner)
 {
     return outer->reduced == inner->reduced &&
            outer->in == inner->in * inner->extent &&
@@ -75,7 +75,7 @@ static void merge_axes(reduce_kernel *kernel)
     for (int i = 1; i < kernel->rank; i++) {
         reduce_axis *last = &kernel->axes[n], next = kernel->axes[i];
 
-        if (go_together(last, &next)) {
+        if (are_mergeable(last, &next)) {
             next.extent *= last->extent;
             *last = next;
         } else {
@@ -127,8 +127,8 @@ static void set_blocks(reduce_kernel *kernel)
 }
 
 /* Returns n elements from at on, stride apart, as a register array. */
-static const void *elements(const reduce_run *run, int64_t at, int64_t stride,
-                            int n, reduce_share *share)
+static const void *load_elements(const reduce_run *run, int64_t at,
+                                 int64_t stride, int n, reduce_share *share)
 {
     const reduce_kernel *kernel = run->kernel;
 
@@ -141,14 +141,14 @@ static const void *elements(const reduce_run *run, int64_t at, int64_t stride,
 }
 
 /* The innermost dimension, at one index of all others. */
-static void fold_inner(const reduce_run *run, int64_t at, int width,
-                       reduce_share *share)
+static void reduce_inner(const reduce_run *run, int64_t at, int width,
+                         reduce_share *share)
 {
     const reduce_kernel *kernel = run->kernel;
     const reduce_axis *inner = &kernel->axes[kernel->rank - 1];
 
     if (!inner->reduced) {
-        kernel->fold->each(elements(run, at, inner->in, width, share),
+        kernel->fold->each(load_elements(run, at, inner->in, width, share),
                            share->gathered, width);
         return;
     }
@@ -157,22 +157,22 @@ static void fold_inner(const reduce_run *run, int64_t at, int width,
         int n = rest < BLOCK ? (int) rest : BLOCK;
 
         kernel->fold->row(
-            elements(run, at + i * inner->in, inner->in, n, share),
+            load_elements(run, at + i * inner->in, inner->in, n, share),
             share->gathered, n);
     }
 }
 
 /* All indices of the reduced dimensions but the innermost one, counted like an
  * odometer. */
-static void fold_all(const reduce_run *run, int64_t at, int width,
-                     reduce_share *share)
+static void reduce_all(const reduce_run *run, int64_t at, int width,
+                       reduce_share *share)
 {
     const reduce_kernel *kernel = run->kernel;
     int64_t index[MO_MAX_RANK + 1] = { 0 };
     int d;
 
     do {
-        fold_inner(run, at, width, share);
+        reduce_inner(run, at, width, share);
         for (d = kernel->rank - 2; d >= 0; d--) {
             const reduce_axis *axis = &kernel->axes[d];
 
@@ -187,8 +187,8 @@ static void fold_all(const reduce_run *run, int64_t at, int width,
     } while (d >= 0);
 }
 
-static void end_block(const reduce_kernel *kernel, int width,
-                      reduce_share *share)
+static void finish_block(const reduce_kernel *kernel, int width,
+                         reduce_share *share)
 {
     for (int i = 0; i < width; i++) {
         const mo_cpu_accumulator *gathered = &share->gathered[i];
@@ -208,11 +208,11 @@ static void end_block(const reduce_kernel *kernel, int width,
     }
 }
 
-static void store(const reduce_run *run, int64_t first, int n,
-                  const char *ended, reduce_share *share)
+static void store_results(const reduce_run *run, int64_t first, int n,
+                          const char *ended, reduce_share *share)
 {
     if (run->kernel->real)
-        mo_cpu_epilogue_run(&run->kernel->finish, run->in, run->out, first, n,
+        mo_cpu_epilogue_run(&run->kernel->epilogue, run->in, run->out, first, n,
                             ended, share->scratch);
     else
         run->kernel->store(ended, run->out, first, n);
@@ -227,19 +227,19 @@ static void store_block(const reduce_run *run, int64_t first, int width,
     size_t bytes =
         kernel->real && !kernel->wide ? sizeof(float) : sizeof(int64_t);
 
-    end_block(kernel, width, share);
+    finish_block(kernel, width, share);
     if (width == 1 || inner->out == 1) {
-        store(run, first, width, ended, share);
+        store_results(run, first, width, ended, share);
         return;
     }
     for (int i = 0; i < width; i++)
-        store(run, first + i * inner->out, 1, ended + (size_t) i * bytes,
-              share);
+        store_results(run, first + i * inner->out, 1,
+                      ended + (size_t) i * bytes, share);
 }
 
 /* Offsets of the job in the input and in the result. */
-static void locate(const reduce_kernel *kernel, int64_t job, int64_t *in,
-                   int64_t *out, int *width)
+static void locate_job(const reduce_kernel *kernel, int64_t job, int64_t *in,
+                       int64_t *out, int *width)
 {
     const reduce_axis *inner = &kernel->axes[kernel->rank - 1];
     int64_t column = job % kernel->blocks * kernel->width;
@@ -260,7 +260,7 @@ static void locate(const reduce_kernel *kernel, int64_t job, int64_t *in,
     }
 }
 
-static void do_jobs(void *context, int64_t begin, int64_t end, int worker)
+static void run_jobs(void *context, int64_t begin, int64_t end, int worker)
 {
     const reduce_run *run = context;
     const reduce_kernel *kernel = run->kernel;
@@ -271,19 +271,20 @@ static void do_jobs(void *context, int64_t begin, int64_t end, int worker)
         int64_t in, out;
         int width;
 
-        locate(kernel, job, &in, &out, &width);
+        locate_job(kernel, job, &in, &out, &width);
         for (int i = 0; i < width; i++)
             share->gathered[i] = kernel->fold->empty;
         if (kernel->folded > 0)
-            fold_all(run, in, width, share);
+            reduce_all(run, in, width, share);
         store_block(run, out, width, share);
     }
 }
 
-static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
-                         const mo_backend_operand *in,
-                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
-                         size_t *workspace, mo_error *err)
+static mo_status prepare_reduce(mo_cpu_unit *unit, const mo_call *call,
+                                const mo_backend_operand *in,
+                                const mo_tensor_desc *out,
+                                mo_cpu_kernel **kernel, size_t *workspace,
+                                mo_error *err)
 {
     mo_elem elem = in[0].desc.elem;
     reduce_kernel *made = calloc(1, sizeof *made);
@@ -303,21 +304,21 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                                                    : MO_CPU_REDUCER_F32);
     set_axes(&call->u.reduce, made);
     set_blocks(made);
-    status = mo_cpu_epilogue_init(call, out, &made->finish, err);
+    status = mo_cpu_epilogue_init(call, out, &made->epilogue, err);
     if (status != MO_OK) {
         free(made);
         return status;
     }
     made->share_bytes =
-        sizeof(reduce_share) + mo_cpu_epilogue_scratch_size(&made->finish);
+        sizeof(reduce_share) + mo_cpu_epilogue_scratch_size(&made->epilogue);
     *workspace = mo_cpu_workspace_size(unit, made->share_bytes);
     *kernel = &made->base;
     return MO_OK;
 }
 
-static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
-                     const void *const *in, void *const *out, void *workspace,
-                     mo_error *err)
+static mo_status run_reduce(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
+                            const void *const *in, void *const *out,
+                            void *workspace, mo_error *err)
 {
     const reduce_kernel *reduce = (const reduce_kernel *) kernel;
     reduce_run context = { reduce, in, out[0], workspace };
@@ -330,16 +331,17 @@ static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
     if (!inner->reduced)
         lines /= inner->extent;
     work = reduce->width * (reduce->folded > 0 ? reduce->folded : 1);
-    mo_cpu_thread_pool_parallel_for(unit->crew, lines * reduce->blocks,
-                                    work < GRAIN ? GRAIN / work : 1, do_jobs,
+    mo_cpu_thread_pool_parallel_for(unit->pool, lines * reduce->blocks,
+                                    work < GRAIN ? GRAIN / work : 1, run_jobs,
                                     &context);
     return MO_OK;
 }
 
-static void drop(mo_backend_kernel *kernel)
+static void free_reduce(mo_cpu_kernel *kernel)
 {
-    mo_cpu_epilogue_clear(&((reduce_kernel *) kernel)->finish);
+    mo_cpu_epilogue_clear(&((reduce_kernel *) kernel)->epilogue);
     free(kernel);
 }
 
-const mo_cpu_kernel_class mo_cpu_reduce = { prepare, run, drop };
+const mo_cpu_kernel_class mo_cpu_reduce = { prepare_reduce, run_reduce,
+                                            free_reduce };

@@ -14,7 +14,7 @@
 #include "exec/backend/cpu/kernels/scatter_reduce.h"
 
 typedef struct scatter_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     mo_call_scatter scatter;
     mo_elem elem, index_elem;
     int64_t elements; /* of the data */
@@ -88,19 +88,19 @@ static void copy_part(void *context, int64_t begin, int64_t end, int worker)
     memcpy(run->result + begin, run->data + begin, (size_t) (end - begin));
 }
 
-static void copy_data(mo_backend_unit *unit, scatter_run *run)
+static void copy_data(mo_cpu_unit *unit, scatter_run *run)
 {
     enum { AT_ONCE = 1 << 16 };
     size_t bytes =
         (size_t) run->kernel->elements * mo_elem_size(run->kernel->elem);
 
     if (run->data != run->result)
-        mo_cpu_thread_pool_parallel_for(unit->crew, (int64_t) bytes, AT_ONCE,
+        mo_cpu_thread_pool_parallel_for(unit->pool, (int64_t) bytes, AT_ONCE,
                                         copy_part, run);
 }
 
 /* Combines the slices of the updates with the data. */
-static void merge_slices(scatter_run *run, mo_cpu_scatter_reduce_op op)
+static void reduce_slices(scatter_run *run, mo_cpu_scatter_reduce_op op)
 {
     const scatter_kernel *kernel = run->kernel;
     size_t width = mo_elem_size(kernel->elem);
@@ -125,7 +125,7 @@ static void merge_slices(scatter_run *run, mo_cpu_scatter_reduce_op op)
 /* Initial operation on an element that is updated if its own value does not
  * take part. Minimum and maximum are idempotent: a repeated update does not
  * change them. */
-static mo_cpu_scatter_reduce_op first_merge(mo_call_scatter_op op)
+static mo_cpu_scatter_reduce_op initial_op(mo_call_scatter_op op)
 {
     switch (op) {
     case MO_CALL_SCATTER_SUM:
@@ -155,7 +155,7 @@ static mo_cpu_scatter_reduce_op merge_of(mo_call_scatter_op op)
 }
 
 /* Turns sums into means; elements without an update keep their value. */
-static void divide(scatter_run *run)
+static void divide_by_counts(scatter_run *run)
 {
     const scatter_kernel *kernel = run->kernel;
 
@@ -177,8 +177,7 @@ static int64_t size_for(const mo_call_scatter *s, int64_t i)
     }
 }
 
-static mo_status run_scatter(mo_backend_unit *unit,
-                             const mo_backend_kernel *kernel,
+static mo_status run_scatter(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                              const void *const *in, void *const *out,
                              void *workspace, mo_error *err)
 {
@@ -196,13 +195,13 @@ static mo_status run_scatter(mo_backend_unit *unit,
         memset(run.counts, 0, (size_t) k->elements * sizeof *run.counts);
     }
     if (s->op != MO_CALL_SCATTER_SET && !s->use_init)
-        merge_slices(&run, first_merge(s->op));
-    merge_slices(&run, merge_of(s->op));
+        reduce_slices(&run, initial_op(s->op));
+    reduce_slices(&run, merge_of(s->op));
     wrong = atomic_load(&run.indices.first_wrong);
     if (wrong >= 0)
         return mo_cpu_index_status(&run.indices, size_for(s, wrong), err);
     if (s->op == MO_CALL_SCATTER_MEAN)
-        divide(&run);
+        divide_by_counts(&run);
     return MO_OK;
 }
 
@@ -229,15 +228,15 @@ static void set_sizes(scatter_kernel *kernel)
     }
 }
 
-static void drop_scatter(mo_backend_kernel *kernel)
+static void free_scatter(mo_cpu_kernel *kernel)
 {
     free(kernel);
 }
 
-static mo_status prepare_scatter(mo_backend_unit *unit, const mo_call *call,
+static mo_status prepare_scatter(mo_cpu_unit *unit, const mo_call *call,
                                  const mo_backend_operand *in,
                                  const mo_tensor_desc *out,
-                                 mo_backend_kernel **kernel, size_t *workspace,
+                                 mo_cpu_kernel **kernel, size_t *workspace,
                                  mo_error *err)
 {
     mo_status status = mo_backend_check_scatter(call, in, out, err);
@@ -267,4 +266,4 @@ static mo_status prepare_scatter(mo_backend_unit *unit, const mo_call *call,
 }
 
 const mo_cpu_kernel_class mo_cpu_scatter = { prepare_scatter, run_scatter,
-                                             drop_scatter };
+                                             free_scatter };

@@ -15,9 +15,9 @@
 enum { COLUMNS = 16, GRAIN = 4096 };
 
 typedef struct softmax_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     mo_call_softmax softmax;
-    mo_cpu_epilogue finish;
+    mo_cpu_epilogue epilogue;
     const mo_cpu_row_math *math;
     mo_cpu_load_fn *load;
     bool direct;        /* rows need no conversion */
@@ -56,7 +56,8 @@ static void log_softmax_row(const softmax_kernel *kernel, const void *row,
     math->scale(row, out, most + log(math->sum(out, n)), 1, n);
 }
 
-static void do_row(const softmax_kernel *kernel, const void *row, void *out)
+static void softmax_or_log_row(const softmax_kernel *kernel, const void *row,
+                               void *out)
 {
     if (kernel->softmax.log)
         log_softmax_row(kernel, row, out);
@@ -64,7 +65,7 @@ static void do_row(const softmax_kernel *kernel, const void *row, void *out)
         softmax_row(kernel, row, out);
 }
 
-static void do_rows(void *context, int64_t begin, int64_t end, int worker)
+static void softmax_rows(void *context, int64_t begin, int64_t end, int worker)
 {
     const softmax_run *run = context;
     const softmax_kernel *kernel = run->kernel;
@@ -85,15 +86,15 @@ static void do_rows(void *context, int64_t begin, int64_t end, int worker)
         } else if (row == out) {
             out = tile;
         }
-        do_row(kernel, row, out);
-        mo_cpu_epilogue_run(&kernel->finish, run->in, run->out, r * count,
+        softmax_or_log_row(kernel, row, out);
+        mo_cpu_epilogue_run(&kernel->epilogue, run->in, run->out, r * count,
                             count, out, scratch);
     }
 }
 
 /* Transposes the rows of a tile to columns. */
-static void turn_back(const softmax_kernel *kernel, const char *rows,
-                      char *columns, int width)
+static void transpose_tile(const softmax_kernel *kernel, const char *rows,
+                           char *columns, int width)
 {
     int64_t count = kernel->softmax.count;
 
@@ -110,8 +111,8 @@ static void turn_back(const softmax_kernel *kernel, const char *rows,
     }
 }
 
-static void do_tile(const softmax_run *run, int64_t first, int width,
-                    char *tile)
+static void softmax_tile(const softmax_run *run, int64_t first, int width,
+                         char *tile)
 {
     const softmax_kernel *kernel = run->kernel;
     const mo_call_softmax *softmax = &kernel->softmax;
@@ -122,11 +123,11 @@ static void do_tile(const softmax_run *run, int64_t first, int width,
     for (int j = 0; j < width; j++) {
         kernel->load(run->in[0], first + j, softmax->inner, turned,
                      (int) softmax->count);
-        do_row(kernel, turned, tile + (size_t) j * row_bytes);
+        softmax_or_log_row(kernel, turned, tile + (size_t) j * row_bytes);
     }
-    turn_back(kernel, tile, turned, width);
+    transpose_tile(kernel, tile, turned, width);
     for (int64_t c = 0; c < softmax->count; c++)
-        mo_cpu_epilogue_run(&kernel->finish, run->in, run->out,
+        mo_cpu_epilogue_run(&kernel->epilogue, run->in, run->out,
                             first + c * softmax->inner, width,
                             turned + (size_t) (c * width) * kernel->math->bytes,
                             scratch);
@@ -137,7 +138,7 @@ static int64_t tiles_of(const mo_call_softmax *softmax)
     return (softmax->inner + COLUMNS - 1) / COLUMNS;
 }
 
-static void do_tiles(void *context, int64_t begin, int64_t end, int worker)
+static void softmax_tiles(void *context, int64_t begin, int64_t end, int worker)
 {
     const softmax_run *run = context;
     const mo_call_softmax *softmax = &run->kernel->softmax;
@@ -150,15 +151,16 @@ static void do_tiles(void *context, int64_t begin, int64_t end, int worker)
         int64_t rest = softmax->inner - column;
         int width = rest < COLUMNS ? (int) rest : COLUMNS;
 
-        do_tile(run, outer * softmax->count * softmax->inner + column, width,
-                tile);
+        softmax_tile(run, outer * softmax->count * softmax->inner + column,
+                     width, tile);
     }
 }
 
-static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
-                         const mo_backend_operand *in,
-                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
-                         size_t *workspace, mo_error *err)
+static mo_status prepare_softmax(mo_cpu_unit *unit, const mo_call *call,
+                                 const mo_backend_operand *in,
+                                 const mo_tensor_desc *out,
+                                 mo_cpu_kernel **kernel, size_t *workspace,
+                                 mo_error *err)
 {
     const mo_call_softmax *softmax = &call->u.softmax;
     mo_elem elem = in[0].desc.elem;
@@ -176,7 +178,7 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     made->math = mo_cpu_row_math_for(wide);
     made->load = mo_cpu_load_fn_for(elem, wide);
     made->direct = mo_cpu_elem_is_register(elem, wide);
-    status = mo_cpu_epilogue_init(call, out, &made->finish, err);
+    status = mo_cpu_epilogue_init(call, out, &made->epilogue, err);
     if (status != MO_OK) {
         free(made);
         return status;
@@ -185,15 +187,15 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
         mo_cpu_round_to_line((size_t) softmax->count * made->math->bytes *
                              (size_t) (softmax->inner > 1 ? COLUMNS : 1));
     made->share_bytes =
-        2 * made->tile_bytes + mo_cpu_epilogue_scratch_size(&made->finish);
+        2 * made->tile_bytes + mo_cpu_epilogue_scratch_size(&made->epilogue);
     *workspace = mo_cpu_workspace_size(unit, made->share_bytes);
     *kernel = &made->base;
     return MO_OK;
 }
 
-static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
-                     const void *const *in, void *const *out, void *workspace,
-                     mo_error *err)
+static mo_status run_softmax(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
+                             const void *const *in, void *const *out,
+                             void *workspace, mo_error *err)
 {
     const softmax_kernel *made = (const softmax_kernel *) kernel;
     const mo_call_softmax *softmax = &made->softmax;
@@ -205,19 +207,20 @@ static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
     if (softmax->count == 0)
         return MO_OK;
     if (softmax->inner == 1)
-        mo_cpu_thread_pool_parallel_for(unit->crew, softmax->outer, rows,
-                                        do_rows, &context);
+        mo_cpu_thread_pool_parallel_for(unit->pool, softmax->outer, rows,
+                                        softmax_rows, &context);
     else
         mo_cpu_thread_pool_parallel_for(
-            unit->crew, softmax->outer * tiles_of(softmax),
-            (rows + COLUMNS - 1) / COLUMNS, do_tiles, &context);
+            unit->pool, softmax->outer * tiles_of(softmax),
+            (rows + COLUMNS - 1) / COLUMNS, softmax_tiles, &context);
     return MO_OK;
 }
 
-static void drop(mo_backend_kernel *kernel)
+static void free_softmax(mo_cpu_kernel *kernel)
 {
-    mo_cpu_epilogue_clear(&((softmax_kernel *) kernel)->finish);
+    mo_cpu_epilogue_clear(&((softmax_kernel *) kernel)->epilogue);
     free(kernel);
 }
 
-const mo_cpu_kernel_class mo_cpu_softmax = { prepare, run, drop };
+const mo_cpu_kernel_class mo_cpu_softmax = { prepare_softmax, run_softmax,
+                                             free_softmax };

@@ -24,7 +24,7 @@ static void widen_element(mo_backend_copy_dims *list, int64_t *width)
 
 /* Moves the dimension along which the input is contiguous right before the
  * last one, along which the output is: a plane to transpose. */
-static void turn_plane(mo_backend_copy_dims *list, int64_t width)
+static void order_for_transpose(mo_backend_copy_dims *list, int64_t width)
 {
     if (list->n < 3 || list->at[list->n - 1].out != width)
         return;
@@ -39,7 +39,7 @@ static void turn_plane(mo_backend_copy_dims *list, int64_t width)
 }
 
 /* Divides the work by its size alone, independent of the number of threads. */
-static void cut_work(mo_cpu_strided_copy *box)
+static void divide_work(mo_cpu_strided_copy *box)
 {
     const mo_cpu_copy_plane *plane = &box->plane;
     int64_t row = plane->columns * (int64_t) plane->width;
@@ -78,7 +78,7 @@ static void set_dims(mo_cpu_strided_copy *box, mo_backend_copy_dims *list,
         box->out_stride[d] = list->at[d].out;
     }
     box->move = mo_cpu_copy_fn_for(&box->plane);
-    cut_work(box);
+    divide_work(box);
 }
 
 /* Splits a very long row into shorter ones, so that several workers copy it;
@@ -122,7 +122,7 @@ int mo_cpu_strided_copy_init(const mo_call_copy_box *box, mo_elem elem,
         made[0].fill = mo_backend_copy_fill_bits(box, elem);
     list = mo_backend_copy_dims_collapse(box, width);
     widen_element(&list, &width);
-    turn_plane(&list, width);
+    order_for_transpose(&list, width);
     if (width >= 2 * JOB_BYTES)
         return set_long_rows(made, &list, width);
     set_dims(&made[0], &list, width);
@@ -153,7 +153,7 @@ static place find_place(const mo_cpu_strided_copy *box, int64_t unit)
 }
 
 /* Advances to the next plane. */
-static void step(const mo_cpu_strided_copy *box, place *at)
+static void advance_plane(const mo_cpu_strided_copy *box, place *at)
 {
     for (int d = box->rank; d-- > 0;) {
         at->in += box->in_stride[d];
@@ -181,7 +181,7 @@ void mo_cpu_strided_copy_run(const mo_cpu_strided_copy *box, const void *in,
         at.row += part.rows;
         if (at.row == box->plane.rows) {
             at.row = 0;
-            step(box, &at);
+            advance_plane(box, &at);
         }
     }
 }

@@ -19,7 +19,7 @@ typedef struct entry {
 } entry;
 
 typedef struct topk_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     mo_call_topk topk;
     mo_elem elem, index_elem;
     size_t elem_bytes, share_bytes;
@@ -45,7 +45,7 @@ static bool comes_before(const entry *a, const entry *b)
 typedef bool order(const entry *a, const entry *b);
 
 /* Sift-down of the entry at `at`. */
-static void sink(entry *heap, int64_t n, int64_t at, order *before)
+static void sift_down(entry *heap, int64_t n, int64_t at, order *before)
 {
     entry moved = heap[at];
 
@@ -62,7 +62,7 @@ static void sink(entry *heap, int64_t n, int64_t at, order *before)
 static void make_heap(entry *heap, int64_t n, order *before)
 {
     for (int64_t at = n / 2; at-- > 0;)
-        sink(heap, n, at, before);
+        sift_down(heap, n, at, before);
 }
 
 /* Heapsort: the root comes last. */
@@ -73,7 +73,7 @@ static void sort_heap(entry *heap, int64_t n, order *before)
 
         heap[0] = heap[last];
         heap[last] = top;
-        sink(heap, last, 0, before);
+        sift_down(heap, last, 0, before);
     }
 }
 
@@ -105,7 +105,7 @@ static uint64_t key_of(const topk_kernel *kernel, const void *reg, int i)
     return kernel->topk.largest ? ~key : key;
 }
 
-static void take(entry *heap, int64_t k, const entry *found)
+static void offer_entry(entry *heap, int64_t k, const entry *found)
 {
     if (found->index < k) {
         heap[found->index] = *found;
@@ -113,7 +113,7 @@ static void take(entry *heap, int64_t k, const entry *found)
             make_heap(heap, k, is_better);
     } else if (is_better(found, &heap[0])) {
         heap[0] = *found;
-        sink(heap, k, 0, is_better);
+        sift_down(heap, k, 0, is_better);
     }
 }
 
@@ -132,7 +132,7 @@ static void select_best(const topk_run *run, int64_t first, entry *heap)
         for (int i = 0; i < n; i++) {
             entry found = { key_of(kernel, block, i), at + i };
 
-            take(heap, topk->k, &found);
+            offer_entry(heap, topk->k, &found);
         }
     }
     sort_heap(heap, topk->k, is_better);
@@ -150,7 +150,7 @@ static void store_index(const topk_run *run, int64_t at, int64_t index)
         ((int32_t *) run->indices)[at] = (int32_t) index;
 }
 
-static void do_lines(void *context, int64_t begin, int64_t end, int worker)
+static void select_lines(void *context, int64_t begin, int64_t end, int worker)
 {
     const topk_run *run = context;
     const topk_kernel *kernel = run->kernel;
@@ -175,10 +175,10 @@ static void do_lines(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
-                         const mo_backend_operand *in,
-                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
-                         size_t *workspace, mo_error *err)
+static mo_status prepare_topk(mo_cpu_unit *unit, const mo_call *call,
+                              const mo_backend_operand *in,
+                              const mo_tensor_desc *out, mo_cpu_kernel **kernel,
+                              size_t *workspace, mo_error *err)
 {
     mo_elem elem = in[0].desc.elem;
     topk_kernel *made = calloc(1, sizeof *made);
@@ -196,9 +196,9 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
-                     const void *const *in, void *const *out, void *workspace,
-                     mo_error *err)
+static mo_status run_topk(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
+                          const void *const *in, void *const *out,
+                          void *workspace, mo_error *err)
 {
     const topk_kernel *made = (const topk_kernel *) kernel;
     const mo_call_topk *topk = &made->topk;
@@ -207,14 +207,15 @@ static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
     (void) err;
     if (topk->k > 0)
         mo_cpu_thread_pool_parallel_for(
-            unit->crew, topk->outer * topk->inner,
-            topk->count < GRAIN ? GRAIN / topk->count : 1, do_lines, &context);
+            unit->pool, topk->outer * topk->inner,
+            topk->count < GRAIN ? GRAIN / topk->count : 1, select_lines,
+            &context);
     return MO_OK;
 }
 
-static void drop(mo_backend_kernel *kernel)
+static void free_topk(mo_cpu_kernel *kernel)
 {
     free(kernel);
 }
 
-const mo_cpu_kernel_class mo_cpu_topk = { prepare, run, drop };
+const mo_cpu_kernel_class mo_cpu_topk = { prepare_topk, run_topk, free_topk };

@@ -8,15 +8,14 @@
 /* A plan lets a view alias its input; with two distinct buffers the kernel
  * copies. */
 typedef struct view_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     size_t bytes;
 } view_kernel;
 
-static mo_status prepare_view(mo_backend_unit *unit, const mo_call *call,
+static mo_status prepare_view(mo_cpu_unit *unit, const mo_call *call,
                               const mo_backend_operand *in,
-                              const mo_tensor_desc *out,
-                              mo_backend_kernel **kernel, size_t *workspace,
-                              mo_error *err)
+                              const mo_tensor_desc *out, mo_cpu_kernel **kernel,
+                              size_t *workspace, mo_error *err)
 {
     view_kernel *view = calloc(1, sizeof *view);
 
@@ -28,8 +27,7 @@ static mo_status prepare_view(mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-static mo_status run_view(mo_backend_unit *unit,
-                          const mo_backend_kernel *kernel,
+static mo_status run_view(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                           const void *const *in, void *const *out,
                           void *workspace, mo_error *err)
 {
@@ -41,9 +39,9 @@ static mo_status run_view(mo_backend_unit *unit,
     return MO_OK;
 }
 
-static void drop_view(mo_backend_kernel *kernel)
+static void free_view(mo_cpu_kernel *kernel)
 {
     free(kernel);
 }
 
-const mo_cpu_kernel_class mo_cpu_view = { prepare_view, run_view, drop_view };
+const mo_cpu_kernel_class mo_cpu_view = { prepare_view, run_view, free_view };

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/minmax.h"
+
 /* A range of elements being computed. */
 typedef struct stretch {
     const mo_cpu_point_program *program;
@@ -15,11 +17,6 @@ typedef struct stretch {
     char *scratch;
     int64_t first, count;
 } stretch;
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Returns the offset in an operand of the row of element at. */
 static int64_t row_start(const mo_cpu_point_program *program,
@@ -44,7 +41,7 @@ static void load_rows(const mo_cpu_point_program *program,
     while (n > 0) {
         int64_t column = at % program->row;
         int64_t start = row_start(program, source, at) + column * stride;
-        int part = (int) least(n, program->row - column);
+        int part = (int) mo_min_i64(n, program->row - column);
 
         source->load(operand, start, stride, reg, part);
         reg += (size_t) part * source->reg_bytes;
@@ -59,7 +56,7 @@ static void fill_pattern(const stretch *range,
 {
     char *reg = range->scratch + source->scratch_byte;
     size_t have = (size_t) source->period * source->reg_bytes;
-    size_t need = have + (size_t) least(range->count, MO_CPU_POINT_BLOCK) *
+    size_t need = have + (size_t) mo_min_i64(range->count, MO_CPU_POINT_BLOCK) *
                              source->reg_bytes;
 
     load_rows(range->program, source, operand, 0, reg, (int) source->period);
@@ -71,8 +68,8 @@ static void fill_pattern(const stretch *range,
     }
 }
 
-static const void *element(const mo_cpu_point_source *source,
-                           const void *operand, int64_t at)
+static const void *element_at(const mo_cpu_point_source *source,
+                              const void *operand, int64_t at)
 {
     return (const char *) operand + (size_t) at * source->elem_bytes;
 }
@@ -105,7 +102,7 @@ static const void *source_register(const stretch *range, int i, int64_t at,
         break;
     }
     if (source->direct)
-        return element(source, operand, start);
+        return element_at(source, operand, start);
     source->load(operand, start, 1, reg, n);
     return reg;
 }
@@ -149,10 +146,10 @@ void mo_cpu_point_program_run_to(const mo_cpu_point_program *program,
             program->sources[i].kind == MO_CPU_POINT_SOURCE_PERIODIC)
             fill_pattern(&range, &program->sources[i], operands[i]);
     for (int64_t at = first; at < end;) {
-        int64_t n = least(MO_CPU_POINT_BLOCK, end - at);
+        int64_t n = mo_min_i64(MO_CPU_POINT_BLOCK, end - at);
 
         if (program->by_row)
-            n = least(n, program->row - at % program->row);
+            n = mo_min_i64(n, program->row - at % program->row);
         run_block(&range, at, (int) n);
         at += n;
     }

@@ -10,31 +10,32 @@
 #include "exec/backend/cpu/pointwise/compiled_program.h"
 
 mo_status mo_cpu_epilogue_init(const mo_call *call, const mo_tensor_desc *out,
-                               mo_cpu_epilogue *finish, mo_error *err)
+                               mo_cpu_epilogue *epilogue, mo_error *err)
 {
-    finish->elem = out->elem;
-    finish->first_extra = call->first_extra;
+    epilogue->elem = out->elem;
+    epilogue->first_extra = call->first_extra;
     if (!call->after)
         return MO_OK;
     assert(mo_elem_is_float(out->elem));
     return mo_cpu_point_program_compile(call->after, out, true,
-                                        &finish->program, err);
+                                        &epilogue->program, err);
 }
 
-void mo_cpu_epilogue_clear(mo_cpu_epilogue *finish)
+void mo_cpu_epilogue_clear(mo_cpu_epilogue *epilogue)
 {
-    mo_cpu_point_program_free(finish->program);
-    *finish = (mo_cpu_epilogue){ 0 };
+    mo_cpu_point_program_free(epilogue->program);
+    *epilogue = (mo_cpu_epilogue){ 0 };
 }
 
-size_t mo_cpu_epilogue_scratch_size(const mo_cpu_epilogue *finish)
+size_t mo_cpu_epilogue_scratch_size(const mo_cpu_epilogue *epilogue)
 {
-    return finish->program ? mo_cpu_point_program_scratch_size(finish->program)
-                           : 0;
+    return epilogue->program
+               ? mo_cpu_point_program_scratch_size(epilogue->program)
+               : 0;
 }
 
 /* Stores sums as they are, or converted to half precision. */
-static void store(mo_elem elem, void *to, int64_t count, const void *sums)
+static void store_sums(mo_elem elem, void *to, int64_t count, const void *sums)
 {
     bool wide = elem == MO_ELEM_F64;
 
@@ -52,27 +53,27 @@ static void store(mo_elem elem, void *to, int64_t count, const void *sums)
     }
 }
 
-void mo_cpu_epilogue_run_to(const mo_cpu_epilogue *finish,
+void mo_cpu_epilogue_run_to(const mo_cpu_epilogue *epilogue,
                             const void *const *in, void *to, int64_t first,
                             int64_t count, const void *sums, void *scratch)
 {
     const void *operands[MO_POINT_MAX_OPERANDS] = { NULL };
 
-    if (!finish->program) {
-        store(finish->elem, to, count, sums);
+    if (!epilogue->program) {
+        store_sums(epilogue->elem, to, count, sums);
         return;
     }
-    for (int i = 1; i < finish->program->n_sources; i++)
-        operands[i] = in[finish->first_extra + i - 1];
-    mo_cpu_point_program_run_to(finish->program, sums, operands, to, first,
+    for (int i = 1; i < epilogue->program->n_sources; i++)
+        operands[i] = in[epilogue->first_extra + i - 1];
+    mo_cpu_point_program_run_to(epilogue->program, sums, operands, to, first,
                                 count, scratch);
 }
 
-void mo_cpu_epilogue_run(const mo_cpu_epilogue *finish, const void *const *in,
+void mo_cpu_epilogue_run(const mo_cpu_epilogue *epilogue, const void *const *in,
                          void *out, int64_t first, int64_t count,
                          const void *sums, void *scratch)
 {
-    char *to = (char *) out + (size_t) first * mo_elem_size(finish->elem);
+    char *to = (char *) out + (size_t) first * mo_elem_size(epilogue->elem);
 
-    mo_cpu_epilogue_run_to(finish, in, to, first, count, sums, scratch);
+    mo_cpu_epilogue_run_to(epilogue, in, to, first, count, sums, scratch);
 }

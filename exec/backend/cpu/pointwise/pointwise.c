@@ -10,7 +10,7 @@
 enum { GRAIN = 16 * MO_CPU_POINT_BLOCK };
 
 typedef struct point_kernel {
-    mo_backend_kernel base;
+    mo_cpu_kernel base;
     mo_cpu_point_program *program;
     int64_t count;
 } point_kernel;
@@ -22,7 +22,7 @@ typedef struct point_run {
     void *out, *workspace;
 } point_run;
 
-static void do_range(void *context, int64_t begin, int64_t end, int worker)
+static void run_range(void *context, int64_t begin, int64_t end, int worker)
 {
     const point_run *run = context;
     const mo_cpu_point_program *program = run->kernel->program;
@@ -33,10 +33,11 @@ static void do_range(void *context, int64_t begin, int64_t end, int worker)
                              scratch);
 }
 
-static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
-                         const mo_backend_operand *in,
-                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
-                         size_t *workspace, mo_error *err)
+static mo_status prepare_pointwise(mo_cpu_unit *unit, const mo_call *call,
+                                   const mo_backend_operand *in,
+                                   const mo_tensor_desc *out,
+                                   mo_cpu_kernel **kernel, size_t *workspace,
+                                   mo_error *err)
 {
     point_kernel *made = calloc(1, sizeof *made);
     mo_status status;
@@ -56,23 +57,24 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
-                     const void *const *in, void *const *out, void *workspace,
-                     mo_error *err)
+static mo_status run_pointwise(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
+                               const void *const *in, void *const *out,
+                               void *workspace, mo_error *err)
 {
     const point_kernel *point = (const point_kernel *) kernel;
     point_run context = { point, in, out[0], workspace };
 
     (void) err;
-    mo_cpu_thread_pool_parallel_for(unit->crew, point->count, GRAIN, do_range,
+    mo_cpu_thread_pool_parallel_for(unit->pool, point->count, GRAIN, run_range,
                                     &context);
     return MO_OK;
 }
 
-static void drop(mo_backend_kernel *kernel)
+static void free_pointwise(mo_cpu_kernel *kernel)
 {
     mo_cpu_point_program_free(((point_kernel *) kernel)->program);
     free(kernel);
 }
 
-const mo_cpu_kernel_class mo_cpu_pointwise = { prepare, run, drop };
+const mo_cpu_kernel_class mo_cpu_pointwise = { prepare_pointwise, run_pointwise,
+                                               free_pointwise };

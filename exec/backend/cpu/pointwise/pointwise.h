@@ -43,11 +43,10 @@ void mo_cpu_point_program_run(const mo_cpu_point_program *program,
  * End of a kernel: its epilogue (call->after) and the store in the type of
  * out[0], which must be real.
  *
- *     prepare:  mo_cpu_epilogue_init(call, &out[0], &kernel->finish, err)
+ *     prepare:  mo_cpu_epilogue_init(call, &out[0], &kernel->epilogue, err)
  *               and mo_cpu_epilogue_scratch_size() bytes for each worker
- *     run:      mo_cpu_epilogue_run(&kernel->finish, in, out[0], first, count,
- *                             sums, scratch)
- *     drop:     mo_cpu_epilogue_clear(&kernel->finish)
+ *     run:      mo_cpu_epilogue_run(&kernel->epilogue, in, out[0], first,
+ * count, sums, scratch) free:     mo_cpu_epilogue_clear(&kernel->epilogue)
  */
 typedef struct mo_cpu_epilogue {
     mo_cpu_point_program *program; /* NULL: store only */
@@ -55,30 +54,30 @@ typedef struct mo_cpu_epilogue {
     int first_extra;
 } mo_cpu_epilogue;
 
-/* *finish begins as zeros; mo_cpu_epilogue_clear() frees it. */
+/* *epilogue begins as zeros; mo_cpu_epilogue_clear() frees it. */
 mo_status mo_cpu_epilogue_init(const mo_call *call, const mo_tensor_desc *out,
-                               mo_cpu_epilogue *finish, mo_error *err);
-void mo_cpu_epilogue_clear(mo_cpu_epilogue *finish);
-size_t mo_cpu_epilogue_scratch_size(const mo_cpu_epilogue *finish);
+                               mo_cpu_epilogue *epilogue, mo_error *err);
+void mo_cpu_epilogue_clear(mo_cpu_epilogue *epilogue);
+size_t mo_cpu_epilogue_scratch_size(const mo_cpu_epilogue *epilogue);
 
 /* sums are the kernel's results for elements first, ..., first + count - 1 of
  * out[0], in memory order: floats, or doubles if out[0] is f64. They may be in
  * the place of out[0], where they become the result, or in any other buffer.
  * in has all inputs of the call. */
-void mo_cpu_epilogue_run(const mo_cpu_epilogue *finish, const void *const *in,
+void mo_cpu_epilogue_run(const mo_cpu_epilogue *epilogue, const void *const *in,
                          void *out, int64_t first, int64_t count,
                          const void *sums, void *scratch);
 
 /* The same with element first stored at `to`, and the others behind it. */
-void mo_cpu_epilogue_run_to(const mo_cpu_epilogue *finish,
+void mo_cpu_epilogue_run_to(const mo_cpu_epilogue *epilogue,
                             const void *const *in, void *to, int64_t first,
                             int64_t count, const void *sums, void *scratch);
 
 /* Whether storing to out[0] is a no-op for sums that are there already. */
-static inline bool mo_cpu_epilogue_is_identity(const mo_cpu_epilogue *finish)
+static inline bool mo_cpu_epilogue_is_identity(const mo_cpu_epilogue *epilogue)
 {
-    return !finish->program &&
-           (finish->elem == MO_ELEM_F32 || finish->elem == MO_ELEM_F64);
+    return !epilogue->program &&
+           (epilogue->elem == MO_ELEM_F32 || epilogue->elem == MO_ELEM_F64);
 }
 
 #endif

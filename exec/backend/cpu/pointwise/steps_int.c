@@ -55,27 +55,27 @@ MO_CPU_INLINE int64_t quotient(int64_t x, int64_t y)
     return y == -1 ? (int64_t) (0 - (uint64_t) x) : x / y;
 }
 
-MO_CPU_INLINE int64_t rest(int64_t x, int64_t y)
+MO_CPU_INLINE int64_t remainder_of(int64_t x, int64_t y)
 {
     return y == 0 || y == -1 ? 0 : x % y;
 }
 
 MO_CPU_INLINE int64_t floor_quotient(int64_t x, int64_t y)
 {
-    int64_t r = rest(x, y);
+    int64_t r = remainder_of(x, y);
 
     return quotient(x, y) - (r != 0 && (r < 0) != (y < 0));
 }
 
 MO_CPU_INLINE int64_t floor_rest(int64_t x, int64_t y)
 {
-    int64_t r = rest(x, y);
+    int64_t r = remainder_of(x, y);
 
     return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
 /* A negative exponent yields 0 unless x is 1 or -1. */
-static int64_t power(int64_t x, int64_t y)
+static int64_t int_power(int64_t x, int64_t y)
 {
     uint64_t result = 1, square = (uint64_t) x;
 
@@ -99,10 +99,10 @@ BINARY(I_SUBTRACT, u - v)
 BINARY(I_MULTIPLY, (u * v))
 BINARY(I_DIVIDE, quotient(x, y))
 BINARY(I_FLOOR_DIVIDE, floor_quotient(x, y))
-BINARY(I_POWER, power(x, y))
+BINARY(I_POWER, int_power(x, y))
 BINARY(I_MAXIMUM, x < y ? y : x)
 BINARY(I_MINIMUM, y < x ? y : x)
-BINARY(I_MOD, rest(x, y))
+BINARY(I_MOD, remainder_of(x, y))
 BINARY(I_FLOOR_MOD, floor_rest(x, y))
 BINARY(I_SQUARED_DIFFERENCE, (u - v) * (u - v))
 BINARY(I_EQUAL, x == y)

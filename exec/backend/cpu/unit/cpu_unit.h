@@ -3,7 +3,7 @@
  * cpu_unit.h - internals of the CPU backend: a unit, and one kernel class per
  * kind of call, each in its own file.
  *
- * A kernel's struct begins with mo_backend_kernel. Everything that depends on
+ * A kernel's struct begins with mo_cpu_kernel. Everything that depends on
  * shapes and constants is computed when it is prepared. Running allocates
  * nothing and does not write to the kernel, and its results do not depend on
  * the number of threads: work is divided by size.
@@ -20,30 +20,32 @@
 
 struct mo_cpu_micro_kernels;
 
-struct mo_backend_unit {
-    mo_cpu_thread_pool *crew;
-    int threads;                              /* of the thread pool */
-    const struct mo_cpu_micro_kernels *tiles; /* gemm/micro_kernel.h */
-};
+typedef struct mo_cpu_unit {
+    mo_cpu_thread_pool *pool;
+    int threads;                                      /* of the thread pool */
+    const struct mo_cpu_micro_kernels *micro_kernels; /* gemm/micro_kernel.h */
+} mo_cpu_unit;
+
+typedef struct mo_cpu_kernel mo_cpu_kernel;
 
 /* As in mo_backend. The call outlives its kernel, which may point to it. */
 typedef struct mo_cpu_kernel_class {
     /* *kernel begins as NULL, *workspace as 0, which a kernel without scratch
      * leaves. Scratch of several workers is one block: see
      * mo_cpu_worker_scratch. */
-    mo_status (*prepare)(mo_backend_unit *unit, const mo_call *call,
+    mo_status (*prepare)(mo_cpu_unit *unit, const mo_call *call,
                          const mo_backend_operand *in,
-                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         const mo_tensor_desc *out, mo_cpu_kernel **kernel,
                          size_t *workspace, mo_error *err);
-    mo_status (*run)(mo_backend_unit *unit, const mo_backend_kernel *kernel,
+    mo_status (*run)(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                      const void *const *in, void *const *out, void *workspace,
                      mo_error *err);
-    void (*drop)(mo_backend_kernel *kernel);
+    void (*free)(mo_cpu_kernel *kernel);
 } mo_cpu_kernel_class;
 
-struct mo_backend_kernel {
-    const mo_cpu_kernel_class *maker; /* set by the backend */
-    uint64_t consumed;                /* bit i: in[i] is never read again */
+struct mo_cpu_kernel {
+    const mo_cpu_kernel_class *cls; /* set by the backend */
+    uint64_t consumed;              /* bit i: in[i] is never read again */
 };
 
 extern const mo_cpu_kernel_class mo_cpu_view;
@@ -81,7 +83,7 @@ static inline void *mo_cpu_worker_scratch(void *workspace, size_t bytes,
 }
 
 /* Returns the size of that workspace. */
-static inline size_t mo_cpu_workspace_size(const mo_backend_unit *unit,
+static inline size_t mo_cpu_workspace_size(const mo_cpu_unit *unit,
                                            size_t bytes)
 {
     return mo_cpu_round_to_line(bytes) * (size_t) unit->threads;

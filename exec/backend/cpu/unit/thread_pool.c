@@ -33,11 +33,11 @@ enum { SPINS = 600, JOIN_SPINS = 1500 };
 enum { SPINS = 8000, JOIN_SPINS = 20000 };
 #endif
 
-typedef struct member {
-    mo_cpu_thread_pool *crew;
+typedef struct pool_worker {
+    mo_cpu_thread_pool *pool;
     int number;
     pthread_t thread;
-} member;
+} pool_worker;
 
 struct mo_cpu_thread_pool {
     alignas(LINE) _Atomic uint64_t left;
@@ -53,7 +53,7 @@ struct mo_cpu_thread_pool {
     int *cpus;
     pthread_t caller; /* the last thread that was pinned */
     bool has_caller;
-    member members[];
+    pool_worker workers[];
 };
 
 static uint32_t round_of(uint64_t left)
@@ -62,127 +62,127 @@ static uint32_t round_of(uint64_t left)
 }
 
 /* Takes jobs of a round until none is left. */
-static void take_jobs(mo_cpu_thread_pool *crew, uint32_t round, int worker)
+static void take_jobs(mo_cpu_thread_pool *pool, uint32_t round, int worker)
 {
-    uint64_t left = atomic_load(&crew->left);
+    uint64_t left = atomic_load(&pool->left);
 
     while (round_of(left) == round && (uint32_t) left > 0) {
-        if (!atomic_compare_exchange_weak(&crew->left, &left, left - 1))
+        if (!atomic_compare_exchange_weak(&pool->left, &left, left - 1))
             continue;
-        crew->work(crew->context, crew->n_jobs - (int) (uint32_t) left, worker);
-        atomic_fetch_add(&crew->done, 1);
-        left = atomic_load(&crew->left);
+        pool->work(pool->context, pool->n_jobs - (int) (uint32_t) left, worker);
+        atomic_fetch_add(&pool->done, 1);
+        left = atomic_load(&pool->left);
     }
 }
 
-static void sleep_until_called(mo_cpu_thread_pool *crew, uint32_t seen)
+static void sleep_until_round(mo_cpu_thread_pool *pool, uint32_t seen)
 {
-    pthread_mutex_lock(&crew->lock);
-    atomic_fetch_add(&crew->sleepers, 1);
-    while (round_of(atomic_load(&crew->left)) == seen)
-        pthread_cond_wait(&crew->wake, &crew->lock);
-    atomic_fetch_sub(&crew->sleepers, 1);
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->sleepers, 1);
+    while (round_of(atomic_load(&pool->left)) == seen)
+        pthread_cond_wait(&pool->wake, &pool->lock);
+    atomic_fetch_sub(&pool->sleepers, 1);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 /* Waits for the first round after the one seen. */
-static uint32_t await_round(mo_cpu_thread_pool *crew, uint32_t seen)
+static uint32_t await_round(mo_cpu_thread_pool *pool, uint32_t seen)
 {
     for (int i = 0; i < SPINS; i++) {
-        uint32_t round = round_of(atomic_load(&crew->left));
+        uint32_t round = round_of(atomic_load(&pool->left));
 
         if (round != seen)
             return round;
         mo_thread_pause();
     }
-    sleep_until_called(crew, seen);
-    return round_of(atomic_load(&crew->left));
+    sleep_until_round(pool, seen);
+    return round_of(atomic_load(&pool->left));
 }
 
-static void *serve(void *argument)
+static void *worker_main(void *argument)
 {
-    member *self = argument;
-    mo_cpu_thread_pool *crew = self->crew;
+    pool_worker *self = argument;
+    mo_cpu_thread_pool *pool = self->pool;
     uint32_t round = 0;
 
     for (;;) {
-        round = await_round(crew, round);
-        if (atomic_load(&crew->ends))
+        round = await_round(pool, round);
+        if (atomic_load(&pool->ends))
             return NULL;
-        take_jobs(crew, round, self->number);
+        take_jobs(pool, round, self->number);
     }
 }
 
 /* Dekker-style handshake: a worker increments the sleeper count before it
  * reads the round a last time, and the caller publishes the round before it
  * reads the count: at least one of them sees the other. */
-static void begin_round(mo_cpu_thread_pool *crew, int n_jobs)
+static void begin_round(mo_cpu_thread_pool *pool, int n_jobs)
 {
-    uint64_t round = round_of(atomic_load(&crew->left)) + (uint64_t) 1;
+    uint64_t round = round_of(atomic_load(&pool->left)) + (uint64_t) 1;
 
-    atomic_store(&crew->left, round << 32 | (uint32_t) n_jobs);
-    if (atomic_load(&crew->sleepers) > 0) {
-        pthread_mutex_lock(&crew->lock);
-        pthread_cond_broadcast(&crew->wake);
-        pthread_mutex_unlock(&crew->lock);
+    atomic_store(&pool->left, round << 32 | (uint32_t) n_jobs);
+    if (atomic_load(&pool->sleepers) > 0) {
+        pthread_mutex_lock(&pool->lock);
+        pthread_cond_broadcast(&pool->wake);
+        pthread_mutex_unlock(&pool->lock);
     }
 }
 
-static void await_done(mo_cpu_thread_pool *crew)
+static void await_done(mo_cpu_thread_pool *pool)
 {
-    for (int i = 0; atomic_load(&crew->done) < crew->n_jobs; i++)
+    for (int i = 0; atomic_load(&pool->done) < pool->n_jobs; i++)
         if (i < JOIN_SPINS)
             mo_thread_pause();
         else
             sched_yield(); /* a worker may need this processor */
 }
 
-static void stay_on(const mo_cpu_thread_pool *crew, int number,
+static void stay_on(const mo_cpu_thread_pool *pool, int number,
                     pthread_t thread)
 {
 #ifdef __linux__
-    bool own = crew->n_cpus >= crew->size;
+    bool own = pool->n_cpus >= pool->size;
     cpu_set_t set;
 
     CPU_ZERO(&set);
-    for (int i = 0; i < crew->n_cpus; i++)
-        if ((!own || i == number) && crew->cpus[i] < CPU_SETSIZE)
-            CPU_SET(crew->cpus[i], &set);
+    for (int i = 0; i < pool->n_cpus; i++)
+        if ((!own || i == number) && pool->cpus[i] < CPU_SETSIZE)
+            CPU_SET(pool->cpus[i], &set);
     /* Failure only costs performance. */
     (void) pthread_setaffinity_np(thread, sizeof set, &set);
 #else
-    (void) crew, (void) number, (void) thread;
+    (void) pool, (void) number, (void) thread;
 #endif
 }
 
-static void settle_caller(mo_cpu_thread_pool *crew)
+static void pin_caller(mo_cpu_thread_pool *pool)
 {
     pthread_t self = pthread_self();
 
-    if (crew->n_cpus == 0 ||
-        (crew->has_caller && pthread_equal(crew->caller, self)))
+    if (pool->n_cpus == 0 ||
+        (pool->has_caller && pthread_equal(pool->caller, self)))
         return;
-    stay_on(crew, 0, self);
-    crew->caller = self;
-    crew->has_caller = true;
+    stay_on(pool, 0, self);
+    pool->caller = self;
+    pool->has_caller = true;
 }
 
-void mo_cpu_thread_pool_run(mo_cpu_thread_pool *crew, int n_jobs,
+void mo_cpu_thread_pool_run(mo_cpu_thread_pool *pool, int n_jobs,
                             mo_cpu_thread_pool_task_fn *work, void *context)
 {
-    settle_caller(crew);
-    if (crew->size == 1 || n_jobs <= 1) {
+    pin_caller(pool);
+    if (pool->size == 1 || n_jobs <= 1) {
         for (int job = 0; job < n_jobs; job++)
             work(context, job, 0);
         return;
     }
-    crew->work = work;
-    crew->context = context;
-    crew->n_jobs = n_jobs;
-    atomic_store(&crew->done, 0);
-    begin_round(crew, n_jobs);
-    take_jobs(crew, round_of(atomic_load(&crew->left)), 0);
-    await_done(crew);
+    pool->work = work;
+    pool->context = context;
+    pool->n_jobs = n_jobs;
+    atomic_store(&pool->done, 0);
+    begin_round(pool, n_jobs);
+    take_jobs(pool, round_of(atomic_load(&pool->left)), 0);
+    await_done(pool);
 }
 
 typedef struct ranges {
@@ -201,7 +201,7 @@ static void do_range(void *context, int job, int worker)
             worker);
 }
 
-void mo_cpu_thread_pool_parallel_for(mo_cpu_thread_pool *crew, int64_t count,
+void mo_cpu_thread_pool_parallel_for(mo_cpu_thread_pool *pool, int64_t count,
                                      int64_t size,
                                      mo_cpu_thread_pool_range_fn *work,
                                      void *context)
@@ -214,41 +214,41 @@ void mo_cpu_thread_pool_parallel_for(mo_cpu_thread_pool *crew, int64_t count,
         return;
     size = size < least ? least : size;
     r.size = size < 1 ? 1 : size;
-    mo_cpu_thread_pool_run(crew, (int) ((count + r.size - 1) / r.size),
+    mo_cpu_thread_pool_run(pool, (int) ((count + r.size - 1) / r.size),
                            do_range, &r);
 }
 
-int mo_cpu_thread_pool_size(const mo_cpu_thread_pool *crew)
+int mo_cpu_thread_pool_size(const mo_cpu_thread_pool *pool)
 {
-    return crew->size;
+    return pool->size;
 }
 
-static void end_members(mo_cpu_thread_pool *crew, int n)
+static void join_workers(mo_cpu_thread_pool *pool, int n)
 {
-    atomic_store(&crew->ends, true);
-    begin_round(crew, 0);
+    atomic_store(&pool->ends, true);
+    begin_round(pool, 0);
     for (int i = 1; i < n; i++)
-        pthread_join(crew->members[i].thread, NULL);
+        pthread_join(pool->workers[i].thread, NULL);
 }
 
-static mo_status begin_members(mo_cpu_thread_pool *crew, mo_error *err)
+static mo_status begin_members(mo_cpu_thread_pool *pool, mo_error *err)
 {
-    for (int i = 1; i < crew->size; i++) {
-        member *m = &crew->members[i];
+    for (int i = 1; i < pool->size; i++) {
+        pool_worker *m = &pool->workers[i];
 
-        *m = (member){ .crew = crew, .number = i };
-        if (pthread_create(&m->thread, NULL, serve, m) != 0) {
-            end_members(crew, i);
+        *m = (pool_worker){ .pool = pool, .number = i };
+        if (pthread_create(&m->thread, NULL, worker_main, m) != 0) {
+            join_workers(pool, i);
             return mo_fail(err, MO_E_MEMORY,
-                           "cannot start %d threads; allow fewer", crew->size);
+                           "cannot start %d threads; allow fewer", pool->size);
         }
-        if (crew->n_cpus > 0)
-            stay_on(crew, i, m->thread);
+        if (pool->n_cpus > 0)
+            stay_on(pool, i, m->thread);
     }
     return MO_OK;
 }
 
-static int crew_size(int threads, int n_cpus)
+static int pool_size(int threads, int n_cpus)
 {
     int n = threads > 0  ? threads
             : n_cpus > 0 ? n_cpus
@@ -257,43 +257,44 @@ static int crew_size(int threads, int n_cpus)
     return n > MO_BACKEND_MAX_THREADS ? MO_BACKEND_MAX_THREADS : n;
 }
 
-static void free_parts(mo_cpu_thread_pool *crew)
+static void free_parts(mo_cpu_thread_pool *pool)
 {
-    pthread_cond_destroy(&crew->wake);
-    pthread_mutex_destroy(&crew->lock);
-    free(crew->cpus);
-    free(crew);
+    pthread_cond_destroy(&pool->wake);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->cpus);
+    free(pool);
 }
 
 static mo_cpu_thread_pool *crew_of(int size, const int *cpus, int n_cpus)
 {
-    size_t bytes = sizeof(mo_cpu_thread_pool) + (size_t) size * sizeof(member);
-    mo_cpu_thread_pool *crew =
+    size_t bytes =
+        sizeof(mo_cpu_thread_pool) + (size_t) size * sizeof(pool_worker);
+    mo_cpu_thread_pool *pool =
         aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
 
-    if (!crew)
+    if (!pool)
         return NULL;
-    *crew = (mo_cpu_thread_pool){ .size = size, .n_cpus = n_cpus };
-    crew->cpus = malloc(((size_t) n_cpus + 1) * sizeof *cpus);
-    if (!crew->cpus) {
-        free(crew);
+    *pool = (mo_cpu_thread_pool){ .size = size, .n_cpus = n_cpus };
+    pool->cpus = malloc(((size_t) n_cpus + 1) * sizeof *cpus);
+    if (!pool->cpus) {
+        free(pool);
         return NULL;
     }
     for (int i = 0; i < n_cpus; i++)
-        crew->cpus[i] = cpus[i];
-    pthread_mutex_init(&crew->lock, NULL);
-    pthread_cond_init(&crew->wake, NULL);
-    return crew;
+        pool->cpus[i] = cpus[i];
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    return pool;
 }
 
 mo_status mo_cpu_thread_pool_new(int threads, const int *cpus, int n_cpus,
-                                 mo_cpu_thread_pool **crew, mo_error *err)
+                                 mo_cpu_thread_pool **pool, mo_error *err)
 {
     mo_cpu_thread_pool *c;
     mo_status status;
 
     n_cpus = cpus ? n_cpus : 0;
-    c = crew_of(crew_size(threads, n_cpus), cpus, n_cpus);
+    c = crew_of(pool_size(threads, n_cpus), cpus, n_cpus);
     if (!c)
         return mo_fail_memory(err);
     status = begin_members(c, err);
@@ -301,14 +302,14 @@ mo_status mo_cpu_thread_pool_new(int threads, const int *cpus, int n_cpus,
         free_parts(c);
         return status;
     }
-    *crew = c;
+    *pool = c;
     return MO_OK;
 }
 
-void mo_cpu_thread_pool_free(mo_cpu_thread_pool *crew)
+void mo_cpu_thread_pool_free(mo_cpu_thread_pool *pool)
 {
-    if (!crew)
+    if (!pool)
         return;
-    end_members(crew, crew->size);
-    free_parts(crew);
+    join_workers(pool, pool->size);
+    free_parts(pool);
 }

@@ -33,20 +33,20 @@ typedef void mo_cpu_thread_pool_range_fn(void *context, int64_t begin,
  * frees *pool.
  */
 mo_status mo_cpu_thread_pool_new(int threads, const int *cpus, int n_cpus,
-                                 mo_cpu_thread_pool **crew, mo_error *err);
-void mo_cpu_thread_pool_free(mo_cpu_thread_pool *crew);
+                                 mo_cpu_thread_pool **pool, mo_error *err);
+void mo_cpu_thread_pool_free(mo_cpu_thread_pool *pool);
 
-int mo_cpu_thread_pool_size(const mo_cpu_thread_pool *crew);
+int mo_cpu_thread_pool_size(const mo_cpu_thread_pool *pool);
 
 /* Runs jobs 0, ..., n_jobs - 1, started in this order, and returns when all
  * are done. Not reentrant: one thread at a time may run a pool, and no job may
  * run it again. */
-void mo_cpu_thread_pool_run(mo_cpu_thread_pool *crew, int n_jobs,
+void mo_cpu_thread_pool_run(mo_cpu_thread_pool *pool, int n_jobs,
                             mo_cpu_thread_pool_task_fn *work, void *context);
 
 /* Covers count elements in ranges of size (the last may be shorter), larger
  * where there would be too many. Boundaries depend on count and size alone. */
-void mo_cpu_thread_pool_parallel_for(mo_cpu_thread_pool *crew, int64_t count,
+void mo_cpu_thread_pool_parallel_for(mo_cpu_thread_pool *pool, int64_t count,
                                      int64_t size,
                                      mo_cpu_thread_pool_range_fn *work,
                                      void *context);
