@@ -10,7 +10,7 @@
 enum { IN_FLIGHT = 2 };
 
 /* Call by call first, and then as a program: see
- * exec/runtime/device/step_loop.c. */
+ * exec/runtime/device/device_run.c. */
 static mo_status open_and_record(mo_run_device *d, mo_error *err)
 {
     mo_status status = mo_run_device_open(d, err);

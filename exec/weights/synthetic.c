@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Synthetic weights: pseudo-random values scaled by fan-in. */
+/* Synthetic weights: pseudo-random values, scaled by fan-in in matrices. */
 #include <math.h>
 #include <stdlib.h>
 

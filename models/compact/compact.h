@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compact.h - shared state of the compact formulation: its columns, and how
- * sums over them are written into a row.
+ * compact.h - shared state of the compact formulation: its columns, and helpers
+ * that add sums over them to a row.
  */
 #ifndef MO_MODELS_COMPACT_COMPACT_H
 #define MO_MODELS_COMPACT_COMPACT_H
@@ -33,7 +33,7 @@ typedef struct mo_compact_start_item {
 /* A segment between two ops of the chain with a proven bound, and the pairs of
  * devices that these may have. */
 typedef struct mo_compact_segment {
-    size_t pair; /* of the frame's strength */
+    size_t pair; /* of the frame's proven bounds */
     int arc_start, n_arcs;
     int first; /* g of its first arc; -1: x of one op decides */
 } mo_compact_segment;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * frame.h - presolve of an instance before a model is written: horizon, time
- * windows (heads and tails), allowed devices, and what follows from them.
+ * windows (heads and tails), allowed devices, symmetry, scaling.
  *
  * Everything here holds for every schedule that is not longer than the
  * horizon, so a model that uses it loses no optimum.
@@ -56,8 +56,8 @@ typedef struct mo_frame {
      * is none, or when they are too large to compute. */
     int64_t *segment_ns;
 
-    /* Symmetry breaking: twin[k] is the next smaller device interchangeable
-     * with k, or MO_FREE. */
+    /* Symmetry breaking, by device: the next smaller interchangeable device,
+     * or MO_FREE. */
     int *symmetric_to;
 } mo_frame;
 
@@ -81,7 +81,7 @@ mo_status mo_frame_make_open(const mo_instance *x, const mo_regime *regime,
  * The same with bounds proven before, and with a known start: a schedule of x
  * for the regime, or NULL; the frame takes ownership of it, whatever the
  * result.  A start that the models' bound on live memory rejects is discarded
- * and replaced.  The strength must outlive the frame.
+ * and replaced.  proven must outlive the frame.
  */
 mo_status mo_frame_make_with_bounds(const mo_instance *x,
                                     const mo_regime *regime, double slack,

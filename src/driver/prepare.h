@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prepare.h - from a command line to a model: reads the graph, coarsens it
- * where requested, builds its instance and the formulation.
+ * prepare.h - preparation of a model from a command line: reads the graph,
+ * coarsens it where requested, builds its instance and the formulation.
  */
 #ifndef MO_DRIVER_PREPARE_H
 #define MO_DRIVER_PREPARE_H

@@ -8,7 +8,7 @@
  * A unit may have separate memory, which this process cannot access. Then
  * constants are uploaded once and inputs before every run; values sent and
  * received go through host memory (staging); and the calls between two
- * transfers are one program, launched at once (programs.c).
+ * transfers are one program, launched at once (prepare_calls.c).
  */
 #ifndef MO_EXEC_RUNTIME_DEVICE_DEVICE_RUN_H
 #define MO_EXEC_RUNTIME_DEVICE_DEVICE_RUN_H

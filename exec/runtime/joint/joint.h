@@ -15,7 +15,7 @@
  * A value between two of them is copied by their backend; one from or to
  * another process by the transport's carrier. Other transfers are staged
  * through host memory as for devices with a thread each
- * (exec/runtime/device/step_loop.c): there the program is cut in two segments,
+ * (exec/runtime/device/device_run.c): there the program is cut in two segments,
  * and the devices wait.
  *
  * There are no timestamps inside a program: step_times.c computes the times of

@@ -7,7 +7,7 @@
  * from the begin of their segment on. Where that is longer than the segment
  * took, it is scaled down. Transfers to and from other processes are measured
  * by the host's clock, with both ends otherwise idle; further waiting is added
- * when all ranks have reported their times (exec/runtime/timeline_align.c).
+ * when all ranks have reported their times (exec/runtime/aggregate.c).
  *
  * A transfer is awaited from the end of all calls before it to its arrival.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * moirai-profile measure: op times of a graph on each device, and link times.
+ * moirai-profile run: measures op times of a graph on each device, and link
+ * times.
  */
 #include <config.h>
 

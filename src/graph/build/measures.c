@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measured times of ops and edges as sparse rows by owner. */
+/* Measured times of ops and edges in compressed sparse rows. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sim.h - discrete-event simulation of a plan: placement and priorities, made
- * into start times.
+ * sim.h - discrete-event simulation of a plan: computes start times from
+ * placement and priorities.
  *
  * Non-delay list scheduling, event by event: a free device starts the ready op
  * of the smallest rank, and a port, channel or link the ready transfer of the

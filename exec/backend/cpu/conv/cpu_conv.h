@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cpu_conv.h - convolution by indirect GEMM (Dukhan, The Indirect Convolution
- * Algorithm, 2019): what its files share.
+ * Algorithm, 2019): data and steps of the kernel.
  *
  * A convolution is a matrix product whose left rows are the windows of the
  * image: an indirection buffer has one pointer for each tap, and nothing is

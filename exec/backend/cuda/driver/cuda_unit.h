@@ -84,7 +84,7 @@ struct mo_backend_unit {
     mo_cuda_disk_cache *disk_cache;
     mo_cuda_jit_cache *jit_cache;
     mo_cuda_tuning_cache *tuning_cache;
-    pthread_t preload_thread;   /* library_preload.h */
+    pthread_t preload_thread;   /* library_preload.c */
     bool preload_started;       /* the thread is to be joined */
     mo_cuda_cublaslt *cublaslt; /* NULL: not in this build */
     mo_cuda_cudnn *cudnn;       /* NULL: not in this build */

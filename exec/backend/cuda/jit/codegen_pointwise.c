@@ -8,7 +8,7 @@
  *     @t @u      are variables of its own
  *
  * and all other text is copied. The semantics are those of the CPU's steps,
- * exec/backend/cpu/pointwise/steps_real.inc and point_int.c.
+ * exec/backend/cpu/pointwise/steps_real.inc and steps_int.c.
  */
 #include <assert.h>
 #include <math.h>
