@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.h - a formulation of a frame, ready to be written, with its identity
- * columns.
+ * model.h - a MILP model: a formulation applied to a presolved instance
+ * (frame/frame.h), ready to be written, with its identity columns.
  */
 #ifndef MO_MODELS_MODEL_H
 #define MO_MODELS_MODEL_H

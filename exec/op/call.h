@@ -177,7 +177,7 @@ typedef struct mo_call_norm {
 typedef enum mo_call_gather_kind {
     MO_CALL_GATHER_AXIS,     /* batch, outer, data axis, inner: Gather */
     MO_CALL_GATHER_ELEMENTS, /* an index for every element of the result */
-    MO_CALL_GATHER_ND        /* an index of index_depth numbers picks a slice */
+    MO_CALL_GATHER_ND        /* an index tuple selects a slice: GatherND */
 } mo_call_gather_kind;
 
 typedef struct mo_call_gather {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * evaluate.h - interpreter: runs one operator at once in this process.
+ * evaluate.h - interpreter: evaluates one operator immediately, in this
+ * process.
  *
  * For constant folding and for tests: the operator is lowered and its calls
  * run on the CPU backend with one thread.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CBC's `solution` file, also its MIP start format:
+ * Reader of CBC's `solution` file, also its MIP start format:
  *
  *     Optimal - objective value 30.00000000
  *           0 x_0_1                  1                       0

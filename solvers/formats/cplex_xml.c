@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CPLEX's XML, and other files of its schema:
+ * Reader of CPLEX's XML solution file, and other files of its schema:
  *
  *     <CPLEXSolution version="1.2">
  *      <header objectiveValue="30" solutionStatusValue="101" .../>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GLPK's -w, and HiGHS's style 2:
+ * Reader of GLPK's plain solution file (glpsol -w), also HiGHS's style 2:
  *
  *     c Status:     INTEGER OPTIMAL
  *     s mip 8 11 o 6.75             s bas 8 11 f f 5.9    s ipt 8 11 o 5.9

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GLPK's -o, and HiGHS's style 3:
+ * Reader of GLPK's printable solution file (glpsol -o), also HiGHS's style 3:
  *
  *     Problem:    placement
  *     Columns:    11 (5 integer, 5 binary)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gurobi's JSON:
+ * Reader of Gurobi's JSON solution:
  *
  *     { "SolutionInfo": { "Status": 2, "ObjVal": 30, "ObjBound": 30, ... },
  *       "Vars": [ { "VarName": "x_0_1", "X": 1 }, ... ] }

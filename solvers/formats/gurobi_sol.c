@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gurobi's .sol and .mst, which differ in their comments:
+ * Reader of Gurobi's .sol and .mst files, which differ in their comments:
  *
  *     # Solution for model placement        # MIP start
  *     # Objective value = 30                x_0_1 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Solution files of HiGHS: raw, sparse and pretty. */
+/* Reader of HiGHS's solution files: raw, sparse and pretty. */
 #include <string.h>
 
 #include "solvers/formats/solfmt.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One column a line, as in MIPLIB; solving by a library writes it, too, with
- * two comments:
+ * Reader of MIPLIB's solution format, one column a line; solving by a library
+ * writes it, too, with two comments:
  *
  *     # status: optimal
  *     # bound: 30

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SCIP's `write solution`, and writeBestSol of its interfaces, which omits the
- * first line:
+ * Reader of SCIP's solution files: of `write solution`, and of writeBestSol of
+ * its interfaces, which omits the first line:
  *
  *     solution status: optimal solution found
  *     objective value:                                   30

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-sanitizers no-valgrind */
-/* Tests of models/compact/compact.c: its optimum is the optimum, with a copy
- * for every reader or one per device, and what it accepts fits into memory. */
+/*
+ * Tests of models/compact/compact.c: the model's optimum equals that of
+ * exhaustive search, with a copy for every reader or one per device, and its
+ * solutions fit into memory.
+ */
 #include "tests/models/optimum_oracle.h"
 
 #include <math.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-sanitizers no-valgrind */
-/* Tests of models/paper/paper.c: its optimum is the optimum. */
+/*
+ * Tests of models/paper/paper.c: the model's optimum equals that of exhaustive
+ * search.
+ */
 #include "tests/models/optimum_oracle.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"

@@ -14,7 +14,7 @@ typedef struct child_output {
     char last[256];
 } child_output;
 
-/* A job's line callback; the listener is a child_heard. */
+/* A job's line callback; listener is a child_output. */
 void child_collect(void *listener, const char *text);
 
 /* Runs a shell script; more has further settings, or is NULL, as h may be. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model_case.h - test fixture: a model of a problem, to be inspected row by
- * row.
+ * model_case.h - test fixture: a MILP model of a problem, with its rows and
+ * columns as text.
  *
  *     model_case c;
  *

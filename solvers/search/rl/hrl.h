@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hrl.h - the networks of HRL, hierarchical reinforcement learning, and an
- * episode of it.
+ * hrl.h - the policy networks of HRL (hierarchical reinforcement learning),
+ * grouper and placer, and an episode of it.
  *
  * A. Mirhoseini, A. Goldie, H. Pham, B. Steiner, Q. V. Le, J. Dean: A
  * hierarchical model for device placement (ICLR 2018).

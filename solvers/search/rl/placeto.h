@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * placeto.h - the network of Placeto, and an episode of it.
+ * placeto.h - the policy network of Placeto, and an episode of it.
  *
  * R. Addanki, S. B. Venkatakrishnan, S. Gupta, H. Mao, M. Alizadeh: Placeto:
  * learning generalizable device placement algorithms for distributed machine

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message_time.h - transfer times of edges without a time of their own.
+ * message_time.h - alpha-beta (latency-bandwidth) model of transfer times, for
+ * edges without a measured one; a profile, if any, comes first.
  */
 #ifndef MO_COST_PREDICT_MESSAGE_TIME_H
 #define MO_COST_PREDICT_MESSAGE_TIME_H
