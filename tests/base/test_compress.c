@@ -104,7 +104,7 @@ START_TEST(the_same_bytes_are_the_same_file)
 }
 END_TEST
 
-START_TEST(a_full_disk_is_told)
+START_TEST(a_full_disk_is_reported)
 {
     mo_error full = { 0 };
     mo_out *out = NULL;
@@ -177,7 +177,7 @@ SUITE(compress)
     EACH(what_was_not_built_in_is_refused, COUNT(ways));
     EACH(what_was_written_is_unpacked, COUNT(ways) * COUNT(sizes));
     EACH(the_same_bytes_are_the_same_file, COUNT(ways));
-    EACH(a_full_disk_is_told, COUNT(ways));
+    EACH(a_full_disk_is_reported, COUNT(ways));
     EACH(what_is_given_up_leaves_nothing, COUNT(ways));
     EACH(other_names_are_left_alone, 6);
     TEST(the_stem_is_what_stands_in_front);

@@ -127,7 +127,7 @@ START_TEST(a_text_is_its_length_and_its_bytes)
 }
 END_TEST
 
-START_TEST(the_value_may_be_asked_for_on_the_way)
+START_TEST(the_value_can_be_read_midway)
 {
     mo_digest *digest = mo_digest_new();
 
@@ -148,5 +148,5 @@ SUITE(digest)
     TEST(both_zeros_count_as_one);
     TEST(texts_do_not_run_into_each_other);
     TEST(a_text_is_its_length_and_its_bytes);
-    TEST(the_value_may_be_asked_for_on_the_way);
+    TEST(the_value_can_be_read_midway);
 }

@@ -88,7 +88,7 @@ START_TEST(a_long_text_is_cut_at_a_whole_character)
 }
 END_TEST
 
-START_TEST(an_error_may_be_told_with_its_own_words)
+START_TEST(an_error_may_have_a_plain_text)
 {
     mo_error err;
 
@@ -101,7 +101,7 @@ START_TEST(an_error_may_be_told_with_its_own_words)
 }
 END_TEST
 
-START_TEST(a_failed_call_says_what_errno_says)
+START_TEST(a_failed_call_has_the_text_of_errno)
 {
     mo_error err;
     char text[128];
@@ -135,7 +135,7 @@ SUITE(error)
     TEST(format_fits_into_a_small_buffer);
     TEST(a_text_stays_one_line);
     TEST(a_long_text_is_cut_at_a_whole_character);
-    TEST(an_error_may_be_told_with_its_own_words);
-    TEST(a_failed_call_says_what_errno_says);
+    TEST(an_error_may_have_a_plain_text);
+    TEST(a_failed_call_has_the_text_of_errno);
     TEST(a_place_is_added_only_where_none_is);
 }

@@ -77,7 +77,7 @@ static const struct {
 
 /* A copy with a brace behind its end, which a read beyond the end would
  * find. */
-START_TEST(objects_are_told_from_the_rest)
+START_TEST(objects_are_distinguished_from_the_rest)
 {
     size_t n = strlen(objects[_i].text);
     char *text = malloc(n + 1);
@@ -327,7 +327,7 @@ static const struct {
     { "[\"a\\\"]", false },
 };
 
-START_TEST(arrays_of_texts_are_told_from_the_rest)
+START_TEST(arrays_of_texts_are_distinguished_from_the_rest)
 {
     const char *text = arrays[_i].text;
 
@@ -338,8 +338,8 @@ END_TEST
 
 SUITE(json)
 {
-    EACH(objects_are_told_from_the_rest, COUNT(objects));
-    EACH(arrays_of_texts_are_told_from_the_rest, COUNT(arrays));
+    EACH(objects_are_distinguished_from_the_rest, COUNT(objects));
+    EACH(arrays_of_texts_are_distinguished_from_the_rest, COUNT(arrays));
     TEST(no_part_of_an_object_is_one);
     TEST(a_zero_byte_is_no_white_space);
     EACH(depth_is_limited, 4);

@@ -37,10 +37,13 @@ static const mo_option options[] = {
       .kind = MO_OPTION_TEXT,
       .to = &got.format,
       .choices = "lp|mps" },
-    { .letter = 'q', .name = "quiet", .help = "say nothing", .to = &got.quiet },
+    { .letter = 'q',
+      .name = "quiet",
+      .help = "print nothing",
+      .to = &got.quiet },
     { .letter = 'v',
       .name = "verbose",
-      .help = "say more",
+      .help = "print more",
       .kind = MO_OPTION_COUNT,
       .to = &got.verbose },
     { .letter = 'n',
@@ -175,7 +178,7 @@ START_TEST(what_looks_like_an_option_may_be_a_value)
 END_TEST
 
 static const struct {
-    const char *words, *told;
+    const char *words, *error;
 } mistakes[] = {
     { "g --foo", "unknown option '--foo'" },
     { "g --foo=1", "unknown option '--foo'" },
@@ -216,13 +219,13 @@ static const struct {
     { "a b c", "operand 'c' is one too many" },
 };
 
-START_TEST(mistakes_are_told_in_one_line)
+START_TEST(mistakes_are_reported_in_one_line)
 {
     char wanted[256];
     int code;
 
     snprintf(wanted, sizeof wanted, "moirai-try: %s; try 'moirai-try --help'\n",
-             mistakes[_i].told);
+             mistakes[_i].error);
     capture_begin(STDERR_FILENO);
     code = parse(mistakes[_i].words);
     ck_assert_str_eq(capture_end(), wanted);
@@ -230,7 +233,7 @@ START_TEST(mistakes_are_told_in_one_line)
 }
 END_TEST
 
-START_TEST(failures_are_told_with_their_place)
+START_TEST(failures_are_reported_with_their_place)
 {
     static const struct {
         mo_status status;
@@ -255,8 +258,8 @@ static const char help[] =
     "Options:\n"
     "  -o, --output=FILE       write to FILE, - for standard output\n"
     "  -f, --format=FORMAT     what to write (lp|mps)\n"
-    "  -q, --quiet             say nothing\n"
-    "  -v, --verbose           say more\n"
+    "  -q, --quiet             print nothing\n"
+    "  -v, --verbose           print more\n"
     "  -n, --tokens=N          how many\n"
     "      --any=N             any integer, of which this is a rather long\n"
     "                          explanation that does not fit on one line "
@@ -302,8 +305,8 @@ END_TEST
 
 START_TEST(help_that_cannot_be_written_fails)
 {
-    static const char *const asked[] = { "--help", "--version",
-                                         "--completion zsh" };
+    static const char *const requests[] = { "--help", "--version",
+                                            "--completion zsh" };
     int status = 0;
     pid_t child = fork();
 
@@ -312,7 +315,7 @@ START_TEST(help_that_cannot_be_written_fails)
         freopen("/dev/null", "w", stderr);
         if (!freopen("/dev/full", "w", stdout))
             _exit(99);
-        _exit(parse(asked[_i]));
+        _exit(parse(requests[_i]));
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status));
@@ -338,7 +341,7 @@ static const struct {
     { "--nonsense", "" },
 };
 
-START_TEST(bash_completes_what_the_table_says)
+START_TEST(bash_completes_the_options_of_the_table)
 {
     char script[4096];
     FILE *bash;
@@ -371,18 +374,18 @@ static const struct {
     { "zsh", "\n    '(--output)-o+[write to FILE, - for standard output]"
              ":FILE:_files' \\\n" },
     { "zsh", "\n    '(-f)--format=[what to write]:FORMAT:(lp mps)' \\\n" },
-    { "zsh", "\n    '*--verbose[say more]' \\\n" },
+    { "zsh", "\n    '*--verbose[print more]' \\\n" },
     { "zsh", "[any integer, of which this is a rather long explanation that "
              "does not fit on one line \\[really\\: it'\\''s so\\]]:N: '" },
     { "fish", "\ncomplete -c moirai-try -s o -l output -r -F -d 'write to "
               "FILE, - for standard output'\n" },
     { "fish", "\ncomplete -c moirai-try -s f -l format -x -a 'lp mps' -d "
               "'what to write'\n" },
-    { "fish", "\ncomplete -c moirai-try -s q -l quiet -d 'say nothing'\n" },
+    { "fish", "\ncomplete -c moirai-try -s q -l quiet -d 'print nothing'\n" },
     { "fish", "[really: it\\'s so]'\n" },
 };
 
-START_TEST(zsh_and_fish_are_told_in_their_words)
+START_TEST(zsh_and_fish_have_scripts_of_their_own)
 {
     char words[32];
     const char *text;
@@ -404,11 +407,11 @@ SUITE(option)
     EACH(values_may_be_attached_or_follow, 7);
     TEST(every_kind_goes_where_it_should);
     TEST(what_looks_like_an_option_may_be_a_value);
-    EACH(mistakes_are_told_in_one_line, COUNT(mistakes));
-    EACH(failures_are_told_with_their_place, 2);
+    EACH(mistakes_are_reported_in_one_line, COUNT(mistakes));
+    EACH(failures_are_reported_with_their_place, 2);
     TEST(help_is_the_table);
     TEST(version_names_what_was_built_in_and_the_licence);
     EACH(help_that_cannot_be_written_fails, 3);
-    EACH(bash_completes_what_the_table_says, COUNT(typed));
-    EACH(zsh_and_fish_are_told_in_their_words, COUNT(scripts));
+    EACH(bash_completes_the_options_of_the_table, COUNT(typed));
+    EACH(zsh_and_fish_have_scripts_of_their_own, COUNT(scripts));
 }

@@ -15,7 +15,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
-START_TEST(a_full_disk_is_told_at_the_end)
+START_TEST(a_full_disk_is_reported_at_the_end)
 {
     mo_error full = { 0 };
     mo_out *out = NULL;
@@ -45,7 +45,7 @@ static int status_of(int (*job)(void))
     return status;
 }
 
-/* As the user "nobody", for root may write everything. */
+/* As an unprivileged user, for root may write everything. */
 static int replace_locked_file(void)
 {
     mo_out *out = NULL;
@@ -127,11 +127,11 @@ static int write_to_deserted_pipe(void)
     if (pipe(ends) != 0 || dup2(ends[1], STDOUT_FILENO) < 0 ||
         close(ends[0]) != 0 || mo_out_open("-", &out, &err) != MO_OK)
         return 1;
-    mo_out_text(out, "nobody listens");
+    mo_out_text(out, "no reader");
     return mo_out_commit(out, &err) == MO_E_IO ? 0 : 2;
 }
 
-START_TEST(a_pipe_that_nobody_reads_is_an_error)
+START_TEST(a_pipe_without_a_reader_is_an_error)
 {
     ck_assert_int_eq(status_of(write_to_deserted_pipe), 0);
 }
@@ -213,8 +213,8 @@ SUITE(out_fails)
     TEST(an_ignored_signal_stays_ignored);
     TEST(a_child_that_dies_leaves_the_files_of_its_parent);
     TEST(a_read_only_file_is_not_replaced);
-    TEST(a_full_disk_is_told_at_the_end);
+    TEST(a_full_disk_is_reported_at_the_end);
     EACH(a_failed_write_leaves_the_old_file, 3);
     TEST(a_closed_standard_output_is_an_error);
-    TEST(a_pipe_that_nobody_reads_is_an_error);
+    TEST(a_pipe_without_a_reader_is_an_error);
 }

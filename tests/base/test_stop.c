@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of base/stop.h: nested stop conditions. */
+/* Tests of base/stop.h. */
 #include <config.h>
 
 #include "base/stop.h"
@@ -54,7 +55,7 @@ START_TEST(nothing_stops_without_a_reason)
 }
 END_TEST
 
-START_TEST(whoever_says_it_stops_what_is_within)
+START_TEST(a_request_stops_what_is_within)
 {
     chain c;
 
@@ -82,7 +83,7 @@ START_TEST(a_signal_stops_what_is_within)
 END_TEST
 
 /* A moment that is past, so that nothing depends on how quick this is. */
-START_TEST(time_that_ran_out_stops_and_is_not_said)
+START_TEST(a_deadline_stops_and_is_no_request)
 {
     chain c;
 
@@ -113,8 +114,8 @@ END_TEST
 SUITE(stop)
 {
     TEST(nothing_stops_without_a_reason);
-    EACH(whoever_says_it_stops_what_is_within, 3);
+    EACH(a_request_stops_what_is_within, 3);
     EACH(a_signal_stops_what_is_within, 3);
-    EACH(time_that_ran_out_stops_and_is_not_said, 3);
+    EACH(a_deadline_stops_and_is_no_request, 3);
     EACH(the_first_deadline_counts, 3);
 }

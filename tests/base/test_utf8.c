@@ -43,7 +43,7 @@ START_TEST(decode_takes_only_well_formed_characters)
 }
 END_TEST
 
-START_TEST(decode_reads_no_further_than_told)
+START_TEST(decode_reads_no_further_than_the_size)
 {
     uint32_t code;
 
@@ -97,7 +97,7 @@ START_TEST(visible_text_holds_no_controls)
 }
 END_TEST
 
-/* The buffer ends where it says it does, for the sanitizer to see. */
+/* The buffer is exactly as long as its size, for the sanitizer to check. */
 START_TEST(visible_text_fits_any_size)
 {
     static const char text[] = "\xe2\x82\xac\x1b\xe2\x82\xac plain";
@@ -138,7 +138,7 @@ END_TEST
 SUITE(utf8)
 {
     EACH(decode_takes_only_well_formed_characters, COUNT(characters));
-    TEST(decode_reads_no_further_than_told);
+    TEST(decode_reads_no_further_than_the_size);
     TEST(encode_is_the_inverse_of_decode);
     EACH(visible_text_holds_no_controls, COUNT(visible));
     tcase_add_loop_test(tests, visible_text_fits_any_size, 1, 24);

@@ -13,41 +13,41 @@
 #include "tests/support/suite.h"
 #include "ingest/operator.h"
 
-static char told[4096];
+static char line[4096];
 static size_t used;
 
-static void say(const char *before, const char *text)
+static void append(const char *before, const char *text)
 {
-    int n = snprintf(told + used, sizeof told - used, "%s%s", before, text);
+    int n = snprintf(line + used, sizeof line - used, "%s%s", before, text);
 
-    ck_assert(n >= 0 && (size_t) n < sizeof told - used);
+    ck_assert(n >= 0 && (size_t) n < sizeof line - used);
     used += (size_t) n;
 }
 
-/* "a+b c* -x !y": the coarse ops by their members, '*' behind those whose
- * output leaves the network; then what is replicated, then the constants. */
-static const char *tell_clean(const mo_graph *g, const mo_coarsen_map *map,
-                              const mo_graph *clean)
+/* "a+b c* -x !y": the coarse ops by their members, '*' behind those with
+ * an output of the network; then what is replicated, then the constants. */
+static const char *format_clean(const mo_graph *g, const mo_coarsen_map *map,
+                                const mo_graph *clean)
 {
     static const char *const marks[] = { [1] = "-", [2] = "!" };
 
     used = 0;
-    told[0] = '\0';
+    line[0] = '\0';
     for (int c = 0; c < map->n_coarse; c++) {
         for (int k = map->start[c]; k < map->start[c + 1]; k++)
-            say(k > map->start[c] ? "+"
-                : c > 0           ? " "
-                                  : "",
-                g->ops[map->member[k]].name);
-        say("", clean->ops[c].is_output ? "*" : "");
+            append(k > map->start[c] ? "+"
+                   : c > 0           ? " "
+                                     : "",
+                   g->ops[map->member[k]].name);
+        append("", clean->ops[c].is_output ? "*" : "");
     }
     for (int gone = 1; gone <= 2; gone++)
         for (int i = 0; i < g->n_ops; i++)
             if (map->coarse_of[i] == -gone) {
-                say(used > 0 ? " " : "", marks[gone]);
-                say("", g->ops[i].name);
+                append(used > 0 ? " " : "", marks[gone]);
+                append("", g->ops[i].name);
             }
-    return told;
+    return line;
 }
 
 static mo_graph *clean_of(const mo_graph *g, const char *passes,
@@ -136,7 +136,7 @@ START_TEST(what_is_no_work_is_taken_out)
         if (*g->ops[i].name != '?')
             g->ops[i].shape = "1";
     clean = clean_of(g, cases[_i].passes, &map, &report);
-    ck_assert_str_eq(tell_clean(g, map, clean), cases[_i].clean);
+    ck_assert_str_eq(format_clean(g, map, clean), cases[_i].clean);
     mo_coarsen_map_free(map);
     mo_graph_free(clean);
     mo_graph_free(g);
@@ -185,7 +185,7 @@ START_TEST(parallel_edges_of_a_tensor_become_one)
 }
 END_TEST
 
-START_TEST(each_pass_tells_what_it_took_out)
+START_TEST(each_pass_reports_what_it_removed)
 {
     static const int wanted[MO_CLEAN_PASSES] = { 2, 1, 1, 1, 1 };
     mo_graph *g = graph_of("k:Const -> l:Convert -> a:Add -> v:Reshape -> "
@@ -369,7 +369,7 @@ SUITE(clean)
     EACH(what_is_no_work_is_taken_out, COUNT(cases));
     TEST(what_is_bound_stays);
     TEST(parallel_edges_of_a_tensor_become_one);
-    TEST(each_pass_tells_what_it_took_out);
+    TEST(each_pass_reports_what_it_removed);
     EACH(passes_are_chosen_by_name, COUNT(choices));
     EACH(other_passes_are_refused, COUNT(no_choices));
     SOME(any_graph_is_clean_once_it_was_cleaned, 50, 5);

@@ -254,7 +254,7 @@ START_TEST(groups_become_ops)
 
     MUST(contract(g, cases[_i].groups, false, &coarse, &map, &err));
     mo_graph_free(g); /* the coarse graph must not need it */
-    ck_assert_str_eq(tell(coarse), cases[_i].coarse);
+    ck_assert_str_eq(graph_to_text(coarse), cases[_i].coarse);
     mo_coarsen_map_free(map);
     mo_graph_free(coarse);
 }
@@ -286,7 +286,7 @@ static const struct {
       "x | a members=[\"a\",\"b\"] | c; x->a:0 | x->c" },
 };
 
-START_TEST(parallel_edges_are_merged_when_told_to)
+START_TEST(parallel_edges_are_merged_by_option)
 {
     mo_graph *g = read_text(parallels[_i].document);
     const char *groups = parallels[_i].groups;
@@ -295,9 +295,9 @@ START_TEST(parallel_edges_are_merged_when_told_to)
 
     MUST(contract(g, groups, false, &apart, &map, &err));
     MUST(contract(g, groups, true, &merged, &same, &err));
-    ck_assert_str_eq(tell(apart), parallels[_i].apart);
+    ck_assert_str_eq(graph_to_text(apart), parallels[_i].apart);
     if (!is_miscalculated())
-        ck_assert_str_eq(tell(merged), parallels[_i].merged);
+        ck_assert_str_eq(graph_to_text(merged), parallels[_i].merged);
     mo_coarsen_map_free(same);
     mo_coarsen_map_free(map);
     mo_graph_free(merged);
@@ -385,7 +385,7 @@ START_TEST(constants_are_left_behind)
     mo_coarsen_map *map = NULL;
 
     MUST(contract(g, "a b", false, &coarse, &map, &err));
-    ck_assert_str_eq(tell(coarse), "a | b; a->b");
+    ck_assert_str_eq(graph_to_text(coarse), "a | b; a->b");
     mo_coarsen_map_free(map);
     mo_graph_free(coarse);
     mo_graph_free(g);
@@ -393,35 +393,35 @@ START_TEST(constants_are_left_behind)
 END_TEST
 
 /* Records its arguments and returns a value that no sum has. */
-typedef struct question {
+typedef struct fused_record {
     char key[8];
     double us[4];
     int n;
     double saved_bytes;
-} question;
+} fused_record;
 
-static double ask(const void *context, const mo_fused *fused)
+static double record_fused(const void *context, const mo_fused *fused)
 {
-    question *asked = *(question *const *) context;
+    fused_record *seen = *(fused_record *const *) context;
 
-    snprintf(asked->key, sizeof asked->key, "%s", fused->key);
-    asked->n = fused->n;
-    asked->saved_bytes = fused->saved_bytes;
-    for (int i = 0; i < fused->n && i < COUNT(asked->us); i++)
-        asked->us[i] = fused->us[i];
+    snprintf(seen->key, sizeof seen->key, "%s", fused->key);
+    seen->n = fused->n;
+    seen->saved_bytes = fused->saved_bytes;
+    for (int i = 0; i < fused->n && i < COUNT(seen->us); i++)
+        seen->us[i] = fused->us[i];
     return 42;
 }
 
-START_TEST(times_of_several_are_made_one_by_whoever_knows)
+START_TEST(times_of_several_are_merged_by_the_callback)
 {
     mo_graph *g = read_text(GRAPHML(
         KEYS, A_B(DATA("ou", "30") DATA("tA", "2"), DATA("tA", "3")) NODE(
                   "c", DATA("tA", "1")) CHAIN EDGE("b", "c", DATA("eb", "5"))));
     words w = parse_groups(g, "a+b c");
-    question asked = { .n = 0 }, *to = &asked;
+    fused_record seen = { .n = 0 }, *to = &seen;
     mo_grouping grouping = { .group = w.group,
                              .n_groups = w.n_groups,
-                             .fused_us = ask,
+                             .fused_us = record_fused,
                              .context = &to };
     mo_graph *coarse = NULL;
     mo_coarsen_map *map = NULL;
@@ -429,11 +429,11 @@ START_TEST(times_of_several_are_made_one_by_whoever_knows)
     MUST(mo_contract(g, &grouping, &coarse, &map, &err));
     ck_assert_double_eq(mo_graph_time_us(coarse, id_of(coarse, "a"), 0), 42);
     ck_assert_double_eq(mo_graph_time_us(coarse, id_of(coarse, "c"), 0), 1);
-    ck_assert_str_eq(asked.key, "A");
-    ck_assert_int_eq(asked.n, 2);
-    ck_assert_double_eq(asked.us[0], 2);
-    ck_assert_double_eq(asked.us[1], 3);
-    ck_assert_double_eq(asked.saved_bytes, 60);
+    ck_assert_str_eq(seen.key, "A");
+    ck_assert_int_eq(seen.n, 2);
+    ck_assert_double_eq(seen.us[0], 2);
+    ck_assert_double_eq(seen.us[1], 3);
+    ck_assert_double_eq(seen.saved_bytes, 60);
     mo_coarsen_map_free(map);
     mo_graph_free(coarse);
     mo_graph_free(g);
@@ -453,8 +453,8 @@ START_TEST(nothing_contracted_is_nothing_changed)
         group[i] = i;
     MUST(mo_contract(g, &grouping, &coarse, &map, &err));
     g->n_constants = g->n_feeds = 0;
-    before = strdup(tell(g));
-    ck_assert_msg(strcmp(before, tell(coarse)) == 0, "seed %d", _i);
+    before = strdup(graph_to_text(g));
+    ck_assert_msg(strcmp(before, graph_to_text(coarse)) == 0, "seed %d", _i);
     free(before);
     mo_coarsen_map_free(map);
     mo_graph_free(coarse);
@@ -465,11 +465,11 @@ END_TEST
 SUITE(contract)
 {
     EACH(groups_become_ops, COUNT(cases));
-    EACH(parallel_edges_are_merged_when_told_to, COUNT(parallels));
+    EACH(parallel_edges_are_merged_by_option, COUNT(parallels));
     EACH(what_cannot_be_one_is_refused, COUNT(refusals));
     TEST(a_cycle_names_its_ops);
     TEST(the_map_leads_to_the_ids_of_the_coarse_graph);
     TEST(constants_are_left_behind);
-    TEST(times_of_several_are_made_one_by_whoever_knows);
+    TEST(times_of_several_are_merged_by_the_callback);
     SOME(nothing_contracted_is_nothing_changed, 200, 10);
 }

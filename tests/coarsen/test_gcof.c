@@ -138,11 +138,12 @@ END_TEST
 enum { SEEDS = 20 };
 
 /* Random graphs over the types of a rule set that overlaps with itself. */
-static mo_graph *typed_graph(unsigned seed, unsigned telling)
+static mo_graph *typed_graph(unsigned seed, unsigned permutation)
 {
     static const char *const types[] = { "conv", "bn",   "add",
                                          "relu", "pool", "matmul" };
-    mo_graph *g = random_graph_told(seed, 1 + (int) (seed % 40), telling);
+    mo_graph *g =
+        random_graph_permuted(seed, 1 + (int) (seed % 40), permutation);
     test_random random = { seed };
 
     for (int i = 0; i < g->n_ops; i++) {

@@ -120,7 +120,7 @@ START_TEST(as_many_threads_as_processors)
 END_TEST
 
 /* Its times will be measured ones. */
-START_TEST(a_model_that_nobody_knows_has_no_numbers)
+START_TEST(an_unknown_model_has_no_numbers)
 {
     mo_cluster *cluster = problem_cluster_read(
         "<cluster><device id='A' model='mi300x'/></cluster>");
@@ -267,7 +267,7 @@ static const char *const other[] = {
     "<cluster><device id='B'/><device id='A' model='t4'/>" LINKS "</cluster>",
 };
 
-START_TEST(the_digest_tells_contents_apart)
+START_TEST(the_digest_distinguishes_contents)
 {
     ck_assert(digest_of(other[_i]) != digest_of(PLAIN));
 }
@@ -289,11 +289,11 @@ SUITE(cluster)
     TEST(the_example_of_the_manual_is_read);
     TEST(attributes_win_over_the_table);
     TEST(as_many_threads_as_processors);
-    TEST(a_model_that_nobody_knows_has_no_numbers);
+    TEST(an_unknown_model_has_no_numbers);
     EACH(memory_is_what_is_left_of_it, COUNT(memories));
     TEST(links_may_come_before_devices_and_are_sorted);
     EACH(what_others_add_is_passed_over, COUNT(strange_but_fine));
     EACH(the_digest_is_of_content, COUNT(same));
-    EACH(the_digest_tells_contents_apart, COUNT(other));
+    EACH(the_digest_distinguishes_contents, COUNT(other));
     TEST(the_digest_is_the_same_everywhere);
 }

@@ -82,7 +82,7 @@ START_TEST(there_is_one_other_built_in_cluster)
 }
 END_TEST
 
-/* Files of one device each, whose id identifies the file. */
+/* Files of one device each; its id identifies the file. */
 static void write_cluster(const char *file, const char *id)
 {
     char text[256];
@@ -170,7 +170,7 @@ START_TEST(a_file_hides_a_built_in_cluster)
 END_TEST
 
 static const struct {
-    const char *given, *graph, *said;
+    const char *given, *graph, *message;
 } dead_ends[] = {
     { "nowhere", NULL,
       "there is no cluster 'nowhere'; give a file or one of the built-in "
@@ -184,10 +184,10 @@ static const struct {
       "1; it is truncated or damaged, fetch or write it again" },
 };
 
-START_TEST(what_was_asked_for_must_be_there)
+START_TEST(what_is_given_must_be_there)
 {
     mo_cluster *cluster = NULL;
-    char *where = NULL, said[2048];
+    char *where = NULL, message[2048];
     mo_error err = { 0 };
 
     set_variable(NULL);
@@ -196,8 +196,8 @@ START_TEST(what_was_asked_for_must_be_there)
                      MO_OK);
     ck_assert_ptr_null(cluster);
     ck_assert_ptr_null(where);
-    ck_assert_str_eq(mo_error_format(&err, said, sizeof said),
-                     dead_ends[_i].said);
+    ck_assert_str_eq(mo_error_format(&err, message, sizeof message),
+                     dead_ends[_i].message);
 }
 END_TEST
 
@@ -208,5 +208,5 @@ SUITE(cluster_choice)
     TEST(there_is_one_other_built_in_cluster);
     EACH(the_nearest_cluster_is_taken, COUNT(choices));
     TEST(a_file_hides_a_built_in_cluster);
-    EACH(what_was_asked_for_must_be_there, COUNT(dead_ends));
+    EACH(what_is_given_must_be_there, COUNT(dead_ends));
 }

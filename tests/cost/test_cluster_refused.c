@@ -33,7 +33,7 @@ END_TEST
 #define TWO "<cluster>\n<device id='A'/>\n<device id='B'/>\n"
 
 static const struct {
-    const char *text, *said;
+    const char *text, *message;
 } refused[] = {
     { "<cluster/>", "c.xml: has no devices; a cluster needs at least one" },
     { "<graphml/>",
@@ -120,15 +120,15 @@ START_TEST(bad_files_are_refused_in_one_line)
 {
     mo_cluster *cluster = NULL;
     mo_error err = { 0 };
-    char said[2048];
+    char message[2048];
     mo_status status = mo_cluster_read_memory(
         "c.xml", refused[_i].text, strlen(refused[_i].text), &cluster, &err);
 
     ck_assert_int_ne(status, MO_OK);
     ck_assert_int_eq(status, err.status);
     ck_assert_ptr_null(cluster);
-    ck_assert_str_eq(mo_error_format(&err, said, sizeof said),
-                     refused[_i].said);
+    ck_assert_str_eq(mo_error_format(&err, message, sizeof message),
+                     refused[_i].message);
 }
 END_TEST
 
@@ -172,7 +172,7 @@ static const struct {
 
 START_TEST(numbers_that_make_no_sense_are_refused)
 {
-    char text[512], wanted[512], said[2048];
+    char text[512], wanted[512], message[2048];
     mo_cluster *cluster = NULL;
     mo_error err = { 0 };
 
@@ -185,7 +185,7 @@ START_TEST(numbers_that_make_no_sense_are_refused)
         mo_cluster_read_memory("c.xml", text, strlen(text), &cluster, &err),
         MO_E_INPUT);
     ck_assert_ptr_null(cluster);
-    ck_assert_str_eq(mo_error_format(&err, said, sizeof said), wanted);
+    ck_assert_str_eq(mo_error_format(&err, message, sizeof message), wanted);
 }
 END_TEST
 

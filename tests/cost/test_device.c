@@ -103,13 +103,13 @@ START_TEST(spelling_does_not_matter)
 }
 END_TEST
 
-static const char *const strangers[] = {
+static const char *const unknown_devices[] = {
     "", " ", "NVIDIA", "t", "t44", "rtx2080", "rtx2080tix", "V1000", "mi300x",
 };
 
 START_TEST(what_is_not_in_the_table_is_not_found)
 {
-    ck_assert_ptr_null(mo_device_find(strangers[_i]));
+    ck_assert_ptr_null(mo_device_find(unknown_devices[_i]));
 }
 END_TEST
 
@@ -150,6 +150,6 @@ SUITE(device)
     EACH(every_number_of_a_model_is_there, models());
     EACH(a_model_is_found_by_its_name_and_its_title, models());
     EACH(spelling_does_not_matter, COUNT(spellings));
-    EACH(what_is_not_in_the_table_is_not_found, COUNT(strangers));
+    EACH(what_is_not_in_the_table_is_not_found, COUNT(unknown_devices));
     EACH(the_manual_has_the_numbers_of_the_table, models());
 }

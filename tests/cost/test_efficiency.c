@@ -109,7 +109,7 @@ static const struct {
       "one of them" },
 };
 
-START_TEST(wrong_factors_are_told_in_one_line)
+START_TEST(wrong_factors_are_reported_in_one_line)
 {
     const char *text = refused[_i].text;
     mo_efficiencies table;
@@ -129,5 +129,5 @@ SUITE(efficiency)
     TEST(the_built_in_table_knows_every_class);
     TEST(factors_are_written_as_they_are_read);
     TEST(a_row_is_chosen_by_generation_then_by_class_then_built_in);
-    EACH(wrong_factors_are_told_in_one_line, COUNT(refused));
+    EACH(wrong_factors_are_reported_in_one_line, COUNT(refused));
 }

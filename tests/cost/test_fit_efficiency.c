@@ -311,7 +311,7 @@ static const struct {
     { NULL, "v100,p100,t4,p4", MO_E_INPUT, "of 4 rows none is left to fit to" },
 };
 
-START_TEST(wrong_choices_are_told)
+START_TEST(wrong_choices_are_reported)
 {
     mo_samples s = four_devices(1);
     mo_holdout_set part[4];
@@ -391,7 +391,7 @@ SUITE(fit)
     TEST(only_the_training_part_counts);
     EACH(devices_are_held_out_by_name, COUNT(splits));
     TEST(else_one_op_in_five_is_held_out_on_all_devices);
-    EACH(wrong_choices_are_told, COUNT(bad_splits));
+    EACH(wrong_choices_are_reported, COUNT(bad_splits));
     TEST(errors_are_relative_and_summed_by_class_and_device);
     TEST(a_perfect_fit_has_no_error_on_what_it_did_not_see);
 }

@@ -59,7 +59,7 @@ START_TEST(launches_and_traffic_are_saved)
 END_TEST
 
 /* A column may be called after a model, in the cluster or not. */
-START_TEST(models_save_what_their_vendor_says)
+START_TEST(models_save_what_their_vendor_publishes)
 {
     const mo_device_model *t4 = mo_device_find("t4");
     const double us[] = { 1000, 1000 };
@@ -77,5 +77,5 @@ END_TEST
 SUITE(fused)
 {
     EACH(launches_and_traffic_are_saved, COUNT(cases));
-    TEST(models_save_what_their_vendor_says);
+    TEST(models_save_what_their_vendor_publishes);
 }

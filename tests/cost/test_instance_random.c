@@ -241,7 +241,7 @@ START_TEST(what_is_alike_is_kept_once)
 }
 END_TEST
 
-/* Of 256 devices whose links all differ, every pair has its own time. */
+/* Of 256 devices with links that all differ, every pair has its own time. */
 START_TEST(what_differs_is_kept_apart)
 {
     enum { N_DEVICES = 256 };

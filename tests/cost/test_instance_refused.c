@@ -96,7 +96,7 @@ END_TEST
 
 /* All are reported with their lines, ops and edges together; the error has
  * their number. */
-START_TEST(all_that_is_missing_is_told)
+START_TEST(all_that_is_missing_is_reported)
 {
     problem p = { 0 };
     mo_status status = problem_try(
@@ -139,7 +139,7 @@ START_TEST(nobody_needs_to_listen)
 }
 END_TEST
 
-START_TEST(scaling_says_what_it_scales_from)
+START_TEST(scaling_reports_what_it_scales_from)
 {
     problem p = { .cost = "wave:t4" };
 
@@ -214,10 +214,10 @@ SUITE(instance_refused)
 {
     EACH(it_is_refused_in_words, COUNT(refused));
     TEST(a_profile_of_another_machine_is_refused);
-    TEST(all_that_is_missing_is_told);
+    TEST(all_that_is_missing_is_reported);
     TEST(one_that_is_missing_is_in_the_error_with_its_line);
     TEST(nobody_needs_to_listen);
-    TEST(scaling_says_what_it_scales_from);
+    TEST(scaling_reports_what_it_scales_from);
     TEST(many_devices_are_counted);
     EACH(sums_stay_in_range, 2);
     TEST(more_times_than_fit_are_refused_at_once);

@@ -104,7 +104,7 @@ START_TEST(the_most_trusted_transfer_counts)
 END_TEST
 
 /* A message smaller than where the next row starts goes by the one before. */
-START_TEST(links_are_piecewise_where_the_profile_says_so)
+START_TEST(links_are_piecewise_by_the_profile)
 {
     static const char profile[] =
         "<profile>"
@@ -235,7 +235,7 @@ SUITE(instance_transfers)
     TEST(a_transfer_takes_its_route);
     TEST(routes_name_the_links_on_the_way);
     EACH(the_most_trusted_transfer_counts, 8);
-    TEST(links_are_piecewise_where_the_profile_says_so);
+    TEST(links_are_piecewise_by_the_profile);
     TEST(a_modelled_transfer_is_rounded_once);
     TEST(a_tensor_takes_the_longest_of_its_flows);
     TEST(parallel_edges_of_one_tensor_are_one_flow);

@@ -35,7 +35,7 @@ static const struct {
     { "-1 GT/s", 0, 15.754 },         { "8GT/s", 1000, 15.754 },
 };
 
-START_TEST(buses_are_as_fast_as_the_tables_say)
+START_TEST(buses_are_as_fast_as_in_the_tables)
 {
     ck_assert_double_eq_tol(
         mo_nccl_topology_pci_gbps(buses[_i].speed, buses[_i].width) / 8,
@@ -46,5 +46,5 @@ END_TEST
 SUITE(nccl_rate)
 {
     EACH(nvlinks_are_as_fast_as_their_generation, COUNT(nvlinks));
-    EACH(buses_are_as_fast_as_the_tables_say, COUNT(buses));
+    EACH(buses_are_as_fast_as_in_the_tables, COUNT(buses));
 }

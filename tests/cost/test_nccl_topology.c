@@ -89,7 +89,7 @@ static const struct {
       "gpu0/t4 gpu1/t4",
       "gpu0>gpu1=63.0154 gpu1>gpu0=63.0154" },
 
-    { "the bridge counts only for those who pass it",
+    { "the bridge counts only for paths through it",
       SYSTEM
       CPU("0x1f", CASCADE_LAKE)
         BRIDGE("0000:02:00.0", GEN3)
@@ -115,7 +115,7 @@ static const struct {
       "gpu0/rtx4090 gpu1/rtx4090",
       "gpu0>gpu1=166.4 gpu1>gpu0=166.4" },
 
-    { "what the kernel does not tell is PCIe 3 with 16 lanes",
+    { "a link unknown to the kernel is PCIe 3 with 16 lanes",
       SYSTEM
       CPU("0x1f", CASCADE_LAKE)
         PCI("0001:00:00.0", "0x030200", "vendor='0x10de' device='" P4 "'",
@@ -171,7 +171,7 @@ static const struct {
       "gpu0>gpu1=400 gpu0>gpu3=200 gpu1>gpu0=400 gpu1>gpu2=200 gpu2>gpu1=200 "
       "gpu2>gpu3=400 gpu3>gpu0=200 gpu3>gpu2=400" },
 
-    { "bridged pairs talk to others over PCI",
+    { "bridged pairs reach others over PCI",
       SYSTEM
       CPU("0x1f", CASCADE_LAKE)
         CARD("0001:00:00.0", A100_PCIE, GEN4)
@@ -203,7 +203,7 @@ static const struct {
       "gpu0/a100-pcie-80gb gpu1/a100-pcie-80gb",
       "gpu0>gpu1=252.062 gpu1>gpu0=252.062" },
 
-    { "hosts are joined by their best cards, GPUs told apart by rank",
+    { "hosts are joined by their best cards, GPUs identified by rank",
       SYSTEM
       CPU("0xaa", MILAN)
         CARD("0000:03:00.0", L4, GEN4) GPU("0", "89", "0") "</gpu></pci>"
@@ -324,7 +324,7 @@ static const struct {
       "gpu0/v100-16gb gpu1/v100-16gb",
       "gpu0>gpu1=400 gpu1>gpu0=400" },
 
-    { "parts of one GPU are told apart by rank",
+    { "parts of one GPU are identified by rank",
       SYSTEM
       CPU("0xaa", GRACE)
         PCI("0002:81:00.0", "0x030200", "vendor='0x10de' device='0x307f'",

@@ -8,7 +8,7 @@
 
 /* clang-format off */
 static const struct {
-    const char *dump, *said;
+    const char *dump, *message;
 } refused[] = {
     { SYSTEM "</system>",
       "t.xml: a topology without a <gpu>; dump it from a program that uses "
@@ -41,15 +41,15 @@ START_TEST(damaged_dumps_are_refused)
 {
     mo_cluster *cluster = NULL;
     mo_error err = { 0 };
-    char said[2048];
+    char message[2048];
 
     ck_assert_int_eq(mo_cluster_read_memory("t.xml", refused[_i].dump,
                                             strlen(refused[_i].dump), &cluster,
                                             &err),
                      MO_E_INPUT);
     ck_assert_ptr_null(cluster);
-    ck_assert_str_eq(mo_error_format(&err, said, sizeof said),
-                     refused[_i].said);
+    ck_assert_str_eq(mo_error_format(&err, message, sizeof message),
+                     refused[_i].message);
 }
 END_TEST
 

@@ -55,7 +55,7 @@ static const struct {
     { "one element more than a wave is two waves",
       { MO_CLASS_MATMUL, 1e9, 1e6, 50 * BLOCK + 1 },
       10 + 200 / (51.0 / 100) },
-    { "spread over nobody knows what",
+    { "spread over an unknown number",
       { MO_CLASS_MATMUL, 1e9, 1e6, 0 },
       10 + 200 },
 
@@ -172,7 +172,7 @@ static const struct {
     { "2 waves for 1", { MO_CLASS_MOVE, 0, 8, 640 * BLOCK }, 2 * 1.5 },
 };
 
-START_TEST(waves_scale_as_habitat_says)
+START_TEST(waves_scale_as_in_habitat)
 {
     is_close(mo_predict_wave_us(NULL, &waves[_i].work, &origin, 100, &target),
              100 * waves[_i].factor);
@@ -417,7 +417,7 @@ SUITE(predict)
     TEST(a_product_loads_its_operands_once_per_tile);
     TEST(what_of_the_device_is_unknown_makes_the_time_unknown);
     TEST(a_reduction_is_spread_over_what_it_reads);
-    EACH(waves_scale_as_habitat_says, COUNT(waves));
+    EACH(waves_scale_as_in_habitat, COUNT(waves));
     EACH(g_follows_from_the_intensity_and_the_ridge_of_the_device,
          COUNT(shares));
     TEST(products_scale_by_the_ratio_of_rooflines);

@@ -386,7 +386,7 @@ static const struct {
       "from line 1; keep one of them" },
 };
 
-START_TEST(what_is_wrong_is_told_in_one_line)
+START_TEST(errors_are_reported_in_one_line)
 {
     const char *text = refused[_i].text;
     mo_profile *profile = NULL;
@@ -402,7 +402,7 @@ START_TEST(what_is_wrong_is_told_in_one_line)
 }
 END_TEST
 
-START_TEST(broken_xml_is_told_with_its_line)
+START_TEST(broken_xml_is_reported_with_its_line)
 {
     static const char text[] = "<profile>\n<op device='";
     mo_profile *profile = NULL;
@@ -443,7 +443,7 @@ SUITE(profile)
     EACH(a_profile_fits_a_cluster_that_has_one_of_its_devices, COUNT(machines));
     TEST(a_profile_of_another_machine_is_refused_by_both_names);
     TEST(of_many_devices_a_few_are_named);
-    EACH(what_is_wrong_is_told_in_one_line, COUNT(refused));
-    TEST(broken_xml_is_told_with_its_line);
+    EACH(errors_are_reported_in_one_line, COUNT(refused));
+    TEST(broken_xml_is_reported_with_its_line);
     TEST(foreign_elements_and_attributes_are_skipped);
 }

@@ -110,7 +110,7 @@ static const struct {
       "Convolution+my+ReLU() f32[8] flops=7" },
 };
 
-START_TEST(signatures_tell_what_decides_about_time)
+START_TEST(signatures_contain_what_decides_about_time)
 {
     mo_graph *g = graph(cases[_i].content);
     char *text = signature(g, "x");
@@ -163,7 +163,7 @@ static mo_graph *wide(int n, int other, bool is_reversed)
     return g;
 }
 
-START_TEST(many_inputs_are_told_by_a_digest)
+START_TEST(many_inputs_are_given_by_a_digest)
 {
     mo_graph *graphs[] = { wide(500, 0, false), wide(500, 0, true),
                            wide(500, 300, false) };
@@ -182,7 +182,7 @@ START_TEST(many_inputs_are_told_by_a_digest)
 }
 END_TEST
 
-START_TEST(many_parameters_are_told_by_a_digest)
+START_TEST(many_parameters_are_given_by_a_digest)
 {
     char attrs[2048] = "{\"a\": 1", text[4096];
     size_t used = strlen(attrs);
@@ -221,9 +221,9 @@ END_TEST
 
 SUITE(signature)
 {
-    EACH(signatures_tell_what_decides_about_time, COUNT(cases));
+    EACH(signatures_contain_what_decides_about_time, COUNT(cases));
     TEST(names_do_not_matter);
-    TEST(many_inputs_are_told_by_a_digest);
-    TEST(many_parameters_are_told_by_a_digest);
+    TEST(many_inputs_are_given_by_a_digest);
+    TEST(many_parameters_are_given_by_a_digest);
     EACH(every_op_of_any_graph_has_one, 20);
 }

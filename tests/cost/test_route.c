@@ -205,7 +205,7 @@ END_TEST
 static const struct {
     int n, n_links;
     mo_link links[6];
-    const char *said;
+    const char *message;
 } parts[] = {
     { 1, 0, { { 0 } }, "" },
     { 2, 2, { { A, B, 1, 0, 0 }, { B, A, 1, 0, 0 } }, "" },
@@ -231,22 +231,22 @@ START_TEST(a_cluster_in_two_parts_is_named_so)
     route_plan *p = route_plan_new(parts[_i].n);
     mo_routes *routes;
     mo_error found = { 0 };
-    char said[256];
+    char message[256];
 
     memcpy(p->links, parts[_i].links, sizeof parts[_i].links);
     p->cluster.n_links = parts[_i].n_links;
     MUST(mo_routes_make(&p->cluster, &routes, &err));
-    if (parts[_i].said[0] == '\0') {
+    if (parts[_i].message[0] == '\0') {
         ck_assert_int_eq(mo_routes_connected(&p->cluster, routes, &found),
                          MO_OK);
     } else {
-        snprintf(said, sizeof said,
+        snprintf(message, sizeof message,
                  "cluster is not connected: %s; add a link from one part to "
                  "the other",
-                 parts[_i].said);
+                 parts[_i].message);
         ck_assert_int_eq(mo_routes_connected(&p->cluster, routes, &found),
                          MO_E_INPUT);
-        ck_assert_str_eq(found.text, said);
+        ck_assert_str_eq(found.text, message);
         ck_assert_str_eq(found.file, "plan");
     }
     mo_routes_free(routes);

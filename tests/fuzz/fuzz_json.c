@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void ask(const char *text, const char *key)
+static void find_key(const char *text, const char *key)
 {
     int64_t values[4];
     size_t length = 0;
@@ -37,9 +37,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(text, data, size);
     text[size] = '\0';
     if (mo_json_is_object(text, size)) {
-        ask(text, "k");
-        ask(text, "");
-        ask(text, "caf\xc3\xa9");
+        find_key(text, "k");
+        find_key(text, "");
+        find_key(text, "caf\xc3\xa9");
     }
     /* Without the check first, results mean little but must be returned. */
     mo_json_bool(text, "k", true);

@@ -57,7 +57,7 @@ START_TEST(a_text_of_its_own_is_kept_beside_its_equals)
 END_TEST
 
 /* Defined in another order than the graph's. */
-START_TEST(finish_tells_the_ids_of_the_slots)
+START_TEST(finish_returns_the_ids_of_the_slots)
 {
     static const char *const names[] = { "c", "b", "a" };
     mo_builder *b = build_new();
@@ -146,7 +146,7 @@ static const struct {
     struct {
         int port;
         const char *key;
-    } says[3];
+    } edges[3];
     int n_tensors;
 } carried[] = {
     { { { -1, NULL }, { -1, NULL }, { -1, NULL } }, 1 }, /* one output */
@@ -164,10 +164,10 @@ START_TEST(a_tensor_is_its_key_or_its_port_or_the_one_output)
 
     build_op(b, "a", 1);
     build_op(b, "b", 1);
-    for (int i = 0; i < COUNT(carried[_i].says); i++) {
-        const char *key = carried[_i].says[i].key;
+    for (int i = 0; i < COUNT(carried[_i].edges); i++) {
+        const char *key = carried[_i].edges[i].key;
         mo_builder_edge edge = build_edge(b, "a", "b");
-        edge.src_port = carried[_i].says[i].port;
+        edge.src_port = carried[_i].edges[i].port;
         edge.tensor = key ? build_text(b, key) : NULL;
         edge.bytes = 10 + i;
         build_add(b, edge);
@@ -346,7 +346,7 @@ SUITE(build)
     TEST(a_defined_op_knows_nothing_but_its_name);
     TEST(equal_texts_are_one);
     TEST(a_text_of_its_own_is_kept_beside_its_equals);
-    TEST(finish_tells_the_ids_of_the_slots);
+    TEST(finish_returns_the_ids_of_the_slots);
     EACH(memory_is_weights_and_workspace_unless_given, COUNT(memories));
     EACH(an_edge_is_as_large_as_its_producers_one_output, COUNT(sizes));
     EACH(a_tensor_is_its_key_or_its_port_or_the_one_output, COUNT(carried));

@@ -53,7 +53,7 @@ START_TEST(an_id_is_neither_empty_nor_broken)
 }
 END_TEST
 
-START_TEST(an_edge_to_nowhere_is_told_where_it_first_was)
+START_TEST(an_edge_to_nowhere_is_reported_where_it_first_was)
 {
     mo_builder *b = build_new();
     mo_builder_edge edge;
@@ -68,7 +68,7 @@ START_TEST(an_edge_to_nowhere_is_told_where_it_first_was)
 }
 END_TEST
 
-START_TEST(an_edge_from_nowhere_is_told_as_well)
+START_TEST(an_edge_from_nowhere_is_reported_as_well)
 {
     mo_builder *b = build_new();
     mo_builder_edge edge;
@@ -153,7 +153,7 @@ static mo_builder *ring(int n_ops, int name_length)
     return b;
 }
 
-START_TEST(a_long_cycle_is_told_in_short)
+START_TEST(a_long_cycle_is_abbreviated)
 {
     ck_assert_str_eq(refusal_of(ring(100, 2)),
                      "file.graphml: the graph has a cycle: 00 -> 01 -> 02 -> "
@@ -184,12 +184,12 @@ SUITE(build_refused)
 {
     TEST(an_op_defined_twice_names_both_lines);
     TEST(an_id_is_neither_empty_nor_broken);
-    TEST(an_edge_to_nowhere_is_told_where_it_first_was);
-    TEST(an_edge_from_nowhere_is_told_as_well);
+    TEST(an_edge_to_nowhere_is_reported_where_it_first_was);
+    TEST(an_edge_from_nowhere_is_reported_as_well);
     TEST(an_op_that_is_only_mentioned_is_refused);
     TEST(memory_that_overflows_is_refused);
     EACH(what_is_no_graph_is_refused, COUNT(refusals));
-    TEST(a_long_cycle_is_told_in_short);
+    TEST(a_long_cycle_is_abbreviated);
     TEST(long_names_leave_room_for_advice);
     TEST(a_large_cycle_takes_no_stack);
 }

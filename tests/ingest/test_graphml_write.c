@@ -168,7 +168,7 @@ END_TEST
 START_TEST(the_same_graph_is_the_same_bytes)
 {
     mo_graph *g = random_graph((unsigned) _i, 1 + _i % 40);
-    mo_graph *shuffled = random_graph_told((unsigned) _i, 1 + _i % 40, 1);
+    mo_graph *shuffled = random_graph_permuted((unsigned) _i, 1 + _i % 40, 1);
     char *a = written(g), *b = written(shuffled);
 
     ck_assert_msg(strcmp(a, b) == 0, "seed %d", _i);

@@ -33,7 +33,7 @@ static mo_report_execution_output outputs[] = {
     { "other", "i64[]", NULL, INFINITY },
 };
 
-static mo_report_execution told(void)
+static mo_report_execution sample_report(void)
 {
     return (mo_report_execution){
         .graph = "net \"1\".xml",
@@ -91,9 +91,9 @@ static const char *const lines[] = {
     "equal to a folder: largest error 2e-07, tolerance 0.0001\n",
 };
 
-START_TEST(people_are_told)
+START_TEST(the_text_has_all_lines)
 {
-    mo_report_execution e = told();
+    mo_report_execution e = sample_report();
     char *text = written(mo_report_execution_text, &e);
 
     ck_assert_msg(strstr(text, lines[_i]) != NULL, "%s", text);
@@ -101,9 +101,9 @@ START_TEST(people_are_told)
 }
 END_TEST
 
-START_TEST(what_differs_is_said_aloud)
+START_TEST(differences_are_in_capitals)
 {
-    mo_report_execution e = told();
+    mo_report_execution e = sample_report();
     char *text;
 
     e.n_outputs = 2;
@@ -126,9 +126,9 @@ static const char *const keys[] = {
     "by_class",     "outputs",
 };
 
-START_TEST(programs_are_told_in_this_order)
+START_TEST(json_keys_have_this_order)
 {
-    mo_report_execution e = told();
+    mo_report_execution e = sample_report();
     char *text = written(mo_report_execution_json, &e);
     const char *at = text;
     mo_json_member member;
@@ -146,7 +146,7 @@ END_TEST
 
 START_TEST(numbers_that_json_has_not_are_large)
 {
-    mo_report_execution e = told();
+    mo_report_execution e = sample_report();
     char *text;
 
     e.n_outputs = 2;
@@ -159,7 +159,7 @@ END_TEST
 
 START_TEST(a_plan_alone_has_no_measured_times)
 {
-    mo_report_execution e = told();
+    mo_report_execution e = sample_report();
     char *text;
     size_t length;
 
@@ -176,9 +176,9 @@ START_TEST(a_plan_alone_has_no_measured_times)
 }
 END_TEST
 
-START_TEST(parts_of_a_gpu_are_told)
+START_TEST(parts_of_a_gpu_are_reported)
 {
-    mo_report_execution e = told();
+    mo_report_execution e = sample_report();
     char *text;
     size_t length;
 
@@ -202,10 +202,10 @@ END_TEST
 
 SUITE(execution)
 {
-    EACH(people_are_told, COUNT(lines));
-    TEST(what_differs_is_said_aloud);
-    TEST(programs_are_told_in_this_order);
+    EACH(the_text_has_all_lines, COUNT(lines));
+    TEST(differences_are_in_capitals);
+    TEST(json_keys_have_this_order);
     TEST(numbers_that_json_has_not_are_large);
     TEST(a_plan_alone_has_no_measured_times);
-    TEST(parts_of_a_gpu_are_told);
+    TEST(parts_of_a_gpu_are_reported);
 }

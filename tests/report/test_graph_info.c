@@ -148,7 +148,7 @@ static const struct {
     const char *text;
 } forms[] = { { TEXT, as_text }, { JSON, as_json }, { DOT, as_dot } };
 
-START_TEST(each_form_says_what_is_there)
+START_TEST(each_form_is_written_letter_by_letter)
 {
     char *text = describe(diamond, forms[_i].form);
 
@@ -171,7 +171,7 @@ START_TEST(json_is_json_even_of_nothing)
 }
 END_TEST
 
-START_TEST(of_nothing_a_person_hears_no_lists)
+START_TEST(an_empty_graph_has_no_lists_in_text)
 {
     char *text = describe(empty, TEXT);
 
@@ -198,7 +198,7 @@ START_TEST(a_graph_without_a_name_is_called_by_its_file)
 }
 END_TEST
 
-/* Times stand in for flops, and say so. */
+/* Times stand in for flops, and are labeled as such. */
 START_TEST(heaviest_by_time_gives_the_time)
 {
     static const char timed[] =
@@ -220,9 +220,9 @@ END_TEST
 
 SUITE(describe)
 {
-    EACH(each_form_says_what_is_there, COUNT(forms));
+    EACH(each_form_is_written_letter_by_letter, COUNT(forms));
     TEST(json_is_json_even_of_nothing);
-    TEST(of_nothing_a_person_hears_no_lists);
+    TEST(an_empty_graph_has_no_lists_in_text);
     TEST(a_graph_without_a_name_is_called_by_its_file);
     TEST(heaviest_by_time_gives_the_time);
 }

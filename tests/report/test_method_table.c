@@ -38,20 +38,20 @@ static void begin(void)
                                .single_ns = 81700 };
 }
 
-static char *told(void (*tell)(const mo_report_methods *placements,
-                               mo_out *out))
+static char *written(void (*write)(const mo_report_methods *placements,
+                                   mo_out *out))
 {
     mo_out *out = text_new();
 
-    tell(&all, out);
+    write(&all, out);
     return text_end(out);
 }
 
-static void check_says(void (*tell)(const mo_report_methods *placements,
-                                    mo_out *out),
-                       const char *words, bool does)
+static void check_contains(void (*write)(const mo_report_methods *placements,
+                                         mo_out *out),
+                           const char *words, bool does)
 {
-    char *text = told(tell);
+    char *text = written(write);
 
     ck_assert_msg((strstr(text, words) != NULL) == does, "%s is%s in:\n%s",
                   words, does ? " not" : "", text);
@@ -63,7 +63,7 @@ START_TEST(a_table_has_a_row_for_each_method)
     char *text;
 
     begin();
-    text = told(mo_report_methods_text);
+    text = written(mo_report_methods_text);
     ck_assert_str_eq(
         text,
         "method     makespan/us vs single     bound/us    gap/%  memory peak "
@@ -81,32 +81,32 @@ START_TEST(a_table_has_a_row_for_each_method)
 }
 END_TEST
 
-START_TEST(in_words_it_says_what_was_proven)
+START_TEST(the_text_reports_what_was_proven)
 {
     begin();
-    check_says(mo_report_methods_text,
-               "bound: no placement takes less than 60.000 "
-               "us (moirai)\n",
-               true);
-    check_says(mo_report_methods_text,
-               "best single device: A alone takes 81.700 "
-               "us\n",
-               true);
+    check_contains(mo_report_methods_text,
+                   "bound: no placement takes less than 60.000 "
+                   "us (moirai)\n",
+                   true);
+    check_contains(mo_report_methods_text,
+                   "best single device: A alone takes 81.700 "
+                   "us\n",
+                   true);
     all.bound_ns = 63700;
-    check_says(mo_report_methods_text,
-               "proven optimal: no placement takes less "
-               "than 63.700 us (moirai)\n",
-               true);
-    check_says(mo_report_methods_json, "\"optimal\": true", true);
+    check_contains(mo_report_methods_text,
+                   "proven optimal: no placement takes less "
+                   "than 63.700 us (moirai)\n",
+                   true);
+    check_contains(mo_report_methods_json, "\"optimal\": true", true);
     all.single_ns = 63700;
-    check_says(mo_report_methods_text,
-               "one device is best: A alone takes 63.700 "
-               "us\n",
-               true);
+    check_contains(mo_report_methods_text,
+                   "one device is best: A alone takes 63.700 "
+                   "us\n",
+                   true);
     all.single = MO_FREE;
-    check_says(mo_report_methods_text, "no device can take everything alone\n",
-               true);
-    check_says(mo_report_methods_json, "best_single", false);
+    check_contains(mo_report_methods_text,
+                   "no device can take everything alone\n", true);
+    check_contains(mo_report_methods_json, "best_single", false);
     problem_clear(&p);
 }
 END_TEST
@@ -119,10 +119,10 @@ START_TEST(what_does_not_fit_is_neither_best_nor_optimal)
     all.n = 2;
     all.bound_ns = 50000;
     ck_assert_ptr_null(mo_report_methods_best(&all));
-    check_says(mo_report_methods_text, "proven", false);
-    check_says(mo_report_methods_json, "\"optimal\": true", false);
+    check_contains(mo_report_methods_text, "proven", false);
+    check_contains(mo_report_methods_json, "\"optimal\": true", false);
     all.bound_ns = 50001;
-    check_says(mo_report_methods_json, "\"gap\"", false);
+    check_contains(mo_report_methods_json, "\"gap\"", false);
     all.rows = rows + 2;
     all.n = 1;
     ck_assert_ptr_null(mo_report_methods_best(&all));
@@ -146,11 +146,11 @@ START_TEST(a_gap_is_none_only_if_that_is_proven)
     begin();
     rows[0].makespan_ns = 63700001;
     all.bound_ns = 63700000;
-    check_says(mo_report_methods_text, "    <0.01  50.0 % of B", true);
-    check_says(mo_report_methods_text, "\nproven optimal", false);
+    check_contains(mo_report_methods_text, "    <0.01  50.0 % of B", true);
+    check_contains(mo_report_methods_text, "\nproven optimal", false);
     all.bound_ns = 63700001;
-    check_says(mo_report_methods_text, "     0.00  50.0 % of B", true);
-    check_says(mo_report_methods_text, "\nproven optimal", true);
+    check_contains(mo_report_methods_text, "     0.00  50.0 % of B", true);
+    check_contains(mo_report_methods_text, "\nproven optimal", true);
     rows[0].makespan_ns = 63700;
     problem_clear(&p);
 }
@@ -160,8 +160,8 @@ START_TEST(a_device_without_memory_has_no_parts_of_it)
 {
     begin();
     p.x->capacity_bytes[0] = 0;
-    check_says(mo_report_methods_text,
-               "  3.00 KiB, none in A     0.00  does not", true);
+    check_contains(mo_report_methods_text,
+                   "  3.00 KiB, none in A     0.00  does not", true);
     problem_clear(&p);
 }
 END_TEST
@@ -180,7 +180,7 @@ START_TEST(names_of_any_script_stand_in_columns)
                  NULL);
     all.x = p.x;
     rows[1].fits = true;
-    text = told(mo_report_methods_text);
+    text = written(mo_report_methods_text);
     rows[1].fits = false;
     line = strtok(text, "\n");
     for (int i = 0; i < COUNT(columns); i++, line = strtok(NULL, "\n"))
@@ -192,25 +192,25 @@ START_TEST(names_of_any_script_stand_in_columns)
 }
 END_TEST
 
-START_TEST(losses_are_told_by_device)
+START_TEST(losses_are_reported_by_device)
 {
     const mo_report_device_loss losses[] = { { NULL, 127400 },
                                              { "op 'a' is pinned to it", 0 } };
 
     begin();
     all.losses = losses;
-    check_says(mo_report_methods_text,
-               "without                   makespan/us    loss/%\n"
-               "A                             127.400    100.00\n"
-               "B                                   -  op 'a' is pinned to "
-               "it\n",
-               true);
-    check_says(mo_report_methods_json,
-               "{\"device\": \"A\", \"makespan_us\": 127.4, \"loss\": 1}",
-               true);
-    check_says(mo_report_methods_json,
-               "{\"device\": \"B\", \"why\": \"op 'a' is pinned to it\"}",
-               true);
+    check_contains(mo_report_methods_text,
+                   "without                   makespan/us    loss/%\n"
+                   "A                             127.400    100.00\n"
+                   "B                                   -  op 'a' is pinned to "
+                   "it\n",
+                   true);
+    check_contains(mo_report_methods_json,
+                   "{\"device\": \"A\", \"makespan_us\": 127.4, \"loss\": 1}",
+                   true);
+    check_contains(mo_report_methods_json,
+                   "{\"device\": \"B\", \"why\": \"op 'a' is pinned to it\"}",
+                   true);
     problem_clear(&p);
 }
 END_TEST
@@ -218,11 +218,11 @@ END_TEST
 SUITE(placements)
 {
     TEST(a_table_has_a_row_for_each_method);
-    TEST(in_words_it_says_what_was_proven);
+    TEST(the_text_reports_what_was_proven);
     TEST(what_does_not_fit_is_neither_best_nor_optimal);
     TEST(a_gap_is_of_the_makespan);
     TEST(a_gap_is_none_only_if_that_is_proven);
     TEST(a_device_without_memory_has_no_parts_of_it);
     TEST(names_of_any_script_stand_in_columns);
-    TEST(losses_are_told_by_device);
+    TEST(losses_are_reported_by_device);
 }

@@ -80,7 +80,7 @@ START_TEST(memory_comes_last)
 
     g->ops[1].memory_bytes = 9;
     g->ops[2].memory_bytes = 9;
-    g->ops[1].flops = 0; /* known, but it tells nothing */
+    g->ops[1].flops = 0; /* known, but of no use */
     check_heaviest(g, "memory_bytes", "b c a");
     mo_graph_free(g);
 }
@@ -131,8 +131,8 @@ START_TEST(a_default_counts_where_there_is_no_time)
 }
 END_TEST
 
-/* Each op on a device of its own: to ask every device for every op would take
- * minutes. */
+/* Each op on a device of its own: a search over every device for every op would
+ * take minutes. */
 START_TEST(many_devices_cost_no_more_than_their_times)
 {
     enum { N = 100000, ROOM = N * 120 };

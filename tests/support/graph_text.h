@@ -16,6 +16,6 @@
 #include "graph/graph.h"
 
 /* Valid until the next call. */
-const char *tell(const mo_graph *g);
+const char *graph_to_text(const mo_graph *g);
 
 #endif

@@ -37,9 +37,10 @@ mo_status graph_parse(const char *text, mo_graph **graph, mo_error *err);
  */
 mo_graph *random_graph(unsigned seed, int n_ops);
 
-/* The same graph, passed to the builder in an order that depends on telling:
- * ops and edges mixed, lines all different.  random_graph is telling 0. */
-mo_graph *random_graph_told(unsigned seed, int n_ops, unsigned telling);
+/* The same graph, passed to the builder in an order that depends on
+ * permutation: ops and edges mixed, lines all different.  random_graph is
+ * permutation 0. */
+mo_graph *random_graph_permuted(unsigned seed, int n_ops, unsigned permutation);
 
 /* Returns the id of the op of that name; fails the test when there is none. */
 int id_of(const mo_graph *g, const char *name);

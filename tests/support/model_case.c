@@ -11,19 +11,19 @@
 #include "tests/support/suite.h"
 
 /* A sink that records the requested rows and columns in text. */
-typedef struct onlooker {
+typedef struct recorder {
     mo_sink sink;
     const char *family; /* family of the rows to record, "" for none */
-    bool tells_columns;
+    bool writes_columns;
     mo_out *text;
     char (*names)[MO_VARIABLE_NAME];
     double *values;
     size_t room;
     int count;
     double violation, largest, least;
-} onlooker;
+} recorder;
 
-static void reserve(onlooker *o, size_t n)
+static void reserve(recorder *o, size_t n)
 {
     if (n <= o->room)
         return;
@@ -33,9 +33,9 @@ static void reserve(onlooker *o, size_t n)
     ck_assert(o->names && o->values);
 }
 
-static void look_at_column(mo_sink *sink, int id, const mo_variable *v)
+static void record_column(mo_sink *sink, int id, const mo_variable *v)
 {
-    onlooker *o = (onlooker *) sink;
+    recorder *o = (recorder *) sink;
     double upper = v->kind == MO_VARIABLE_BINARY ? 1 : v->upper;
 
     reserve(o, (size_t) id + 1);
@@ -43,7 +43,7 @@ static void look_at_column(mo_sink *sink, int id, const mo_variable *v)
     o->values[id] = v->value;
     o->violation = fmax(o->violation, v->lower - v->value);
     o->violation = fmax(o->violation, v->value - upper);
-    if (!o->tells_columns)
+    if (!o->writes_columns)
         return;
     mo_out_text(o->text, o->names[id]);
     if (v->kind == MO_VARIABLE_BINARY)
@@ -52,12 +52,12 @@ static void look_at_column(mo_sink *sink, int id, const mo_variable *v)
         mo_out_printf(o->text, " %g .. %g\n", v->lower, v->upper);
 }
 
-static bool is_asked_for(const onlooker *o, const mo_sink_row_terms *row)
+static bool is_selected(const recorder *o, const mo_sink_row_terms *row)
 {
     return !o->family || strcmp(o->family, row->family) == 0;
 }
 
-static void tell_row(onlooker *o, const mo_sink_row_terms *row)
+static void write_row(recorder *o, const mo_sink_row_terms *row)
 {
     static const char *const senses[] = { "<=", ">=", "=" };
 
@@ -75,7 +75,7 @@ static void tell_row(onlooker *o, const mo_sink_row_terms *row)
     mo_out_printf(o->text, " %s %g\n", senses[row->sense], row->rhs);
 }
 
-static double violation_of(const onlooker *o, const mo_sink_row_terms *row)
+static double violation_of(const recorder *o, const mo_sink_row_terms *row)
 {
     double sum = -row->rhs;
 
@@ -86,61 +86,62 @@ static double violation_of(const onlooker *o, const mo_sink_row_terms *row)
     return row->sense == MO_LE ? sum : -sum;
 }
 
-static void look_at_row(mo_sink *sink, const mo_sink_row_terms *row)
+static void record_row(mo_sink *sink, const mo_sink_row_terms *row)
 {
-    onlooker *o = (onlooker *) sink;
+    recorder *o = (recorder *) sink;
 
     o->violation = fmax(o->violation, violation_of(o, row));
     for (int i = 0; i < row->n; i++) {
         o->largest = fmax(o->largest, fabs(row->coefs[i]));
         o->least = fmin(o->least, fabs(row->coefs[i]));
     }
-    if (!is_asked_for(o, row))
+    if (!is_selected(o, row))
         return;
     o->count++;
-    tell_row(o, row);
+    write_row(o, row);
 }
 
-static void free_onlooker(mo_sink *sink)
+static void free_recorder(mo_sink *sink)
 {
-    onlooker *o = (onlooker *) sink;
+    recorder *o = (recorder *) sink;
 
     free(o->names);
     free(o->values);
     mo_out_abandon(o->text);
 }
 
-static const mo_sink_kind onlooker_kind = { .passes = 1,
+static const mo_sink_kind recorder_kind = { .passes = 1,
                                             .wants_rows = true,
-                                            .column = look_at_column,
-                                            .row = look_at_row,
-                                            .free = free_onlooker };
+                                            .column = record_column,
+                                            .row = record_row,
+                                            .free = free_recorder };
 
-static onlooker *look(model_case *c, const char *family, bool tells_columns)
+static recorder *record_model(model_case *c, const char *family,
+                              bool writes_columns)
 {
-    onlooker *o = NULL;
+    recorder *o = NULL;
 
-    MUST((o = mo_sink_new(&onlooker_kind, sizeof *o, &err)) ? MO_OK
+    MUST((o = mo_sink_new(&recorder_kind, sizeof *o, &err)) ? MO_OK
                                                             : err.status);
     MUST(mo_out_memory(&o->text, &err));
     o->family = family;
-    o->tells_columns = tells_columns;
+    o->writes_columns = writes_columns;
     o->least = INFINITY;
     MUST(mo_model_write(&c->model, &o->sink, &err));
     return o;
 }
 
 /* Its numbers beside the texts. */
-static onlooker numbers_of(model_case *c, const char *family)
+static recorder numbers_of(model_case *c, const char *family)
 {
-    onlooker *o = look(c, family, false);
-    onlooker seen = *o;
+    recorder *o = record_model(c, family, false);
+    recorder seen = *o;
 
     mo_sink_free(&o->sink);
     return seen;
 }
 
-static const char *keep_text(model_case *c, onlooker *o)
+static const char *keep_text(model_case *c, recorder *o)
 {
     size_t size;
     const char *text = mo_out_borrow(o->text, &size);
@@ -172,12 +173,12 @@ void model_case_close(model_case *c)
 
 const char *model_case_rows(model_case *c, const char *family)
 {
-    return keep_text(c, look(c, family, false));
+    return keep_text(c, record_model(c, family, false));
 }
 
 const char *model_case_columns(model_case *c)
 {
-    return keep_text(c, look(c, "", true));
+    return keep_text(c, record_model(c, "", true));
 }
 
 int model_case_count(model_case *c, const char *family)

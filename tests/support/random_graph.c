@@ -15,13 +15,13 @@
  */
 struct planned_edge {
     int from, to;
-    int src_port, dst_port; /* below SAID_BY_NAME a number, or none */
+    int src_port, dst_port; /* below FIRST_NAMED_PORT a number, or none */
     int key;                /* or -1 */
     int64_t bytes;
     double comm_us; /* or below 0 */
 };
 
-enum { SAID_BY_NAME = 100 }; /* ports from here on have names */
+enum { FIRST_NAMED_PORT = 100 }; /* ports from here on have names */
 
 struct plan {
     test_random random;
@@ -82,7 +82,7 @@ static int random_port(struct plan *p)
 {
     if (!p->has_ports || chance(p, 3))
         return MO_PORT_NONE;
-    return random_below(&p->random, 3) + (chance(p, 4) ? SAID_BY_NAME : 0);
+    return random_below(&p->random, 3) + (chance(p, 4) ? FIRST_NAMED_PORT : 0);
 }
 
 static void keep_edge(struct plan *p, const struct planned_edge *edge)
@@ -138,13 +138,13 @@ static void plan_graph(struct plan *p, unsigned seed, int n_ops)
 }
 
 /* Passes the plan to a builder. */
-struct teller {
+struct emitter {
     const struct plan *plan;
     mo_builder *builder;
     int line;
 };
 
-static int slot_of(struct teller *t, int op)
+static int slot_of(struct emitter *t, int op)
 {
     static const char *const prefixes[] = { "op", "encoder.layer.", "x" };
     int label = t->plan->labels[op], slot = -1;
@@ -155,7 +155,7 @@ static int slot_of(struct teller *t, int op)
     return slot;
 }
 
-static const char *text_of(struct teller *t, const char *prefix, int number)
+static const char *text_of(struct emitter *t, const char *prefix, int number)
 {
     const char *kept = NULL;
     char text[64];
@@ -165,19 +165,19 @@ static const char *text_of(struct teller *t, const char *prefix, int number)
     return kept;
 }
 
-static int port_of(struct teller *t, int planned)
+static int port_of(struct emitter *t, int planned)
 {
     char name[32];
     int port = planned;
 
-    if (planned < SAID_BY_NAME)
+    if (planned < FIRST_NAMED_PORT)
         return planned;
     snprintf(name, sizeof name, "port %d", planned);
     MUST(mo_builder_port(t->builder, name, strlen(name), &port, &err));
     return port;
 }
 
-static void tell_times(struct teller *t, int slot, int label)
+static void emit_times(struct emitter *t, int slot, int label)
 {
     static const char *const devices[] = { "B", "A", "a100" };
 
@@ -190,7 +190,7 @@ static void tell_times(struct teller *t, int slot, int label)
     }
 }
 
-static void tell_op(struct teller *t, int op)
+static void emit_op(struct emitter *t, int op)
 {
     int label = t->plan->labels[op], slot = slot_of(t, op);
     const char *type = text_of(t, "type", label % 4);
@@ -205,10 +205,10 @@ static void tell_op(struct teller *t, int op)
     if (op >= t->plan->n_ops)
         mo_builder_mark_constant(t->builder, slot);
     if (t->plan->has_times)
-        tell_times(t, slot, label);
+        emit_times(t, slot, label);
 }
 
-static void tell_comm(struct teller *t, int number, double us)
+static void emit_comm(struct emitter *t, int number, double us)
 {
     const char *pair = (int) us % 2 ? "B.A" : "A.B";
     int column = -1;
@@ -218,7 +218,7 @@ static void tell_comm(struct teller *t, int number, double us)
     MUST(mo_builder_comm(t->builder, number, column, us, &err));
 }
 
-static void tell_edge(struct teller *t, const struct planned_edge *planned)
+static void emit_edge(struct emitter *t, const struct planned_edge *planned)
 {
     int number = -1;
     mo_builder_edge edge = {
@@ -233,24 +233,24 @@ static void tell_edge(struct teller *t, const struct planned_edge *planned)
 
     MUST(mo_builder_add_edge(t->builder, &edge, &number, &err));
     if (planned->comm_us >= 0)
-        tell_comm(t, number, planned->comm_us);
+        emit_comm(t, number, planned->comm_us);
 }
 
-static mo_graph *tell(const struct plan *p, unsigned telling)
+static mo_graph *emit_graph(const struct plan *p, unsigned permutation)
 {
-    struct teller t = { .plan = p };
-    test_random random = { telling };
+    struct emitter t = { .plan = p };
+    test_random random = { permutation };
     int n = p->n_ops + p->n_constants, all = n + (int) p->n_edges;
-    int *order = shuffled_numbers(all, telling > 0 ? &random : NULL);
+    int *order = shuffled_numbers(all, permutation > 0 ? &random : NULL);
     mo_graph *g = NULL;
 
     MUST(mo_builder_new("random", &t.builder, &err));
     for (int i = 0; i < all; i++) {
         t.line = i + 1;
         if (order[i] < n)
-            tell_op(&t, order[i]);
+            emit_op(&t, order[i]);
         else
-            tell_edge(&t, &p->edges[order[i] - n]);
+            emit_edge(&t, &p->edges[order[i] - n]);
     }
     free(order);
     MUST(mo_builder_finish(t.builder, &g, &err));
@@ -259,13 +259,13 @@ static mo_graph *tell(const struct plan *p, unsigned telling)
     return g;
 }
 
-mo_graph *random_graph_told(unsigned seed, int n_ops, unsigned telling)
+mo_graph *random_graph_permuted(unsigned seed, int n_ops, unsigned permutation)
 {
     struct plan p;
     mo_graph *g;
 
     plan_graph(&p, seed, n_ops);
-    g = tell(&p, telling);
+    g = emit_graph(&p, permutation);
     free(p.edges);
     free(p.labels);
     return g;
@@ -273,5 +273,5 @@ mo_graph *random_graph_told(unsigned seed, int n_ops, unsigned telling)
 
 mo_graph *random_graph(unsigned seed, int n_ops)
 {
-    return random_graph_told(seed, n_ops, 0);
+    return random_graph_permuted(seed, n_ops, 0);
 }

@@ -104,7 +104,7 @@ static const char *broken_transfer(const mo_instance *x, const mo_schedule *s,
     for (int q = 0; q < x->n_flows; q++)
         is_read = is_read || brings(x, s, t, q);
     if (!is_read)
-        return "a transfer is for nobody";
+        return "a transfer without a receiver";
     if (at > 0 &&
         (t[-1].item > t->item || (t[-1].item == t->item && t[-1].to >= t->to)))
         return "transfers are not in order";
