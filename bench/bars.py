@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups of bars in panels one above the other, as an SVG picture."""
+"""Grouped bar charts in stacked panels, as an SVG picture."""
 
 COLOURS = (
     "#4e79a7", "#f28e2b", "#e15759", "#76b7b2", "#59a14f",
@@ -14,8 +14,8 @@ HIGHEST = 5.0
 
 class Bars:
     """panels: title -> group -> series -> value; a group without values stays
-    empty and says `nothing`.  Bars above HIGHEST are cut off there and bear
-    their value."""
+    empty and shows the text `nothing`.  Bars above HIGHEST are clipped there
+    and labelled with their value."""
 
     def __init__(self, title, panels, series, nothing):
         self.title, self.panels, self.series = title, panels, series

@@ -3,11 +3,11 @@
  * bench/coarsen - benchmark of graph clean-up and operator fusion: a million
  * ops, as networks of 5 thousand, of 50 thousand, and as one.
  *
- * All results of a size are kept until it is done, so that none has the better
- * of caches and of memory that is there already.  Time is the processor's, the
- * best of several rounds.  Exits with 1 when the time per op grows by more than
- * half from the smallest to another, when a network of 50,560 ops takes a
- * second, or when the process ever held 1 KiB per op.
+ * All results of a size are kept until it is done, so that none profits from
+ * warm caches or reused memory. CPU time, the best of several rounds. Exits
+ * with 1 when the time per op grows by more than half from the smallest to
+ * another, when a network of 50,560 ops takes a second, or when the process
+ * ever held 1 KiB per op.
  */
 #include <config.h>
 
@@ -35,7 +35,7 @@ static const struct {
 
 enum {
     N_SIZES = sizeof sizes / sizeof *sizes,
-    TIMED = 1, /* the size that must be done in MAX_SECONDS */
+    TIMED = 1, /* the size limited to MAX_SECONDS */
     MAX_NETWORKS = 194,
     ROUNDS = 3
 };
@@ -45,7 +45,7 @@ typedef struct network {
     mo_coarsen_map *map;
 } network;
 
-/* One size: its networks, and what became of them. */
+/* One size: its networks and their results. */
 typedef struct batch {
     network networks[MAX_NETWORKS];
     int count;
@@ -109,7 +109,7 @@ static void clear(batch *b)
     }
 }
 
-/* What is known of a size after some rounds. */
+/* Measurements of a size. */
 typedef struct result {
     double us_per_op, seconds; /* of one network; the best round */
     double n_ops, n_coarse;    /* of one network */
@@ -136,8 +136,8 @@ static mo_status run_size(int i, const mo_fusion_rules *rules, result *r,
     return status;
 }
 
-/* Tells of each size; false when one is too slow. */
-static bool tell(const result *results)
+/* Prints each size; returns false if one is too slow. */
+static bool print_sizes(const result *results)
 {
     bool is_good = true;
 
@@ -170,7 +170,7 @@ static mo_status bench(bool *failed, mo_error *err)
     if (status != MO_OK)
         return status;
     bytes_per_op = peak_bytes() / results[N_SIZES - 1].n_ops;
-    *failed = !tell(results);
+    *failed = !print_sizes(results);
     printf("at most %.0f bytes per op were held at once%s\n", bytes_per_op,
            bytes_per_op > MAX_BYTES_PER_OP ? "  TOO MUCH" : "");
     *failed |= bytes_per_op > MAX_BYTES_PER_OP;

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much sooner a solver is done with the compact model than with the paper's.
+"""Speed-up of a solver by the compact model over the paper's.
 
     compact.py [--limit SECONDS] [NAME...]
 
 moirai-emit, on the PATH, writes both models of each problem (problems.py), a
 transfer per edge, over ports; HiGHS, loaded from MOIRAI_HIGHS_LIB, solves one
-after the other, on one thread and without a start.  Seconds are the
-processor's.  NAME picks the problems whose names begin with it; then the mean
-is told and nothing more.  Exits 1 when two optima differ or a limit is missed,
-77 when there is no HiGHS.
-"""
+after the other, on one thread and without a warm start. Seconds are the
+processor's. NAME selects the problems whose names begin with it; then the mean
+is printed without a limit. Exits 1 when two optima differ or a limit is
+missed, 77 when there is no HiGHS. """
 import argparse
 import ctypes
 import math
@@ -37,7 +36,8 @@ class Highs:
         self.lib.Highs_getObjectiveValue.restype = ctypes.c_double
 
     def solve(self, model, limit):
-        """The optimum, None when out of time, and the seconds it took."""
+        """Returns the optimum, None when out of time, and the seconds it took.
+        """
         lib, highs = self.lib, ctypes.c_void_p(self.lib.Highs_create())
         lib.Highs_setBoolOptionValue(highs, b"output_flag", 0)
         lib.Highs_setIntOptionValue(highs, b"threads", 1)
@@ -87,7 +87,7 @@ class Race:
         return int(re.search(r"^rows +(\d+)$", stats, re.M).group(1))
 
     def run(self, formulation, highs, limit):
-        """Rows, optimum, seconds."""
+        """Returns rows, optimum, seconds."""
         model = self.path("model.lp")
         self.emit(formulation, "-o", model)
         return (self.rows(formulation), *highs.solve(model, limit))
@@ -98,8 +98,8 @@ def differ(a, b):
 
 
 def tell(name, paper, compact):
-    """One line; the ratio of seconds, or None where the paper's has no answer
-    in time."""
+    """Prints one line; returns the ratio of seconds, or None if the paper's
+    model has no answer in time."""
     verdict, ratio = "", None
     if compact[1] is None:
         verdict = "compact out of time"
@@ -119,7 +119,8 @@ def tell(name, paper, compact):
 
 
 def race_all(highs, chosen, limit):
-    """Ratios of all that both solved, and whether nothing went wrong."""
+    """Returns the ratios of all problems that both solved, and whether all
+    checks passed."""
     ratios, good = [], True
     print(f"{'':28} {'rows':^20} {'seconds':^18}")
     print(

@@ -22,9 +22,9 @@ trap 'rm -rf "$work"' EXIT
 equal=0
 unequal=0
 
-# pair NAME COMMAND...: runs COMMAND, whose first word is a command of the build
-# and which writes to standard output, with both builds.  A nonzero exit status
-# is part of what is compared, as are errors.
+# pair NAME COMMAND...: runs COMMAND, the first word of which is a command of
+# the build and which writes to standard output, with both builds. Exit status
+# and errors are compared, too.
 pair()
 {
     name=$1
@@ -64,7 +64,7 @@ models()
     pair "emit $1 stats" moirai-emit --stats --json -c "$3" "$2"
 }
 
-# What is read, coarsened, placed, checked and planned.
+# Reading, coarsening, placement, checks and plans.
 rest()
 {
     pair "info $1" moirai-info --json "$2"

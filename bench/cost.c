@@ -3,11 +3,11 @@
  * bench/cost GRAPH... - prediction error of the cost models, on graphs with
  * times measured on V100, P100, T4 and P4.
  *
- * Wave scaling from V100 to the others; the built-in roofline, which was fitted
- * to these very times; the roofline fitted on two devices and tested on the
- * other two, for every such choice.  Each on the graph as it is and on the
- * graph without what does no work.  Exits with 1 when the total of a network is
- * off by more than a fifth.
+ * Wave scaling from V100 to the others; the built-in roofline, which was
+ * fitted to these times; the roofline fitted on two devices and tested on the
+ * other two, for every such choice. Each on the original graph and on the
+ * graph without no-ops. Exits with 1 when the total of a network is off by
+ * more than a fifth.
  */
 #include <config.h>
 
@@ -29,7 +29,7 @@ enum { N_DEVICES = 4 };
 
 static const char *const models[N_DEVICES] = { "v100", "p100", "t4", "p4" };
 
-/* The choice that is told in full: a large device and a small one, of other
+/* The choice that is printed in full: a large device and a small one, of other
  * generations than those they are tested on. */
 static const char told_in_full[] = "v100,t4";
 
@@ -65,8 +65,8 @@ static mo_status put_totals(bench *b, const mo_predictions *guesses,
     return status;
 }
 
-/* The sample of the same op on another device, or NULL: those of one op stand
- * together and have the same key. */
+/* Returns the sample of the same op on another device, or NULL: samples of one
+ * op are adjacent and have the same key. */
 static const mo_sample *on_device(const mo_samples *samples, size_t i,
                                   int device)
 {

@@ -3,9 +3,9 @@
 # emit.sh DRIVER [TIMES]
 #
 # The authors' Transformer as a model in the paper's form, written to a file:
-# how fast, against cp of that file on the same file system, and in how much
-# memory.  Everything is measured TIMES times, in turns, and the best counts:
-# what else the machine does only ever adds.  Then how many rows the compact
+# speed relative to cp of that file on the same file system, and peak memory.
+# Everything is measured TIMES times, alternately, and the best counts, since
+# background load only adds.  Then how many rows the compact
 # model has of those of the paper's, network by network.
 #
 # DRIVER is bench/read_write, moirai-emit is on the PATH, MOIRAI_DATA has the
@@ -52,8 +52,8 @@ write()
     "$driver" run cp "$work/model.$1" "$work/copy" >>"$work/cp-$1"
 }
 
-# tell FORM LIMIT
-tell()
+# print_form FORM LIMIT
+print_form()
 {
     line "$1: speed of writing / speed of cp" \
         "$(ratio "$(best "cp-$1")" "$(best "$1")")" "$2" '>=' \
@@ -63,7 +63,7 @@ tell()
     rm -f "$work/model.$1" "$work/copy"
 }
 
-# Counting, and a model of a few rows: what comes before any row.
+# Counting, and a model of a few rows: the fixed cost before any row.
 count()
 {
     "$driver" run moirai-emit -q --formulation paper --stats \
@@ -81,7 +81,7 @@ time_form()
         [ "$1" != lp ] || count
         i=$((i + 1))
     done
-    tell "$1" "$2"
+    print_form "$1" "$2"
 }
 
 # rows GRAPH OPTION...

@@ -4,16 +4,14 @@
     exec.py [--threads N] [--rounds N] [--runs N] [--csv FILE] [MODEL...]
 
 The models are those of MODELS unless some are named, from MOIRAI_DATA; where
-one has no weights, some are made up, and all contenders compute with them.
-Everybody has the same processors, f32, one request at a time.  They take turns:
-in every round each has so many timed runs after five that warm up, and the
-median of these counts.  What is compared is the best round of each, since what
-else a machine does makes none faster.
+one has no weights, synthetic ones are used by all runtimes. All run on the
+same processors, f32, one request at a time, alternately: in every round each
+has that many timed runs after five warm-up runs, and their median counts. The
+best rounds are compared, since background load makes none faster.
 
-Held: the time over that of the faster one of the others; on one device, the
-makespan over the time in kernels; outputs against theirs.  Exits 1 when a limit
-is missed, 77 when there is nothing to measure.
-"""
+Limits: the time over that of the faster one of the others; on one device, the
+makespan over the time in kernels; outputs against theirs. Exits 1 when a limit
+is missed, 77 when there is nothing to measure. """
 import argparse
 import csv
 import os
@@ -45,7 +43,7 @@ def whole(path, folder, fill_weights):
 
 
 def make_inputs(model):
-    """An array for each input."""
+    """Returns an array for each input."""
     import numpy
 
     random = numpy.random.default_rng(1)
@@ -63,7 +61,8 @@ def make_inputs(model):
 
 
 def share_inputs(ours, rivals, model, folder):
-    """The same for all; the outputs of the first rival are the reference."""
+    """The same inputs for all; the outputs of the first competitor are the
+    reference."""
     import numpy
 
     arrays = make_inputs(model)
@@ -79,7 +78,7 @@ def share_inputs(ours, rivals, model, folder):
 
 
 class Race:
-    """times are the medians of the rounds in ms, by contender."""
+    """times are the medians of the rounds in ms, by competitor."""
 
     def __init__(self, model, folder, threads):
         self.ours = Moirai(model, folder, threads)
@@ -98,7 +97,7 @@ class Race:
         return min(self.times[contender.name])
 
     def ratio(self):
-        """None without a rival."""
+        """None without a competitor."""
         if not self.rivals:
             return None
         return self.best(self.ours) / min(map(self.best, self.rivals))
@@ -142,7 +141,7 @@ def write_csv(path, races):
 
 
 def share_processors(threads):
-    """All contenders are to run on the same ones."""
+    """Pins all competitors to the same processors."""
     there = sorted(os.sched_getaffinity(0))
     if len(there) < threads:
         print(f"      {len(there)} processors for {threads} threads")

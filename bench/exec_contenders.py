@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who runs networks in exec.py.  Each is made with a model's path, a folder for
-its own files and a number of threads; run(runs) gives the median of so many
-timed runs in ms, after WARM_UPS others.  Those beside Moirai are given their
-inputs as arrays, and have outputs()."""
+"""The runtimes compared by exec.py.  Each is constructed with a model's path,
+a folder for its own files and a number of threads; run(runs) returns the
+median of that many timed runs in ms, after WARM_UPS others.  Those beside
+Moirai take their inputs as arrays, and have outputs()."""
 import json
 import os
 import statistics
@@ -24,7 +24,7 @@ def median_ms(run, runs):
 
 
 def execute(arguments):
-    """What moirai-exec, which is on the PATH, tells."""
+    """Returns the report of moirai-exec, which is on the PATH."""
     command = ["moirai-exec", "-q", "--json"] + arguments
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode not in (0, EXEC_DIFFERS):
@@ -52,7 +52,7 @@ class Moirai:
         return self.rows[-1]["measured_us"] / 1000
 
     def overhead(self):
-        """Makespan over the time in kernels, in the calmest round."""
+        """Makespan over the time in kernels, in the round with the least."""
         return min(
             row["measured_us"] / sum(d["busy_us"] for d in row["by_device"])
             for row in self.rows
@@ -128,7 +128,7 @@ class OnnxRuntime:
 
 
 def others(model, folder, threads):
-    """Those that are installed; whoever is not is told."""
+    """Returns those that are installed; prints a line for each that is not."""
     found = []
     for contender in (OpenVino, OnnxRuntime):
         try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenVINO models as files: what they say, and models without weights made
-whole, with what fill_weights makes up."""
+"""OpenVINO models as files: reads them, and completes models without weights
+with those of fill_weights."""
 import collections
 import os
 import subprocess
@@ -11,7 +11,7 @@ TYPES = {"FP32": "f32", "I64": "i64", "I32": "i32", "BOOL": "boolean"}
 
 
 class Layer:
-    """sources are (layer, number of its output) for each input, in order."""
+    """sources are (layer, output port) for each input, in order."""
 
     def __init__(self, element):
         data = element.find("data")
@@ -33,7 +33,7 @@ def ports(element, side):
 
 
 def read_layers(path):
-    """All layers, each after those it reads."""
+    """Returns all layers in topological order."""
     net = ElementTree.parse(path).getroot()
     elements = {e.get("id"): e for e in net.find("layers")}
     edges = {
@@ -44,7 +44,8 @@ def read_layers(path):
     layers, order = {}, []
 
     def visit(number):
-        """Layers are some hundred deep: a stack of our own."""
+        """Layers are some hundred deep: an explicit stack instead of
+        recursion."""
         stack = [(number, False)]
         while stack:
             number, ready = stack.pop()
@@ -70,8 +71,8 @@ def read_layers(path):
 
 
 def moirai_names(elements):
-    """By the names moirai-exec gives layers: those that share one are told
-    apart by their ids."""
+    """Layers by their names in moirai-exec: equal names are distinguished by
+    ids."""
     count = collections.Counter(e.get("name") for e in elements)
     return {
         e.get("name")
@@ -103,7 +104,7 @@ def make_constant(element, dtype, shape, offset, size):
 
 
 def prune(net):
-    """Takes out what no result needs any more."""
+    """Removes layers that no result depends on."""
     layers, edges = net.find("layers"), net.find("edges")
     inputs = {e.get("id"): set(ports(e, "input")) for e in layers}
     for edge in list(edges):
@@ -128,7 +129,8 @@ def prune(net):
 
 
 def complete(path, folder, fill_weights):
-    """The model at path with weights that are made up, in folder: its path."""
+    """Writes the model at path with synthetic weights to folder; returns its
+    path."""
     stem = os.path.splitext(os.path.basename(path))[0]
     whole = os.path.join(folder, f"{stem}.xml")
     said = subprocess.run(

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models that benches of moirai-exec are asked for by name, from MOIRAI_DATA.
+"""Models of the benchmarks of moirai-exec by name, from MOIRAI_DATA.
 
-What a bench calls models is a dictionary: the path of each name.
+models is a dictionary: name -> path.
 """
 import os
 
 
 def read_arguments(parser, models):
-    """What parser has, and names of models; all of them unless some are."""
+    """Parses the options of parser and names of models; all models if none is
+    named."""
     parser.add_argument("models", nargs="*", metavar="MODEL")
     arguments = parser.parse_args()
     for name in arguments.models:
@@ -18,7 +19,8 @@ def read_arguments(parser, models):
 
 
 def find(name, models):
-    """The model's path; None, and a line that says so, where it is not there."""
+    """Returns the model's path; None, and prints a line, if it does not exist.
+    """
     path = os.path.join(os.environ.get("MOIRAI_DATA", ""), models[name])
     if os.path.exists(path):
         return path

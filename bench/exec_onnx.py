@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenVINO models as ONNX, for ONNX Runtime: the operators of the models that
-exec.py compares, each as what ONNX Runtime does best."""
+"""Converts OpenVINO models to ONNX, for ONNX Runtime: the operators of the
+models of exec.py, each in the form that ONNX Runtime runs fastest."""
 import os
 
 import numpy
@@ -28,7 +28,7 @@ def numbers(text):
 
 
 class Translation:
-    """The parts of the ONNX model, as far as it is translated."""
+    """The ONNX model under construction."""
 
     def __init__(self, weights):
         self.weights = weights
@@ -49,7 +49,8 @@ class Translation:
         return name
 
     def node(self, kind, inputs, layer=None, **attributes):
-        """A node that makes what the layer makes, or something of its own."""
+        """Adds a node that computes the layer's output, or an intermediate
+        value."""
         count = len(layer.outputs) if layer else 1
         outputs = [f"v{len(self.nodes)}_{port}" for port in range(count)]
         self.nodes.append(
@@ -98,7 +99,7 @@ def same(t, layer):
 
 
 def swapped(t, source):
-    """A matrix the other way round; of a constant, another constant."""
+    """A transposed matrix; a transposed constant if it is constant."""
     layer, port = source
     if layer in t.constants:
         turned = numpy.swapaxes(t.constants[layer], -1, -2)
@@ -132,7 +133,7 @@ def convolution(t, layer):
 
 
 def max_pool(t, layer):
-    """Its indices nobody reads here."""
+    """Its indices are not used here."""
     layer.outputs = layer.outputs[:1]
     t.node(
         "MaxPool",
@@ -156,7 +157,7 @@ def transpose(t, layer):
 
 
 def mvn(t, layer):
-    """Over the last axis: LayerNormalization without anything behind it."""
+    """Over the last axis: LayerNormalization without scale and bias."""
     port = layer.outputs[0]
     rank = len(port.shape)
     if [axis % rank for axis in t.integers(layer, 1)] != [rank - 1]:

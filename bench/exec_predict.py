@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long runs on two unequal devices take, against what was predicted.
+"""Measured against predicted makespans on two unequal devices.
 
     exec_predict.py [--runs N] [--time SECONDS] [--csv FILE] [MODEL...]
 
 The processors of this machine are split in two devices, two thirds and one
-third of them.  Each of MODELS, from MOIRAI_DATA, is measured there by
-moirai-profile run, placed by moirai-place with what was measured, and run by
-moirai-exec, all from the PATH.  Held: the measured makespan is not further from
-the predicted one than MOST_OFF of it.  Exits 1 when a limit is missed, 77 when
-there is nothing to measure.
-"""
+third of them. Each of MODELS, from MOIRAI_DATA, is measured there by
+moirai-profile run, placed by moirai-place with the measured times, and run by
+moirai-exec, all from the PATH. Limit: the measured makespan is not further
+from the predicted one than MOST_OFF of it. Exits 1 when a limit is missed, 77
+when there is nothing to measure. """
 import argparse
 import csv
 import os
@@ -43,7 +42,7 @@ GFLOPS = 40  # of one processor
 
 
 def split_processors():
-    """The larger part and the smaller one."""
+    """Returns the larger part and the smaller one."""
     there = sorted(os.sched_getaffinity(0))
     if len(there) < 2:
         return None
@@ -69,7 +68,8 @@ def write_cluster(path, large, small):
 
 
 class Prediction:
-    """One model, measured, placed and run; row is what moirai-exec told."""
+    """One model, measured, placed and run; row is the report of moirai-exec.
+    """
 
     def __init__(self, model, folder, cluster, arguments):
         profile = os.path.join(folder, "profile.xml")
@@ -140,7 +140,7 @@ def make_parser():
 
 
 def predict(name, parts, arguments):
-    """None where the model is not there."""
+    """Returns None if the model does not exist."""
     model = find(name, MODELS)
     if not model:
         return None

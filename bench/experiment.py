@@ -14,12 +14,12 @@ them, or those of --devices:
     FILE                    a cluster, see moirai-cluster(5)
 
 Each network is measured on each cluster, as it is and coarsened
-(moirai-profile), placed by each method with what was measured (moirai-place),
-and each placement is run (moirai-exec), all from the PATH.  All is kept in the
-folder of --work and is done again only where what it is made from has changed,
-or a command: stopped at any moment, the same command goes on.  With --stage the
-parts are run apart, so that placing may happen on another machine between two
-turns on a GPU: the folder is all that travels.
+(moirai-profile), placed by each method with the measured times (moirai-place),
+and each placement is run (moirai-exec), all from the PATH. All results are
+kept in the folder of --work; a step is repeated only if its inputs or the
+commands have changed: the same command resumes an interrupted experiment. With
+--stage the parts are run apart, so that placing may happen on another machine
+between two turns on a GPU: the folder is all that travels.
 
     graphs    export and generate; the other stages do it where it is missing
     profile   measure ops and links, on the devices
@@ -33,16 +33,15 @@ As in
     experiment.py --layers 4 --stage place --jobs 8           anywhere
     experiment.py --layers 4 --stage exec --budget 540        on the GPU
 
-With --budget, what shows most comes first: coarsened graphs before original
-ones, each placement once before any a second time, Moirai and those it is held
-against in print before the others; nothing is begun that cannot end in time.
+With --budget, steps run by priority: coarsened graphs before original ones,
+each placement once before any a second time, Moirai and the methods of the
+paper before the others; no step begins that cannot end in time.
 
-In the end limits are held against the rows: measured makespans are within 10 %
-of the predicted ones (median), Moirai is never behind another method by more
-than the spread, reaches the paper's best ratios somewhere, and executors are
-efficient; what does not hold has its row and a reason.  Exits 1 when a limit is
-missed or a step failed, 77 when there is nothing to measure on.
-"""
+In the end the rows are checked against limits: measured makespans are within
+10 % of the predicted ones (median), Moirai is never behind another method by
+more than the spread, reaches the paper's best ratios somewhere, and executors
+are efficient; each violation is listed with its row and a reason. Exits 1 when
+a limit is missed or a step failed, 77 when there is nothing to measure on. """
 import concurrent.futures
 import os
 import signal
@@ -66,8 +65,8 @@ def say(text):
 
 
 class Experiment:
-    """failed are steps that went wrong, late those there was no time for,
-    lacking those whose inputs are not there; reasons tells why."""
+    """failed: steps that failed; late: steps without time left; lacking: steps
+    without their inputs; reasons: why."""
 
     def __init__(self, options, store, commands):
         self.options, self.store, self.commands = options, store, commands
@@ -78,7 +77,8 @@ class Experiment:
         self.durations = {}  # of the last step of a stage, by model
 
     def attempt(self, what, step, *arguments):
-        """Whether the step is done; says how it went where it had to be."""
+        """Runs the step unless its result is kept; prints its outcome; returns
+        whether it is done."""
         try:
             seconds = step(*arguments)
         except OutOfTime:
@@ -98,8 +98,8 @@ class Experiment:
         return False
 
     def attempt_in_time(self, what, step, instance, *more):
-        """Not begun where the last one of its kind took longer than there is
-        time."""
+        """Not begun if the last step of its kind took longer than the time
+        left."""
         kind = (step.__name__, instance.model.name)
 
         def timed():
@@ -119,8 +119,8 @@ class Experiment:
         return self.asks("graphs") or self.asks("profile")
 
     def make_graphs(self):
-        """Models that cannot be had are left out.  Where nothing is measured
-        anew, those that were measured are taken as they are."""
+        """Models that cannot be made are left out.  If nothing is measured
+        anew, those already measured are used as they are."""
         there = {}
         for model in self.options.models:
             missing = model.missing()
@@ -137,8 +137,8 @@ class Experiment:
         ]
 
     def profile_and_place(self):
-        """Placing goes on while a GPU measures the next; on processors nothing
-        else may go on."""
+        """Placement overlaps with measurements on a GPU, but not with those on
+        processors."""
         if self.asks("exec"):
             self.steps.budget = self.budget.part(PREPARING)
         pool = concurrent.futures.ThreadPoolExecutor(self.options.jobs)
@@ -169,7 +169,7 @@ class Experiment:
         ]
 
     def place_one(self, instance, method):
-        """How long that takes is another thing for each method."""
+        """Its duration depends on the method: started while time is left."""
 
         def begun():
             if not self.steps.budget.lasts(0):
@@ -179,7 +179,7 @@ class Experiment:
         self.attempt(f"{instance} {method}: place", begun)
 
     def execution_order(self):
-        """(instance, method) of what shows most, for one round."""
+        """Returns (instance, method) by priority, for one round."""
         first = [m for m in self.options.methods if m in FIRST]
         others = [m for m in self.options.methods if m not in FIRST]
         return [
@@ -190,13 +190,13 @@ class Experiment:
         ]
 
     def execute_all(self):
-        """An execution that failed is not tried again."""
+        """A failed execution is not repeated."""
         order = self.execution_order()
         for number in range(self.options.repeats):
             order = [pair for pair in order if self.execute(*pair, number)]
 
     def execute(self, instance, method, number):
-        """For the time of this number, unless that is kept."""
+        """Runs repetition number, unless it is kept."""
         what = f"{instance} {method}: exec"
         try:
             kept = self.steps.kept_executions(instance, method)
@@ -217,7 +217,7 @@ class Experiment:
         return rows
 
     def row(self, instance, method):
-        """What was executed is told, though there was no time for more."""
+        """Reports what was executed, even if time ran out for more."""
         executions = self.steps.executions(instance, method)
         steps = (f"{instance}: profile", f"{instance} {method}: place",
                  f"{instance} {method}: exec")
@@ -227,7 +227,7 @@ class Experiment:
                    executions, undone[0] if undone else None)
 
     def report(self):
-        """Writes it; does everything hold?"""
+        """Writes the report; returns whether all limits hold."""
         rows = self.rows()
         judge = Judge(rows)
         lines = table(rows, judge.notes)
@@ -250,8 +250,8 @@ class Experiment:
         return 0 if self.conclude() and holds else 1
 
     def conclude(self):
-        """Was everything done that could be?  What lacks its inputs because
-        there was no time for them could not."""
+        """Returns whether everything possible was done.  Steps whose inputs
+        are missing for lack of time do not count as possible."""
         if self.late:
             say(f"{len(self.late)} steps are left: the same command goes on")
         elif self.lacking:
@@ -261,7 +261,7 @@ class Experiment:
 
 
 def lacks_gpu(options, commands):
-    """Are there GPUs to be measured, and none here?"""
+    """Returns whether GPUs are to be measured and none is present."""
     measures = {"profile", "exec"} & set(options.stages)
     emulated = any(i.cluster.running for i in options.instances)
     return (measures and emulated

@@ -47,9 +47,9 @@ CPU_GBPS, CPU_LATENCY_US = 40, 5
 
 
 class Cluster:
-    """text is the file's; running is what moirai-exec and moirai-profile are
-    told beside it.  Devices that are no processors are apart: others may use
-    these while something is measured."""
+    """text is that of the file; running are the options of moirai-exec and
+    moirai-profile beside it.  apart: no device is a processor, so that
+    placement may run while they are measured."""
 
     def __init__(self, name, text, running=(), apart=False):
         self.name, self.text = name, text
@@ -57,7 +57,7 @@ class Cluster:
 
 
 def peaks(of_one, n):
-    """Launching takes as long however large a device is."""
+    """The launch latency does not depend on the size of a device."""
     return {
         key: value if key == "launch_us" else value * n
         for key, value in of_one.items()
@@ -102,7 +102,7 @@ def parts_of_gpu(parts, links):
 
 
 def split_processors(parts):
-    """Each thread has a processor of its own where there are enough of them."""
+    """Each thread has a processor of its own if there are enough of them."""
     there = sorted(os.sched_getaffinity(0))
     if len(there) < sum(parts):
         return [{"threads": n} for n in parts]
@@ -142,7 +142,7 @@ def read_parts(text):
 
 
 def parse(spec):
-    """ValueError where it makes no sense, OSError where there is no file."""
+    """Raises ValueError for an invalid text, OSError without the file."""
     kind, _, rest = spec.partition(":")
     if kind == "cpu":
         return threads_of_cpu(read_parts(rest))

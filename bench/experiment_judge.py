@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the experiment shows: verdicts, and for what does not hold a reason that
-the numbers give."""
+"""Verdicts of the experiment, and for each limit that is missed a reason
+derived from the numbers."""
 import math
 import statistics
 
@@ -17,8 +17,8 @@ def percent(part):
 
 
 def why_off(row):
-    """Measured is the plan with measured times in it, and what passes between
-    its steps: measured / predicted = times * gaps."""
+    """Measured is the plan with measured times in it, times the idle time
+    between its steps: measured / predicted = times * gaps."""
     if row.spread_us > abs(row.measured_us - row.predicted_us) / 2:
         return f"runs differ by {percent(row.spread_us / row.measured_us)}"
     if not row.efficiency:
@@ -38,7 +38,7 @@ def off(row):
 
 
 def why_behind(row):
-    """Why Moirai, in this row's instance, came in behind this one."""
+    """Why Moirai is slower than this row in its instance."""
     ours = row.moirai
     ahead = row.faster_by("predicted_us")
     if ahead < 1 - ROUNDING:
@@ -52,7 +52,7 @@ def why_behind(row):
 
 
 def why_no_more(row, wanted):
-    """Why Moirai is not so many times as fast as this row."""
+    """Why Moirai's speed-up over this row is below the paper's."""
     if row.moirai.devices_used == 1:
         return "one device is best"
     bound_us = max(row.bound_us or 0, row.moirai.bound_us or 0)
@@ -66,7 +66,7 @@ def why_no_more(row, wanted):
 
 
 def behind(row):
-    """How much longer Moirai took beyond the spread, in parts of this row."""
+    """How much longer Moirai took beyond the spread, relative to this row."""
     slack = max(row.spread_us, row.moirai.spread_us)
     return (row.moirai.measured_us - row.measured_us - slack) / row.measured_us
 
@@ -82,7 +82,7 @@ class Judge:
         self.verdicts = Verdicts()
 
     def notes(self, instance):
-        """For the table: what Moirai does not reach there, and why."""
+        """For the table: limits that Moirai misses there, and why."""
         rows = [row for row in self.against if row.instance is instance]
         found = [
             f"behind {row.method}: {why_behind(row)}"
@@ -122,7 +122,7 @@ class Judge:
         )
 
     def judge_paper(self, method, wanted):
-        """Limits are for what is like the paper's machines."""
+        """Applies to devices like the paper's only."""
         rows = [row for row in self.rows if row.method == method]
         best = max((row for row in self.against if row.method == method),
                    key=lambda row: row.faster_by(), default=None)
@@ -164,7 +164,7 @@ class Judge:
                                detail=f"{len(hidden)} rows with transfers")
 
     def judge(self):
-        """Does everything hold?"""
+        """Returns whether all limits hold."""
         if not self.measured:
             print("      nothing is measured yet")
             return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The networks of the experiment, and how their graphs come about."""
+"""The networks of the experiment, and how their graphs are generated."""
 import importlib.util
 import os
 
@@ -17,21 +17,20 @@ EXPORTED = {
 
 
 class Model:
-    """command writes the graph to the path that is put behind it, by what the
-    file source says, if there is one; a model without one is a file that is
-    there."""
+    """command writes the graph to the path appended to it, from the file
+    source, if any; a model without a command is an existing file."""
 
     def __init__(self, name, command=None, source=None, needs=(), path=None):
         self.name, self.command, self.path = name, command, path
         self.source, self.needs = source, needs
 
     def recipe(self):
-        """The same on all machines."""
+        """Does not depend on the machine."""
         words = [os.path.basename(word) for word in self.command]
         return digest(words, self.source and digest_of_file(self.source))
 
     def missing(self):
-        """What is needed to make it and not there, or None."""
+        """Returns what it requires and is not installed, or None."""
         for module in self.needs:
             if importlib.util.find_spec(module) is None:
                 return f"there is no {module}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the experiment is told to do."""
+"""Command line of the experiment."""
 import argparse
 import fnmatch
 import os
@@ -18,8 +18,8 @@ USAGE = 2
 
 
 def knows_method(commands, name):
-    """Nothing can be placed here, which is another status than that of a
-    command line that makes no sense."""
+    """Returns whether moirai-place has the method: an empty file cannot be
+    placed, but its exit status differs from that of an unknown option."""
     command = ["moirai-place", "-q", "--method", name, os.devnull]
     return commands.run(command, 60, (0, 1, USAGE))[0] != USAGE
 
@@ -50,7 +50,7 @@ def choose_clusters(parser, specs):
 
 
 def choose_instances(options, clusters):
-    """In the order of what they show; --only names some."""
+    """By priority; --only names some."""
     patterns = options.only.split(",") if options.only else ["*"]
     instances = [
         Instance(model, cluster, graph)
@@ -95,7 +95,7 @@ def make_parser(description):
 
 
 def split_words(parser, options, name):
-    """As a shell would."""
+    """Splits as a shell does."""
     try:
         return shlex.split(getattr(options, name))
     except ValueError as error:
@@ -103,8 +103,8 @@ def split_words(parser, options, name):
 
 
 def read_options(description, commands):
-    """What the command line says, and what it means: stages, methods, models,
-    instances in the order of what they show."""
+    """Parses the command line into stages, methods, models and instances by
+    priority."""
     parser = make_parser(description)
     options = parser.parse_args()
     for name in ("time", "jobs", "profile_runs", "runs", "repeats"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What came of the experiment: a row for each instance and method, as a CSV
-file, as a table, and as the paper's picture of speed-ups."""
+"""Results of the experiment: a row for each instance and method, as a CSV
+file, as a table, and as the paper's chart of speed-ups."""
 import csv
 import io
 import itertools
@@ -19,9 +19,9 @@ COLUMNS = (
 
 
 class Row:
-    """placed is what moirai-place told, or None; executions are what
-    moirai-exec did; why tells what went wrong.  Figures that are not known are
-    None."""
+    """placed is the report of moirai-place, or None; executions are the
+    reports of moirai-exec; why is the reason of a failure.  Unknown figures
+    are None."""
 
     def __init__(self, instance, method, placed, executions, why=None):
         self.instance, self.method = instance, method
@@ -59,7 +59,7 @@ class Row:
 
     @property
     def spread_us(self):
-        """Within executions, or from one to the next, whichever is more."""
+        """Within executions or between them, whichever is larger."""
         if not self.executions:
             return None
         medians = [run["measured_us"] for run in self.executions]
@@ -68,7 +68,7 @@ class Row:
 
     @property
     def ratio(self):
-        """Of measured and predicted."""
+        """Measured over predicted."""
         if not self.measured_us or not self.predicted_us:
             return None
         return self.measured_us / self.predicted_us
@@ -89,7 +89,7 @@ class Row:
 
     @property
     def ops_by_profile(self):
-        """What calls took, over what was measured of their ops before."""
+        """Times of calls over the profiled times of their ops."""
         predicted = sum(part.get("predicted_us") or 0
                         for run in self.executions for part in run["by_class"])
         measured = sum(part.get("measured_us") or 0
@@ -97,7 +97,7 @@ class Row:
         return measured / predicted if predicted else None
 
     def faster_by(self, key="measured_us"):
-        """How many times as fast Moirai is."""
+        """Speed-up of Moirai."""
         ours = self.moirai and getattr(self.moirai, key)
         mine = getattr(self, key)
         return mine / ours if ours and mine else None
@@ -119,7 +119,7 @@ class Row:
 
 
 def with_moirai(rows):
-    """Rows of one instance know that of Moirai."""
+    """Links the rows of one instance to that of Moirai."""
     ours = next((row for row in rows if row.method == "moirai"), None)
     for row in rows:
         row.moirai = ours
@@ -184,7 +184,7 @@ def table_part(instance, rows, notes):
 
 
 def table(rows, notes):
-    """Times in ms; notes has lines for the instances that need some."""
+    """Times in ms; notes has lines for some instances."""
     parts = itertools.groupby(rows, key=lambda row: row.instance)
     return "\n".join(
         line

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The steps of an experiment: a graph, its profile, its placements, and their
-execution.  Each gives what it was told, from what is kept where that is still
-right, and writes nothing that is not whole.
+execution.  Each returns its result, from its record if that is still
+valid, and writes files atomically.
 
 Models are placed as they are executed: a tensor is sent once to a device, and a
 device sends one and receives one at a time.  They are measured and executed as
@@ -27,7 +27,7 @@ PROFILE_LIMIT_SECONDS, EXEC_LIMIT_SECONDS = 1200, 600
 
 
 class NotYet(Exception):
-    """What a step begins with is missing; the text tells what."""
+    """An input of the step is missing; the text names it."""
 
 
 class DoesNotFit(Exception):
@@ -52,7 +52,7 @@ class Steps:
         return digest(self.commands.version(command), *options)
 
     def run(self, command, seconds, accepted=(0,)):
-        """What was printed, with the seconds it took, and the status."""
+        """Returns the output, with the seconds it took, and the status."""
         begin = time.monotonic()
         status, out = self.commands.run(command, self.budget.limit(seconds),
                                         accepted)
@@ -64,7 +64,8 @@ class Steps:
         )
 
     def make_graph(self, model):
-        """Seconds that it took, or None; the weights, if any, lie beside it."""
+        """Returns the seconds it took, or None; the weights, if any, lie
+        beside it."""
         if model.path:
             return None
         path, name = self.graph_path(model), f"{model.name}/graph"
@@ -76,7 +77,7 @@ class Steps:
         return seconds
 
     def has_graph(self, model):
-        """Made here or elsewhere?"""
+        """Returns whether the graph exists, made here or elsewhere."""
         return os.path.exists(self.graph_path(model))
 
     def cluster_path(self, cluster):
@@ -90,8 +91,8 @@ class Steps:
         return f"{model}/{'.'.join((cluster, instance.graph) + more)}"
 
     def files(self, instance):
-        """Of the graph and the cluster; how much weights weigh is in the first,
-        and times do not depend on more of them."""
+        """Of the graph and the cluster; the sizes of weights are in the first,
+        and times depend on no more of them."""
         graph = self.graph_path(instance.model)
         if not os.path.exists(graph):
             raise NotYet("has no graph yet")
@@ -115,7 +116,7 @@ class Steps:
                         self.options.profile_runs)
 
     def profile(self, instance):
-        """Where it was interrupted, it goes on."""
+        """Resumes an interrupted measurement."""
         name, path = self.name(instance, "profile"), self.profile_path(instance)
         inputs = self.profile_inputs(instance)
         how = self.profile_how(instance)
@@ -143,8 +144,8 @@ class Steps:
                       instance.graph, instance.cluster.running, how)
 
     def begin_profile(self, instance, part):
-        """With the ops of a cluster that has the same parts, if there is one;
-        links are another's."""
+        """Starts from the ops of a cluster with the same parts, if there is
+        one; its links differ."""
         if self.store.fresh and os.path.exists(part):
             os.remove(part)
         if os.path.exists(part) or not instance.cluster.running:
@@ -171,7 +172,7 @@ class Steps:
                       method)
 
     def place(self, instance, method):
-        """None where that is kept, else the seconds it took."""
+        """Returns None if the placement is kept, else the seconds it took."""
         name = self.name(instance, method, "place")
         path = self.solution_path(instance, method)
         inputs = self.place_inputs(instance, method)
@@ -184,7 +185,8 @@ class Steps:
         return seconds
 
     def find_placement(self, instance, method, path):
-        """A method may be stopped by its time and needs some to hand over."""
+        """A method may be stopped by its time limit and needs some time to
+        write its result."""
         part = self.store.temporary(self.name(instance, method, "sol"))
         status, out, seconds = self.run(
             ["moirai-place", "-q", "--json", "--method", method, "--seed", SEED,
@@ -200,7 +202,7 @@ class Steps:
         return json.loads(out)[0], seconds
 
     def placement(self, instance, method):
-        """What is known of it, or None."""
+        """Returns its record, or None."""
         try:
             inputs = self.place_inputs(instance, method)
         except NotYet:
@@ -222,14 +224,14 @@ class Steps:
                         self.options.runs)
 
     def kept_executions(self, instance, method):
-        """Those that the next one joins."""
+        """Those that the next one is added to."""
         inputs = self.exec_inputs(instance, method)
         return self.store.kept(self.name(instance, method, "exec"), inputs,
                                self.exec_how(instance)) or []
 
     def execute(self, instance, method):
-        """Once more.  The first one takes the place of all before it, even if
-        it fails."""
+        """Runs once more.  The first one replaces all before it, even if it
+        fails."""
         kept = self.kept_executions(instance, method)
         inputs = self.exec_inputs(instance, method)
         name = self.name(instance, method, "exec")
@@ -253,7 +255,7 @@ class Steps:
         return seconds
 
     def executions(self, instance, method):
-        """All there are of the placement as it is now, wherever made."""
+        """All of the current placement, wherever made."""
         try:
             inputs = self.exec_inputs(instance, method)
         except (NotYet, DoesNotFit):

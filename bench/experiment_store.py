@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the experiment keeps in its folder, so that nothing is done twice.
+"""Result store of the experiment: records in a folder; no step runs twice.
 
-A record tells what came of a step, what that was made from (the digest of its
-inputs), and how (versions and options of the commands).  A step is done again
-when either has changed; what is made from it asks for the inputs alone, so that
-a placement that another machine found counts on this one.
+A record has the result of a step, the digest of its inputs, and the versions
+and options of the commands.  A step is repeated when either has changed; later
+steps check the inputs only, so that a placement found on another machine counts
+on this one.
 """
 import contextlib
 import fcntl
@@ -33,7 +33,7 @@ def digest_of_file(path):
 
 
 def write_whole(path, text):
-    """The file appears whole or not at all."""
+    """Writes atomically: temporary file and rename."""
     part = f"{path}.{os.getpid()}.part"
     with open(part, "w", encoding="utf-8") as file:
         file.write(text)
@@ -41,7 +41,7 @@ def write_whole(path, text):
 
 
 def read_text(path):
-    """None where there is nothing to read."""
+    """Returns None if there is no such file."""
     try:
         with open(path, encoding="utf-8") as file:
             return file.read()
@@ -50,12 +50,12 @@ def read_text(path):
 
 
 class Busy(Exception):
-    """Somebody else works in the folder."""
+    """Another process works in the folder."""
 
 
 class Store:
-    """A folder of records, and of the files they tell of.  With fresh, all that
-    was not done by this one counts as not done."""
+    """A folder of records, and of the files they refer to.  With fresh, only
+    records of this process count."""
 
     def __init__(self, folder, fresh=False):
         self.folder, self.fresh = folder, fresh
@@ -64,8 +64,8 @@ class Store:
 
     @contextlib.contextmanager
     def locked(self):
-        """Nobody else writes meanwhile; self.scratch is a folder for files that
-        nobody needs once this ends."""
+        """Excludes other writers; self.scratch is a temporary folder until the
+        end."""
         with open(self.path("lock"), "w", encoding="ascii") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -85,11 +85,11 @@ class Store:
         return path
 
     def temporary(self, name):
-        """For what a command writes before it counts."""
+        """A path for output of a command until it is complete."""
         return os.path.join(self.scratch, name.replace("/", "."))
 
     def record(self, name):
-        """Empty where there is none."""
+        """Empty if there is none."""
         try:
             return json.loads(read_text(self.path(name + ".json")) or "{}")
         except ValueError:
@@ -101,12 +101,13 @@ class Store:
         return {} if stale else self.record(name)
 
     def told(self, name, inputs):
-        """What came of these inputs, however it was done, or None."""
+        """Returns the result for these inputs, whatever the versions and
+        options, or None."""
         record = self.record(name)
         return record["told"] if record.get("inputs") == inputs else None
 
     def kept(self, name, inputs, how):
-        """None where it is to be done."""
+        """Returns None if the step is to be run."""
         record = self.usable(name)
         same = (record.get("inputs"), record.get("how")) == (inputs, how)
         return record["told"] if same else None

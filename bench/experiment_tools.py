@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of Moirai, taken from the PATH, run with a limit on their time and
-stopped all together; and how much time there is."""
+"""Runs commands of Moirai, taken from the PATH, with a time limit, and stops
+all of them together; budgets of time."""
 import subprocess
 import threading
 import time
@@ -9,15 +9,15 @@ PATIENCE_SECONDS = 3  # between asking a command to end and ending it
 
 
 class Failed(Exception):
-    """A command did not do what it should; the text is one line."""
+    """A command failed; the text is one line."""
 
 
 class OutOfTime(Exception):
-    """There was not time enough to end."""
+    """The time was too short to finish."""
 
 
 class Stopped(Exception):
-    """Somebody wants all of it to end."""
+    """The experiment was interrupted."""
 
 
 def end(child):
@@ -34,7 +34,7 @@ def last_line(text):
 
 
 class Commands:
-    """Those that are at work, perhaps in several threads."""
+    """Running commands, perhaps in several threads."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -53,7 +53,7 @@ class Commands:
             return child
 
     def run(self, command, seconds=None, accepted=(0,)):
-        """The status and what was printed."""
+        """Returns the status and the output."""
         try:
             child = self.begin(command)
         except OSError as error:
@@ -83,14 +83,14 @@ class Commands:
                 child.terminate()
 
     def version(self, name):
-        """All that a command tells of itself: the drivers it runs with, too."""
+        """The output of --version: the drivers it runs with, too."""
         if name not in self.versions:
             self.versions[name] = self.run([name, "--version"])[1]
         return self.versions[name]
 
 
 class Budget:
-    """Seconds that may be used; without a number, as many as it takes."""
+    """Seconds that may be used; without a number, unlimited."""
 
     def __init__(self, seconds):
         self.end = time.monotonic() + seconds if seconds else None
@@ -103,11 +103,11 @@ class Budget:
         return self.end - time.monotonic()
 
     def lasts(self, seconds):
-        """For something that takes about so long?"""
+        """Returns whether a step of about that duration fits."""
         return self.end is None or self.left() > max(seconds, 0)
 
     def limit(self, seconds):
-        """For something that shall not take longer anyway."""
+        """The time limit of a step with a limit of its own."""
         if self.end is None:
             return seconds
         return max(0.1, min(seconds, self.left()))

@@ -20,7 +20,7 @@
 
 enum { ALIGNMENT = 64 };
 
-/* One file that is being filled, and how far. */
+/* The file being written, and its size so far. */
 typedef struct filling {
     FILE *file;
     const char *path;
@@ -35,8 +35,8 @@ static mo_status pad(filling *f, mo_error *err)
     return MO_OK;
 }
 
-static void tell(const filling *f, const char *name, int port,
-                 const mo_tensor_desc *desc)
+static void print_constant(const filling *f, const char *name, int port,
+                           const mo_tensor_desc *desc)
 {
     printf("%lld %lld %d %s ", (long long) f->offset,
            (long long) mo_tensor_desc_bytes(desc), port,
@@ -56,12 +56,12 @@ static mo_status put(filling *f, const char *name, int port,
         return status;
     if (fwrite(value->data, 1, bytes, f->file) != bytes)
         return mo_fail_at(err, MO_E_IO, f->path, 0, "cannot be written");
-    tell(f, name, port, &value->desc);
+    print_constant(f, name, port, &value->desc);
     f->offset += (int64_t) bytes;
     return MO_OK;
 }
 
-/* Does an op read it whom no feed before this one led there? */
+/* Returns whether an op reads it that no earlier feed leads to. */
 static bool is_first_of(const mo_graph *g, int feed)
 {
     if (g->feeds[feed].to >= g->n_ops)
@@ -107,8 +107,8 @@ static mo_status write_file(const mo_graph *g, mo_weights_store *constants,
     return status;
 }
 
-/* Cuts the graph's path down to its folder once it is read: weights that are
- * there are taken from there. */
+/* Truncates the graph's path to its folder once it is read: existing weights
+ * are read from there. */
 static mo_status fill(char *graph, const char *seed, const char *path,
                       mo_error *err)
 {

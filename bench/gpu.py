@@ -5,17 +5,16 @@
            [--csv FILE] [MODEL...]
 
 The networks are those of gpu_models.py, exported here by moirai-export; batch
-1, TF32 for everybody, the same inputs.  PyTorch runs eager, from a CUDA graph,
+1, TF32 for all, the same inputs.  PyTorch runs eager, from a CUDA graph,
 and by torch.compile(mode="reduce-overhead") without and with freezing; channels
 last for convolutional networks.  Contenders take turns: in every round each has
-so many timed runs, and the median of all of its runs counts.  Outputs are held
-against PyTorch's in full precision.
+so many timed runs, and the median of all of its runs counts.  Outputs are
+compared with PyTorch's in full precision.
 
-Told for each network: the ten calls that take longest, and what the hardware
-would allow for them: bytes over its bandwidth, operations over its rate, both
-measured here.
+Printed for each network: the ten longest calls and their roofline: bytes over
+the bandwidth, operations over the rate, both measured here.
 
-Held: faster than the best of PyTorch; outputs within 1e-2 of the largest.
+Limits: faster than the best of PyTorch; outputs within 1e-2 of the largest.
 Exits 1 when a limit is missed, 77 without a GPU or PyTorch.
 """
 import argparse
@@ -67,8 +66,8 @@ class Moirai:
         return self.graph.replace(".graphml", "." + name)
 
     def run(self, runs):
-        """The median of so many in ms, and what a quarter of them are below
-        and above, as far as the distance between these tells."""
+        """Returns the lower quartile, median and upper quartile of the runs in
+        ms; the quartiles are estimated from their distance."""
         told = json.loads(run(self.command + ["--json", "--runs", str(runs),
                                               self.graph]))
         median, spread = told["measured_us"], told["measured_spread_us"]
@@ -124,7 +123,7 @@ def work(plan, call):
 
 
 def ceilings():
-    """Bytes and TF32 operations a second, as this GPU does them."""
+    """Measured bytes and TF32 operations per second of this GPU."""
     import torch
     from gpu_torch import allow_tf32
     from triton.testing import do_bench
@@ -162,7 +161,7 @@ def furthest(outputs, wanted):
 
 
 def race(name, arguments):
-    """Contenders and their times."""
+    """Competitors and their times."""
     from gpu_models import MODELS
     from gpu_torch import WAYS, allow_tf32, on_gpu, reference
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The networks of gpu.py, with weights made up by a seed so that numbers stay
-what they are from layer to layer: a function each, as moirai-export takes
-them."""
+"""The networks of gpu.py, with synthetic weights by a seed, scaled so that
+activations keep their magnitude from layer to layer: a function each, as
+moirai-export expects."""
 import torch
 
 

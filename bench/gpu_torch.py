@@ -19,7 +19,7 @@ def allow_tf32():
 
 
 def tensors(outputs):
-    """Those of a module's outputs, in the order moirai-export gives them."""
+    """The tensors of a module's outputs, in the order of moirai-export."""
     if isinstance(outputs, torch.Tensor):
         return [outputs]
     if hasattr(outputs, "to_tuple"):
@@ -79,7 +79,7 @@ class Graph(Eager):
 
 
 class Compiled(Eager):
-    """torch.compile with CUDA graphs; frozen weights where it says so."""
+    """torch.compile with CUDA graphs; optionally with frozen weights."""
 
     name, freezing = "compile", False
 

@@ -3,8 +3,8 @@
  * bench/instance - benchmark of instance construction: 5 thousand, 50 thousand
  * and a million ops on the paper's four devices, without measured times.
  *
- * Time is the processor's.  Exits with 1 when the time per op doubles from the
- * smallest to another, or when an instance takes more than 320 bytes per op.
+ * CPU time. Exits with 1 when the time per op doubles from the smallest to
+ * another, or when an instance takes more than 320 bytes per op.
  */
 #include <config.h>
 
@@ -19,8 +19,8 @@
 #define MAX_RATIO        2.0
 #define MAX_BYTES_PER_OP 320.0
 
-/* Layers of 32 heads have 395 ops.  Small ones are made again and again, since
- * a clock does not tell milliseconds apart. */
+/* Layers of 32 heads have 395 ops. Small ones are repeated because of the
+ * resolution of the clock. */
 static const struct {
     int layers, runs;
 } sizes[] = { { 13, 100 }, { 128, 10 }, { 2532, 2 } };

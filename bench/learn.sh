@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # [ROUNDS=400] learn.sh [METHOD...]
 #
-# How many episodes a second the methods that learn have, learning included, by
-# the size of the graph, in how much memory, and how far the authors' GoogLeNet
-# gets in some thousand episodes against HEFT.  Seconds are those of one thread,
-# so that others at work do not count.
+# Episodes per second of the learning methods, training included, by the size of
+# the graph, their memory, and the makespan of the authors' GoogLeNet after some
+# thousand episodes against HEFT.  CPU seconds of one thread, independent of
+# background load.
 #
 # moirai-place and moirai-zoo are on the PATH, MOIRAI_DATA has the networks,
 # GNU time measures.  Exits 1 when a limit is missed, 77 without the networks.
@@ -38,8 +38,8 @@ measure()
     cat "$work/time"
 }
 
-# episodes METHOD NAME MANY ARGUMENT...: what one batch takes, and what so many
-# more take beyond that: reading and the bound are not learning.
+# episodes METHOD NAME MANY ARGUMENT...: the time of one batch, and of MANY
+# more beyond that: reading and the bound are not training.
 episodes()
 {
     method=$1

@@ -3,9 +3,8 @@
  * bench/moves [GRAPH CLUSTER]... - benchmark of the simulator: full and
  * incremental evaluations (small changes as in annealing) per second.
  *
- * By the processor's time, on one core, with ports and tensors sent once; a
- * layer of a transformer with 16 heads on the built-in cluster, then the graphs
- * that are given.
+ * CPU time on one core, with ports and tensors sent once; a transformer layer
+ * with 16 heads on the built-in cluster, then the given graphs.
  */
 #include <config.h>
 

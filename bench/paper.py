@@ -6,17 +6,17 @@ as they are and coarsened, placed by every method.
 
 A generator is a script that writes a model as "SCRIPT MODEL [--coarse]" and a
 cluster as "SCRIPT --cluster inter|intra" with times of its own, so that two
-programs can be held against each other on the very same numbers.  It is named
+programs can be compared on the same numbers.  It is named
 by --generator, else by MOIRAI_ZOO22, else it is tools/zoo22.py beside
 MOIRAI_DATA.  Where there is none, or with --zoo, the models are moirai-zoo's,
 coarsened by moirai-place, on the built-in clusters; those have weights, and
-some do not fit into a cluster's memory, which is told.
+some do not fit into a cluster's memory, which is reported.
 
 A line for each instance and method goes to the CSV file; the picture shows how
 many times as fast the placements of `moirai` are as those of the others, as
 the paper's does.  moirai-place is taken from the PATH.
 
-In the end limits are held against the worst of all instances: `moirai` is
+In the end the worst of all instances is checked against limits: `moirai` is
 never behind another method, and ahead of all of them after a hundredth of the
 time that the paper's own program took; given 10 s and 120 s, its makespans are
 within 2 % of and at the best known before, and given 120 s the gap is 2 %.
@@ -64,7 +64,7 @@ class Files:
         return path
 
     def arguments(self, instance):
-        """What moirai-place is to be told."""
+        """Arguments of moirai-place."""
         if not self.generator:
             path = self.written(
                 f"{instance.model}.graphml", ["moirai-zoo", instance.model]
@@ -86,7 +86,7 @@ class Files:
 
 
 class Result:
-    """What came of an instance; ours is None where moirai found nothing."""
+    """Result of an instance; ours is None if moirai found nothing."""
 
     def __init__(self, instance, given_seconds, placing, others, known):
         self.instance, self.steps = instance, placing.steps
@@ -104,13 +104,14 @@ class Result:
         )
 
     def gap_percent(self, row):
-        """By the best bound there is.  What does not fit may be below it."""
+        """By the best bound known.  A placement that exceeds memory may be
+        below it."""
         if not row.get("fits") or not row["makespan_us"]:
             return None
         return 100 * (1 - self.bound_us / row["makespan_us"])
 
     def seconds_to_lead(self):
-        """When moirai first had something shorter than all of the others."""
+        """When moirai first was shorter than all of the others."""
         if not self.rival:
             return None
         return min(
@@ -123,7 +124,7 @@ class Result:
         )
 
     def soon_ms(self):
-        """What moirai had after SOON_SECONDS; what it hands over a moment after
+        """Makespan of moirai after SOON_SECONDS; a solution written just after
         the end of its time counts."""
         if self.ours and self.given_seconds <= SOON_SECONDS:
             return milliseconds(self.ours)
@@ -183,7 +184,7 @@ def text(value):
 
 
 def gap_text(percent):
-    """Nothing reads as 0.00 that is more than 0."""
+    """Only 0 is printed as 0.00."""
     return "<0.01" if 0 < percent < 0.01 else f"{percent:.2f}"
 
 
@@ -218,7 +219,7 @@ def tell(result):
 
 
 def judge_worst(verdicts, what, results, figure, limit):
-    """The largest figure of those that have one."""
+    """Judges the largest of the known figures."""
     figures = [(figure(result), str(result.instance)) for result in results]
     figures = [pair for pair in figures if pair[0] is not None]
     if figures:
@@ -227,7 +228,7 @@ def judge_worst(verdicts, what, results, figure, limit):
 
 
 def judge(results, seconds):
-    """Some limits are for those who were given the time."""
+    """Some limits apply to runs with enough time only."""
     verdicts = Verdicts()
     soon = 1.02 if seconds >= SOON_SECONDS else None
     late = 1 if seconds >= LATE_SECONDS else None

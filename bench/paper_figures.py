@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is printed elsewhere of the paper's instances, to stand beside what is
-measured here."""
+"""Published figures of the paper's instances, to compare measurements with."""
 
 MODELS = (
     "swin-1.8b", "swin-6.6b", "swin-13b",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What moirai-place, taken from the PATH, makes of networks known and large.
+"""Makespans, gaps and scaling of moirai-place, taken from the PATH.
 
     place.py [authors] [scale] [exports]
 
@@ -14,7 +14,7 @@ scale    Stacks of 5 thousand to a million ops on the inter-server cluster.
          search makes of a million is measured with 20 s for it.  Reading the
          graph counts.
 exports  Networks exported by others, from MOIRAI_DATA, after cleaning, on both
-         built-in clusters: told, without limits; 10 s each, 60 with
+         built-in clusters: printed, without limits; 10 s each, 60 with
          MOIRAI_LONG=1.
 
 Exits 1 when a limit is missed, 77 when there is nothing to measure.
@@ -66,7 +66,7 @@ def data(*names):
 
 
 def says(placing):
-    """The placement, what it is held against, and the effort."""
+    """The placement, its reference, and the effort."""
     row = placing.best
     if not row:
         return placing.rows[0].get("why", "does not fit")
@@ -111,7 +111,7 @@ def place_authors(verdicts):
 
 
 def stack(folder, layers):
-    """The graph's path, and how many ops it has."""
+    """Returns the graph's path and its number of ops."""
     path = os.path.join(folder, f"{layers}.graphml")
     command = ["moirai-zoo", "-v", STACK, "--layers", str(layers), "-o", path]
     said = subprocess.run(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run of moirai-place, which is on the PATH: what it answers, what it told
-while it worked, and what it took."""
+"""One run of moirai-place, which is on the PATH: its answer, its progress, and
+its resource usage."""
 import json
 import os
 import re
@@ -13,8 +13,8 @@ PROGRESS = re.compile(r"moirai: best ([\d.]+) us, .*?([\d.]+) s(?:: |$)")
 
 
 class Placing:
-    """rows are the objects of --json, steps what moirai had after how many
-    seconds: (makespan in us, seconds)."""
+    """rows are the objects of --json, steps the incumbents of moirai by time:
+    (makespan in us, seconds)."""
 
     def __init__(self, arguments):
         command = ["moirai-place", "-v", "--json"] + arguments
@@ -44,7 +44,7 @@ class Placing:
 
     @property
     def best(self):
-        """The row of the best placement, None where nothing fits."""
+        """The row of the best placement, None if nothing fits."""
         row = self.rows[0]
         return row if row.get("fits") else None
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Problems of which every solver can prove the optimum, but not at once.
+"""Problems that every solver can solve to proven optimality, but not at once.
 
-Made up, the same everywhere for the same seed, or cut out of what the paper's
-authors published.
+Synthetic, the same everywhere for the same seed, or subgraphs of what the
+paper's authors published.
 """
 import functools
 import math
@@ -30,7 +30,7 @@ BLOCKS = ((8, 23, 2), (65, 80, 2), (122, 137, 2))
 
 
 class Problem:
-    """Ops in topological order, devices, and what both take."""
+    """Ops in topological order, devices, and times and sizes of both."""
 
     def __init__(self, times, memory, edges, capacity):
         self.times = times  # [op][device], microseconds
@@ -98,7 +98,7 @@ def _data(element, key, value):
 
 
 def furnish(edges, n_ops, n_devices, chance, tight):
-    """Times, sizes and devices for a bare graph.  Ops suit devices unequally;
+    """Adds times, sizes and devices to a graph.  Ops suit devices unequally;
     tight: little more memory than needed."""
     speeds = [chance.uniform(1, 2) for _ in range(n_devices)]
     works = [chance.randint(2, 20) for _ in range(n_ops)]

@@ -3,10 +3,10 @@
  * read_write - wall time and peak memory of the graph reader, the writer, or
  * any command.
  *
- *     read_write read GRAPH         seconds to read it, peak memory in kB
- *     read_write write GRAPH FILE   seconds to write it, once it is read
- *     read_write run COMMAND...     seconds of the command, its peak memory in
- *                                   kB, its processor time in seconds
+ *     read_write read GRAPH          seconds to read it, peak memory in kB
+ *     read_write write GRAPH FILE    seconds to write it, once it is read
+ *     read_write run COMMAND...      seconds of the command, its peak memory in
+ *                                    kB, its CPU time in seconds
  *
  * Used by read_write.sh, emit.sh and solve.sh.
  */

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # read_write.sh DRIVER [OPS [TIMES]]
 #
-# How fast a large GraphML file is read and written, as ratios to what anybody
-# has: xmllint parses the same file, cp copies it.  Everything is measured
-# TIMES times, in turns, and its median counts.  DRIVER is bench/read_write,
+# Speed of reading and writing a large GraphML file, relative to xmllint, which
+# parses the same file, and cp.  Everything is measured TIMES times, alternately,
+# and the median counts.  DRIVER is bench/read_write,
 # and moirai-zoo is on the PATH.  Exits 1 when a limit is missed.
 set -eu
 

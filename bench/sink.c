@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench/sink - benchmark of the model writers: a synthetic model of ten million
- * rows through each sink.
+ * bench/sink - benchmark of the model writers: a synthetic model of ten
+ * million rows through each sink.
  *
- * The rows are those that a large network has most of: two ops are ordered on
- * one device.  What it takes to make the rows is measured with a sink that does
- * nothing and left out; time is the processor's.  Exits with 1 when an LP file
- * is written with less than MIN_LP_SPEED, or counting takes more than half
- * of writing.
+ * The rows are the most frequent ones of a large network: the order of two ops
+ * on one device. The generation of rows is measured with an empty sink and
+ * subtracted; CPU time. Exits with 1 when an LP file is written with less than
+ * MIN_LP_SPEED, or counting takes more than half of writing.
  */
 #include <config.h>
 
@@ -66,8 +65,8 @@ static int start_of(int op)
     return 1 + OPS * DEVICES + op;
 }
 
-/* One op is behind the other, unless the choice says otherwise; and so that the
- * row is as long as many are, with the times on every device. */
+/* Big-M row: one op follows the other, unless the binary variable relaxes it;
+ * with the times on every device, for a typical length. */
 static void send_order(mo_sink *sink, int i, int j, int order, double sign)
 {
     double big_m = 900 + (i * 7 + j * 13) % 1000 * 0.125;
@@ -92,7 +91,7 @@ static void send_rows(mo_sink *sink)
         }
 }
 
-/* Sends the model and ends and frees the sink; returns the seconds. */
+/* Sends the model, ends and frees the sink; returns the seconds. */
 static double time_sink(mo_sink *sink)
 {
     double begin = seconds_now();
@@ -157,7 +156,7 @@ static double time_mps(size_t buffer_bytes)
     return seconds;
 }
 
-static void tell(const char *what, double seconds, int64_t bytes)
+static void print_sink(const char *what, double seconds, int64_t bytes)
 {
     printf("%-20s %6.3f s, %5.0f MB/s\n", what, seconds,
            1e-6 * (double) bytes / seconds);
@@ -175,11 +174,11 @@ int main(void)
            1e-6 * (double) count.rows,
            1e-6 * (double) (count.binaries + count.continuous),
            1e-6 * (double) count.nonzeros, nothing);
-    tell("counting, as LP", counting, count.lp_bytes);
-    tell("LP", lp, count.lp_bytes);
-    tell("MPS, in memory", time_mps((size_t) 2 << 30) - 2 * nothing,
-         count.mps_bytes);
-    tell("MPS, 64 MB buffer", time_mps(0) - 2 * nothing, count.mps_bytes);
+    print_sink("counting, as LP", counting, count.lp_bytes);
+    print_sink("LP", lp, count.lp_bytes);
+    print_sink("MPS, in memory", time_mps((size_t) 2 << 30) - 2 * nothing,
+               count.mps_bytes);
+    print_sink("MPS, 64 MB buffer", time_mps(0) - 2 * nothing, count.mps_bytes);
     return 1e-9 * (double) count.lp_bytes / lp < MIN_LP_SPEED ||
            counting > MAX_COUNTING * lp;
 }

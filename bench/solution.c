@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench/solution - benchmark of the readers of solution files: five million
- * columns, about 100 MB, in every solver's format, compared with wc -l and cat.
+ * columns, about 100 MB, in every solver's format, compared with wc -l and
+ * cat.
  *
- * The speed is by the processor's time, the best of three: page faults and
- * reading count, waiting for others does not.  Against cat it is by the clock;
- * the file is in the page cache for both.  Exits with 1 when a layout of lines
- * is read at less than 200 MB/s.
+ * The speed is by CPU time, the best of three: page faults and reading count,
+ * waiting does not. Against cat it is by wall time; the file is in the page
+ * cache for both. Exits with 1 when a line-based format is read at less than
+ * 200 MB/s.
  */
 #include <config.h>
 
@@ -49,7 +50,7 @@ enum { N_LAYOUTS = sizeof layouts / sizeof *layouts };
 
 /* The best of the runs, in seconds. */
 typedef struct timing {
-    double reading, counting; /* the processor's */
+    double reading, counting; /* CPU time */
     double reading_wall, cat_wall;
 } timing;
 
@@ -92,7 +93,7 @@ static mo_status write_file(int layout, mo_error *err)
     return mo_out_commit(out, err);
 }
 
-/* What wc -l does.  Returns its seconds. */
+/* Counts lines as wc -l does. Returns its seconds. */
 static double count_lines(size_t *size)
 {
     static char block[1 << 18];
@@ -112,7 +113,7 @@ static double count_lines(size_t *size)
     return lines > 0 ? seconds_now() - begin : 0;
 }
 
-/* A cat that fails is as if it took forever. */
+/* Returns a very large time if cat fails. */
 static double cat_wall_s(void)
 {
     char command[sizeof file + 32];
@@ -139,8 +140,8 @@ static mo_status read_once(timing *best, mo_error *err)
     return status;
 }
 
-/* Returns whether it is too slow. */
-static bool tell(int layout, const timing *best, double mb)
+/* Prints one format; returns whether it is too slow. */
+static bool print_format(int layout, const timing *best, double mb)
 {
     bool of_lines = layouts[layout].of_lines;
     bool slow = of_lines && mb / best->reading < MIN_MB_PER_S;
@@ -166,7 +167,7 @@ static mo_status measure(int layout, bool *failed, mo_error *err)
         status = read_once(&best, err);
     }
     unlink(file);
-    if (status == MO_OK && tell(layout, &best, (double) size / 1e6))
+    if (status == MO_OK && print_format(layout, &best, (double) size / 1e6))
         *failed = true;
     return status;
 }

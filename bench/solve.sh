@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # solve.sh DRIVER [TIMES]
 #
-# What moirai-solve costs over the solver itself.
+# Overhead of moirai-solve over the solver itself.
 #
 # 1. A solve of about ten seconds with one thread, by HiGHS' own program and by
-#    moirai-solve both ways, which also checks the answer.  In turns, TIMES
-#    times; the best counts: what else the machine does only ever adds.
+#    moirai-solve both ways, which also checks the answer.  Alternately,
+#    TIMES times; the best counts, since background load only adds.
 # 2. A model of two columns by the library, less what any program of ours needs
 #    to start: the median of twenty.
-# 3. A model that nobody solves in five seconds, given five seconds, every
+# 3. A model that no solver solves in five seconds, given five seconds, every
 #    solver every way: how late it ends, and that an answer with its gap comes
 #    back from those that were given one to start with.
 #
-# Times are by the clock; on a machine with other work the processor's seconds
-# beside them, of all processes together, say more.
+# Wall times; on a loaded machine the CPU seconds beside them, of all processes
+# together, are more reliable.
 #
 # DRIVER is bench/read_write; moirai-emit and moirai-solve are on the PATH,
 # MOIRAI_DATA has the networks.  Exits 1 when a limit is missed, 77 without the
@@ -67,8 +67,8 @@ median()
         awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
 }
 
-# record NAME COMMAND...: its seconds behind those that NAME has; what it prints
-# comes before them.
+# record NAME COMMAND...: appends its seconds to those of NAME, after its
+# output.
 record()
 {
     name=$1
@@ -101,7 +101,7 @@ ours()
     record "$name" moirai-solve -q --solver highs --via "$way" -o ours.sol "$@"
 }
 
-# The options that moirai-solve gives it, too.
+# The options that moirai-solve passes, too.
 write_options()
 {
     printf '%s\n' 'write_solution_to_file = true' \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What benches in Python say of a figure, as verdict.sh does."""
+"""Verdicts of the benchmarks in Python, as in verdict.sh."""
 import operator
 
 HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge}
@@ -12,8 +12,8 @@ class Verdicts:
         self.failed = False
 
     def line(self, what, value, limit=None, direction="<=", detail=""):
-        """Without a limit the figure is told and nothing more; a value that is
-        None was not reached, which misses any limit."""
+        """Without a limit the figure is only printed; a value of None was not
+        reached, which misses any limit."""
         verdict, text = "    ", "-"
         if limit is not None:
             text = f"{limit:g}"

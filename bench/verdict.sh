@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What benches in shell say of a figure; to be sourced.  failed is 1 once a
+# Verdicts of the benchmarks in shell; to be sourced.  failed is 1 once a
 # limit was missed.
 
 failed=0

@@ -19,7 +19,7 @@ show 'moirai-info examples/inception.graphml'
 show 'moirai-info --instance examples/inception.graphml'
 show 'moirai-info examples/tiny_ir.xml'
 
-# The model, solved and checked; what it is of is found where this says.
+# The model, solved and checked; graphs and clusters are found by this path.
 MOIRAI_PATH=$PWD/examples:$data/authors
 export MOIRAI_PATH
 model=$(mktemp -d "${TMPDIR:-/tmp}/moirai-demo.XXXXXX")
@@ -34,7 +34,7 @@ moirai-solve --list | grep -q '^scip *not found' ||
 show "moirai-check $model/highs.sol"
 show 'moirai examples/inception.graphml'
 
-# Placed without a model: every method there is, and the best of them checked.
+# Placed without a model: every method, and the best of them checked.
 show "moirai-place --method all --time 10 examples/inception.graphml \\
     -o $model/best.sol && moirai-check $model/best.sol"
 show 'moirai-place --time 10 --drop-device examples/inception.graphml'
@@ -58,7 +58,7 @@ fi
 
 show 'moirai-zoo --list'
 show 'moirai-zoo gpt3-330m | moirai-info -'
-# One far beyond any model.
+# A network too large for any model.
 show 'moirai-zoo gpt3-330m | moirai-place -c inter-server --tensors once \
     --time 10 -'
 
@@ -71,7 +71,7 @@ for graph in openvino/resnet50.xml openvino/bert_base_128.xml; do
     [ ! -r "$data/$graph" ] || show "moirai-coarsen '$data/$graph'"
 done
 
-# From a model of a framework to its outputs: emit, solve, check, and run on two
+# From a framework's model to its outputs: emit, solve, check, and run on two
 # devices, which are threads of this machine.
 MOIRAI_PATH=$MOIRAI_PATH:$PWD/examples/two_branches
 show 'moirai-info examples/two_branches/model.xml'
@@ -81,7 +81,7 @@ show "moirai-check $model/two.sol"
 show "moirai-exec --input examples/two_branches/input0.npy --runs 10 \\
     --reference examples/two_branches $model/two.sol"
 
-# The same with times that were measured here.
+# The same with measured times.
 show "moirai-profile run -c examples/two_branches/model.cluster.xml \\
     -o $model/two.profile.xml examples/two_branches/model.xml"
 show "moirai-place -p $model/two.profile.xml examples/two_branches/model.xml \\

@@ -20,7 +20,7 @@ CLASSES = 10
 
 
 class Network:
-    """Nodes and weights, in the order in which they are needed."""
+    """Nodes and weights in topological order."""
 
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)

@@ -40,7 +40,7 @@ class Help(argparse.Action):
 
 
 def shape(text):
-    """NAME=1,2,3; the name is empty where there is but one input."""
+    """NAME=1,2,3; the name is empty if there is only one input."""
     name, equals, sizes = text.rpartition("=")
     try:
         dims = [int(size) for size in sizes.split(",")] if sizes else []
@@ -64,7 +64,7 @@ def options(arguments):
 
 
 def default_output(source):
-    """The source's name, in the working folder where it has no other."""
+    """The source's name, in the working folder."""
     place, _, name = source.rpartition(":")
     if place and name.isidentifier():
         return name + ".graphml"

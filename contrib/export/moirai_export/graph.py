@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The graph that is written: ops with OpenVINO's names and meaning.
+"""The exported graph: ops with OpenVINO's names and semantics.
 
-Front ends read a framework's network and add one op after the other; what an
-op makes is known by its shape and dtype from the beginning, as all shapes are
-fixed.  Nothing here knows a framework.
+Front ends read a framework's network and add its ops in topological order; all
+shapes are static, so every output has a known shape and dtype.  Nothing here
+depends on a framework.
 """
 import struct
 
@@ -25,7 +25,7 @@ class ExportError(Exception):
 
 
 class Unsupported(Exception):
-    """One op cannot be translated; the text says why."""
+    """One op cannot be translated; the text is the reason."""
 
 
 def count(shape):
@@ -83,16 +83,16 @@ class Graph:
         self._small = {}
 
     def begin(self, name):
-        """Ops added from here on are named after this one of the source."""
+        """Ops added from here on are named after this op of the source."""
         self.scope = name or "op"
 
     def reserve(self, names):
-        """Inputs and outputs keep their names, whatever ops are called."""
+        """Reserves the names of inputs and outputs."""
         for name in names:
             self._names.setdefault(name, 1)
 
     def unique(self, name):
-        """The name, with a number behind it where it was given before."""
+        """The name, with a number appended if it is taken."""
         if name not in self._names:
             self._names[name] = 1
             return name
@@ -142,7 +142,7 @@ class Graph:
         self.results.append(node)
 
     def constant(self, read, shape, dtype, name=None):
-        """A constant whose bytes read() gives."""
+        """A constant whose bytes read() returns."""
         node = self._put("Const", [], [(shape, dtype)], {}, Data(read),
                          self.unique(name) if name else None)
         return Value(node)
@@ -154,7 +154,7 @@ class Graph:
                                node.data, self.unique(node.name)))
 
     def numbers(self, numbers, dtype, shape=None):
-        """A small constant of these numbers; equal ones are one."""
+        """A small constant of these numbers; equal ones are shared."""
         numbers = list(numbers)
         shape = (len(numbers),) if shape is None else tuple(shape)
         key = (tuple(map(repr, numbers)), dtype, shape)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX operators that sum: products, convolutions, norms, reductions."""
+"""ONNX operators that accumulate: products, convolutions, norms, reductions.
+"""
 import math
 
 from . import ops, windows
@@ -32,7 +33,7 @@ def einsum(op):
 # -------------------------------------------------------------------- windows
 
 def window(op, kernel, image):
-    """What the attributes of a convolution or pool say."""
+    """The window that the attributes of a convolution or pool define."""
     n = len(kernel)
     pads = op.attr("pads", [0] * (2 * n))
     result = windows.Window(kernel, op.attr("strides"), pads[:n], pads[n:],
@@ -77,7 +78,7 @@ def max_pool(op):
 
 
 def whole_indices(g, x, indices):
-    """ONNX counts over all of the tensor, OpenVINO within a plane."""
+    """ONNX counts over the whole tensor, OpenVINO within a plane."""
     plane = count(x.shape[2:])
     planes = x.shape[0] * x.shape[1]
     begins = g.ints((plane * i for i in range(planes)),
@@ -102,7 +103,7 @@ def global_pool(kind):
 # ------------------------------------------------------------------ reductions
 
 def axes_of(op, since):
-    """Over what is reduced: no axes are all of them, or none."""
+    """The reduced axes: no axes are all of them, or none."""
     x = op.value(0)
     axes = op.list("axes", 1, since, "its axes")
     if not axes:
@@ -111,8 +112,7 @@ def axes_of(op, since):
 
 
 def reduction(kind, since=18, before=None, after=None):
-    """A reduction, perhaps with something done to each element, or to the
-    result."""
+    """A reduction, perhaps with a pointwise op before or after it."""
     def translate(op):
         x, axes, keep = axes_of(op, since)
         x = before(op.g, x) if before else x
@@ -223,7 +223,8 @@ COORDINATES = ("half_pixel", "pytorch_half_pixel", "asymmetric",
 
 
 def ways_of(op):
-    """Which element a place is of; what opset 10 had no words for."""
+    """Coordinate transformation and rounding; opset 10 has no attributes for
+    them."""
     old = op.version < 11
     nearest = op.attr("nearest_mode", "simple" if old
                       else "round_prefer_floor")
@@ -235,7 +236,7 @@ def ways_of(op):
 
 
 def check_resize(op, x, sizes, scales, ways):
-    """What OpenVINO has other ideas of."""
+    """Refuses what OpenVINO defines differently."""
     if op.attr("mode", "nearest") not in MODES:
         raise Unsupported(f"resizes in mode {op.attr('mode')}")
     if op.attr("exclude_outside", 0):

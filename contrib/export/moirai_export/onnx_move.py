@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX operators that move elements, or pick them by index."""
+"""ONNX operators that move elements, or gather them by index."""
 import numpy
 
 from . import ops
@@ -7,7 +7,7 @@ from .graph import Unsupported, count
 
 
 def shape(op):
-    """Known, whatever it is of."""
+    """A constant, as shapes are static."""
     sizes = op.reader.names[op.node.input[0]].shape
     return numpy.array(sizes[op.attr("start", 0):op.attr("end")], "int64")
 
@@ -139,7 +139,7 @@ def scatter_elements(op):
 
 
 def one_hot(op):
-    """ONNX counts what is negative from the end."""
+    """In ONNX negative indices count from the end."""
     x = op.value(0)
     depth = int(op.number(1, "its depth"))
     values = op.known(2, "its values")

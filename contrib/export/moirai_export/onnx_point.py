@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX operators that work element by element."""
+"""Elementwise ONNX operators."""
 from . import ops
 from .graph import REALS, Unsupported
 from .onnx_types import dtype_of
@@ -23,7 +23,8 @@ MANY = {"Sum": "Add", "Max": "Maximum", "Min": "Minimum"}
 
 
 def old_broadcast(op):
-    """Before opset 7, the second began at an axis of the first."""
+    """Before opset 7, the second operand was aligned at an axis of the first.
+    """
     a, b = op.value(0), op.value(1)
     if op.version < 7 and op.attr("broadcast", 0) and "axis" in op.attrs:
         axis = ops.axis_of(op.attr("axis"), a.rank)
@@ -40,7 +41,7 @@ def binary(op):
 
 
 def prelu(op):
-    """The slope broadcasts as numpy has it, not along channels."""
+    """The slope broadcasts as in numpy, not along channels."""
     x, slope = op.value(0), op.value(1)
     if slope.rank == 1 and slope.shape != (1,) and x.rank > 1:
         slope = ops.reshape(op.g, slope, (1,) * (x.rank - 1) + slope.shape)
@@ -62,7 +63,7 @@ def mean(op):
 
 
 def div(op):
-    """Integers are cut towards zero."""
+    """Integers are truncated towards zero."""
     a, b = old_broadcast(op)
     if a.dtype in REALS:
         return ops.point(op.g, "Divide", a, b)
@@ -155,7 +156,7 @@ def is_inf(op):
 
 
 def dropout(op):
-    """Only matters in training."""
+    """Identity in inference."""
     if op.uses(1):
         raise Unsupported("somebody reads its mask")
     if op.number(2, "its training_mode", False):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX operators that turn reals into small integers, and back."""
+"""ONNX operators for quantization and dequantization."""
 from . import ops
 from .graph import Unsupported
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads an ONNX model, with the package onnx and nothing else.
 
-A name of the model stands for a Value of the graph, or for an array where it is
-known already: weights, and all that follows from them and from shapes.  Such
-ops are computed here, by ONNX's own reference, and leave no trace.
+A name of the model refers to a Value of the graph, or to an array if it is
+constant: weights, and all that depends on them and on shapes only.  Such ops
+are folded here, by ONNX's own reference implementation.
 """
 import onnx
 import onnx.defs
@@ -27,12 +27,12 @@ TABLE = {**onnx_point.TABLE, **onnx_move.TABLE, **onnx_compute.TABLE,
 
 
 def title(node):
-    """What a node is called: many have no name."""
+    """The name of a node: many have none."""
     return node.name or next(filter(None, node.output), node.op_type)
 
 
 class Op:
-    """One node of the model, as its translator sees it."""
+    """One node of the model, as its translator accesses it."""
 
     def __init__(self, reader, node, version):
         self.reader = reader
@@ -61,7 +61,7 @@ class Op:
         return i < self.n_outputs and self.node.output[i] != ""
 
     def array(self, i):
-        """Input i where it is known, else None; None where there is none."""
+        """Input i if it is constant, else None; None if it is absent."""
         known = self.reader.names[self.node.input[i]] if self.has(i) else None
         return None if isinstance(known, Value) else known
 
@@ -76,7 +76,7 @@ class Op:
         return self.reader.lift(numpy.asarray(array), what)
 
     def known(self, i, what):
-        """Input i, which must be known; None where there is none."""
+        """Input i, which must be constant; None if it is absent."""
         if self.has(i) and self.array(i) is None:
             raise Unsupported(f"{what} is not known before it runs")
         return self.array(i)
@@ -102,7 +102,7 @@ class Op:
 
 
 class Reader:
-    """A walk over the model that fills the graph."""
+    """Traverses the model and builds the graph."""
 
     def __init__(self, model, shapes):
         self.graph = Graph()
@@ -138,7 +138,7 @@ class Reader:
     # Inputs.
 
     def input_shape(self, entry, number):
-        """As the user says, by name or number, else as the model does."""
+        """As given by the user, by name or number, else as in the model."""
         for key in (entry.name, str(number)):
             if key in self.shapes:
                 return self.shapes.pop(key)
@@ -200,7 +200,8 @@ class Reader:
         return self.graph
 
     def read_nodes(self, nodes):
-        """All of them, so that everything that is missing is told at once."""
+        """Translates all nodes, so that everything unsupported is reported at
+        once."""
         for node in nodes:
             why = None
             if self.lost.isdisjoint(node.input):
@@ -212,7 +213,7 @@ class Reader:
                 self.missing.append(f"{node.op_type} '{title(node)}': {why}")
 
     def fault(self, node):
-        """Why it cannot be exported, or None when it was."""
+        """Returns why the node cannot be exported, or None."""
         unknown = [name for name in node.input if name
                    and name not in self.names]
         if unknown:
@@ -255,7 +256,7 @@ class Reader:
                         for i in range(op.n_inputs) if op.has(i)))
 
     def compute(self, op):
-        """An op of known arrays, done now."""
+        """Folds an op of constant arrays."""
         feeds = {name: self.names[name] for name in op.node.input if name}
         wanted = [name for name in op.node.output if name]
         graph = onnx.helper.make_graph(
@@ -275,7 +276,7 @@ class Reader:
             self.names[name] = numpy.asarray(result)
 
     def choose(self, op):
-        """A branch whose condition is known takes the place of the If."""
+        """An If with a constant condition is replaced by its branch."""
         branch = op.attrs["then_branch" if op.array(0).item()
                           else "else_branch"]
         outer = dict(self.names)
@@ -287,7 +288,8 @@ class Reader:
             self.keep(op.node, results)
 
     def expand(self, op):
-        """An op that ONNX defines by others; its own names stay its own."""
+        """Inlines an op that ONNX defines as a function, with names of its
+        own."""
         body = function_of(op, self.versions) \
             if op.node.domain in ONNX_DOMAINS else None
         if body is None:
@@ -309,7 +311,7 @@ class Reader:
 
 
 def function_of(op, versions):
-    """The function that defines an op, or None."""
+    """Returns the function that defines an op, or None."""
     version = versions.get("", 1)
     if not onnx.defs.has(op.node.op_type):
         return None
@@ -331,8 +333,8 @@ def function_of(op, versions):
 
 
 def with_attributes(body, op):
-    """Nodes of a function, with the attributes of the op that calls it, named
-    after it, and without inputs that it leaves out."""
+    """Nodes of a function, with the attributes of the calling op, named after
+    it, and without omitted inputs."""
     there = {formal for formal, actual in zip(body.input, op.node.input)
              if actual}
     left_out = set(body.input) - there
@@ -359,7 +361,8 @@ def with_attributes(body, op):
 
 
 def read(path, shapes):
-    """The graph of an ONNX file; shapes by the name or number of an input."""
+    """Returns the graph of an ONNX file; shapes by the name or number of an
+    input."""
     try:
         model = onnx.load(path)
     except OSError as error:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of OpenVINO, each with the shape it makes.
+"""Ops of OpenVINO with shape inference, shared by the front ends.
 
-What the front ends have in common: g is the graph, tensors are Values.  A step
-that changes nothing adds no op.
+g is the graph, tensors are Values.  An op that changes nothing is not added.
 """
 from .graph import Unsupported, count
 
@@ -29,7 +28,7 @@ def broadcast_shape(*shapes):
 # --------------------------------------------------------- element by element
 
 def point(g, op, *inputs, dtype=None, **attrs):
-    """Element by element, broadcast as numpy does."""
+    """Elementwise, with numpy's broadcasting."""
     shape = broadcast_shape(*(value.shape for value in inputs))
     return g.add(op, inputs, shape, dtype or inputs[0].dtype, **attrs)
 
@@ -39,7 +38,7 @@ def compare(g, op, a, b):
 
 
 def fold(g, op, values):
-    """Of any number, from the left."""
+    """Left fold of any number of operands."""
     result = values[0]
     for value in values[1:]:
         result = point(g, op, result, value)
@@ -89,7 +88,7 @@ def reshape(g, x, shape):
 
 
 def whole_shape(shape, size):
-    """A shape with its -1 filled in, of a tensor with that many elements."""
+    """A shape with its -1 inferred from the number of elements."""
     shape = tuple(shape)
     if -1 not in shape:
         return shape
@@ -205,7 +204,7 @@ def gather(g, x, indices, axis):
 
 
 def pick(g, x, index, axis):
-    """One index along an axis, which goes away."""
+    """Selects one index along an axis, which is removed."""
     axis = axis_of(axis, x.rank)
     index = axis_of(index, x.shape[axis])
     return squeeze(g, cut(g, x, {axis: (index, index + 1, 1)}), [axis])
@@ -244,7 +243,7 @@ def top_k(g, x, k, axis, largest=True, by_value=True):
 
 
 def arg(g, x, axis, keep, largest):
-    """Where the first of the largest is, or of the smallest."""
+    """Index of the first maximum, or minimum."""
     _, indices = top_k(g, x, 1, axis, largest)
     return indices if keep else squeeze(g, indices, [axis])
 
@@ -261,7 +260,7 @@ def reduce(g, op, x, axes, keep):
 
 
 def log_sum_exp(g, x, axes, keep):
-    """The largest is taken out, so that nothing overflows."""
+    """The maximum is subtracted first, so that nothing overflows."""
     top = reduce(g, "ReduceMax", x, axes, True)
     powers = point(g, "Exp", point(g, "Subtract", x, top))
     total = point(g, "Log", reduce(g, "ReduceSum", powers, axes, True))
@@ -307,7 +306,7 @@ def einsum(g, equation, values):
 
 
 def attention(g, query, key, value, mask, causal, scale):
-    """softmax(q k' scale + mask) v; scale None is that of the width."""
+    """softmax(q k' scale + mask) v; scale None: 1 / sqrt(width)."""
     batch = broadcast_shape(*(x.shape[:-2] for x in (query, key, value)))
     inputs = [query, key, value] + ([mask] if mask and not causal else [])
     if scale is not None:
@@ -342,7 +341,7 @@ def group_norm(g, x, scale, bias, groups, epsilon):
 
 def interpolate(g, x, sizes, scales, mode, coordinates, nearest="simple",
                 cube=-0.75):
-    """The axes that change, to these sizes; scales where they were told."""
+    """Resizes axes to these sizes; scales if they were given."""
     axes = [d for d in range(x.rank) if sizes[d] != x.shape[d]]
     if not axes:
         return x

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be exported, and by which front end.
+"""Exportable sources, and their front ends.
 
-A front end is imported when it is used: nobody needs a framework that his
-network is not of.
+A front end is imported when it is used: a framework is needed only for its own
+networks.
 """
 import importlib
 import importlib.util
@@ -36,7 +36,7 @@ def from_program(path):
 
 
 def load_file(path):
-    """A Python file as a module; what lies beside it can be imported."""
+    """Imports a Python file as a module; modules beside it can be imported."""
     if not os.path.exists(path):
         raise ExportError(f"{path}: there is no such file")
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
@@ -47,7 +47,7 @@ def load_file(path):
 
 
 def from_python(place, name):
-    """FILE.py:NAME or MODULE:NAME, a function that gives a network and its
+    """FILE.py:NAME or MODULE:NAME, a function that returns a network and its
     example inputs."""
     if place.endswith(".py"):
         module = load_file(place)
@@ -72,7 +72,7 @@ def is_path(source):
 
 
 def read(source, inputs=None, shapes=()):
-    """The graph of whatever can be exported."""
+    """Returns the graph of any exportable source."""
     if not is_path(source):
         return from_torch(source, inputs)
     source = os.fspath(source)
@@ -97,7 +97,7 @@ def export(source, inputs=None, path=None, shapes=None):
 
     source: a torch.nn.Module with example inputs (a tuple, or a dict by name),
     an ExportedProgram, or a path.  shapes: {name or number of an ONNX input:
-    sizes}.  Raises ExportError with one line to tell.
+    sizes}.  Raises ExportError with a message of one line.
     """
     if path is None:
         raise ExportError("there is no path to write to")

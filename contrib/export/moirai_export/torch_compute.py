@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ATen ops that sum: products, convolutions, norms, reductions."""
+"""ATen ops that accumulate: products, convolutions, norms, reductions."""
 from . import ops, windows
 from .graph import Unsupported, count
 
@@ -36,7 +36,7 @@ def add_product(op):
 
 
 def repeat_heads(g, x, times):
-    """Every head of keys or values as often as queries share it."""
+    """Repeats every head of keys or values for the queries that share it."""
     if times == 1:
         return x
     shape = x.shape[:-2] + (times,) + x.shape[-2:]
@@ -64,14 +64,14 @@ def attention(op):
 # -------------------------------------------------------------------- windows
 
 def widen(numbers, n):
-    """PyTorch lets one number stand for all axes."""
+    """In PyTorch one number may stand for all axes."""
     numbers = list(numbers) if isinstance(numbers, (list, tuple)) \
         else [numbers]
     return numbers * n if len(numbers) == 1 else numbers
 
 
 def convolution(op):
-    """All kinds; an image without a batch gets one for the while."""
+    """All kinds; an image without a batch temporarily gets one."""
     x = op.value("input")
     weights, bias = op.value("weight"), op.value("bias")
     n = weights.rank - 2
@@ -135,7 +135,7 @@ def average_pool(n):
 
 
 def adaptive_average(n):
-    """Equal windows where the sizes allow it."""
+    """Equal windows if the sizes allow it."""
     def translate(op):
         x, sizes = op.value("self"), widen(op["output_size"], n)
         image = as_batch(op.g, x, n)
@@ -188,7 +188,7 @@ def extreme(kind, largest):
 
 
 def arg(largest):
-    """Without an axis, among all elements as they lie."""
+    """Without an axis, over all elements in memory order."""
     def translate(op):
         x = op.value("self")
         if op.has("dim"):
@@ -208,7 +208,7 @@ def truth(kind):
 
 
 def spread(op, keep):
-    """The variance, and the mean it is around."""
+    """The variance, and its mean."""
     x = op.value("self")
     axes = axes_of(op, x)
     n = count(x.shape[axis] for axis in axes)
@@ -296,7 +296,7 @@ def group_norm(op):
 
 
 def scale_channels(op, y):
-    """Times weight, plus bias, as far as they are there."""
+    """Times weight, plus bias, if present."""
     for name, kind in (("weight", "Multiply"), ("bias", "Add")):
         if op.has(name):
             y = ops.point(op.g, kind, y,
@@ -313,7 +313,7 @@ def instance_norm(op):
 
 
 def batch_norm(op):
-    """With the statistics that training left."""
+    """With the running statistics of training."""
     x = op.value("input")
     if op.get("training") or not op.has("running_mean"):
         raise Unsupported("is in training mode")
@@ -329,7 +329,7 @@ def batch_norm(op):
 # --------------------------------------------------------------------- resizing
 
 def upsample(mode):
-    """To the size PyTorch says; scales where they were given."""
+    """To the size in PyTorch's metadata; scales if they were given."""
     def translate(op):
         x = op.value("input" if "input" in op.args else "self")
         coordinates = "asymmetric" if mode == "nearest" else "half_pixel"

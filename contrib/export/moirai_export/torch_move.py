@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ATen ops that move elements, or pick them by index."""
+"""ATen ops that move elements, or gather them by index."""
 import torch
 
 from . import ops
@@ -7,7 +7,7 @@ from .graph import Unsupported, count
 
 
 def view(op):
-    """Whatever it is called, PyTorch knows the new shape."""
+    """The new shape is in PyTorch's metadata."""
     return ops.reshape(op.g, op.value("self"), op.shape)
 
 
@@ -52,7 +52,7 @@ def select(op):
 
 
 def cat(op):
-    """PyTorch lets empty lists stand anywhere."""
+    """PyTorch allows empty lists anywhere."""
     values = [ops.convert(op.g, op.lift(x), op.dtype) for x in op["tensors"]]
     values = [x for x in values if x.shape != (0,)] or values[:1]
     return ops.concat(op.g, values, op["dim"])
@@ -67,7 +67,7 @@ def stack(op):
 
 
 def split(op):
-    """Into the parts PyTorch says."""
+    """Into the parts of PyTorch's metadata."""
     x = op.value("self")
     axis = ops.axis_of(op["dim"], x.rank)
     return ops.split(op.g, x, axis, [part.shape[axis] for part in op.meta])
@@ -87,7 +87,7 @@ def flip(op):
 
 
 def roll(op):
-    """Without dims, over the elements as they lie."""
+    """Without dims, over the elements in memory order."""
     x, shifts, dims = op.value("self"), op["shifts"], op["dims"]
     flat = x if dims else ops.reshape(op.g, x, (count(x.shape),))
     dims = [ops.axis_of(axis, x.rank) for axis in dims] or [0]
@@ -101,7 +101,7 @@ PAD_MODES = {"constant": "constant", "reflect": "reflect",
 
 
 def pad(mode):
-    """Pads are told from the last axis on."""
+    """Pads are listed from the last axis on."""
     def translate(op):
         x = op.value("self")
         pads = op["pad"] if op.has("pad") else op["padding"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ATen ops that work element by element."""
+"""Elementwise ATen ops."""
 import math
 
 from . import ops
@@ -25,7 +25,7 @@ LOGICAL = {"logical_and": "LogicalAnd", "logical_or": "LogicalOr",
 
 
 def unary(op):
-    """Of integers, PyTorch makes reals where it must."""
+    """PyTorch promotes integers to reals if required."""
     x = op.value("self")
     kind = UNARY[op.name]
     if kind != "LogicalNot":
@@ -205,7 +205,7 @@ def softplus(op):
 
 
 def convert(op):
-    """To another type, or another place, which is nothing here."""
+    """To another type; to another device is the identity here."""
     x = op.value("self")
     if op.dtype == "boolean" and x.dtype in REALS:
         return ops.compare(op.g, "NotEqual", x, op.g.scalar(0, x.dtype))
@@ -234,7 +234,7 @@ def full_like(op):
 
 
 def nothing(op):
-    """Copies, and what only matters in training."""
+    """Copies, and ops that are the identity in inference."""
     if op.get("train", False) and op.get("p", 1):
         raise Unsupported("drops values, as in training")
     return op.value("input" if "input" in op.args else "self")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a PyTorch module or program, with torch and nothing else.
 
-torch.export gives the ATen ops of the network, all sizes fixed.  Ops of the
-tables here are kept whole, others are taken apart by PyTorch.  What follows
-from weights alone is computed by PyTorch and leaves no trace.
+torch.export produces the ATen ops of the network with static sizes.  Ops of
+the tables here are kept, others are decomposed by PyTorch.  What depends on
+weights only is folded by PyTorch.
 """
 import ctypes
 import operator
@@ -34,13 +34,14 @@ def name_of(target):
 
 
 def raw(tensor):
-    """The elements of a tensor as bytes; numpy need not be there."""
+    """The bytes of a tensor; numpy is not required."""
     flat = tensor.detach().cpu().contiguous()
     return ctypes.string_at(flat.data_ptr(), flat.nbytes)
 
 
 class Op:
-    """One call of an ATen op, as its translator sees it: arguments by name."""
+    """One call of an ATen op, as its translator accesses it: arguments by
+    name."""
 
     def __init__(self, reader, node):
         self.reader = reader
@@ -54,7 +55,7 @@ class Op:
 
     @property
     def meta(self):
-        """What PyTorch says of the results: a tensor, or a list of them."""
+        """PyTorch's metadata of the results: a tensor, or a list of them."""
         return self.node.meta["val"]
 
     @property
@@ -73,7 +74,7 @@ class Op:
         return self.args.get(name) is not None
 
     def __getitem__(self, name):
-        """An argument as it is: a number, a list, a tensor that is known."""
+        """An argument as it is: a number, a list, a constant tensor."""
         return self.args[name]
 
     def get(self, name, default=None):
@@ -81,7 +82,7 @@ class Op:
         return default if value is None else value
 
     def value(self, name):
-        """A tensor as a Value of the graph; None where it is left out."""
+        """A tensor as a Value of the graph; None if it is omitted."""
         return self.lift(self.args[name])
 
     def lift(self, given):
@@ -106,14 +107,14 @@ class Op:
         raise Unsupported(f"its {name} is not known before it runs")
 
     def common_type(self, *names):
-        """What PyTorch computes in, where it tells true from false."""
+        """PyTorch's type promotion, where booleans are distinct."""
         given = [self.reader.example(self.node, self.args, name)
                  for name in names]
         return dtype_of(torch.result_type(*given))
 
 
 class Reader:
-    """A walk over the program that fills the graph."""
+    """Traverses the program and builds the graph."""
 
     def __init__(self, program):
         self.graph = Graph()
@@ -125,7 +126,7 @@ class Reader:
     # Names, tensors and values.
 
     def known(self, given):
-        """An argument of a call: nodes are what they stand for."""
+        """Resolves an argument of a call: nodes become what they refer to."""
         if isinstance(given, torch.fx.Node):
             return self.names[given]
         if isinstance(given, (list, tuple)):
@@ -133,7 +134,7 @@ class Reader:
         return given
 
     def example(self, node, args, name):
-        """Something of an argument's type, for PyTorch to look at."""
+        """A fake argument of the same type, for PyTorch's inference."""
         given = args[name]
         if not isinstance(given, Value):
             return given
@@ -173,7 +174,7 @@ class Reader:
         return self.graph
 
     def read_input(self, node, spec):
-        """Weights and buffers are known, the rest is given at run time."""
+        """Weights and buffers are constants, the rest are inputs."""
         kind = spec.kind.name
         if kind == "USER_INPUT":
             example = node.meta["val"]
@@ -212,7 +213,8 @@ class Reader:
     # Calls.
 
     def read_call(self, node):
-        """All of them, so that everything that is missing is told at once."""
+        """Translates all calls, so that everything unsupported is reported at
+        once."""
         if any(source not in self.names for source in node.all_input_nodes):
             return  # behind something that cannot be exported
         try:
@@ -249,7 +251,7 @@ class Reader:
                                       for source in node.all_input_nodes)
 
     def compute(self, node):
-        """An op of known tensors, done now, on the CPU."""
+        """Folds an op of constant tensors, on the CPU."""
         def place(key, given):
             return torch.device("cpu") if key == "device" else self.known(given)
 
@@ -260,7 +262,7 @@ class Reader:
                    for key, given in node.kwargs.items()})
 
     def check(self, meta, result):
-        """What was built is what PyTorch has: ours to be wrong about."""
+        """Shapes and types of the graph equal PyTorch's: an internal check."""
         if isinstance(meta, (list, tuple)):
             for one, made in zip(meta, result):
                 self.check(one, made)
@@ -278,8 +280,8 @@ def has_value(known):
 
 
 def whole_ops():
-    """PyTorch's ways to take ops apart, without those that have a translator:
-    they are kept."""
+    """PyTorch's decompositions, without those of ops that have a translator.
+    """
     table = torch.export.default_decompositions()
     for target in list(table.keys()):
         if target.namespace == "aten" and name_of(target) in TABLE:
@@ -301,7 +303,7 @@ def arguments(inputs):
 
 
 def read(module, inputs):
-    """The graph of a module, with example inputs, or of a program."""
+    """Returns the graph of a module, with example inputs, or of a program."""
     if isinstance(module, torch.export.ExportedProgram):
         return read_program(module)
     if not isinstance(module, torch.nn.Module):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What moves a window over an image: convolutions and pools."""
+"""Sliding windows: convolutions and pools."""
 from . import ops
 from .graph import Unsupported
 
 
 class Window:
-    """A kernel that moves over an image: its sizes along each axis."""
+    """A kernel that slides over an image: its sizes along each axis."""
 
     def __init__(self, kernel, strides=None, begin=None, end=None,
                  dilations=None):
@@ -17,7 +17,8 @@ class Window:
         self.dilations = list(dilations or [1] * n)
 
     def pad_same(self, sizes, upper):
-        """As many outputs as strides fit; the odd element goes to one end."""
+        """As many outputs as strides fit; the odd element is added at one end.
+        """
         for d, size in enumerate(sizes):
             extent = (self.kernel[d] - 1) * self.dilations[d] + 1
             stride = self.strides[d]
@@ -26,7 +27,8 @@ class Window:
             self.begin[d], self.end[d] = (few, many) if upper else (many, few)
 
     def outputs(self, sizes, ceil=False):
-        """How often it fits; the last one begins within image and front."""
+        """The number of windows; the last one begins within image and front
+        padding."""
         result = []
         for d, size in enumerate(sizes):
             extent = (self.kernel[d] - 1) * self.dilations[d] + 1
@@ -80,7 +82,7 @@ def add_bias(g, y, bias):
 
 
 def max_pool(g, x, window, ceil):
-    """The largest, and where they are."""
+    """Maxima and their indices."""
     shape = x.shape[:2] + tuple(window.outputs(x.shape[2:], ceil))
     return g.add_many("MaxPool", [x], [(shape, x.dtype), (shape, "i64")],
                       kernel=window.kernel, dilations=window.dilations,

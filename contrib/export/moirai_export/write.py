@@ -62,7 +62,7 @@ def edge_lines(node):
 
 
 def write_weights(file, name, nodes):
-    """Every constant once, whoever shares it: where each of them lies."""
+    """Writes every constant once, if shared, too; returns their offsets."""
     begins, places = {}, {}
     for node in nodes:
         if not node.data:
@@ -81,7 +81,7 @@ def write_weights(file, name, nodes):
 
 @contextlib.contextmanager
 def new_files(*paths):
-    """Files that appear whole, all together, or not at all."""
+    """Files that appear complete and together, or not at all."""
     made = []
     try:
         for path in paths:
@@ -108,7 +108,7 @@ def weights_path(path):
 
 
 def write(graph, path):
-    """The graph goes to path, its weights to the .bin beside it."""
+    """Writes the graph to path, its weights to the .bin beside it."""
     if weights_path(path) == path:
         raise ExportError(f"{path}: is where the weights would go; call the "
                           "graph something.graphml")
