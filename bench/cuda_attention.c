@@ -17,7 +17,7 @@
 
 enum { RUNS = 20, REPLAYS = 5, OPERANDS = 5, MOST_WAYS = 64 };
 
-/* Heads of q, k and v stand side by side in one row, as products leave them. */
+/* Heads of q, k and v are interleaved in one row, as products leave them. */
 typedef struct problem {
     const char *network;
     int windows, heads, tokens, width;
@@ -36,7 +36,7 @@ static const problem problems[] = {
 
 typedef struct way {
     mo_cuda_attention_tiling cut;
-    int place; /* among those the backend would try, or -1 */
+    int place; /* rank among the candidates of the autotuner, or -1 */
     mo_cuda_function *function;
     mo_cuda_grid grid;
 } way;
@@ -53,8 +53,6 @@ typedef struct bench {
     way ways[MOST_WAYS];
     int n_ways;
 } bench;
-
-/* ---- the problem as a call */
 
 static void make_score(bench *b)
 {
@@ -126,8 +124,6 @@ static void make_call(bench *b)
                                               MO_BACKEND_PRECISION_F32 };
 }
 
-/* ---- ways */
-
 static int place_of(const bench *b, const mo_cuda_attention_tiling *cut)
 {
     mo_cuda_attention_tiling tried[MO_CUDA_ATTENTION_MAX_TILINGS];
@@ -149,7 +145,7 @@ static mo_status add_way(bench *b, mo_cuda_attention_tiling cut, mo_error *err)
     w->cut = cut;
     w->place = place_of(b, &cut);
     status = mo_cuda_emit_attention(&b->task, &cut, &code, &w->grid, err);
-    if (status == MO_OK && w->grid.shared <= b->unit->shared_most) {
+    if (status == MO_OK && w->grid.shared <= b->unit->max_shared_bytes) {
         status = mo_cuda_jit_request(b->unit, code.text, "attention",
                                      &w->function, err);
         b->n_ways++;
@@ -182,8 +178,6 @@ static mo_status add_ways(bench *b, mo_error *err)
     return status == MO_OK ? mo_cuda_jit_compile(b->unit, err) : status;
 }
 
-/* ---- timing */
-
 static size_t room_of(const mo_tensor_desc *desc)
 {
     return ((size_t) mo_tensor_desc_bytes(desc) + 256) / 256 * 256;
@@ -207,7 +201,7 @@ static mo_status enqueue(const bench *b, const way *w, mo_error *err)
 {
     CUdeviceptr rows = b->memory + room_of(&b->out);
     CUdeviceptr biases = rows + room_of(&b->in[0].desc);
-    CUdeviceptr out = b->memory_info;
+    CUdeviceptr out = b->memory;
     mo_cuda_attention_score_inputs seen = {
         { (const void *) (uintptr_t) biases,
           (const void *) (uintptr_t) (biases + room_of(&b->in[3].desc)) }
@@ -294,8 +288,8 @@ static mo_status run_problem(bench *b, CUevent *events, mo_error *err)
         status = add_ways(b, err);
     for (int i = 0; i < b->n_ways && status == MO_OK; i++)
         status = time_way(b, &b->ways[i], events, err);
-    mo_cuda_free(b->unit, b->memory_info);
-    b->memory_info = 0;
+    mo_cuda_free(b->unit, b->memory);
+    b->memory = 0;
     return status;
 }
 

@@ -58,7 +58,7 @@ typedef struct bench {
     mo_backend_unit *unit;
     mo_elem elem;
     bool verbose;
-    /* of the problem at hand */
+    /* of the current problem */
     const problem *problem;
     mo_call call;
     mo_point_program after;
@@ -69,8 +69,6 @@ typedef struct bench {
     const void *at[OPERANDS];
     void *to, *workspace;
 } bench;
-
-/* ---- the problem as a call */
 
 static void make_product(bench *b)
 {
@@ -115,7 +113,7 @@ static void make_conv(bench *b)
     b->out.shape = (mo_shape){ 4, { 1, p->n, side, side } };
 }
 
-/* How the result lies: rows, or channels last. */
+/* Layout of the result: rows, or channels last. */
 static mo_point_access lies(const bench *b)
 {
     mo_point_access access = mo_point_access_dense(&b->out.shape);
@@ -130,7 +128,7 @@ static mo_point_access lies(const bench *b)
 
 static void make_end(bench *b)
 {
-    int channel = 1; /* of both shapes, as it happens */
+    int channel = 1; /* the same axis of both shapes */
     mo_point_program *after = &b->after;
 
     *after = (mo_point_program){ .n_operands = 2, .out = lies(b) };
@@ -147,8 +145,6 @@ static void make_end(bench *b)
     b->call.n_in = OPERANDS;
     b->call.n_out = 1;
 }
-
-/* ---- memory */
 
 static size_t room_of(const mo_tensor_desc *desc)
 {
@@ -167,7 +163,7 @@ static mo_status make_room(bench *b, size_t workspace, mo_error *err)
     status = mo_cuda_alloc(b->unit, bytes, &b->memory, err);
     if (status != MO_OK)
         return status;
-    at = b->memory_info;
+    at = b->memory;
     b->to = (void *) (uintptr_t) at;
     at += room_of(&b->out);
     for (int i = 0; i < OPERANDS; i++) {
@@ -179,8 +175,6 @@ static mo_status make_room(bench *b, size_t workspace, mo_error *err)
         api, "cuMemsetD8Async",
         api->cuMemsetD8Async(b->memory, 0x3c, bytes, b->unit->stream), err);
 }
-
-/* ---- timing */
 
 static mo_status enqueue(const bench *b, const mo_cuda_algo *way, int runs,
                          mo_error *err)
@@ -234,7 +228,7 @@ static double replay(const bench *b, CUgraphExec exec, CUevent begin,
     return best * 1000 / RUNS;
 }
 
-/* Microseconds of one run; less than 0 where it cannot be done. */
+/* Microseconds of one run; negative if the algorithm fails. */
 static double time_of(const bench *b, const mo_cuda_algo *way)
 {
     const mo_cuda_api *api = b->unit->api;
@@ -262,21 +256,19 @@ static double time_of(const bench *b, const mo_cuda_algo *way)
     return us;
 }
 
-/* ---- a line */
-
 static void print_best(const bench *b, const mo_cuda_algo_list *ways)
 {
     const char *name = "-";
     double best = -1;
 
     for (int i = 0; i < ways->n; i++) {
-        double us = time_of(b, ways->ways[i]);
+        double us = time_of(b, ways->algos[i]);
 
         if (b->verbose)
-            printf("    %-32s %8.2f\n", ways->ways[i]->name, us);
+            printf("    %-32s %8.2f\n", ways->algos[i]->name, us);
         if (us >= 0 && (best < 0 || us < best)) {
             best = us;
-            name = ways->ways[i]->name;
+            name = ways->algos[i]->name;
         }
     }
     printf("  %7.2f %-30s", best, name);
@@ -290,24 +282,24 @@ static mo_status time_ways(bench *b, mo_cuda_algo_list *all, int kinds,
 
     for (int k = 0; k < kinds; k++)
         for (int i = 0; i < all[k].n; i++)
-            if (all[k].ways[i]->workspace > workspace)
-                workspace = all[k].ways[i]->workspace;
+            if (all[k].algos[i]->workspace > workspace)
+                workspace = all[k].algos[i]->workspace;
     if (status == MO_OK)
         status = make_room(b, workspace, err);
     for (int k = 0; k < kinds && status == MO_OK; k++)
         print_best(b, &all[k]);
     printf("\n");
     fflush(stdout);
-    mo_cuda_free(b->unit, b->memory_info);
-    b->memory_info = 0;
+    mo_cuda_free(b->unit, b->memory);
+    b->memory = 0;
     return status;
 }
 
 static void drop_ways(mo_backend_unit *unit, mo_cuda_algo_list *ways)
 {
     for (int i = 0; i < ways->n; i++)
-        ways->ways[i]->kind->drop(unit, ways->ways[i]);
-    free(ways->ways);
+        ways->algos[i]->kind->drop(unit, ways->algos[i]);
+    free(ways->algos);
 }
 
 static mo_status run_problem(bench *b, mo_error *err)

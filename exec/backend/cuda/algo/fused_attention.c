@@ -19,7 +19,6 @@
  * keys; with many queries a warp takes more of them, since every key it loads
  * is used twice.
  */
-enum { MAX_TILINGS = 4 };
 enum { MAX_REGISTERS = 208, MAX_WARPS = 8, MAX_SPAN = 8 };
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -99,8 +98,9 @@ static int add_tiling(mo_cuda_attention_tiling *tilings, int n,
     return n + 1;
 }
 
-static int find_tilings(const mo_cuda_attention_problem *problem, int sms,
-                        mo_cuda_attention_tiling tilings[MAX_TILINGS])
+int mo_cuda_attention_find_tilings(
+    const mo_cuda_attention_problem *problem, int sms,
+    mo_cuda_attention_tiling tilings[MO_CUDA_ATTENTION_MAX_TILINGS])
 {
     const mo_call_attention *c = &problem->call->u.attention;
     bool deep_fits =
@@ -133,7 +133,7 @@ typedef struct attention_kernel {
     mo_backend_kernel base;
     const mo_call *call;
     size_t *bytes; /* by operand: of in, then of out[0] */
-    variant variants[MAX_TILINGS];
+    variant variants[MO_CUDA_ATTENTION_MAX_TILINGS];
     int n_variants; /* 0: the result is empty */
     int best;
     uint64_t key; /* in the tuning cache */
@@ -226,8 +226,10 @@ static mo_status add_variants(mo_backend_unit *unit,
                               mo_cuda_attention_problem *problem,
                               attention_kernel *kernel, mo_error *err)
 {
-    mo_cuda_attention_tiling tilings[MAX_TILINGS] = { { 0 } };
-    int n = problem->tensor ? find_tilings(problem, unit->sms, tilings) : 1;
+    mo_cuda_attention_tiling tilings[MO_CUDA_ATTENTION_MAX_TILINGS] = { { 0 } };
+    int n = problem->tensor
+                ? mo_cuda_attention_find_tilings(problem, unit->sms, tilings)
+                : 1;
     const char *only = NULL;
     mo_status status = MO_OK;
 
@@ -396,7 +398,7 @@ static mo_status finalize(mo_backend_unit *unit, mo_backend_kernel *kernel,
                           mo_error *err)
 {
     attention_kernel *attention = (attention_kernel *) kernel;
-    const char *names[MAX_TILINGS];
+    const char *names[MO_CUDA_ATTENTION_MAX_TILINGS];
     tuning_run t = { .unit = unit, .kernel = attention };
     int64_t ns;
     mo_status status;

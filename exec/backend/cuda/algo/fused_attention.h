@@ -48,4 +48,12 @@ mo_status mo_cuda_emit_attention(const mo_cuda_attention_problem *problem,
                                  mo_cuda_source *code, mo_cuda_grid *grid,
                                  mo_error *err);
 
+enum { MO_CUDA_ATTENTION_MAX_TILINGS = 4 };
+
+/* Fills tilings with the candidates of the autotuner on a unit of sms SMs, the
+ * untuned default first; returns their number. */
+int mo_cuda_attention_find_tilings(
+    const mo_cuda_attention_problem *problem, int sms,
+    mo_cuda_attention_tiling tilings[MO_CUDA_ATTENTION_MAX_TILINGS]);
+
 #endif
