@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "base/utf8.h"
 
 enum { SHOWN_SIZE = 128 }; /* of a name; longer ones end in "..." */
@@ -63,51 +64,38 @@ void mo_report_coarsening_text(const mo_report_coarsening *coarsening,
 
 /* --------------------------------------------------------------------- JSON */
 
-static void json_cleaned(const mo_report_coarsening *c, mo_out *out)
+static void json_counts(const mo_report_coarsening *c, mo_json_writer *w)
 {
-    mo_out_text(out, "  \"cleaned\": {");
-    for (int k = 0; k < MO_CLEAN_PASSES; k++)
-        mo_out_printf(out, "%s\"%s\": %d", k ? ", " : "",
-                      mo_clean_passes[k].name, c->report->cleaned.removed[k]);
-    mo_out_text(out, "},\n");
-}
-
-static void json_fused(const mo_report_coarsening *c, mo_out *out)
-{
-    int n = 0;
-
-    mo_out_text(out, "  \"fused\": {");
-    for (int i = 0; i < c->after->n_types; i++) {
-        if (!strchr(c->after->types[i].type, '+'))
-            continue;
-        mo_out_text(out, n++ ? ",\n    " : "\n    ");
-        mo_out_json(out, c->after->types[i].type);
-        mo_out_printf(out, ": %d", c->after->types[i].count);
-    }
-    mo_out_text(out, n ? "\n  }\n" : "}\n");
+    mo_json_put_int(w, "ops", c->before->ops);
+    mo_json_put_int(w, "clean_ops", c->report->clean_ops);
+    mo_json_put_int(w, "coarse_ops", c->after->ops);
+    mo_json_put_int(w, "edges", c->before->edges);
+    mo_json_put_int(w, "clean_edges", c->report->clean_edges);
+    mo_json_put_int(w, "coarse_edges", c->after->edges);
+    mo_json_put_int(w, "clean_cuts", c->after->clean_cuts);
+    mo_json_put_int(w, "largest_segment", c->after->largest_segment);
 }
 
 void mo_report_coarsening_json(const mo_report_coarsening *coarsening,
                                mo_out *out)
 {
     const mo_report_coarsening *c = coarsening;
+    mo_json_writer w = { .out = out };
 
-    mo_out_text(out, "{\n  \"graph\": ");
-    mo_out_json(out, c->file);
-    mo_out_printf(out,
-                  ",\n  \"ops\": %d,\n  \"clean_ops\": %d,\n"
-                  "  \"coarse_ops\": %d,\n",
-                  c->before->ops, c->report->clean_ops, c->after->ops);
-    mo_out_printf(out,
-                  "  \"edges\": %d,\n  \"clean_edges\": %d,\n"
-                  "  \"coarse_edges\": %d,\n",
-                  c->before->edges, c->report->clean_edges, c->after->edges);
-    mo_out_printf(out, "  \"clean_cuts\": %d,\n  \"largest_segment\": %d,\n",
-                  c->after->clean_cuts, c->after->largest_segment);
-    mo_out_text(out, "  \"fusion\": ");
-    mo_out_json(out, c->fusion);
-    mo_out_text(out, ",\n");
-    json_cleaned(c, out);
-    json_fused(c, out);
-    mo_out_text(out, "}\n");
+    mo_json_begin_object(&w, NULL, MO_JSON_LINES);
+    mo_json_put_text(&w, "graph", c->file);
+    json_counts(c, &w);
+    mo_json_put_text(&w, "fusion", c->fusion);
+    mo_json_begin_object(&w, "cleaned", MO_JSON_INLINE);
+    for (int k = 0; k < MO_CLEAN_PASSES; k++)
+        mo_json_put_int(&w, mo_clean_passes[k].name,
+                        c->report->cleaned.removed[k]);
+    mo_json_end(&w);
+    mo_json_begin_object(&w, "fused", MO_JSON_LINES);
+    for (int i = 0; i < c->after->n_types; i++)
+        if (strchr(c->after->types[i].type, '+'))
+            mo_json_put_int(&w, c->after->types[i].type,
+                            c->after->types[i].count);
+    mo_json_end(&w);
+    mo_json_end(&w);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "base/utf8.h"
 #include "report/format_units.h"
 #include "report/top_ops.h"
@@ -167,139 +168,86 @@ mo_status mo_report_graph_text(const mo_report_graph *description, mo_out *out,
 
 /* --------------------------------------------------------------------- JSON */
 
-/* Every member ends its line, and all but the last end in a comma. */
-static void json_int(mo_out *out, const char *key, int64_t value)
-{
-    mo_out_printf(out, "  \"%s\": ", key);
-    mo_out_int(out, value);
-    mo_out_text(out, ",\n");
-}
-
-static void json_text(mo_out *out, const char *key, const char *value)
-{
-    mo_out_printf(out, "  \"%s\": ", key);
-    mo_out_json(out, value);
-    mo_out_text(out, ",\n");
-}
-
 /* Writes a number, or null if it is unknown. */
-static void json_amount(mo_out *out, double value)
+static void json_amount(mo_json_writer *w, const char *key, double value)
 {
     if (value < 0)
-        mo_out_text(out, "null");
+        mo_json_put_null(w, key);
     else
-        mo_out_double(out, value);
+        mo_json_put_double(w, key, value);
 }
 
-static void json_text_or_null(mo_out *out, const char *text)
-{
-    if (text)
-        mo_out_json(out, text);
-    else
-        mo_out_text(out, "null");
-}
-
-static void json_structure(const mo_summary *s, mo_out *out)
-{
-    json_int(out, "ops", s->ops);
-    json_int(out, "constants", s->constants);
-    json_int(out, "edges", s->edges);
-    json_int(out, "tensors", s->tensors);
-    json_int(out, "sources", s->sources);
-    json_int(out, "sinks", s->sinks);
-    json_int(out, "components", s->components);
-    json_int(out, "depth", s->depth);
-    json_int(out, "width", s->width);
-    json_int(out, "clean_cuts", s->clean_cuts);
-    json_int(out, "largest_segment", s->largest_segment);
-}
-
-static void json_bytes(mo_out *out, const char *key, int64_t bytes)
+static void json_bytes(mo_json_writer *w, const char *key, int64_t bytes)
 {
     if (bytes == MO_UNKNOWN)
-        mo_out_printf(out, "  \"%s\": null,\n", key);
+        mo_json_put_null(w, key);
     else
-        json_int(out, key, bytes);
+        mo_json_put_int(w, key, bytes);
 }
 
-static void json_amounts(const mo_summary *s, mo_out *out)
+static void json_summary(const mo_summary *s, mo_json_writer *w)
 {
-    json_bytes(out, "weight_bytes", s->weight_bytes);
-    json_bytes(out, "memory_bytes", s->memory_bytes);
-    json_bytes(out, "tensor_bytes", s->tensor_bytes);
-    mo_out_text(out, "  \"flops\": ");
-    json_amount(out, s->flops);
-    mo_out_text(out, ",\n  \"bytes\": ");
-    json_amount(out, s->bytes);
-    mo_out_text(out, ",\n");
-    json_int(out, "ops_without_flops", s->ops_without_flops);
+    mo_json_put_int(w, "ops", s->ops);
+    mo_json_put_int(w, "constants", s->constants);
+    mo_json_put_int(w, "edges", s->edges);
+    mo_json_put_int(w, "tensors", s->tensors);
+    mo_json_put_int(w, "sources", s->sources);
+    mo_json_put_int(w, "sinks", s->sinks);
+    mo_json_put_int(w, "components", s->components);
+    mo_json_put_int(w, "depth", s->depth);
+    mo_json_put_int(w, "width", s->width);
+    mo_json_put_int(w, "clean_cuts", s->clean_cuts);
+    mo_json_put_int(w, "largest_segment", s->largest_segment);
+    json_bytes(w, "weight_bytes", s->weight_bytes);
+    json_bytes(w, "memory_bytes", s->memory_bytes);
+    json_bytes(w, "tensor_bytes", s->tensor_bytes);
+    json_amount(w, "flops", s->flops);
+    json_amount(w, "bytes", s->bytes);
+    mo_json_put_int(w, "ops_without_flops", s->ops_without_flops);
 }
 
 static void json_heavy_op(const mo_graph *g, const mo_report_top_ops *h, int i,
-                         mo_out *out)
+                          mo_json_writer *w)
 {
     const mo_op *op = &g->ops[h->ops[i]];
 
-    mo_out_text(out, "\n    {\"op\": ");
-    mo_out_json(out, op->name);
-    mo_out_text(out, ", \"type\": ");
-    json_text_or_null(out, op->type);
-    mo_out_text(out, ", \"flops\": ");
-    json_amount(out, op->flops);
-    mo_out_text(out, ", \"bytes\": ");
-    json_amount(out, op->bytes);
-    if (strcmp(h->by->key, "flops") != 0) {
-        mo_out_printf(out, ", \"%s\": ", h->by->key);
-        mo_out_double(out, h->weights[i]);
-    }
-    mo_out_char(out, '}');
-}
-
-static void json_heaviest(const mo_graph *g, const mo_report_top_ops *h,
-                         mo_out *out)
-{
-    mo_out_text(out, "  \"heaviest_by\": ");
-    json_text_or_null(out, h->by ? h->by->key : NULL);
-    mo_out_text(out, ",\n  \"heaviest\": [");
-    for (int i = 0; i < h->n; i++) {
-        if (i > 0)
-            mo_out_char(out, ',');
-        json_heavy_op(g, h, i, out);
-    }
-    mo_out_text(out, h->n ? "\n  ],\n" : "],\n");
-}
-
-/* Ops without a type count under "". */
-static void json_operators(const mo_summary *s, mo_out *out)
-{
-    mo_out_text(out, "  \"operators\": {");
-    for (int i = 0; i < s->n_types; i++) {
-        mo_out_text(out, i ? ",\n    " : "\n    ");
-        mo_out_json(out, s->types[i].type);
-        mo_out_text(out, ": ");
-        mo_out_int(out, s->types[i].count);
-    }
-    mo_out_text(out, s->n_types ? "\n  }\n" : "}\n");
+    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+    mo_json_put_text(w, "op", op->name);
+    mo_json_put_text(w, "type", op->type);
+    json_amount(w, "flops", op->flops);
+    json_amount(w, "bytes", op->bytes);
+    if (strcmp(h->by->key, "flops") != 0)
+        mo_json_put_double(w, h->by->key, h->weights[i]);
+    mo_json_end(w);
 }
 
 mo_status mo_report_graph_json(const mo_report_graph *description, mo_out *out,
                                mo_error *err)
 {
     const mo_report_graph *d = description;
+    const mo_summary *s = d->summary;
+    mo_json_writer w = { .out = out };
     mo_report_top_ops heaviest;
-    mo_status status =
-        mo_report_top_ops_find(d->graph, d->summary, &heaviest, err);
+    mo_status status = mo_report_top_ops_find(d->graph, s, &heaviest, err);
 
     if (status != MO_OK)
         return status;
-    mo_out_text(out, "{\n");
-    json_text(out, "graph", d->file);
-    json_text(out, "format", d->format);
-    mo_out_printf(out, "  \"digest\": \"%016" PRIx64 "\",\n", d->digest);
-    json_structure(d->summary, out);
-    json_amounts(d->summary, out);
-    json_heaviest(d->graph, &heaviest, out);
-    json_operators(d->summary, out);
-    mo_out_text(out, "}\n");
+    mo_json_begin_object(&w, NULL, MO_JSON_LINES);
+    mo_json_put_text(&w, "graph", d->file);
+    mo_json_put_text(&w, "format", d->format);
+    mo_json_put_key(&w, "digest");
+    mo_out_printf(out, "\"%016" PRIx64 "\"", d->digest);
+    json_summary(s, &w);
+    mo_json_put_text(&w, "heaviest_by", heaviest.by ? heaviest.by->key : NULL);
+    mo_json_begin_array(&w, "heaviest", MO_JSON_LINES);
+    for (int i = 0; i < heaviest.n; i++)
+        json_heavy_op(d->graph, &heaviest, i, &w);
+    mo_json_end(&w);
+    /* Ops without a type count under "". */
+    mo_json_begin_object(&w, "operators", MO_JSON_LINES);
+    for (int i = 0; i < s->n_types; i++)
+        mo_json_put_int(&w, s->types[i].type, s->types[i].count);
+    mo_json_end(&w);
+    mo_json_end(&w);
     return MO_OK;
 }
