@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/json_writer.h"
 #include "base/utf8.h"
 #include "report/format_units.h"
 #include "report/instance_totals.h"
@@ -110,211 +111,174 @@ mo_status mo_report_instance_text(const mo_report_instance *report, mo_out *out,
 /* --------------------------------------------------------------------- JSON */
 
 /* Writes microseconds exactly; a double would lose digits. */
-static void json_us(mo_out *out, int64_t ns)
+static void json_us(mo_json_writer *w, const char *key, int64_t ns)
 {
     int rest = (int) (ns % 1000), width = 3;
 
-    mo_out_int(out, ns / 1000);
+    mo_json_put_int(w, key, ns / 1000);
     if (rest == 0)
         return;
     for (; rest % 10 == 0; rest /= 10)
         width--;
-    mo_out_printf(out, ".%0*d", width, rest);
+    mo_out_printf(w->out, ".%0*d", width, rest);
 }
 
-static void json_list_us(mo_out *out, const int64_t *ns, int n)
+static void json_list_us(mo_json_writer *w, const char *key, const int64_t *ns,
+                         int n)
 {
-    mo_out_char(out, '[');
-    for (int i = 0; i < n; i++) {
-        if (i > 0)
-            mo_out_text(out, ", ");
-        json_us(out, ns[i]);
-    }
-    mo_out_char(out, ']');
+    mo_json_begin_array(w, key, MO_JSON_INLINE);
+    for (int i = 0; i < n; i++)
+        json_us(w, NULL, ns[i]);
+    mo_json_end(w);
 }
 
-static void json_list(mo_out *out, const int *values, int n)
+static void json_digest(mo_json_writer *w, const char *key, uint64_t digest)
 {
-    mo_out_char(out, '[');
-    for (int i = 0; i < n; i++) {
-        if (i > 0)
-            mo_out_text(out, ", ");
-        mo_out_int(out, values[i]);
-    }
-    mo_out_char(out, ']');
-}
-
-static void json_digest(mo_out *out, const char *key, uint64_t digest)
-{
-    mo_out_printf(out, ",\n  \"%s\": \"%016" PRIx64 "\"", key, digest);
+    mo_json_put_key(w, key);
+    mo_out_printf(w->out, "\"%016" PRIx64 "\"", digest);
 }
 
 static void json_head(const mo_report_instance *r,
-                      const mo_report_instance_totals *sums, mo_out *out)
+                      const mo_report_instance_totals *sums, mo_json_writer *w)
 {
     const mo_instance *x = r->instance;
 
-    mo_out_text(out, "{\n  \"graph\": ");
-    mo_out_json(out, r->graph);
-    mo_out_text(out, ",\n  \"cluster\": ");
-    mo_out_json(out, r->cluster);
-    json_digest(out, "digest", x->digest);
-    json_digest(out, "graph_digest", x->graph_digest);
-    json_digest(out, "cluster_digest", x->cluster_digest);
+    mo_json_put_text(w, "graph", r->graph);
+    mo_json_put_text(w, "cluster", r->cluster);
+    json_digest(w, "digest", x->digest);
+    json_digest(w, "graph_digest", x->graph_digest);
+    json_digest(w, "cluster_digest", x->cluster_digest);
     if (x->profile_digest)
-        json_digest(out, "profile_digest", x->profile_digest);
-    mo_out_printf(out,
-                  ",\n  \"ops\": %d,\n  \"flows\": %d,\n  \"tensors\": %d,\n"
-                  "  \"memory_bytes\": %" PRId64 ",\n",
-                  x->n, x->n_flows, x->n_tensors, sums->memory_bytes);
+        json_digest(w, "profile_digest", x->profile_digest);
+    mo_json_put_int(w, "ops", x->n);
+    mo_json_put_int(w, "flows", x->n_flows);
+    mo_json_put_int(w, "tensors", x->n_tensors);
+    mo_json_put_int(w, "memory_bytes", sums->memory_bytes);
 }
 
-static void json_devices(const mo_instance *x,
-                         const mo_report_instance_totals *sums, mo_out *out)
+/* Writes a number of bytes, or null if it is the value given. */
+static void json_bytes(mo_json_writer *w, const char *key, int64_t bytes,
+                       int64_t null)
 {
-    mo_out_text(out, "  \"devices\": [");
-    for (int k = 0; k < x->n_devices; k++) {
-        mo_out_text(out, k ? ",\n    {\"id\": " : "\n    {\"id\": ");
-        mo_out_json(out, x->device_ids[k]);
-        mo_out_text(out, ", \"memory_bytes\": ");
-        if (x->capacity_bytes[k] == INT64_MAX)
-            mo_out_text(out, "null");
-        else
-            mo_out_int(out, x->capacity_bytes[k]);
-        mo_out_text(out, ", \"time_us\": ");
-        json_us(out, sums->time_ns[k]);
-        mo_out_char(out, '}');
-    }
-    mo_out_text(out, "\n  ],\n");
-}
-
-/* Sums over all flows; rows and columns in device order. */
-static void json_transfers(const mo_instance *x,
-                           const mo_report_instance_totals *sums, mo_out *out)
-{
-    mo_out_text(out, "  \"transfer_us\": [");
-    for (int a = 0; a < x->n_devices; a++) {
-        mo_out_text(out, a ? ",\n    [" : "\n    [");
-        for (int b = 0; b < x->n_devices; b++) {
-            if (b > 0)
-                mo_out_text(out, ", ");
-            json_us(out, mo_report_instance_totals_pair_ns(sums, x, a, b));
-        }
-        mo_out_char(out, ']');
-    }
-    mo_out_text(out, "\n  ],\n");
-}
-
-static void json_op(const mo_instance *x, int op, mo_out *out)
-{
-    mo_out_text(out, "{\"op\": ");
-    mo_out_json(out, x->op_names[op]);
-    mo_out_text(out, ", \"memory_bytes\": ");
-    mo_out_int(out, x->memory_bytes[op]);
-    mo_out_text(out, ", \"weight_bytes\": ");
-    mo_out_int(out, x->weight_bytes[op]);
-    if (x->pin[op] != MO_FREE) {
-        mo_out_text(out, ", \"pin\": ");
-        mo_out_json(out, x->device_ids[x->pin[op]]);
-    }
-    if (x->group[op] != MO_FREE) {
-        mo_out_text(out, ", \"group\": ");
-        mo_out_int(out, x->group[op]);
-    }
-    mo_out_text(out, ", \"time_us\": ");
-    json_list_us(out, x->p_ns + (int64_t) op * x->n_devices, x->n_devices);
-    mo_out_char(out, '}');
-}
-
-static void json_reader(const mo_instance *x, int flow, mo_out *out)
-{
-    mo_out_text(out, "{\"op\": ");
-    mo_out_json(out, x->op_names[x->flows[flow].to]);
-    mo_out_text(out, ", \"transfer\": ");
-    mo_out_int(out, x->flow_row[flow]);
-    mo_out_char(out, '}');
-}
-
-static void json_tensor(const mo_instance *x, int tensor, mo_out *out)
-{
-    int first = x->tensor_start[tensor], last = x->tensor_start[tensor + 1];
-
-    mo_out_text(out, "{\"from\": ");
-    mo_out_json(out, x->op_names[x->tensor_from[tensor]]);
-    mo_out_text(out, ", \"bytes\": ");
-    if (x->tensor_bytes[tensor] == MO_UNKNOWN)
-        mo_out_text(out, "null");
+    if (bytes == null)
+        mo_json_put_null(w, key);
     else
-        mo_out_int(out, x->tensor_bytes[tensor]);
-    mo_out_text(out, ", \"transfer\": ");
-    mo_out_int(out, x->tensor_row[tensor]);
-    mo_out_text(out, ", \"to\": [");
-    for (int q = first; q < last; q++) {
-        if (q > first)
-            mo_out_text(out, ", ");
-        json_reader(x, q, out);
+        mo_json_put_int(w, key, bytes);
+}
+
+/* Transfer times are sums over all flows; rows and columns in device order. */
+static void json_devices(const mo_instance *x,
+                         const mo_report_instance_totals *sums,
+                         mo_json_writer *w)
+{
+    mo_json_begin_array(w, "devices", MO_JSON_BLOCK);
+    for (int k = 0; k < x->n_devices; k++) {
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(w, "id", x->device_ids[k]);
+        json_bytes(w, "memory_bytes", x->capacity_bytes[k], INT64_MAX);
+        json_us(w, "time_us", sums->time_ns[k]);
+        mo_json_end(w);
     }
-    mo_out_text(out, "]}");
+    mo_json_end(w);
+    mo_json_begin_array(w, "transfer_us", MO_JSON_BLOCK);
+    for (int a = 0; a < x->n_devices; a++) {
+        mo_json_begin_array(w, NULL, MO_JSON_INLINE);
+        for (int b = 0; b < x->n_devices; b++)
+            json_us(w, NULL, mo_report_instance_totals_pair_ns(sums, x, a, b));
+        mo_json_end(w);
+    }
+    mo_json_end(w);
+}
+
+static void json_op(const mo_instance *x, int op, mo_json_writer *w)
+{
+    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+    mo_json_put_text(w, "op", x->op_names[op]);
+    mo_json_put_int(w, "memory_bytes", x->memory_bytes[op]);
+    mo_json_put_int(w, "weight_bytes", x->weight_bytes[op]);
+    if (x->pin[op] != MO_FREE)
+        mo_json_put_text(w, "pin", x->device_ids[x->pin[op]]);
+    if (x->group[op] != MO_FREE)
+        mo_json_put_int(w, "group", x->group[op]);
+    json_list_us(w, "time_us", x->p_ns + (int64_t) op * x->n_devices,
+                 x->n_devices);
+    mo_json_end(w);
+}
+
+static void json_tensor(const mo_instance *x, int tensor, mo_json_writer *w)
+{
+    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+    mo_json_put_text(w, "from", x->op_names[x->tensor_from[tensor]]);
+    json_bytes(w, "bytes", x->tensor_bytes[tensor], MO_UNKNOWN);
+    mo_json_put_int(w, "transfer", x->tensor_row[tensor]);
+    mo_json_begin_array(w, "to", MO_JSON_INLINE);
+    for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1];
+         q++) {
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(w, "op", x->op_names[x->flows[q].to]);
+        mo_json_put_int(w, "transfer", x->flow_row[q]);
+        mo_json_end(w);
+    }
+    mo_json_end(w);
+    mo_json_end(w);
 }
 
 /* Writes the times of a "transfer", by pair class. */
-static void json_transfer(const mo_instance *x, int row, mo_out *out)
+static void json_transfer(const mo_instance *x, int row, mo_json_writer *w)
 {
-    json_list_us(out, x->comm_ns + (int64_t) row * x->n_kinds, x->n_kinds);
+    json_list_us(w, NULL, x->comm_ns + (int64_t) row * x->n_kinds, x->n_kinds);
 }
 
 /* Of one device with all others, itself included. */
-static void json_kinds(const mo_instance *x, int from, mo_out *out)
+static void json_kinds(const mo_instance *x, int from, mo_json_writer *w)
 {
-    json_list(out, x->pair_kind + (int64_t) from * x->n_devices, x->n_devices);
+    mo_json_put_ints(w, NULL, x->pair_kind + (int64_t) from * x->n_devices,
+                     x->n_devices);
 }
 
-static void json_routes(const mo_instance *x, int from, mo_out *out)
+static void json_routes(const mo_instance *x, int from, mo_json_writer *w)
 {
     const int *start = x->route_start + (int64_t) from * x->n_devices;
 
-    mo_out_char(out, '[');
-    for (int to = 0; to < x->n_devices; to++) {
-        if (to > 0)
-            mo_out_text(out, ", ");
-        json_list(out, x->route_link + start[to], start[to + 1] - start[to]);
-    }
-    mo_out_char(out, ']');
+    mo_json_begin_array(w, NULL, MO_JSON_INLINE);
+    for (int to = 0; to < x->n_devices; to++)
+        mo_json_put_ints(w, NULL, x->route_link + start[to],
+                         start[to + 1] - start[to]);
+    mo_json_end(w);
 }
 
-typedef void put_item(const mo_instance *x, int i, mo_out *out);
+typedef void put_item(const mo_instance *x, int i, mo_json_writer *w);
 
 static void json_items(const mo_instance *x, const char *key, put_item *put,
-                       int n, const char *end, mo_out *out)
+                       int n, mo_json_writer *w)
 {
-    mo_out_printf(out, "    \"%s\": [", key);
-    for (int i = 0; i < n; i++) {
-        mo_out_text(out, i ? ",\n      " : "\n      ");
-        put(x, i, out);
-    }
-    mo_out_text(out, n ? "\n    ]" : "]");
-    mo_out_text(out, end);
+    mo_json_begin_array(w, key, MO_JSON_LINES);
+    for (int i = 0; i < n; i++)
+        put(x, i, w);
+    mo_json_end(w);
 }
 
 mo_status mo_report_instance_json(const mo_report_instance *report, mo_out *out,
                                   mo_error *err)
 {
     const mo_instance *x = report->instance;
+    mo_json_writer w = { .out = out };
     mo_report_instance_totals sums;
     mo_status status = mo_report_instance_totals_make(x, &sums, err);
 
     if (status != MO_OK)
         return status;
-    json_head(report, &sums, out);
-    json_devices(x, &sums, out);
-    json_transfers(x, &sums, out);
+    mo_json_begin_object(&w, NULL, MO_JSON_LINES);
+    json_head(report, &sums, &w);
+    json_devices(x, &sums, &w);
     mo_report_instance_totals_clear(&sums);
-    mo_out_text(out, "  \"instance\": {\n");
-    json_items(x, "ops", json_op, x->n, ",\n", out);
-    json_items(x, "tensors", json_tensor, x->n_tensors, ",\n", out);
-    json_items(x, "transfers_us", json_transfer, x->n_comm_rows, ",\n", out);
-    json_items(x, "pair_kinds", json_kinds, x->n_devices, ",\n", out);
-    json_items(x, "routes", json_routes, x->n_devices, "\n", out);
-    mo_out_text(out, "  }\n}\n");
+    mo_json_begin_object(&w, "instance", MO_JSON_LINES);
+    json_items(x, "ops", json_op, x->n, &w);
+    json_items(x, "tensors", json_tensor, x->n_tensors, &w);
+    json_items(x, "transfers_us", json_transfer, x->n_comm_rows, &w);
+    json_items(x, "pair_kinds", json_kinds, x->n_devices, &w);
+    json_items(x, "routes", json_routes, x->n_devices, &w);
+    mo_json_end(&w);
+    mo_json_end(&w);
     return MO_OK;
 }
