@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/verdict.h"
 
-#include <inttypes.h>
-
+#include "base/json_writer.h"
 #include "base/utf8.h"
 #include "report/format_units.h"
 
@@ -109,207 +108,147 @@ void mo_report_verdict_text(const mo_report_verdict *r, mo_out *out)
 
 /* --------------------------------------------------------------------- JSON */
 
-/* Separator state of the members of an object. */
-typedef struct members {
-    mo_out *out;
-    int n;
-} members;
-
-static void json_key(members *m, const char *key)
+static void json_known(mo_json_writer *w, const char *key, const char *value)
 {
-    mo_out_printf(m->out, "%s\n  \"%s\": ", m->n++ > 0 ? "," : "", key);
+    if (value)
+        mo_json_put_text(w, key, value);
 }
 
-static void json_text(members *m, const char *key, const char *value)
+static void json_what(const mo_report_verdict *r, mo_json_writer *w)
 {
-    if (!value)
-        return;
-    json_key(m, key);
-    mo_out_json(m->out, value);
+    json_known(w, "graph", r->graph);
+    json_known(w, "cluster", r->cluster);
+    mo_json_put_int(w, "ops", r->ops);
+    mo_json_put_int(w, "coarse_ops", r->x->n);
+    mo_json_put_int(w, "edges", r->edges);
+    mo_json_put_int(w, "devices", r->x->n_devices);
+    json_known(w, "formulation", r->formulation);
+    mo_json_put_text(w, "congestion",
+                     mo_congestion_names[r->regime->congestion]);
+    mo_json_put_text(w, "tensors", mo_tensors_names[r->regime->tensors]);
+    mo_json_put_text(w, "memory", mo_memory_names[r->regime->memory]);
+    json_known(w, "solver", r->solver);
 }
 
-static void json_int(members *m, const char *key, int64_t value)
-{
-    json_key(m, key);
-    mo_out_int(m->out, value);
-}
-
-static void json_double(members *m, const char *key, double value)
-{
-    json_key(m, key);
-    mo_out_double(m->out, value);
-}
-
-static void json_us(members *m, const char *key, int64_t ns)
-{
-    json_double(m, key, (double) ns / 1000);
-}
-
-static void json_what(const mo_report_verdict *r, members *m)
-{
-    json_text(m, "graph", r->graph);
-    json_text(m, "cluster", r->cluster);
-    json_int(m, "ops", r->ops);
-    json_int(m, "coarse_ops", r->x->n);
-    json_int(m, "edges", r->edges);
-    json_int(m, "devices", r->x->n_devices);
-    json_text(m, "formulation", r->formulation);
-    json_text(m, "congestion", mo_congestion_names[r->regime->congestion]);
-    json_text(m, "tensors", mo_tensors_names[r->regime->tensors]);
-    json_text(m, "memory", mo_memory_names[r->regime->memory]);
-    json_text(m, "solver", r->solver);
-}
-
-static void json_times(const mo_report_verdict *r, members *m)
+static void json_times(const mo_report_verdict *r, mo_json_writer *w)
 {
     const mo_answer_evaluation *j = r->judgement;
 
     if (!j->schedule)
         return;
-    json_us(m, "makespan_us", j->schedule->makespan_ns);
-    json_us(m, "bound_us", r->bound_ns);
-    json_double(m, "gap", mo_report_verdict_gap(r));
+    mo_json_put_us(w, "makespan_us", j->schedule->makespan_ns);
+    mo_json_put_us(w, "bound_us", r->bound_ns);
+    mo_json_put_double(w, "gap", mo_report_verdict_gap(r));
     if (j->single != MO_FREE)
-        json_us(m, "best_single_us", j->single_ns);
+        mo_json_put_us(w, "best_single_us", j->single_ns);
 }
 
 static void json_placement(const mo_instance *x, const mo_schedule *s,
-                           const char *indent, mo_out *out)
+                           mo_json_writer *w)
 {
-    mo_out_text(out, "{");
-    for (int i = 0; i < x->n; i++) {
-        mo_out_printf(out, "%s\n%s  ", i > 0 ? "," : "", indent);
-        mo_out_json(out, x->op_names[i]);
-        mo_out_text(out, ": ");
-        mo_out_json(out, x->device_ids[s->device[i]]);
-    }
-    mo_out_printf(out, "\n%s}", indent);
+    mo_json_begin_object(w, "placement", MO_JSON_BLOCK);
+    for (int i = 0; i < x->n; i++)
+        mo_json_put_text(w, x->op_names[i], x->device_ids[s->device[i]]);
+    mo_json_end(w);
 }
 
-static void json_violations(const mo_answer_evaluation *j, members *m)
+static void json_violations(const mo_answer_evaluation *j, mo_json_writer *w)
 {
-    int n = mo_answer_evaluation_count(j);
-
-    json_key(m, "violations");
-    mo_out_text(m->out, "[");
-    for (int i = 0; i < n; i++) {
-        mo_out_printf(m->out, "%s\n    ", i > 0 ? "," : "");
-        mo_out_json(m->out, mo_answer_evaluation_violation(j, i));
-    }
-    mo_out_text(m->out, n > 0 ? "\n  ]" : "]");
+    mo_json_begin_array(w, "violations", MO_JSON_LINES);
+    for (int i = 0; i < mo_answer_evaluation_count(j); i++)
+        mo_json_put_text(w, NULL, mo_answer_evaluation_violation(j, i));
+    mo_json_end(w);
 }
 
-static void json_by_device(const mo_instance *x, const int64_t *amounts,
-                           double scale, mo_out *out)
+static void json_by_device(const mo_instance *x, const char *key,
+                           const int64_t *amounts, double scale,
+                           mo_json_writer *w)
 {
-    mo_out_text(out, "{");
-    for (int k = 0; k < x->n_devices; k++) {
-        mo_out_text(out, k > 0 ? ", " : "");
-        mo_out_json(out, x->device_ids[k]);
-        mo_out_text(out, ": ");
-        mo_out_double(out, (double) amounts[k] / scale);
-    }
-    mo_out_text(out, "}");
+    mo_json_begin_object(w, key, MO_JSON_INLINE);
+    for (int k = 0; k < x->n_devices; k++)
+        mo_json_put_double(w, x->device_ids[k], (double) amounts[k] / scale);
+    mo_json_end(w);
 }
 
-static void json_devices(const mo_report_verdict *r, members *m)
+static void json_devices(const mo_report_verdict *r, mo_json_writer *w)
 {
     const mo_verdict *v = r->judgement->verdict;
 
     if (!v)
         return;
-    json_key(m, "busy_us");
-    json_by_device(r->x, v->busy_ns, 1000, m->out);
-    json_key(m, "peak_bytes");
-    json_by_device(r->x, v->peak_bytes, 1, m->out);
-    json_int(m, "transfers", v->n_transfers);
-    json_us(m, "sent_us", v->sent_ns);
+    json_by_device(r->x, "busy_us", v->busy_ns, 1000, w);
+    json_by_device(r->x, "peak_bytes", v->peak_bytes, 1, w);
+    mo_json_put_int(w, "transfers", v->n_transfers);
+    mo_json_put_us(w, "sent_us", v->sent_ns);
 }
 
 void mo_report_verdict_json(const mo_report_verdict *r, mo_out *out)
 {
     const mo_answer_evaluation *j = r->judgement;
-    members m = { out, 0 };
+    mo_json_writer w = { .out = out };
 
-    mo_out_text(out, "{");
-    json_what(r, &m);
-    json_text(&m, "status",
-              r->status                       ? r->status
-              : mo_answer_evaluation_valid(j) ? "valid"
-                                              : "invalid");
-    json_times(r, &m);
+    mo_json_begin_object(&w, NULL, MO_JSON_LINES);
+    json_what(r, &w);
+    mo_json_put_text(&w, "status",
+                     r->status                       ? r->status
+                     : mo_answer_evaluation_valid(j) ? "valid"
+                                                     : "invalid");
+    json_times(r, &w);
     if (r->seconds >= 0)
-        json_double(&m, "seconds", r->seconds);
-    if (j->schedule) {
-        json_key(&m, "placement");
-        json_placement(r->x, j->schedule, "  ", out);
-    }
-    json_violations(j, &m);
-    json_devices(r, &m);
-    mo_out_text(out, "\n}\n");
-}
-
-static void json_starts(const mo_instance *x, const mo_schedule *s, mo_out *out)
-{
-    mo_out_text(out, "    \"ops\": {");
-    for (int i = 0; i < x->n; i++) {
-        mo_out_text(out, i > 0 ? ",\n      " : "\n      ");
-        mo_out_json(out, x->op_names[i]);
-        mo_out_text(out, ": ");
-        mo_out_double(out, (double) s->start_ns[i] / 1000);
-    }
-    mo_out_text(out, "\n    },\n");
+        mo_json_put_double(&w, "seconds", r->seconds);
+    if (j->schedule)
+        json_placement(r->x, j->schedule, &w);
+    json_violations(j, &w);
+    json_devices(r, &w);
+    mo_json_end(&w);
 }
 
 /* Writes the consumers of a transfer. */
 static void json_readers(const mo_instance *x, const mo_schedule *s,
-                         const mo_transfer *t, mo_out *out)
+                         const mo_transfer *t, mo_json_writer *w)
 {
     bool once = s->regime.tensors == MO_TENSORS_ONCE;
     int first = once ? x->tensor_start[t->item] : t->item;
     int end = once ? x->tensor_start[t->item + 1] : t->item + 1;
-    bool any = false;
 
-    mo_out_text(out, "[");
+    mo_json_begin_array(w, "to", MO_JSON_INLINE);
     for (int q = first; q < end; q++)
-        if (s->device[x->flows[q].to] == t->to) {
-            mo_out_text(out, any ? ", " : "");
-            mo_out_json(out, x->op_names[x->flows[q].to]);
-            any = true;
-        }
-    mo_out_text(out, "]");
+        if (s->device[x->flows[q].to] == t->to)
+            mo_json_put_text(w, NULL, x->op_names[x->flows[q].to]);
+    mo_json_end(w);
 }
 
 static void json_transfer(const mo_instance *x, const mo_schedule *s,
-                          const mo_transfer *t, mo_out *out)
+                          const mo_transfer *t, mo_json_writer *w)
 {
     int from = s->regime.tensors == MO_TENSORS_ONCE ? x->tensor_from[t->item]
                                                     : x->flows[t->item].from;
 
-    mo_out_text(out, "{\"from\": ");
-    mo_out_json(out, x->op_names[from]);
-    mo_out_text(out, ", \"to\": ");
-    json_readers(x, s, t, out);
-    mo_out_text(out, ", \"device\": ");
-    mo_out_json(out, x->device_ids[t->to]);
-    mo_out_text(out, ", \"start_us\": ");
-    mo_out_double(out, (double) t->start_ns / 1000);
-    mo_out_text(out, ", \"end_us\": ");
-    mo_out_double(out, (double) t->end_ns / 1000);
-    mo_out_text(out, "}");
+    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+    mo_json_put_text(w, "from", x->op_names[from]);
+    json_readers(x, s, t, w);
+    mo_json_put_text(w, "device", x->device_ids[t->to]);
+    mo_json_put_us(w, "start_us", t->start_ns);
+    mo_json_put_us(w, "end_us", t->end_ns);
+    mo_json_end(w);
 }
 
 void mo_report_schedule_json(const mo_instance *x, const mo_schedule *s,
                              mo_out *out)
 {
-    mo_out_text(out, "{\n  \"placement\": ");
-    json_placement(x, s, "  ", out);
-    mo_out_text(out, ",\n  \"schedule\": {\n");
-    json_starts(x, s, out);
-    mo_out_text(out, "    \"transfers\": [");
-    for (int t = 0; t < s->n_transfers; t++) {
-        mo_out_text(out, t > 0 ? ",\n      " : "\n      ");
-        json_transfer(x, s, &s->transfers[t], out);
-    }
-    mo_out_text(out, "\n    ]\n  }\n}\n");
+    mo_json_writer w = { .out = out };
+
+    mo_json_begin_object(&w, NULL, MO_JSON_LINES);
+    json_placement(x, s, &w);
+    mo_json_begin_object(&w, "schedule", MO_JSON_LINES);
+    mo_json_begin_object(&w, "ops", MO_JSON_BLOCK);
+    for (int i = 0; i < x->n; i++)
+        mo_json_put_us(&w, x->op_names[i], s->start_ns[i]);
+    mo_json_end(&w);
+    mo_json_begin_array(&w, "transfers", MO_JSON_BLOCK);
+    for (int t = 0; t < s->n_transfers; t++)
+        json_transfer(x, s, &s->transfers[t], &w);
+    mo_json_end(&w);
+    mo_json_end(&w);
+    mo_json_end(&w);
 }
