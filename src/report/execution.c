@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/json_writer.h"
 #include "base/utf8.h"
 #include "report/format_units.h"
 
@@ -161,180 +162,129 @@ void mo_report_execution_text(const mo_report_execution *e, mo_out *out)
 
 /* --------------------------------------------------------------------- JSON */
 
-static void json_key(mo_out *out, const char *key)
+/* Infinity is written as the largest finite number, NaN not at all. */
+static void json_known(mo_json_writer *w, const char *key, double value)
 {
-    mo_out_printf(out, ",\n  \"%s\": ", key);
+    if (!isnan(value))
+        mo_json_put_double(w, key, isinf(value) ? 1e308 : value);
 }
 
-static void json_text(mo_out *out, const char *key, const char *value)
+static void json_what(const mo_report_execution *e, mo_json_writer *w)
 {
-    json_key(out, key);
-    mo_out_json(out, value);
+    mo_json_put_text(w, "graph", e->graph);
+    mo_json_put_text(w, "cluster", e->cluster);
+    mo_json_put_int(w, "ops", e->ops);
+    mo_json_put_int(w, "coarse_ops", e->coarse_ops);
+    mo_json_put_int(w, "edges", e->edges);
+    mo_json_put_int(w, "devices", e->n_devices);
+    mo_json_put_us(w, "makespan_us", e->predicted_ns);
 }
 
-static void json_int(mo_out *out, const char *key, int64_t value)
+static void json_emulation(const mo_report_execution *e, mo_json_writer *w)
 {
-    json_key(out, key);
-    mo_out_int(out, value);
+    static const char *const shared[] = { "memory", "memory bandwidth",
+                                          "L2 cache", "clocks" };
+
+    mo_json_begin_object(w, "emulated", MO_JSON_INLINE);
+    mo_json_begin_array(w, "parts", MO_JSON_INLINE);
+    for (int k = 0; k < e->n_devices; k++)
+        mo_json_put_int(w, NULL, e->devices[k].sms);
+    mo_json_end(w);
+    mo_json_put_text(w, "links", "held");
+    mo_json_begin_array(w, "shared", MO_JSON_INLINE);
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        mo_json_put_text(w, NULL, shared[i]);
+    mo_json_end(w);
+    mo_json_end(w);
 }
 
-static void json_us(mo_out *out, const char *key, int64_t ns)
-{
-    json_key(out, key);
-    mo_out_double(out, (double) ns / 1000);
-}
-
-/* Infinity is written as the largest finite number. */
-static void json_finite(mo_out *out, double value)
-{
-    mo_out_double(out, isinf(value) ? 1e308 : value);
-}
-
-static void json_known(mo_out *out, const char *key, double value)
-{
-    if (isnan(value))
-        return;
-    json_key(out, key);
-    json_finite(out, value);
-}
-
-static void json_what(const mo_report_execution *e, mo_out *out)
-{
-    mo_out_text(out, "{\n  \"graph\": ");
-    mo_out_json(out, e->graph);
-    json_text(out, "cluster", e->cluster);
-    json_int(out, "ops", e->ops);
-    json_int(out, "coarse_ops", e->coarse_ops);
-    json_int(out, "edges", e->edges);
-    json_int(out, "devices", e->n_devices);
-    json_us(out, "makespan_us", e->predicted_ns);
-}
-
-static void json_emulation(const mo_report_execution *e, mo_out *out)
-{
-    json_key(out, "emulated");
-    mo_out_text(out, "{\"parts\": [");
-    for (int k = 0; k < e->n_devices; k++) {
-        mo_out_text(out, k > 0 ? ", " : "");
-        mo_out_int(out, e->devices[k].sms);
-    }
-    mo_out_text(out, "], \"links\": \"held\", \"shared\": "
-                     "[\"memory\", \"memory bandwidth\", \"L2 cache\", "
-                     "\"clocks\"]}");
-}
-
-static void json_times(const mo_report_execution *e, mo_out *out)
+static void json_times(const mo_report_execution *e, mo_json_writer *w)
 {
     if (e->measured) {
-        json_us(out, "measured_us", e->measured_ns);
-        json_us(out, "measured_spread_us", e->spread_ns);
+        mo_json_put_us(w, "measured_us", e->measured_ns);
+        mo_json_put_us(w, "measured_spread_us", e->spread_ns);
     }
-    json_us(out, "predicted_us", e->predicted_ns);
-    json_known(out, "max_error", e->max_error);
-    json_text(out, "transport", e->transport);
-    json_int(out, "ranks", e->n_ranks);
-    json_text(out, "precision", e->precision);
+    mo_json_put_us(w, "predicted_us", e->predicted_ns);
+    json_known(w, "max_error", e->max_error);
+    mo_json_put_text(w, "transport", e->transport);
+    mo_json_put_int(w, "ranks", e->n_ranks);
+    mo_json_put_text(w, "precision", e->precision);
     if (e->emulated)
-        json_emulation(e, out);
+        json_emulation(e, w);
     if (e->measured) {
-        json_int(out, "runs", e->runs);
-        json_int(out, "warm_ups", e->warm_ups);
+        mo_json_put_int(w, "runs", e->runs);
+        mo_json_put_int(w, "warm_ups", e->warm_ups);
     }
-    json_known(out, "path_ratio", e->path_ratio);
-    json_known(out, "kernel_ratio", e->kernel_ratio);
-    json_known(out, "hidden_ratio", e->hidden_ratio);
-    json_int(out, "transfers", e->n_transfers);
-    json_int(out, "sent_bytes", e->sent_bytes);
+    json_known(w, "path_ratio", e->path_ratio);
+    json_known(w, "kernel_ratio", e->kernel_ratio);
+    json_known(w, "hidden_ratio", e->hidden_ratio);
+    mo_json_put_int(w, "transfers", e->n_transfers);
+    mo_json_put_int(w, "sent_bytes", e->sent_bytes);
 }
 
-/* Writes a further member of an object on one line. */
-static void json_member(mo_out *out, const char *key, int64_t value)
+static void json_device(const mo_report_execution_device *d, mo_json_writer *w)
 {
-    mo_out_printf(out, ", \"%s\": ", key);
-    mo_out_int(out, value);
-}
-
-static void json_device(const mo_report_execution_device *d, mo_out *out)
-{
-    mo_out_text(out, "{\"id\": ");
-    mo_out_json(out, d->id);
-    json_member(out, "ops", d->items);
-    mo_out_text(out, ", \"backend\": ");
-    mo_out_json(out, d->backend);
-    json_member(out, "threads", d->threads);
+    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+    mo_json_put_text(w, "id", d->id);
+    mo_json_put_int(w, "ops", d->items);
+    mo_json_put_text(w, "backend", d->backend);
+    mo_json_put_int(w, "threads", d->threads);
     if (d->sms > 0)
-        json_member(out, "sms", d->sms);
-    json_member(out, "weight_bytes", d->weight_bytes);
-    json_member(out, "value_bytes", d->arena_bytes);
+        mo_json_put_int(w, "sms", d->sms);
+    mo_json_put_int(w, "weight_bytes", d->weight_bytes);
+    mo_json_put_int(w, "value_bytes", d->arena_bytes);
     if (d->allocated_bytes >= 0) {
-        json_member(out, "workspace_bytes", d->workspace_bytes);
-        json_member(out, "allocated_bytes", d->allocated_bytes);
+        mo_json_put_int(w, "workspace_bytes", d->workspace_bytes);
+        mo_json_put_int(w, "allocated_bytes", d->allocated_bytes);
     }
     if (d->capacity_bytes < INT64_MAX)
-        json_member(out, "capacity_bytes", d->capacity_bytes);
-    if (d->busy_ns >= 0) {
-        mo_out_text(out, ", \"busy_us\": ");
-        mo_out_double(out, (double) d->busy_ns / 1000);
-    }
-    mo_out_text(out, "}");
+        mo_json_put_int(w, "capacity_bytes", d->capacity_bytes);
+    if (d->busy_ns >= 0)
+        mo_json_put_us(w, "busy_us", d->busy_ns);
+    mo_json_end(w);
 }
 
 static void json_class(const mo_report_execution *e,
-                      const mo_report_execution_class *c, mo_out *out)
+                       const mo_report_execution_class *c, mo_json_writer *w)
 {
-    mo_out_text(out, "{\"class\": ");
-    mo_out_json(out, c->name);
-    json_member(out, "ops", c->items);
-    mo_out_text(out, ", \"predicted_us\": ");
-    mo_out_double(out, (double) c->predicted_ns / 1000);
-    if (e->measured) {
-        mo_out_text(out, ", \"measured_us\": ");
-        mo_out_double(out, (double) c->measured_ns / 1000);
-    }
-    mo_out_text(out, "}");
+    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+    mo_json_put_text(w, "class", c->name);
+    mo_json_put_int(w, "ops", c->items);
+    mo_json_put_us(w, "predicted_us", c->predicted_ns);
+    if (e->measured)
+        mo_json_put_us(w, "measured_us", c->measured_ns);
+    mo_json_end(w);
 }
 
-static void json_output(const mo_report_execution_output *o, mo_out *out)
+static void json_output(const mo_report_execution_output *o, mo_json_writer *w)
 {
-    mo_out_text(out, "{\"name\": ");
-    mo_out_json(out, o->name);
-    mo_out_text(out, ", \"type\": ");
-    mo_out_json(out, o->type);
-    if (o->file) {
-        mo_out_text(out, ", \"file\": ");
-        mo_out_json(out, o->file);
-    }
-    if (!isnan(o->error)) {
-        mo_out_text(out, ", \"error\": ");
-        json_finite(out, o->error);
-    }
-    mo_out_text(out, "}");
-}
-
-static void json_between(mo_out *out, int i)
-{
-    mo_out_text(out, i > 0 ? ",\n    " : "\n    ");
+    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+    mo_json_put_text(w, "name", o->name);
+    mo_json_put_text(w, "type", o->type);
+    if (o->file)
+        mo_json_put_text(w, "file", o->file);
+    json_known(w, "error", o->error);
+    mo_json_end(w);
 }
 
 void mo_report_execution_json(const mo_report_execution *e, mo_out *out)
 {
-    json_what(e, out);
-    json_times(e, out);
-    json_key(out, "by_device");
-    mo_out_text(out, "[");
-    for (int k = 0; k < e->n_devices; k++) {
-        json_between(out, k);
-        json_device(&e->devices[k], out);
-    }
-    mo_out_text(out, "\n  ],\n  \"by_class\": [");
-    for (int i = 0; i < e->n_classes; i++) {
-        json_between(out, i);
-        json_class(e, &e->classes[i], out);
-    }
-    mo_out_text(out, "\n  ],\n  \"outputs\": [");
-    for (int i = 0; i < e->n_outputs; i++) {
-        json_between(out, i);
-        json_output(&e->outputs[i], out);
-    }
-    mo_out_text(out, "\n  ]\n}\n");
+    mo_json_writer w = { .out = out };
+
+    mo_json_begin_object(&w, NULL, MO_JSON_LINES);
+    json_what(e, &w);
+    json_times(e, &w);
+    mo_json_begin_array(&w, "by_device", MO_JSON_BLOCK);
+    for (int k = 0; k < e->n_devices; k++)
+        json_device(&e->devices[k], &w);
+    mo_json_end(&w);
+    mo_json_begin_array(&w, "by_class", MO_JSON_BLOCK);
+    for (int i = 0; i < e->n_classes; i++)
+        json_class(e, &e->classes[i], &w);
+    mo_json_end(&w);
+    mo_json_begin_array(&w, "outputs", MO_JSON_BLOCK);
+    for (int i = 0; i < e->n_outputs; i++)
+        json_output(&e->outputs[i], &w);
+    mo_json_end(&w);
+    mo_json_end(&w);
 }
