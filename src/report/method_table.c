@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/method_table.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "base/utf8.h"
 #include "report/format_units.h"
 
@@ -251,91 +251,65 @@ void mo_report_methods_text(const mo_report_methods *p, mo_out *out)
 
 /* --------------------------------------------------------------------- JSON */
 
-static void json_us(const char *key, int64_t ns, mo_out *out)
-{
-    mo_out_printf(out, ",\n    \"%s\": ", key);
-    mo_out_double(out, (double) ns / 1000);
-}
-
-static void json_double(const char *key, double value, mo_out *out)
-{
-    mo_out_printf(out, ",\n    \"%s\": ", key);
-    mo_out_double(out, value);
-}
-
-static void json_flag(const char *key, bool value, mo_out *out)
-{
-    mo_out_printf(out, ",\n    \"%s\": %s", key, value ? "true" : "false");
-}
-
-static void json_peak(const mo_report_methods *p,
-                      const mo_report_method_row *row, mo_out *out)
-{
-    if (row->fullest == MO_FREE)
-        return;
-    mo_out_text(out, ",\n    \"fullest\": ");
-    mo_out_json(out, p->x->device_ids[row->fullest]);
-    mo_out_text(out, ",\n    \"peak_bytes\": ");
-    mo_out_int(out, row->peak_bytes);
-    mo_out_text(out, ",\n    \"capacity_bytes\": ");
-    mo_out_int(out, p->x->capacity_bytes[row->fullest]);
-}
-
 static void json_placement(const mo_report_methods *p,
-                           const mo_report_method_row *row, mo_out *out)
+                           const mo_report_method_row *row, mo_json_writer *w)
 {
-    json_us("makespan_us", row->makespan_ns, out);
+    mo_json_put_us(w, "makespan_us", row->makespan_ns);
     if (p->single != MO_FREE)
-        json_us("best_single_us", p->single_ns, out);
-    json_us("bound_us", p->bound_ns, out);
+        mo_json_put_us(w, "best_single_us", p->single_ns);
+    mo_json_put_us(w, "bound_us", p->bound_ns);
     if (mo_report_methods_has_gap(p, row))
-        json_double("gap", mo_report_methods_gap(p, row), out);
-    json_flag("optimal", row->fits && row->makespan_ns <= p->bound_ns, out);
-    json_flag("fits", row->fits, out);
-    json_peak(p, row, out);
+        mo_json_put_double(w, "gap", mo_report_methods_gap(p, row));
+    mo_json_put_bool(w, "optimal",
+                     row->fits && row->makespan_ns <= p->bound_ns);
+    mo_json_put_bool(w, "fits", row->fits);
+    if (row->fullest != MO_FREE) {
+        mo_json_put_text(w, "fullest", p->x->device_ids[row->fullest]);
+        mo_json_put_int(w, "peak_bytes", row->peak_bytes);
+        mo_json_put_int(w, "capacity_bytes",
+                        p->x->capacity_bytes[row->fullest]);
+    }
     if (row->lower_ns > 0)
-        json_us("proven_us", row->lower_ns, out);
-    mo_out_printf(out, ",\n    \"rounds\": %d", row->rounds);
+        mo_json_put_us(w, "proven_us", row->lower_ns);
+    mo_json_put_int(w, "rounds", row->rounds);
 }
 
-static void json_losses(const mo_report_methods *p, mo_out *out)
+static void json_losses(const mo_report_methods *p, mo_json_writer *w)
 {
-    mo_out_text(out, ",\n    \"without\": [");
+    mo_json_begin_array(w, "without", MO_JSON_BLOCK);
     for (int k = 0; k < p->x->n_devices; k++) {
-        mo_out_printf(out, "%s\n      {\"device\": ", k > 0 ? "," : "");
-        mo_out_json(out, p->x->device_ids[k]);
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(w, "device", p->x->device_ids[k]);
         if (p->losses[k].why) {
-            mo_out_text(out, ", \"why\": ");
-            mo_out_json(out, p->losses[k].why);
+            mo_json_put_text(w, "why", p->losses[k].why);
         } else {
-            mo_out_text(out, ", \"makespan_us\": ");
-            mo_out_double(out, (double) p->losses[k].makespan_ns / 1000);
-            mo_out_text(out, ", \"loss\": ");
-            mo_out_double(out, mo_report_methods_loss(p, k));
+            mo_json_put_us(w, "makespan_us", p->losses[k].makespan_ns);
+            mo_json_put_double(w, "loss", mo_report_methods_loss(p, k));
         }
-        mo_out_text(out, "}");
+        mo_json_end(w);
     }
-    mo_out_text(out, "\n    ]");
+    mo_json_end(w);
 }
 
 void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
 {
-    mo_out_text(out, "[");
+    mo_json_writer w = { .out = out };
+
+    mo_json_begin_array(&w, NULL, MO_JSON_BLOCK);
     for (int i = 0; i < p->n; i++) {
         const mo_report_method_row *row = &p->rows[i];
 
-        mo_out_printf(out, "%s\n  {\n    \"method\": ", i > 0 ? "," : "");
-        mo_out_json(out, row->method);
-        if (row->why) {
-            mo_out_text(out, ",\n    \"why\": ");
-            mo_out_json(out, row->why);
-        } else {
-            json_placement(p, row, out);
-        }
-        mo_out_printf(out, ",\n    \"seconds\": %.3f", row->seconds);
+        mo_json_begin_object(&w, NULL, MO_JSON_LINES);
+        mo_json_put_text(&w, "method", row->method);
+        if (row->why)
+            mo_json_put_text(&w, "why", row->why);
+        else
+            json_placement(p, row, &w);
+        mo_json_put_key(&w, "seconds");
+        mo_out_printf(out, "%.3f", row->seconds);
         if (i == 0 && p->losses && mo_report_methods_best(p))
-            json_losses(p, out);
-        mo_out_text(out, "\n  }");
+            json_losses(p, &w);
+        mo_json_end(&w);
     }
-    mo_out_text(out, "\n]\n");
+    mo_json_end(&w);
 }

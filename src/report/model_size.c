@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/json_writer.h"
 #include "base/utf8.h"
 #include "models/sink/scale.h"
 #include "report/format_units.h"
@@ -94,80 +95,48 @@ void mo_report_model_size_text(const mo_report_model_size *report, mo_out *out)
 
 /* --------------------------------------------------------------------- JSON */
 
-static void json_text(mo_out *out, const char *key, const char *value)
-{
-    mo_out_printf(out, "  \"%s\": ", key);
-    mo_out_json(out, value);
-    mo_out_text(out, ",\n");
-}
-
-static void json_int(mo_out *out, const char *key, int64_t value)
-{
-    mo_out_printf(out, "  \"%s\": %" PRId64 ",\n", key, value);
-}
-
-static void json_double(mo_out *out, const char *key, double value)
-{
-    mo_out_printf(out, "  \"%s\": ", key);
-    mo_out_double(out, value);
-    mo_out_text(out, ",\n");
-}
-
-static void json_what(const mo_report_model_size *r, mo_out *out)
+static void json_what(const mo_report_model_size *r, mo_json_writer *w)
 {
     const mo_frame *frame = r->model->frame;
     const mo_instance *x = frame->x;
 
-    json_text(out, "graph", r->graph);
-    json_text(out, "cluster", r->cluster);
-    json_int(out, "ops", r->ops);
-    json_int(out, "coarse_ops", x->n);
-    json_int(out, "flows", x->n_flows);
-    json_int(out, "devices", x->n_devices);
-    json_text(out, "formulation", r->model->formulation->name);
-    json_text(out, "congestion", mo_congestion_names[frame->regime.congestion]);
-    json_text(out, "tensors", mo_tensors_names[frame->regime.tensors]);
-    json_text(out, "memory", mo_memory_names[frame->regime.memory]);
-}
-
-static void json_sizes(const mo_report_model_size *r, mo_out *out)
-{
-    const mo_model_counts *c = r->count;
-
-    json_int(out, "rows", c->rows);
-    json_int(out, "columns", c->binaries + c->continuous);
-    json_int(out, "binaries", c->binaries);
-    json_int(out, "nonzeros", c->nonzeros);
-    json_double(out, "least_coefficient", c->least_coef);
-    json_double(out, "largest_coefficient", c->largest_coef);
-    json_double(out, "least_big_m", c->least_big_m);
-    json_double(out, "largest_big_m", c->largest_big_m);
-    json_int(out, "lp_bytes", c->lp_bytes + r->heading_bytes);
-    json_int(out, "mps_bytes", c->mps_bytes + r->heading_bytes);
-}
-
-static void json_families(const mo_model_counts *c, mo_out *out)
-{
-    mo_out_text(out, "  \"families\": {");
-    for (int i = 0; i < c->n_families; i++) {
-        mo_out_text(out, i ? ", " : "");
-        mo_out_json(out, c->family[i].name);
-        mo_out_printf(out, ": %" PRId64, c->family[i].rows);
-    }
-    mo_out_text(out, "}\n");
+    mo_json_put_text(w, "graph", r->graph);
+    mo_json_put_text(w, "cluster", r->cluster);
+    mo_json_put_int(w, "ops", r->ops);
+    mo_json_put_int(w, "coarse_ops", x->n);
+    mo_json_put_int(w, "flows", x->n_flows);
+    mo_json_put_int(w, "devices", x->n_devices);
+    mo_json_put_text(w, "formulation", r->model->formulation->name);
+    mo_json_put_text(w, "congestion",
+                     mo_congestion_names[frame->regime.congestion]);
+    mo_json_put_text(w, "tensors", mo_tensors_names[frame->regime.tensors]);
+    mo_json_put_text(w, "memory", mo_memory_names[frame->regime.memory]);
+    mo_json_put_us(w, "unit_us", frame->unit_ns);
+    mo_json_put_us(w, "horizon_us", frame->horizon_ns);
+    mo_json_put_text(w, "start",
+                     mo_model_has_start(r->model) ? "found" : "none");
 }
 
 void mo_report_model_size_json(const mo_report_model_size *report, mo_out *out)
 {
-    const mo_frame *frame = report->model->frame;
+    const mo_model_counts *c = report->count;
+    mo_json_writer w = { .out = out };
 
-    mo_out_text(out, "{\n");
-    json_what(report, out);
-    json_double(out, "unit_us", (double) frame->unit_ns / 1000);
-    json_double(out, "horizon_us", (double) frame->horizon_ns / 1000);
-    json_text(out, "start",
-             mo_model_has_start(report->model) ? "found" : "none");
-    json_sizes(report, out);
-    json_families(report->count, out);
-    mo_out_text(out, "}\n");
+    mo_json_begin_object(&w, NULL, MO_JSON_LINES);
+    json_what(report, &w);
+    mo_json_put_int(&w, "rows", c->rows);
+    mo_json_put_int(&w, "columns", c->binaries + c->continuous);
+    mo_json_put_int(&w, "binaries", c->binaries);
+    mo_json_put_int(&w, "nonzeros", c->nonzeros);
+    mo_json_put_double(&w, "least_coefficient", c->least_coef);
+    mo_json_put_double(&w, "largest_coefficient", c->largest_coef);
+    mo_json_put_double(&w, "least_big_m", c->least_big_m);
+    mo_json_put_double(&w, "largest_big_m", c->largest_big_m);
+    mo_json_put_int(&w, "lp_bytes", c->lp_bytes + report->heading_bytes);
+    mo_json_put_int(&w, "mps_bytes", c->mps_bytes + report->heading_bytes);
+    mo_json_begin_object(&w, "families", MO_JSON_INLINE);
+    for (int i = 0; i < c->n_families; i++)
+        mo_json_put_int(&w, c->family[i].name, c->family[i].rows);
+    mo_json_end(&w);
+    mo_json_end(&w);
 }
