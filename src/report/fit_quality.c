@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "base/json_writer.h"
 #include "report/prediction_error.h"
 
 static size_t count_samples(const mo_report_fit *f, mo_holdout_set part)
@@ -12,6 +13,11 @@ static size_t count_samples(const mo_report_fit *f, mo_holdout_set part)
     for (size_t i = 0; i < f->samples->n; i++)
         n += f->part[i] == part;
     return n;
+}
+
+static size_t count_unused(const mo_report_fit *f)
+{
+    return f->samples->skipped + count_samples(f, MO_HOLDOUT_NEITHER);
 }
 
 static bool has_samples(const mo_report_fit *f, size_t device,
@@ -25,7 +31,7 @@ static bool has_samples(const mo_report_fit *f, size_t device,
 
 /* Lists the devices with rows in part. */
 static void put_devices(const mo_report_fit *f, mo_holdout_set part,
-                        bool as_json, mo_out *out)
+                        mo_out *out)
 {
     int n = 0;
 
@@ -34,10 +40,7 @@ static void put_devices(const mo_report_fit *f, mo_holdout_set part,
             continue;
         if (n++ > 0)
             mo_out_text(out, ", ");
-        if (as_json)
-            mo_out_json(out, f->samples->devices[d].id);
-        else
-            mo_out_text(out, f->samples->devices[d].id);
+        mo_out_text(out, f->samples->devices[d].id);
     }
 }
 
@@ -45,15 +48,14 @@ static void put_line(const mo_report_fit *f, const char *title,
                      mo_holdout_set part, mo_out *out)
 {
     mo_out_printf(out, "%-12s%zu rows of ", title, count_samples(f, part));
-    put_devices(f, part, false, out);
+    put_devices(f, part, out);
     mo_out_char(out, '\n');
 }
 
 mo_status mo_report_fit_text(const mo_report_fit *fitting, mo_out *out,
                              mo_error *err)
 {
-    size_t unused =
-        fitting->samples->skipped + count_samples(fitting, MO_HOLDOUT_NEITHER);
+    size_t unused = count_unused(fitting);
 
     put_line(fitting, "fitted to", MO_HOLDOUT_TRAIN, out);
     put_line(fitting, "tested on", MO_HOLDOUT_TEST, out);
@@ -65,27 +67,30 @@ mo_status mo_report_fit_text(const mo_report_fit *fitting, mo_out *out,
 }
 
 static void put_part(const mo_report_fit *f, const char *key,
-                     mo_holdout_set part, mo_out *out)
+                     mo_holdout_set part, mo_json_writer *w)
 {
-    mo_out_printf(out, "  \"%s\": {\"rows\": %zu, \"devices\": [", key,
-                  count_samples(f, part));
-    put_devices(f, part, true, out);
-    mo_out_text(out, "]},\n");
+    mo_json_begin_object(w, key, MO_JSON_INLINE);
+    mo_json_put_int(w, "rows", (int64_t) count_samples(f, part));
+    mo_json_begin_array(w, "devices", MO_JSON_INLINE);
+    for (size_t d = 0; d < f->samples->n_devices; d++)
+        if (has_samples(f, d, part))
+            mo_json_put_text(w, NULL, f->samples->devices[d].id);
+    mo_json_end(w);
+    mo_json_end(w);
 }
 
 mo_status mo_report_fit_json(const mo_report_fit *fitting, mo_out *out,
                              mo_error *err)
 {
+    mo_json_writer w = { .out = out };
     mo_status status;
 
-    mo_out_text(out, "{\n");
-    put_part(fitting, "fitted", MO_HOLDOUT_TRAIN, out);
-    put_part(fitting, "tested", MO_HOLDOUT_TEST, out);
-    mo_out_printf(out, "  \"unused_rows\": %zu,\n",
-                  fitting->samples->skipped +
-                      count_samples(fitting, MO_HOLDOUT_NEITHER));
+    mo_json_begin_object(&w, NULL, MO_JSON_LINES);
+    put_part(fitting, "fitted", MO_HOLDOUT_TRAIN, &w);
+    put_part(fitting, "tested", MO_HOLDOUT_TEST, &w);
+    mo_json_put_int(&w, "unused_rows", (int64_t) count_unused(fitting));
     status = mo_report_prediction_error_json(fitting->guesses, fitting->samples,
-                                             out, err);
-    mo_out_text(out, "\n}\n");
+                                             &w, err);
+    mo_json_end(&w);
     return status;
 }

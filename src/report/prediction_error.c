@@ -56,7 +56,7 @@ mo_status mo_report_prediction_error_text(const mo_predictions *guesses,
 }
 
 static mo_status put_object(const mo_predictions *guesses, const char *key,
-                            const subject *about, int *n, mo_out *out,
+                            const subject *about, mo_json_writer *w,
                             mo_error *err)
 {
     mo_accuracy a;
@@ -65,40 +65,36 @@ static mo_status put_object(const mo_predictions *guesses, const char *key,
 
     if (status != MO_OK || a.n == 0)
         return status;
-    mo_out_printf(out, "%s\n    {\"%s\": ", (*n)++ > 0 ? "," : "", key);
-    mo_out_json(out, about->name);
-    mo_out_printf(out, ", \"rows\": %zu, \"mean_error\": ", a.n);
-    mo_out_double(out, a.mean);
-    mo_out_text(out, ", \"median_error\": ");
-    mo_out_double(out, a.median);
-    mo_out_text(out, ", \"measured_us\": ");
-    mo_out_double(out, a.measured_us);
-    mo_out_text(out, ", \"predicted_us\": ");
-    mo_out_double(out, a.predicted_us);
-    mo_out_char(out, '}');
+    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+    mo_json_put_text(w, key, about->name);
+    mo_json_put_int(w, "rows", (int64_t) a.n);
+    mo_json_put_double(w, "mean_error", a.mean);
+    mo_json_put_double(w, "median_error", a.median);
+    mo_json_put_double(w, "measured_us", a.measured_us);
+    mo_json_put_double(w, "predicted_us", a.predicted_us);
+    mo_json_end(w);
     return MO_OK;
 }
 
 mo_status mo_report_prediction_error_json(const mo_predictions *guesses,
                                           const mo_samples *samples,
-                                          mo_out *out, mo_error *err)
+                                          mo_json_writer *w, mo_error *err)
 {
     mo_status status = MO_OK;
-    int n = 0;
 
-    mo_out_text(out, "  \"classes\": [");
+    mo_json_begin_array(w, "classes", MO_JSON_BLOCK);
     for (int c = 0; c < MO_CLASSES && status == MO_OK; c++) {
         subject about = { mo_class_name((mo_class) c), c, MO_UNKNOWN };
 
-        status = put_object(guesses, "class", &about, &n, out, err);
+        status = put_object(guesses, "class", &about, w, err);
     }
-    mo_out_text(out, "\n  ],\n  \"devices\": [");
-    n = 0;
+    mo_json_end(w);
+    mo_json_begin_array(w, "devices", MO_JSON_BLOCK);
     for (size_t d = 0; d < samples->n_devices && status == MO_OK; d++) {
         subject about = { samples->devices[d].id, MO_UNKNOWN, (int) d };
 
-        status = put_object(guesses, "device", &about, &n, out, err);
+        status = put_object(guesses, "device", &about, w, err);
     }
-    mo_out_text(out, "\n  ]");
+    mo_json_end(w);
     return status;
 }

@@ -7,6 +7,7 @@
 #define MO_REPORT_PREDICTION_ERROR_H
 
 #include "base/error.h"
+#include "base/json_writer.h"
 #include "base/out.h"
 #include "cost/calibrate/accuracy.h"
 #include "cost/calibrate/sample.h"
@@ -21,6 +22,6 @@ mo_status mo_report_prediction_error_text(const mo_predictions *guesses,
  * object that the caller opens and closes. */
 mo_status mo_report_prediction_error_json(const mo_predictions *guesses,
                                           const mo_samples *samples,
-                                          mo_out *out, mo_error *err);
+                                          mo_json_writer *w, mo_error *err);
 
 #endif
