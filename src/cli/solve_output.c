@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "base/json_writer.h"
 #include "report/solver_list.h"
 #include "solvers/registry.h"
 
@@ -107,15 +108,16 @@ static void report_claimed(const mo_answer_selection *selection,
                            bool json, mo_out *out)
 {
     if (json) {
-        mo_out_printf(out, "{\n  \"solver\": \"%s\",\n  \"status\": \"%s\"",
-                      name_of(e), selection->status);
-        if (selection->best) {
-            mo_out_text(out, ",\n  \"claimed_us\": ");
-            mo_out_double(out, mo_answer_selector_makespan_us(selector, e));
-        }
-        mo_out_text(out, ",\n  \"seconds\": ");
-        mo_out_double(out, seconds);
-        mo_out_text(out, "\n}\n");
+        mo_json_writer w = { .out = out };
+
+        mo_json_begin_object(&w, NULL, MO_JSON_LINES);
+        mo_json_put_text(&w, "solver", name_of(e));
+        mo_json_put_text(&w, "status", selection->status);
+        if (selection->best)
+            mo_json_put_double(&w, "claimed_us",
+                               mo_answer_selector_makespan_us(selector, e));
+        mo_json_put_double(&w, "seconds", seconds);
+        mo_json_end(&w);
         return;
     }
     mo_out_printf(out, "%s", selection->status);

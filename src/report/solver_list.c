@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "base/json_writer.h"
+
 static bool has_library(const mo_report_solver_row *row)
 {
     return row->found->library && row->solver->solve;
@@ -45,46 +47,32 @@ void mo_report_solvers_text(const mo_report_solver_row *rows, int n,
     }
 }
 
-static void put_text(const char *key, const char *value, mo_out *out)
-{
-    mo_out_printf(out, ", \"%s\": ", key);
-    if (value)
-        mo_out_json(out, value);
-    else
-        mo_out_text(out, "null");
-}
-
-static void put_limits(unsigned limits, mo_out *out)
-{
-    static const char *const names[] = { "time", "gap", "threads", "memory" };
-    bool any = false;
-
-    mo_out_text(out, ", \"limits\": [");
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (limits & 1U << i) {
-            mo_out_printf(out, "%s\"%s\"", any ? ", " : "", names[i]);
-            any = true;
-        }
-    mo_out_text(out, "]");
-}
-
 void mo_report_solvers_json(const mo_report_solver_row *rows, int n,
                             mo_out *out)
 {
-    mo_out_text(out, "[");
+    static const char *const limits[] = { "time", "gap", "threads", "memory" };
+    mo_json_writer w = { .out = out };
+
+    mo_json_begin_array(&w, NULL, MO_JSON_BLOCK);
     for (int i = 0; i < n; i++) {
         const mo_solver_install *found = rows[i].found;
 
-        mo_out_printf(out, "%s\n  {\"solver\": ", i > 0 ? "," : "");
-        mo_out_json(out, rows[i].solver->name);
-        put_text("version",
-                 found->version ? found->version : found->library_version, out);
-        put_text("program", found->program, out);
-        put_text("library", has_library(&rows[i]) ? found->library : NULL, out);
-        put_text("trouble", found->defect, out);
-        put_limits(rows[i].solver->limits, out);
-        mo_out_printf(out, ", \"starts\": %s}",
-                      rows[i].solver->accepts_start ? "true" : "false");
+        mo_json_begin_object(&w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(&w, "solver", rows[i].solver->name);
+        mo_json_put_text(&w, "version",
+                         found->version ? found->version
+                                        : found->library_version);
+        mo_json_put_text(&w, "program", found->program);
+        mo_json_put_text(&w, "library",
+                         has_library(&rows[i]) ? found->library : NULL);
+        mo_json_put_text(&w, "trouble", found->defect);
+        mo_json_begin_array(&w, "limits", MO_JSON_INLINE);
+        for (unsigned k = 0; k < sizeof limits / sizeof *limits; k++)
+            if (rows[i].solver->limits & 1U << k)
+                mo_json_put_text(&w, NULL, limits[k]);
+        mo_json_end(&w);
+        mo_json_put_bool(&w, "starts", rows[i].solver->accepts_start);
+        mo_json_end(&w);
     }
-    mo_out_text(out, "\n]\n");
+    mo_json_end(&w);
 }
