@@ -27,7 +27,7 @@ edited()
     moirai-check "$@" "$work/here/edited.sol"
 }
 
-# ---------------------------------------------------------------- verdicts --
+# ---- verdicts
 
 exits "a start is valid" 0 moirai-check "$sol"
 is "and reported as such" "$(sed -n 1p "$work/out")" valid
@@ -67,7 +67,7 @@ complains "no such file" 1 "cannot open" moirai-check "$work/none.sol"
 exits "an empty file" 1 moirai-check "$work/empty.sol"
 exits "no file at all" 2 moirai-check
 
-# --------------------------------------------------------- finding the files --
+# ---- finding the files
 
 cp "$sol" "$work/far"
 complains "nothing near" 1 "give it with --" sh -c \
@@ -140,7 +140,7 @@ complains "a report in the place of the answer" 2 "would replace" \
     moirai-check "$sol" -o "$sol"
 ok "which is still there" moirai-check -q "$sol"
 
-# --------------------------------------------------------------- placements --
+# ---- placements
 
 exits "the schedule" 0 moirai-check -o "$work/report" \
     --schedule "$work/here/schedule.json" "$sol"

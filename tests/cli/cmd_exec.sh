@@ -26,7 +26,7 @@ is_json()
     "$python" -c 'import json,sys; json.load(open(sys.argv[1]))' "$1"
 }
 
-# ---------------------------------------------------------------- unplaced --
+# ---- unplaced
 
 exits "a graph" 0 moirai-exec -i "$in" --reference "$work/net" "$net"
 ok "puts out what the framework does" grep -q '^equal to' "$work/out"
@@ -48,7 +48,7 @@ exits "coarsened" 0 \
 exits "with given numbers of threads" 0 \
     moirai-exec --threads 3 -i "$in" --reference "$work/net" "$net"
 
-# ------------------------------------------------------------------ placed --
+# ---- placed
 
 moirai-place -q --time 5 "$net" -o "$sol" >/dev/null
 exits "a solution" 0 moirai-exec --json --check -i "$in" \
@@ -80,7 +80,7 @@ exits "on what are GPUs" 0 moirai-exec -c inter-server --graph "$net" \
 is "that is reported" "$(sed "s/CPU's; .*/CPU's/" "$work/err")" \
     "moirai-exec: devices A, B, C, D are run on CPU threads: times are the CPU's"
 
-# ------------------------------------------------------------ what it writes --
+# ---- what it writes
 
 exits "outputs, trace, plan and report" 0 moirai-exec -i "$in" --runs 2 \
     -o "$work/deep" --trace "$work/trace.json" --plan "$work/plan.json" \
@@ -98,7 +98,7 @@ exits "a dry run" 0 moirai-exec --dry-run -o "$work/dry" \
 ok "reports memory" grep -q '^fast .*weights .* values ' "$work/out"
 ok "and writes nothing" test ! -e "$work/dry" -a ! -e "$work/dry.json"
 
-# ------------------------------------------------------------------- faults --
+# ---- faults
 
 complains "no such input" 2 "names no input" \
     moirai-exec -i nothing="$in" "$net"
@@ -209,7 +209,7 @@ rows >"$work/rows.npy"
 complains "rows that the table has not" 1 "op 'it' (GatherElements): index 9 " \
     moirai-exec -q -i rows="$work/rows.npy" "$work/pick.graphml"
 
-# -------------------------------------------------------------------- ranks --
+# ---- ranks
 
 . "$top_srcdir/tests/ranks/ranks.sh"
 

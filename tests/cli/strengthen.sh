@@ -31,7 +31,7 @@ solve()
     found="$(value status) $(value makespan_us)"
 }
 
-# ---------------------------------------------------------- a small network --
+# ---- a small network
 
 moirai-emit -q "$inception" -o "$work/plain.lp"
 exits "a strong model" 0 moirai-emit -q --strengthen 30 "$inception" \
@@ -70,7 +70,7 @@ else
     skip "the same optimum" "there is no HiGHS"
 fi
 
-# ------------------------------------------------------------------- errors --
+# ---- errors
 
 for formulation in paper getf sct pesto; do
     complains "$formulation has no such rows" 2 "--strengthen" \
@@ -79,7 +79,7 @@ done
 complains "time is not negative" 2 "--strengthen" \
     moirai-emit --strengthen -1 "$inception"
 
-# --------------------------------------------------- the authors' GoogLeNet --
+# ---- the authors' GoogLeNet
 
 # Emits it in a regime; each solver must confirm the optimum, given in us.
 confirm()

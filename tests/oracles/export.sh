@@ -26,7 +26,7 @@ bytes_of()
     cat "$1/model.graphml" "$1/model.bin" | cksum
 }
 
-# ------------------------------------------------------------------ a model --
+# ---- a model
 
 exits "a model" 0 moirai-export "$net/model.onnx"
 is "is reported in one line" "$(cat "$work/out" && wc -l <"$work/err")" 1
@@ -47,7 +47,7 @@ from moirai_export import export
 export(sys.argv[1], path=sys.argv[2])' "$net/model.onnx" "$net/model.graphml"
 is "they are the same, too" "$(bytes_of "$net")" "$first"
 
-# ---------------------------------------------------------- whole networks --
+# ---- whole networks
 
 # Compares with the reference outputs of the model, computed by another
 # framework.
@@ -66,7 +66,7 @@ for model in small_bert small_regnet small_swin; do
     fi
 done
 
-# ------------------------------------------------------------------ op by op --
+# ---- op by op
 
 mkdir "$work/ops"
 status=0
@@ -75,7 +75,7 @@ status=0
 comment <"$work/ops.log"
 is "operators as ONNX's own tests have them" "$status" 0
 
-# ------------------------------------------------------------------ errors --
+# ---- errors
 
 mkdir "$work/bad"
 bad=$work/bad

@@ -89,7 +89,7 @@ def ints(r, values):
     return const(values, pick_int(r))
 
 
-# Elementwise ---------------------------------------------------------------
+# ---- Elementwise
 
 UNARY = {
     "Abs": ops.abs, "Acos": ops.acos, "Acosh": ops.acosh, "Asin": ops.asin,
@@ -224,7 +224,7 @@ def _(r):
                              data([1]), data([1]), 256)
 
 
-# Normalizations and others that keep the shape -----------------------------
+# ---- Normalizations and others that keep the shape
 
 @case("BatchNormInference")
 def _(r):
@@ -369,7 +369,7 @@ def _(r):
     return ops.inverse(data(r.shape(0, 2) + [size, size]))
 
 
-# Views and moves -----------------------------------------------------------
+# ---- Views and moves
 
 @case("Reshape")
 def _(r):
@@ -533,7 +533,7 @@ def _(r):
                               const([0] + r.dims(rank - 1, 0, 1)))
 
 
-# Slices and gathers --------------------------------------------------------
+# ---- Slices and gathers
 
 FAR = [-2 ** 63, -2 ** 31, 2 ** 31 - 1, 2 ** 63 - 1]
 
@@ -654,7 +654,7 @@ def _(r):
         const(r.randint(1, 9), np.int32))
 
 
-# Reductions and matrices ---------------------------------------------------
+# ---- Reductions and matrices
 
 REDUCTIONS = {
     "ReduceL1": ops.reduce_l1, "ReduceL2": ops.reduce_l2,
@@ -741,7 +741,7 @@ def _(r):
     return ops.scaled_dot_product_attention(*inputs, causal=causal)
 
 
-# Windows -------------------------------------------------------------------
+# ---- Windows
 
 def window(r, spatial):
     """Strides, pads, dilations and auto_pad."""
@@ -901,7 +901,7 @@ def _(r):
         {"axes": np.array(axes), "mode": "nearest"})
 
 
-# The rest ------------------------------------------------------------------
+# ---- The rest
 
 @case("ShapeOf")
 def _(r):
@@ -1032,7 +1032,7 @@ def _(r):
     return ops.irdft(data(shape + [2]), const(axes), *sizes)
 
 
-# Values --------------------------------------------------------------------
+# ---- Values
 #
 # A value becomes visible as the shape of what is broadcast to it.
 

@@ -11,7 +11,7 @@ import openvino.opset16 as opset16
 from infer_models import node, window
 from ops_case import case
 
-# Matrices ------------------------------------------------------------------
+# ---- Matrices
 
 
 def turned(shape):
@@ -152,7 +152,7 @@ def _(c):
     return c.stands_for("Gemm", inputs, attributes, made)
 
 
-# Windows -------------------------------------------------------------------
+# ---- Windows
 
 @case("Convolution")
 def _(c):
@@ -400,7 +400,7 @@ case("GlobalMaxPool")(
 case("GlobalAveragePool")(
     lambda c: over_all(c, "GlobalAveragePool", ops.reduce_mean))
 
-# Resizes -------------------------------------------------------------------
+# ---- Resizes
 
 PLACES = ["half_pixel", "pytorch_half_pixel", "asymmetric",
           "tf_half_pixel_for_nn", "align_corners"]

@@ -190,7 +190,7 @@ def _(c):
                          for x in (scale, shift))))
 
 
-# Names that other frameworks have ------------------------------------------
+# ---- Names that other frameworks have
 
 def scaled(data, scale, shift):
     if scale is not None:
