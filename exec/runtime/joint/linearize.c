@@ -67,7 +67,7 @@ static void init_transfer(const mo_joint_state *j, mo_joint_item *item)
 {
     const mo_run_action *a = find_action(j, item->local, item->action);
     const mo_plan_transfer *transfer = &j->plan->transfers[a->what];
-    const int64_t *hold_ns = j->options->min_transfer_ns;
+    const int64_t *min_ns = j->options->min_transfer_ns;
 
     item->transfer =
         (mo_backend_transfer){ .id = a->what,
@@ -78,7 +78,7 @@ static void init_transfer(const mo_joint_state *j, mo_joint_item *item)
                                .bytes = a->bytes,
                                .from_unit = j->units[transfer->from],
                                .to_unit = j->units[transfer->to],
-                               .min_ns = hold_ns ? hold_ns[a->what] : 0 };
+                               .min_ns = min_ns ? min_ns[a->what] : 0 };
     if (!item->transfer.from_unit || !item->transfer.to_unit)
         item->transfer.carrier = mo_joint_find_carrier(j->options, a->what);
 }

@@ -343,7 +343,7 @@ static mo_status poll_comms(const mo_backend_carrier *carrier, mo_error *err)
     return mo_nccl_comms_check(carrier->context, err);
 }
 
-static const char *eager_because(const mo_backend_carrier *carrier)
+static const char *eager_reason(const mo_backend_carrier *carrier)
 {
     const mo_nccl_p2p *nccl = carrier->context;
 
@@ -356,7 +356,7 @@ static void init_carrier(mo_nccl_p2p *nccl)
                                           .connect = prepare_comms,
                                           .enqueue = enqueue_transfer,
                                           .poll = poll_comms,
-                                          .eager_reason = eager_because };
+                                          .eager_reason = eager_reason };
 }
 
 /* ------------------------------------------------------- creating, freeing */

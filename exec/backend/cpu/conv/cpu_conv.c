@@ -6,8 +6,6 @@
 
 #include "base/array.h"
 
-/* ---- prepare */
-
 /* With few channels the rows of a window are short and need a pointer each; a
  * merged row of the window is longer. */
 static bool is_worth_merging(const mo_call_conv *c)
@@ -229,8 +227,6 @@ static mo_status prepare_conv(mo_cpu_unit *unit, const mo_call *call,
                  mo_cpu_workspace_size(unit, k->scratch);
     return MO_OK;
 }
-
-/* ---- run */
 
 typedef struct conv_run {
     const mo_cpu_conv_kernel *kernel;

@@ -40,8 +40,6 @@ static void next_line(const mo_cpu_conv_phase *phase, place *p)
     p->image++;
 }
 
-/* ---- what they see */
-
 typedef struct line {
     const mo_cpu_conv_kernel *kernel;
     const float *picture;
@@ -122,8 +120,6 @@ void mo_cpu_conv_indirection_fill(const mo_cpu_conv_kernel *kernel,
         i += l.n;
     }
 }
-
-/* ---- where it goes */
 
 void mo_cpu_conv_output_positions(const mo_cpu_conv_kernel *kernel,
                                   const mo_cpu_conv_phase *phase, int64_t first,

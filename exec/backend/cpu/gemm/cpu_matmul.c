@@ -5,8 +5,6 @@
 
 #include "exec/backend/cpu/gemm/blas.h"
 
-/* ---- the form */
-
 static mo_call_matmul_operand transpose_operand(mo_call_matmul_operand side)
 {
     int64_t row = side.row;
@@ -93,8 +91,6 @@ mo_cpu_matmul_offsets mo_cpu_matmul_batch_offsets(const mo_call_matmul *call,
     }
     return place;
 }
-
-/* ---- the kernel */
 
 /* Generic micro-kernels are the last resort: BLAS is better on such
  * processors. */

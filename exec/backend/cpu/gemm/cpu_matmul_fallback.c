@@ -93,8 +93,6 @@ static mo_status prepare_plain(mo_cpu_unit *unit, const mo_backend_operand *in,
     return MO_OK;
 }
 
-/* ---- run */
-
 /* One block: a smaller product and the offsets of its matrices. */
 typedef struct block {
     mo_call_matmul call;

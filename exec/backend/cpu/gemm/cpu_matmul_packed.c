@@ -11,8 +11,6 @@
 #include "base/minmax.h"
 #include "exec/backend/cpu/gemm/cpu_matmul.h"
 
-/* ---- prepare */
-
 static mo_cpu_matrix_view matrix_of(const void *data, mo_elem elem, int64_t at,
                                     const mo_call_matmul_operand *side)
 {
@@ -114,8 +112,6 @@ static mo_status prepare_floats(mo_cpu_unit *unit, const mo_backend_operand *in,
     *scratch = k->scratch;
     return status;
 }
-
-/* ---- run */
 
 typedef struct floats_run {
     const mo_cpu_matmul_kernel *kernel;

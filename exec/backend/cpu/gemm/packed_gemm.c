@@ -8,8 +8,6 @@
 #include "base/array.h"
 #include "exec/backend/cpu/unit/aligned_memory.h"
 
-/* ---- panels */
-
 /* Returns the width of a panel with that many columns left. */
 static int panel_width(const mo_cpu_micro_kernels *micro_kernels, int64_t left)
 {
@@ -62,8 +60,6 @@ mo_status mo_cpu_gemm_panels_new(int64_t matrices, int64_t floats,
     *panels = mo_cpu_alloc_aligned(bytes);
     return *panels ? MO_OK : mo_fail_memory(err);
 }
-
-/* ---- products */
 
 /* Columns whose panels, for part of the depth, stay in the L2 cache while all
  * rows pass. */
@@ -202,8 +198,6 @@ void mo_cpu_gemm_run(const mo_cpu_gemm *product)
     for (int64_t k = 0; k < p->depth; k += DEEPEST)
         run_depth(p, k, mo_min_i64(DEEPEST, p->depth - k));
 }
-
-/* ---- blocks */
 
 static int64_t div_ceil(int64_t whole, int64_t part)
 {

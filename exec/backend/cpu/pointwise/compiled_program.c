@@ -21,9 +21,6 @@ static void set_dims(mo_cpu_point_program *program,
     program->row = program->extent[program->rank - 1];
 }
 
-/* --------------------------------------------------------------- operands --
- */
-
 /* Returns the period of an operand in elements; 0 if it has none, or a too
  * long one. */
 static int64_t period_of(const mo_cpu_point_program *program,
@@ -96,9 +93,6 @@ static void set_sources(mo_cpu_point_program *program,
     program->by_row = rows && program->row >= MO_CPU_POINT_LONG_ROW;
 }
 
-/* ------------------------------------------------------------------ steps --
- */
-
 static void set_steps(mo_cpu_point_program *program,
                       const mo_point_program *point, bool wide)
 {
@@ -120,9 +114,6 @@ static void set_steps(mo_cpu_point_program *program,
     }
     program->result = point->result;
 }
-
-/* ---------------------------------------------------------------- scratch --
- */
 
 /* Returns the last step that reads a register; n_steps for the result. */
 static int last_use(const mo_cpu_point_program *program, int reg)
@@ -176,9 +167,6 @@ static void place_steps(mo_cpu_point_program *program, size_t byte)
     }
     program->scratch_bytes = byte + (size_t) n_slots * SLOT;
 }
-
-/* --------------------------------------------------------------------- new --
- */
 
 mo_status mo_cpu_point_program_compile(const mo_point_program *point,
                                        const mo_tensor_desc *out, bool sums,

@@ -23,10 +23,10 @@
 #define curve_erf   erf
 #define curve_expm1 expm1
 
-#define BOUNDED(x, least, most) bounded(x, least, most)
+#define BOUNDED(x, least, most) clamp_f64(x, least, most)
 
 /* NaN is kept. */
-static inline double bounded(double x, double least, double most)
+static inline double clamp_f64(double x, double least, double most)
 {
     double risen = x < least ? least : x;
 
