@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/number.h"
+#include "graph/op_attrs.h"
 
 /* Limit on attributes: below it sums with dimensions do not overflow. */
 #define MAX_ATTRIBUTE MO_MAX_ELEMENTS
@@ -26,30 +26,18 @@ mo_status mo_op_site_fail(const mo_op_site *site, mo_status status,
                    site->type, text);
 }
 
-/* Returns the raw value of an attribute without the quotes around it; NULL
- * when it is absent. */
-static const char *find_bare(const mo_op_site *site, const char *key,
-                             size_t *length)
-{
-    const char *value =
-        site->attrs ? mo_json_find(site->attrs, key, length) : NULL;
-
-    if (value && *length >= 2 && *value == '"') {
-        *length -= 2;
-        return value + 1;
-    }
-    return value;
-}
-
 int mo_op_site_opset(const mo_op_site *site)
 {
     static const char prefix[] = "opset";
+    const mo_attr *attr = mo_attr_find(site->attrs, "opset");
     size_t length, skipped = sizeof prefix - 1;
-    const char *text = find_bare(site, "opset", &length);
+    const char *text;
     int64_t number;
 
-    if (!text)
+    if (!attr)
         return INT_MAX;
+    text = attr->text;
+    length = attr->length;
     if (length > skipped && memcmp(text, prefix, skipped) == 0) {
         text += skipped;
         length -= skipped;
@@ -62,9 +50,7 @@ int mo_op_site_opset(const mo_op_site *site)
 
 bool mo_op_site_has_attr(const mo_op_site *site, const char *key)
 {
-    size_t length;
-
-    return site->attrs && mo_json_find(site->attrs, key, &length);
+    return mo_attr_find(site->attrs, key) != NULL;
 }
 
 mo_status mo_op_site_attr_ints(const mo_op_site *site, const char *key,
@@ -74,7 +60,7 @@ mo_status mo_op_site_attr_ints(const mo_op_site *site, const char *key,
     int count = 0;
 
     if (mo_op_site_has_attr(site, key))
-        count = mo_json_ints(site->attrs, key, values, n);
+        count = mo_attr_ints(site->attrs, key, values, n);
     if (count == 0) {
         for (int i = 0; i < n; i++)
             values[i] = fallback;
@@ -100,41 +86,30 @@ mo_status mo_op_site_attr_int(const mo_op_site *site, const char *key,
     return mo_op_site_attr_ints(site, key, fallback, value, 1, err);
 }
 
-/* Infinities, which frameworks write although JSON has no numbers for them. */
-static bool read_infinity(const char *text, size_t length, double *value)
-{
-    bool negative = length > 0 && *text == '-';
-
-    if (length - negative != 3 || memcmp(text + negative, "inf", 3) != 0)
-        return false;
-    *value = negative ? -INFINITY : INFINITY;
-    return true;
-}
-
 mo_status mo_op_site_attr_real(const mo_op_site *site, const char *key,
                                double fallback, double *value, mo_error *err)
 {
-    size_t length;
-    const char *text = find_bare(site, key, &length);
+    const mo_attr *attr = mo_attr_find(site->attrs, key);
 
     *value = fallback;
-    if (!text || read_infinity(text, length, value) ||
-        mo_number_read_double(text, length, value) == MO_NUMBER_OK)
-        return MO_OK;
-    return mo_op_site_fail(site, MO_E_INPUT, err,
-                           "attribute '%s' is not a number", key);
+    if (attr && isnan(attr->number))
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "attribute '%s' is not a number", key);
+    if (attr)
+        *value = attr->number;
+    return MO_OK;
 }
 
 bool mo_op_site_attr_bool(const mo_op_site *site, const char *key,
                           bool fallback)
 {
-    return site->attrs ? mo_json_bool(site->attrs, key, fallback) : fallback;
+    return mo_attr_bool(site->attrs, key, fallback);
 }
 
 bool mo_op_site_attr_equals(const mo_op_site *site, const char *key,
                             const char *text)
 {
-    return site->attrs && mo_json_text_equals(site->attrs, key, text);
+    return mo_attr_equals(site->attrs, key, text);
 }
 
 static mo_status find_value(const mo_op_site *site, int i,

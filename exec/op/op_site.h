@@ -14,11 +14,12 @@
 
 #include "base/error.h"
 #include "exec/tensor/dense_tensor.h"
+#include "graph/op_attrs.h"
 
 typedef struct mo_op_site {
-    const char *name;  /* for errors */
-    const char *type;  /* canonical, "Convolution" (ingest/operator.h) */
-    const char *attrs; /* JSON object, or NULL; "opset" in it is the version */
+    const char *name; /* for errors */
+    const char *type; /* canonical, "Convolution" (ingest/operator.h) */
+    const mo_attr_list *attrs; /* or NULL; "opset" in it is the version */
     int n_in, n_out;
     const mo_tensor_desc *in, *out;
     const mo_tensor_dense *const *value; /* by input: constant, or NULL */

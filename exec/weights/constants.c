@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/json.h"
 #include "base/random.h"
 #include "exec/weights/constants_internal.h"
 #include "exec/weights/evaluate.h"
 #include "base/host.h"
+#include "graph/op_attrs.h"
 #include "ingest/operator.h"
 #include "graph/output_types.h"
 
@@ -113,16 +113,15 @@ static int input_count(const mo_graph *g, int id)
     return g->feed_start[id + 1] - g->feed_start[id];
 }
 
-static mo_status parse_value_attr(const mo_op *op, const char *text,
-                                  size_t length, mo_tensor_dense *value,
-                                  mo_error *err)
+static mo_status parse_value_attr(const mo_op *op, const mo_attr *attr,
+                                  mo_tensor_dense *value, mo_error *err)
 {
     mo_status status = mo_tensor_new(&value->desc, value, err);
     mo_error why = { 0 };
 
     if (status != MO_OK)
         return status;
-    status = mo_weights_parse_numbers(text, length, value, &why);
+    status = mo_weights_parse_numbers(attr->text, attr->length, value, &why);
     if (status == MO_OK)
         return MO_OK;
     return mo_fail_at(err, status, NULL, op->line,
@@ -150,17 +149,15 @@ static mo_status load_source(mo_weights_store *c, int id,
                              mo_tensor_dense *value, mo_error *err)
 {
     const mo_op *op = &c->graph->ops[id];
-    size_t length = 0;
-    const char *text =
-        op->attrs ? mo_json_find(op->attrs, "value", &length) : NULL;
+    const mo_attr *attr = mo_attr_find(op->attr_list, "value");
     bool missing = true;
     mo_status status = MO_OK;
 
     if (op->weights)
         status =
             mo_weights_from_file(c, op, &value->desc, value, &missing, err);
-    else if (text)
-        return parse_value_attr(op, text, length, value, err);
+    else if (attr)
+        return parse_value_attr(op, attr, value, err);
     if (status != MO_OK || !missing)
         return status;
     if (c->options.random)
@@ -213,10 +210,14 @@ static mo_status evaluate_op(mo_weights_store *c, int id,
                      calloc((size_t) n + 1, sizeof *e.out) };
     mo_status status = e.in && e.value && e.out ? fill_inputs(c, id, &e, err)
                                                 : mo_fail_memory(err);
-    mo_op_site site = { op->name,  known ? known->name : op->type,
-                        op->attrs, n_in,
-                        n,         e.in,
-                        e.out,     e.value };
+    mo_op_site site = { op->name,
+                        known ? known->name : op->type,
+                        op->attr_list,
+                        n_in,
+                        n,
+                        e.in,
+                        e.out,
+                        e.value };
 
     for (int i = 0; i < n && status == MO_OK; i++) {
         e.out[i] = values[i].desc;

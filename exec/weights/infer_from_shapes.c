@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "base/json.h"
 #include "exec/weights/constants_internal.h"
+#include "graph/op_attrs.h"
 #include "ingest/operator.h"
 #include "graph/output_types.h"
 
@@ -120,8 +120,7 @@ static bool accepts_gathered(const consumer *r, int axis)
 
     if (!find_input_shape(r->g, r->op, 1, &index))
         return false;
-    if (r->g->ops[r->op].attrs)
-        mo_json_ints(r->g->ops[r->op].attrs, "batch_dims", &batch, 1);
+    mo_attr_ints(r->g->ops[r->op].attr_list, "batch_dims", &batch, 1);
     if (batch < 0 || batch > index.rank || batch > axis)
         return false;
     more = index.rank - (int) batch;

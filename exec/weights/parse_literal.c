@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "graph/op_attrs.h"
 #include "base/number.h"
 #include "exec/weights/constants_internal.h"
 
@@ -125,12 +125,11 @@ mo_status mo_weights_parse_port_values(const mo_op *op, int port,
                                        mo_tensor_dense *value, bool *found,
                                        mo_error *err)
 {
-    const char *text, *part = NULL;
-    size_t length, size = 0;
+    const mo_attr *attr = mo_attr_find_string(op->attr_list, "values");
+    const char *part = NULL;
+    size_t size = 0;
 
-    text = op->attrs ? mo_json_find(op->attrs, "values", &length) : NULL;
-    *found = text && length >= 2 && text[0] == '"' &&
-             find_port(text + 1, length - 2, port, &part, &size);
+    *found = attr && find_port(attr->text, attr->length, port, &part, &size);
     if (!*found)
         return MO_OK;
     if (!is_word(part, size, "causal"))

@@ -12,9 +12,7 @@ enum { MAX_DEPTH = 32 };
  * Recursive-descent parser, bounded by MAX_DEPTH. It serves to check a text
  * and, once that is done, to skip values: both read every byte once.
  */
-typedef struct cursor {
-    const char *at, *end;
-} cursor;
+typedef mo_json_cursor cursor;
 
 static bool skip_value(cursor *c, int depth);
 
@@ -258,29 +256,52 @@ static bool skip_if_spelled(cursor *c, const char *wanted, bool any_case)
     return same && *wanted == '\0';
 }
 
+int mo_json_open(mo_json_cursor *c, const char *text)
+{
+    *c = (mo_json_cursor){ text, text + strlen(text) };
+    return take_delimiter(c, '{') ? 1 : -1;
+}
+
+int mo_json_take_member(mo_json_cursor *c, mo_json_member *member)
+{
+    if (c->at == c->end || *c->at != '"')
+        return 0;
+    *member = (mo_json_member){ .key = c->at + 1 };
+    if (skip_string(c))
+        member->key_length = (size_t) (c->at - member->key) - 1;
+    else
+        member->key = NULL;
+    if (!take_delimiter(c, ':'))
+        return -1;
+    member->value = c->at;
+    if (!skip_value(c, 1))
+        return -1;
+    member->value_length = (size_t) (c->at - member->value);
+    take_delimiter(c, ',');
+    return 1;
+}
+
+/* Returns whether the member's key is the one given. */
+static bool has_key(const mo_json_member *member, const char *key)
+{
+    cursor c = { member->key - 1, member->key + member->key_length + 1 };
+
+    return skip_if_spelled(&c, key, false);
+}
+
 const char *mo_json_find(const char *text, const char *key, size_t *length)
 {
-    cursor c = { text, text + strlen(text) };
-    const char *found = NULL;
+    cursor c;
+    mo_json_member member;
+    const char *value = NULL;
+    int found = mo_json_open(&c, text);
 
-    if (!take_delimiter(&c, '{'))
-        return NULL;
-    while (c.at < c.end && *c.at == '"') {
-        bool wanted = skip_if_spelled(&c, key, false);
-        const char *value;
-
-        if (!take_delimiter(&c, ':'))
-            return NULL;
-        value = c.at;
-        if (!skip_value(&c, 1))
-            return NULL;
-        if (wanted) {
-            found = value;
-            *length = (size_t) (c.at - value);
+    while (found > 0 && (found = mo_json_take_member(&c, &member)) > 0)
+        if (member.key && has_key(&member, key)) {
+            value = member.value;
+            *length = member.value_length;
         }
-        take_delimiter(&c, ',');
-    }
-    return found;
+    return found < 0 ? NULL : value;
 }
 
 bool mo_json_next(const char **at, mo_json_member *member)
@@ -317,16 +338,28 @@ static cursor strip_delimiters(const char *value, size_t length)
     return c;
 }
 
-int mo_json_ints(const char *text, const char *key, int64_t *values, int max)
+bool mo_json_unescape(const char *string, size_t length, char *copy,
+                      size_t *copy_length)
 {
-    size_t length;
-    const char *value = mo_json_find(text, key, &length);
-    cursor c;
+    cursor c = { string, string + length };
+    char *to = copy;
+    uint32_t code;
+
+    while (c.at < c.end) {
+        if (!take_character(&c, &code) || code == 0)
+            return false;
+        to += mo_utf8_encode(to, code);
+    }
+    *copy_length = (size_t) (to - copy);
+    return true;
+}
+
+int mo_json_value_ints(const char *value, size_t length, int64_t *values,
+                       int max)
+{
+    cursor c = strip_delimiters(value, length);
     int n = 0;
 
-    if (!value)
-        return -1;
-    c = strip_delimiters(value, length);
     if (c.at == c.end)
         return 0;
     for (;;) {
@@ -358,23 +391,9 @@ static bool is_either(const char *value, size_t length, const char *word,
            (length == strlen(word) && memcmp(value, word, length) == 0);
 }
 
-bool mo_json_bool(const char *text, const char *key, bool fallback)
+int mo_json_value_bool(const char *value, size_t length)
 {
-    size_t length;
-    const char *value = mo_json_find(text, key, &length);
-
-    if (value && is_either(value, length, "true", '1'))
-        return true;
-    if (value && is_either(value, length, "false", '0'))
-        return false;
-    return fallback;
-}
-
-bool mo_json_text_equals(const char *text, const char *key, const char *value)
-{
-    size_t length;
-    const char *found = mo_json_find(text, key, &length);
-    cursor c = { found, found ? found + length : NULL };
-
-    return found && *found == '"' && skip_if_spelled(&c, value, true);
+    if (is_either(value, length, "true", '1'))
+        return 1;
+    return is_either(value, length, "false", '0') ? 0 : -1;
 }

@@ -39,14 +39,34 @@ typedef struct mo_json_member {
  * member. */
 bool mo_json_next(const char **at, mo_json_member *member);
 
-/* Reads the value of key as integers, written 3, [1,1], "1,1" or "3". Returns
- * their number (at most max are stored), -1 when absent or not integers. */
-int mo_json_ints(const char *text, const char *key, int64_t *values, int max);
+/* Position in an object, which need not be well-formed. */
+typedef struct mo_json_cursor {
+    const char *at, *end;
+} mo_json_cursor;
 
-/* Returns the value of key as a boolean (true, "true", 1, "1"), or fallback. */
-bool mo_json_bool(const char *text, const char *key, bool fallback);
+/* Sets the cursor to the first member of the object at text (0-terminated),
+ * which it borrows. Returns 1, or -1 when there is no object. */
+int mo_json_open(mo_json_cursor *c, const char *text);
 
-/* Returns whether the value of key is the string given, ignoring case. */
-bool mo_json_text_equals(const char *text, const char *key, const char *value);
+/* Reads the member at the cursor and advances it. Returns 1; 0 behind the last
+ * member; -1 when what follows is none. The key is NULL when it is not
+ * well-formed; a missing comma is ignored. */
+int mo_json_take_member(mo_json_cursor *c, mo_json_member *member);
+
+/* Copies a string, given as the bytes between its quotes and checked before,
+ * without its escapes to copy, of at least length bytes, and sets
+ * *copy_length. Returns false when it contains a zero byte, which no C string
+ * does. */
+bool mo_json_unescape(const char *string, size_t length, char *copy,
+                      size_t *copy_length);
+
+/* Reads a raw value as integers, written 3, [1,1], "1,1" or "3". Returns their
+ * number (at most max are stored), -1 when it is not integers. */
+int mo_json_value_ints(const char *value, size_t length, int64_t *values,
+                       int max);
+
+/* Returns 1 for a raw value of true, "true", 1 or "1", 0 for false likewise,
+ * -1 for any other. */
+int mo_json_value_bool(const char *value, size_t length);
 
 #endif

@@ -35,9 +35,10 @@ enum { MO_UNKNOWN = -1 }; /* a size or an amount of work that is not known */
 /* Ports are numbers; a foreign file may name them instead. */
 enum { MO_PORT_NONE = -1 };
 
-/* Defined in graph/output_types.h. */
+/* Defined in graph/output_types.h and graph/op_attrs.h. */
 typedef struct mo_shape_list mo_shape_list;
 typedef struct mo_dtype_list mo_dtype_list;
+typedef struct mo_attr_list mo_attr_list;
 
 /* Defined in ingest/operator.h. */
 struct mo_operator;
@@ -55,9 +56,11 @@ typedef struct mo_op {
     const char *colocate; /* ops with the same text share a device, or NULL */
     const char *members;  /* a coarse op: the names of the ops it stands for,
                              one at least, ["conv1","relu1"], or NULL */
-    /* Parsed from the texts above by mo_builder_finish, for output_types.h. */
-    const mo_shape_list *shapes; /* or NULL without shape */
-    const mo_dtype_list *dtypes; /* or NULL without dtype */
+    /* Parsed from the texts above by mo_builder_finish, for output_types.h and
+     * op_attrs.h. */
+    const mo_shape_list *shapes;   /* or NULL without shape */
+    const mo_dtype_list *dtypes;   /* or NULL without dtype */
+    const mo_attr_list *attr_list; /* or NULL without attrs */
 
     /* The operator that type denotes, or NULL when it is unknown; set by
      * mo_operator_resolve (ingest/operator.h). */

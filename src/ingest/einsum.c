@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/einsum.h"
 
+#include "graph/op_attrs.h"
+
 #include <string.h>
 
-#include "base/json.h"
-
-bool mo_einsum_find(const char *attrs, mo_einsum_equation *equation)
+bool mo_einsum_find(const mo_attr_list *attrs, mo_einsum_equation *equation)
 {
-    size_t length = 0;
-    const char *text = attrs ? mo_json_find(attrs, "equation", &length) : NULL;
+    const mo_attr *attr = mo_attr_find_string(attrs, "equation");
     const char *end;
 
-    if (!text || length < 2 || *text != '"')
+    if (!attr)
         return false;
-    end = text + length - 1;
-    *equation = (mo_einsum_equation){ .inputs = { text + 1, end } };
-    for (const char *at = text + 1; at + 1 < end; at++)
+    end = attr->text + attr->length;
+    *equation = (mo_einsum_equation){ .inputs = { attr->text, end } };
+    for (const char *at = attr->text; at + 1 < end; at++)
         if (at[0] == '-' && at[1] == '>') {
             equation->inputs.end = at;
             equation->output = (mo_einsum_text){ at + 2, end };

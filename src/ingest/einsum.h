@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 
+#include "graph/graph.h"
+
 /* Labels are the ASCII codes of their letters. */
 enum {
     MO_EINSUM_ELLIPSIS = 128, /* "..." */
@@ -30,10 +32,10 @@ typedef struct mo_einsum_equation {
     mo_einsum_text output; /* at is NULL without an arrow */
 } mo_einsum_equation;
 
-/* Finds the attribute "equation" in attrs, a JSON object or NULL, and splits it
- * at its arrow; *equation points into attrs.  Returns false when there is
- * none. */
-bool mo_einsum_find(const char *attrs, mo_einsum_equation *equation);
+/* Finds the attribute "equation" in attrs, which may be NULL, and splits it at
+ * its arrow; *equation borrows from attrs.  Returns false when there is none.
+ */
+bool mo_einsum_find(const mo_attr_list *attrs, mo_einsum_equation *equation);
 
 /* Takes a subscript off the front of *inputs, with the comma behind it.  It was
  * the last one when it ends at inputs->end; behind that one more are empty. */

@@ -22,7 +22,7 @@ enum {
 
 /* One op as a formula reads it; the caller owns all arrays. */
 typedef struct mo_work_input {
-    const char *attrs; /* the op's parameters, or NULL */
+    const mo_attr_list *attrs; /* the op's parameters, or NULL */
     const mo_operator *kind;
     const mo_shape *inputs; /* by port; rank -1 where unknown */
     const char *const *dtypes;

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "graph/op_attrs.h"
 #include "tests/support/suite.h"
 
 /* "a=1,2 b=x" -> {"a":"1,2","b":"x"} */
-static const char *json_of(mo_arena *arena, const char *attributes)
+static const mo_attr_list *parse_attributes(mo_arena *arena,
+                                            const char *attributes)
 {
     char text[1024] = "{";
 
@@ -24,7 +26,7 @@ static const char *json_of(mo_arena *arena, const char *attributes)
         attributes += word + strspn(attributes + word, " ");
     }
     strcat(text, "}");
-    return mo_arena_text(arena, text, strlen(text));
+    return mo_attr_list_parse(mo_arena_text(arena, text, strlen(text)), arena);
 }
 
 /* "1,2,3" -> items; returns how many. */
@@ -94,7 +96,7 @@ void rule_case_make(rule_case *c, const char *type, const char *version,
     ck_assert_ptr_nonnull(c->arena);
     c->op = (mo_infer_rule_op){ .type = type,
                                 .version = version,
-                                .attrs = json_of(c->arena, attributes),
+                                .attrs = parse_attributes(c->arena, attributes),
                                 .inputs = c->inputs,
                                 .n_outputs = n_outputs };
     while (*inputs) {

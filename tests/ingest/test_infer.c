@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of ingest/infer/infer.h: derived shapes. */
+#include "graph/op_attrs.h"
 #include "ingest/infer/infer.h"
 
 #include <stdio.h>
@@ -219,20 +220,23 @@ static bool derive(const mo_ir_layer *layer, mo_shape *outputs)
 {
     const mo_infer_rule *rule = mo_infer_rule_find(layer->type);
     mo_infer_rule_input inputs[64] = { 0 };
-    mo_infer_rule_op op = { .type = layer->type,
-                            .version = layer->version,
-                            .attrs = layer->attrs,
-                            .inputs = inputs,
-                            .n_inputs = layer->n_inputs,
-                            .n_outputs = layer->n_outputs };
+    mo_arena *arena = mo_arena_new();
+    mo_infer_rule_op op = {
+        .type = layer->type,
+        .version = layer->version,
+        .attrs = layer->attrs ? mo_attr_list_parse(layer->attrs, arena) : NULL,
+        .inputs = inputs,
+        .n_inputs = layer->n_inputs,
+        .n_outputs = layer->n_outputs
+    };
     mo_error err = { 0 };
     mo_status status;
 
-    if (!rule)
-        return false;
     for (int k = 0; k < layer->n_inputs; k++)
         inputs[k].shape = layer->inputs[k].shape;
-    status = mo_infer_rule_apply(rule, &op, outputs, &err);
+    status =
+        rule ? mo_infer_rule_apply(rule, &op, outputs, &err) : MO_E_SUPPORT;
+    mo_arena_free(arena);
     ck_assert_msg(status == MO_OK || status == MO_E_SUPPORT, "%s: %s",
                   layer->name, err.text);
     return status == MO_OK;

@@ -2,6 +2,7 @@
 /* tags: no-valgrind */
 /* Fuzz test of ingest/infer/rule.h: any number of inputs, any shape, any
  * value, any attribute give a shape or an error. */
+#include "graph/op_attrs.h"
 #include "ingest/infer/rule.h"
 
 #include <stdio.h>
@@ -172,7 +173,8 @@ static void try_rule(const mo_infer_rule *rule, source *s, mo_arena *arena)
     mo_infer_rule_op op = {
         .type = rule->type,
         .version = PICK(s, versions),
-        .attrs = random_attributes(s, attributes, sizeof attributes),
+        .attrs = mo_attr_list_parse(
+            random_attributes(s, attributes, sizeof attributes), arena),
         .inputs = inputs,
         .n_inputs = pick(s, 4) ? rule->inputs.min : pick(s, MAX_PORTS),
         .n_outputs = pick(s, 4) ? 1 : pick(s, MAX_PORTS),

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "base/json.h"
 #include "exec/op/copy_builder.h"
 #include "exec/op/lower/lowerings.h"
+#include "graph/op_attrs.h"
 
 typedef struct word {
     const char *text;
@@ -112,7 +112,7 @@ static mo_status read_axes(const mo_op_site *site, axes *a, mo_error *err)
 
     if (opset < 4) {
         count = site->attrs
-                    ? mo_json_ints(site->attrs, "axes", list, MO_MAX_RANK)
+                    ? mo_attr_ints(site->attrs, "axes", list, MO_MAX_RANK)
                     : 0;
     } else if (site->n_in > input) {
         status =
@@ -139,7 +139,7 @@ static mo_status read_pads(const mo_op_site *site, const axes *a,
     int64_t list[MO_MAX_RANK];
 
     if (mo_op_site_has_attr(site, key))
-        n = mo_json_ints(site->attrs, key, list, MO_MAX_RANK);
+        n = mo_attr_ints(site->attrs, key, list, MO_MAX_RANK);
     if (n < 0 || n > MO_MAX_RANK)
         return mo_op_site_fail(site, MO_E_INPUT, err, "its %s are no integers",
                                key);

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/json.h"
 #include "exec/plan/lower/lower_internal.h"
 #include "exec/plan/passes/passes.h"
+#include "graph/op_attrs.h"
 
 /* Devices of ops, from the schedule; MO_PLAN_NONE: replicated. */
 static void assign_devices(mo_plan_lower_state *l)
@@ -104,7 +104,7 @@ static int64_t port_index(const mo_op *op)
 {
     int64_t index;
 
-    if (!op->attrs || mo_json_ints(op->attrs, "index", &index, 1) != 1)
+    if (mo_attr_ints(op->attr_list, "index", &index, 1) != 1)
         return INT64_MAX;
     return index;
 }

@@ -268,7 +268,7 @@ static mo_status make_context(mo_plan_lower_state *l, int id, op_context *s,
         status = fill_outputs(l, id, s, err);
     s->site = (mo_op_site){ .name = l->g->ops[id].name,
                             .type = op->type,
-                            .attrs = l->g->ops[id].attrs,
+                            .attrs = l->g->ops[id].attr_list,
                             .n_in = op->n_in,
                             .n_out = op->n_out,
                             .in = s->in,

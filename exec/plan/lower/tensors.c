@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/json.h"
 #include "base/number.h"
 #include "exec/plan/lower/lower_internal.h"
 #include "graph/output_types.h"
@@ -231,15 +230,10 @@ typedef struct attr_reader {
     void *context;
 } attr_reader;
 
-/* The text of a member, without its quotes; empty where there is none. */
-static mo_weight_attr_list attr_list(const mo_op *op, const char *key)
+/* The items of an attribute; none where it is absent. */
+static mo_weight_attr_list attr_list(const attr_reader *t, const char *key)
 {
-    size_t length = 0;
-    const char *text = op->attrs ? mo_json_find(op->attrs, key, &length) : NULL;
-
-    if (!text || length < 2 || text[0] != '"')
-        return (mo_weight_attr_list){ NULL, 0 };
-    return (mo_weight_attr_list){ text + 1, length - 2 };
+    return mo_weight_attr_list_find(t->l->g->ops[t->op].attr_list, key);
 }
 
 /* The op's first output: attribute tensors take its name and type. NULL where
@@ -295,7 +289,7 @@ static mo_status fail_attr(const attr_reader *t, const char *key, mo_error *err)
 
 static mo_status add_weight_inputs(attr_reader *t, mo_error *err)
 {
-    mo_weight_attr_list list = attr_list(&t->l->g->ops[t->op], "weights");
+    mo_weight_attr_list list = attr_list(t, "weights");
     mo_status status = MO_OK;
     mo_weight_attr attr;
 
@@ -382,7 +376,7 @@ static mo_status add_value_input(attr_reader *t, const char *text,
 
 static mo_status add_value_inputs(attr_reader *t, mo_error *err)
 {
-    mo_weight_attr_list list = attr_list(&t->l->g->ops[t->op], "values");
+    mo_weight_attr_list list = attr_list(t, "values");
     mo_status status = MO_OK;
 
     while (list.length > 0 && status == MO_OK) {
@@ -421,7 +415,7 @@ static mo_status make_network_input(attr_reader *t, const mo_tensor_desc *desc,
 
 static mo_status add_network_input(attr_reader *t, mo_error *err)
 {
-    mo_weight_attr_list list = attr_list(&t->l->g->ops[t->op], "network_input");
+    mo_weight_attr_list list = attr_list(t, "network_input");
     const mo_tensor_desc *own = first_output_desc(t);
     mo_status status = MO_OK;
     mo_tensor_desc desc;

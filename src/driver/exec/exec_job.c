@@ -196,7 +196,7 @@ static mo_status check_made_up(const mo_graph *g, bool random, mo_error *err)
 
     for (int i = 0; i < g->n_ops; i++) {
         bool made_up =
-            random || mo_weight_attr_list_of(g->ops[i].attrs).length > 0;
+            random || mo_weight_attr_list_of(g->ops[i].attr_list).length > 0;
         int64_t bytes = g->ops[i].weight_bytes;
 
         if (made_up && bytes > left - need)

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "graph/build/build_internal.h"
 #include "graph/build/sort.h"
+#include "graph/op_attrs.h"
 #include "graph/output_types.h"
 
 static mo_status refuse_undefined(const mo_builder *b, int slot, mo_error *err)
@@ -259,9 +260,10 @@ out:
 enum { CACHE_SIZE = 256 };
 
 struct type_cache {
-    const char *shapes[CACHE_SIZE], *dtypes[CACHE_SIZE];
+    const char *shapes[CACHE_SIZE], *dtypes[CACHE_SIZE], *attrs[CACHE_SIZE];
     const mo_shape_list *shape_lists[CACHE_SIZE];
     const mo_dtype_list *dtype_lists[CACHE_SIZE];
+    const mo_attr_list *attr_lists[CACHE_SIZE];
 };
 
 static size_t cache_slot(const char *text)
@@ -273,6 +275,7 @@ static bool parse_types_of_op(struct type_cache *cache, mo_arena *arena,
                               mo_op *op)
 {
     size_t s = cache_slot(op->shape), d = cache_slot(op->dtype);
+    size_t a = cache_slot(op->attrs);
 
     if (op->shape && cache->shapes[s] != op->shape) {
         cache->shape_lists[s] = mo_shape_list_parse(op->shape, arena);
@@ -282,9 +285,15 @@ static bool parse_types_of_op(struct type_cache *cache, mo_arena *arena,
         cache->dtype_lists[d] = mo_dtype_list_parse(op->dtype, arena);
         cache->dtypes[d] = op->dtype;
     }
+    if (op->attrs && cache->attrs[a] != op->attrs) {
+        cache->attr_lists[a] = mo_attr_list_parse(op->attrs, arena);
+        cache->attrs[a] = op->attrs;
+    }
     op->shapes = op->shape ? cache->shape_lists[s] : NULL;
     op->dtypes = op->dtype ? cache->dtype_lists[d] : NULL;
-    return !op->shape == !op->shapes && !op->dtype == !op->dtypes;
+    op->attr_list = op->attrs ? cache->attr_lists[a] : NULL;
+    return !op->shape == !op->shapes && !op->dtype == !op->dtypes &&
+           !op->attrs == !op->attr_list;
 }
 
 static mo_status parse_types(mo_builder *b, mo_error *err)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/op_attrs.h"
 #include "ingest/infer/bin_file.h"
 #include "ingest/infer/dims.h"
 #include "ingest/infer/input_shapes.h"
@@ -47,6 +48,7 @@ typedef struct inference {
     size_t *first; /* by layer: its first output in slots */
     slot *slots;
     mo_infer_rule_input *inputs; /* of the current layer */
+    const mo_attr_list *attrs;   /* of the current layer, or NULL */
     mo_shape *outputs;
     int64_t items_left;
 } inference;
@@ -168,7 +170,7 @@ static mo_infer_rule_op describe_op(const inference *f, int index)
 
     return (mo_infer_rule_op){ .type = layer->type,
                                .version = layer->version,
-                               .attrs = layer->attrs,
+                               .attrs = f->attrs,
                                .inputs = f->inputs,
                                .n_inputs = layer->n_inputs,
                                .n_outputs = layer->n_outputs };
@@ -357,6 +359,9 @@ static mo_status infer_layer(inference *f, int index, mo_error *err)
     bool derived = false;
     mo_status status;
 
+    f->attrs = layer->attrs ? mo_attr_list_parse(layer->attrs, f->arena) : NULL;
+    if (layer->attrs && !f->attrs)
+        return mo_fail_memory(err);
     set_input_shapes(f, index);
     if (has_type(layer, "Const") || has_type(layer, "Parameter"))
         status = check_source(f, layer, err);

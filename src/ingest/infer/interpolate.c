@@ -4,7 +4,7 @@
  * attribute), opset 4 (sizes and scales are both inputs), opset 11 (one of
  * them is).
  */
-#include "base/json.h"
+#include "graph/op_attrs.h"
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
@@ -36,7 +36,7 @@ static void add_pads(const mo_infer_rule_op *op, const char *key,
                      mo_shape *shape)
 {
     int64_t pads[MO_MAX_RANK];
-    int n = op->attrs ? mo_json_ints(op->attrs, key, pads, MO_MAX_RANK) : 0;
+    int n = mo_attr_ints(op->attrs, key, pads, MO_MAX_RANK);
 
     for (int d = 0; d < n && d < shape->rank; d++)
         if (pads[d] > -MO_INFER_ARG_LIMIT && pads[d] < MO_INFER_ARG_LIMIT)
@@ -106,7 +106,7 @@ static mo_status infer_by_attributes(const mo_infer_rule_op *op,
     mo_status status = MO_OK;
 
     axes.count =
-        op->attrs ? mo_json_ints(op->attrs, "axes", axes.at, MO_MAX_RANK) : 0;
+        op->attrs ? mo_attr_ints(op->attrs, "axes", axes.at, MO_MAX_RANK) : 0;
     if (axes.count < 0 || axes.count > rank)
         return mo_fail(err, MO_E_INPUT, "attribute 'axes' does not fit %s",
                        mo_dims_format(&op->inputs[0].shape).text);

@@ -16,6 +16,7 @@
 #define MO_INGEST_INFER_RULE_H
 
 #include "base/error.h"
+#include "graph/op_attrs.h"
 #include "ingest/infer/infer_value.h"
 #include "graph/shape.h"
 
@@ -27,9 +28,9 @@ typedef struct mo_infer_rule_input {
 } mo_infer_rule_input;
 
 typedef struct mo_infer_rule_op {
-    const char *type;    /* "Convolution" */
-    const char *version; /* "opset1", or NULL: the newest */
-    const char *attrs;   /* JSON object, or NULL */
+    const char *type;          /* "Convolution" */
+    const char *version;       /* "opset1", or NULL: the newest */
+    const mo_attr_list *attrs; /* or NULL */
     const mo_infer_rule_input *inputs;
     int n_inputs, n_outputs;
 } mo_infer_rule_op;

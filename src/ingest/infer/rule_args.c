@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "graph/op_attrs.h"
 #include "ingest/infer/dims.h"
 
 int mo_infer_arg_opset(const mo_infer_rule_op *op)
@@ -20,20 +20,13 @@ int mo_infer_arg_opset(const mo_infer_rule_op *op)
     return number >= 0 && number < INT_MAX ? (int) number : INT_MAX;
 }
 
-static bool has_attribute(const mo_infer_rule_op *op, const char *key)
-{
-    size_t length;
-
-    return op->attrs && mo_json_find(op->attrs, key, &length);
-}
-
 mo_status mo_infer_arg_ints(const mo_infer_rule_op *op, const char *key,
                             int64_t fallback, int64_t *values, int n,
                             mo_error *err)
 {
-    int count = op->attrs ? mo_json_ints(op->attrs, key, values, n) : 0;
+    int count = mo_attr_ints(op->attrs, key, values, n);
 
-    if (count == 0 || !has_attribute(op, key)) {
+    if (count == 0 || !mo_attr_find(op->attrs, key)) {
         for (int i = 0; i < n; i++)
             values[i] = fallback;
         return MO_OK;
@@ -58,13 +51,13 @@ mo_status mo_infer_arg_int(const mo_infer_rule_op *op, const char *key,
 bool mo_infer_arg_bool(const mo_infer_rule_op *op, const char *key,
                        bool fallback)
 {
-    return op->attrs ? mo_json_bool(op->attrs, key, fallback) : fallback;
+    return mo_attr_bool(op->attrs, key, fallback);
 }
 
 bool mo_infer_arg_is(const mo_infer_rule_op *op, const char *key,
                      const char *text)
 {
-    return op->attrs && mo_json_text_equals(op->attrs, key, text);
+    return mo_attr_equals(op->attrs, key, text);
 }
 
 mo_status mo_infer_arg_axis(int64_t axis, int rank, int *at, mo_error *err)

@@ -3,12 +3,12 @@
  * Shape rules of Slice and StridedSlice. Both are resolved to a strided view
  * into the input and its shape.
  */
+#include "graph/op_attrs.h"
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/slice.h"
 
 #include <string.h>
 
-#include "base/json.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
@@ -133,7 +133,7 @@ typedef struct masks {
 static void read_mask(const mo_infer_rule_op *op, const char *key, bool *mask)
 {
     int64_t bits[MO_MAX_RANK];
-    int n = op->attrs ? mo_json_ints(op->attrs, key, bits, MO_MAX_RANK) : 0;
+    int n = mo_attr_ints(op->attrs, key, bits, MO_MAX_RANK);
 
     for (int i = 0; i < MO_MAX_RANK; i++)
         mask[i] = i < n && bits[i] == 1;

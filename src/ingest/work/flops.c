@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/work/flops.h"
+#include "graph/op_attrs.h"
 #include "ingest/einsum.h"
 
 #include <string.h>
-
-#include "base/json.h"
 
 enum { UNKNOWN = -1 };
 
@@ -100,7 +99,7 @@ static double count_columns(operand m)
 static operand operand_at(const mo_work_input *in, int index, const char *key)
 {
     const mo_shape *shape = &in->inputs[index];
-    bool transposed = in->attrs && mo_json_bool(in->attrs, key, false);
+    bool transposed = mo_attr_bool(in->attrs, key, false);
 
     return (operand){ shape, transposed && shape->rank > 1 };
 }
@@ -144,7 +143,7 @@ double mo_flops_linear(const mo_work_input *in)
 
 double mo_flops_gemm(const mo_work_input *in)
 {
-    bool across = in->attrs && mo_json_bool(in->attrs, "transA", false);
+    bool across = mo_attr_bool(in->attrs, "transA", false);
 
     if (!has_input(in, 0))
         return UNKNOWN;
@@ -186,8 +185,8 @@ static double kernel_elements(const mo_work_input *in)
     double size = 1;
     int n = -1, spatial;
 
-    for (int i = 0; i < 3 && n < 0 && in->attrs; i++)
-        n = mo_json_ints(in->attrs, keys[i], dims, MO_MAX_RANK);
+    for (int i = 0; i < 3 && n < 0; i++)
+        n = mo_attr_ints(in->attrs, keys[i], dims, MO_MAX_RANK);
     if (n <= 0 || n > MO_MAX_RANK || !has_output(in))
         return UNKNOWN;
     /* One number stands for all the spatial dimensions. */
@@ -211,8 +210,8 @@ static double convolution_by_kernel(const mo_work_input *in)
 
     if (kernel < 0 || !has_input(in, 0) || in->inputs[0].rank < 2)
         return UNKNOWN;
-    if (mo_json_ints(in->attrs, "groups", &groups, 1) != 1 &&
-        mo_json_ints(in->attrs, "group", &groups, 1) != 1)
+    if (mo_attr_ints(in->attrs, "groups", &groups, 1) != 1 &&
+        mo_attr_ints(in->attrs, "group", &groups, 1) != 1)
         groups = 1;
     if (groups <= 0)
         return UNKNOWN;
@@ -257,21 +256,20 @@ double mo_flops_lrn(const mo_work_input *in)
 {
     int64_t size;
 
-    if (!has_output(in) || !in->attrs ||
-        mo_json_ints(in->attrs, "size", &size, 1) != 1 || size <= 0)
+    if (!has_output(in) || mo_attr_ints(in->attrs, "size", &size, 1) != 1 ||
+        size <= 0)
         return UNKNOWN;
     return output_elements(in) * (2 * (double) size + in->kind->per_element);
 }
 
 double mo_flops_interpolate(const mo_work_input *in)
 {
-    const char *attrs = in->attrs;
     double taps = 4;
 
-    if (attrs && mo_json_text_equals(attrs, "mode", "nearest"))
+    if (mo_attr_equals(in->attrs, "mode", "nearest"))
         return 0;
-    if (attrs && (mo_json_text_equals(attrs, "mode", "cubic") ||
-                  mo_json_text_equals(attrs, "mode", "bicubic")))
+    if (mo_attr_equals(in->attrs, "mode", "cubic") ||
+        mo_attr_equals(in->attrs, "mode", "bicubic"))
         taps = 16;
     return has_output(in) ? output_elements(in) * (2 * taps - 1) : UNKNOWN;
 }

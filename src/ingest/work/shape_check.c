@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Consistency check of an op's shapes, to reject a wrong order of inputs. */
+#include "graph/op_attrs.h"
 #include "ingest/work/input_order.h"
 
-#include "base/json.h"
 #include "ingest/work/flops.h"
 
 enum { VECTOR = -1 };
@@ -65,7 +65,7 @@ static bool makes_product(matrix a, matrix b, const mo_shape *product)
 
 static bool has_flag(const mo_work_input *in, const char *key)
 {
-    return in->attrs && mo_json_bool(in->attrs, key, false);
+    return mo_attr_bool(in->attrs, key, false);
 }
 
 /* Operands at a and behind it, something to add at bias. */

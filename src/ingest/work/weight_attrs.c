@@ -4,18 +4,23 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/number.h"
 #include "graph/graph.h"
+#include "graph/op_attrs.h"
 
-mo_weight_attr_list mo_weight_attr_list_of(const char *attrs)
+mo_weight_attr_list mo_weight_attr_list_find(const mo_attr_list *attrs,
+                                             const char *key)
 {
-    size_t length = 0;
-    const char *value = attrs ? mo_json_find(attrs, "weights", &length) : NULL;
+    const mo_attr *attr = mo_attr_find_string(attrs, key);
 
-    if (!value || length < 2 || value[0] != '"')
+    if (!attr)
         return (mo_weight_attr_list){ NULL, 0 };
-    return (mo_weight_attr_list){ value + 1, length - 2 };
+    return (mo_weight_attr_list){ attr->text, attr->length };
+}
+
+mo_weight_attr_list mo_weight_attr_list_of(const mo_attr_list *attrs)
+{
+    return mo_weight_attr_list_find(attrs, "weights");
 }
 
 static int read_port(const char *text, size_t length)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "graph/graph.h"
 #include "graph/shape.h"
 
 typedef struct mo_weight_attr {
@@ -25,8 +26,11 @@ typedef struct mo_weight_attr_list {
 } mo_weight_attr_list;
 
 /* Returns the weights in attrs, which may be NULL and must outlive the list;
- * an empty list when there are none. */
-mo_weight_attr_list mo_weight_attr_list_of(const char *attrs);
+ * an empty list when there are none. The other function returns those of an
+ * attribute of another name. */
+mo_weight_attr_list mo_weight_attr_list_of(const mo_attr_list *attrs);
+mo_weight_attr_list mo_weight_attr_list_find(const mo_attr_list *attrs,
+                                             const char *key);
 
 /* Takes the first item off the list; returns false at its end. */
 bool mo_weight_attr_next(mo_weight_attr_list *list, mo_weight_attr *weight);

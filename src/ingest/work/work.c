@@ -49,11 +49,11 @@ typedef struct op_input {
     int64_t bytes;
 } op_input;
 
-static const char *attrs_of(const mo_op *op)
+static const mo_attr_list *attrs_of(const mo_op *op)
 {
     if (!op->attrs || strnlen(op->attrs, MAX_ATTRS) == MAX_ATTRS)
         return NULL;
-    return op->attrs;
+    return op->attr_list;
 }
 
 /* Returns which of op's shapes belongs to a port that may be unknown, or -1.

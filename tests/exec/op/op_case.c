@@ -2,6 +2,7 @@
 #include "tests/exec/op/op_case.h"
 
 #include "exec/weights/evaluate.h"
+#include "graph/op_attrs.h"
 #include "tests/exec/support/run_calls.h"
 #include "tests/support/suite.h"
 
@@ -84,20 +85,25 @@ mo_status op_case_try(op_case *c, mo_error *err)
 {
     const mo_tensor_dense *values[OP_CASE_PORTS];
     mo_tensor_desc in[OP_CASE_PORTS];
+    mo_arena *arena = mo_arena_new();
     mo_op_site site = { .name = "tried",
                         .type = c->type,
-                        .attrs = c->attrs,
+                        .attrs = c->attrs ? mo_attr_list_parse(c->attrs, arena)
+                                          : NULL,
                         .n_in = c->n_in,
                         .n_out = c->n_out,
                         .in = in,
                         .out = c->out,
                         .value = values };
+    mo_status status;
 
     for (int i = 0; i < c->n_in; i++) {
         in[i] = c->value[i].desc;
         values[i] = &c->value[i];
     }
-    return evaluate(&site, c->result, err);
+    status = evaluate(&site, c->result, err);
+    mo_arena_free(arena);
+    return status;
 }
 
 void op_case_run(op_case *c)
