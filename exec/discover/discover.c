@@ -37,16 +37,6 @@ static uint64_t renumber_peers(uint64_t peers, const int *gpus, int n)
     return moved;
 }
 
-/* gpus is sorted without duplicates. */
-static void select_gpus(const int *gpus, int n, mo_discover_inventory *survey)
-{
-    for (int i = 0; i < n; i++) {
-        survey->gpus[i] = survey->gpus[gpus[i]];
-        survey->gpus[i].peers = renumber_peers(survey->gpus[i].peers, gpus, n);
-    }
-    survey->n_gpus = n;
-}
-
 mo_status mo_discover_local(const int *gpus, int n_gpus,
                             mo_discover_inventory *survey, mo_error *err)
 {
@@ -62,20 +52,21 @@ mo_status mo_discover_local(const int *gpus, int n_gpus,
     mo_discover_cuda_gpus(survey);
     if (gpus)
         status = check_gpus(gpus, n_gpus, survey, err);
-    if (gpus && status == MO_OK)
-        select_gpus(gpus, n_gpus, survey);
+    if (gpus && status == MO_OK) {
+        /* gpus is sorted without duplicates. */
+        for (int i = 0; i < n_gpus; i++) {
+            survey->gpus[i] = survey->gpus[gpus[i]];
+            survey->gpus[i].peers =
+                renumber_peers(survey->gpus[i].peers, gpus, n_gpus);
+        }
+        survey->n_gpus = n_gpus;
+    }
     return status;
 }
 
 static bool is_text(const char *text, size_t size)
 {
     return memchr(text, '\0', size) != NULL;
-}
-
-static bool is_valid_gpu(const mo_discover_gpu *gpu)
-{
-    return is_text(gpu->name, sizeof gpu->name) && gpu->n_nvlinks >= 0 &&
-           gpu->n_nvlinks <= MO_DISCOVER_MAX_NVLINKS && gpu->ordinal >= 0;
 }
 
 /* Validation: the other end may be another program. */
@@ -91,7 +82,10 @@ static bool is_valid_inventory(const mo_discover_inventory *survey)
                  survey->n_gpus <= MO_DISCOVER_MAX_GPUS;
 
     for (int g = 0; sound && g < survey->n_gpus; g++)
-        sound = is_valid_gpu(&survey->gpus[g]);
+        sound = is_text(survey->gpus[g].name, sizeof survey->gpus[g].name) &&
+                survey->gpus[g].n_nvlinks >= 0 &&
+                survey->gpus[g].n_nvlinks <= MO_DISCOVER_MAX_NVLINKS &&
+                survey->gpus[g].ordinal >= 0;
     return sound;
 }
 
@@ -105,20 +99,6 @@ static mo_status check_inventories(const mo_discover_inventory *surveys,
                            "start the same version everywhere",
                            r);
     return MO_OK;
-}
-
-static mo_status gather_at_root(const mo_transport *transport,
-                                mo_transport_world *world,
-                                mo_discover_inventory *surveys, mo_error *err)
-{
-    int n = transport->n_ranks(world), rank = transport->rank(world);
-    mo_status status = MO_OK;
-
-    for (int r = 1; r < n && status == MO_OK; r++)
-        if (rank == 0 || rank == r)
-            status =
-                transport->collect(world, r, &surveys[r], sizeof *surveys, err);
-    return status;
 }
 
 /* Broadcast: a plan in which the only device of each rank receives all
@@ -219,8 +199,13 @@ mo_status mo_discover_gather(const mo_transport *transport,
                     .surveys = surveys,
                     .n_ranks = transport->n_ranks(world),
                     .rank = transport->rank(world) };
-    mo_status status = gather_at_root(transport, world, surveys, err);
+    mo_status status = MO_OK;
+    int n = transport->n_ranks(world), rank = transport->rank(world);
 
+    for (int r = 1; r < n && status == MO_OK; r++)
+        if (rank == 0 || rank == r)
+            status =
+                transport->collect(world, r, &surveys[r], sizeof *surveys, err);
     if (status == MO_OK && s.rank == 0)
         status = check_inventories(surveys, s.n_ranks, err);
     if (status == MO_OK && everywhere && s.n_ranks > 1) {

@@ -63,12 +63,6 @@ static double pci_gbps(const mo_discover_gpu *gpu, bool *assumed)
     return gpu->pci_gbps > 0 ? gpu->pci_gbps : mo_nccl_topology_pci_gbps("", 0);
 }
 
-static bool are_on_different_sockets(const mo_discover_gpu *a,
-                                     const mo_discover_gpu *b)
-{
-    return a->socket >= 0 && b->socket >= 0 && a->socket != b->socket;
-}
-
 /* Peer access is known only to a process that sees both. */
 static bool lacks_peer_access(const mo_discover_device *a,
                               const mo_discover_device *b)
@@ -84,7 +78,8 @@ static bool lacks_peer_access(const mo_discover_device *a,
 static void estimate_pci(const mo_discover_device *a,
                          const mo_discover_device *b, mo_discover_link *way)
 {
-    bool assumed = false, far = are_on_different_sockets(a->gpu, b->gpu);
+    bool assumed = false, far = a->gpu->socket >= 0 && b->gpu->socket >= 0 &&
+                                a->gpu->socket != b->gpu->socket;
 
     way->gbps = fmin(pci_gbps(a->gpu, &assumed), pci_gbps(b->gpu, &assumed));
     if (far && a->survey->socket_gbps > 0)
@@ -105,13 +100,6 @@ static void estimate_host_link(const mo_discover_device *gpu,
     way->latency_ns = PCI_NS;
     snprintf(way->note, sizeof way->note, "PCI Express%s",
              assumed ? ", assumed to be 3.0 x16" : "");
-}
-
-static void estimate_memory(mo_discover_link *way)
-{
-    way->gbps = memory_gbps;
-    way->latency_ns = MEMORY_NS;
-    snprintf(way->note, sizeof way->note, "the host's memory, assumed");
 }
 
 /* The slower card decides, where both are known. */
@@ -137,9 +125,11 @@ mo_discover_link mo_discover_estimate_link(const mo_discover_device *a,
 
     if (!mo_discover_same_host(a, b))
         estimate_network(a, b, &way);
-    else if (!a->gpu && !b->gpu)
-        estimate_memory(&way);
-    else if (!a->gpu || !b->gpu)
+    else if (!a->gpu && !b->gpu) {
+        way.gbps = memory_gbps;
+        way.latency_ns = MEMORY_NS;
+        snprintf(way.note, sizeof way.note, "the host's memory, assumed");
+    } else if (!a->gpu || !b->gpu)
         estimate_host_link(a->gpu ? a : b, &way);
     else if (!estimate_nvlink(a->gpu, b->gpu, &way))
         estimate_pci(a, b, &way);

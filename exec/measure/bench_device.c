@@ -73,29 +73,6 @@ static mo_status prepare_kernel(const mo_backend *backend,
     return backend->finalize(unit, &t->kernel, 1, &t->workspace_bytes, err);
 }
 
-static mo_status alloc_operands(const mo_backend *backend,
-                                mo_backend_unit *unit, trial *t, mo_error *err)
-{
-    size_t bytes = (size_t) mo_tensor_desc_bytes(&t->desc);
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < t->call.n_in + 1 && status == MO_OK; i++)
-        status = backend->alloc(unit, bytes, &t->memory[i], err);
-    if (status == MO_OK && t->workspace_bytes > 0)
-        status = backend->alloc(unit, t->workspace_bytes, &t->workspace, err);
-    return status;
-}
-
-static void release_operands(const mo_backend *backend, mo_backend_unit *unit,
-                             trial *t)
-{
-    for (int i = 0; i < MAX_IN + 1; i++)
-        if (t->memory[i])
-            backend->release(unit, t->memory[i]);
-    if (t->workspace)
-        backend->release(unit, t->workspace);
-}
-
 /* One run; backends with separate memory time calls themselves. */
 static mo_status measure_once(const mo_backend *backend, mo_backend_unit *unit,
                               const trial *t, int64_t *ns, mo_error *err)
@@ -123,15 +100,24 @@ static mo_status measure_median(const mo_backend *backend,
                                 mo_error *err)
 {
     int64_t ns[REPEATS] = { 0 }, begun = mo_stop_clock_ns();
-    mo_status status = alloc_operands(backend, unit, t, err);
+    mo_status status = MO_OK;
+    size_t bytes = (size_t) mo_tensor_desc_bytes(&t->desc);
 
+    for (int i = 0; i < t->call.n_in + 1 && status == MO_OK; i++)
+        status = backend->alloc(unit, bytes, &t->memory[i], err);
+    if (status == MO_OK && t->workspace_bytes > 0)
+        status = backend->alloc(unit, t->workspace_bytes, &t->workspace, err);
     /* A warm-up. */
     if (status == MO_OK)
         status = measure_once(backend, unit, t, &ns[0], err);
     for (int i = 0; i < REPEATS && status == MO_OK; i++)
         status = measure_once(backend, unit, t, &ns[i], err);
     *wall_ns = mo_stop_clock_ns() - begun;
-    release_operands(backend, unit, t);
+    for (int i = 0; i < MAX_IN + 1; i++)
+        if (t->memory[i])
+            backend->release(unit, t->memory[i]);
+    if (t->workspace)
+        backend->release(unit, t->workspace);
     qsort(ns, REPEATS, sizeof *ns, mo_compare_i64);
     *median_ns = ns[REPEATS / 2] > 0 ? ns[REPEATS / 2] : 1;
     return status;

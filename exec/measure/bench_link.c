@@ -81,14 +81,6 @@ static sample append_message(mo_exec_plan *plan, int from, int to, int size)
     return s;
 }
 
-static void append_pair(work *w, int from, int to)
-{
-    for (int size = 0; size < N_SIZES; size++)
-        for (int i = 0; i < w->repeats; i++)
-            w->samples[w->n_samples++] =
-                append_message(w->plan, from, to, size);
-}
-
 static void append_token(mo_exec_plan *plan, int holder, int next)
 {
     if (holder >= 0 && holder != next)
@@ -105,7 +97,10 @@ static void append_pairs(work *w)
                 continue;
             append_token(w->plan, holder, from);
             append_token(w->plan, holder, to);
-            append_pair(w, from, to);
+            for (int size = 0; size < N_SIZES; size++)
+                for (int i = 0; i < w->repeats; i++)
+                    w->samples[w->n_samples++] =
+                        append_message(w->plan, from, to, size);
             holder = to;
         }
 }

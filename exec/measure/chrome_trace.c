@@ -109,17 +109,6 @@ static void write_awaited(trace *t, int device, int transfer, int64_t end_ns)
     write_transfer(t, device, transfer, sending, t->begun[transfer], end_ns);
 }
 
-static void record_arrivals(trace *t, int device)
-{
-    const mo_plan_device *d = &t->plan->devices[device];
-    const mo_run_step *times = t->result->steps[device];
-
-    for (int i = 0; i < d->n_steps; i++)
-        if (d->steps[i].kind == MO_PLAN_STEP_AWAIT &&
-            !is_sender(t, device, d->steps[i].what))
-            t->there[d->steps[i].what] = times[i].end_ns;
-}
-
 static void write_device(trace *t, int device)
 {
     const mo_plan_device *d = &t->plan->devices[device];
@@ -151,8 +140,15 @@ static void write_events(trace *t)
     for (int i = 0; i < t->plan->n_transfers; i++)
         t->there[i] = INT64_MAX;
     for (int k = 0; k < t->plan->n_devices; k++)
-        if (has_steps(t, k))
-            record_arrivals(t, k);
+        if (has_steps(t, k)) {
+            const mo_plan_device *d = &t->plan->devices[k];
+            const mo_run_step *times = t->result->steps[k];
+
+            for (int i = 0; i < d->n_steps; i++)
+                if (d->steps[i].kind == MO_PLAN_STEP_AWAIT &&
+                    !is_sender(t, k, d->steps[i].what))
+                    t->there[d->steps[i].what] = times[i].end_ns;
+        }
     mo_out_text(t->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     for (int k = 0; k < t->plan->n_devices; k++)
         if (has_steps(t, k))

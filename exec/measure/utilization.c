@@ -55,13 +55,6 @@ static void record_step(simulation *w, int device, int i)
     }
 }
 
-static void record_transfers(simulation *w)
-{
-    for (int k = 0; k < w->plan->n_devices; k++)
-        for (int i = 0; i < w->plan->devices[k].n_steps; i++)
-            record_step(w, k, i);
-}
-
 /* From the post of both ends until one end continues. */
 static int64_t transfer_duration(const transfer_times *t, int64_t end)
 {
@@ -138,24 +131,19 @@ static void simulate_transfer(simulation *w, int device,
         w->clocks[device].streams[i] = clock;
 }
 
-static void simulate_step(simulation *w, int device)
-{
-    int i = w->next[device]++;
-    const mo_plan_step *step = &w->plan->devices[device].steps[i];
-    const mo_run_step *time = &w->result->steps[device][i];
-
-    if (step->kind == MO_PLAN_STEP_COMPUTE)
-        simulate_call(w, device, step->what, time);
-    else
-        simulate_transfer(w, device, step, time);
-}
-
 static double path_ratio(simulation *w)
 {
     int64_t longest = 0;
 
     for (int k = next_device(w); k != MO_PLAN_NONE; k = next_device(w)) {
-        simulate_step(w, k);
+        int i = w->next[k]++;
+        const mo_plan_step *step = &w->plan->devices[k].steps[i];
+        const mo_run_step *time = &w->result->steps[k][i];
+
+        if (step->kind == MO_PLAN_STEP_COMPUTE)
+            simulate_call(w, k, step->what, time);
+        else
+            simulate_transfer(w, k, step, time);
         longest = mo_max_i64(longest, latest_stream(&w->clocks[k]));
     }
     return fraction((double) longest, (double) w->result->median_ns);
@@ -282,7 +270,9 @@ mo_status mo_measure_utilization_of_run(const mo_exec_plan *plan,
 
     *ratios = (mo_measure_utilization){ NAN, NAN, NAN };
     if (done && has_steps(plan, result)) {
-        record_transfers(&w);
+        for (int k = 0; k < w.plan->n_devices; k++)
+            for (int i = 0; i < w.plan->devices[k].n_steps; i++)
+                record_step(&w, k, i);
         ratios->path =
             result->chain_ns > 0 ? chain_ratio(result) : path_ratio(&w);
         ratios->kernel = kernel_ratio(&w);

@@ -17,13 +17,6 @@ enum { KEEP_SHARE = 256, WORK_SHARE = 16 };
 
 #define DEFAULT_MEMORY_BYTES (INT64_C(16) << 30)
 
-static int64_t keep_limit_bytes(int64_t capacity_bytes)
-{
-    return (capacity_bytes == INT64_MAX ? DEFAULT_MEMORY_BYTES
-                                        : capacity_bytes) /
-           KEEP_SHARE;
-}
-
 static mo_status make_devices(const mo_instance *x, mo_exec_plan *plan,
                               mo_error *err)
 {
@@ -38,7 +31,10 @@ static mo_status make_devices(const mo_instance *x, mo_exec_plan *plan,
 
         plan->devices[d].id = mo_arena_text(plan->arena, id, strlen(id));
         plan->devices[d].capacity_bytes = x->capacity_bytes[d];
-        plan->devices[d].keep_bytes = keep_limit_bytes(x->capacity_bytes[d]);
+        plan->devices[d].keep_bytes =
+            (x->capacity_bytes[d] == INT64_MAX ? DEFAULT_MEMORY_BYTES
+                                               : x->capacity_bytes[d]) /
+            KEEP_SHARE;
         if (!plan->devices[d].id)
             return mo_fail_memory(err);
     }

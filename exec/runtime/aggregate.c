@@ -44,27 +44,6 @@ static int64_t makespan(const mo_exec_plan *plan,
     return last > first ? last - first : 0;
 }
 
-static void find_median(mo_run_result *result, int64_t *sorted)
-{
-    int n = result->n_runs;
-
-    memcpy(sorted, result->makespan_ns, (size_t) n * sizeof *sorted);
-    qsort(sorted, (size_t) n, sizeof *sorted, mo_compare_i64);
-    result->median_ns = sorted[(n - 1) / 2];
-    result->spread_ns = sorted[(n - 1) * 3 / 4] - sorted[(n - 1) / 4];
-    while (result->makespan_ns[result->median_run] != result->median_ns)
-        result->median_run++;
-}
-
-/* Durations of step i in all runs, sorted. */
-static void collect_durations(const mo_run_device_record *record, int i,
-                              int n_runs, int64_t *sorted)
-{
-    for (int r = 0; r < n_runs; r++)
-        sorted[r] = step_duration(timestamp_row(record, r), i);
-    qsort(sorted, (size_t) n_runs, sizeof *sorted, mo_compare_i64);
-}
-
 static void median_call_times(const mo_exec_plan *plan, int d,
                               const mo_run_device_record *record,
                               int64_t *sorted, mo_run_result *result)
@@ -81,7 +60,10 @@ static void median_call_times(const mo_exec_plan *plan, int d,
             result->busy_ns[d] += record->isolated_ns[i];
             continue;
         }
-        collect_durations(record, i, result->n_runs, sorted);
+        /* Durations of step i in all runs, sorted. */
+        for (int r = 0; r < result->n_runs; r++)
+            sorted[r] = step_duration(timestamp_row(record, r), i);
+        qsort(sorted, (size_t) result->n_runs, sizeof *sorted, mo_compare_i64);
         result->call_ns[step->what] = sorted[(result->n_runs - 1) / 2];
         result->busy_ns[d] += step_duration(median, i);
     }
@@ -129,13 +111,19 @@ mo_status mo_run_aggregate(const mo_exec_plan *plan,
     int64_t *sorted = calloc((size_t) result->n_runs + 1, sizeof *sorted);
     int64_t begin = 0;
     mo_status status = MO_OK;
+    int n = result->n_runs;
 
     if (!sorted)
         return mo_fail_memory(err);
     for (int r = 0; r < result->n_runs; r++)
         result->makespan_ns[r] = makespan(plan, records, r, &begin);
     if (result->n_runs > 0) {
-        find_median(result, sorted);
+        memcpy(sorted, result->makespan_ns, (size_t) n * sizeof *sorted);
+        qsort(sorted, (size_t) n, sizeof *sorted, mo_compare_i64);
+        result->median_ns = sorted[(n - 1) / 2];
+        result->spread_ns = sorted[(n - 1) * 3 / 4] - sorted[(n - 1) / 4];
+        while (result->makespan_ns[result->median_run] != result->median_ns)
+            result->median_run++;
         makespan(plan, records, result->median_run, &begin);
     }
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++)

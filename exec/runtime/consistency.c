@@ -5,16 +5,6 @@
 
 #include "base/digest.h"
 
-static void digest_device(const mo_plan_device *device, mo_digest *digest)
-{
-    mo_digest_text(digest, device->id);
-    mo_digest_int(digest, device->arena_bytes);
-    for (int i = 0; i < device->n_steps; i++) {
-        mo_digest_int(digest, (int64_t) device->steps[i].kind);
-        mo_digest_int(digest, device->steps[i].what);
-    }
-}
-
 mo_status mo_run_config_digest(const mo_exec_plan *plan,
                                const mo_run_plan_options *o, uint64_t *value,
                                mo_error *err)
@@ -28,7 +18,12 @@ mo_status mo_run_config_digest(const mo_exec_plan *plan,
     mo_digest_int(digest, (int64_t) o->config_digest);
     for (int d = 0; d < plan->n_devices; d++) {
         mo_digest_int(digest, o->rank_of[d]);
-        digest_device(&plan->devices[d], digest);
+        mo_digest_text(digest, plan->devices[d].id);
+        mo_digest_int(digest, plan->devices[d].arena_bytes);
+        for (int i = 0; i < plan->devices[d].n_steps; i++) {
+            mo_digest_int(digest, (int64_t) plan->devices[d].steps[i].kind);
+            mo_digest_int(digest, plan->devices[d].steps[i].what);
+        }
     }
     for (int v = 0; v < plan->n_values; v++) {
         const mo_plan_value *p = &plan->values[v];

@@ -106,20 +106,6 @@ static mo_status gather_records(const mo_run_plan_options *o,
     return status;
 }
 
-/* In NCHW order. */
-static void convert_output(const mo_run_device *d, int v, void *to)
-{
-    const mo_plan_value *value = &d->plan->values[v];
-    const void *bytes = mo_run_device_output(d, v);
-
-    if (value->constant)
-        bytes = value->constant->data;
-    if (value->channels_last && !value->constant)
-        mo_tensor_to_nchw(&value->desc, bytes, to);
-    else
-        memcpy(to, bytes, (size_t) mo_tensor_desc_bytes(&value->desc));
-}
-
 static mo_status store_output(const mo_run_device *d, int i,
                               mo_tensor_dense *output, mo_error *err)
 {
@@ -129,8 +115,19 @@ static mo_status store_output(const mo_run_device *d, int i,
     mo_tensor_dense narrow = { 0 };
     mo_status status = mo_tensor_new(desc, &narrow, err);
 
-    if (status == MO_OK && mo_tensor_desc_bytes(desc) > 0)
-        convert_output(d, planned->value, narrow.data);
+    if (status == MO_OK && mo_tensor_desc_bytes(desc) > 0) {
+        /* In NCHW order. */
+        const mo_plan_value *value = &d->plan->values[planned->value];
+        const void *bytes = mo_run_device_output(d, planned->value);
+
+        if (value->constant)
+            bytes = value->constant->data;
+        if (value->channels_last && !value->constant)
+            mo_tensor_to_nchw(&value->desc, bytes, narrow.data);
+        else
+            memcpy(narrow.data, bytes,
+                   (size_t) mo_tensor_desc_bytes(&value->desc));
+    }
     if (!planned->widened || status != MO_OK) {
         *output = narrow;
         return status;
@@ -141,14 +138,6 @@ static mo_status store_output(const mo_run_device *d, int i,
                                mo_tensor_desc_elements(desc));
     mo_tensor_clear(&narrow);
     return status;
-}
-
-static mo_status transfer_output(const mo_run_plan_options *o, int from,
-                                 mo_tensor_dense *output, mo_error *err)
-{
-    size_t bytes = (size_t) mo_tensor_desc_bytes(&output->desc);
-
-    return o->transport->collect(o->world, from, output->data, bytes, err);
 }
 
 static mo_status gather_output(const mo_run_plan_options *o,
@@ -168,8 +157,12 @@ static mo_status gather_output(const mo_run_plan_options *o,
         status = store_output(here[device], i, &passing, err);
     else
         status = mo_tensor_new(&desc, &passing, err);
-    if (status == MO_OK && from != 0)
-        status = transfer_output(o, from, &passing, err);
+    if (status == MO_OK && from != 0) {
+        size_t bytes = (size_t) mo_tensor_desc_bytes(&passing.desc);
+
+        status =
+            o->transport->collect(o->world, from, passing.data, bytes, err);
+    }
     if (rank == 0 && status == MO_OK)
         result->outputs[i] = passing;
     else

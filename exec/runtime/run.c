@@ -170,14 +170,6 @@ static mo_status alloc_result(const mo_exec_plan *plan,
     return MO_OK;
 }
 
-static bool needs_alignment(const mo_run_plan_options *o,
-                            const mo_run_result *result)
-{
-    return o->trace && result->n_runs > 0 &&
-           o->transport->n_ranks(o->world) > 1 &&
-           o->transport->rank(o->world) == 0;
-}
-
 static mo_status gather_and_aggregate(run *r, mo_run_result *result,
                                       mo_error *err)
 {
@@ -191,7 +183,9 @@ static mo_status gather_and_aggregate(run *r, mo_run_result *result,
         mo_run_gather_results(r->devices, r->n_here, r->records, result, err);
     if (status == MO_OK)
         status = mo_run_aggregate(r->plan, r->records, r->options, result, err);
-    if (status == MO_OK && needs_alignment(r->options, result))
+    if (status == MO_OK && r->options->trace && result->n_runs > 0 &&
+        r->options->transport->n_ranks(r->options->world) > 1 &&
+        r->options->transport->rank(r->options->world) == 0)
         status = mo_run_align_timeline(r->plan, r->records, result, err);
     return status;
 }
@@ -240,26 +234,6 @@ static mo_status init_run(run *r, mo_error *err)
     return add_joint_devices(r, err);
 }
 
-static void clear_run(run *r)
-{
-    for (int i = 0; i < r->n_here; i++)
-        mo_run_device_close(&r->devices[i]);
-    if (r->records)
-        mo_run_device_records_clear(r->records, r->plan->n_devices);
-    free(r->devices);
-    free(r->joint);
-    free(r->threads);
-    free(r->records);
-}
-
-/* A device without direct transfers runs in a thread of its own and records no
- * more than it needs. */
-static void drop_single_joint(run *r)
-{
-    if (r->n_joint == 1 && !mo_joint_uses_carrier(r->joint[0]))
-        r->n_joint = 0;
-}
-
 static mo_status begin_world(run *r, mo_error *err)
 {
     const mo_run_plan_options *o = r->options;
@@ -277,8 +251,12 @@ static mo_status begin_world(run *r, mo_error *err)
                                      digest, err);
     if (status == MO_OK)
         status = mo_run_check_same_inputs(r->plan, o, err);
-    if (status == MO_OK)
-        drop_single_joint(r);
+    if (status == MO_OK) {
+        /* A device without direct transfers runs in a thread of its own and
+         * records no more than it needs. */
+        if (r->n_joint == 1 && !mo_joint_uses_carrier(r->joint[0]))
+            r->n_joint = 0;
+    }
     return status;
 }
 
@@ -301,7 +279,14 @@ mo_status mo_run_plan(const mo_exec_plan *plan,
         status = gather_and_aggregate(&r, result, e);
     if (status != MO_OK)
         options->transport->fail(options->world, e);
-    clear_run(&r);
+    for (int i = 0; i < r.n_here; i++)
+        mo_run_device_close(&r.devices[i]);
+    if (r.records)
+        mo_run_device_records_clear(r.records, r.plan->n_devices);
+    free(r.devices);
+    free(r.joint);
+    free(r.threads);
+    free(r.records);
     return status;
 }
 

@@ -130,15 +130,6 @@ static mo_status read_type(scanner *s, npy_header *header, mo_error *err)
                    q.length > 40 ? 40 : (int) q.length, q.text);
 }
 
-static mo_status read_order(scanner *s, npy_header *header, mo_error *err)
-{
-    if (accept_word(s, "True"))
-        header->fortran_order = true;
-    else if (!accept_word(s, "False"))
-        return fail_header(err);
-    return MO_OK;
-}
-
 static mo_status read_dimension(scanner *s, mo_shape *shape, mo_error *err)
 {
     const char *digits;
@@ -194,7 +185,11 @@ static mo_status read_member(scanner *s, npy_header *header, int *has,
     }
     if (quoted_equals(&key, "fortran_order")) {
         *has |= HAS_ORDER;
-        return read_order(s, header, err);
+        if (accept_word(s, "True"))
+            header->fortran_order = true;
+        else if (!accept_word(s, "False"))
+            return fail_header(err);
+        return MO_OK;
     }
     if (quoted_equals(&key, "shape")) {
         *has |= HAS_SHAPE;
@@ -366,19 +361,6 @@ mo_status mo_npy_read(const char *path, mo_tensor_dense *dense, mo_error *err)
     return status;
 }
 
-static void write_as_f32(const mo_tensor_dense *dense, mo_out *out)
-{
-    int64_t n = mo_tensor_desc_elements(&dense->desc);
-
-    for (int64_t i = 0; i < n; i++) {
-        float x = (float) mo_tensor_get_double(dense, i);
-        char bytes[sizeof x];
-
-        memcpy(bytes, &x, sizeof x);
-        mo_out_bytes(out, bytes, sizeof bytes);
-    }
-}
-
 void mo_npy_write_to(const mo_tensor_dense *dense, mo_out *out)
 {
     mo_tensor_desc desc = dense->desc;
@@ -386,9 +368,17 @@ void mo_npy_write_to(const mo_tensor_dense *dense, mo_out *out)
     if (desc.elem == MO_ELEM_BF16)
         desc.elem = MO_ELEM_F32;
     write_header(&desc, out);
-    if (desc.elem != dense->desc.elem)
-        write_as_f32(dense, out);
-    else
+    if (desc.elem != dense->desc.elem) {
+        int64_t n = mo_tensor_desc_elements(&dense->desc);
+
+        for (int64_t i = 0; i < n; i++) {
+            float x = (float) mo_tensor_get_double(dense, i);
+            char bytes[sizeof x];
+
+            memcpy(bytes, &x, sizeof x);
+            mo_out_bytes(out, bytes, sizeof bytes);
+        }
+    } else
         mo_out_bytes(out, dense->data, (size_t) mo_tensor_desc_bytes(&desc));
 }
 

@@ -6,11 +6,6 @@
 /* Denominator where all elements are zero. */
 #define TINY 1e-30
 
-static bool are_integers(const mo_tensor_dense *a, const mo_tensor_dense *b)
-{
-    return !mo_elem_is_float(a->desc.elem) && !mo_elem_is_float(b->desc.elem);
-}
-
 /* Large integers may differ by less than a double resolves. */
 static double distance_of_ints(int64_t x, int64_t y)
 {
@@ -31,7 +26,8 @@ mo_tensor_difference mo_tensor_compare(const mo_tensor_dense *a,
 {
     mo_tensor_difference d = { .same_shape = mo_shape_equal(&a->desc.shape,
                                                             &b->desc.shape) };
-    bool integers = are_integers(a, b);
+    bool integers =
+        !mo_elem_is_float(a->desc.elem) && !mo_elem_is_float(b->desc.elem);
     int64_t n = d.same_shape ? mo_tensor_desc_elements(&b->desc) : 0;
     double largest = TINY;
 

@@ -77,18 +77,6 @@ static void write_signal(int signal_number)
         errno = error;
 }
 
-/* Installs handlers that write the signal number to fd, one byte each. */
-static void install_signal_pipe(int fd)
-{
-    struct sigaction action = { .sa_flags = SA_RESTART };
-
-    action.sa_handler = write_signal;
-    sigemptyset(&action.sa_mask);
-    atomic_store(&pipe_fd, fd);
-    sigaction(SIGTERM, &action, &old_term);
-    sigaction(SIGINT, &action, &old_int);
-}
-
 /* The handlers stay installed and do nothing. */
 static void ignore_signals(void)
 {
@@ -141,17 +129,6 @@ void mo_failure_detector_broadcast_error(mo_failure_detector *detector)
     wake_thread(detector);
 }
 
-/* Stores an error that this thread has detected. The lock is not held. */
-static void report_failure(mo_failure_detector *w, const mo_error *why,
-                           bool is_remote)
-{
-    pthread_mutex_lock(&w->lock);
-    w->is_remote = is_remote && !mo_first_error_is_set(w->options.failure);
-    pthread_mutex_unlock(&w->lock);
-    w->options.on_failure(w->options.context, why);
-    mo_failure_detector_broadcast_error(w);
-}
-
 /* ------------------------------------------------------ ending the process */
 
 static bool is_connected(mo_failure_detector *w)
@@ -164,13 +141,6 @@ static bool is_connected(mo_failure_detector *w)
     return connected;
 }
 
-static void print_error(const mo_error *why)
-{
-    char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
-
-    fprintf(stderr, "%s\n", mo_error_format(why, text, sizeof text));
-}
-
 static void exit_with_error(mo_failure_detector *w)
 {
     mo_error why = { 0 };
@@ -178,8 +148,11 @@ static void exit_with_error(mo_failure_detector *w)
     mo_first_error_get(w->options.failure, &why);
     if (w->options.print_fatal)
         w->options.print_fatal(&why);
-    else
-        print_error(&why);
+    else {
+        char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
+
+        fprintf(stderr, "%s\n", mo_error_format(&why, text, sizeof text));
+    }
     mo_failure_detector_delay_exit();
     mo_cleanup_run();
     _exit(EXIT_FAILURE);
@@ -256,13 +229,6 @@ static void check_signal(mo_failure_detector *w, int64_t now, mo_error *why)
                 w->signal == SIGINT ? "SIGINT" : "SIGTERM");
 }
 
-static void check_connect_deadline(mo_failure_detector *w, int64_t now,
-                                   mo_error *why)
-{
-    if (!w->peers.peers && now > w->connect_deadline_ns && why->status == MO_OK)
-        w->options.describe_missing(w->options.context, why);
-}
-
 /* One pass over signals, messages, deadlines. */
 static void poll_once(mo_failure_detector *w)
 {
@@ -275,14 +241,20 @@ static void poll_once(mo_failure_detector *w)
     mo_transport_peers_poll_messages(&w->peers, w->options.timeout_s, &why);
     if (mo_transport_peers_all_done(&w->peers))
         pthread_cond_broadcast(&w->done_cond);
-    check_connect_deadline(w, now, &why);
+    if (!w->peers.peers && now > w->connect_deadline_ns && why.status == MO_OK)
+        w->options.describe_missing(w->options.context, &why);
     is_remote = why.status != MO_OK;
     check_signal(w, now, &why);
     if ((failed || why.status != MO_OK) && w->failed_ns == 0)
         w->failed_ns = now;
     pthread_mutex_unlock(&w->lock);
-    if (!failed && why.status != MO_OK)
-        report_failure(w, &why, is_remote);
+    if (!failed && why.status != MO_OK) {
+        pthread_mutex_lock(&w->lock);
+        w->is_remote = is_remote && !mo_first_error_is_set(w->options.failure);
+        pthread_mutex_unlock(&w->lock);
+        w->options.on_failure(w->options.context, &why);
+        mo_failure_detector_broadcast_error(w);
+    }
     exit_if_overdue(w, now);
 }
 
@@ -328,10 +300,17 @@ static mo_status start_thread(mo_failure_detector *w, mo_error *err)
 {
     sigset_t all, before;
     int failed;
+    struct sigaction action = { .sa_flags = SA_RESTART };
 
     if (pipe2(w->pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return mo_fail_errno(err, NULL, "make a pipe");
-    install_signal_pipe(w->pipe[1]);
+    /* Installs handlers that write the signal number to the pipe, one byte
+     * each. */
+    action.sa_handler = write_signal;
+    sigemptyset(&action.sa_mask);
+    atomic_store(&pipe_fd, w->pipe[1]);
+    sigaction(SIGTERM, &action, &old_term);
+    sigaction(SIGINT, &action, &old_int);
     /* The thread inherits the mask: it handles no signals itself. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

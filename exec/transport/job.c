@@ -83,25 +83,21 @@ mo_status mo_transport_job_start_detector(
     return mo_failure_detector_new(&detector, seconds, &job->detector, err);
 }
 
-static void set_host_names(mo_transport_job *job)
-{
-    char name[MO_RDV_ENDPOINT_NAME_SIZE + 64];
-
-    for (int r = 0; r < job->n_ranks; r++) {
-        snprintf(name, sizeof name, "rank %d (host %s)", r,
-                 job->endpoints[r].host);
-        mo_failure_detector_set_peer_name(job->detector, r, name);
-    }
-}
-
 mo_status mo_transport_job_set_connections(mo_transport_job *job,
                                            const int *sockets, mo_error *err)
 {
     mo_status status = mo_failure_detector_set_peers(
         job->detector, job->n_ranks, job->rank, sockets, err);
 
-    if (status == MO_OK)
-        set_host_names(job);
+    if (status == MO_OK) {
+        char name[MO_RDV_ENDPOINT_NAME_SIZE + 64];
+
+        for (int r = 0; r < job->n_ranks; r++) {
+            snprintf(name, sizeof name, "rank %d (host %s)", r,
+                     job->endpoints[r].host);
+            mo_failure_detector_set_peer_name(job->detector, r, name);
+        }
+    }
     for (int r = 0; r < job->n_ranks && status != MO_OK; r++)
         if (r != job->rank)
             close(sockets[r]);
@@ -240,19 +236,6 @@ static mo_status measure_clock_offset(mo_transport_job *job,
     return status;
 }
 
-static mo_status answer_clock_pings(mo_transport_job_ping_fn *ping,
-                                    void *context, int peer, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < CLOCK_ROUNDS && status == MO_OK; i++) {
-        int64_t number = 0;
-
-        status = ping(context, peer, false, &number, err);
-    }
-    return status;
-}
-
 mo_status mo_transport_job_sync_clocks(mo_transport_job *job,
                                        mo_transport_job_ping_fn *ping,
                                        void *context, mo_error *err)
@@ -267,7 +250,12 @@ mo_status mo_transport_job_sync_clocks(mo_transport_job *job,
                    ? MO_OK
                    : measure_clock_offset(job, ping, context, err);
     for (int r = 1; r < job->n_ranks && status == MO_OK; r++)
-        if (!mo_rdv_endpoint_same_machine(&endpoints[0], &endpoints[r]))
-            status = answer_clock_pings(ping, context, r, err);
+        if (!mo_rdv_endpoint_same_machine(&endpoints[0], &endpoints[r])) {
+            for (int i = 0; i < CLOCK_ROUNDS && status == MO_OK; i++) {
+                int64_t number = 0;
+
+                status = ping(context, r, false, &number, err);
+            }
+        }
     return status;
 }

@@ -195,17 +195,6 @@ void *mo_transport_local_copy_target(const mo_transport_local_copy *copier,
     return copier->slots[transfer].target;
 }
 
-static void init_slot(slot *s, const mo_plan_transfer *transfer,
-                      const bool *here)
-{
-    atomic_init(&s->posted, 0);
-    atomic_init(&s->n_done, 0);
-    s->bytes = (size_t) transfer->bytes;
-    s->device[MO_TRANSPORT_SENDER] = transfer->from;
-    s->device[MO_TRANSPORT_RECEIVER] = transfer->to;
-    s->local = here[transfer->from] && here[transfer->to];
-}
-
 static mo_status start_workers(mo_transport_local_copy *copier, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -248,8 +237,15 @@ mo_status mo_transport_local_copy_new(const mo_exec_plan *plan,
         mo_eventcount_init(&p->devices[d].event);
         atomic_init(&p->devices[d].waiting_for, MO_PLAN_NONE);
     }
-    for (int t = 0; t < p->n_slots; t++)
-        init_slot(&p->slots[t], &plan->transfers[t], here);
+    for (int t = 0; t < p->n_slots; t++) {
+        atomic_init(&p->slots[t].posted, 0);
+        atomic_init(&p->slots[t].n_done, 0);
+        p->slots[t].bytes = (size_t) plan->transfers[t].bytes;
+        p->slots[t].device[MO_TRANSPORT_SENDER] = plan->transfers[t].from;
+        p->slots[t].device[MO_TRANSPORT_RECEIVER] = plan->transfers[t].to;
+        p->slots[t].local =
+            here[plan->transfers[t].from] && here[plan->transfers[t].to];
+    }
     status = start_workers(p, err);
     if (status != MO_OK)
         mo_transport_local_copy_free(p);

@@ -104,18 +104,6 @@ static void read_peer(mo_transport_peer *p, int64_t now, mo_error *why)
                 p->name);
 }
 
-static void check_silence(const mo_transport_peer *p, double timeout_s,
-                          int64_t now, mo_error *why)
-{
-    double silent_s = (double) (now - p->last_message_ns) * 1e-9;
-
-    if (silent_s > timeout_s && why->status == MO_OK)
-        mo_fail(why, MO_E_IO,
-                "%s has sent nothing for %.0f s: it was stopped, or its "
-                "machine or the network is down",
-                p->name, silent_s);
-}
-
 void mo_transport_peers_poll_messages(mo_transport_peers *peers,
                                       double timeout_s, mo_error *why)
 {
@@ -126,8 +114,16 @@ void mo_transport_peers_poll_messages(mo_transport_peers *peers,
 
         if (p->channel.socket >= 0)
             read_peer(p, now, why);
-        if (p->channel.socket >= 0)
-            check_silence(p, timeout_s, now, why);
+        if (p->channel.socket >= 0) {
+            double silent_s = (double) (now - p->last_message_ns) * 1e-9;
+
+            if (silent_s > timeout_s && why->status == MO_OK)
+                mo_fail(
+                    why, MO_E_IO,
+                    "%s has sent nothing for %.0f s: it was stopped, or its "
+                    "machine or the network is down",
+                    p->name, silent_s);
+        }
     }
     if (now < peers->next_heartbeat_ns)
         return;

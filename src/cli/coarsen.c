@@ -150,18 +150,6 @@ static mo_status write_report(const settings *s, const char *path,
     return mo_out_commit(out, err);
 }
 
-static mo_status write_results(const settings *s, const char *path,
-                               const work *w, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    if (s->output || s->dot)
-        status = write_graph(s, path, w, err);
-    if (status == MO_OK && !has_stdout(s))
-        status = write_report(s, path, w, err);
-    return status;
-}
-
 static mo_status run_coarsen(void *context, char **operands, size_t n_operands,
                              mo_error *err)
 {
@@ -175,8 +163,12 @@ static mo_status run_coarsen(void *context, char **operands, size_t n_operands,
         status = read_inputs(s, path, &w, err);
     if (status == MO_OK)
         status = coarsen_graph(s, &w, err);
-    if (status == MO_OK)
-        status = write_results(s, path, &w, err);
+    if (status == MO_OK) {
+        if (s->output || s->dot)
+            status = write_graph(s, path, &w, err);
+        if (status == MO_OK && !has_stdout(s))
+            status = write_report(s, path, &w, err);
+    }
     mo_summary_clear(&w.before);
     mo_summary_clear(&w.after);
     mo_coarsen_map_free(w.map);

@@ -44,17 +44,6 @@ static bool same_folder(const char *a, const char *b)
            x.st_ino == y.st_ino;
 }
 
-/* Outputs and references have the same file names. */
-static mo_status spare_reference(const mo_exec_options *o, mo_error *err)
-{
-    if (!o->output || !o->reference || !same_folder(o->output, o->reference))
-        return MO_OK;
-    return mo_fail(err, MO_E_USAGE,
-                   "--output would replace what --reference reads in %s; name "
-                   "another folder",
-                   o->reference);
-}
-
 static mo_status check_options(const mo_exec_options *o, const char *path,
                                mo_error *err)
 {
@@ -72,7 +61,15 @@ static mo_status check_options(const mo_exec_options *o, const char *path,
         status = mo_fail(err, MO_E_USAGE,
                          "--dry-run computes nothing that --check or "
                          "--reference could compare");
-    return status == MO_OK ? spare_reference(o, err) : status;
+    if (status != MO_OK)
+        return status;
+    /* Outputs and references have the same file names. */
+    if (!o->output || !o->reference || !same_folder(o->output, o->reference))
+        return MO_OK;
+    return mo_fail(err, MO_E_USAGE,
+                   "--output would replace what --reference reads in %s; name "
+                   "another folder",
+                   o->reference);
 }
 
 /* Callback of a transport thread that ends the process while the command is
@@ -107,28 +104,6 @@ static mo_status open_world(mo_exec_options *o, work *w, mo_error *err)
         w->n_ranks = w->transport->n_ranks(w->world);
     }
     return status;
-}
-
-/* Only the first rank prints and writes. */
-static void be_silent(mo_exec_options *o)
-{
-    o->logger.quiet = true;
-    for (int i = 0; i < MO_EXEC_N_OUTPUTS; i++)
-        o->outputs[i].path = NULL;
-}
-
-static void report_violations(const mo_exec_options *o, const char *path,
-                              const mo_answer_evaluation *judgement)
-{
-    int n = mo_answer_evaluation_count(judgement);
-
-    fprintf(stderr, "%s: %s: is not a valid solution: %s", o->logger.command,
-            path,
-            n > 0 ? mo_answer_evaluation_violation(judgement, 0)
-                  : "for an unknown reason");
-    if (n > 1)
-        fprintf(stderr, " (and %d more; moirai-check lists them)", n - 1);
-    fprintf(stderr, "\n");
 }
 
 static mo_status prepare_run(mo_exec_options *o, work *w, mo_error *err)
@@ -256,8 +231,19 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
     status = mo_exec_job_load(o, path, &w->job, err);
     mo_exec_gpu_init_wait(&waking);
     if (status == MO_OK && !w->job.valid) {
-        if (w->rank == 0)
-            report_violations(o, path, &w->job.review.judgement);
+        if (w->rank == 0) {
+            int n = mo_answer_evaluation_count(&w->job.review.judgement);
+
+            fprintf(stderr, "%s: %s: is not a valid solution: %s",
+                    o->logger.command, path,
+                    n > 0 ? mo_answer_evaluation_violation(
+                                &w->job.review.judgement, 0)
+                          : "for an unknown reason");
+            if (n > 1)
+                fprintf(stderr, " (and %d more; moirai-check lists them)",
+                        n - 1);
+            fprintf(stderr, "\n");
+        }
         o->code = MO_EXIT_VIOLATION;
         return MO_OK;
     }
@@ -268,16 +254,6 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
     if (status == MO_OK && w->rank == 0)
         status = finish_run(o, w, err);
     return status;
-}
-
-static void clear_work(work *w)
-{
-    mo_exec_comparison_clear(&w->comparison);
-    mo_run_result_clear(&w->result);
-    free(w->hold_ns);
-    mo_exec_inputs_clear(&w->inputs);
-    mo_exec_units_clear(&w->units);
-    mo_exec_job_clear(&w->job);
 }
 
 static mo_status run_exec(void *context, char **operands, size_t n_operands,
@@ -294,14 +270,23 @@ static mo_status run_exec(void *context, char **operands, size_t n_operands,
         status = open_world(o, &w, err);
     if (status != MO_OK)
         return status;
-    if (w.rank != 0)
-        be_silent(o);
+    if (w.rank != 0) {
+        /* Only the first rank prints and writes. */
+        o->logger.quiet = true;
+        for (int i = 0; i < MO_EXEC_N_OUTPUTS; i++)
+            o->outputs[i].path = NULL;
+    }
     status = work_in_world(o, operands[0], &w, err);
     if (status != MO_OK)
         w.transport->fail(w.world, err);
     mo_output_files_discard(o->outputs, MO_EXEC_N_OUTPUTS);
     w.transport->close(w.world);
-    clear_work(&w);
+    mo_exec_comparison_clear(&w.comparison);
+    mo_run_result_clear(&w.result);
+    free(w.hold_ns);
+    mo_exec_inputs_clear(&w.inputs);
+    mo_exec_units_clear(&w.units);
+    mo_exec_job_clear(&w.job);
     return status;
 }
 

@@ -23,26 +23,6 @@ typedef struct filling {
     char (*types)[MO_TENSOR_DESC_TEXT_SIZE];          /* of outputs */
 } filling;
 
-static void clear_filling(filling *f)
-{
-    free(f->e.devices);
-    free(f->e.outputs);
-    free(f->types);
-}
-
-static mo_status make_room(filling *f, mo_error *err)
-{
-    const mo_exec_plan *plan = f->from->job->plan;
-
-    f->e.n_devices = plan->n_devices;
-    f->e.n_outputs = plan->n_outputs;
-    f->e.devices = calloc((size_t) plan->n_devices + 1, sizeof *f->e.devices);
-    f->e.outputs = calloc((size_t) plan->n_outputs + 1, sizeof *f->e.outputs);
-    f->types = calloc((size_t) plan->n_outputs + 1, sizeof *f->types);
-    return f->e.devices && f->e.outputs && f->types ? MO_OK
-                                                    : mo_fail_memory(err);
-}
-
 static void fill_devices(filling *f)
 {
     const mo_exec_plan *plan = f->from->job->plan;
@@ -152,8 +132,16 @@ static mo_status fill_report(const mo_exec_options *o,
                              mo_error *err)
 {
     const mo_review *r = &f->from->job->review;
-    mo_status status = make_room(f, err);
+    mo_status status;
+    const mo_exec_plan *plan = f->from->job->plan;
 
+    f->e.n_devices = plan->n_devices;
+    f->e.n_outputs = plan->n_outputs;
+    f->e.devices = calloc((size_t) plan->n_devices + 1, sizeof *f->e.devices);
+    f->e.outputs = calloc((size_t) plan->n_outputs + 1, sizeof *f->e.outputs);
+    f->types = calloc((size_t) plan->n_outputs + 1, sizeof *f->types);
+    status =
+        f->e.devices && f->e.outputs && f->types ? MO_OK : mo_fail_memory(err);
     f->e.graph = r->located.graph;
     f->e.cluster = r->made.loaded.cluster->file;
     f->e.ops = r->made.fine->n_ops;
@@ -187,7 +175,9 @@ static mo_status write_report(const mo_exec_options *o,
         mo_report_execution_json(&f.e, out);
     else if (status == MO_OK)
         mo_report_execution_text(&f.e, out);
-    clear_filling(&f);
+    free(f.e.devices);
+    free(f.e.outputs);
+    free(f.types);
     return status;
 }
 

@@ -36,14 +36,6 @@ typedef struct way {
     char *model, *start, *solution, *schedule;
 } way;
 
-static void clear_way(way *w)
-{
-    free(w->model);
-    free(w->start);
-    free(w->solution);
-    free(w->schedule);
-}
-
 /* Copies the graph's name without folder and suffix. */
 static void stem_of(const char *graph, char *stem, size_t size)
 {
@@ -144,16 +136,6 @@ static mo_status keep_results(const settings *s, const way *w,
     return mo_out_commit(out, err);
 }
 
-static void put_gain(const mo_answer_selection *selection, mo_out *out)
-{
-    const mo_answer_evaluation *j = &selection->best->judgement;
-
-    if (j->single != MO_FREE && j->schedule->makespan_ns > 0)
-        mo_out_printf(out, "%-12s%.3g times the best single device\n", "speed",
-                      (double) j->single_ns /
-                          (double) j->schedule->makespan_ns);
-}
-
 static mo_status print_report(const settings *s, const way *w,
                               const mo_answer_selector *selector,
                               const mo_portfolio *c,
@@ -166,8 +148,14 @@ static mo_status print_report(const settings *s, const way *w,
     if (status != MO_OK)
         return status;
     mo_cli_solve_report(selection, selector, c, s->json, out);
-    if (!s->json && selection->best)
-        put_gain(selection, out);
+    if (!s->json && selection->best) {
+        const mo_answer_evaluation *j = &selection->best->judgement;
+
+        if (j->single != MO_FREE && j->schedule->makespan_ns > 0)
+            mo_out_printf(
+                out, "%-12s%.3g times the best single device\n", "speed",
+                (double) j->single_ns / (double) j->schedule->makespan_ns);
+    }
     if (!s->json && s->keep)
         mo_out_printf(out, "%-12s%s and what goes with it\n", "kept",
                       selection->best ? w->solution : w->model);
@@ -230,7 +218,10 @@ static mo_status run_pipeline(settings *s, const char *graph,
         status = solve_in_folder(s, graph, &w, folder, &made, err);
     }
     mo_prepared_clear(&made);
-    clear_way(&w);
+    free(w.model);
+    free(w.start);
+    free(w.solution);
+    free(w.schedule);
     return status;
 }
 

@@ -52,18 +52,6 @@ static char *default_output(const char *model)
     return path;
 }
 
-static void report_unchecked(const settings *s,
-                             const mo_answer_selector *selector,
-                             const mo_answer_selection *selection)
-{
-    char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
-
-    if (selection->best && selector->state == MO_ANSWER_SELECTOR_NO_INSTANCE &&
-        !s->logger.quiet)
-        fprintf(stderr, "%s: not checked: %s\n", s->logger.command,
-                mo_error_format(&selector->why, text, sizeof text));
-}
-
 /* Reports why there is no solution where the report has no field for it. */
 static void report_unanswered(const settings *s, const mo_portfolio *c,
                               const mo_answer_selection *selection)
@@ -122,7 +110,13 @@ static mo_status solve_file(settings *s, const char *model, const char *beside,
         status = mo_driver_solve_model(&s->portfolio, model, folder, &selector,
                                        &portfolio, &selection, err);
     if (status == MO_OK) {
-        report_unchecked(s, &selector, &selection);
+        char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
+
+        if (selection.best &&
+            selector.state == MO_ANSWER_SELECTOR_NO_INSTANCE &&
+            !s->logger.quiet)
+            fprintf(stderr, "%s: not checked: %s\n", s->logger.command,
+                    mo_error_format(&selector.why, text, sizeof text));
         report_unanswered(s, &portfolio, &selection);
         status = write_results(s, &selector, &portfolio, &selection, err);
         s->code = mo_cli_solve_exit_status(&selection);

@@ -9,14 +9,6 @@
 #include "report/solver_list.h"
 #include "solvers/registry.h"
 
-/* Returns the bound in the model's unit. */
-static double bound_in_units(const mo_answer_selection *selection,
-                             const mo_answer_selector *selector)
-{
-    return (double) selection->bound_ns /
-           (double) selector->review.origin.unit_ns;
-}
-
 static void write_answer(const mo_answer_selection *selection,
                          const mo_answer_selector *selector, mo_out *out)
 {
@@ -32,7 +24,8 @@ static void write_answer(const mo_answer_selection *selection,
     mo_out_printf(out, "# status: %s\n", selection->status);
     if (selection->bound_by && has_unit) {
         mo_out_text(out, "# bound: ");
-        mo_out_double(out, bound_in_units(selection, selector));
+        mo_out_double(out, (double) selection->bound_ns /
+                               (double) selector->review.origin.unit_ns);
         mo_out_char(out, '\n');
     }
     for (int i = 0; i < s->n; i++) {

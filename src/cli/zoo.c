@@ -19,15 +19,6 @@ typedef struct settings {
     mo_driver_log logger;
 } settings;
 
-static void write_list(mo_out *out)
-{
-    mo_out_printf(out, "%-16s %6s %6s %5s %6s  %s\n", "name", "layers",
-                  "hidden", "heads", "ops", "model");
-    for (const mo_zoo_model *m = mo_zoo_models; m->name; m++)
-        mo_out_printf(out, "%-16s %6d %6d %5d %6d  %s\n", m->name, m->layers,
-                      m->hidden, m->heads, m->ops, m->title);
-}
-
 /* Sets the model's parameters, overridden by options. */
 static mo_status configure_network(const settings *s, const char *name,
                                    mo_zoo_config *config, mo_error *err)
@@ -87,9 +78,13 @@ static mo_status run_zoo(void *context, char **operands, size_t n_operands,
 
     if (status != MO_OK)
         return status;
-    if (s->list)
-        write_list(out);
-    else
+    if (s->list) {
+        mo_out_printf(out, "%-16s %6s %6s %5s %6s  %s\n", "name", "layers",
+                      "hidden", "heads", "ops", "model");
+        for (const mo_zoo_model *m = mo_zoo_models; m->name; m++)
+            mo_out_printf(out, "%-16s %6d %6d %5d %6d  %s\n", m->name,
+                          m->layers, m->hidden, m->heads, m->ops, m->title);
+    } else
         status = write_model(s, name, out, err);
     if (status == MO_OK)
         return mo_out_commit(out, err);

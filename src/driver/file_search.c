@@ -223,36 +223,20 @@ static mo_status add_paths(places *p, const char *list, mo_error *err)
     return status;
 }
 
-static mo_status find_places(places *p, const char *beside, const char *other,
-                             mo_error *err)
-{
-    mo_status status = add_beside(p, beside, err);
-
-    if (status == MO_OK)
-        status = add_beside(p, other, err);
-    if (status == MO_OK)
-        status = add_place(p, ".", 1, err);
-    if (status == MO_OK)
-        status = add_paths(p, getenv("MOIRAI_PATH"), err);
-    return status;
-}
-
-static void free_places(places *p)
-{
-    for (size_t i = 0; i < p->n; i++)
-        free(p->path[i]);
-    free(p->path);
-    free(p->about);
-}
-
 mo_status mo_file_search(const char *beside, const char *other,
                          const mo_file_search_spec *kind,
                          mo_file_search_test *test, void *context, char **path,
                          mo_error *err)
 {
     places p = { 0 };
-    mo_status status = find_places(&p, beside, other, err);
+    mo_status status = add_beside(&p, beside, err);
 
+    if (status == MO_OK)
+        status = add_beside(&p, other, err);
+    if (status == MO_OK)
+        status = add_place(&p, ".", 1, err);
+    if (status == MO_OK)
+        status = add_paths(&p, getenv("MOIRAI_PATH"), err);
     *path = NULL;
     for (size_t i = 0; i < p.n && status == MO_OK && !*path; i++) {
         folder f = { .path = p.path[i], .beside = beside, .kind = kind };
@@ -262,6 +246,9 @@ mo_status mo_file_search(const char *beside, const char *other,
             status = test_listed(&f, test, context, path, err);
         free_list(&f);
     }
-    free_places(&p);
+    for (size_t i = 0; i < p.n; i++)
+        free(p.path[i]);
+    free(p.path);
+    free(p.about);
     return status;
 }

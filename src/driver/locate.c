@@ -249,20 +249,6 @@ static mo_status find_cluster(const mo_locate_query *what,
                       origin->cluster, path, err);
 }
 
-/* A built-in rule set is identified by name. */
-static mo_status find_rules(const mo_locate_query *what,
-                            const mo_provenance *origin,
-                            const mo_driver_log *logger, char **path,
-                            mo_error *err)
-{
-    const char *name = what->rules;
-
-    if (!name && !origin->has_rules)
-        name = origin->has_options ? origin->fusion : "none";
-    return find_input(&rules_kind, what, logger, name, origin->has_rules,
-                      origin->rules, path, err);
-}
-
 mo_status mo_locate_inputs(const mo_locate_query *what,
                            const mo_provenance *origin,
                            const mo_driver_log *logger,
@@ -276,8 +262,15 @@ mo_status mo_locate_inputs(const mo_locate_query *what,
                        "it does not say which graph it is of; give the graph "
                        "with --graph");
     status = find_cluster(what, origin, logger, &located->cluster, err);
-    if (status == MO_OK)
-        status = find_rules(what, origin, logger, &located->rules, err);
+    if (status == MO_OK) {
+        /* A built-in rule set is identified by name. */
+        const char *name = what->rules;
+
+        if (!name && !origin->has_rules)
+            name = origin->has_options ? origin->fusion : "none";
+        status = find_input(&rules_kind, what, logger, name, origin->has_rules,
+                            origin->rules, &located->rules, err);
+    }
     if (status == MO_OK)
         status = find_input(&profile_kind, what, logger, what->profile,
                             origin->has_profile, origin->profile,

@@ -57,17 +57,6 @@ static bool is_rule_set(const char *name)
     return set->name != NULL;
 }
 
-/* A built-in rule set is recorded by name, a file by its digest. */
-static mo_status remember_rules(const char *fusion,
-                                const mo_fusion_rules *rules,
-                                mo_identity_options *o, mo_error *err)
-{
-    o->has_rules = !is_rule_set(fusion);
-    o->fusion = o->has_rules ? "file" : fusion;
-    return o->has_rules ? mo_fusion_rules_digest(rules, &o->rules_digest, err)
-                        : MO_OK;
-}
-
 static mo_status coarsen_graph(const mo_prepare_options *p,
                                const mo_driver_log *logger, mo_prepared *made,
                                mo_error *err)
@@ -80,8 +69,14 @@ static mo_status coarsen_graph(const mo_prepare_options *p,
     mo_status status = mo_fusion_rules_load(p->fusion, &rules, err);
 
     options.rules = rules;
-    if (status == MO_OK)
-        status = remember_rules(p->fusion, rules, &made->o, err);
+    if (status == MO_OK) {
+        /* A built-in rule set is recorded by name, a file by its digest. */
+        made->o.has_rules = !is_rule_set(p->fusion);
+        made->o.fusion = made->o.has_rules ? "file" : p->fusion;
+        status = made->o.has_rules
+                     ? mo_fusion_rules_digest(rules, &made->o.rules_digest, err)
+                     : MO_OK;
+    }
     if (status == MO_OK)
         status = mo_coarsen(made->fine, &options, &made->coarse, &made->map,
                             &report, err);

@@ -159,14 +159,6 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
     return status;
 }
 
-/* With a graph given, a text in no solver's format is treated as a malformed
- * placement, so that the error names its line. */
-static bool is_listing(const mo_review_source *from, const char *text)
-{
-    return mo_placement_list_sniff(text) ||
-           (from->graph && !mo_solution_sniff(text));
-}
-
 mo_status mo_review_file(const mo_review_source *from, const char *path,
                          mo_review *review, mo_error *err)
 {
@@ -175,7 +167,10 @@ mo_status mo_review_file(const mo_review_source *from, const char *path,
     size_t size;
     mo_status status = mo_text_file_read(path, &text, &size, err);
 
-    if (status == MO_OK && is_listing(from, text))
+    /* With a graph given, a text in no solver's format is treated as a
+     * malformed placement, so that the error names its line. */
+    if (status == MO_OK && (mo_placement_list_sniff(text) ||
+                            (from->graph && !mo_solution_sniff(text))))
         status = judge_listing(from, name, text, size, review, err);
     else if (status == MO_OK)
         status = judge_columns(from, name, text, size, review, err);

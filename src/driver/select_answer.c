@@ -49,19 +49,6 @@ static mo_provenance origin_of(const mo_answer_selector *j,
     return origin;
 }
 
-static void evaluate_member(mo_answer_selector *j, mo_portfolio_member *e)
-{
-    const mo_review *r = &j->review;
-    const mo_provenance origin = origin_of(j, e);
-
-    e->judged = mo_answer_evaluate_solution(
-                    e->outcome.solution, &origin, r->made.loaded.instance,
-                    &r->regime, j->tolerance, &e->judgement, &e->err) == MO_OK;
-    if (!e->judged)
-        mo_driver_log_info(j->logger, "%s could not be judged: %s",
-                           mo_portfolio_member_title(e), e->err.text);
-}
-
 bool mo_answer_selector_on_answer(void *context, mo_portfolio_member *e)
 {
     mo_answer_selector *j = context;
@@ -75,8 +62,18 @@ bool mo_answer_selector_on_answer(void *context, mo_portfolio_member *e)
     if (take_origin(j, e->outcome.solution) &&
         j->state == MO_ANSWER_SELECTOR_NO_INSTANCE_YET)
         look_for_instance(j);
-    if (j->state == MO_ANSWER_SELECTOR_READY)
-        evaluate_member(j, e);
+    if (j->state == MO_ANSWER_SELECTOR_READY) {
+        const mo_review *r = &j->review;
+        const mo_provenance origin = origin_of(j, e);
+
+        e->judged =
+            mo_answer_evaluate_solution(
+                e->outcome.solution, &origin, r->made.loaded.instance,
+                &r->regime, j->tolerance, &e->judgement, &e->err) == MO_OK;
+        if (!e->judged)
+            mo_driver_log_info(j->logger, "%s could not be judged: %s",
+                               mo_portfolio_member_title(e), e->err.text);
+    }
     return e->outcome.claim == MO_SOLUTION_STATUS_OPTIMAL &&
            (!e->judged || mo_answer_evaluation_valid(&e->judgement));
 }
@@ -112,20 +109,15 @@ static bool has_answer(const mo_portfolio_member *e)
            e->outcome.solution->n > 0;
 }
 
-static bool is_valid(const mo_answer_selector *j, const mo_portfolio_member *e)
-{
-    return has_answer(e) &&
-           (j->state != MO_ANSWER_SELECTOR_READY ||
-            (e->judged && mo_answer_evaluation_valid(&e->judgement)));
-}
-
 static void find_best(const mo_answer_selector *j, mo_portfolio *c,
                       mo_answer_selection *selection)
 {
     for (int i = 0; i < c->n; i++) {
         mo_portfolio_member *e = &c->entries[i];
 
-        if (is_valid(j, e)) {
+        if (has_answer(e) &&
+            (j->state != MO_ANSWER_SELECTOR_READY ||
+             (e->judged && mo_answer_evaluation_valid(&e->judgement)))) {
             if (!selection->best ||
                 mo_answer_selector_makespan_us(j, e) <
                     mo_answer_selector_makespan_us(j, selection->best))

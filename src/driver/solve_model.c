@@ -10,17 +10,6 @@
 /* No run is started with less time left. */
 #define LEAST_S 0.1
 
-/* If all members failed, that is the error; otherwise each failure is
- * logged. */
-static void log_failures(const mo_portfolio *c, const mo_driver_log *logger)
-{
-    for (int i = 0; i < c->n && !logger->quiet; i++)
-        if (c->entries[i].status != MO_OK)
-            fprintf(stderr, "%s: %s: %s\n", logger->command,
-                    mo_portfolio_member_title(&c->entries[i]),
-                    c->entries[i].err.text);
-}
-
 /* The MIP start is an answer, too, if it is valid: it remains if the solvers
  * find none or read no starts. */
 static void enter_start(const mo_portfolio_options *options,
@@ -61,7 +50,13 @@ static mo_status solve_once(const mo_portfolio_options *options,
             selector->logger, mo_answer_selector_on_answer, selector, c, err);
     if (status != MO_OK)
         return status;
-    log_failures(c, selector->logger);
+    /* If all members failed, that is the error; otherwise each failure is
+     * logged. */
+    for (int i = 0; i < c->n && !selector->logger->quiet; i++)
+        if (c->entries[i].status != MO_OK)
+            fprintf(stderr, "%s: %s: %s\n", selector->logger->command,
+                    mo_portfolio_member_title(&c->entries[i]),
+                    c->entries[i].err.text);
     enter_start(options, selector, c);
     mo_answer_selector_select(selector, c, selection);
     return MO_OK;

@@ -151,15 +151,6 @@ static mo_status split_result(elim_state *a, int value,
     return mo_plan_values_add(&a->values, &view, &a->visible[value], err);
 }
 
-static void access_source(mo_point_program *point, int operand,
-                          const mo_tensor_view *source)
-{
-    mo_point_access *access = &point->operands[operand].access;
-
-    access->offset = source->offset;
-    memcpy(access->stride, source->stride, sizeof access->stride);
-}
-
 /* Operand `operand` of a program is in[i] of the call. The result of an
  * epilogue cannot be split: its shape is the call's. */
 static mo_status eliminate_in_program(elim_state *a, mo_plan_call *reader,
@@ -175,6 +166,7 @@ static mo_status eliminate_in_program(elim_state *a, mo_plan_call *reader,
     mo_tensor_copy_map map;
     int copied_value;
     bool splits;
+    mo_point_access *access = &point->operands[operand].access;
 
     *eliminated = false;
     if (!find_copy(a, reader->call.in[i], reader->device, &map,
@@ -193,7 +185,8 @@ static mo_status eliminate_in_program(elim_state *a, mo_plan_call *reader,
             split_access(&point->operands[k].access, &source, &parts);
         split_access(&point->out, &source, &parts);
     }
-    access_source(point, operand, &source);
+    access->offset = source.offset;
+    memcpy(access->stride, source.stride, sizeof access->stride);
     reader->call.in[i] = copied_value;
     *eliminated = true;
     return MO_OK;
@@ -281,21 +274,6 @@ static mo_status copy_operands(elim_state *a, mo_call *call, mo_error *err)
     return MO_OK;
 }
 
-/* Repeats while there is anything to eliminate: a copy may read a copy. */
-static mo_status eliminate_copies(elim_state *a, mo_plan_call *reader,
-                                  bool wants, mo_error *err)
-{
-    mo_status status = copy_operands(a, &reader->call, err);
-
-    for (int i = 0; wants && i < reader->call.n_in && status == MO_OK; i++) {
-        bool eliminated = true;
-
-        while (eliminated && status == MO_OK)
-            status = eliminate_operand(a, reader, i, &eliminated, err);
-    }
-    return status;
-}
-
 static mo_status init_state(elim_state *a, mo_error *err)
 {
     mo_exec_plan *plan = a->plan;
@@ -331,9 +309,20 @@ mo_status mo_pass_copy_elim(const bool *wants, mo_exec_plan *plan,
     if (!wants)
         return MO_OK;
     status = init_state(&a, err);
-    for (int c = 0; c < plan->n_calls && status == MO_OK; c++)
-        status = eliminate_copies(&a, &plan->calls[c],
-                                  wants[plan->calls[c].device], err);
+    for (int c = 0; c < plan->n_calls && status == MO_OK; c++) {
+        /* Repeats while there is anything to eliminate: a copy may read a copy.
+         */
+        status = copy_operands(&a, &plan->calls[c].call, err);
+        for (int i = 0; wants[plan->calls[c].device] &&
+                        i < plan->calls[c].call.n_in && status == MO_OK;
+             i++) {
+            bool eliminated = true;
+
+            while (eliminated && status == MO_OK)
+                status =
+                    eliminate_operand(&a, &plan->calls[c], i, &eliminated, err);
+        }
+    }
     if (status == MO_OK)
         status = commit_state(&a, err);
     mo_plan_values_clear(&a.values);

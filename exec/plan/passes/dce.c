@@ -34,14 +34,6 @@ static bool is_live(const mo_call *call, const bool *live)
     return false;
 }
 
-/* Drops the output for indices of maxima, which is seldom used and costly to
- * compute. */
-static void drop_index_output(mo_call *call, const bool *live)
-{
-    if (call->kind == MO_CALL_POOL && call->n_out == 2 && !live[call->out[1]])
-        call->n_out = 1;
-}
-
 /* Liveness, in reverse order: readers come before what they read. */
 static void find_live(mo_exec_plan *plan, bool *live, bool *kept)
 {
@@ -51,17 +43,16 @@ static void find_live(mo_exec_plan *plan, bool *live, bool *kept)
         mo_call *call = &plan->calls[c].call;
 
         kept[c] = is_live(call, live);
-        drop_index_output(call, live);
+        /* Drops the output for indices of maxima, which is seldom used and
+         * costly to compute. */
+        if (call->kind == MO_CALL_POOL && call->n_out == 2 &&
+            !live[call->out[1]])
+            call->n_out = 1;
         for (int i = 0; i < call->n_in && kept[c]; i++)
             mark_live(plan, live, call->in[i]);
         for (int i = 0; i < call->n_out && kept[c]; i++)
             mark_live(plan, live, call->out[i]);
     }
-}
-
-static int new_index(int value, const int *number)
-{
-    return value == MO_PLAN_NONE ? MO_PLAN_NONE : number[value];
 }
 
 static void compact_values(mo_exec_plan *plan, const bool *live, int *number)
@@ -74,7 +65,9 @@ static void compact_values(mo_exec_plan *plan, const bool *live, int *number)
         if (live[v]) {
             plan->values[number[v]] = plan->values[v];
             plan->values[number[v]].view_of =
-                new_index(plan->values[v].view_of, number);
+                plan->values[v].view_of == MO_PLAN_NONE
+                    ? MO_PLAN_NONE
+                    : number[plan->values[v].view_of];
         }
     plan->n_values = n;
 }

@@ -17,18 +17,6 @@ static void count_call_reads(const mo_exec_plan *plan, mo_pass_def_use *uses)
     }
 }
 
-static void count_view_reads(const mo_exec_plan *plan, mo_pass_def_use *uses)
-{
-    for (int v = 0; v < plan->n_values; v++) {
-        int seen = plan->values[v].view_of;
-
-        if (seen == MO_PLAN_NONE)
-            continue;
-        uses->reads[seen]++;
-        uses->view[seen] = v;
-    }
-}
-
 mo_status mo_pass_def_use_build(const mo_exec_plan *plan, mo_pass_def_use *uses,
                                 mo_error *err)
 {
@@ -42,7 +30,14 @@ mo_status mo_pass_def_use_build(const mo_exec_plan *plan, mo_pass_def_use *uses,
         return mo_fail_memory(err);
     for (int v = 0; v < plan->n_values; v++)
         uses->maker[v] = uses->reader[v] = uses->view[v] = MO_PLAN_NONE;
-    count_view_reads(plan, uses);
+    for (int v = 0; v < plan->n_values; v++) {
+        int seen = plan->values[v].view_of;
+
+        if (seen == MO_PLAN_NONE)
+            continue;
+        uses->reads[seen]++;
+        uses->view[seen] = v;
+    }
     count_call_reads(plan, uses);
     for (int i = 0; i < plan->n_outputs; i++)
         uses->reads[plan->outputs[i].value]++;

@@ -144,18 +144,14 @@ static bool is_over_keys(const mo_call *softmax, int64_t keys)
            softmax->u.softmax.count == keys;
 }
 
-static bool is_float_type(mo_elem elem)
-{
-    return mo_elem_is_float(elem) && elem != MO_ELEM_F64;
-}
-
 /* Returns whether all operands and the result have one type. */
 static bool has_one_type(const mo_pass_attention *a, const attention_match *f)
 {
     const mo_plan_value *values = a->plan->values;
     mo_elem elem = values[f->ends.out.value].desc.elem;
 
-    return is_float_type(elem) && values[f->ends.q.value].desc.elem == elem &&
+    return (mo_elem_is_float(elem) && elem != MO_ELEM_F64) &&
+           values[f->ends.q.value].desc.elem == elem &&
            values[f->ends.k.value].desc.elem == elem &&
            values[f->ends.v.value].desc.elem == elem;
 }
@@ -167,16 +163,6 @@ static mo_shape scores_shape(const attention_match *f)
     memcpy(shape.dims, f->ends.q.view.extent, sizeof shape.dims);
     shape.dims[shape.rank - 1] = f->attention.keys;
     return shape;
-}
-
-static void mark_fused(mo_pass_attention *a, const attention_match *f,
-                       int softmax, int between)
-{
-    a->dropped[f->scores.product] = a->dropped[softmax] = true;
-    if (between != MO_PLAN_NONE)
-        a->dropped[between] = true;
-    for (int i = 0; i < f->scores.n; i++)
-        a->dropped[f->scores.links[i].call] = true;
 }
 
 static bool has_contiguous_rows(const attention_match *f)
@@ -283,7 +269,11 @@ static mo_status fuse_pattern(mo_pass_attention *a, int c, mo_error *err)
         return status;
     f.attention.scale *= f.scores.scale;
     f.attention.causal = f.scores.causal;
-    mark_fused(a, &f, c, between);
+    a->dropped[f.scores.product] = a->dropped[c] = true;
+    if (between != MO_PLAN_NONE)
+        a->dropped[between] = true;
+    for (int i = 0; i < f.scores.n; i++)
+        a->dropped[f.scores.links[i].call] = true;
     trace_result(a, &f);
     return write_fused_call(a, &f, err);
 }

@@ -29,13 +29,6 @@ typedef struct fusion_state {
     bool *dropped; /* by call: fused into another */
 } fusion_state;
 
-static void clear_state(fusion_state *f)
-{
-    free(f->dropped);
-    mo_pass_def_use_clear(&f->uses);
-    free(f->group);
-}
-
 static mo_status match_rules(const mo_graph *placed, int *group, mo_error *err)
 {
     mo_fusion_rules *rules = NULL;
@@ -340,6 +333,8 @@ mo_status mo_pass_fuse_pointwise(const mo_plan_source *source,
         status = fuse_call(&f, c, err);
     if (status == MO_OK)
         mo_pass_drop_calls(plan, f.dropped);
-    clear_state(&f);
+    free(f.dropped);
+    mo_pass_def_use_clear(&f.uses);
+    free(f.group);
     return status;
 }

@@ -195,12 +195,6 @@ static mo_status assign_window(layout_state *l, mo_plan_call *call,
     return status;
 }
 
-static bool prefers_nhwc(layout_state *l, const mo_call *call)
-{
-    return !call->u.conv.transposed &&
-           value_at(l, call->out[0])->desc.elem == MO_ELEM_F32;
-}
-
 /* Returns whether an operand of the result's shape is channels-last. */
 static bool has_nhwc_operand(layout_state *l, const mo_call *call)
 {
@@ -258,25 +252,12 @@ static bool reads_nhwc(layout_state *l, const mo_call *call)
     return false;
 }
 
-static mo_status assign_reduce(layout_state *l, mo_plan_call *call,
-                               mo_error *err)
-{
-    const mo_plan_value *in = value_at(l, call->call.in[0]);
-    mo_status status = MO_OK;
-
-    if (!is_nhwc(l, call->call.in[0]) ||
-        !mo_pass_nhwc_reduce_input(&call->call.u.reduce, &in->desc.shape))
-        return require_nchw(l, call, err);
-    for (int i = 1; i < call->call.n_in && status == MO_OK; i++)
-        status = require_layout(l, call, i, false, err);
-    return status;
-}
-
 static mo_status assign_call(layout_state *l, mo_plan_call *call, mo_error *err)
 {
     mo_call *c = &call->call;
 
-    if (c->kind == MO_CALL_CONV && prefers_nhwc(l, c))
+    if (c->kind == MO_CALL_CONV && !c->u.conv.transposed &&
+        value_at(l, c->out[0])->desc.elem == MO_ELEM_F32)
         return assign_window(l, call, err);
     if (!reads_nhwc(l, c))
         return MO_OK;
@@ -286,8 +267,17 @@ static mo_status assign_call(layout_state *l, mo_plan_call *call, mo_error *err)
         return assign_program(l, call, &c->u.point, 0, 0, err);
     if (c->kind == MO_CALL_COPY)
         return assign_copy(l, call, err);
-    if (c->kind == MO_CALL_REDUCE)
-        return assign_reduce(l, call, err);
+    if (c->kind == MO_CALL_REDUCE) {
+        const mo_plan_value *in = value_at(l, call->call.in[0]);
+        mo_status status = MO_OK;
+
+        if (!is_nhwc(l, call->call.in[0]) ||
+            !mo_pass_nhwc_reduce_input(&call->call.u.reduce, &in->desc.shape))
+            return require_nchw(l, call, err);
+        for (int i = 1; i < call->call.n_in && status == MO_OK; i++)
+            status = require_layout(l, call, i, false, err);
+        return status;
+    }
     return require_nchw(l, call, err);
 }
 
@@ -318,20 +308,6 @@ static mo_status append_call(layout_state *l, const mo_plan_call *call,
 
         if (is_nhwc(l, value) && l->has_views[value])
             status = keep_views_nchw(l, call, i, err);
-    }
-    return status;
-}
-
-static mo_status assign_all(layout_state *l, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int c = 0; c < l->plan->n_calls && status == MO_OK; c++) {
-        mo_plan_call call = l->plan->calls[c];
-
-        status = assign_call(l, &call, err);
-        if (status == MO_OK)
-            status = append_call(l, &call, err);
     }
     return status;
 }
@@ -374,8 +350,13 @@ mo_status mo_pass_nhwc_layout(mo_exec_plan *plan, mo_error *err)
     mo_status status = init_state(plan, &l, err);
 
     assert(plan->n_transfers == 0);
-    if (status == MO_OK)
-        status = assign_all(&l, err);
+    for (int c = 0; c < l.plan->n_calls && status == MO_OK; c++) {
+        mo_plan_call call = l.plan->calls[c];
+
+        status = assign_call(&l, &call, err);
+        if (status == MO_OK)
+            status = append_call(&l, &call, err);
+    }
     if (status == MO_OK)
         status = commit_state(&l, err);
     free(l.calls);

@@ -26,16 +26,6 @@ typedef struct transfer_time {
     int64_t start_ns; /* of the first of its flows to that device; or 0 */
 } transfer_time;
 
-static mo_status init_transfer_times(const mo_plan_source *source,
-                                     transfer_times *times, mo_error *err)
-{
-    times->x = source->instance;
-    times->schedule = source->schedule;
-    times->matched = calloc((size_t) times->schedule->n_transfers + 1,
-                            sizeof *times->matched);
-    return times->matched ? MO_OK : mo_fail_memory(err);
-}
-
 /* The transfer that carries a flow to a device, or NULL. */
 static const mo_transfer *transfer_of(const transfer_times *times, int flow,
                                       int to)
@@ -130,20 +120,6 @@ typedef struct transfer_state {
     size_t n_sendings, sendings_room;
 } transfer_state;
 
-static mo_status add_value(transfer_state *s, const mo_plan_value *value,
-                           int *number, mo_error *err)
-{
-    mo_status status = mo_plan_values_add(&s->values, value, number, err);
-
-    if (status == MO_OK)
-        status =
-            mo_array_reserve((void **) &s->first_replica, &s->twins_of_room,
-                             s->values.n, sizeof *s->first_replica, err);
-    if (status == MO_OK)
-        s->first_replica[*number] = MO_PLAN_NONE;
-    return status;
-}
-
 static int find_replica(const transfer_state *s, int value, int device)
 {
     for (int t = s->first_replica[value]; t != MO_PLAN_NONE;
@@ -161,7 +137,13 @@ static mo_status add_replica(transfer_state *s, int value,
         MO_ARRAY_GROW(s->replicas, s->n_twins, s->twins_room, err);
 
     if (status == MO_OK)
-        status = add_value(s, made, number, err);
+        status = mo_plan_values_add(&s->values, made, number, err);
+    if (status == MO_OK)
+        status =
+            mo_array_reserve((void **) &s->first_replica, &s->twins_of_room,
+                             s->values.n, sizeof *s->first_replica, err);
+    if (status == MO_OK)
+        s->first_replica[*number] = MO_PLAN_NONE;
     if (status != MO_OK)
         return status;
     s->replicas[s->n_twins] =
@@ -257,20 +239,6 @@ static mo_status replicate_views(transfer_state *s, mo_error *err)
     return status;
 }
 
-static mo_status replicate_operands(transfer_state *s, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int c = 0; c < s->plan->n_calls; c++) {
-        const mo_plan_call *it = &s->plan->calls[c];
-
-        for (int i = 0; i < it->call.n_in && status == MO_OK; i++)
-            status = replicate_value(s, it->call.in[i], it->device, it->item,
-                                     &it->call.in[i], err);
-    }
-    return status;
-}
-
 static mo_status write_transfers(transfer_state *s, int64_t **start_ns,
                                  mo_error *err)
 {
@@ -292,32 +260,38 @@ static mo_status write_transfers(transfer_state *s, int64_t **start_ns,
     return MO_OK;
 }
 
-static mo_status init_state(transfer_state *s, mo_error *err)
-{
-    mo_status status = mo_plan_values_copy(s->plan, &s->values, err);
-
-    if (status == MO_OK)
-        status =
-            mo_array_reserve((void **) &s->first_replica, &s->twins_of_room,
-                             s->values.n + 1, sizeof *s->first_replica, err);
-    for (size_t v = 0; v < s->values.n && status == MO_OK; v++)
-        s->first_replica[v] = MO_PLAN_NONE;
-    return status;
-}
-
 mo_status mo_plan_insert_transfers(const mo_plan_source *source,
                                    mo_exec_plan *plan, int64_t **start_ns,
                                    mo_error *err)
 {
     transfer_state s = { .plan = plan };
-    mo_status status = init_transfer_times(source, &s.times, err);
+    mo_status status;
 
-    if (status == MO_OK)
-        status = init_state(&s, err);
+    s.times.x = source->instance;
+    s.times.schedule = source->schedule;
+    s.times.matched = calloc((size_t) s.times.schedule->n_transfers + 1,
+                             sizeof *s.times.matched);
+    status = s.times.matched ? MO_OK : mo_fail_memory(err);
+    if (status == MO_OK) {
+        status = mo_plan_values_copy(s.plan, &s.values, err);
+        if (status == MO_OK)
+            status =
+                mo_array_reserve((void **) &s.first_replica, &s.twins_of_room,
+                                 s.values.n + 1, sizeof *s.first_replica, err);
+        for (size_t v = 0; v < s.values.n && status == MO_OK; v++)
+            s.first_replica[v] = MO_PLAN_NONE;
+    }
     if (status == MO_OK)
         status = replicate_views(&s, err);
-    if (status == MO_OK)
-        status = replicate_operands(&s, err);
+    if (status == MO_OK) {
+        for (int c = 0; c < s.plan->n_calls; c++) {
+            const mo_plan_call *it = &s.plan->calls[c];
+
+            for (int i = 0; i < it->call.n_in && status == MO_OK; i++)
+                status = replicate_value(&s, it->call.in[i], it->device,
+                                         it->item, &it->call.in[i], err);
+        }
+    }
     if (status == MO_OK)
         status = mo_plan_values_commit(&s.values, plan, err);
     if (status == MO_OK)

@@ -29,17 +29,6 @@ static void extend_range(const mo_exec_plan *plan, mo_plan_live_range *lives,
         life->end = step;
 }
 
-static void extend_by_call(const mo_exec_plan *plan, mo_plan_live_range *lives,
-                           int number, int step)
-{
-    const mo_call *call = &plan->calls[number].call;
-
-    for (int i = 0; i < call->n_in; i++)
-        extend_range(plan, lives, call->in[i], step);
-    for (int i = 0; i < call->n_out; i++)
-        extend_range(plan, lives, call->out[i], step);
-}
-
 static void extend_by_step(const mo_exec_plan *plan, mo_plan_live_range *lives,
                            int device, int number)
 {
@@ -47,7 +36,12 @@ static void extend_by_step(const mo_exec_plan *plan, mo_plan_live_range *lives,
     const mo_plan_transfer *transfer;
 
     if (step->kind == MO_PLAN_STEP_COMPUTE) {
-        extend_by_call(plan, lives, step->what, number);
+        const mo_call *call = &plan->calls[step->what].call;
+
+        for (int i = 0; i < call->n_in; i++)
+            extend_range(plan, lives, call->in[i], number);
+        for (int i = 0; i < call->n_out; i++)
+            extend_range(plan, lives, call->out[i], number);
         return;
     }
     transfer = &plan->transfers[step->what];

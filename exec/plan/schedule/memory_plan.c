@@ -80,19 +80,6 @@ static int compare_weights(const void *a, const void *b)
     return (x->bytes < y->bytes) - (x->bytes > y->bytes);
 }
 
-static void mark_constants(const mo_exec_plan *plan, bool *is_read)
-{
-    for (int c = 0; c < plan->n_calls; c++) {
-        const mo_call *call = &plan->calls[c].call;
-
-        for (int i = 0; i < call->n_in; i++)
-            is_read[mo_plan_value_root(plan->values, call->in[i])] = true;
-    }
-    for (int i = 0; i < plan->n_outputs; i++)
-        is_read[mo_plan_value_root(plan->values, plan->outputs[i].value)] =
-            true;
-}
-
 static int collect_weights(const mo_exec_plan *plan, const bool *is_read,
                            weight *weights)
 {
@@ -137,34 +124,21 @@ static mo_status sum_weight_bytes(mo_exec_plan *plan, mo_error *err)
     for (int d = 0; d < plan->n_devices; d++)
         plan->devices[d].weight_bytes = 0;
     if (status == MO_OK) {
-        mark_constants(plan, is_read);
+        for (int c = 0; c < plan->n_calls; c++) {
+            const mo_call *call = &plan->calls[c].call;
+
+            for (int i = 0; i < call->n_in; i++)
+                is_read[mo_plan_value_root(plan->values, call->in[i])] = true;
+        }
+        for (int i = 0; i < plan->n_outputs; i++)
+            is_read[mo_plan_value_root(plan->values, plan->outputs[i].value)] =
+                true;
         status = add_weights(plan, weights,
                              collect_weights(plan, is_read, weights), err);
     }
     free(weights);
     free(is_read);
     return status;
-}
-
-static void offset_parts(mo_exec_plan *plan)
-{
-    for (int v = 0; v < plan->n_values; v++) {
-        mo_plan_value *value = &plan->values[v];
-
-        if (value->part)
-            value->offset =
-                plan->values[value->part->of].offset +
-                value->part->at * (int64_t) mo_elem_size(value->desc.elem);
-    }
-}
-
-/* A view has the offset of the value it shares bytes with. */
-static void offset_views(mo_exec_plan *plan)
-{
-    for (int v = 0; v < plan->n_values; v++)
-        if (plan->values[v].view_of != MO_PLAN_NONE)
-            plan->values[v].offset =
-                plan->values[mo_plan_value_root(plan->values, v)].offset;
 }
 
 mo_status mo_plan_assign_memory(mo_exec_plan *plan, mo_error *err)
@@ -179,8 +153,19 @@ mo_status mo_plan_assign_memory(mo_exec_plan *plan, mo_error *err)
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++)
         status = assign_device_offsets(plan, lives, d, err);
     if (status == MO_OK) {
-        offset_parts(plan);
-        offset_views(plan);
+        for (int v = 0; v < plan->n_values; v++) {
+            mo_plan_value *value = &plan->values[v];
+
+            if (value->part)
+                value->offset =
+                    plan->values[value->part->of].offset +
+                    value->part->at * (int64_t) mo_elem_size(value->desc.elem);
+        }
+        /* A view has the offset of the value it shares bytes with. */
+        for (int v = 0; v < plan->n_values; v++)
+            if (plan->values[v].view_of != MO_PLAN_NONE)
+                plan->values[v].offset =
+                    plan->values[mo_plan_value_root(plan->values, v)].offset;
         status = sum_weight_bytes(plan, err);
     }
     free(lives);

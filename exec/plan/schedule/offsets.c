@@ -57,12 +57,6 @@ static int compare_buffers(const void *a, const void *b)
     return (x->owner > y->owner) - (x->owner < y->owner);
 }
 
-static int compare_begins(const void *a, const void *b)
-{
-    return compare_buffers(*(const mo_plan_buffer *const *) a,
-                           *(const mo_plan_buffer *const *) b);
-}
-
 static int compare_ends(const void *a, const void *b)
 {
     const mo_plan_buffer *x = *(const mo_plan_buffer *const *) a;
@@ -91,7 +85,9 @@ static int compare_areas(const void *a, const void *b)
     double x = area_of(*(const mo_plan_buffer *const *) a);
     double y = area_of(*(const mo_plan_buffer *const *) b);
 
-    return x != y ? (x > y ? -1 : 1) : compare_begins(a, b);
+    return x != y ? (x > y ? -1 : 1)
+                  : compare_buffers(*(const mo_plan_buffer *const *) a,
+                                    *(const mo_plan_buffer *const *) b);
 }
 
 static int compare_ranges(const void *a, const void *b)

@@ -120,19 +120,6 @@ static void find_bounds(ordering *o, int *producer)
         o->slots[t].earliest = producer[plan->transfers[t].from_value] + 1;
 }
 
-/* A value that is forwarded must have arrived before. */
-static void propagate_bounds(ordering *o)
-{
-    for (int t = o->plan->n_transfers - 1; t >= 0; t--) {
-        int before =
-            arriving_transfer(o->plan, o->plan->transfers[t].from_value);
-
-        if (before != MO_PLAN_NONE &&
-            o->slots[t].latest < o->slots[before].latest)
-            o->slots[before].latest = o->slots[t].latest;
-    }
-}
-
 /* The first call that ends later than the transfer starts. */
 static int first_after(const ordering *o, int64_t start_ns)
 {
@@ -251,36 +238,32 @@ static void add_await(ordering *o, int t)
     defer_await(o, t);
 }
 
-static void add_transfer(ordering *o, int t)
-{
-    const mo_plan_transfer *transfer = &o->plan->transfers[t];
-
-    add_await(o, arriving_transfer(o->plan, transfer->from_value));
-    add_step(o, transfer->from, MO_PLAN_STEP_SEND, t);
-    add_step(o, transfer->to, MO_PLAN_STEP_RECEIVE, t);
-    o->next++;
-}
-
-static void add_call(ordering *o, int c)
-{
-    const mo_plan_call *it = &o->plan->calls[c];
-
-    for (int i = 0; i < it->call.n_in; i++)
-        add_await(o, arriving_transfer(o->plan, it->call.in[i]));
-    add_step(o, it->device, MO_PLAN_STEP_COMPUTE, c);
-    o->next++;
-}
-
 static void add_steps(ordering *o)
 {
     const mo_exec_plan *plan = o->plan;
     int sent = 0;
 
     for (int c = 0; c <= plan->n_calls; c++) {
-        for (; sent < plan->n_transfers && o->sorted[sent]->place == c; sent++)
-            add_transfer(o, o->sorted[sent]->transfer);
-        if (c < plan->n_calls)
-            add_call(o, c);
+        for (; sent < plan->n_transfers && o->sorted[sent]->place == c;
+             sent++) {
+            const mo_plan_transfer *transfer =
+                &o->plan->transfers[o->sorted[sent]->transfer];
+
+            add_await(o, arriving_transfer(o->plan, transfer->from_value));
+            add_step(o, transfer->from, MO_PLAN_STEP_SEND,
+                     o->sorted[sent]->transfer);
+            add_step(o, transfer->to, MO_PLAN_STEP_RECEIVE,
+                     o->sorted[sent]->transfer);
+            o->next++;
+        }
+        if (c < plan->n_calls) {
+            const mo_plan_call *it = &o->plan->calls[c];
+
+            for (int i = 0; i < it->call.n_in; i++)
+                add_await(o, arriving_transfer(o->plan, it->call.in[i]));
+            add_step(o, it->device, MO_PLAN_STEP_COMPUTE, c);
+            o->next++;
+        }
     }
     for (int t = 0; t < plan->n_transfers; t++)
         add_await(o, t);
@@ -296,7 +279,15 @@ static mo_status compute_order(const mo_plan_source *source, ordering *o,
 
     compute_call_ends(source, o, numbers, numbers + plan->n_items);
     find_bounds(o, numbers);
-    propagate_bounds(o);
+    /* A value that is forwarded must have arrived before. */
+    for (int t = o->plan->n_transfers - 1; t >= 0; t--) {
+        int before =
+            arriving_transfer(o->plan, o->plan->transfers[t].from_value);
+
+        if (before != MO_PLAN_NONE &&
+            o->slots[t].latest < o->slots[before].latest)
+            o->slots[before].latest = o->slots[t].latest;
+    }
     find_places(o);
     qsort(o->sorted, (size_t) plan->n_transfers, sizeof *o->sorted,
           compare_slots);

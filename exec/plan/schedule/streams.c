@@ -149,11 +149,6 @@ static void merge_clock(node *it, const node *other)
             it->seen[i] = other->seen[i];
 }
 
-static bool is_covered(const stream_state *l, const node *it, int other)
-{
-    return it->seen[l->nodes[other].stream] >= other;
-}
-
 /* The latest first: its clock often covers the others. */
 static int next_uncovered(const stream_state *l, int of)
 {
@@ -162,7 +157,7 @@ static int next_uncovered(const stream_state *l, int of)
     for (int k = 0; k < count_in(l, of); k++) {
         int from = producer_node(l, of, k);
 
-        if (from > latest && !is_covered(l, &l->nodes[of], from))
+        if (from > latest && l->nodes[of].seen[l->nodes[from].stream] < from)
             latest = from;
     }
     return latest;

@@ -55,26 +55,22 @@ static mo_status check_write(flow *f, int device, int step, int value,
     return MO_OK;
 }
 
-static mo_status check_call_flow(flow *f, int device, int step, mo_error *err)
-{
-    int number = f->plan->devices[device].steps[step].what;
-    const mo_call *call = &f->plan->calls[number].call;
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < call->n_in && status == MO_OK; i++)
-        status = check_read(f, device, step, call->in[i], err);
-    for (int i = 0; i < call->n_out && status == MO_OK; i++)
-        status = check_write(f, device, step, call->out[i], DATA, err);
-    return status;
-}
-
 static mo_status check_step_flow(flow *f, int device, int step, mo_error *err)
 {
     const mo_plan_step *it = &f->plan->devices[device].steps[step];
     const mo_plan_transfer *transfer;
 
-    if (it->kind == MO_PLAN_STEP_COMPUTE)
-        return check_call_flow(f, device, step, err);
+    if (it->kind == MO_PLAN_STEP_COMPUTE) {
+        int number = f->plan->devices[device].steps[step].what;
+        const mo_call *call = &f->plan->calls[number].call;
+        mo_status status = MO_OK;
+
+        for (int i = 0; i < call->n_in && status == MO_OK; i++)
+            status = check_read(f, device, step, call->in[i], err);
+        for (int i = 0; i < call->n_out && status == MO_OK; i++)
+            status = check_write(f, device, step, call->out[i], DATA, err);
+        return status;
+    }
     transfer = &f->plan->transfers[it->what];
     if (it->kind == MO_PLAN_STEP_SEND)
         return check_read(f, device, step, transfer->from_value, err);

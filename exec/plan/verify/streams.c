@@ -45,11 +45,6 @@ static const mo_plan_call *call_at(const race_check *c, int step)
     return &c->plan->calls[device_of(c)->steps[step].what];
 }
 
-static bool is_call(const race_check *c, int step)
-{
-    return device_of(c)->steps[step].kind == MO_PLAN_STEP_COMPUTE;
-}
-
 static mo_status check_numbers(const race_check *c, int step, mo_error *err)
 {
     const mo_plan_call *it = call_at(c, step);
@@ -147,7 +142,7 @@ static mo_status check_calls(race_check *c, mo_error *err)
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         last[i] = NOTHING;
     for (int s = 0; s < device_of(c)->n_steps && status == MO_OK; s++) {
-        if (!is_call(c, s)) {
+        if (device_of(c)->steps[s].kind != MO_PLAN_STEP_COMPUTE) {
             barrier = s;
             continue;
         }
@@ -262,17 +257,6 @@ static mo_status check_memory(race_check *c, const mo_plan_live_range *lives,
     return status;
 }
 
-static void reset_arrays(race_check *c)
-{
-    for (int i = 0; i < c->plan->n_calls; i++)
-        c->step_of[i] = NOTHING;
-    for (int v = 0; v < c->plan->n_values; v++) {
-        c->maker[v] = NOTHING;
-        for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
-            clock_row(c->touched, v)[i] = NOTHING;
-    }
-}
-
 static mo_status check_device(race_check *c, const mo_plan_live_range *lives,
                               value_begin *births, mo_error *err)
 {
@@ -286,7 +270,13 @@ static mo_status check_device(race_check *c, const mo_plan_live_range *lives,
         calloc((size_t) on->n_steps * MO_PLAN_MAX_STREAMS + 1, sizeof *c->done);
     if (!c->done)
         return mo_fail_memory(err);
-    reset_arrays(c);
+    for (int i = 0; i < c->plan->n_calls; i++)
+        c->step_of[i] = NOTHING;
+    for (int v = 0; v < c->plan->n_values; v++) {
+        c->maker[v] = NOTHING;
+        for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
+            clock_row(c->touched, v)[i] = NOTHING;
+    }
     status = check_calls(c, err);
     if (status == MO_OK && on->n_streams > 1)
         status = check_memory(c, lives, births, err);

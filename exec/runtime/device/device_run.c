@@ -115,20 +115,6 @@ static void set_value_addresses(mo_run_device *d)
     }
 }
 
-/* A kernel does not write to a constant. */
-static void set_constant_addresses(mo_run_device *d)
-{
-    for (int v = 0; v < d->plan->n_values; v++)
-        if (d->plan->values[v].constant && d->constants[v])
-            memcpy(&d->where[v], &d->constants[v], sizeof d->where[v]);
-}
-
-static void set_view_addresses(mo_run_device *d)
-{
-    for (int v = 0; v < d->plan->n_values; v++)
-        d->where[v] = d->where[mo_plan_value_root(d->plan->values, v)];
-}
-
 /* After kernels are final: workspaces and the weights still needed are
  * known. */
 static mo_status alloc_and_bind(mo_run_device *d, mo_error *err)
@@ -151,9 +137,14 @@ static mo_status alloc_and_bind(mo_run_device *d, mo_error *err)
     set_value_addresses(d);
     if (d->backend->separate_memory)
         status = mo_run_upload_weights(d, &weights, err);
-    else
-        set_constant_addresses(d);
-    set_view_addresses(d);
+    else {
+        /* A kernel does not write to a constant. */
+        for (int v = 0; v < d->plan->n_values; v++)
+            if (d->plan->values[v].constant && d->constants[v])
+                memcpy(&d->where[v], &d->constants[v], sizeof d->where[v]);
+    }
+    for (int v = 0; v < d->plan->n_values; v++)
+        d->where[v] = d->where[mo_plan_value_root(d->plan->values, v)];
     mo_run_bind_operands(d);
     return status;
 }
@@ -191,18 +182,6 @@ static mo_status alloc_pointer_arrays(mo_run_device *d, mo_error *err)
                : mo_fail_memory(err);
 }
 
-/* Additional set-up for separate memory. */
-static mo_status set_up_separate_memory(mo_run_device *d, mo_error *err)
-{
-    mo_status status = mo_run_alloc_staging(d, err);
-
-    if (status == MO_OK)
-        status = mo_run_partition_programs(d, err);
-    if (status == MO_OK && d->backend->packed_bytes)
-        d->allocated_bytes += d->backend->packed_bytes(d->unit);
-    return status;
-}
-
 mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
 {
     mo_run_device *d = device;
@@ -225,8 +204,13 @@ mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
         status = alloc_and_bind(d, err);
     if (status == MO_OK)
         status = mo_run_bind_inputs(d, err);
-    if (status == MO_OK && d->backend->separate_memory)
-        status = set_up_separate_memory(d, err);
+    if (status == MO_OK && d->backend->separate_memory) {
+        status = mo_run_alloc_staging(d, err);
+        if (status == MO_OK)
+            status = mo_run_partition_programs(d, err);
+        if (status == MO_OK && d->backend->packed_bytes)
+            d->allocated_bytes += d->backend->packed_bytes(d->unit);
+    }
     if (status == MO_OK)
         status = alloc_timestamps(d, err);
     if (status == MO_OK)
@@ -419,18 +403,6 @@ static mo_status record_after_first(mo_run_device *d, mo_error *err)
     return mo_run_record_programs(d, err);
 }
 
-static mo_status finish_runs(mo_run_device *d, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    if (!has_separate_memory(d) || d->n_runs == 0)
-        return MO_OK;
-    status = mo_run_fetch_outputs(d, err);
-    if (status != MO_OK || d->options->whole)
-        return status;
-    return mo_run_step_times(d, err);
-}
-
 mo_status mo_run_device_execute(mo_run_device *device, mo_error *err)
 {
     mo_run_device *d = device;
@@ -454,5 +426,12 @@ mo_status mo_run_device_execute(mo_run_device *device, mo_error *err)
         if (r >= 0)
             d->n_runs = r + 1;
     }
-    return status == MO_OK ? finish_runs(d, err) : status;
+    if (status != MO_OK)
+        return status;
+    if (!has_separate_memory(d) || d->n_runs == 0)
+        return MO_OK;
+    status = mo_run_fetch_outputs(d, err);
+    if (status != MO_OK || d->options->whole)
+        return status;
+    return mo_run_step_times(d, err);
 }

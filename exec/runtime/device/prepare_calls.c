@@ -137,31 +137,25 @@ void mo_run_workspace_bytes(const mo_run_device *d,
     }
 }
 
-static void bind_call(const mo_run_device *d, mo_run_action *a)
-{
-    const mo_call *call = &d->plan->calls[a->what].call;
-
-    for (int k = 0; k < call->n_in; k++)
-        a->in[k] = d->where[call->in[k]];
-    for (int k = 0; k < call->n_out; k++)
-        a->out[k] = d->where[call->out[k]];
-}
-
-static void bind_transfer(const mo_run_device *d, mo_run_action *a)
-{
-    const mo_plan_transfer *transfer = &d->plan->transfers[a->what];
-
-    a->value = d->where[a->sending ? transfer->from_value : transfer->to_value];
-    a->data = a->value;
-}
-
 void mo_run_bind_operands(mo_run_device *d)
 {
     for (int i = 0; i < d->n_actions; i++)
-        if (d->actions[i].kind == MO_PLAN_STEP_COMPUTE)
-            bind_call(d, &d->actions[i]);
-        else
-            bind_transfer(d, &d->actions[i]);
+        if (d->actions[i].kind == MO_PLAN_STEP_COMPUTE) {
+            const mo_call *call = &d->plan->calls[d->actions[i].what].call;
+
+            for (int k = 0; k < call->n_in; k++)
+                d->actions[i].in[k] = d->where[call->in[k]];
+            for (int k = 0; k < call->n_out; k++)
+                d->actions[i].out[k] = d->where[call->out[k]];
+        } else {
+            const mo_plan_transfer *transfer =
+                &d->plan->transfers[d->actions[i].what];
+
+            d->actions[i].value =
+                d->where[d->actions[i].sending ? transfer->from_value
+                                               : transfer->to_value];
+            d->actions[i].data = d->actions[i].value;
+        }
 }
 
 /*
@@ -304,13 +298,6 @@ static int collect_buffers(const mo_run_device *d, mo_plan_buffer *buffers)
     return n;
 }
 
-static void set_staging_address(mo_run_device *d, const mo_plan_buffer *buffer)
-{
-    d->actions[buffer->owner].data = d->staging + buffer->offset;
-    if (buffer->end < d->n_actions)
-        d->actions[buffer->end].data = d->staging + buffer->offset;
-}
-
 mo_status mo_run_alloc_staging(mo_run_device *d, mo_error *err)
 {
     mo_plan_buffer *buffers =
@@ -328,7 +315,10 @@ mo_status mo_run_alloc_staging(mo_run_device *d, mo_error *err)
         status = d->backend->alloc_pinned(
             d->unit, (size_t) packed.bytes + MO_PLAN_BUFFER_ALIGN, &near, err);
     d->staging = near;
-    for (int i = 0; i < n && status == MO_OK; i++)
-        set_staging_address(d, &buffers[i]);
+    for (int i = 0; i < n && status == MO_OK; i++) {
+        d->actions[buffers[i].owner].data = d->staging + buffers[i].offset;
+        if (buffers[i].end < d->n_actions)
+            d->actions[buffers[i].end].data = d->staging + buffers[i].offset;
+    }
     return status;
 }

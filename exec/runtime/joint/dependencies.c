@@ -80,18 +80,6 @@ static void close_base(device_state *s)
     clear_streams(s);
 }
 
-static void begin_segment(dependency_state *w)
-{
-    w->part_begin = w->j->n_calls;
-    for (int s = 0; s < w->j->n_local; s++) {
-        clear_streams(&w->states[s]);
-        w->states[s].n_base = 0;
-        w->states[s].last_in = MO_JOINT_NONE;
-    }
-    for (int t = 0; t < w->n_tracks; t++)
-        w->track_last[t] = MO_JOINT_NONE;
-}
-
 static mo_status add_candidate(dependency_state *w, int call, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -425,18 +413,19 @@ static mo_status add_segment(dependency_state *w, mo_joint_segment *part,
 {
     mo_status status = MO_OK;
 
-    begin_segment(w);
+    w->part_begin = w->j->n_calls;
+    for (int s = 0; s < w->j->n_local; s++) {
+        clear_streams(&w->states[s]);
+        w->states[s].n_base = 0;
+        w->states[s].last_in = MO_JOINT_NONE;
+    }
+    for (int t = 0; t < w->n_tracks; t++)
+        w->track_last[t] = MO_JOINT_NONE;
     part->first_call = w->j->n_calls;
     for (int i = part->first; i < part->first + part->n && status == MO_OK; i++)
         status = add_item_calls(w, &w->j->items[i], err);
     part->n_calls = w->j->n_calls - part->first_call;
     return status;
-}
-
-static void fill_none(int *numbers, int n)
-{
-    for (int i = 0; i < n; i++)
-        numbers[i] = MO_JOINT_NONE;
 }
 
 static mo_status alloc_state(dependency_state *w, mo_error *err)
@@ -459,7 +448,8 @@ static mo_status alloc_state(dependency_state *w, mo_error *err)
     if (!j->calls || !j->tracks || !w->call_of || !w->track_last ||
         !w->states || !w->clocks)
         return mo_fail_memory(err);
-    fill_none(w->call_of, j->plan->n_calls);
+    for (int i = 0; i < j->plan->n_calls; i++)
+        w->call_of[i] = MO_JOINT_NONE;
     return MO_OK;
 }
 

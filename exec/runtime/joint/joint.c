@@ -199,11 +199,6 @@ void mo_joint_free_programs(mo_joint_state *j)
         }
 }
 
-static bool supports_joint(const mo_backend *backend)
-{
-    return backend->separate_memory && backend->transfer && backend->is_idle;
-}
-
 int mo_joint_select_devices(const mo_exec_plan *plan,
                             const mo_run_plan_options *options, bool *chosen)
 {
@@ -214,7 +209,8 @@ int mo_joint_select_devices(const mo_exec_plan *plan,
         chosen[d] = false;
         if (options->rank_of[d] != rank)
             continue;
-        if (!backend && supports_joint(options->backends[d]))
+        if (!backend && options->backends[d]->separate_memory &&
+            options->backends[d]->transfer && options->backends[d]->is_idle)
             backend = options->backends[d];
         chosen[d] = backend && options->backends[d] == backend;
         n += chosen[d];
@@ -337,18 +333,6 @@ static mo_status open_joint(mo_joint_state *j, mo_error *err)
     return status;
 }
 
-static mo_status load_inputs(mo_joint_state *j, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int s = 0; s < j->n_local && status == MO_OK; s++) {
-        status = mo_joint_activate_unit(j, s, err);
-        if (status == MO_OK)
-            status = mo_run_load_inputs(j->devices[s], err);
-    }
-    return status;
-}
-
 /* A driver may support streams but not graphs: then the reason is recorded,
  * and calls are launched one by one. An error with another cause will recur. */
 static mo_status try_record(mo_joint_state *j, mo_error *err)
@@ -402,25 +386,16 @@ static mo_status execute_runs(mo_joint_state *j, mo_error *err)
 
         if (r > -o->warm_ups)
             status = try_record(j, err);
-        if (status == MO_OK)
-            status = load_inputs(j, err);
+        for (int s = 0; s < j->n_local && status == MO_OK; s++) {
+            status = mo_joint_activate_unit(j, s, err);
+            if (status == MO_OK)
+                status = mo_run_load_inputs(j->devices[s], err);
+        }
         if (status == MO_OK)
             status = o->transport->barrier(o->world, &stop, err);
         if (status != MO_OK || stop)
             break;
         status = run_once(j, r, rows, err);
-    }
-    return status;
-}
-
-static mo_status fetch_outputs(mo_joint_state *j, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int s = 0; s < j->n_local && status == MO_OK; s++) {
-        status = mo_joint_activate_unit(j, s, err);
-        if (status == MO_OK)
-            status = mo_run_fetch_outputs(j->devices[s], err);
     }
     return status;
 }
@@ -444,7 +419,11 @@ mo_status mo_joint_run_devices(mo_run_device *const *devices, int n,
     if (status == MO_OK)
         status = execute_runs(&j, err);
     if (status == MO_OK && first->n_runs > 0) {
-        status = fetch_outputs(&j, err);
+        for (int s = 0; s < j.n_local && status == MO_OK; s++) {
+            status = mo_joint_activate_unit(&j, s, err);
+            if (status == MO_OK)
+                status = mo_run_fetch_outputs(j.devices[s], err);
+        }
         if (status == MO_OK && !first->options->whole)
             status = mo_joint_step_times(&j, chain_ns, err);
     }

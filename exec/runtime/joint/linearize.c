@@ -112,19 +112,6 @@ static void add_item(mo_joint_state *j, const ordered_step *p)
     j->n_items++;
 }
 
-/* A host step is a segment of its own. */
-static void cut_segments(mo_joint_state *j)
-{
-    for (int i = 0; i < j->n_items; i++) {
-        bool is_host = j->items[i].kind == MO_JOINT_ITEM_STAGED;
-
-        if (i == 0 || is_host || j->segments[j->n_segments - 1].is_host)
-            j->segments[j->n_segments++] =
-                (mo_joint_segment){ .is_host = is_host, .first = i };
-        j->segments[j->n_segments - 1].n++;
-    }
-}
-
 mo_status mo_joint_linearize(mo_joint_state *j, mo_error *err)
 {
     int n = count_steps(j);
@@ -139,6 +126,14 @@ mo_status mo_joint_linearize(mo_joint_state *j, mo_error *err)
     qsort(places, (size_t) n, sizeof *places, compare_steps);
     for (int i = 0; i < n; i++)
         add_item(j, &places[i]);
-    cut_segments(j);
+    /* A host step is a segment of its own. */
+    for (int i = 0; i < j->n_items; i++) {
+        bool is_host = j->items[i].kind == MO_JOINT_ITEM_STAGED;
+
+        if (i == 0 || is_host || j->segments[j->n_segments - 1].is_host)
+            j->segments[j->n_segments++] =
+                (mo_joint_segment){ .is_host = is_host, .first = i };
+        j->segments[j->n_segments - 1].n++;
+    }
     return MO_OK;
 }

@@ -55,12 +55,6 @@ static mo_status measure_transfers(mo_joint_state *j, int local, mo_error *err)
     return status;
 }
 
-static bool is_remote_transfer(const mo_joint_item *item)
-{
-    return item->kind == MO_JOINT_ITEM_TRANSFER &&
-           (!item->transfer.from_unit || !item->transfer.to_unit);
-}
-
 static mo_status measure_remote(mo_joint_state *j, const mo_joint_item *item,
                                 mo_error *err)
 {
@@ -89,7 +83,9 @@ static mo_status measure_remotes(mo_joint_state *j, mo_error *err)
 
     for (int pass = 0; pass < passes; pass++)
         for (int i = 0; i < j->n_items && status == MO_OK; i++)
-            if (is_remote_transfer(&j->items[i]))
+            if (j->items[i].kind == MO_JOINT_ITEM_TRANSFER &&
+                (!j->items[i].transfer.from_unit ||
+                 !j->items[i].transfer.to_unit))
                 status = measure_remote(j, &j->items[i], err);
     return status;
 }

@@ -96,50 +96,24 @@ static mo_status start_chunk(mo_mpi_world *world, int t, int64_t at, int bytes,
     return mo_mpi_check(code, "begin a transfer", err);
 }
 
-/* Chunks of one transfer share its tag: MPI keeps them in order. */
-static mo_status start_transfer(mo_mpi_world *world, int t, mo_error *err)
-{
-    int64_t bytes = world->job.plan->transfers[t].bytes, at = 0;
-    mo_status status;
-
-    do {
-        int64_t chunk = mo_min_i64(bytes - at, MO_MPI_CHUNK_BYTES);
-
-        status = start_chunk(world, t, at, (int) chunk, err);
-        at += chunk;
-    } while (at < bytes && status == MO_OK);
-    return status;
-}
-
-static void finish_chunk(mo_mpi_world *world, int request)
-{
-    int t = world->transfer_of[request];
-
-    if (--world->chunks_left[t] == 0)
-        mo_transport_local_copy_complete(world->job.process.copier, t);
-}
-
-/* Removes completed requests, which MPI sets to MPI_REQUEST_NULL. */
-static void compact_requests(mo_mpi_world *world)
-{
-    int kept = 0;
-
-    for (int i = 0; i < world->n_requests; i++)
-        if (world->requests[i] != MPI_REQUEST_NULL) {
-            world->requests[kept] = world->requests[i];
-            world->transfer_of[kept++] = world->transfer_of[i];
-        }
-    world->n_requests = kept;
-}
-
 static mo_status progress_transfers(mo_mpi_world *world, bool *moved,
                                     mo_error *err)
 {
     int n = take_queue(world), n_finished = 0;
     mo_status status = MO_OK;
 
-    for (int i = 0; i < n && status == MO_OK; i++)
-        status = start_transfer(world, world->taken[i], err);
+    for (int i = 0; i < n && status == MO_OK; i++) {
+        /* Chunks of one transfer share its tag: MPI keeps them in order. */
+        int64_t bytes = world->job.plan->transfers[world->taken[i]].bytes,
+                at = 0;
+
+        do {
+            int64_t chunk = mo_min_i64(bytes - at, MO_MPI_CHUNK_BYTES);
+
+            status = start_chunk(world, world->taken[i], at, (int) chunk, err);
+            at += chunk;
+        } while (at < bytes && status == MO_OK);
+    }
     if (status == MO_OK && world->n_requests > 0)
         status = mo_mpi_check(MPI_Testsome(world->n_requests, world->requests,
                                            &n_finished, world->finished,
@@ -147,10 +121,23 @@ static mo_status progress_transfers(mo_mpi_world *world, bool *moved,
                               "a transfer", err);
     if (status != MO_OK)
         return status;
-    for (int i = 0; i < n_finished; i++)
-        finish_chunk(world, world->finished[i]);
-    if (n_finished > 0)
-        compact_requests(world);
+    for (int i = 0; i < n_finished; i++) {
+        int t = world->transfer_of[world->finished[i]];
+
+        if (--world->chunks_left[t] == 0)
+            mo_transport_local_copy_complete(world->job.process.copier, t);
+    }
+    if (n_finished > 0) {
+        /* Removes completed requests, which MPI sets to MPI_REQUEST_NULL. */
+        int kept = 0;
+
+        for (int i = 0; i < world->n_requests; i++)
+            if (world->requests[i] != MPI_REQUEST_NULL) {
+                world->requests[kept] = world->requests[i];
+                world->transfer_of[kept++] = world->transfer_of[i];
+            }
+        world->n_requests = kept;
+    }
     *moved |= n > 0 || n_finished > 0;
     return MO_OK;
 }

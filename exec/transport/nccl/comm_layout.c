@@ -93,17 +93,6 @@ static int member_of(const mo_nccl_comm_layout *l, int device)
     return s < l->n_members ? s : -1;
 }
 
-static void connect_pairs(mo_nccl_comm_layout *l, const int *rank_in)
-{
-    for (int i = 0; i < l->n; i++) {
-        mo_nccl_pair *pair = &l->pairs[i];
-        int sends = member_of(l, pair->from), receives = member_of(l, pair->to);
-
-        pair->own = sends >= 0 ? sends : receives;
-        pair->peer = rank_in[sends >= 0 ? pair->to : pair->from];
-    }
-}
-
 void mo_nccl_comm_layout_clear(mo_nccl_comm_layout *layout)
 {
     free(layout->pairs);
@@ -136,7 +125,14 @@ mo_status mo_nccl_comm_layout_compute(const mo_exec_plan *plan,
     find_pairs(&f, is_gpu);
     if (safe) {
         assign_shared_comm(&f, rank_in);
-        connect_pairs(layout, rank_in);
+        for (int i = 0; i < layout->n; i++) {
+            mo_nccl_pair *pair = &layout->pairs[i];
+            int sends = member_of(layout, pair->from),
+                receives = member_of(layout, pair->to);
+
+            pair->own = sends >= 0 ? sends : receives;
+            pair->peer = rank_in[sends >= 0 ? pair->to : pair->from];
+        }
     } else
         assign_pair_comms(&f);
     free(rank_in);

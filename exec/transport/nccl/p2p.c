@@ -82,26 +82,6 @@ static mo_status compute_layout(mo_nccl_p2p *nccl, bool safe, mo_error *err)
 
 /* -------------------------------------------------------------- unique ids */
 
-static mo_status load_libraries(mo_nccl_p2p *nccl, mo_error *err)
-{
-    mo_status status = mo_cuda_api_get(&nccl->driver, err);
-
-    if (status == MO_OK)
-        status = mo_nccl_api_get(&nccl->api, err);
-    return status;
-}
-
-static mo_status create_ids(mo_nccl_p2p *nccl, ncclUniqueId *ids, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < nccl->layout.n_ids && status == MO_OK; i++)
-        if (nccl->layout.creator_of[i] == nccl->options.rank)
-            status = mo_nccl_check(nccl->api, "ncclGetUniqueId",
-                                   nccl->api->ncclGetUniqueId(&ids[i]), err);
-    return status;
-}
-
 /* A rank without an end of a pair needs no NCCL. One that has an end but no
  * NCCL reports that in its notice; with MOIRAI_NCCL set it is an error. */
 static mo_status fill_notice(mo_nccl_p2p *nccl, notice *own, ncclUniqueId *ids,
@@ -113,13 +93,19 @@ static mo_status fill_notice(mo_nccl_p2p *nccl, notice *own, ncclUniqueId *ids,
     if (nccl->layout.n_members == 0)
         return MO_OK;
     own->needs_nccl = 1;
-    status = load_libraries(nccl, err);
+    status = mo_cuda_api_get(&nccl->driver, err);
+    if (status == MO_OK)
+        status = mo_nccl_api_get(&nccl->api, err);
     if (status != MO_OK) {
         nccl->api = NULL;
         return named && *named ? status : MO_OK;
     }
     own->version = nccl->api->version;
-    return create_ids(nccl, ids, err);
+    for (int i = 0; i < nccl->layout.n_ids && status == MO_OK; i++)
+        if (nccl->layout.creator_of[i] == nccl->options.rank)
+            status = mo_nccl_check(nccl->api, "ncclGetUniqueId",
+                                   nccl->api->ncclGetUniqueId(&ids[i]), err);
+    return status;
 }
 
 /* All ranks need the same version of NCCL. */
@@ -145,18 +131,6 @@ static void compare_versions(mo_nccl_p2p *nccl, const char *all, size_t bytes)
                      "rank %d has NCCL %s, but rank %d %s", r,
                      mo_nccl_version_format(other.version, there), first_rank,
                      mo_nccl_version_format(first.version, here));
-    }
-}
-
-static void store_ids(mo_nccl_p2p *nccl, const char *all, size_t bytes)
-{
-    for (int i = 0; i < nccl->layout.n_ids; i++) {
-        size_t rank = (size_t) nccl->layout.creator_of[i];
-
-        memcpy(&nccl->ids[i],
-               all + rank * bytes + sizeof(notice) +
-                   (size_t) i * sizeof *nccl->ids,
-               sizeof *nccl->ids);
     }
 }
 
@@ -186,7 +160,14 @@ static mo_status exchange_ids(mo_nccl_p2p *nccl, mo_error *err)
                  load_error.text);
     if (status == MO_OK) {
         compare_versions(nccl, all, bytes);
-        store_ids(nccl, all, bytes);
+        for (int i = 0; i < nccl->layout.n_ids; i++) {
+            size_t rank = (size_t) nccl->layout.creator_of[i];
+
+            memcpy(&nccl->ids[i],
+                   all + rank * bytes + sizeof(notice) +
+                       (size_t) i * sizeof *nccl->ids,
+                   sizeof *nccl->ids);
+        }
     }
     free(own);
     free(all);
@@ -350,15 +331,6 @@ static const char *eager_reason(const mo_backend_carrier *carrier)
     return nccl->eager ? "MOIRAI_NCCL_EAGER is set" : NULL;
 }
 
-static void init_carrier(mo_nccl_p2p *nccl)
-{
-    nccl->carrier = (mo_backend_carrier){ .context = nccl,
-                                          .connect = prepare_comms,
-                                          .enqueue = enqueue_transfer,
-                                          .poll = poll_comms,
-                                          .eager_reason = eager_reason };
-}
-
 /* ------------------------------------------------------- creating, freeing */
 
 static bool is_set(const char *variable)
@@ -411,7 +383,11 @@ mo_status mo_nccl_p2p_new(const mo_nccl_p2p_options *options,
     n->n_transfers = options->plan ? options->plan->n_transfers : 0;
     n->register_buffers = is_set("MOIRAI_NCCL_REGISTER");
     n->eager = is_set("MOIRAI_NCCL_EAGER");
-    init_carrier(n);
+    n->carrier = (mo_backend_carrier){ .context = n,
+                                       .connect = prepare_comms,
+                                       .enqueue = enqueue_transfer,
+                                       .poll = poll_comms,
+                                       .eager_reason = eager_reason };
     mo_nccl_flight_recorder_init(&n->recorder, options->plan, options->rank_of,
                                  options->rank);
     mo_nccl_p2p_start_run(n);

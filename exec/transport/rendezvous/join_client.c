@@ -24,13 +24,6 @@ typedef struct client {
     bool is_final; /* a further attempt would fail likewise */
 } client;
 
-static void pause_between_attempts(void)
-{
-    struct timespec delay = { .tv_nsec = (long) retry_ns };
-
-    nanosleep(&delay, NULL);
-}
-
 static int64_t answer_deadline(const client *c)
 {
     return mo_min_i64(mo_stop_clock_ns() + answer_ns, c->deadline_ns);
@@ -159,19 +152,6 @@ static mo_status wait_for_endpoints(const client *c, double seconds,
                    place);
 }
 
-/* The address of this connection is known to work: it is tried first. */
-static void prefer_used_address(const client *c)
-{
-    struct sockaddr_storage at;
-    socklen_t length = sizeof at;
-    uint8_t address[MO_RDV_ADDRESS_BYTES];
-
-    if (*c->endpoints[0].network &&
-        getpeername(c->socket, (struct sockaddr *) &at, &length) == 0 &&
-        mo_rdv_address_from_sockaddr((struct sockaddr *) &at, address))
-        mo_rdv_endpoint_prefer_address(&c->endpoints[0], address);
-}
-
 mo_status mo_rdv_join_client(const mo_rdv_params *params,
                              const mo_rdv_join_options *options,
                              mo_rdv_endpoint *endpoints, int *socket,
@@ -185,15 +165,27 @@ mo_status mo_rdv_join_client(const mo_rdv_params *params,
     do {
         why = (mo_error){ 0 };
         status = attempt_join(&c, &why);
-        if (status != MO_OK && !c.is_final)
-            pause_between_attempts();
+        if (status != MO_OK && !c.is_final) {
+            struct timespec delay = { .tv_nsec = (long) retry_ns };
+
+            nanosleep(&delay, NULL);
+        }
     } while (status != MO_OK && !c.is_final &&
              mo_stop_clock_ns() < c.deadline_ns);
     if (status == MO_OK)
         status = wait_for_endpoints(&c, options->seconds, &why);
-    if (status == MO_OK)
-        prefer_used_address(&c);
-    else if (c.socket >= 0)
+    if (status == MO_OK) {
+        /* The address of this connection is known to work: it is tried first.
+         */
+        struct sockaddr_storage at;
+        socklen_t length = sizeof at;
+        uint8_t address[MO_RDV_ADDRESS_BYTES];
+
+        if (*c.endpoints[0].network &&
+            getpeername(c.socket, (struct sockaddr *) &at, &length) == 0 &&
+            mo_rdv_address_from_sockaddr((struct sockaddr *) &at, address))
+            mo_rdv_endpoint_prefer_address(&c.endpoints[0], address);
+    } else if (c.socket >= 0)
         close(c.socket);
     *socket = status == MO_OK ? c.socket : -1;
     if (status != MO_OK && err)

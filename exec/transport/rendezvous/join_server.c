@@ -49,13 +49,6 @@ _Static_assert(sizeof(pending_state) <= MO_RDV_PENDING_BYTES,
 
 /* ---------------------------------------------------------------- refusing */
 
-static void note_refusal(server *h, const char *text)
-{
-    snprintf(h->last_refused, sizeof h->last_refused, "%s", text);
-    if (h->options->note && h->n_notes++ < MAX_NOTES)
-        h->options->note(text);
-}
-
 static void send_verdict(int socket, bool refused, const char *text)
 {
     mo_rdv_verdict verdict = { .refused = refused };
@@ -78,7 +71,9 @@ static mo_rdv_pending_action refuse(server *h, const mo_rdv_pending_conn *conn,
     snprintf(text, sizeof text, "rank %u at %s %s", (unsigned) rank,
              mo_rdv_address_format_peer(conn->socket, address), why);
     send_verdict(conn->socket, true, text);
-    note_refusal(h, text);
+    snprintf(h->last_refused, sizeof h->last_refused, "%s", text);
+    if (h->options->note && h->n_notes++ < MAX_NOTES)
+        h->options->note(text);
     return MO_RDV_PENDING_CLOSE;
 }
 

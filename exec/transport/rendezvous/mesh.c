@@ -163,18 +163,6 @@ static mo_status connect_rank(const mo_rdv_mesh *m, int r, int kind,
                    r, other->host, (int) other->port, own->host);
 }
 
-static mo_status connect_lower_ranks(const mo_rdv_mesh *m, int64_t deadline_ns,
-                                     int *sockets, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int r = 0; r < m->rank && status == MO_OK; r++)
-        for (int k = 0; k < m->n_kinds && status == MO_OK; k++)
-            status = connect_rank(m, r, k, deadline_ns,
-                                  &sockets[k * m->n_ranks + r], err);
-    return status;
-}
-
 /* --------------------------------------------------------------- accepting */
 
 typedef struct accept_context {
@@ -265,32 +253,29 @@ static mo_status accept_until(mo_rdv_pending_conns *pending,
     return MO_OK;
 }
 
-static mo_status accept_higher_ranks(const mo_rdv_mesh *m, int64_t deadline_ns,
-                                     int *sockets, mo_error *err)
-{
-    accept_context a = { m, sockets };
-    mo_rdv_pending_conns pending;
-    mo_status status = mo_rdv_pending_conns_init(
-        &pending, m->listener, sizeof(hello), handle_hello, &a, err);
-
-    if (status == MO_OK)
-        status = accept_until(&pending, m, deadline_ns, sockets, err);
-    mo_rdv_pending_conns_clear(&pending);
-    return status;
-}
-
 mo_status mo_rdv_mesh_connect(const mo_rdv_mesh *mesh, int *sockets,
                               mo_error *err)
 {
     int64_t deadline_ns = mo_stop_clock_ns() + (int64_t) (mesh->seconds * 1e9);
     int n = mesh->n_kinds * mesh->n_ranks;
-    mo_status status;
+    mo_status status = MO_OK;
 
     for (int i = 0; i < n; i++)
         sockets[i] = -1;
-    status = connect_lower_ranks(mesh, deadline_ns, sockets, err);
-    if (status == MO_OK)
-        status = accept_higher_ranks(mesh, deadline_ns, sockets, err);
+    for (int r = 0; r < mesh->rank && status == MO_OK; r++)
+        for (int k = 0; k < mesh->n_kinds && status == MO_OK; k++)
+            status = connect_rank(mesh, r, k, deadline_ns,
+                                  &sockets[k * mesh->n_ranks + r], err);
+    if (status == MO_OK) {
+        accept_context a = { mesh, sockets };
+        mo_rdv_pending_conns pending;
+
+        status = mo_rdv_pending_conns_init(
+            &pending, mesh->listener, sizeof(hello), handle_hello, &a, err);
+        if (status == MO_OK)
+            status = accept_until(&pending, mesh, deadline_ns, sockets, err);
+        mo_rdv_pending_conns_clear(&pending);
+    }
     for (int i = 0; i < n && status != MO_OK; i++) {
         if (sockets[i] >= 0)
             close(sockets[i]);

@@ -60,16 +60,6 @@ static mo_status reserve_queue(mo_tcp_conn *conn, mo_error *err)
     return MO_OK;
 }
 
-/* The failure detector reports the cause: it has more information. */
-static void mark_broken(mo_tcp_conn *conn)
-{
-    long long never = 0;
-
-    atomic_compare_exchange_strong(&conn->broken_ns, &never,
-                                   mo_stop_clock_ns());
-    conn->n = 0;
-}
-
 static void finish_send(mo_tcp_world *world, mo_tcp_conn *conn)
 {
     const mo_tcp_send_item item = conn->queue[conn->first];
@@ -122,8 +112,15 @@ void mo_tcp_conn_flush(mo_tcp_world *world, mo_tcp_conn *conn)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0) {
-            if (errno != EAGAIN && errno != EWOULDBLOCK)
-                mark_broken(conn);
+            if (errno != EAGAIN && errno != EWOULDBLOCK) {
+                /* The failure detector reports the cause: it has more
+                 * information. */
+                long long never = 0;
+
+                atomic_compare_exchange_strong(&conn->broken_ns, &never,
+                                               mo_stop_clock_ns());
+                conn->n = 0;
+            }
             return;
         }
         conn->sent += (size_t) sent;
@@ -343,24 +340,6 @@ static void handle_barrier(mo_tcp_world *world, mo_tcp_conn *conn)
     }
 }
 
-/* Returns false while no receive is posted. */
-static bool start_control(mo_tcp_world *world, mo_tcp_conn *conn)
-{
-    if (!atomic_load(&conn->control_expected))
-        return false;
-    if (conn->header.bytes != (int64_t) conn->control_bytes)
-        fail_protocol(world, conn, "a message of the wrong size");
-    conn->read_pos = conn->control_buffer;
-    conn->bytes_left = conn->header.bytes;
-    return true;
-}
-
-static void finish_control(mo_tcp_world *world, mo_tcp_conn *conn)
-{
-    atomic_store(&conn->control_expected, false);
-    mo_eventcount_notify(&world->job.process.server_event);
-}
-
 /* ----------------------------------------------------------------- reading */
 
 static bool is_broken(mo_tcp_conn *conn)
@@ -397,21 +376,18 @@ static bool start_body(mo_tcp_world *world, mo_tcp_conn *conn)
         handle_barrier(world, conn);
         return true;
     case MO_TCP_MSG_CONTROL:
-        return start_control(world, conn);
+        /* Returns false while no receive is posted. */
+        if (!atomic_load(&conn->control_expected))
+            return false;
+        if (conn->header.bytes != (int64_t) conn->control_bytes)
+            fail_protocol(world, conn, "a message of the wrong size");
+        conn->read_pos = conn->control_buffer;
+        conn->bytes_left = conn->header.bytes;
+        return true;
     default:
         fail_protocol(world, conn, "an unknown message");
         return true;
     }
-}
-
-static void finish_body(mo_tcp_world *world, mo_tcp_conn *conn)
-{
-    if (conn->header.kind == MO_TCP_MSG_DATA)
-        finish_data(world, conn);
-    if (conn->header.kind == MO_TCP_MSG_CONTROL)
-        finish_control(world, conn);
-    conn->body_started = false;
-    conn->n_header = 0;
 }
 
 void mo_tcp_conn_receive(mo_tcp_world *world, mo_tcp_conn *conn)
@@ -440,7 +416,15 @@ void mo_tcp_conn_receive(mo_tcp_world *world, mo_tcp_conn *conn)
             conn->bytes_left -= (int64_t) got;
             turn_bytes += got;
         }
-        if (conn->bytes_left == 0)
-            finish_body(world, conn);
+        if (conn->bytes_left == 0) {
+            if (conn->header.kind == MO_TCP_MSG_DATA)
+                finish_data(world, conn);
+            if (conn->header.kind == MO_TCP_MSG_CONTROL) {
+                atomic_store(&conn->control_expected, false);
+                mo_eventcount_notify(&world->job.process.server_event);
+            }
+            conn->body_started = false;
+            conn->n_header = 0;
+        }
     }
 }

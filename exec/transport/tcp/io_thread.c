@@ -78,18 +78,14 @@ static int wait_for_events(struct pollfd *polled, nfds_t n,
 
 /* ----------------------------------------------------------------- working */
 
-static void empty_pipe(const mo_tcp_world *world)
-{
-    char bytes[256];
-
-    while (read(world->pipe[0], bytes, sizeof bytes) == sizeof bytes)
-        continue;
-}
-
 static void process_conns(mo_tcp_world *world, const struct pollfd *polled)
 {
-    if (polled[0].revents)
-        empty_pipe(world);
+    if (polled[0].revents) {
+        char bytes[256];
+
+        while (read(world->pipe[0], bytes, sizeof bytes) == sizeof bytes)
+            continue;
+    }
     pthread_mutex_lock(&world->plan_lock);
     for (int r = 0; r < world->job.n_ranks; r++) {
         mo_tcp_conn *conn = &world->conns[r];

@@ -61,22 +61,15 @@ static mo_status find_ranks(const mo_cluster *cluster, int n_ranks,
     return MO_OK;
 }
 
-static int count_local(const mo_exec_units *units, int rank)
-{
-    int count = 0;
-
-    for (int k = 0; k < units->n; k++)
-        count += units->rank_of[k] == rank;
-    return count;
-}
-
 /* Threads for each device without a number of its own. Where a launcher binds
  * processes, the allowed processors belong to this process alone. */
 static int thread_share(const mo_exec_units *units, int rank)
 {
     int cores = mo_parallel_for_cores(), processes = mo_host_local_processes();
-    int local = count_local(units, rank);
+    int local = 0;
 
+    for (int k = 0; k < units->n; k++)
+        local += units->rank_of[k] == rank;
     if (cores >= processes && cores == mo_host_cpu_count())
         cores /= processes;
     return local > 0 && cores > local ? cores / local : 1;

@@ -91,15 +91,6 @@ mo_status mo_emulate_sm_counts(const char *spec, const mo_cluster *cluster,
 
 /* ---- links */
 
-/* Whether the transfer has the size of the instance's, so that the scheduled
- * time applies. */
-static bool is_as_placed(const mo_instance *x, const mo_plan_transfer *t)
-{
-    return t->tensor != MO_PLAN_NONE &&
-           (x->tensor_bytes[t->tensor] == t->bytes ||
-            x->tensor_bytes[t->tensor] == MO_UNKNOWN);
-}
-
 static mo_status hold_transfer(const mo_plan_transfer *t,
                                const mo_driver_loaded *loaded,
                                const mo_routes *routes, int64_t *hold_ns,
@@ -108,7 +99,9 @@ static mo_status hold_transfer(const mo_plan_transfer *t,
     const mo_cluster *cluster = loaded->cluster;
     double ns;
 
-    if (is_as_placed(loaded->instance, t)) {
+    if (t->tensor != MO_PLAN_NONE &&
+        (loaded->instance->tensor_bytes[t->tensor] == t->bytes ||
+         loaded->instance->tensor_bytes[t->tensor] == MO_UNKNOWN)) {
         *hold_ns =
             mo_instance_tensor_ns(loaded->instance, t->tensor, t->from, t->to);
         return MO_OK;

@@ -97,15 +97,6 @@ static mo_status load_graph(const mo_exec_options *o, const char *path,
     return status;
 }
 
-static mo_status find_folder(mo_exec_job *job, mo_error *err)
-{
-    char *copy = strdup(job->review.located.graph);
-
-    job->folder = copy ? strdup(dirname(copy)) : NULL;
-    free(copy);
-    return job->folder ? MO_OK : mo_fail_memory(err);
-}
-
 mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                            mo_exec_job *job, mo_error *err)
 {
@@ -120,8 +111,13 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
     status = job->alone ? load_graph(o, path, job, err)
                         : mo_review_file(&from, path, &job->review, err);
     job->valid = mo_answer_evaluation_valid(&job->review.judgement);
-    if (status == MO_OK && job->valid)
-        status = find_folder(job, err);
+    if (status == MO_OK && job->valid) {
+        char *copy = strdup(job->review.located.graph);
+
+        job->folder = copy ? strdup(dirname(copy)) : NULL;
+        free(copy);
+        status = job->folder ? MO_OK : mo_fail_memory(err);
+    }
     return status;
 }
 

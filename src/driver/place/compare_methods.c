@@ -12,16 +12,6 @@
 #include "schedule/heuristic/single_device.h"
 #include "solvers/process/interrupt.h"
 
-static mo_status reserve_results(int n, mo_place_comparison *c, mo_error *err)
-{
-    size_t room = (size_t) n + 1; /* one more may be added after a signal */
-
-    c->entries = calloc(room, sizeof *c->entries);
-    c->ranked = calloc(room, sizeof *c->ranked);
-    c->rows = calloc(room, sizeof *c->rows);
-    return c->entries && c->ranked && c->rows ? MO_OK : mo_fail_memory(err);
-}
-
 static double seconds_each(const mo_place_options *o, const mo_instance *x)
 {
     return o->drop_device ? o->time_s / (x->n_devices + 1) : o->time_s;
@@ -56,8 +46,13 @@ static mo_status run_all(const mo_place_context *setting, const mo_instance *x,
                          const mo_method *const *methods, int n,
                          mo_place_comparison *c, mo_error *err)
 {
-    mo_status status = reserve_results(n, c, err);
+    mo_status status;
+    size_t room = (size_t) n + 1; /* one more may be added after a signal */
 
+    c->entries = calloc(room, sizeof *c->entries);
+    c->ranked = calloc(room, sizeof *c->ranked);
+    c->rows = calloc(room, sizeof *c->rows);
+    status = c->entries && c->ranked && c->rows ? MO_OK : mo_fail_memory(err);
     for (int i = 0; i < n && status == MO_OK; i++)
         status = run_next(setting, x, methods[i], c, err);
     if (status == MO_OK && needs_single(c))

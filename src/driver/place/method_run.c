@@ -116,13 +116,6 @@ static void let_work(const mo_place_context *setting, const mo_instance *x,
     e->row.rounds = e->placed.rounds;
 }
 
-/* Whether a result exists although its policy could not be saved: the result
- * is kept. */
-static bool has_lost_files(const mo_place_result *e)
-{
-    return e->status != MO_OK && e->method->learns && e->placed.schedule;
-}
-
 mo_status mo_place_run_method(const mo_place_context *setting,
                               const mo_instance *x, const mo_method *method,
                               double seconds, mo_place_result *e, mo_error *err)
@@ -137,7 +130,7 @@ mo_status mo_place_run_method(const mo_place_context *setting,
     let_work(setting, x, seconds, e);
     if (e->status == MO_E_MEMORY)
         return mo_fail_memory(err);
-    if (has_lost_files(e))
+    if (e->status != MO_OK && e->method->learns && e->placed.schedule)
         return validate_placement(x, e, err);
     if (e->status != MO_OK && method->learns) {
         *err = e->err;
@@ -181,14 +174,6 @@ void mo_place_rank_results(const mo_place_result *entries, int n,
 
 /* -------------------------------------------------------------------- bound */
 
-/* Returns the shortest known makespan; INT64_MAX: none. */
-static int64_t least_known(const mo_place_result *const *ranked, int n)
-{
-    return n > 0 && !ranked[0]->row.why && ranked[0]->row.fits
-               ? ranked[0]->row.makespan_ns
-               : INT64_MAX;
-}
-
 static void log_contradiction(const mo_driver_log *logger, const char *source,
                               int64_t bound_ns, int64_t known_ns)
 {
@@ -205,7 +190,9 @@ mo_status mo_place_best_bound(const mo_place_context *setting,
                               int64_t *bound_ns, const char **bound_by,
                               mo_error *err)
 {
-    int64_t known_ns = least_known(ranked, n);
+    int64_t known_ns = n > 0 && !ranked[0]->row.why && ranked[0]->row.fits
+                           ? ranked[0]->row.makespan_ns
+                           : INT64_MAX;
     mo_lower_bound lower;
     mo_status status;
 

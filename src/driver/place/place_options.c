@@ -50,13 +50,6 @@ static mo_status choose_method(choice *c, const char *name, mo_error *err)
     return MO_OK;
 }
 
-static void choose_all(choice *c)
-{
-    for (int i = 0; mo_method_table[i]; i++)
-        if (mo_method_table[i]->all && !is_chosen(c, mo_method_table[i]))
-            c->methods[c->n++] = mo_method_table[i];
-}
-
 static mo_status choose_names(choice *c, const char *names, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -69,9 +62,12 @@ static mo_status choose_names(choice *c, const char *names, mo_error *err)
             return mo_fail(err, MO_E_USAGE,
                            "--method wants names with commas between them");
         snprintf(name, sizeof name, "%.*s", (int) length, at);
-        if (strcmp(name, "all") == 0)
-            choose_all(c);
-        else
+        if (strcmp(name, "all") == 0) {
+            for (int i = 0; mo_method_table[i]; i++)
+                if (mo_method_table[i]->all &&
+                    !is_chosen(c, mo_method_table[i]))
+                    c->methods[c->n++] = mo_method_table[i];
+        } else
             status = choose_method(c, name, err);
         if (at[length] == '\0')
             break;

@@ -41,15 +41,6 @@ static void put_column(const writer *w, mo_variable_role role, int i, int j,
     put_value(w, value);
 }
 
-static void put_ops(const writer *w)
-{
-    for (int i = 0; i < w->s->n; i++)
-        put_column(w, MO_VARIABLE_ROLE_PLACE, i, w->s->device[i], 0, 1);
-    for (int i = 0; i < w->s->n; i++)
-        put_column(w, MO_VARIABLE_ROLE_START, i, 0, 0,
-                   in_units(w, w->s->start_ns[i]));
-}
-
 static void put_send(const writer *w, int number, const mo_transfer *t)
 {
     put_column(w, MO_VARIABLE_ROLE_SEND, number, 0, 0,
@@ -68,16 +59,6 @@ static int tensor_number(const writer *w, const mo_transfer *t)
                               alone ? MO_FREE : t->to);
 }
 
-/* Tensors are sent once, but columns are per flow: one for each consumer. */
-static void put_readers(const writer *w, const mo_transfer *t)
-{
-    const int *start = w->x->tensor_start;
-
-    for (int q = start[t->item]; q < start[t->item + 1]; q++)
-        if (w->s->device[w->x->flows[q].to] == t->to)
-            put_send(w, q, t);
-}
-
 static void put_transfers(const writer *w)
 {
     bool tensors = mo_transfer_is_tensor(&w->s->regime);
@@ -87,9 +68,15 @@ static void put_transfers(const writer *w)
 
         if (tensors)
             put_send(w, tensor_number(w, t), t);
-        else if (w->s->regime.tensors == MO_TENSORS_ONCE)
-            put_readers(w, t);
-        else
+        else if (w->s->regime.tensors == MO_TENSORS_ONCE) {
+            /* Tensors are sent once, but columns are per flow: one for each
+             * consumer. */
+            const int *start = w->x->tensor_start;
+
+            for (int q = start[t->item]; q < start[t->item + 1]; q++)
+                if (w->s->device[w->x->flows[q].to] == t->to)
+                    put_send(w, q, t);
+        } else
             put_send(w, t->item, t);
     }
 }
@@ -136,7 +123,11 @@ mo_status mo_place_solution_write(const mo_place_solution *solution,
     put_heading(&w, solution);
     put_column(&w, MO_VARIABLE_ROLE_MAKESPAN, 0, 0, 0,
                in_units(&w, s->makespan_ns));
-    put_ops(&w);
+    for (int i = 0; i < w.s->n; i++)
+        put_column(&w, MO_VARIABLE_ROLE_PLACE, i, w.s->device[i], 0, 1);
+    for (int i = 0; i < w.s->n; i++)
+        put_column(&w, MO_VARIABLE_ROLE_START, i, 0, 0,
+                   in_units(&w, w.s->start_ns[i]));
     put_transfers(&w);
     put_identity(&w, solution);
     return MO_OK;

@@ -20,16 +20,6 @@ struct mo_place_signals {
     pthread_t thread;
 };
 
-/* Terminates as if the signal had not been caught; temporary files, children
- * and their folders are removed. */
-static void die_of(const mo_place_signals *watch, int number)
-{
-    sigaction(number,
-              number == SIGINT ? &watch->before_int : &watch->before_term,
-              NULL);
-    raise(number);
-}
-
 /* Counts signals in a thread of its own, since a method may not poll for a
  * while. */
 static void *count_signals(void *context)
@@ -44,8 +34,15 @@ static void *count_signals(void *context)
         if (wait[1].revents)
             break;
         while (read(watch->signals, &number, 1) == 1)
-            if (mo_interrupt_last_signal() != 0 && ++n > 1)
-                die_of(watch, number);
+            if (mo_interrupt_last_signal() != 0 && ++n > 1) {
+                /* Terminates as if the signal had not been caught; temporary
+                 * files, children and their folders are removed. */
+                sigaction(number,
+                          number == SIGINT ? &watch->before_int
+                                           : &watch->before_term,
+                          NULL);
+                raise(number);
+            }
     }
     return NULL;
 }

@@ -80,19 +80,6 @@ static void is_at_work(void *company)
     count_started(company, MO_OK, NULL);
 }
 
-/* A failure here would also end the measured run: it is ignored. */
-static void keep_apart_busy(const member *m)
-{
-    const mo_run_plan_options options = options_of(&m->solo);
-    mo_profiler_background *c = m->company;
-    mo_error err = { 0 };
-    mo_status status = mo_run_background_load(m->solo.plan, &options,
-                                              &c->enough, is_at_work, c, &err);
-
-    if (status != MO_OK)
-        count_started(c, status, &err);
-}
-
 static void keep_cpu_busy(const member *m)
 {
     const mo_stop *enough = &m->company->enough;
@@ -112,9 +99,17 @@ static void *keep_busy(void *context)
 {
     const member *m = context;
 
-    if (m->solo.backend->separate_memory)
-        keep_apart_busy(m);
-    else
+    if (m->solo.backend->separate_memory) {
+        /* A failure here would also end the measured run: it is ignored. */
+        const mo_run_plan_options options = options_of(&m->solo);
+        mo_profiler_background *c = m->company;
+        mo_error err = { 0 };
+        mo_status status = mo_run_background_load(
+            m->solo.plan, &options, &c->enough, is_at_work, c, &err);
+
+        if (status != MO_OK)
+            count_started(c, status, &err);
+    } else
         keep_cpu_busy(m);
     return NULL;
 }

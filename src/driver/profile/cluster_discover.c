@@ -178,14 +178,6 @@ static mo_status write_cluster(const work *w, mo_error *err)
     return mo_out_commit(out, err);
 }
 
-static void clear_work(work *w)
-{
-    mo_cluster_free(w->cluster);
-    mo_cluster_free(w->topology);
-    mo_arena_free(w->arena);
-    free(w->surveys);
-}
-
 mo_status mo_driver_cluster_discover(mo_driver_cluster_options *o,
                                      mo_error *err)
 {
@@ -204,6 +196,9 @@ mo_status mo_driver_cluster_discover(mo_driver_cluster_options *o,
             w.transport->fail(w.world, err);
         w.transport->close(w.world);
     }
-    clear_work(&w);
+    mo_cluster_free(w.cluster);
+    mo_cluster_free(w.topology);
+    mo_arena_free(w.arena);
+    free(w.surveys);
     return status;
 }

@@ -33,12 +33,6 @@ static mo_profile_link line_between(double bytes_a, double ns_a, double bytes_b,
                               .gbps = round_digits(8 / slope, 1e6) };
 }
 
-static bool is_same_pair(const mo_measure_link_row *a,
-                         const mo_measure_link_row *b)
-{
-    return a->from == b->from && a->to == b->to;
-}
-
 /* Monotone: a larger message is never faster. */
 static double time_at(const mo_measure_link_row *rows, int first, int i)
 {
@@ -85,7 +79,8 @@ mo_status mo_profiler_link_rows_make(const mo_measure_link_row *rows, int n,
     *n_links = 0;
     for (int first = 0, end; first < n; first = end) {
         end = first + 1;
-        while (end < n && is_same_pair(&rows[first], &rows[end]))
+        while (end < n && rows[first].from == rows[end].from &&
+               rows[first].to == rows[end].to)
             end++;
         *n_links += add_pair(rows, first, end, ids, made + *n_links);
     }

@@ -116,18 +116,15 @@ static mo_status prepare_work(work *w, const char *path, mo_error *err)
     return status == MO_OK && !w->measured ? mo_fail_memory(err) : status;
 }
 
-static const mo_exec_plan *plan_of(const work *w, int device)
-{
-    return w->devices.units.backends[device]->separate_memory ? w->gpu_plan
-                                                              : w->job.plan;
-}
-
 /* The whole network on such a device. */
 static mo_profiler_target solo_on(const work *w, int device)
 {
-    return (mo_profiler_target){ plan_of(w, device), w->inputs.values,
-                                 w->devices.units.backends[device],
-                                 w->devices.units.options[device] };
+    return (mo_profiler_target){
+        w->devices.units.backends[device]->separate_memory ? w->gpu_plan
+                                                           : w->job.plan,
+        w->inputs.values, w->devices.units.backends[device],
+        w->devices.units.options[device]
+    };
 }
 
 /* Whether the device runs on processors, which share nothing relevant with
@@ -356,14 +353,6 @@ typedef struct bench {
     int *rank_of;
 } bench;
 
-static void clear_bench(bench *b)
-{
-    free(b->ids);
-    free(b->backends);
-    free(b->units);
-    free(b->rank_of);
-}
-
 static mo_status set_up(const work *w, bench *b, mo_error *err)
 {
     size_t room = (size_t) w->devices.cluster->n_devices;
@@ -435,18 +424,11 @@ static mo_status measure_links(work *w, mo_error *err)
         if (status == MO_OK)
             status = save_profile(w, err);
     }
-    clear_bench(&b);
+    free(b.ids);
+    free(b.backends);
+    free(b.units);
+    free(b.rank_of);
     return status;
-}
-
-static void clear_work(work *w)
-{
-    free(w->measured);
-    mo_profiler_table_clear(&w->rows);
-    mo_exec_inputs_clear(&w->inputs);
-    mo_plan_free(w->gpu_plan);
-    mo_exec_job_clear(&w->job);
-    mo_profiler_devices_clear(&w->devices);
 }
 
 mo_status mo_profiler_measure(const mo_profiler_options *o, const char *path,
@@ -461,6 +443,11 @@ mo_status mo_profiler_measure(const mo_profiler_options *o, const char *path,
         status = measure_links(&w, err);
     if (status == MO_OK && (!o->output || strcmp(o->output, "-") == 0))
         status = mo_profiler_table_write(&w.rows, "-", err);
-    clear_work(&w);
+    free(w.measured);
+    mo_profiler_table_clear(&w.rows);
+    mo_exec_inputs_clear(&w.inputs);
+    mo_plan_free(w.gpu_plan);
+    mo_exec_job_clear(&w.job);
+    mo_profiler_devices_clear(&w.devices);
     return status;
 }

@@ -30,19 +30,6 @@ static mo_status query_gpu(mo_profiler_devices *d, int device, mo_error *err)
     return d->gpus[device] ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status query_gpus(mo_profiler_devices *d, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    d->gpus = calloc((size_t) d->units.n, sizeof *d->gpus);
-    if (!d->gpus)
-        return mo_fail_memory(err);
-    for (int k = 0; k < d->units.n && status == MO_OK; k++)
-        if (d->units.backends[k]->separate_memory)
-            status = query_gpu(d, k, err);
-    return status;
-}
-
 static bool has_any(const mo_profiler_devices *d)
 {
     for (int k = 0; k < d->cluster->n_devices; k++)
@@ -66,7 +53,15 @@ mo_status mo_profiler_devices_find(const mo_profiler_options *o,
         status = mo_fail_at(err, MO_E_INPUT, name, 0,
                             "has no device of kind cpu, and others cannot be "
                             "measured here; give kind=\"cpu\" and threads");
-    return status == MO_OK ? query_gpus(d, err) : status;
+    if (status != MO_OK)
+        return status;
+    d->gpus = calloc((size_t) d->units.n, sizeof *d->gpus);
+    if (!d->gpus)
+        return mo_fail_memory(err);
+    for (int k = 0; k < d->units.n && status == MO_OK; k++)
+        if (d->units.backends[k]->separate_memory)
+            status = query_gpu(d, k, err);
+    return status;
 }
 
 bool mo_profiler_devices_available(const mo_profiler_devices *d, int device)
@@ -88,20 +83,15 @@ const char *mo_profiler_devices_name(const mo_profiler_devices *d, int device)
     return meant ? gpu : is->id;
 }
 
-static bool are_threads_alike(const mo_backend_unit_options *a,
-                              const mo_backend_unit_options *b)
-{
-    return a->threads == b->threads && a->n_cpus == b->n_cpus &&
-           (a->n_cpus == 0 ||
-            memcmp(a->cpus, b->cpus, (size_t) a->n_cpus * sizeof *a->cpus) ==
-                0);
-}
-
 bool mo_profiler_devices_equivalent(const mo_profiler_devices *d, int a, int b)
 {
     const mo_backend_unit_options *units = d->units.options;
 
     if (d->gpus[a] || d->gpus[b])
         return d->gpus[a] && d->gpus[b] && strcmp(d->gpus[a], d->gpus[b]) == 0;
-    return are_threads_alike(&units[a], &units[b]);
+    return units[a].threads == units[b].threads &&
+           units[a].n_cpus == units[b].n_cpus &&
+           (units[a].n_cpus == 0 ||
+            memcmp(units[a].cpus, units[b].cpus,
+                   (size_t) units[a].n_cpus * sizeof *units[a].cpus) == 0);
 }

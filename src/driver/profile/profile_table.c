@@ -66,17 +66,6 @@ static mo_status check_emulated(const char *file, const mo_profiler_table *rows,
                       *is ? "with --emulate " : "without", is);
 }
 
-static mo_status read_file(const char *file, mo_profiler_table *rows,
-                           mo_error *err)
-{
-    mo_status status;
-
-    if (!file || strcmp(file, "-") == 0 || access(file, F_OK) != 0)
-        return MO_OK;
-    status = mo_profile_read(file, &rows->profile, err);
-    return status == MO_OK ? check_emulated(file, rows, err) : status;
-}
-
 mo_status mo_profiler_table_open(const mo_graph *graph, const char *file,
                                  const char *emulated, mo_profiler_table *rows,
                                  mo_error *err)
@@ -93,7 +82,12 @@ mo_status mo_profiler_table_open(const mo_graph *graph, const char *file,
     if (!rows->signatures || !rows->signature_of || !rows->example)
         return mo_fail_memory(err);
     status = sign_ops(rows, err);
-    return status == MO_OK ? read_file(file, rows, err) : status;
+    if (status != MO_OK)
+        return status;
+    if (!file || strcmp(file, "-") == 0 || access(file, F_OK) != 0)
+        return MO_OK;
+    status = mo_profile_read(file, &rows->profile, err);
+    return status == MO_OK ? check_emulated(file, rows, err) : status;
 }
 
 bool mo_profiler_table_has(const mo_profiler_table *rows, const char *device,
@@ -205,15 +199,6 @@ static bool is_replaced(const mo_profiler_table *rows, const mo_profile_op *row,
            measured[number].count > 0;
 }
 
-static mo_status put_all_links(const rebuilding *r, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; r->old && i < r->old->n_links && status == MO_OK; i++)
-        status = put_link(r, r->old->links[i], err);
-    return status;
-}
-
 mo_status mo_profiler_table_add(mo_profiler_table *rows, const char *device,
                                 const mo_profiler_stat *measured, mo_error *err)
 {
@@ -226,8 +211,8 @@ mo_status mo_profiler_table_add(mo_profiler_table *rows, const char *device,
     for (int s = 0; s < rows->n_signatures && status == MO_OK; s++)
         if (measured[s].count > 0)
             status = put_op(&r, row_of(rows, device, s, &measured[s]), err);
-    if (status == MO_OK)
-        status = put_all_links(&r, err);
+    for (int i = 0; r.old && i < r.old->n_links && status == MO_OK; i++)
+        status = put_link(&r, r.old->links[i], err);
     if (status == MO_OK)
         status = end_rebuild(rows, &r, err);
     mo_profile_builder_free(r.builder);
