@@ -262,20 +262,6 @@ static mo_status query_gpu(const driver *d, int ordinal, mo_discover_gpu *gpu,
     return MO_OK;
 }
 
-static void query_peers(const driver *d, mo_discover_inventory *survey)
-{
-    for (int a = 0; a < survey->n_gpus; a++)
-        for (int b = 0; b < survey->n_gpus; b++) {
-            CUdevice from, to;
-            int can = 0;
-
-            if (a != b && d->cuDeviceGet(&from, a) == CUDA_SUCCESS &&
-                d->cuDeviceGet(&to, b) == CUDA_SUCCESS &&
-                d->cuDeviceCanAccessPeer(&can, from, to) == CUDA_SUCCESS && can)
-                survey->gpus[a].peers |= UINT64_C(1) << b;
-        }
-}
-
 static mo_status find_gpus(mo_discover_inventory *survey, mo_error *err)
 {
     driver d;
@@ -296,9 +282,19 @@ static mo_status find_gpus(mo_discover_inventory *survey, mo_error *err)
         status = query_gpu(&d, i, &survey->gpus[i], err);
         survey->n_gpus = i + 1;
     }
-    if (status == MO_OK)
-        query_peers(&d, survey);
-    else
+    if (status == MO_OK) {
+        for (int a = 0; a < survey->n_gpus; a++)
+            for (int b = 0; b < survey->n_gpus; b++) {
+                CUdevice from, to;
+                int can = 0;
+
+                if (a != b && d.cuDeviceGet(&from, a) == CUDA_SUCCESS &&
+                    d.cuDeviceGet(&to, b) == CUDA_SUCCESS &&
+                    d.cuDeviceCanAccessPeer(&can, from, to) == CUDA_SUCCESS &&
+                    can)
+                    survey->gpus[a].peers |= UINT64_C(1) << b;
+            }
+    } else
         survey->n_gpus = 0;
     return status;
 }

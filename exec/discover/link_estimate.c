@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "cost/cluster/nccl/nccl_rate.h"
 #include "exec/discover/discover_internal.h"
 
@@ -43,9 +44,9 @@ static bool estimate_nvlink(const mo_discover_gpu *a, const mo_discover_gpu *b,
                        mo_nccl_topology_nvlink_gbps(b->arch));
     int there = b->bus ? count_nvlinks(a, b->bus) : 0;
     int back = a->bus ? count_nvlinks(b, a->bus) : 0;
-    int direct = there > back ? there : back;
+    int direct = mo_max_int(there, back);
     int at_a = count_nvlinks(a, 0), at_b = count_nvlinks(b, 0);
-    int switched = at_a < at_b ? at_a : at_b;
+    int switched = mo_min_int(at_a, at_b);
     int n = direct > 0 ? direct : switched;
 
     if (n == 0)

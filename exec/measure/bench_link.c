@@ -87,24 +87,6 @@ static void append_token(mo_exec_plan *plan, int holder, int next)
         append_message(plan, holder, next, TOKEN_SIZE);
 }
 
-static void append_pairs(work *w)
-{
-    int n = w->options->n_devices, holder = -1;
-
-    for (int from = 0; from < n; from++)
-        for (int to = 0; to < n; to++) {
-            if (from == to)
-                continue;
-            append_token(w->plan, holder, from);
-            append_token(w->plan, holder, to);
-            for (int size = 0; size < N_SIZES; size++)
-                for (int i = 0; i < w->repeats; i++)
-                    w->samples[w->n_samples++] =
-                        append_message(w->plan, from, to, size);
-            holder = to;
-        }
-}
-
 static mo_status make_devices(work *w, size_t n_steps, mo_error *err)
 {
     mo_exec_plan *plan = w->plan;
@@ -155,8 +137,22 @@ static mo_status make_plan(work *w, mo_error *err)
     /* A device takes part in two pairs with each other one, and in tokens. */
     status = make_devices(
         w, 2 * n_devices * 2 * per_pair + 6 * (size_t) w->n_pairs, err);
-    if (status == MO_OK)
-        append_pairs(w);
+    if (status == MO_OK) {
+        int n = w->options->n_devices, holder = -1;
+
+        for (int from = 0; from < n; from++)
+            for (int to = 0; to < n; to++) {
+                if (from == to)
+                    continue;
+                append_token(w->plan, holder, from);
+                append_token(w->plan, holder, to);
+                for (int size = 0; size < N_SIZES; size++)
+                    for (int i = 0; i < w->repeats; i++)
+                        w->samples[w->n_samples++] =
+                            append_message(w->plan, from, to, size);
+                holder = to;
+            }
+    }
     return status;
 }
 
@@ -165,7 +161,7 @@ static int64_t message_duration(const mo_run_result *result, int from, int to,
 {
     int64_t sent = result->steps[from][s->send].begin_ns;
     int64_t expected = result->steps[to][s->receive].begin_ns;
-    int64_t begun = sent > expected ? sent : expected;
+    int64_t begun = mo_max_i64(sent, expected);
     int64_t arrived = result->steps[to][s->arrival].end_ns;
 
     return arrived > begun ? arrived - begun : 0;

@@ -44,11 +44,18 @@ mo_status mo_transport_job_init(mo_transport_job *job,
     return MO_OK;
 }
 
+static void clear_plan(mo_transport_job *job)
+{
+    free(job->rank_of);
+    job->rank_of = NULL;
+    job->plan = NULL;
+}
+
 void mo_transport_job_destroy(mo_transport_job *job)
 {
     mo_failure_detector_free(job->detector);
     mo_transport_process_destroy(&job->process);
-    mo_transport_job_clear_plan(job);
+    clear_plan(job);
     free(job->endpoints);
 }
 
@@ -175,13 +182,6 @@ static void set_rank_name(mo_transport_job *job, int rank)
     mo_failure_detector_set_peer_name(job->detector, rank, name);
 }
 
-void mo_transport_job_clear_plan(mo_transport_job *job)
-{
-    free(job->rank_of);
-    job->rank_of = NULL;
-    job->plan = NULL;
-}
-
 mo_status mo_transport_job_begin(mo_transport_job *job,
                                  const mo_exec_plan *plan, const int *rank_of,
                                  int n_threads, mo_error *err)
@@ -191,7 +191,7 @@ mo_status mo_transport_job_begin(mo_transport_job *job,
 
     if (status != MO_OK)
         return status;
-    mo_transport_job_clear_plan(job);
+    clear_plan(job);
     job->rank_of = calloc(n + 1, sizeof *job->rank_of);
     if (!job->rank_of)
         return mo_fail_memory(err);

@@ -76,7 +76,6 @@ bool mo_transport_job_finish(mo_transport_job *job);
 mo_status mo_transport_job_begin(mo_transport_job *job,
                                  const mo_exec_plan *plan, const int *rank_of,
                                  int n_threads, mo_error *err);
-void mo_transport_job_clear_plan(mo_transport_job *job);
 
 /* Returns the error that rank other has another plan than rank 0; other is the
  * first such rank. */

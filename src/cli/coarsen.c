@@ -76,22 +76,6 @@ static mo_status read_cluster(const settings *s, const char *path, work *w,
     return status;
 }
 
-static mo_status read_inputs(const settings *s, const char *path, work *w,
-                             mo_error *err)
-{
-    mo_read_options options = { (const char *const *) s->shapes.items,
-                                s->shapes.count };
-    mo_status status = mo_fusion_rules_load(s->fusion, &w->rules, err);
-
-    if (status == MO_OK)
-        status = mo_clean_parse(s->clean, &w->passes, err);
-    if (status == MO_OK)
-        status = mo_read_graph(path, &options, &w->fine, NULL, err);
-    if (status == MO_OK)
-        status = read_cluster(s, path, w, err);
-    return status;
-}
-
 static mo_status coarsen_graph(const settings *s, work *w, mo_error *err)
 {
     mo_coarsen_options options = { .clean = w->passes,
@@ -159,8 +143,18 @@ static mo_status run_coarsen(void *context, char **operands, size_t n_operands,
     mo_status status = check_options(s, path, err);
 
     (void) n_operands;
-    if (status == MO_OK)
-        status = read_inputs(s, path, &w, err);
+    if (status == MO_OK) {
+        mo_read_options options = { (const char *const *) s->shapes.items,
+                                    s->shapes.count };
+
+        status = mo_fusion_rules_load(s->fusion, &w.rules, err);
+        if (status == MO_OK)
+            status = mo_clean_parse(s->clean, &w.passes, err);
+        if (status == MO_OK)
+            status = mo_read_graph(path, &options, &w.fine, NULL, err);
+        if (status == MO_OK)
+            status = read_cluster(s, path, &w, err);
+    }
     if (status == MO_OK)
         status = coarsen_graph(s, &w, err);
     if (status == MO_OK) {

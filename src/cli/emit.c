@@ -47,21 +47,6 @@ static const char *file_of_cost(const char *cost)
     return cost && strncmp(cost, kind, length) == 0 ? cost + length : NULL;
 }
 
-static mo_status spare_inputs(const settings *s, const char *path,
-                              mo_error *err)
-{
-    const mo_prepare_options *p = &s->prepare;
-    const char *inputs[] = { path, p->load.cluster, p->load.profile,
-                             file_of_cost(p->load.cost), p->fusion };
-    mo_status status = MO_OK;
-
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-        if (status == MO_OK)
-            status = mo_output_files_check_input(s->outputs, OUTPUTS, inputs[i],
-                                                 err);
-    return status;
-}
-
 static mo_status check_strength(const settings *s, mo_error *err)
 {
     if (s->strengthen_s > 0 && strcmp(s->prepare.formulation, "compact") != 0)
@@ -84,8 +69,16 @@ static mo_status check_options(const settings *s, const char *path,
                          "--json is the format of --stats; give both");
     if (status == MO_OK)
         status = mo_output_files_check(s->outputs, OUTPUTS, err);
-    if (status == MO_OK)
-        status = spare_inputs(s, path, err);
+    if (status == MO_OK) {
+        const mo_prepare_options *p = &s->prepare;
+        const char *inputs[] = { path, p->load.cluster, p->load.profile,
+                                 file_of_cost(p->load.cost), p->fusion };
+
+        for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+            if (status == MO_OK)
+                status = mo_output_files_check_input(s->outputs, OUTPUTS,
+                                                     inputs[i], err);
+    }
     return status;
 }
 

@@ -52,22 +52,6 @@ static char *default_output(const char *model)
     return path;
 }
 
-/* Reports why there is no solution where the report has no field for it. */
-static void report_unanswered(const settings *s, const mo_portfolio *c,
-                              const mo_answer_selection *selection)
-{
-    bool told = selection->best ? !selection->best->is_start : !s->json;
-
-    for (int i = 0; i < c->n && !told && !s->logger.quiet; i++) {
-        const mo_portfolio_member *e = &c->entries[i];
-
-        if (e->status == MO_OK &&
-            (!e->outcome.solution || e->outcome.solution->n == 0))
-            fprintf(stderr, "%s: %s: %s\n", s->logger.command,
-                    mo_portfolio_member_title(e), e->outcome.text);
-    }
-}
-
 static mo_status write_results(const settings *s,
                                const mo_answer_selector *selector,
                                const mo_portfolio *c,
@@ -105,6 +89,7 @@ static mo_status solve_file(settings *s, const char *model, const char *beside,
     mo_answer_selection selection;
     mo_status status =
         mo_model_file_provenance(model, &selector.review.origin, err);
+    bool told;
 
     if (status == MO_OK)
         status = mo_driver_solve_model(&s->portfolio, model, folder, &selector,
@@ -117,7 +102,17 @@ static mo_status solve_file(settings *s, const char *model, const char *beside,
             !s->logger.quiet)
             fprintf(stderr, "%s: not checked: %s\n", s->logger.command,
                     mo_error_format(&selector.why, text, sizeof text));
-        report_unanswered(s, &portfolio, &selection);
+        /* Reports why there is no solution where the report has no field for
+         * it. */
+        told = selection.best ? !selection.best->is_start : !s->json;
+        for (int i = 0; i < portfolio.n && !told && !s->logger.quiet; i++) {
+            const mo_portfolio_member *e = &portfolio.entries[i];
+
+            if (e->status == MO_OK &&
+                (!e->outcome.solution || e->outcome.solution->n == 0))
+                fprintf(stderr, "%s: %s: %s\n", s->logger.command,
+                        mo_portfolio_member_title(e), e->outcome.text);
+        }
         status = write_results(s, &selector, &portfolio, &selection, err);
         s->code = mo_cli_solve_exit_status(&selection);
     }

@@ -58,21 +58,6 @@ static mo_status write_file(const mo_solution *s, mo_mip_start_layout layout,
     return mo_out_commit(out, err);
 }
 
-static mo_status copy_to(const char *path, mo_mip_start_layout layout,
-                         const char *to, mo_error *err)
-{
-    mo_solution *solution = NULL;
-    mo_status status = mo_solution_read(path, &solution, err);
-
-    if (status == MO_OK && (solution->nameless || solution->n == 0))
-        status = mo_fail_at(err, MO_E_INPUT, path, 0,
-                            "has no columns to start from");
-    if (status == MO_OK)
-        status = write_file(solution, layout, to, err);
-    mo_solution_free(solution);
-    return status;
-}
-
 mo_status mo_mip_start_file_convert(const char *path, const mo_solver *solver,
                                     const char *folder,
                                     const mo_driver_log *logger, char **copy,
@@ -83,6 +68,7 @@ mo_status mo_mip_start_file_convert(const char *path, const mo_solver *solver,
     size_t size = strlen(folder) + strlen(names[layout]) + 2;
     char *to;
     mo_status status;
+    mo_solution *solution = NULL;
 
     *copy = NULL;
     if (solver && !solver->accepts_start) {
@@ -95,7 +81,13 @@ mo_status mo_mip_start_file_convert(const char *path, const mo_solver *solver,
     if (!to)
         return mo_fail_memory(err);
     snprintf(to, size, "%s.%s", folder, names[layout]);
-    status = copy_to(path, layout, to, err);
+    status = mo_solution_read(path, &solution, err);
+    if (status == MO_OK && (solution->nameless || solution->n == 0))
+        status = mo_fail_at(err, MO_E_INPUT, path, 0,
+                            "has no columns to start from");
+    if (status == MO_OK)
+        status = write_file(solution, layout, to, err);
+    mo_solution_free(solution);
     if (status == MO_OK)
         *copy = to;
     else

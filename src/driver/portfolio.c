@@ -81,8 +81,8 @@ mo_status mo_portfolio_check_options(const mo_portfolio_options *o,
     return o->solvers ? check_names(o->solvers, err) : MO_OK;
 }
 
-bool mo_portfolio_member_has_via(const mo_portfolio_member *e,
-                                 mo_solver_via way)
+/* Whether the member's solver was found in that form. */
+static bool has_via(const mo_portfolio_member *e, mo_solver_via way)
 {
     return way == MO_SOLVER_VIA_PROCESS ? e->found.program != NULL
                                         : e->found.library && e->solver->solve;
@@ -96,15 +96,15 @@ static bool choose_way(const mo_portfolio_options *o, mo_portfolio_member *e)
     else if (o->via)
         e->way = MO_SOLVER_VIA_LIBRARY;
     else
-        e->way = mo_portfolio_member_has_via(e, MO_SOLVER_VIA_LIBRARY)
-                     ? MO_SOLVER_VIA_LIBRARY
-                     : MO_SOLVER_VIA_PROCESS;
-    return mo_portfolio_member_has_via(e, e->way);
+        e->way = has_via(e, MO_SOLVER_VIA_LIBRARY) ? MO_SOLVER_VIA_LIBRARY
+                                                   : MO_SOLVER_VIA_PROCESS;
+    return has_via(e, e->way);
 }
 
-mo_status mo_portfolio_member_query_version(mo_portfolio_member *e,
-                                            const mo_driver_log *logger,
-                                            mo_error *err)
+/* Queries the version and known defects of the member's solver, in the chosen
+ * form, and logs both. */
+static mo_status query_version(mo_portfolio_member *e,
+                               const mo_driver_log *logger, mo_error *err)
 {
     const mo_solver_install *found = &e->found;
     bool by_library = e->way == MO_SOLVER_VIA_LIBRARY;
@@ -156,7 +156,7 @@ static mo_status find_one(const mo_portfolio_options *o,
     if (o->time_s > 0)
         e->found.query_timeout_s = fmin(o->time_s / 2, MOST_PATIENCE_S);
     if (status == MO_OK)
-        status = mo_portfolio_member_query_version(e, logger, err);
+        status = query_version(e, logger, err);
     c->n++;
     return status;
 }
@@ -275,8 +275,7 @@ static mo_status run_way(portfolio_run *r, mo_portfolio_member *e,
 static bool try_program(const portfolio_run *r, const mo_portfolio_member *e)
 {
     return !r->options->via && e->way == MO_SOLVER_VIA_LIBRARY &&
-           mo_portfolio_member_has_via(e, MO_SOLVER_VIA_PROCESS) &&
-           !e->outcome.solution &&
+           has_via(e, MO_SOLVER_VIA_PROCESS) && !e->outcome.solution &&
            e->outcome.claim == MO_SOLUTION_STATUS_NO_SOLUTION &&
            e->outcome.end == MO_CHILD_EXITED && mo_interrupt_last_signal() == 0;
 }
@@ -306,7 +305,7 @@ static mo_status solve_by_program(portfolio_run *r, mo_portfolio_member *e,
 
     mo_driver_log_info(r->logger, "%s; its program is tried", e->outcome.text);
     e->way = MO_SOLVER_VIA_PROCESS;
-    status = mo_portfolio_member_query_version(e, r->logger, &e->err);
+    status = query_version(e, r->logger, &e->err);
     if (status != MO_OK || !has_time(job, begin_s))
         return status;
     job->presolve = job->presolve && !e->found.no_presolve;
@@ -362,21 +361,6 @@ static void *run_entry(void *context)
     return NULL;
 }
 
-static void start_runners(portfolio_run *r, runner *runners)
-{
-    for (int i = 0; i < r->portfolio->n; i++) {
-        runner *it = &runners[i];
-
-        *it =
-            (runner){ .portfolio_run = r, .entry = &r->portfolio->entries[i] };
-        it->started = pthread_create(&it->thread, NULL, run_entry, it) == 0;
-        if (!it->started) {
-            it->entry->ended = true;
-            it->entry->status = mo_fail_memory(&it->entry->err);
-        }
-    }
-}
-
 /* Returns a member that has finished and was not reported yet, or NULL. */
 static mo_portfolio_member *next_ended(const portfolio_run *r,
                                        const bool *heard)
@@ -426,7 +410,17 @@ mo_status mo_portfolio_run(const mo_portfolio_options *options,
     mo_status status = MO_E_SUPPORT;
 
     mo_progress_line_begin(&r.live, unit_ns, logger);
-    start_runners(&r, runners);
+    for (int i = 0; i < r.portfolio->n; i++) {
+        runner *it = &runners[i];
+
+        *it =
+            (runner){ .portfolio_run = &r, .entry = &r.portfolio->entries[i] };
+        it->started = pthread_create(&it->thread, NULL, run_entry, it) == 0;
+        if (!it->started) {
+            it->entry->ended = true;
+            it->entry->status = mo_fail_memory(&it->entry->err);
+        }
+    }
     report_finished(&r, on_finish, context);
     for (int i = 0; i < c->n; i++)
         if (runners[i].started)

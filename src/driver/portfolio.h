@@ -81,16 +81,6 @@ typedef struct mo_portfolio {
 /* Returns "SCIP", "the command", or "the start"; a static string. */
 const char *mo_portfolio_member_title(const mo_portfolio_member *entry);
 
-/* Whether the member's solver was found in that form. */
-bool mo_portfolio_member_has_via(const mo_portfolio_member *entry,
-                                 mo_solver_via way);
-
-/* Queries the version and known defects of the member's solver, in the chosen
- * form, and logs both. */
-mo_status mo_portfolio_member_query_version(mo_portfolio_member *entry,
-                                            const mo_driver_log *logger,
-                                            mo_error *err);
-
 /* Fails with MO_E_USAGE if the options contradict each other. To be called
  * before anything is read. */
 mo_status mo_portfolio_check_options(const mo_portfolio_options *options,

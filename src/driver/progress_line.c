@@ -34,24 +34,6 @@ static void put_time(const mo_progress_line *live, const char *what, bool has,
         fprintf(stderr, "%s %.6g  ", what, value);
 }
 
-static void show_line(mo_progress_line *live, double now_s)
-{
-    const mo_solver_progress *best = &live->best;
-    char gap[MO_FORMAT_SIZE];
-
-    fputs("\r\033[K", stderr);
-    put_time(live, "best", best->has_incumbent, best->incumbent);
-    put_time(live, "bound", best->has_bound, best->bound);
-    if (best->has_incumbent && best->has_bound && best->incumbent > 0)
-        fprintf(stderr, "gap %s %%  ",
-                mo_format_percent(
-                    (best->incumbent - best->bound) / best->incumbent, gap));
-    fprintf(stderr, "%.0f s", now_s - live->begin_s);
-    fflush(stderr);
-    live->shown = true;
-    live->next_s = now_s + PAUSE_S;
-}
-
 /* Keeps the smallest incumbent and the largest bound. */
 static void merge_progress(mo_solver_progress *best,
                            const mo_solver_progress *step)
@@ -76,8 +58,23 @@ void mo_progress_line_update(void *context, const mo_solver *solver,
     (void) solver;
     pthread_mutex_lock(&live->lock);
     merge_progress(&live->best, step);
-    if (live->enabled && now_s >= live->next_s)
-        show_line(live, now_s);
+    if (live->enabled && now_s >= live->next_s) {
+        const mo_solver_progress *best = &live->best;
+        char gap[MO_FORMAT_SIZE];
+
+        fputs("\r\033[K", stderr);
+        put_time(live, "best", best->has_incumbent, best->incumbent);
+        put_time(live, "bound", best->has_bound, best->bound);
+        if (best->has_incumbent && best->has_bound && best->incumbent > 0)
+            fprintf(stderr, "gap %s %%  ",
+                    mo_format_percent((best->incumbent - best->bound) /
+                                          best->incumbent,
+                                      gap));
+        fprintf(stderr, "%.0f s", now_s - live->begin_s);
+        fflush(stderr);
+        live->shown = true;
+        live->next_s = now_s + PAUSE_S;
+    }
     pthread_mutex_unlock(&live->lock);
 }
 

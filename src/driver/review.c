@@ -65,14 +65,6 @@ mo_status mo_review_instance(const mo_prepare_options *options,
     return status;
 }
 
-mo_status mo_review_solution(const mo_solution *solution, double tolerance,
-                             mo_review *r, mo_error *err)
-{
-    return mo_answer_evaluate_solution(solution, &r->origin,
-                                       r->made.loaded.instance, &r->regime,
-                                       tolerance, &r->judgement, err);
-}
-
 mo_report_verdict mo_review_report(const mo_review *r)
 {
     return (mo_report_verdict){
@@ -154,7 +146,9 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
         status = mo_review_instance(from->prepare, from->graph, path,
                                     from->logger, review, err);
     if (status == MO_OK)
-        status = mo_review_solution(solution, from->tolerance, review, err);
+        status = mo_answer_evaluate_solution(
+            solution, &review->origin, review->made.loaded.instance,
+            &review->regime, from->tolerance, &review->judgement, err);
     mo_solution_free(solution);
     return status;
 }

@@ -44,10 +44,6 @@ mo_status mo_review_instance(const mo_prepare_options *options,
                              const mo_driver_log *logger, mo_review *review,
                              mo_error *err);
 
-/* Evaluates the solution on the instance. */
-mo_status mo_review_solution(const mo_solution *solution, double tolerance,
-                             mo_review *review, mo_error *err);
-
 /* Options of a command for the answer to validate. */
 typedef struct mo_review_source {
     const mo_prepare_options *prepare;

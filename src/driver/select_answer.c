@@ -109,25 +109,6 @@ static bool has_answer(const mo_portfolio_member *e)
            e->outcome.solution->n > 0;
 }
 
-static void find_best(const mo_answer_selector *j, mo_portfolio *c,
-                      mo_answer_selection *selection)
-{
-    for (int i = 0; i < c->n; i++) {
-        mo_portfolio_member *e = &c->entries[i];
-
-        if (has_answer(e) &&
-            (j->state != MO_ANSWER_SELECTOR_READY ||
-             (e->judged && mo_answer_evaluation_valid(&e->judgement)))) {
-            if (!selection->best ||
-                mo_answer_selector_makespan_us(j, e) <
-                    mo_answer_selector_makespan_us(j, selection->best))
-                selection->best = e;
-        } else if (has_answer(e) && e->judged && !selection->broken) {
-            selection->broken = e;
-        }
-    }
-}
-
 /* With live memory a model may exclude valid schedules. */
 static bool may_refuse(const mo_answer_selector *j)
 {
@@ -326,7 +307,20 @@ void mo_answer_selector_select(mo_answer_selector *j, mo_portfolio *c,
     if (j->state == MO_ANSWER_SELECTOR_NO_INSTANCE_YET &&
         j->review.origin.has_graph)
         look_for_instance(j);
-    find_best(j, c, selection);
+    for (int i = 0; i < c->n; i++) {
+        mo_portfolio_member *e = &c->entries[i];
+
+        if (has_answer(e) &&
+            (j->state != MO_ANSWER_SELECTOR_READY ||
+             (e->judged && mo_answer_evaluation_valid(&e->judgement)))) {
+            if (!selection->best ||
+                mo_answer_selector_makespan_us(j, e) <
+                    mo_answer_selector_makespan_us(j, selection->best))
+                selection->best = e;
+        } else if (has_answer(e) && e->judged && !selection->broken) {
+            selection->broken = e;
+        }
+    }
     find_bound(j, c, selection);
     for (int i = 0; i < c->n; i++)
         find_doubt(j, &c->entries[i], selection);

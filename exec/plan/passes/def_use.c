@@ -3,20 +3,6 @@
 
 #include <stdlib.h>
 
-static void count_call_reads(const mo_exec_plan *plan, mo_pass_def_use *uses)
-{
-    for (int c = 0; c < plan->n_calls; c++) {
-        const mo_call *call = &plan->calls[c].call;
-
-        for (int i = 0; i < call->n_in; i++) {
-            uses->reads[call->in[i]]++;
-            uses->reader[call->in[i]] = c;
-        }
-        for (int i = 0; i < call->n_out; i++)
-            uses->maker[call->out[i]] = c;
-    }
-}
-
 mo_status mo_pass_def_use_build(const mo_exec_plan *plan, mo_pass_def_use *uses,
                                 mo_error *err)
 {
@@ -38,7 +24,16 @@ mo_status mo_pass_def_use_build(const mo_exec_plan *plan, mo_pass_def_use *uses,
         uses->reads[seen]++;
         uses->view[seen] = v;
     }
-    count_call_reads(plan, uses);
+    for (int c = 0; c < plan->n_calls; c++) {
+        const mo_call *call = &plan->calls[c].call;
+
+        for (int i = 0; i < call->n_in; i++) {
+            uses->reads[call->in[i]]++;
+            uses->reader[call->in[i]] = c;
+        }
+        for (int i = 0; i < call->n_out; i++)
+            uses->maker[call->out[i]] = c;
+    }
     for (int i = 0; i < plan->n_outputs; i++)
         uses->reads[plan->outputs[i].value]++;
     return MO_OK;

@@ -318,24 +318,6 @@ static mo_status improve_call(mo_pass_attention *a, int c, mo_error *err)
     return write_fused_call(a, &f, err);
 }
 
-static mo_status fuse_all(const mo_plan_source *source, mo_pass_attention *a,
-                          mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int c = 0; c < a->plan->n_calls && status == MO_OK; c++) {
-        const mo_plan_call *call = &a->plan->calls[c];
-
-        if (a->dropped[c] || !source->fuses_attention[call->device])
-            continue;
-        if (call->call.kind == MO_CALL_SOFTMAX)
-            status = fuse_pattern(a, c, err);
-        else if (call->call.kind == MO_CALL_ATTENTION)
-            status = improve_call(a, c, err);
-    }
-    return status;
-}
-
 mo_status mo_pass_fuse_attention(const mo_plan_source *source,
                                  mo_exec_plan *plan, mo_error *err)
 {
@@ -348,8 +330,16 @@ mo_status mo_pass_fuse_attention(const mo_plan_source *source,
     a.dropped = calloc((size_t) plan->n_calls + 1, sizeof *a.dropped);
     status = a.dropped ? mo_pass_def_use_build(plan, &a.uses, err)
                        : mo_fail_memory(err);
-    if (status == MO_OK)
-        status = fuse_all(source, &a, err);
+    for (int c = 0; c < a.plan->n_calls && status == MO_OK; c++) {
+        const mo_plan_call *call = &a.plan->calls[c];
+
+        if (a.dropped[c] || !source->fuses_attention[call->device])
+            continue;
+        if (call->call.kind == MO_CALL_SOFTMAX)
+            status = fuse_pattern(&a, c, err);
+        else if (call->call.kind == MO_CALL_ATTENTION)
+            status = improve_call(&a, c, err);
+    }
     if (status == MO_OK)
         mo_pass_drop_calls(plan, a.dropped);
     mo_pass_def_use_clear(&a.uses);

@@ -397,25 +397,6 @@ static mo_status merge_group(qkv_state *m, mo_call *attention,
     return MO_OK;
 }
 
-static mo_status merge_all(qkv_state *m, const bool *wants, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int c = 0; c < m->plan->n_calls; c++) {
-        mo_plan_call *call = &m->plan->calls[c];
-
-        if (call->call.kind != MO_CALL_ATTENTION || !wants[call->device])
-            continue;
-        for (int i = 0; i + 1 < MAX_PRODUCTS && status == MO_OK; i++) {
-            product_group g = find_group(m, &call->call, i);
-
-            if (g.n > 1)
-                status = merge_group(m, &call->call, &g, err);
-        }
-    }
-    return status;
-}
-
 mo_status mo_pass_merge_qkv(const bool *wants, mo_exec_plan *plan,
                             mo_error *err)
 {
@@ -430,8 +411,20 @@ mo_status mo_pass_merge_qkv(const bool *wants, mo_exec_plan *plan,
                        : mo_fail_memory(err);
     if (status == MO_OK)
         status = mo_plan_values_copy(plan, &m.values, err);
-    if (status == MO_OK)
-        status = merge_all(&m, wants, err);
+    if (status == MO_OK) {
+        for (int c = 0; c < m.plan->n_calls; c++) {
+            mo_plan_call *call = &m.plan->calls[c];
+
+            if (call->call.kind != MO_CALL_ATTENTION || !wants[call->device])
+                continue;
+            for (int i = 0; i + 1 < MAX_PRODUCTS && status == MO_OK; i++) {
+                product_group g = find_group(&m, &call->call, i);
+
+                if (g.n > 1)
+                    status = merge_group(&m, &call->call, &g, err);
+            }
+        }
+    }
     if (status == MO_OK)
         status = mo_plan_values_commit(&m.values, plan, err);
     if (status == MO_OK)

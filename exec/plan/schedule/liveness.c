@@ -51,20 +51,6 @@ static void extend_by_step(const mo_exec_plan *plan, mo_plan_live_range *lives,
                  number);
 }
 
-/* The live range of a whole covers those of its parts. */
-static void extend_wholes(const mo_exec_plan *plan, mo_plan_live_range *lives)
-{
-    for (int v = 0; v < plan->n_values; v++) {
-        const mo_plan_slice *part = plan->values[v].part;
-
-        if (!part || !mo_plan_live_range_is_nonempty(&lives[v]))
-            continue;
-        extend_range(plan, lives, part->of, lives[v].begin);
-        extend_range(plan, lives, part->of, lives[v].end);
-        lives[v] = no_life;
-    }
-}
-
 mo_status mo_plan_liveness(const mo_exec_plan *plan, mo_plan_live_range **lives,
                            mo_error *err)
 {
@@ -87,7 +73,16 @@ mo_status mo_plan_liveness(const mo_exec_plan *plan, mo_plan_live_range **lives,
         extend_range(plan, made, v,
                      plan->devices[plan->values[v].device].n_steps);
     }
-    extend_wholes(plan, made);
+    /* The live range of a whole covers those of its parts. */
+    for (int v = 0; v < plan->n_values; v++) {
+        const mo_plan_slice *part = plan->values[v].part;
+
+        if (!part || !mo_plan_live_range_is_nonempty(&made[v]))
+            continue;
+        extend_range(plan, made, part->of, made[v].begin);
+        extend_range(plan, made, part->of, made[v].end);
+        made[v] = no_life;
+    }
     *lives = made;
     return MO_OK;
 }

@@ -41,19 +41,6 @@ typedef struct stream_state {
     int n_depends_on;
 } stream_state;
 
-/* An item's time is divided among its calls; each takes at least 1 ns. */
-static void predict_call_times(const mo_exec_plan *plan, int *count,
-                               int64_t *duration_ns)
-{
-    for (int c = 0; c < plan->n_calls; c++)
-        count[plan->calls[c].timed_as]++;
-    for (int c = 0; c < plan->n_calls; c++) {
-        int item = plan->calls[c].timed_as;
-
-        duration_ns[c] = plan->items[item].predicted_ns / count[item] + 1;
-    }
-}
-
 /* The node that produces operand i of a node's call, or MO_PLAN_NONE. */
 static int producer_node(const stream_state *l, int of, int i)
 {
@@ -269,7 +256,15 @@ mo_status mo_plan_assign_streams(const int *wanted, mo_exec_plan *plan,
     mo_status status = MO_OK;
 
     if (count && l.duration_ns && l.maker && l.nodes && l.depends_on) {
-        predict_call_times(plan, count, l.duration_ns);
+        /* An item's time is divided among its calls; each takes at least 1 ns.
+         */
+        for (int c = 0; c < plan->n_calls; c++)
+            count[plan->calls[c].timed_as]++;
+        for (int c = 0; c < plan->n_calls; c++) {
+            int item = plan->calls[c].timed_as;
+
+            l.duration_ns[c] = plan->items[item].predicted_ns / count[item] + 1;
+        }
         status = assign_devices(&l, wanted, err);
     } else {
         status = mo_fail_memory(err);

@@ -224,26 +224,6 @@ static void collect_blocks(const mo_exec_plan *plan,
                 (block){ .value = v, .life = lives[v] };
 }
 
-static mo_status check_devices(const mo_exec_plan *plan,
-                               const mo_plan_live_range *lives, size_t *end,
-                               block *blocks, mo_error *err)
-{
-    mo_status status = MO_OK;
-    size_t first = 0;
-
-    collect_blocks(plan, lives, end, blocks);
-    for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
-        arena a = { .plan = plan,
-                    .blocks = blocks + first,
-                    .n = (int) (end[d] - first) };
-
-        if (a.n > 0)
-            status = check_blocks(&a, err);
-        first = end[d];
-    }
-    return status;
-}
-
 mo_status mo_verify_memory(const mo_exec_plan *plan, mo_error *err)
 {
     block *blocks = calloc((size_t) plan->n_values + 1, sizeof *blocks);
@@ -255,8 +235,20 @@ mo_status mo_verify_memory(const mo_exec_plan *plan, mo_error *err)
     for (int v = 0; v < plan->n_values && status == MO_OK; v++)
         if (mo_plan_live_range_is_nonempty(&lives[v]))
             status = check_offset(plan, v, err);
-    if (status == MO_OK)
-        status = check_devices(plan, lives, end, blocks, err);
+    if (status == MO_OK) {
+        size_t first = 0;
+
+        collect_blocks(plan, lives, end, blocks);
+        for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
+            arena a = { .plan = plan,
+                        .blocks = blocks + first,
+                        .n = (int) (end[d] - first) };
+
+            if (a.n > 0)
+                status = check_blocks(&a, err);
+            first = end[d];
+        }
+    }
     free(lives);
     free(end);
     free(blocks);

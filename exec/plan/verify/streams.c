@@ -77,8 +77,8 @@ static void merge_clock(race_check *c, int step, int other)
     int stream = call_at(c, other)->stream;
 
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
-        now[i] = before[i] > now[i] ? before[i] : now[i];
-    now[stream] = other > now[stream] ? other : now[stream];
+        now[i] = mo_max_int(before[i], now[i]);
+    now[stream] = mo_max_int(other, now[stream]);
 }
 
 /* barrier: the last step of another kind; last: by stream, its last step. */

@@ -100,21 +100,6 @@ static mo_status alloc_arena(mo_run_device *d, const mo_run_weights *weights,
     return status;
 }
 
-static void set_value_addresses(mo_run_device *d)
-{
-    const mo_exec_plan *plan = d->plan;
-
-    for (int v = 0; v < plan->n_values; v++) {
-        const mo_plan_value *value = &plan->values[v];
-
-        if (value->device != d->device || value->view_of != MO_PLAN_NONE ||
-            value->constant)
-            continue;
-        if (value->offset != MO_PLAN_NONE && d->memory)
-            d->where[v] = d->memory + value->offset;
-    }
-}
-
 /* After kernels are final: workspaces and the weights still needed are
  * known. */
 static mo_status alloc_and_bind(mo_run_device *d, mo_error *err)
@@ -122,6 +107,7 @@ static mo_status alloc_and_bind(mo_run_device *d, mo_error *err)
     int64_t workspaces[MO_PLAN_MAX_STREAMS];
     mo_run_weights weights = { 0 };
     mo_status status = MO_OK;
+    const mo_exec_plan *plan = d->plan;
 
     mo_run_workspace_bytes(d, workspaces);
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
@@ -134,7 +120,15 @@ static mo_status alloc_and_bind(mo_run_device *d, mo_error *err)
         status = alloc_arena(d, &weights, workspaces, err);
     if (status != MO_OK)
         return status;
-    set_value_addresses(d);
+    for (int v = 0; v < plan->n_values; v++) {
+        const mo_plan_value *value = &plan->values[v];
+
+        if (value->device != d->device || value->view_of != MO_PLAN_NONE ||
+            value->constant)
+            continue;
+        if (value->offset != MO_PLAN_NONE && d->memory)
+            d->where[v] = d->memory + value->offset;
+    }
     if (d->backend->separate_memory)
         status = mo_run_upload_weights(d, &weights, err);
     else {
@@ -165,27 +159,11 @@ static mo_status alloc_timestamps(mo_run_device *d, mo_error *err)
     return MO_OK;
 }
 
-static mo_status alloc_pointer_arrays(mo_run_device *d, mo_error *err)
-{
-    size_t n = (size_t) d->plan->n_values + 1;
-
-    d->where = calloc(n, sizeof *d->where);
-    d->constants = calloc(n, sizeof *d->constants);
-    d->inputs = calloc(n, sizeof *d->inputs);
-    d->copies = calloc(2 * n, sizeof *d->copies);
-    d->unit_copies = calloc(2 * n, sizeof *d->unit_copies);
-    d->fetched = calloc(n, sizeof *d->fetched);
-    d->arena = mo_arena_new();
-    return d->where && d->constants && d->inputs && d->copies &&
-                   d->unit_copies && d->fetched && d->arena
-               ? MO_OK
-               : mo_fail_memory(err);
-}
-
 mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
 {
     mo_run_device *d = device;
     mo_status status;
+    size_t n;
 
     if (d->device == MO_PLAN_NONE)
         return alloc_timestamps(d, err);
@@ -195,7 +173,18 @@ mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
     if (status != MO_OK)
         return status;
     mo_run_report_progress(d, "opened");
-    status = alloc_pointer_arrays(d, err);
+    n = (size_t) d->plan->n_values + 1;
+    d->where = calloc(n, sizeof *d->where);
+    d->constants = calloc(n, sizeof *d->constants);
+    d->inputs = calloc(n, sizeof *d->inputs);
+    d->copies = calloc(2 * n, sizeof *d->copies);
+    d->unit_copies = calloc(2 * n, sizeof *d->unit_copies);
+    d->fetched = calloc(n, sizeof *d->fetched);
+    d->arena = mo_arena_new();
+    status = d->where && d->constants && d->inputs && d->copies &&
+                     d->unit_copies && d->fetched && d->arena
+                 ? MO_OK
+                 : mo_fail_memory(err);
     if (status == MO_OK)
         status = mo_run_bind_constants(d, err);
     if (status == MO_OK)

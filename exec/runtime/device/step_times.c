@@ -124,13 +124,13 @@ static int64_t compute_timeline(const mo_run_device *d, const mo_run_program *p,
 
         for (int k = 0; k < call->n_deps; k++) {
             end = moments[mo_run_timestamp_step_end(p->first + call->deps[k])];
-            begin = end > begin ? end : begin;
+            begin = mo_max_i64(end, begin);
         }
         end = begin + d->isolated_ns[p->first + i];
         moments[mo_run_timestamp_step_begin(p->first + i)] = begin;
         moments[mo_run_timestamp_step_end(p->first + i)] = end;
         free_at[call->stream] = end;
-        last = end > last ? end : last;
+        last = mo_max_i64(end, last);
     }
     return last;
 }
@@ -153,7 +153,7 @@ static void scale_program(const mo_run_device *d, const mo_run_program *p,
     int64_t begin = timestamps[mo_run_timestamp_step_begin(p->first)];
     double factor;
 
-    begin = *free_at > begin ? *free_at : begin;
+    begin = mo_max_i64(*free_at, begin);
     factor = span > end - begin ? (double) (end - begin) / (double) span : 1;
     for (int i = p->first; i < p->first + p->n; i++) {
         int64_t from = moments[mo_run_timestamp_step_begin(i)];

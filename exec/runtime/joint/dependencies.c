@@ -33,6 +33,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "exec/plan/ir/value_table.h"
 #include "exec/runtime/joint/access_map.h"
 #include "exec/runtime/joint/joint_internal.h"
@@ -125,7 +126,7 @@ static void merge_clock(const dependency_state *w, int *to, int call)
     const int *from = clock_row(w, call);
 
     for (int t = 0; t < w->n_tracks; t++)
-        to[t] = from[t] > to[t] ? from[t] : to[t];
+        to[t] = mo_max_int(from[t], to[t]);
 }
 
 /* The clock starts as that of the previous call on its track. */

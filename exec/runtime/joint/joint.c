@@ -52,20 +52,6 @@ mo_status mo_joint_synchronize(mo_joint_state *j, int local, mo_error *err)
     return status == MO_OK ? j->backend->wait(unit, err) : status;
 }
 
-/* The recorder first: when a program is complete the other units are idle, but
- * may report an error. */
-static mo_status wait_for_all(mo_joint_state *j, int64_t *over, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int s = 0; s < j->n_local && status == MO_OK; s++) {
-        status = mo_joint_synchronize(j, s, err);
-        if (s == RECORDER || !j->are_recorded)
-            *over = mo_stop_clock_ns();
-    }
-    return status;
-}
-
 static mo_status launch_call(mo_joint_state *j, const mo_joint_item *item,
                              mo_error *err)
 {
@@ -147,8 +133,13 @@ static mo_status run_segment(mo_joint_state *j, const mo_joint_segment *part,
         *over = mo_stop_clock_ns();
     } else {
         status = launch_segment(j, part, err);
-        if (status == MO_OK)
-            status = wait_for_all(j, over, err);
+        /* The recorder first: when a program is complete the other units are
+         * idle, but may report an error. */
+        for (int s = 0; s < j->n_local && status == MO_OK; s++) {
+            status = mo_joint_synchronize(j, s, err);
+            if (s == RECORDER || !j->are_recorded)
+                *over = mo_stop_clock_ns();
+        }
     }
     set_segment_timestamps(j, part, begun, *over, rows);
     return status;
@@ -264,22 +255,6 @@ static void add_carrier(mo_joint_state *j, const mo_backend_carrier *carrier)
         snprintf(j->eager_reason, MO_RUN_REASON_SIZE, "%s", because);
 }
 
-static void find_direct_transfers(mo_joint_state *j)
-{
-    for (int t = 0; t < j->plan->n_transfers; t++) {
-        const mo_plan_transfer *way = &j->plan->transfers[t];
-        bool sends = j->local_of[way->from] != MO_JOINT_NONE;
-        bool receives = j->local_of[way->to] != MO_JOINT_NONE;
-        const mo_backend_carrier *carrier = NULL;
-
-        if (sends != receives)
-            carrier = mo_joint_find_carrier(j->options, t);
-        if (carrier)
-            add_carrier(j, carrier);
-        j->carried[t] = (sends && receives) || carrier;
-    }
-}
-
 static mo_status alloc_state(mo_joint_state *j, mo_error *err)
 {
     size_t devices = (size_t) j->plan->n_devices + 1;
@@ -324,7 +299,18 @@ static mo_status open_joint(mo_joint_state *j, mo_error *err)
 
     if (status != MO_OK)
         return status;
-    find_direct_transfers(j);
+    for (int t = 0; t < j->plan->n_transfers; t++) {
+        const mo_plan_transfer *way = &j->plan->transfers[t];
+        bool sends = j->local_of[way->from] != MO_JOINT_NONE;
+        bool receives = j->local_of[way->to] != MO_JOINT_NONE;
+        const mo_backend_carrier *carrier = NULL;
+
+        if (sends != receives)
+            carrier = mo_joint_find_carrier(j->options, t);
+        if (carrier)
+            add_carrier(j, carrier);
+        j->carried[t] = (sends && receives) || carrier;
+    }
     status = open_devices(j, err);
     if (status == MO_OK)
         status = mo_joint_linearize(j, err);

@@ -47,26 +47,13 @@ static void clear_plan(mo_tcp_world *world)
     pthread_mutex_unlock(&world->plan_lock);
 }
 
-static void assign_conns(mo_tcp_world *world, const mo_exec_plan *plan)
-{
-    const mo_transport_job *job = &world->job;
-
-    for (int t = 0; t < plan->n_transfers; t++) {
-        int from = job->rank_of[plan->transfers[t].from];
-        int to = job->rank_of[plan->transfers[t].to];
-
-        if (from != to && (from == job->rank || to == job->rank))
-            world->transfers[t].conn =
-                &world->conns[from == job->rank ? to : from];
-    }
-}
-
 static mo_status install_plan(mo_tcp_world *world, const mo_exec_plan *plan,
                               const int *rank_of, int n_threads, mo_error *err)
 {
     mo_tcp_transfer *transfers =
         calloc((size_t) plan->n_transfers + 1, sizeof *transfers);
     mo_status status;
+    const mo_transport_job *job = &world->job;
 
     if (!transfers)
         return mo_fail_memory(err);
@@ -76,7 +63,14 @@ static mo_status install_plan(mo_tcp_world *world, const mo_exec_plan *plan,
     if (status == MO_OK) {
         world->transfers = transfers;
         world->n_transfers = plan->n_transfers;
-        assign_conns(world, plan);
+        for (int t = 0; t < plan->n_transfers; t++) {
+            int from = job->rank_of[plan->transfers[t].from];
+            int to = job->rank_of[plan->transfers[t].to];
+
+            if (from != to && (from == job->rank || to == job->rank))
+                world->transfers[t].conn =
+                    &world->conns[from == job->rank ? to : from];
+        }
     }
     pthread_mutex_unlock(&world->plan_lock);
     if (status != MO_OK)

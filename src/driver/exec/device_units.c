@@ -75,52 +75,15 @@ static int thread_share(const mo_exec_units *units, int rank)
     return local > 0 && cores > local ? cores / local : 1;
 }
 
-static void set_unit(const mo_device *device, const mo_exec_config *wants,
-                     int fallback, mo_backend_unit_options *unit)
-{
-    int wanted = wants->threads > 0 ? (int) wants->threads : device->threads;
-    const char *cache = wants->cache;
-
-    if (wanted > MO_BACKEND_MAX_THREADS)
-        wanted = MO_BACKEND_MAX_THREADS;
-    *unit = (mo_backend_unit_options){
-        .threads = wanted > 0 ? wanted : fallback,
-        .cpus = device->cpus,
-        .n_cpus = device->n_cpus,
-        .precision = mo_exec_compute_precision(wants),
-        .cache = cache && strcmp(cache, "none") == 0 ? "" : cache,
-        .autotune = !wants->no_measure,
-    };
-}
-
-void mo_exec_units_set_plan_traits(mo_exec_units *units, int device,
-                                   const mo_exec_config *wants)
+/* Sets the properties of a device that its plan depends on, by its backend. */
+static void set_plan_traits(mo_exec_units *units, int device,
+                            const mo_exec_config *wants)
 {
     bool separate_memory = units->backends[device]->separate_memory;
 
     units->lanes[device] = separate_memory ? (int) wants->lanes : 1;
     units->can_jit[device] = separate_memory;
     units->concat_inplace[device] = !separate_memory;
-}
-
-static mo_status set_units(const mo_cluster *cluster, int rank,
-                           const mo_exec_config *wants, mo_exec_units *units,
-                           mo_error *err)
-{
-    int *gpus = calloc((size_t) units->n, sizeof *gpus);
-    int each = thread_share(units, rank);
-    mo_status status =
-        gpus ? mo_exec_backends_choose(cluster, wants, units->backends, gpus,
-                                       &units->no_gpu, err)
-             : mo_fail_memory(err);
-
-    for (int k = 0; k < units->n && status == MO_OK; k++) {
-        set_unit(&cluster->devices[k], wants, each, &units->options[k]);
-        units->options[k].gpu = gpus[k];
-        mo_exec_units_set_plan_traits(units, k, wants);
-    }
-    free(gpus);
-    return status;
 }
 
 /* All devices are parts of the first GPU, whatever GPUs the cluster assigns. */
@@ -157,8 +120,33 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
         !units->lanes || !units->can_jit || !units->concat_inplace)
         return mo_fail_memory(err);
     status = find_ranks(cluster, n_ranks, units->rank_of, err);
-    if (status == MO_OK)
-        status = set_units(cluster, rank, wants, units, err);
+    if (status == MO_OK) {
+        int *gpus = calloc((size_t) units->n, sizeof *gpus);
+        int each = thread_share(units, rank);
+
+        status = gpus ? mo_exec_backends_choose(cluster, wants, units->backends,
+                                                gpus, &units->no_gpu, err)
+                      : mo_fail_memory(err);
+        for (int k = 0; k < units->n && status == MO_OK; k++) {
+            int wanted = wants->threads > 0 ? (int) wants->threads
+                                            : cluster->devices[k].threads;
+            const char *cache = wants->cache;
+
+            if (wanted > MO_BACKEND_MAX_THREADS)
+                wanted = MO_BACKEND_MAX_THREADS;
+            units->options[k] = (mo_backend_unit_options){
+                .threads = wanted > 0 ? wanted : each,
+                .cpus = cluster->devices[k].cpus,
+                .n_cpus = cluster->devices[k].n_cpus,
+                .precision = mo_exec_compute_precision(wants),
+                .cache = cache && strcmp(cache, "none") == 0 ? "" : cache,
+                .autotune = !wants->no_measure,
+            };
+            units->options[k].gpu = gpus[k];
+            set_plan_traits(units, k, wants);
+        }
+        free(gpus);
+    }
     if (status == MO_OK && wants->emulate)
         status = divide_gpu(cluster, wants->emulate, n_ranks, units, err);
     return status;
@@ -174,9 +162,11 @@ static int missing_processor(const mo_backend_unit_options *unit)
     return -1;
 }
 
-static void log_missing(const mo_exec_units *units, const mo_cluster *cluster,
-                        int rank, const mo_driver_log *logger)
+void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
+                       int rank, const mo_driver_log *logger)
 {
+    mo_exec_backends_log(cluster, units->backends, units->options,
+                         &units->no_gpu, logger);
     for (int k = 0; k < units->n && !logger->quiet; k++) {
         int missing = missing_processor(&units->options[k]);
         char id[LINE_SIZE];
@@ -190,14 +180,6 @@ static void log_missing(const mo_exec_units *units, const mo_cluster *cluster,
                 mo_utf8_escape_controls(id, sizeof id, cluster->devices[k].id),
                 missing);
     }
-}
-
-void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
-                       int rank, const mo_driver_log *logger)
-{
-    mo_exec_backends_log(cluster, units->backends, units->options,
-                         &units->no_gpu, logger);
-    log_missing(units, cluster, rank, logger);
 }
 
 /* Weights are mapped and packed: the copies count, the files do not. Devices
@@ -283,7 +265,7 @@ mo_status mo_exec_exchange_units(const mo_transport *transport,
         if (units->rank_of[k] != rank) {
             units->backends[k] =
                 all.separate_memory[k] ? &elsewhere : &mo_backend_cpu;
-            mo_exec_units_set_plan_traits(units, k, wants);
+            set_plan_traits(units, k, wants);
         }
     return status;
 }

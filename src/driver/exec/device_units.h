@@ -33,10 +33,6 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
                              mo_error *err);
 void mo_exec_units_clear(mo_exec_units *units);
 
-/* Sets the properties of a device that its plan depends on, by its backend. */
-void mo_exec_units_set_plan_traits(mo_exec_units *units, int device,
-                                   const mo_exec_config *wants);
-
 /* Logs the devices whose backend is not their own kind, and those of rank
  * without a processor they are bound to. */
 void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,

@@ -24,21 +24,6 @@ static double memory_fullness(const mo_instance *x, const int64_t *peak_bytes,
     return (double) peak_bytes[k] / (double) x->capacity_bytes[k];
 }
 
-static void find_fullest(const mo_instance *x, const int64_t *peak_bytes,
-                         mo_report_method_row *row)
-{
-    row->fullest = MO_FREE;
-    for (int k = 0; k < x->n_devices; k++) {
-        if (x->capacity_bytes[k] == INT64_MAX ||
-            (row->fullest != MO_FREE &&
-             memory_fullness(x, peak_bytes, k) <=
-                 memory_fullness(x, peak_bytes, row->fullest)))
-            continue;
-        row->fullest = k;
-        row->peak_bytes = peak_bytes[k];
-    }
-}
-
 /* Exceeded memory is reported in the table; any other violation is a defect of
  * the method. */
 static void look_at_violations(const mo_verdict *verdict, mo_place_result *e)
@@ -70,7 +55,16 @@ static mo_status validate_placement(const mo_instance *x, mo_place_result *e,
     if (status != MO_OK)
         return status;
     look_at_violations(verdict, e);
-    find_fullest(x, verdict->peak_bytes, &e->row);
+    e->row.fullest = MO_FREE;
+    for (int k = 0; k < x->n_devices; k++) {
+        if (x->capacity_bytes[k] == INT64_MAX ||
+            (e->row.fullest != MO_FREE &&
+             memory_fullness(x, verdict->peak_bytes, k) <=
+                 memory_fullness(x, verdict->peak_bytes, e->row.fullest)))
+            continue;
+        e->row.fullest = k;
+        e->row.peak_bytes = verdict->peak_bytes[k];
+    }
     e->row.makespan_ns = e->placed.schedule->makespan_ns;
     mo_verdict_free(verdict);
     return MO_OK;

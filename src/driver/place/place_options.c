@@ -76,15 +76,6 @@ static mo_status choose_names(choice *c, const char *names, mo_error *err)
     return status;
 }
 
-static int count_learning(const choice *c)
-{
-    int n = 0;
-
-    for (int i = 0; i < c->n; i++)
-        n += c->methods[i]->learns;
-    return n;
-}
-
 /* A policy belongs to one method and one number of devices; a curve to one
  * method. */
 static mo_status check_learning(const mo_place_options *o, const choice *c,
@@ -95,8 +86,10 @@ static mo_status check_learning(const mo_place_options *o, const choice *c,
                          : o->no_learning ? "--no-learning"
                                           : NULL;
     bool has_file = o->policy || o->curve;
-    int n = count_learning(c);
+    int n = 0;
 
+    for (int i = 0; i < c->n; i++)
+        n += c->methods[i]->learns;
     if (option && n == 0)
         return mo_fail(err, MO_E_USAGE,
                        "%s is for a method that learns; name one, as in "

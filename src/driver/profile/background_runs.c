@@ -80,21 +80,6 @@ static void is_at_work(void *company)
     count_started(company, MO_OK, NULL);
 }
 
-static void keep_cpu_busy(const member *m)
-{
-    const mo_stop *enough = &m->company->enough;
-    mo_status status = MO_OK;
-
-    is_at_work(m->company);
-    while (status == MO_OK && !mo_stop_reached(enough)) {
-        mo_run_result result = { 0 };
-
-        status = mo_profiler_target_run(&m->solo, 0, RUNS_AT_ONCE, true, enough,
-                                        &result, NULL);
-        mo_run_result_clear(&result);
-    }
-}
-
 static void *keep_busy(void *context)
 {
     const member *m = context;
@@ -109,23 +94,20 @@ static void *keep_busy(void *context)
 
         if (status != MO_OK)
             count_started(c, status, &err);
-    } else
-        keep_cpu_busy(m);
+    } else {
+        const mo_stop *enough = &m->company->enough;
+        mo_status status = MO_OK;
+
+        is_at_work(m->company);
+        while (status == MO_OK && !mo_stop_reached(enough)) {
+            mo_run_result result = { 0 };
+
+            status = mo_profiler_target_run(&m->solo, 0, RUNS_AT_ONCE, true,
+                                            enough, &result, NULL);
+            mo_run_result_clear(&result);
+        }
+    }
     return NULL;
-}
-
-static mo_status wait_for_all(mo_profiler_background *c, mo_error *err)
-{
-    mo_status status;
-
-    pthread_mutex_lock(&c->lock);
-    while (c->n_at_work < c->n)
-        pthread_cond_wait(&c->changed, &c->lock);
-    status = c->status;
-    if (status != MO_OK && err)
-        *err = c->err;
-    pthread_mutex_unlock(&c->lock);
-    return status;
 }
 
 static mo_status start_all(mo_profiler_background *c,
@@ -156,8 +138,15 @@ mo_status mo_profiler_background_start(const mo_profiler_target *solos, int n,
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
     status = start_all(c, solos, n, err);
-    if (status == MO_OK)
-        status = wait_for_all(c, err);
+    if (status == MO_OK) {
+        pthread_mutex_lock(&c->lock);
+        while (c->n_at_work < c->n)
+            pthread_cond_wait(&c->changed, &c->lock);
+        status = c->status;
+        if (status != MO_OK && err)
+            *err = c->err;
+        pthread_mutex_unlock(&c->lock);
+    }
     if (status != MO_OK) {
         mo_profiler_background_stop(c);
         return status;

@@ -92,24 +92,6 @@ static void log_note(const char *text)
     fprintf(stderr, "moirai-cluster: %s\n", text);
 }
 
-static mo_status open_world(work *w, mo_launch_options *job, mo_error *err)
-{
-    mo_transport_world_options options = { .print_fatal = log_last_error,
-                                           .note = log_note };
-    mo_status status = mo_launch_options_read(job, &options.launch, err);
-
-    if (status == MO_OK)
-        status = mo_transport_select_with(w->o->transport, &options.launch,
-                                          &w->transport, err);
-    if (status == MO_OK)
-        status = w->transport->open(&options, &w->world, err);
-    if (status == MO_OK) {
-        w->rank = w->transport->rank(w->world);
-        w->n_ranks = w->transport->n_ranks(w->world);
-    }
-    return status;
-}
-
 /* ---- discovery */
 
 /* Logs the devices of each machine, at rank 0. */
@@ -186,8 +168,21 @@ mo_status mo_driver_cluster_discover(mo_driver_cluster_options *o,
 
     if (status == MO_OK)
         status = read_cpus(&w, err);
-    if (status == MO_OK)
-        status = open_world(&w, &o->job, err);
+    if (status == MO_OK) {
+        mo_transport_world_options options = { .print_fatal = log_last_error,
+                                               .note = log_note };
+
+        status = mo_launch_options_read(&o->job, &options.launch, err);
+        if (status == MO_OK)
+            status = mo_transport_select_with(w.o->transport, &options.launch,
+                                              &w.transport, err);
+        if (status == MO_OK)
+            status = w.transport->open(&options, &w.world, err);
+        if (status == MO_OK) {
+            w.rank = w.transport->rank(w.world);
+            w.n_ranks = w.transport->n_ranks(w.world);
+        }
+    }
     if (status == MO_OK) {
         status = find_devices(&w, err);
         if (status == MO_OK && w.rank == 0)
