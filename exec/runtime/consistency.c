@@ -50,15 +50,6 @@ static uint64_t digest_input(const mo_tensor_dense *given)
     return bytes > 0 && digest == 0 ? 1 : digest;
 }
 
-static mo_status fail_rank(const mo_exec_plan *plan, int input, int rank,
-                           int other, mo_error *err)
-{
-    return mo_fail(err, MO_E_INPUT,
-                   "rank %d was given another value of input '%.80s' than rank "
-                   "%d: give all ranks the same --input and --seed",
-                   other, plan->inputs[input].name, rank);
-}
-
 /* The first rank that reads an input, and its digest. */
 typedef struct first_reader {
     uint64_t digest;
@@ -75,7 +66,11 @@ static mo_status compare_rank(const mo_exec_plan *plan, int rank,
         if (first[i].digest == 0)
             first[i] = (first_reader){ theirs[i], rank };
         if (first[i].digest != theirs[i])
-            return fail_rank(plan, i, first[i].rank, rank, err);
+            return mo_fail(err, MO_E_INPUT,
+                           "rank %d was given another value of input '%.80s' "
+                           "than rank %d: give all ranks the same --input and "
+                           "--seed",
+                           rank, plan->inputs[i].name, first[i].rank);
     }
     return MO_OK;
 }

@@ -45,17 +45,6 @@ struct mo_transport_local_copy {
     mo_eventcount *server_event;
 };
 
-static bool copy_if_ready(slot *s)
-{
-    unsigned ready = BOTH_POSTED;
-
-    if (!atomic_compare_exchange_strong(&s->posted, &ready, 0))
-        return false;
-    if (s->bytes > 0)
-        memcpy(s->target, s->source, s->bytes);
-    return true;
-}
-
 void mo_transport_local_copy_complete(mo_transport_local_copy *copier,
                                       int transfer)
 {
@@ -71,9 +60,14 @@ void mo_transport_local_copy_complete(mo_transport_local_copy *copier,
 static void copy_transfer(void *context, int transfer)
 {
     mo_transport_local_copy *copier = context;
+    slot *s = &copier->slots[transfer];
+    unsigned ready = BOTH_POSTED;
 
-    if (copy_if_ready(&copier->slots[transfer]))
-        mo_transport_local_copy_complete(copier, transfer);
+    if (!atomic_compare_exchange_strong(&s->posted, &ready, 0))
+        return;
+    if (s->bytes > 0)
+        memcpy(s->target, s->source, s->bytes);
+    mo_transport_local_copy_complete(copier, transfer);
 }
 
 /* ----------------------------------------------------------------- posting */

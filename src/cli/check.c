@@ -23,30 +23,24 @@ typedef struct settings {
     int code; /* exit status if nothing failed */
 } settings;
 
-static mo_status spare_inputs(const settings *s, const char *path,
-                              mo_error *err)
+static mo_status check_options(const settings *s, const char *path,
+                               mo_error *err)
 {
+    bool from_stdin = strcmp(path, "-") == 0;
     const mo_prepare_options *p = &s->prepare;
     const char *inputs[] = { path, s->graph, p->load.cluster, p->load.profile,
                              p->fusion };
-    mo_status status = mo_output_files_check(s->outputs, OUTPUTS, err);
+    mo_status status;
 
+    if (from_stdin && s->graph && strcmp(s->graph, "-") == 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "only one of answer and graph can be standard input");
+    status = mo_output_files_check(s->outputs, OUTPUTS, err);
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         if (status == MO_OK)
             status = mo_output_files_check_input(s->outputs, OUTPUTS, inputs[i],
                                                  err);
     return status;
-}
-
-static mo_status check_options(const settings *s, const char *path,
-                               mo_error *err)
-{
-    bool from_stdin = strcmp(path, "-") == 0;
-
-    if (from_stdin && s->graph && strcmp(s->graph, "-") == 0)
-        return mo_fail(err, MO_E_USAGE,
-                       "only one of answer and graph can be standard input");
-    return spare_inputs(s, path, err);
 }
 
 static void write_report(const settings *s, const mo_review *review)

@@ -47,23 +47,17 @@ static const char *file_of_cost(const char *cost)
     return cost && strncmp(cost, kind, length) == 0 ? cost + length : NULL;
 }
 
-static mo_status check_strength(const settings *s, mo_error *err)
-{
-    if (s->strengthen_s > 0 && strcmp(s->prepare.formulation, "compact") != 0)
-        return mo_fail(err, MO_E_USAGE,
-                       "--strengthen is for --formulation compact alone; %s "
-                       "has no rows for what is proven",
-                       s->prepare.formulation);
-    return MO_OK;
-}
-
 static mo_status check_options(const settings *s, const char *path,
                                mo_error *err)
 {
     mo_status status = mo_prepare_check(&s->prepare, path, err);
 
-    if (status == MO_OK)
-        status = check_strength(s, err);
+    if (status == MO_OK && s->strengthen_s > 0 &&
+        strcmp(s->prepare.formulation, "compact") != 0)
+        status = mo_fail(err, MO_E_USAGE,
+                         "--strengthen is for --formulation compact alone; %s "
+                         "has no rows for what is proven",
+                         s->prepare.formulation);
     if (status == MO_OK && s->json && !s->stats)
         status = mo_fail(err, MO_E_USAGE,
                          "--json is the format of --stats; give both");

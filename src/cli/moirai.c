@@ -106,16 +106,6 @@ static mo_status emit_model(settings *s, const char *graph, const way *w,
     return status;
 }
 
-static void log_start(const settings *s, const mo_prepared *made)
-{
-    if (s->logger.quiet || s->json)
-        return;
-    fprintf(stderr,
-            "%s: %d ops, %d to place on %d devices; %s, at most %.0f s\n",
-            s->logger.command, made->fine->n_ops, made->loaded.instance->n,
-            made->loaded.instance->n_devices, "solving", s->portfolio.time_s);
-}
-
 static mo_status keep_results(const settings *s, const way *w,
                               const mo_answer_selector *selector,
                               const mo_answer_selection *selection,
@@ -214,7 +204,13 @@ static mo_status run_pipeline(settings *s, const char *graph,
     if (status == MO_OK)
         status = emit_model(s, graph, &w, &made, err);
     if (status == MO_OK) {
-        log_start(s, &made);
+        if (!s->logger.quiet && !s->json)
+            fprintf(stderr,
+                    "%s: %d ops, %d to place on %d devices; %s, at most "
+                    "%.0f s\n",
+                    s->logger.command, made.fine->n_ops,
+                    made.loaded.instance->n, made.loaded.instance->n_devices,
+                    "solving", s->portfolio.time_s);
         status = solve_in_folder(s, graph, &w, folder, &made, err);
     }
     mo_prepared_clear(&made);

@@ -146,40 +146,29 @@ static bool is_wanted(void *context, const char *path)
     return false;
 }
 
-static mo_status refuse_missing(const quest *q, mo_error *err)
-{
-    return mo_fail(err, MO_E_INPUT,
-                   "no %s %016" PRIx64 ", which the solution is of, among %d "
-                   "files beside it, in the working folder and in "
-                   "MOIRAI_PATH%s; give it with %s",
-                   q->kind->what, q->wanted, q->looked, q->nearest,
-                   q->kind->option);
-}
-
-static mo_status copy_path(const char *text, char **to, mo_error *err)
-{
-    *to = strdup(text);
-    return *to ? MO_OK : mo_fail_memory(err);
-}
-
-static mo_status search_files(quest *q, char **path, mo_error *err)
-{
-    mo_status status = mo_file_search(q->from->beside, q->from->graph,
-                                      &q->kind->files, is_wanted, q, path, err);
-
-    return status == MO_OK && !*path ? refuse_missing(q, err) : status;
-}
-
 static mo_status find_input(const kind *k, const mo_locate_query *from,
                             const mo_driver_log *logger, const char *given,
                             bool has, uint64_t wanted, char **path,
                             mo_error *err)
 {
     quest q = { .kind = k, .from = from, .logger = logger, .wanted = wanted };
+    mo_status status;
 
-    if (given)
-        return copy_path(given, path, err);
-    return has ? search_files(&q, path, err) : MO_OK;
+    if (given) {
+        *path = strdup(given);
+        return *path ? MO_OK : mo_fail_memory(err);
+    }
+    if (!has)
+        return MO_OK;
+    status = mo_file_search(from->beside, from->graph, &k->files, is_wanted, &q,
+                            path, err);
+    if (status == MO_OK && !*path)
+        status = mo_fail(err, MO_E_INPUT,
+                         "no %s %016" PRIx64 ", which the solution is of, "
+                         "among %d files beside it, in the working folder and "
+                         "in MOIRAI_PATH%s; give it with %s",
+                         k->what, wanted, q.looked, q.nearest, k->option);
+    return status;
 }
 
 static mo_status compare_digest(const char *what, const char *path, bool has,

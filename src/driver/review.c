@@ -117,16 +117,6 @@ static mo_status judge_listing(const mo_review_source *from, const char *path,
     return status;
 }
 
-static mo_status refuse_empty(const char *path, const mo_solution *solution,
-                              mo_error *err)
-{
-    if (solution->n > 0)
-        return MO_OK;
-    return mo_fail_at(err, MO_E_INPUT, path, 0,
-                      "holds no solution to check; it says: %s",
-                      mo_solution_status_names[solution->claim]);
-}
-
 static mo_status judge_columns(const mo_review_source *from, const char *path,
                                const char *text, size_t size, mo_review *review,
                                mo_error *err)
@@ -135,8 +125,10 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
     mo_status status =
         mo_solution_read_memory(path, text, size, &solution, err);
 
-    if (status == MO_OK)
-        status = refuse_empty(path, solution, err);
+    if (status == MO_OK && solution->n <= 0)
+        status = mo_fail_at(err, MO_E_INPUT, path, 0,
+                            "holds no solution to check; it says: %s",
+                            mo_solution_status_names[solution->claim]);
     if (status == MO_OK) {
         status = mo_answer_provenance(solution, &review->origin, err);
         if (status != MO_OK)

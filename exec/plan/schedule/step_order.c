@@ -217,25 +217,22 @@ static bool exceeds_keep_limit(const ordering *o, int device)
     return k->n > MAX_KEPT || k->bytes > o->plan->devices[device].keep_bytes;
 }
 
-static void defer_await(ordering *o, int t)
+static void add_await(ordering *o, int t)
 {
-    const mo_plan_transfer *it = &o->plan->transfers[t];
-    kept *k = &o->kept[it->from];
+    const mo_plan_transfer *it;
+    kept *k;
 
+    if (t == MO_PLAN_NONE || o->slots[t].awaited)
+        return;
+    it = &o->plan->transfers[t];
+    k = &o->kept[it->from];
+    o->slots[t].awaited = true;
+    add_step(o, it->to, MO_PLAN_STEP_AWAIT, t);
+    o->next++;
     k->transfers[(k->first + k->n++) % RING] = t;
     k->bytes += it->bytes;
     while (exceeds_keep_limit(o, it->from))
         await_sent(o, it->from);
-}
-
-static void add_await(ordering *o, int t)
-{
-    if (t == MO_PLAN_NONE || o->slots[t].awaited)
-        return;
-    o->slots[t].awaited = true;
-    add_step(o, o->plan->transfers[t].to, MO_PLAN_STEP_AWAIT, t);
-    o->next++;
-    defer_await(o, t);
 }
 
 static void add_steps(ordering *o)

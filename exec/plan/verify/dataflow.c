@@ -81,16 +81,6 @@ static mo_status check_step_flow(flow *f, int device, int step, mo_error *err)
     return MO_OK;
 }
 
-static mo_status check_outputs(const flow *f, mo_error *err)
-{
-    for (int i = 0; i < f->plan->n_outputs; i++)
-        if (*buffer_state(f, f->plan->outputs[i].value) != DATA)
-            return mo_fail(err, MO_E_INPUT,
-                           "plan: output %d '%.160s' is made by nobody", i,
-                           value_name(f->plan, f->plan->outputs[i].value));
-    return MO_OK;
-}
-
 /* Devices are checked one by one: a value belongs to one device, and other
  * devices affect it only through transfers that this one posts and awaits. */
 mo_status mo_verify_dataflow(const mo_exec_plan *plan, mo_error *err)
@@ -105,8 +95,11 @@ mo_status mo_verify_dataflow(const mo_exec_plan *plan, mo_error *err)
     for (int d = 0; d < plan->n_devices; d++)
         for (int i = 0; i < plan->devices[d].n_steps && status == MO_OK; i++)
             status = check_step_flow(&f, d, i, err);
-    if (status == MO_OK)
-        status = check_outputs(&f, err);
+    for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
+        if (*buffer_state(&f, plan->outputs[i].value) != DATA)
+            status = mo_fail(err, MO_E_INPUT,
+                             "plan: output %d '%.160s' is made by nobody", i,
+                             value_name(plan, plan->outputs[i].value));
     free(f.buffer_state);
     return status;
 }

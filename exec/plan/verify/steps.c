@@ -342,14 +342,6 @@ static mo_status format_cycle(const replay *r, int first, mo_error *err)
     return mo_fail(err, MO_E_INPUT, "plan: cannot finish: %s", text);
 }
 
-static mo_status report_deadlock(const replay *r, mo_error *err)
-{
-    for (int d = 0; d < r->plan->n_devices; d++)
-        if (r->at[d] < r->plan->devices[d].n_steps)
-            return format_cycle(r, find_cycle(r, d), err);
-    return MO_OK;
-}
-
 mo_status mo_verify_no_deadlock(const mo_exec_plan *plan, mo_error *err)
 {
     size_t n = (size_t) plan->n_devices;
@@ -364,7 +356,9 @@ mo_status mo_verify_no_deadlock(const mo_exec_plan *plan, mo_error *err)
 
     if (r.at && r.begun && r.ready && r.is_ready) {
         replay_all(&r);
-        status = report_deadlock(&r, err);
+        for (int d = 0; d < plan->n_devices && status == MO_OK; d++)
+            if (r.at[d] < plan->devices[d].n_steps)
+                status = format_cycle(&r, find_cycle(&r, d), err);
     } else {
         status = mo_fail_memory(err);
     }

@@ -167,16 +167,6 @@ static void scale_program(const mo_run_device *d, const mo_run_program *p,
     *free_at = begin + (int64_t) (factor * (double) span);
 }
 
-static void scale_run(const mo_run_device *d, const int64_t *moments,
-                      const int64_t *spans, int64_t *timestamps)
-{
-    int64_t free_at = timestamps[0];
-
-    for (int i = 0; i < d->n_programs; i++)
-        scale_program(d, &d->programs[i], moments, spans[i], &free_at,
-                      timestamps);
-}
-
 mo_status mo_run_step_times(mo_run_device *d, mo_error *err)
 {
     int64_t *moments =
@@ -190,8 +180,14 @@ mo_status mo_run_step_times(mo_run_device *d, mo_error *err)
         status = mo_run_time_calls(d, err);
     for (int i = 0; i < d->n_programs && status == MO_OK; i++)
         spans[i] = compute_timeline(d, &d->programs[i], moments);
-    for (int r = 0; r < d->n_runs && status == MO_OK; r++)
-        scale_run(d, moments, spans, mo_run_device_timestamps(d, r));
+    for (int r = 0; r < d->n_runs && status == MO_OK; r++) {
+        int64_t *timestamps = mo_run_device_timestamps(d, r);
+        int64_t free_at = timestamps[0];
+
+        for (int i = 0; i < d->n_programs; i++)
+            scale_program(d, &d->programs[i], moments, spans[i], &free_at,
+                          timestamps);
+    }
     free(spans);
     free(moments);
     return status;

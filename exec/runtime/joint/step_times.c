@@ -239,19 +239,6 @@ static void scale_segment(const timeline *l, int p, int run)
     }
 }
 
-static void scale_all(timeline *l)
-{
-    const mo_joint_state *j = l->j;
-
-    for (int p = 0; p < j->n_segments; p++) {
-        if (j->segments[p].is_host)
-            continue;
-        compute_segment(l, p);
-        for (int r = 0; r < j->devices[0]->n_runs; r++)
-            scale_segment(l, p, r);
-    }
-}
-
 static mo_status alloc_layout(mo_joint_state *j, timeline *l, mo_error *err)
 {
     size_t calls = (size_t) j->n_calls + 1, seats = (size_t) j->n_local;
@@ -300,8 +287,13 @@ mo_status mo_joint_step_times(mo_joint_state *j, int64_t *chain_ns,
         status = mo_fail_memory(err);
     if (status == MO_OK)
         status = measure_all(j, err);
-    if (status == MO_OK)
-        scale_all(&l);
+    for (int p = 0; p < j->n_segments && status == MO_OK; p++) {
+        if (j->segments[p].is_host)
+            continue;
+        compute_segment(&l, p);
+        for (int r = 0; r < j->devices[0]->n_runs; r++)
+            scale_segment(&l, p, r);
+    }
     if (status == MO_OK && is_whole_plan(j))
         *chain_ns = l.spans[0];
     return status;
