@@ -23,14 +23,6 @@ static void add_digest(mo_identity *identity, char letter, uint64_t digest)
     add_name(identity, "moirai_%c_%016" PRIx64, letter, digest);
 }
 
-/* "per-edge" cannot be part of a name in every reader: '-' is minus. */
-static void replace_dashes(char *name)
-{
-    for (; *name; name++)
-        if (*name == '-')
-            *name = '_';
-}
-
 static void add_options(mo_identity *identity,
                         const mo_identity_options *options)
 {
@@ -41,7 +33,10 @@ static void add_options(mo_identity *identity,
              mo_congestion_names[regime->congestion],
              mo_tensors_names[regime->tensors], mo_memory_names[regime->memory],
              options->fusion);
-    replace_dashes(name);
+    /* "per-edge" cannot be part of a name in every reader: '-' is minus. */
+    for (; *name; name++)
+        if (*name == '-')
+            *name = '_';
 }
 
 void mo_identity_make(const mo_instance *x, const mo_identity_options *options,

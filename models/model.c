@@ -61,16 +61,6 @@ static int declare_identity(const mo_identity *identity, mo_sink *sink)
     return first;
 }
 
-/* A row over all of them: a reader may drop a column that is in no row. */
-static void write_identity_row(const mo_identity *identity, int first,
-                               mo_sink *sink)
-{
-    mo_sink_family(sink, "identity");
-    for (int i = 0; i < identity->n; i++)
-        mo_sink_term(sink, first + i, 1);
-    mo_sink_row(sink, MO_EQ, identity->n);
-}
-
 static void stream_model(const mo_model *model, mo_sink *sink, int pass)
 {
     int identity;
@@ -82,7 +72,11 @@ static void stream_model(const mo_model *model, mo_sink *sink, int pass)
     if (!sink->kind->wants_rows)
         return;
     model->formulation->rows(model->state, sink);
-    write_identity_row(model->identity, identity, sink);
+    /* A row over all of them: a reader may drop a column that is in no row. */
+    mo_sink_family(sink, "identity");
+    for (int i = 0; i < model->identity->n; i++)
+        mo_sink_term(sink, identity + i, 1);
+    mo_sink_row(sink, MO_EQ, model->identity->n);
 }
 
 mo_status mo_model_write(const mo_model *model, mo_sink *sink, mo_error *err)

@@ -117,36 +117,6 @@ static void write_chain_row(const getf *m, mo_sink *sink, int op, int reads)
     mo_sink_row(sink, MO_GE, 0);
 }
 
-/* Flows are sorted by producer, so the flows from one op to another are
- * consecutive. */
-static void write_chains(const getf *m, mo_sink *sink, int op)
-{
-    const mo_instance *x = m->frame->x;
-    int last = -1;
-
-    for (int at = x->in_start[op]; at < x->in_start[op + 1]; at++) {
-        int from = x->flows[x->in_flows[at]].from;
-
-        if (from != last)
-            write_chain_row(m, sink, op, from);
-        last = from;
-    }
-    if (last < 0)
-        write_chain_row(m, sink, op, -1);
-}
-
-static void write_loads(const getf *m, mo_sink *sink)
-{
-    mo_sink_family(sink, "load");
-    for (int k = 0; k < m->on.n_slots; k++) {
-        mo_sink_term(sink, 0, 1);
-        for (int i = 0; i < m->frame->x->n; i++)
-            mo_sink_term(sink, mo_placement_block_column(&m->on, i, k),
-                         -to_units(m, mo_instance_p_ns(m->frame->x, i, k)));
-        mo_sink_row(sink, MO_GE, 0);
-    }
-}
-
 static void write_rows(void *state, mo_sink *sink)
 {
     const getf *m = state;
@@ -156,8 +126,21 @@ static void write_rows(void *state, mo_sink *sink)
         return; /* not all columns are there */
     mo_placement_block_rows(&m->on, sink);
     mo_sink_family(sink, "chain");
-    for (int i = 0; i < x->n; i++)
-        write_chains(m, sink, i);
+    for (int i = 0; i < x->n; i++) {
+        int last = -1;
+
+        /* Flows are sorted by producer, so the flows from one op to another are
+         * consecutive. */
+        for (int at = x->in_start[i]; at < x->in_start[i + 1]; at++) {
+            int from = x->flows[x->in_flows[at]].from;
+
+            if (from != last)
+                write_chain_row(m, sink, i, from);
+            last = from;
+        }
+        if (last < 0)
+            write_chain_row(m, sink, i, -1);
+    }
     mo_sink_family(sink, "makespan");
     for (int i = 0; i < x->n; i++)
         if (x->out_start[i] == x->out_start[i + 1]) {
@@ -165,7 +148,14 @@ static void write_rows(void *state, mo_sink *sink)
             mo_sink_term(sink, m->completion + i, -1);
             mo_sink_row(sink, MO_GE, 0);
         }
-    write_loads(m, sink);
+    mo_sink_family(sink, "load");
+    for (int k = 0; k < m->on.n_slots; k++) {
+        mo_sink_term(sink, 0, 1);
+        for (int i = 0; i < m->frame->x->n; i++)
+            mo_sink_term(sink, mo_placement_block_column(&m->on, i, k),
+                         -to_units(m, mo_instance_p_ns(m->frame->x, i, k)));
+        mo_sink_row(sink, MO_GE, 0);
+    }
 }
 
 const mo_formulation mo_formulation_getf = {

@@ -60,16 +60,6 @@ static int64_t mean_op_ns(const mo_instance *x, int op)
     return divide_nearest(sum, x->n_devices);
 }
 
-/* Counts the ordered pairs of different devices of each kind of transfer
- * times. */
-static void count_kinds(const mo_instance *x, int64_t *pairs)
-{
-    for (int a = 0; a < x->n_devices; a++)
-        for (int b = 0; b < x->n_devices; b++)
-            if (a != b)
-                pairs[x->pair_kind[a * x->n_devices + b]]++;
-}
-
 /* A million pairs of a day each do not fit, so quotients and remainders are
  * summed separately. */
 static int64_t mean_row_ns(const mo_instance *x, int64_t row,
@@ -97,7 +87,12 @@ static mo_status find_flow_means(sct *m, mo_error *err)
         calloc((size_t) x->n_comm_rows + 1, sizeof *write_rows);
 
     if (pairs && write_rows) {
-        count_kinds(x, pairs);
+        /* Counts the ordered pairs of different devices of each kind of
+         * transfer times. */
+        for (int a = 0; a < x->n_devices; a++)
+            for (int b = 0; b < x->n_devices; b++)
+                if (a != b)
+                    pairs[x->pair_kind[a * x->n_devices + b]]++;
         for (int r = 0; r < x->n_comm_rows; r++)
             write_rows[r] = mean_row_ns(x, r, pairs);
         for (int q = 0; q < x->n_flows; q++)
@@ -120,19 +115,6 @@ static int64_t clip_time(const sct *m, int64_t ns)
     return mo_scale_rounded_ns(mo_scale_step_ns(unit_ns), ns);
 }
 
-/* Ids are topological: the producers of an op have their starts already. */
-static void find_early_starts(sct *m)
-{
-    for (int i = 0; i < m->x->n; i++)
-        for (int q = m->x->out_start[i]; q < m->x->out_start[i + 1]; q++) {
-            int64_t there_ns = m->early_ns[i] + m->p_ns[i] + m->c_ns[q];
-            int64_t *early_ns = &m->early_ns[m->x->flows[q].to];
-
-            if (*early_ns < there_ns)
-                *early_ns = there_ns;
-        }
-}
-
 static mo_status compute_means(sct *m, mo_error *err)
 {
     size_t n = (size_t) m->x->n, n_flows = (size_t) m->x->n_flows;
@@ -150,7 +132,15 @@ static mo_status compute_means(sct *m, mo_error *err)
         m->p_ns[i] = clip_time(m, mean_op_ns(m->x, i));
     for (int q = 0; q < m->x->n_flows; q++)
         m->c_ns[q] = clip_time(m, m->c_ns[q]);
-    find_early_starts(m);
+    /* Ids are topological: the producers of an op have their starts already. */
+    for (int i = 0; i < m->x->n; i++)
+        for (int q = m->x->out_start[i]; q < m->x->out_start[i + 1]; q++) {
+            int64_t there_ns = m->early_ns[i] + m->p_ns[i] + m->c_ns[q];
+            int64_t *early_ns = &m->early_ns[m->x->flows[q].to];
+
+            if (*early_ns < there_ns)
+                *early_ns = there_ns;
+        }
     return MO_OK;
 }
 

@@ -6,17 +6,6 @@
  * device is new to few ops. */
 enum { SYMMETRY_OPS = 16 };
 
-static void assignment_rows(const mo_compact *c, mo_sink *sink)
-{
-    mo_sink_family(sink, "assign");
-    for (int i = 0; i < c->x->n; i++) {
-        for (int k = 0; k < c->x->n_devices; k++)
-            if (mo_compact_place_column(c, i, k) >= 0)
-                mo_sink_term(sink, mo_compact_place_column(c, i, k), 1);
-        mo_sink_row(sink, MO_EQ, 1);
-    }
-}
-
 static void group_rows(const mo_compact *c, mo_sink *sink)
 {
     const mo_instance *x = c->x;
@@ -53,22 +42,6 @@ static void head_row(const mo_compact *c, int i, mo_sink *sink)
     mo_sink_row(sink, MO_GE, 0);
 }
 
-/* s_i + sum_k (p_ik + tail_ik) x_ik <= w, which is stronger than a bound: it
- * holds for any makespan.  For a sink there is nothing but this row. */
-static void tail_row(const mo_compact *c, int i, mo_sink *sink)
-{
-    const int64_t *tail = c->frame->tail_ns + (int64_t) i * c->x->n_devices;
-
-    mo_sink_term(sink, 0, 1);
-    mo_sink_term(sink, mo_compact_start_column(c, i), -1);
-    for (int k = 0; k < c->x->n_devices; k++)
-        if (mo_compact_place_column(c, i, k) >= 0)
-            mo_sink_term(
-                sink, mo_compact_place_column(c, i, k),
-                -mo_compact_time(c, mo_instance_p_ns(c->x, i, k) + tail[k]));
-    mo_sink_row(sink, MO_GE, 0);
-}
-
 /* Returns whether the bound of s_i does not imply the row for every device. */
 static bool needs_tail_row(const mo_compact *c, int i)
 {
@@ -86,17 +59,6 @@ static bool needs_tail_row(const mo_compact *c, int i)
             first = latest;
         }
     return false;
-}
-
-static void window_rows(const mo_compact *c, mo_sink *sink)
-{
-    mo_sink_family(sink, "head");
-    for (int i = 0; i < c->x->n; i++)
-        head_row(c, i, sink);
-    mo_sink_family(sink, "tail");
-    for (int i = 0; i < c->x->n; i++)
-        if (needs_tail_row(c, i))
-            tail_row(c, i, sink);
 }
 
 /* Symmetry breaking: among interchangeable devices the smaller number is used
@@ -125,8 +87,35 @@ static void symmetry_rows(const mo_compact *c, mo_sink *sink)
 
 void mo_compact_assignment_rows(const mo_compact *c, mo_sink *sink)
 {
-    assignment_rows(c, sink);
+    mo_sink_family(sink, "assign");
+    for (int i = 0; i < c->x->n; i++) {
+        for (int k = 0; k < c->x->n_devices; k++)
+            if (mo_compact_place_column(c, i, k) >= 0)
+                mo_sink_term(sink, mo_compact_place_column(c, i, k), 1);
+        mo_sink_row(sink, MO_EQ, 1);
+    }
     group_rows(c, sink);
-    window_rows(c, sink);
+    mo_sink_family(sink, "head");
+    for (int i = 0; i < c->x->n; i++)
+        head_row(c, i, sink);
+    mo_sink_family(sink, "tail");
+    for (int i = 0; i < c->x->n; i++)
+        if (needs_tail_row(c, i)) {
+            /* s_i + sum_k (p_ik + tail_ik) x_ik <= w, which is stronger than a
+             * bound: it holds for any makespan.  For a sink there is nothing
+             * but this row. */
+            const int64_t *tail =
+                c->frame->tail_ns + (int64_t) i * c->x->n_devices;
+
+            mo_sink_term(sink, 0, 1);
+            mo_sink_term(sink, mo_compact_start_column(c, i), -1);
+            for (int k = 0; k < c->x->n_devices; k++)
+                if (mo_compact_place_column(c, i, k) >= 0)
+                    mo_sink_term(
+                        sink, mo_compact_place_column(c, i, k),
+                        -mo_compact_time(c, mo_instance_p_ns(c->x, i, k) +
+                                                tail[k]));
+            mo_sink_row(sink, MO_GE, 0);
+        }
     symmetry_rows(c, sink);
 }

@@ -75,19 +75,6 @@ static void declare_makespan(const mo_compact *c, mo_sink *sink)
     declare_column(sink, 0, &w);
 }
 
-static void declare_places(const mo_compact *c, mo_sink *sink)
-{
-    for (int i = 0; i < c->x->n; i++)
-        for (int k = 0; k < c->x->n_devices; k++) {
-            mo_variable x =
-                binary_variable(MO_VARIABLE_ROLE_PLACE, i, k,
-                                c->start && c->frame->start->device[i] == k);
-
-            if (mo_compact_place_column(c, i, k) >= 0)
-                declare_column(sink, mo_compact_place_column(c, i, k), &x);
-        }
-}
-
 static int64_t latest_start(const mo_compact *c, int i)
 {
     int64_t latest = 0;
@@ -152,17 +139,6 @@ static void declare_order(const mo_compact *c, int i, int j, int id,
         declare_column(sink, id, &o);
 }
 
-static void declare_orders(const mo_compact *c, mo_sink *sink)
-{
-    for (int i = 0; i < c->x->n; i++)
-        for (int64_t p = c->order_start[i]; p < c->order_start[i + 1]; p++) {
-            const mo_compact_order_columns *order = &c->orders[p];
-
-            declare_order(c, i, order->j, order->forward, sink);
-            declare_order(c, order->j, i, order->backward, sink);
-        }
-}
-
 static void declare_same_device(const mo_compact *c, mo_sink *sink)
 {
     for (size_t p = 0; p < c->same_device.n; p++) {
@@ -212,10 +188,24 @@ void mo_compact_columns(void *state, mo_sink *sink)
     declare_context d = { c, sink, c->first_send_order };
 
     declare_makespan(c, sink);
-    declare_places(c, sink);
+    for (int i = 0; i < c->x->n; i++)
+        for (int k = 0; k < c->x->n_devices; k++) {
+            mo_variable x =
+                binary_variable(MO_VARIABLE_ROLE_PLACE, i, k,
+                                c->start && c->frame->start->device[i] == k);
+
+            if (mo_compact_place_column(c, i, k) >= 0)
+                declare_column(sink, mo_compact_place_column(c, i, k), &x);
+        }
     declare_starts(c, sink);
     declare_arcs(c, sink);
-    declare_orders(c, sink);
+    for (int i = 0; i < c->x->n; i++)
+        for (int64_t p = c->order_start[i]; p < c->order_start[i + 1]; p++) {
+            const mo_compact_order_columns *order = &c->orders[p];
+
+            declare_order(c, i, order->j, order->forward, sink);
+            declare_order(c, order->j, i, order->backward, sink);
+        }
     declare_same_device(c, sink);
     mo_compact_each_transfer_pair(c, declare_send_pair, &d);
     mo_compact_proven_columns(c, sink);

@@ -105,17 +105,6 @@ static mo_status allocate_arrays(mo_compact *c, mo_error *err)
                : mo_fail_memory(err);
 }
 
-static void set_durations(mo_compact *c)
-{
-    int64_t cells = (int64_t) c->x->n * c->x->n_devices;
-
-    for (int64_t cell = 0; cell < cells; cell++)
-        c->run[cell] = mo_compact_time(c, c->x->p_ns[cell]);
-    for (int i = c->x->n - 1; i >= 0; i--)
-        if (c->x->group[i] != MO_FREE)
-            c->leader[c->x->group[i]] = i;
-}
-
 static mo_status set_delays(mo_compact *c, mo_error *err)
 {
     int64_t n = 0;
@@ -236,13 +225,19 @@ static bool has_accepted_start(const mo_compact *c)
 
 static mo_status build_compact(mo_compact *c, mo_error *err)
 {
+    int64_t cells;
     mo_status status;
 
     if ((status = mo_transfer_items_make(c->frame, &c->items, err)) != MO_OK ||
         (status = mo_memory_rows_new(c->frame, &c->memory, err)) != MO_OK ||
         (status = allocate_arrays(c, err)) != MO_OK)
         return status;
-    set_durations(c);
+    cells = (int64_t) c->x->n * c->x->n_devices;
+    for (int64_t cell = 0; cell < cells; cell++)
+        c->run[cell] = mo_compact_time(c, c->x->p_ns[cell]);
+    for (int i = c->x->n - 1; i >= 0; i--)
+        if (c->x->group[i] != MO_FREE)
+            c->leader[c->x->group[i]] = i;
     if ((status = set_delays(c, err)) != MO_OK ||
         (status = number_all_columns(c, err)) != MO_OK)
         return status;

@@ -22,18 +22,6 @@ const mo_compact_order_columns *mo_compact_order(const mo_compact *c, int i,
                : NULL;
 }
 
-/* o_i_j + o_j_i, those of them that are possible on the device. */
-static void order_terms(const mo_compact_order_columns *order,
-                        mo_disjunction disjunction, mo_sink *sink)
-{
-    if (disjunction == MO_DISJUNCTION_FORWARD ||
-        disjunction == MO_DISJUNCTION_EITHER)
-        mo_sink_term(sink, order->forward, 1);
-    if (disjunction == MO_DISJUNCTION_BACKWARD ||
-        disjunction == MO_DISJUNCTION_EITHER)
-        mo_sink_term(sink, order->backward, 1);
-}
-
 static bool is_decided(mo_disjunction disjunction)
 {
     return disjunction != MO_DISJUNCTION_NONE &&
@@ -53,23 +41,6 @@ static bool one_row_suffices(const mo_compact *c, int i, int j)
     return true;
 }
 
-/* o_i_j + o_j_i >= x_i_k + x_j_k - 1 */
-static void meet_rows(const mo_compact *c, int i,
-                      const mo_compact_order_columns *order, mo_sink *sink)
-{
-    for (int k = 0; k < c->x->n_devices; k++) {
-        mo_disjunction disjunction =
-            mo_disjunction_on_device(c->frame, i, order->j, k);
-
-        if (!is_decided(disjunction))
-            continue;
-        order_terms(order, disjunction, sink);
-        mo_sink_term(sink, mo_compact_place_column(c, i, k), -1);
-        mo_sink_term(sink, mo_compact_place_column(c, order->j, k), -1);
-        mo_sink_row(sink, MO_GE, -1);
-    }
-}
-
 static void disjunction_rows(const mo_compact *c, int i,
                              const mo_compact_order_columns *order,
                              mo_sink *sink)
@@ -77,7 +48,24 @@ static void disjunction_rows(const mo_compact *c, int i,
     bool any = order->forward >= 0 || order->backward >= 0;
 
     if (!any || !one_row_suffices(c, i, order->j)) {
-        meet_rows(c, i, order, sink);
+        /* o_i_j + o_j_i >= x_i_k + x_j_k - 1 */
+        for (int k = 0; k < c->x->n_devices; k++) {
+            mo_disjunction disjunction =
+                mo_disjunction_on_device(c->frame, i, order->j, k);
+
+            if (!is_decided(disjunction))
+                continue;
+            /* o_i_j + o_j_i, those of them that are possible on the device. */
+            if (disjunction == MO_DISJUNCTION_FORWARD ||
+                disjunction == MO_DISJUNCTION_EITHER)
+                mo_sink_term(sink, order->forward, 1);
+            if (disjunction == MO_DISJUNCTION_BACKWARD ||
+                disjunction == MO_DISJUNCTION_EITHER)
+                mo_sink_term(sink, order->backward, 1);
+            mo_sink_term(sink, mo_compact_place_column(c, i, k), -1);
+            mo_sink_term(sink, mo_compact_place_column(c, order->j, k), -1);
+            mo_sink_row(sink, MO_GE, -1);
+        }
         return;
     }
     if (order->forward >= 0)

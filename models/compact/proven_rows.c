@@ -208,15 +208,6 @@ static void anchor_row(const mo_compact *c, const mo_compact_segment *s,
     mo_sink_row(sink, MO_EQ, 0);
 }
 
-static void anchor_rows(const mo_compact *c, const mo_compact_segment *s,
-                        mo_sink *sink)
-{
-    for (int k = 0; k < c->x->n_devices; k++)
-        anchor_row(c, s, false, k, sink);
-    for (int k = 0; k < c->x->n_devices; k++)
-        anchor_row(c, s, true, k, sink);
-}
-
 /* The column that is 1 when the ends are on the arc's devices: g, or x of the
  * op that has several devices. */
 static int arc_column(const mo_compact *c, const mo_compact_segment *s, int e)
@@ -252,8 +243,12 @@ void mo_compact_proven_rows(const mo_compact *c, mo_sink *sink)
 {
     mo_sink_family(sink, "anchor");
     for (int i = 0; i < c->n_segments; i++)
-        if (c->segments[i].first >= 0)
-            anchor_rows(c, &c->segments[i], sink);
+        if (c->segments[i].first >= 0) {
+            for (int k = 0; k < c->x->n_devices; k++)
+                anchor_row(c, &c->segments[i], false, k, sink);
+            for (int k = 0; k < c->x->n_devices; k++)
+                anchor_row(c, &c->segments[i], true, k, sink);
+        }
     mo_sink_family(sink, "segment");
     for (int i = 0; i < c->n_segments; i++)
         segment_row(c, &c->segments[i], sink);

@@ -48,23 +48,6 @@ static mo_compact_start_item start_item(const mo_compact *c,
     return s;
 }
 
-/* Of interchangeable items the smaller number goes first in the model: those
- * of the start are swapped accordingly.  The smaller numbers are in order
- * already. */
-static void sort_interchangeable(mo_compact *c, int i)
-{
-    const mo_transfer_item *items = c->items->items;
-
-    for (int j = items[i].first; j < i; j++)
-        if (mo_transfer_items_interchangeable(&items[j], &items[i]) &&
-            c->start[j].start_ns > c->start[i].start_ns) {
-            mo_compact_start_item later = c->start[j];
-
-            c->start[j] = c->start[i];
-            c->start[i] = later;
-        }
-}
-
 mo_status mo_compact_start_make(mo_compact *c, mo_error *err)
 {
     c->start = malloc(((size_t) c->items->n + 1) * sizeof *c->start);
@@ -72,7 +55,18 @@ mo_status mo_compact_start_make(mo_compact *c, mo_error *err)
         return mo_fail_memory(err);
     for (int i = 0; i < c->items->n; i++) {
         c->start[i] = start_item(c, &c->items->items[i]);
-        sort_interchangeable(c, i);
+        /* Of interchangeable items the smaller number goes first in the model:
+         * those of the start are swapped accordingly.  The smaller numbers are
+         * in order already. */
+        for (int j = c->items->items[i].first; j < i; j++)
+            if (mo_transfer_items_interchangeable(&c->items->items[j],
+                                                  &c->items->items[i]) &&
+                c->start[j].start_ns > c->start[i].start_ns) {
+                mo_compact_start_item later = c->start[j];
+
+                c->start[j] = c->start[i];
+                c->start[i] = later;
+            }
     }
     return MO_OK;
 }

@@ -100,18 +100,6 @@ static void precedence_row(const mo_compact *c, int i, int j, int item,
     mo_sink_row(sink, MO_GE, 0);
 }
 
-/* Readers of items that are never sent, or at a time that does not matter. */
-static void precedence_rows(const mo_compact *c, mo_sink *sink)
-{
-    mo_sink_family(sink, "prec");
-    for (int i = 0; i < c->items->n; i++) {
-        const mo_transfer_item *item = &c->items->items[i];
-
-        if (item->device == MO_FREE && c->send[i] < 0)
-            precedence_row(c, item->from, item->to, i, sink);
-    }
-}
-
 /* With tensors once most flows are no items, and their readers have precedence
  * rows of their own. */
 static void wait_rows(const mo_compact *c, mo_sink *sink)
@@ -130,22 +118,6 @@ static void wait_rows(const mo_compact *c, mo_sink *sink)
         for (int q = x->tensor_start[t]; q < x->tensor_start[t + 1]; q++)
             if (x->flows[q].to != reader)
                 precedence_row(c, x->flows[q].from, x->flows[q].to, -1, sink);
-    }
-}
-
-/* t_I >= s_i + p_i */
-static void leave_rows(const mo_compact *c, mo_sink *sink)
-{
-    mo_sink_family(sink, "leave");
-    for (int i = 0; i < c->items->n; i++) {
-        const mo_transfer_item *item = &c->items->items[i];
-
-        if (c->send[i] < 0)
-            continue;
-        mo_sink_term(sink, c->send[i], 1);
-        mo_sink_term(sink, mo_compact_start_column(c, item->from), -1);
-        mo_compact_add_duration_terms(c, sink, item->from, -1);
-        mo_sink_row(sink, MO_GE, 0);
     }
 }
 
@@ -207,14 +179,6 @@ static void arrive_row_shared(const mo_compact *c, int i, int op, mo_sink *sink)
     mo_sink_row(sink, MO_GE, -m);
 }
 
-static void arrive_row_single(const mo_compact *c, int i, mo_sink *sink)
-{
-    mo_sink_term(sink, mo_compact_start_column(c, c->items->items[i].to), 1);
-    mo_sink_term(sink, c->send[i], -1);
-    mo_compact_add_delay_terms(c, sink, i, -1);
-    mo_sink_row(sink, MO_GE, 0);
-}
-
 /* s_j >= t_I + c_I */
 static void arrive_rows(const mo_compact *c, mo_sink *sink)
 {
@@ -226,8 +190,13 @@ static void arrive_rows(const mo_compact *c, mo_sink *sink)
 
         if (c->send[i] < 0)
             continue;
-        if (item->device == MO_FREE)
-            arrive_row_single(c, i, sink);
+        if (item->device == MO_FREE) {
+            mo_sink_term(sink,
+                         mo_compact_start_column(c, c->items->items[i].to), 1);
+            mo_sink_term(sink, c->send[i], -1);
+            mo_compact_add_delay_terms(c, sink, i, -1);
+            mo_sink_row(sink, MO_GE, 0);
+        }
         for (int q = x->tensor_start[item->tensor];
              item->device != MO_FREE && q < x->tensor_start[item->tensor + 1];
              q++)
@@ -239,8 +208,26 @@ static void arrive_rows(const mo_compact *c, mo_sink *sink)
 void mo_compact_transfer_choice_rows(const mo_compact *c, mo_sink *sink)
 {
     channel_rows(c, sink);
-    precedence_rows(c, sink);
+    /* Readers of items never sent, or at a time that does not matter. */
+    mo_sink_family(sink, "prec");
+    for (int i = 0; i < c->items->n; i++) {
+        const mo_transfer_item *item = &c->items->items[i];
+
+        if (item->device == MO_FREE && c->send[i] < 0)
+            precedence_row(c, item->from, item->to, i, sink);
+    }
     wait_rows(c, sink);
-    leave_rows(c, sink);
+    /* t_I >= s_i + p_i */
+    mo_sink_family(sink, "leave");
+    for (int i = 0; i < c->items->n; i++) {
+        const mo_transfer_item *item = &c->items->items[i];
+
+        if (c->send[i] < 0)
+            continue;
+        mo_sink_term(sink, c->send[i], 1);
+        mo_sink_term(sink, mo_compact_start_column(c, item->from), -1);
+        mo_compact_add_duration_terms(c, sink, item->from, -1);
+        mo_sink_row(sink, MO_GE, 0);
+    }
     arrive_rows(c, sink);
 }

@@ -58,21 +58,16 @@ static bool are_apart(const mo_transfer_use *u, const mo_transfer_use *v)
            u->end_max_ns <= v->start_min_ns || v->end_max_ns <= u->start_min_ns;
 }
 
-static void set_current(shared_resource *at)
-{
-    const mo_transfer_use *u = at->u++, *v = at->v++;
-
-    at->resource = u->resource;
-    at->forward = u->end_min_ns <= v->start_max_ns;
-    at->backward = v->end_min_ns <= u->start_max_ns;
-    at->open = !are_apart(u, v);
-}
-
 static bool shared_resource_next(shared_resource *at)
 {
     while (at->u < at->u_end && at->v < at->v_end) {
         if (at->u->resource == at->v->resource) {
-            set_current(at);
+            const mo_transfer_use *u = at->u++, *v = at->v++;
+
+            at->resource = u->resource;
+            at->forward = u->end_min_ns <= v->start_max_ns;
+            at->backward = v->end_min_ns <= u->start_max_ns;
+            at->open = !are_apart(u, v);
             return true;
         }
         if (at->u->resource < at->v->resource)
@@ -384,17 +379,6 @@ static void resource_row(const row_context *w,
     mo_sink_row(w->sink, MO_GE, -1);
 }
 
-/* A row for each open resource. */
-static void resource_rows(const row_context *w,
-                          const mo_compact_transfer_pair *pair)
-{
-    for (shared_resource at =
-             shared_resource_begin(w->c, pair->first, pair->second);
-         shared_resource_next(&at);)
-        if (at.open)
-            resource_row(w, pair, at.resource);
-}
-
 /* The same on one side; without those that the order columns cover. */
 static void device_rows(const row_context *w,
                         const mo_compact_transfer_pair *pair,
@@ -455,7 +439,12 @@ static void share_rows(void *context, const mo_compact_transfer_pair *pair)
     if (pair->fixed)
         return;
     if (w->c->frame->regime.congestion != MO_CONGESTION_PORT) {
-        resource_rows(w, pair);
+        /* A row for each open resource. */
+        for (shared_resource at =
+                 shared_resource_begin(w->c, pair->first, pair->second);
+             shared_resource_next(&at);)
+            if (at.open)
+                resource_row(w, pair, at.resource);
     } else {
         egress = egress_of(w->c, pair);
         ingress = ingress_of(w->c, pair);

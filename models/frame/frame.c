@@ -196,19 +196,6 @@ static int64_t room_for_rounding(const mo_instance *x, int64_t upper_ns,
     return 1 + (rounding_ns > part_ns ? rounding_ns : part_ns);
 }
 
-/* The extra room may carry the horizon into the next unit, which needs
- * more. */
-static void find_horizon(mo_frame *f)
-{
-    f->horizon_ns = f->upper_ns;
-    for (int pass = 0; pass < 2; pass++) {
-        f->unit_ns = mo_scale_unit_ns(f->horizon_ns);
-        f->horizon_ns =
-            f->upper_ns + room_for_rounding(f->x, f->upper_ns, f->unit_ns);
-    }
-    f->unit_ns = mo_scale_unit_ns(f->horizon_ns);
-}
-
 static mo_status find_cuts_and_reach(mo_frame *f, mo_error *err)
 {
     mo_dag dag = mo_instance_dag(f->x);
@@ -259,7 +246,15 @@ static mo_status choose_horizon(mo_frame *f, mo_error *err)
     f->step_ns = 1;
     while (status == MO_OK) {
         f->upper_ns = multiply_slack(reached_ns, f->slack);
-        find_horizon(f);
+        /* The extra room may carry the horizon into the next unit, which needs
+         * more. */
+        f->horizon_ns = f->upper_ns;
+        for (int pass = 0; pass < 2; pass++) {
+            f->unit_ns = mo_scale_unit_ns(f->horizon_ns);
+            f->horizon_ns =
+                f->upper_ns + room_for_rounding(f->x, f->upper_ns, f->unit_ns);
+        }
+        f->unit_ns = mo_scale_unit_ns(f->horizon_ns);
         if (mo_scale_step_ns(f->unit_ns) <= f->step_ns)
             break;
         f->step_ns = mo_scale_step_ns(f->unit_ns);

@@ -260,49 +260,22 @@ static double scaled_capacity(const mo_memory_rows *rows, int device)
                                 rows->frame->x->capacity_bytes[device]);
 }
 
-static double start_workspace(const mo_memory_rows *rows,
-                              const mo_schedule *start, int device)
-{
-    int64_t most = 0;
-
-    for (int i = 0; start && i < start->n; i++)
-        if (start->device[i] == device &&
-            op_workspace(rows->frame->x, i) > most)
-            most = op_workspace(rows->frame->x, i);
-    return scaled_size(rows, device, most);
-}
-
 void mo_memory_rows_columns(mo_memory_rows *rows, const mo_schedule *start,
                             mo_sink *sink)
 {
     for (int k = 0; k < rows->frame->x->n_devices; k++) {
+        int64_t most = 0;
         mo_variable a = { .role = MO_VARIABLE_ROLE_SPACE, .number = { k } };
 
         rows->space[k] = -1;
         if (rows->workspace_bytes == 0 || !is_limited(rows, k))
             continue;
         a.upper = scaled_capacity(rows, k);
-        a.value = start_workspace(rows, start, k);
+        for (int i = 0; start && i < start->n; i++)
+            if (start->device[i] == k && op_workspace(rows->frame->x, i) > most)
+                most = op_workspace(rows->frame->x, i);
+        a.value = scaled_size(rows, k, most);
         rows->space[k] = mo_sink_column(sink, &a);
-    }
-}
-
-/* a_k >= workspace of op i, if it is on k */
-static void write_space_rows(const mo_memory_rows *rows,
-                             const mo_memory_rows_source *columns, int device,
-                             mo_sink *sink)
-{
-    const mo_instance *x = rows->frame->x;
-
-    for (int i = 0; i < x->n; i++) {
-        int place = columns->place(columns->state, i, device);
-
-        if (place < 0 || op_workspace(x, i) == 0)
-            continue;
-        mo_sink_term(sink, rows->space[device], 1);
-        mo_sink_term(sink, place,
-                     -scaled_size(rows, device, op_workspace(x, i)));
-        mo_sink_row(sink, MO_GE, 0);
     }
 }
 
@@ -350,8 +323,20 @@ void mo_memory_rows_write(const mo_memory_rows *rows,
         return;
     mo_sink_family(sink, "space");
     for (int k = 0; k < n_devices; k++)
-        if (rows->space[k] >= 0)
-            write_space_rows(rows, columns, k, sink);
+        if (rows->space[k] >= 0) {
+            /* a_k >= workspace of op i, if it is on k */
+            for (int i = 0; i < rows->frame->x->n; i++) {
+                int place = columns->place(columns->state, i, k);
+
+                if (place < 0 || op_workspace(rows->frame->x, i) == 0)
+                    continue;
+                mo_sink_term(sink, rows->space[k], 1);
+                mo_sink_term(
+                    sink, place,
+                    -scaled_size(rows, k, op_workspace(rows->frame->x, i)));
+                mo_sink_row(sink, MO_GE, 0);
+            }
+        }
 }
 
 /* The copies of a tensor that are sent to a device in a placement. */

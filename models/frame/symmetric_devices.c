@@ -135,29 +135,6 @@ static int find_class(struct symmetry *t, const int *first, int k)
     return k;
 }
 
-static void count_pins_and_uses(struct symmetry *t)
-{
-    const mo_instance *x = t->f->x;
-    int n_pairs = x->n_devices * x->n_devices;
-
-    for (int i = 0; i < x->n; i++)
-        if (x->pin[i] != MO_FREE)
-            t->is_pinned[x->pin[i]] = true;
-    for (int h = 0; h < x->route_start[n_pairs]; h++)
-        t->uses[x->route_link[h]]++;
-}
-
-/* first and last are by device, for classes by their first one. */
-static void link_classes(struct symmetry *t, int *first, int *last,
-                         int *symmetric_to)
-{
-    for (int k = 0; k < t->f->x->n_devices; k++) {
-        first[k] = find_class(t, first, k);
-        symmetric_to[k] = first[k] == k ? MO_FREE : last[first[k]];
-        last[first[k]] = k;
-    }
-}
-
 mo_status mo_frame_find_symmetric_devices(mo_frame *f, mo_error *err)
 {
     size_t n_devices = (size_t) f->x->n_devices + 1;
@@ -172,8 +149,19 @@ mo_status mo_frame_find_symmetric_devices(mo_frame *f, mo_error *err)
     t.own = calloc(n_links, sizeof *t.own);
     t.image = calloc(n_links, sizeof *t.image);
     if (first && last && t.is_pinned && t.uses && t.own && t.image) {
-        count_pins_and_uses(&t);
-        link_classes(&t, first, last, f->symmetric_to);
+        int n_pairs = t.f->x->n_devices * t.f->x->n_devices;
+
+        for (int i = 0; i < t.f->x->n; i++)
+            if (t.f->x->pin[i] != MO_FREE)
+                t.is_pinned[t.f->x->pin[i]] = true;
+        for (int h = 0; h < t.f->x->route_start[n_pairs]; h++)
+            t.uses[t.f->x->route_link[h]]++;
+        /* first and last are by device, for classes by their first one. */
+        for (int k = 0; k < t.f->x->n_devices; k++) {
+            first[k] = find_class(&t, first, k);
+            f->symmetric_to[k] = first[k] == k ? MO_FREE : last[first[k]];
+            last[first[k]] = k;
+        }
     } else {
         status = mo_fail_memory(err);
     }

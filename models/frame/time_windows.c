@@ -49,22 +49,6 @@ static mo_status allocate_table(mo_frame *f, mo_error *err)
     return f->segment_ns ? MO_OK : mo_fail_memory(err);
 }
 
-static void fill_table(mo_frame *f, mo_bound_segments *segments, int *numbers)
-{
-    int n_devices = f->x->n_devices;
-
-    for (int i = 0; i < f->x->n; i++)
-        numbers[i] = i;
-    for (int c = 0; c + 1 < f->n_cuts; c++) {
-        int u = f->cuts[c], v = f->cuts[c + 1];
-        mo_bound_segment segment = { u, v, numbers + u + 1, v - u - 1 };
-
-        mo_bound_segments_table(segments, &segment, f->horizon_ns,
-                                f->segment_ns +
-                                    (int64_t) c * n_devices * n_devices);
-    }
-}
-
 static mo_status find_segments(mo_frame *f, mo_error *err)
 {
     mo_allowed_devices domains = mo_frame_allowed_devices(f);
@@ -79,8 +63,19 @@ static mo_status find_segments(mo_frame *f, mo_error *err)
     numbers = malloc((size_t) f->x->n * sizeof *numbers);
     status = numbers ? mo_bound_segments_new(&domains, &segments, err)
                      : mo_fail_memory(err);
-    if (status == MO_OK)
-        fill_table(f, segments, numbers);
+    if (status == MO_OK) {
+        for (int i = 0; i < f->x->n; i++)
+            numbers[i] = i;
+        for (int c = 0; c + 1 < f->n_cuts; c++) {
+            int u = f->cuts[c], v = f->cuts[c + 1];
+            mo_bound_segment segment = { u, v, numbers + u + 1, v - u - 1 };
+
+            mo_bound_segments_table(segments, &segment, f->horizon_ns,
+                                    f->segment_ns + (int64_t) c *
+                                                        f->x->n_devices *
+                                                        f->x->n_devices);
+        }
+    }
     mo_bound_segments_free(segments);
     free(numbers);
     return status;
@@ -249,20 +244,6 @@ static bool has_time(const mo_frame *f, int op, int device)
            f->horizon_ns;
 }
 
-/* A group may run where all of its ops may. */
-static void remove_group_devices(struct windows *w)
-{
-    const mo_instance *x = w->f->x;
-    size_t n_devices = (size_t) x->n_devices;
-
-    memset(w->group_removed, 0, (size_t) x->n_groups * n_devices);
-    for (int i = 0; i < x->n; i++)
-        for (int k = 0; k < x->n_devices && x->group[i] != MO_FREE; k++)
-            if (!has_time(w->f, i, k))
-                w->group_removed[(size_t) x->group[i] * n_devices +
-                                 (size_t) k] = true;
-}
-
 static bool is_removed(const struct windows *w, int op, int device)
 {
     const mo_instance *x = w->f->x;
@@ -295,9 +276,18 @@ static bool remove_op_devices(struct windows *w, int op)
 /* Returns whether another round may change anything. */
 static bool remove_devices(struct windows *w)
 {
+    size_t n_devices;
     bool changed = false;
 
-    remove_group_devices(w);
+    /* A group may run where all of its ops may. */
+    n_devices = (size_t) w->f->x->n_devices;
+    memset(w->group_removed, 0, (size_t) w->f->x->n_groups * n_devices);
+    for (int i = 0; i < w->f->x->n; i++)
+        for (int k = 0; k < w->f->x->n_devices && w->f->x->group[i] != MO_FREE;
+             k++)
+            if (!has_time(w->f, i, k))
+                w->group_removed[(size_t) w->f->x->group[i] * n_devices +
+                                 (size_t) k] = true;
     for (int i = 0; i < w->f->x->n; i++)
         changed |= remove_op_devices(w, i);
     return changed;

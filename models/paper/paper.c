@@ -104,42 +104,26 @@ static mo_status allocate_arrays(mo_paper *m, mo_error *err)
                                                    : mo_fail_memory(err);
 }
 
-/* Everything behind a clean cut succeeds everything before it. */
-static void find_followers(mo_paper *m)
-{
-    int cut = m->frame->n_cuts, next = m->x->n;
-
-    for (int i = m->x->n - 1; i >= 0; i--) {
-        if (cut > 0 && m->frame->cuts[cut - 1] == i)
-            next = m->frame->cuts[--cut];
-        m->follow[i] = next;
-    }
-}
-
-/* Adds the channel from slot a to slot b to the links on its route: counts it,
- * or, once the lists have room, stores it. */
-static void add_channel_links(mo_paper *m, int a, int b, bool counts)
-{
-    const mo_instance *x = m->x;
-    int pair = m->on.device[a] * x->n_devices + m->on.device[b];
-
-    for (int at = x->route_start[pair]; at < x->route_start[pair + 1]; at++) {
-        int link = x->route_link[at];
-
-        if (counts)
-            m->link_start[link + 1]++;
-        else
-            m->link_channel[m->link_start[link]++] =
-                mo_paper_channel_offset(m, a, b);
-    }
-}
-
 static void add_all_channel_links(mo_paper *m, bool counts)
 {
     for (int a = 0; a < m->on.n_slots; a++)
         for (int b = 0; b < m->on.n_slots; b++)
-            if (a != b)
-                add_channel_links(m, a, b, counts);
+            if (a != b) {
+                int pair = m->on.device[a] * m->x->n_devices + m->on.device[b];
+
+                /* Adds the channel from slot a to slot b to the links on its
+                 * route: counts it, or, once the lists have room, stores it. */
+                for (int at = m->x->route_start[pair];
+                     at < m->x->route_start[pair + 1]; at++) {
+                    int link = m->x->route_link[at];
+
+                    if (counts)
+                        m->link_start[link + 1]++;
+                    else
+                        m->link_channel[m->link_start[link]++] =
+                            mo_paper_channel_offset(m, a, b);
+                }
+            }
 }
 
 static mo_status find_links(mo_paper *m, mo_error *err)
@@ -175,32 +159,6 @@ static mo_status find_contention(mo_paper *m, mo_error *err)
     if (status == MO_OK)
         m->orders_sends = m->link_start[m->n_links] > 0;
     return status;
-}
-
-static mo_status find_memory(mo_paper *m, mo_error *err)
-{
-    mo_status status = mo_memory_rows_new(m->frame, &m->memory, err);
-
-    for (int k = 0; k < m->x->n_devices && status == MO_OK; k++)
-        if (m->on.slot[k] < 0)
-            mo_memory_rows_exclude(m->memory, k);
-    return status;
-}
-
-/* Rounded up to a number of five digits: it is written in millions of rows. */
-static int64_t round_up_digits(int64_t ns)
-{
-    int64_t step = 1;
-
-    while (ns / step >= 100000)
-        step *= 10;
-    return (ns + step - 1) / step * step;
-}
-
-static void find_horizon(mo_paper *m)
-{
-    m->horizon_ns = round_up_digits(m->frame->horizon_ns);
-    m->big_m = mo_scale_time(m->frame->unit_ns, m->horizon_ns);
 }
 
 /* A flow that is not sent is at the end of its producer, for no time. */
@@ -258,6 +216,8 @@ static mo_status lay_out_columns(mo_paper *m, mo_error *err)
 static mo_status fill_paper(mo_paper *m, const mo_paper_options *choice,
                             mo_error *err)
 {
+    int64_t step = 1;
+    int cut, next;
     mo_status status = mo_placement_block_init(&m->on, m->x, choice->device,
                                                choice->n_slots, err);
 
@@ -265,13 +225,28 @@ static mo_status fill_paper(mo_paper *m, const mo_paper_options *choice,
         status = allocate_arrays(m, err);
     if (status == MO_OK)
         status = find_contention(m, err);
-    if (status == MO_OK)
-        status = find_memory(m, err);
+    if (status == MO_OK) {
+        status = mo_memory_rows_new(m->frame, &m->memory, err);
+        for (int k = 0; k < m->x->n_devices && status == MO_OK; k++)
+            if (m->on.slot[k] < 0)
+                mo_memory_rows_exclude(m->memory, k);
+    }
     if (status != MO_OK)
         return status;
-    find_horizon(m);
+    /* Rounded up to five digits: it is written in millions of rows. */
+    while (m->frame->horizon_ns / step >= 100000)
+        step *= 10;
+    m->horizon_ns = (m->frame->horizon_ns + step - 1) / step * step;
+    m->big_m = mo_scale_time(m->frame->unit_ns, m->horizon_ns);
     find_start_intervals(m);
-    find_followers(m);
+    /* Everything behind a clean cut succeeds everything before it. */
+    cut = m->frame->n_cuts;
+    next = m->x->n;
+    for (int i = m->x->n - 1; i >= 0; i--) {
+        if (cut > 0 && m->frame->cuts[cut - 1] == i)
+            next = m->frame->cuts[--cut];
+        m->follow[i] = next;
+    }
     return lay_out_columns(m, err);
 }
 
@@ -361,35 +336,11 @@ static bool is_on(const mo_paper *m, int op, int slot)
     return m->start && m->start->device[op] == m->on.device[slot];
 }
 
-static void declare_ops(const mo_paper *m, mo_sink *sink)
-{
-    int n = m->x->n;
-
-    for (int i = 0; i < n; i++)
-        declare_time(m, sink, MO_VARIABLE_ROLE_START, i,
-                     m->op_span[i].start_ns);
-    for (int i = 0; i < n; i++)
-        declare_time(m, sink, MO_VARIABLE_ROLE_COMPLETE, i,
-                     m->op_span[i].end_ns);
-}
-
 static bool is_sent(const mo_paper *m, int flow)
 {
     const mo_flow *f = &m->x->flows[flow];
 
     return m->start && m->start->device[f->from] != m->start->device[f->to];
-}
-
-static void declare_channels(const mo_paper *m, mo_sink *sink, int flow)
-{
-    const mo_flow *f = &m->x->flows[flow];
-
-    for (int a = 0; a < m->on.n_slots; a++)
-        for (int b = 0; b < m->on.n_slots; b++)
-            if (a != b)
-                declare_binary(sink, MO_VARIABLE_ROLE_CHANNEL, flow,
-                               m->on.device[a], m->on.device[b],
-                               is_on(m, f->from, a) && is_on(m, f->to, b));
 }
 
 static void declare_flows(const mo_paper *m, mo_sink *sink)
@@ -404,8 +355,15 @@ static void declare_flows(const mo_paper *m, mo_sink *sink)
                      m->flow_span[q].end_ns);
     for (int q = 0; q < n; q++)
         declare_binary(sink, MO_VARIABLE_ROLE_CROSS, q, 0, 0, is_sent(m, q));
-    for (int q = 0; q < n; q++)
-        declare_channels(m, sink, q);
+    for (int q = 0; q < n; q++) {
+        for (int a = 0; a < m->on.n_slots; a++)
+            for (int b = 0; b < m->on.n_slots; b++)
+                if (a != b)
+                    declare_binary(sink, MO_VARIABLE_ROLE_CHANNEL, q,
+                                   m->on.device[a], m->on.device[b],
+                                   is_on(m, m->x->flows[q].from, a) &&
+                                       is_on(m, m->x->flows[q].to, b));
+    }
 }
 
 /* Pairs that share no resource in the start may have any order. */
@@ -437,7 +395,12 @@ void mo_paper_columns(void *state, mo_sink *sink)
     declare_time(m, sink, MO_VARIABLE_ROLE_MAKESPAN, 0,
                  m->start ? m->start->makespan_ns : 0);
     mo_placement_block_columns(&m->on, m->start, sink);
-    declare_ops(m, sink);
+    for (int i = 0; i < m->x->n; i++)
+        declare_time(m, sink, MO_VARIABLE_ROLE_START, i,
+                     m->op_span[i].start_ns);
+    for (int i = 0; i < m->x->n; i++)
+        declare_time(m, sink, MO_VARIABLE_ROLE_COMPLETE, i,
+                     m->op_span[i].end_ns);
     declare_flows(m, sink);
     mo_paper_each_op_pair(m, declare_op_order, sink);
     if (m->orders_sends)

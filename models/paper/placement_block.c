@@ -13,16 +13,6 @@ static mo_status allocate_arrays(mo_placement_block *p, mo_error *err)
     return MO_OK;
 }
 
-static void number_slots(mo_placement_block *p, const int *device)
-{
-    for (int k = 0; k < p->x->n_devices; k++)
-        p->slot[k] = -1;
-    for (int s = 0; s < p->n_slots; s++) {
-        p->device[s] = device ? device[s] : s;
-        p->slot[p->device[s]] = s;
-    }
-}
-
 static mo_status find_groups(mo_placement_block *p, mo_error *err)
 {
     int *first = malloc(((size_t) p->x->n_groups + 1) * sizeof *first);
@@ -51,7 +41,12 @@ mo_status mo_placement_block_init(mo_placement_block *p, const mo_instance *x,
     status = allocate_arrays(p, err);
     if (status != MO_OK)
         return status;
-    number_slots(p, device);
+    for (int k = 0; k < p->x->n_devices; k++)
+        p->slot[k] = -1;
+    for (int s = 0; s < p->n_slots; s++) {
+        p->device[s] = device ? device[s] : s;
+        p->slot[p->device[s]] = s;
+    }
     return find_groups(p, err);
 }
 
@@ -79,8 +74,14 @@ void mo_placement_block_columns(mo_placement_block *p, const mo_schedule *start,
                       });
 }
 
-static void write_pins(const mo_placement_block *p, mo_sink *sink)
+void mo_placement_block_rows(const mo_placement_block *p, mo_sink *sink)
 {
+    mo_sink_family(sink, "assignment");
+    for (int i = 0; i < p->x->n; i++) {
+        for (int s = 0; s < p->n_slots; s++)
+            mo_sink_term(sink, mo_placement_block_column(p, i, s), 1);
+        mo_sink_row(sink, MO_EQ, 1);
+    }
     mo_sink_family(sink, "pin");
     for (int i = 0; i < p->x->n; i++)
         if (p->x->pin[i] != MO_FREE) {
@@ -89,11 +90,7 @@ static void write_pins(const mo_placement_block *p, mo_sink *sink)
                          1);
             mo_sink_row(sink, MO_EQ, 1);
         }
-}
-
-/* Every op of a group is on the device of its first op. */
-static void write_groups(const mo_placement_block *p, mo_sink *sink)
-{
+    /* Every op of a group is on the device of its first op. */
     mo_sink_family(sink, "group");
     for (int i = 0; i < p->x->n; i++) {
         int first = p->group_first[i];
@@ -104,16 +101,4 @@ static void write_groups(const mo_placement_block *p, mo_sink *sink)
             mo_sink_row(sink, MO_EQ, 0);
         }
     }
-}
-
-void mo_placement_block_rows(const mo_placement_block *p, mo_sink *sink)
-{
-    mo_sink_family(sink, "assignment");
-    for (int i = 0; i < p->x->n; i++) {
-        for (int s = 0; s < p->n_slots; s++)
-            mo_sink_term(sink, mo_placement_block_column(p, i, s), 1);
-        mo_sink_row(sink, MO_EQ, 1);
-    }
-    write_pins(p, sink);
-    write_groups(p, sink);
 }

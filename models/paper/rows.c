@@ -93,41 +93,6 @@ static void cross_rows(const mo_paper *m, mo_sink *sink, int q, int k)
     mo_sink_row(sink, MO_GE, 0);
 }
 
-/* sum y_qab = z_q */
-static void sent_row(const mo_paper *m, mo_sink *sink, int q)
-{
-    int per_flow = m->on.n_slots * (m->on.n_slots - 1);
-
-    for (int channel = 0; channel < per_flow; channel++)
-        mo_sink_term(sink, m->channel + q * per_flow + channel, 1);
-    mo_sink_term(sink, m->cross + q, -1);
-    mo_sink_row(sink, MO_EQ, 0);
-}
-
-/* y_qab >= x_ia + x_jb - 1 */
-static void channel_row(const mo_paper *m, mo_sink *sink, int q, int a, int b)
-{
-    mo_sink_term(sink, mo_paper_channel_column(m, q, a, b), 1);
-    mo_sink_term(sink, mo_paper_place_column(m, m->x->flows[q].from, a), -1);
-    mo_sink_term(sink, mo_paper_place_column(m, m->x->flows[q].to, b), -1);
-    mo_sink_row(sink, MO_GE, -1);
-}
-
-/* C_q = S_q + sum p_qab y_qab */
-static void arrival_row(const mo_paper *m, mo_sink *sink, int q)
-{
-    mo_sink_term(sink, m->arrive + q, 1);
-    mo_sink_term(sink, m->send + q, -1);
-    for (int a = 0; a < m->on.n_slots; a++)
-        for (int b = 0; b < m->on.n_slots; b++)
-            if (a != b)
-                mo_sink_term(sink, mo_paper_channel_column(m, q, a, b),
-                             -mo_paper_time(m, mo_instance_flow_ns(
-                                                   m->x, q, m->on.device[a],
-                                                   m->on.device[b])));
-    mo_sink_row(sink, MO_EQ, 0);
-}
-
 void mo_paper_communication(const mo_paper *m, mo_sink *sink)
 {
     int n_flows = m->x->n_flows;
@@ -138,19 +103,46 @@ void mo_paper_communication(const mo_paper *m, mo_sink *sink)
             cross_rows(m, sink, q, k);
 
     mo_sink_family(sink, "sent");
-    for (int q = 0; q < n_flows; q++)
-        sent_row(m, sink, q);
+    for (int q = 0; q < n_flows; q++) {
+        int per_flow = m->on.n_slots * (m->on.n_slots - 1);
+
+        /* sum y_qab = z_q */
+        for (int channel = 0; channel < per_flow; channel++)
+            mo_sink_term(sink, m->channel + q * per_flow + channel, 1);
+        mo_sink_term(sink, m->cross + q, -1);
+        mo_sink_row(sink, MO_EQ, 0);
+    }
 
     mo_sink_family(sink, "channel");
     for (int q = 0; q < n_flows; q++)
         for (int a = 0; a < m->on.n_slots; a++)
             for (int b = 0; b < m->on.n_slots; b++)
-                if (a != b)
-                    channel_row(m, sink, q, a, b);
+                if (a != b) {
+                    /* y_qab >= x_ia + x_jb - 1 */
+                    mo_sink_term(sink, mo_paper_channel_column(m, q, a, b), 1);
+                    mo_sink_term(
+                        sink, mo_paper_place_column(m, m->x->flows[q].from, a),
+                        -1);
+                    mo_sink_term(sink,
+                                 mo_paper_place_column(m, m->x->flows[q].to, b),
+                                 -1);
+                    mo_sink_row(sink, MO_GE, -1);
+                }
 
     mo_sink_family(sink, "arrival");
-    for (int q = 0; q < n_flows; q++)
-        arrival_row(m, sink, q);
+    for (int q = 0; q < n_flows; q++) {
+        /* C_q = S_q + sum p_qab y_qab */
+        mo_sink_term(sink, m->arrive + q, 1);
+        mo_sink_term(sink, m->send + q, -1);
+        for (int a = 0; a < m->on.n_slots; a++)
+            for (int b = 0; b < m->on.n_slots; b++)
+                if (a != b)
+                    mo_sink_term(sink, mo_paper_channel_column(m, q, a, b),
+                                 -mo_paper_time(m, mo_instance_flow_ns(
+                                                       m->x, q, m->on.device[a],
+                                                       m->on.device[b])));
+        mo_sink_row(sink, MO_EQ, 0);
+    }
 }
 
 /*

@@ -197,19 +197,6 @@ static void merge_long(mo_sink *sink)
     sink->n = kept;
 }
 
-static void drop_zeros(mo_sink *sink)
-{
-    int kept = 0;
-
-    for (int i = 0; i < sink->n; i++) {
-        assert(isfinite(sink->coefs[i]));
-        assert(sink->columns[i] >= 0 && sink->columns[i] < sink->n_columns);
-        if (sink->coefs[i] != 0)
-            move_term(sink, i, kept++);
-    }
-    sink->n = kept;
-}
-
 static bool holds_without_terms(mo_sense sense, double rhs)
 {
     switch (sense) {
@@ -242,6 +229,8 @@ static void emit_row(mo_sink *sink, mo_sense sense, double rhs)
 
 void mo_sink_row(mo_sink *sink, mo_sense sense, double rhs)
 {
+    int kept = 0;
+
     assert(sink->family && isfinite(rhs));
     if (sink->merges && !mo_sink_failed(sink)) {
         if (sink->n <= SHORT_ROW)
@@ -250,7 +239,13 @@ void mo_sink_row(mo_sink *sink, mo_sense sense, double rhs)
             merge_long(sink);
     }
     sink->merges = false;
-    drop_zeros(sink);
+    for (int i = 0; i < sink->n; i++) {
+        assert(isfinite(sink->coefs[i]));
+        assert(sink->columns[i] >= 0 && sink->columns[i] < sink->n_columns);
+        if (sink->coefs[i] != 0)
+            move_term(sink, i, kept++);
+    }
+    sink->n = kept;
     if (sink->n == 0 && !holds_without_terms(sense, rhs)) {
         mo_sink_term(sink, 0, 1);
         sense = MO_LE;

@@ -56,13 +56,6 @@ typedef struct counter {
     int64_t longer_at;   /* the number at which it grows */
 } counter;
 
-/* No magnitude is negative: every slot is free. */
-static void init_lengths(lengths *l)
-{
-    for (int i = 0; i < LENGTH_SLOTS; i++)
-        l->magnitude[i] = -1;
-}
-
 static size_t length_of(lengths *l, double magnitude)
 {
     uint64_t slot;
@@ -151,14 +144,6 @@ static big_m_role role_of(const mo_variable *column)
     }
 }
 
-static void count_objective(counter *c, int64_t name)
-{
-    c->now.lp_bytes += LENGTH("Minimize\nobj: \nSubject To\nEnd\n") + name;
-    c->now.mps_bytes += LENGTH("NAME moirai FREE\nROWS\n N obj\nCOLUMNS\n"
-                               "  obj 1\nRHS\nBOUNDS\nENDATA\n") +
-                        name;
-}
-
 static void add_column(mo_sink *sink, int id, const mo_variable *variable)
 {
     counter *c = (counter *) sink;
@@ -170,8 +155,12 @@ static void add_column(mo_sink *sink, int id, const mo_variable *variable)
         return;
     c->columns[n] = (column_info){ (unsigned char) name,
                                    (unsigned char) role_of(variable) };
-    if (id == 0)
-        count_objective(c, name);
+    if (id == 0) {
+        c->now.lp_bytes += LENGTH("Minimize\nobj: \nSubject To\nEnd\n") + name;
+        c->now.mps_bytes += LENGTH("NAME moirai FREE\nROWS\n N obj\nCOLUMNS\n"
+                                   "  obj 1\nRHS\nBOUNDS\nENDATA\n") +
+                            name;
+    }
     if (variable->kind == MO_VARIABLE_BINARY)
         count_binary(c, name);
     else
@@ -258,10 +247,13 @@ static void count_bytes(counter *c, const mo_sink_row_terms *row)
     now->lp_bytes += row->sense == MO_EQ ? LENGTH("= \n") : LENGTH("<= \n");
 }
 
-static void count_big_ms(counter *c, const mo_sink_row_terms *row)
+static void count_row(mo_sink *sink, const mo_sink_row_terms *row)
 {
     int parts = 0;
+    counter *c = (counter *) sink;
 
+    measure_row_name(c, row);
+    count_bytes(c, row);
     for (int i = 0; i < row->n; i++)
         parts |= c->columns[row->columns[i]].big_m_role;
     if (parts != (ROLE_TIME | ROLE_CHOICE))
@@ -269,15 +261,6 @@ static void count_big_ms(counter *c, const mo_sink_row_terms *row)
     for (int i = 0; i < row->n; i++)
         if (c->columns[row->columns[i]].big_m_role == ROLE_CHOICE)
             widen_range(&c->big_ms, fabs(row->coefs[i]));
-}
-
-static void count_row(mo_sink *sink, const mo_sink_row_terms *row)
-{
-    counter *c = (counter *) sink;
-
-    measure_row_name(c, row);
-    count_bytes(c, row);
-    count_big_ms(c, row);
 }
 
 static void store_range(const range *r, double *least, double *largest)
@@ -323,7 +306,9 @@ mo_status mo_count_sink_new(mo_model_counts *count, mo_sink **sink,
         return MO_E_MEMORY;
     c->count = count;
     c->coefs = c->big_ms = (range){ INFINITY, 0 };
-    init_lengths(&c->lengths);
+    /* No magnitude is negative: every slot is free. */
+    for (int i = 0; i < LENGTH_SLOTS; i++)
+        c->lengths.magnitude[i] = -1;
     *sink = &c->sink;
     return MO_OK;
 }

@@ -124,15 +124,6 @@ static void write_times(const comments *c, const mo_frame *frame)
     end_line(c);
 }
 
-static void write_identity(const comments *c, const mo_identity *identity)
-{
-    for (int i = 0; i < identity->n; i++) {
-        begin_line(c);
-        mo_out_printf(c->out, "identity: %s", identity->name[i]);
-        end_line(c);
-    }
-}
-
 /* "transfer 5 conv1 -> relu1", or "... -> device B" for all readers there. */
 static void write_transfer(const comments *c, const mo_frame *frame, int number)
 {
@@ -165,7 +156,11 @@ void mo_heading_write(const mo_heading *heading, const char *mark, mo_out *out)
     write_file(&c, "cluster: ", heading->cluster);
     write_options(&c, heading->model);
     write_times(&c, frame);
-    write_identity(&c, heading->model->identity);
+    for (int i = 0; i < heading->model->identity->n; i++) {
+        begin_line(&c);
+        mo_out_printf(c.out, "identity: %s", heading->model->identity->name[i]);
+        end_line(&c);
+    }
     for (int i = 0; i < x->n; i++)
         write_number(&c, "op", i, x->op_names[i]);
     for (int k = 0; k < x->n_devices; k++)

@@ -137,14 +137,6 @@ static void write_bound(lp_writer *w, const mo_column_bounds *bounds)
     mo_line_buffer_close(&w->line, at);
 }
 
-static void write_bounds(lp_writer *w)
-{
-    if (w->columns.n_bounds > 0)
-        mo_out_text(w->line.out, "Bounds\n");
-    for (size_t i = 0; i < w->columns.n_bounds; i++)
-        write_bound(w, &w->columns.bounds[i]);
-}
-
 static void write_binaries(lp_writer *w)
 {
     const mo_column_table *columns = &w->columns;
@@ -170,7 +162,10 @@ static mo_status write_tail(mo_sink *sink, mo_error *err)
     lp_writer *w = (lp_writer *) sink;
 
     (void) err; /* the output keeps its own failures */
-    write_bounds(w);
+    if (w->columns.n_bounds > 0)
+        mo_out_text(w->line.out, "Bounds\n");
+    for (size_t i = 0; i < w->columns.n_bounds; i++)
+        write_bound(w, &w->columns.bounds[i]);
     write_binaries(w);
     mo_out_text(w->line.out, "End\n");
     return MO_OK;

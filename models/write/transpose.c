@@ -281,19 +281,9 @@ static int split_into_buckets(mo_transpose *t, bucket *buckets)
     return n;
 }
 
-static void build_page_index(mo_transpose *t)
-{
-    int b = 0;
-
-    for (int page = 0; page <= (t->n_columns - 1) >> PAGE_BITS; page++) {
-        while (t->buckets[b].end <= page << PAGE_BITS)
-            b++;
-        t->page_bucket[page] = b;
-    }
-}
-
 static mo_status plan_buckets(mo_transpose *t, mo_error *err)
 {
+    int b = 0;
     size_t pages = ((size_t) t->n_columns >> PAGE_BITS) + 1, n;
 
     t->n_buckets = split_into_buckets(t, NULL);
@@ -307,7 +297,11 @@ static mo_status plan_buckets(mo_transpose *t, mo_error *err)
     if (!t->buckets || !t->page_bucket || !t->blocks)
         return mo_fail_memory(err);
     split_into_buckets(t, t->buckets);
-    build_page_index(t);
+    for (int page = 0; page <= (t->n_columns - 1) >> PAGE_BITS; page++) {
+        while (t->buckets[b].end <= page << PAGE_BITS)
+            b++;
+        t->page_bucket[page] = b;
+    }
     return open_spill(&t->spill, err);
 }
 

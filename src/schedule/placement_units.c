@@ -40,19 +40,6 @@ static void list_ops(const mo_instance *x, mo_placement_units *u)
     u->start[u->n] = x->n;
 }
 
-static void sum_bytes(const mo_instance *x, const mo_regime *regime,
-                      mo_placement_units *u)
-{
-    for (int i = 0; i < x->n; i++) {
-        int unit = u->of_op[i];
-        int64_t bytes = mo_regime_resident_bytes(x, regime->memory, i);
-
-        u->pin[unit] = x->pin[i];
-        if (!mo_int64_add(u->bytes[unit], bytes, &u->bytes[unit]))
-            u->bytes[unit] = INT64_MAX;
-    }
-}
-
 mo_status mo_placement_units_make(const mo_instance *x, const mo_regime *regime,
                                   mo_placement_units **units, mo_error *err)
 {
@@ -77,7 +64,14 @@ mo_status mo_placement_units_make(const mo_instance *x, const mo_regime *regime,
     number_units(x, u, unit_of_group);
     free(unit_of_group);
     list_ops(x, u);
-    sum_bytes(x, regime, u);
+    for (int i = 0; i < x->n; i++) {
+        int unit = u->of_op[i];
+        int64_t bytes = mo_regime_resident_bytes(x, regime->memory, i);
+
+        u->pin[unit] = x->pin[i];
+        if (!mo_int64_add(u->bytes[unit], bytes, &u->bytes[unit]))
+            u->bytes[unit] = INT64_MAX;
+    }
     *units = u;
     return MO_OK;
 }

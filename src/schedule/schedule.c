@@ -152,18 +152,6 @@ static mo_status add_all_tensors(transfer_list *f, mo_error *err)
     return status;
 }
 
-static mo_status find_transfers(const mo_instance *x, mo_schedule *s,
-                                mo_error *err)
-{
-    transfer_list f = { .x = x, .s = s };
-    mo_status status = s->regime.tensors == MO_TENSORS_ONCE
-                           ? add_all_tensors(&f, err)
-                           : add_flow_transfers(&f, err);
-
-    s->n_transfers = (int) f.n;
-    return status;
-}
-
 static mo_status copy_placement(const mo_instance *x, mo_schedule *s,
                                 const int *device, mo_error *err)
 {
@@ -190,8 +178,14 @@ mo_status mo_schedule_new(const mo_instance *x, const mo_regime *regime,
     s->regime = *regime;
     s->n = x->n;
     status = copy_placement(x, s, device, err);
-    if (status == MO_OK)
-        status = find_transfers(x, s, err);
+    if (status == MO_OK) {
+        transfer_list f = { .x = x, .s = s };
+
+        status = s->regime.tensors == MO_TENSORS_ONCE
+                     ? add_all_tensors(&f, err)
+                     : add_flow_transfers(&f, err);
+        s->n_transfers = (int) f.n;
+    }
     if (status == MO_OK)
         *schedule = s;
     else
@@ -306,18 +300,6 @@ static void raise_depth(const node *a, node *b)
         b->depth = depth;
 }
 
-static void add_op_node(shift_state *h, int op)
-{
-    node *it = &h->nodes[op];
-
-    *it = (node){ .claimed_ns = h->s->start_ns[op],
-                  .length_ns = mo_instance_p_ns(h->x, op, h->s->device[op]),
-                  .op = op,
-                  .number = op };
-    for (int j = h->x->in_start[op]; j < h->x->in_start[op + 1]; j++)
-        raise_depth(&h->nodes[h->via[h->x->in_flows[j]]], it);
-}
-
 static void add_transfer_node(shift_state *h, int number, int from)
 {
     const mo_transfer *t = &h->s->transfers[number];
@@ -329,22 +311,6 @@ static void add_transfer_node(shift_state *h, int number, int from)
                   .op = from,
                   .number = h->s->n + number };
     raise_depth(&h->nodes[from], it);
-}
-
-/* Transfers are in the order of the ops that produce them. */
-static void add_nodes(shift_state *h)
-{
-    int t = 0;
-
-    for (int i = 0; i < h->s->n; i++) {
-        add_op_node(h, i);
-        for (;
-             t < h->s->n_transfers && producer_of(h, &h->s->transfers[t]) == i;
-             t++)
-            add_transfer_node(h, t, i);
-    }
-    for (int v = 0; v < h->n_nodes; v++)
-        h->end_ns[v] = NOT_SCHEDULED;
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -496,8 +462,26 @@ mo_status mo_schedule_left_shift(const mo_instance *x, mo_schedule *s,
     mo_status status = allocate_buffers(&h, err);
 
     if (status == MO_OK) {
+        int t = 0;
+
         find_delivering_nodes(&h);
-        add_nodes(&h);
+        /* Transfers are in the order of the ops that produce them. */
+        for (int i = 0; i < h.s->n; i++) {
+            node *it = &h.nodes[i];
+
+            *it = (node){ .claimed_ns = h.s->start_ns[i],
+                          .length_ns = mo_instance_p_ns(h.x, i, h.s->device[i]),
+                          .op = i,
+                          .number = i };
+            for (int j = h.x->in_start[i]; j < h.x->in_start[i + 1]; j++)
+                raise_depth(&h.nodes[h.via[h.x->in_flows[j]]], it);
+            for (; t < h.s->n_transfers &&
+                   producer_of(&h, &h.s->transfers[t]) == i;
+                 t++)
+                add_transfer_node(&h, t, i);
+        }
+        for (int v = 0; v < h.n_nodes; v++)
+            h.end_ns[v] = NOT_SCHEDULED;
         qsort(h.nodes, (size_t) h.n_nodes, sizeof *h.nodes, compare_nodes);
         status = append_nodes(&h, err);
     }

@@ -117,17 +117,6 @@ static mo_status push_source_ops(ready_list *r, mo_error *err)
     return status;
 }
 
-static mo_status push_ready_readers(ready_list *r, int op, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int q = r->x->out_start[op];
-         q < r->x->out_start[op + 1] && status == MO_OK; q++)
-        if (--r->waits[r->x->flows[q].to] == 0)
-            status = push_ready_op(r, r->x->flows[q].to, err);
-    return status;
-}
-
 /* Sets *all unless stopped. */
 static mo_status place_by_priority(const mo_method_task *task, ready_list *r,
                                    mo_insertion *grown,
@@ -145,8 +134,10 @@ static mo_status place_by_priority(const mo_method_task *task, ready_list *r,
         status = choose(context, grown, op, &device, err);
         if (status == MO_OK)
             status = mo_insertion_place(grown, op, device, err);
-        if (status == MO_OK)
-            status = push_ready_readers(r, op, err);
+        for (int q = r->x->out_start[op];
+             q < r->x->out_start[op + 1] && status == MO_OK; q++)
+            if (--r->waits[r->x->flows[q].to] == 0)
+                status = push_ready_op(r, r->x->flows[q].to, err);
     }
     *all = status == MO_OK;
     return status;

@@ -43,21 +43,6 @@ static void merge_edges(const mo_instance *x, const int64_t *rows_ns,
     }
 }
 
-/* in_start is one entry longer while it is filled. */
-static void index_edges(mo_baseline_cluster_graph *g)
-{
-    for (int e = 0; e < g->n_edges; e++) {
-        g->out_start[g->edges[e].from + 1]++;
-        g->in_start[g->edges[e].to + 2]++;
-    }
-    for (int c = 0; c < g->n; c++) {
-        g->out_start[c + 1] += g->out_start[c];
-        g->in_start[c + 2] += g->in_start[c + 1];
-    }
-    for (int e = 0; e < g->n_edges; e++)
-        g->in_edges[g->in_start[g->edges[e].to + 1]++] = e;
-}
-
 /* Kahn's algorithm; queue and waits are scratch, by cluster. */
 static void compute_levels(mo_baseline_cluster_graph *g, int *queue, int *waits)
 {
@@ -103,7 +88,17 @@ mo_status mo_baseline_cluster_graph_make(const mo_instance *x,
     if (queue && waits && g->edges && g->in_edges && g->out_start &&
         g->in_start && g->level) {
         merge_edges(x, rows_ns, cluster, g);
-        index_edges(g);
+        /* in_start is one entry longer while it is filled. */
+        for (int e = 0; e < g->n_edges; e++) {
+            g->out_start[g->edges[e].from + 1]++;
+            g->in_start[g->edges[e].to + 2]++;
+        }
+        for (int c = 0; c < g->n; c++) {
+            g->out_start[c + 1] += g->out_start[c];
+            g->in_start[c + 2] += g->in_start[c + 1];
+        }
+        for (int e = 0; e < g->n_edges; e++)
+            g->in_edges[g->in_start[g->edges[e].to + 1]++] = e;
         compute_levels(g, queue, waits);
     } else {
         mo_baseline_cluster_graph_clear(g);
@@ -257,28 +252,9 @@ static void add_to_flow(const builder *m, int flow, const crossing *c)
         add_saturating(&m->x->tensor_bytes[flow], bytes);
 }
 
-static void add_flows(const builder *m, const crossing *all)
-{
-    int flow = -1;
-
-    for (int i = 0; i < m->n_crossings; i++) {
-        if (i == 0 || !is_same_pair(&all[i], &all[i - 1]))
-            init_flow(m->x, ++flow, &all[i]);
-        add_to_flow(m, flow, &all[i]);
-    }
-}
-
-static void index_flows(mo_instance *x)
-{
-    x->n_tensors = x->n_comm_rows = x->n_flows;
-    x->tensor_start[x->n_tensors] = x->n_flows;
-    for (int c = 0; c < x->n; c++)
-        x->out_start[c + 1] += x->out_start[c];
-    mo_instance_derive_sort_by_reader(x);
-}
-
 static mo_status fill_instance(builder *m, int n, mo_error *err)
 {
+    int flow = -1;
     mo_instance *x = m->x;
     crossing *all = malloc(((size_t) m->whole->n_flows + 1) * sizeof *all);
 
@@ -292,8 +268,16 @@ static mo_status fill_instance(builder *m, int n, mo_error *err)
         return mo_fail_memory(err);
     }
     merge_op_data(m);
-    add_flows(m, all);
-    index_flows(x);
+    for (int i = 0; i < m->n_crossings; i++) {
+        if (i == 0 || !is_same_pair(&all[i], &all[i - 1]))
+            init_flow(m->x, ++flow, &all[i]);
+        add_to_flow(m, flow, &all[i]);
+    }
+    x->n_tensors = x->n_comm_rows = x->n_flows;
+    x->tensor_start[x->n_tensors] = x->n_flows;
+    for (int c = 0; c < x->n; c++)
+        x->out_start[c + 1] += x->out_start[c];
+    mo_instance_derive_sort_by_reader(x);
     free(all);
     return MO_OK;
 }

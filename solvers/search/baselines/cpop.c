@@ -87,20 +87,6 @@ static int next_critical(const cpop *c, int op)
     return -1;
 }
 
-/* length_ns is scratch, by device: the length of the critical path there. Takes
- * the first device with the shortest. */
-static void find_critical_path(cpop *c, int64_t *length_ns)
-{
-    for (int op = first_critical(c); op >= 0; op = next_critical(c, op)) {
-        c->critical[op] = true;
-        for (int k = 0; k < c->x->n_devices; k++)
-            length_ns[k] += mo_instance_p_ns(c->x, op, k);
-    }
-    for (int k = 1; k < c->x->n_devices; k++)
-        if (length_ns[k] < length_ns[c->device])
-            c->device = k;
-}
-
 static mo_status open_cpop(cpop *c, mo_error *err)
 {
     size_t n = (size_t) c->x->n + 1;
@@ -117,7 +103,16 @@ static mo_status open_cpop(cpop *c, mo_error *err)
         status = mo_fail_memory(err);
     if (status == MO_OK) {
         compute_ranks(c);
-        find_critical_path(c, length_ns);
+        /* length_ns is scratch, by device: the length of the critical path
+         * there. Takes the first device with the shortest. */
+        for (int op = first_critical(c); op >= 0; op = next_critical(c, op)) {
+            c->critical[op] = true;
+            for (int k = 0; k < c->x->n_devices; k++)
+                length_ns[k] += mo_instance_p_ns(c->x, op, k);
+        }
+        for (int k = 1; k < c->x->n_devices; k++)
+            if (length_ns[k] < length_ns[c->device])
+                c->device = k;
     }
     free(length_ns);
     return status;

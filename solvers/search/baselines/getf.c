@@ -22,35 +22,6 @@
 #include "solvers/search/baselines/etf.h"
 #include "solvers/search/baselines/getf_groups.h"
 
-/* Columns that are not in a solution are 0. */
-static void read_lp_masses(const mo_solution *solution, const mo_instance *x,
-                           double *mass)
-{
-    for (int i = 0; i < solution->n; i++) {
-        const mo_solution_value *v = &solution->values[i];
-        mo_column_name name;
-
-        if (mo_column_name_parse(v->name, &name) &&
-            name.role == MO_VARIABLE_ROLE_PLACE && name.number[0] < x->n &&
-            name.number[1] < x->n_devices)
-            mass[(int64_t) name.number[0] * x->n_devices + name.number[1]] =
-                v->value;
-    }
-}
-
-static void allow_groups(const mo_instance *x,
-                         const mo_baseline_getf_groups *groups,
-                         const double *mass, bool *allowed)
-{
-    for (int i = 0; i < x->n; i++) {
-        int64_t row = (int64_t) i * x->n_devices;
-        int group = mo_baseline_getf_group_of(groups, mass + row, x->n_devices);
-
-        for (int k = 0; k < x->n_devices; k++)
-            allowed[row + k] = groups->of_device[k] == group;
-    }
-}
-
 static mo_status place_by_masses(const mo_method_task *task,
                                  const mo_solution *solution,
                                  mo_method_result *placed, mo_error *err)
@@ -71,8 +42,25 @@ static mo_status place_by_masses(const mo_method_task *task,
     if (status == MO_OK) {
         const mo_baseline_etf_options options = { .allowed = allowed };
 
-        read_lp_masses(solution, x, mass);
-        allow_groups(x, &groups, mass, allowed);
+        /* Columns that are not in a solution are 0. */
+        for (int i = 0; i < solution->n; i++) {
+            const mo_solution_value *v = &solution->values[i];
+            mo_column_name name;
+
+            if (mo_column_name_parse(v->name, &name) &&
+                name.role == MO_VARIABLE_ROLE_PLACE && name.number[0] < x->n &&
+                name.number[1] < x->n_devices)
+                mass[(int64_t) name.number[0] * x->n_devices + name.number[1]] =
+                    v->value;
+        }
+        for (int i = 0; i < x->n; i++) {
+            int64_t row = (int64_t) i * x->n_devices;
+            int group =
+                mo_baseline_getf_group_of(&groups, mass + row, x->n_devices);
+
+            for (int k = 0; k < x->n_devices; k++)
+                allowed[row + k] = groups.of_device[k] == group;
+        }
         status = mo_baseline_etf_place(task, &options, placed, err);
     }
     free(allowed);

@@ -20,20 +20,6 @@ static int count_groups(int m, double gamma)
     return isinf(gamma) ? 1 : (int) ceil(log2(m) / log2(gamma) - TOLERANCE);
 }
 
-/* A device on which no op takes time is faster than all others. */
-static void find_speeds(const mo_instance *x, double *speed)
-{
-    double slowest_ns = 0;
-
-    for (int k = 0; k < x->n_devices; k++)
-        slowest_ns = fmax(slowest_ns, (double) mo_single_device_ns(x, k));
-    for (int k = 0; k < x->n_devices; k++) {
-        double ns = (double) mo_single_device_ns(x, k);
-
-        speed[k] = ns > 0 ? slowest_ns / ns : slowest_ns > 0 ? INFINITY : 1;
-    }
-}
-
 static int group_of_speed(double speed, double gamma, int n_groups)
 {
     double next = gamma;
@@ -50,6 +36,7 @@ mo_status mo_baseline_getf_groups_make(const mo_instance *x,
                                        mo_baseline_getf_groups *groups,
                                        mo_error *err)
 {
+    double slowest_ns = 0;
     size_t m = (size_t) x->n_devices;
     double gamma = find_gamma(x->n_devices);
 
@@ -62,7 +49,16 @@ mo_status mo_baseline_getf_groups_make(const mo_instance *x,
         mo_baseline_getf_groups_clear(groups);
         return mo_fail_memory(err);
     }
-    find_speeds(x, groups->speed);
+    /* A device on which no op takes time is faster than all others. */
+    for (int k = 0; k < x->n_devices; k++)
+        slowest_ns = fmax(slowest_ns, (double) mo_single_device_ns(x, k));
+    for (int k = 0; k < x->n_devices; k++) {
+        double ns = (double) mo_single_device_ns(x, k);
+
+        groups->speed[k] = ns > 0           ? slowest_ns / ns
+                           : slowest_ns > 0 ? INFINITY
+                                            : 1;
+    }
     for (int k = 0; k < x->n_devices; k++) {
         groups->of_device[k] =
             group_of_speed(groups->speed[k], gamma, groups->n);

@@ -37,21 +37,6 @@ static int compare_favours(const void *a, const void *b)
     return (f->flow > g->flow) - (f->flow < g->flow);
 }
 
-/* Columns that are not in a solution are 0. */
-static void read_favours(const mo_solution *solution, favour *favours, int n)
-{
-    for (int q = 0; q < n; q++)
-        favours[q] = (favour){ 0, q };
-    for (int i = 0; i < solution->n; i++) {
-        const mo_solution_value *v = &solution->values[i];
-        mo_column_name name;
-
-        if (mo_column_name_parse(v->name, &name) &&
-            name.role == MO_VARIABLE_ROLE_FAVORITE && name.number[0] < n)
-            favours[name.number[0]].value = v->value;
-    }
-}
-
 static void choose_favourites(const mo_instance *x, const favour *favours,
                               bool *has_parent, int *favourite)
 {
@@ -78,7 +63,18 @@ static mo_status find_favourites(const mo_instance *x,
     mo_status status = favours && has_parent ? MO_OK : mo_fail_memory(err);
 
     if (status == MO_OK) {
-        read_favours(solution, favours, x->n_flows);
+        /* Columns that are not in a solution are 0. */
+        for (int q = 0; q < x->n_flows; q++)
+            favours[q] = (favour){ 0, q };
+        for (int i = 0; i < solution->n; i++) {
+            const mo_solution_value *v = &solution->values[i];
+            mo_column_name name;
+
+            if (mo_column_name_parse(v->name, &name) &&
+                name.role == MO_VARIABLE_ROLE_FAVORITE &&
+                name.number[0] < x->n_flows)
+                favours[name.number[0]].value = v->value;
+        }
         qsort(favours, (size_t) x->n_flows, sizeof *favours, compare_favours);
         choose_favourites(x, favours, has_parent, favourite);
     }

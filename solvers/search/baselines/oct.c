@@ -34,38 +34,6 @@ static int64_t cost_from_start(const table *t, int op, int device)
            mo_instance_p_ns(t->x, op, device);
 }
 
-static void raise_row(table *t, int op, int flow)
-{
-    int64_t *row_ns = t->oct_ns + (int64_t) op * t->x->n_devices;
-    int reader = t->x->flows[flow].to;
-    int64_t away_ns = t->best_ns[reader] +
-                      mo_mean_cost_flow_ns(t->x, t->regime, t->rows_ns, flow);
-
-    for (int k = 0; k < t->x->n_devices; k++) {
-        int64_t here_ns = cost_from_start(t, reader, k);
-        int64_t least_ns = mo_min_i64(here_ns, away_ns);
-
-        if (row_ns[k] < least_ns)
-            row_ns[k] = least_ns;
-    }
-}
-
-/* Ops are numbered in topological order: readers come before their inputs
- * here. */
-static void fill_table(table *t)
-{
-    const mo_instance *x = t->x;
-
-    for (int i = x->n - 1; i >= 0; i--) {
-        for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
-            raise_row(t, i, q);
-        t->best_ns[i] = INT64_MAX;
-        for (int k = 0; k < x->n_devices; k++)
-            if (cost_from_start(t, i, k) < t->best_ns[i])
-                t->best_ns[i] = cost_from_start(t, i, k);
-    }
-}
-
 mo_status mo_baseline_oct_make(const mo_instance *x, const mo_regime *regime,
                                int64_t **oct_ns, mo_error *err)
 {
@@ -79,7 +47,29 @@ mo_status mo_baseline_oct_make(const mo_instance *x, const mo_regime *regime,
         t.oct_ns = calloc(cells, sizeof *t.oct_ns);
     t.best_ns = calloc((size_t) x->n + 1, sizeof *t.best_ns);
     if (t.oct_ns && t.best_ns) {
-        fill_table(&t);
+        /* Ops are numbered in topological order: readers come before their
+         * inputs here. */
+        for (int i = t.x->n - 1; i >= 0; i--) {
+            for (int q = t.x->out_start[i]; q < t.x->out_start[i + 1]; q++) {
+                int reader = t.x->flows[q].to;
+                int64_t away_ns =
+                    t.best_ns[reader] +
+                    mo_mean_cost_flow_ns(t.x, t.regime, t.rows_ns, q);
+                int64_t *row_ns = t.oct_ns + (int64_t) i * t.x->n_devices;
+
+                for (int k = 0; k < t.x->n_devices; k++) {
+                    int64_t here_ns = cost_from_start(&t, reader, k);
+                    int64_t least_ns = mo_min_i64(here_ns, away_ns);
+
+                    if (row_ns[k] < least_ns)
+                        row_ns[k] = least_ns;
+                }
+            }
+            t.best_ns[i] = INT64_MAX;
+            for (int k = 0; k < t.x->n_devices; k++)
+                if (cost_from_start(&t, i, k) < t.best_ns[i])
+                    t.best_ns[i] = cost_from_start(&t, i, k);
+        }
         *oct_ns = t.oct_ns;
     } else {
         free(t.oct_ns);

@@ -15,23 +15,6 @@
 #include "schedule/placement_units.h"
 #include "solvers/search/baselines/baseline.h"
 
-/* Takes over the schedule as the result, unless there is one and this does not
- * fit either. */
-static mo_status keep_result(const mo_method_task *task, mo_schedule *schedule,
-                             mo_method_result *placed, mo_error *err)
-{
-    mo_method_result other = { 0 };
-    mo_status status = mo_baseline_set_schedule(task, schedule, &other, err);
-
-    if (status == MO_OK && (!placed->schedule || other.fits)) {
-        mo_method_result_clear(placed);
-        *placed = other;
-    } else {
-        mo_method_result_clear(&other);
-    }
-    return status;
-}
-
 /* Sums the memory of all units. */
 static mo_status sum_resident_bytes(const mo_method_task *task, int64_t *bytes,
                                     mo_error *err)
@@ -67,8 +50,19 @@ static mo_status try_devices(const mo_method_task *task, mo_heap *devices,
             continue;
         status =
             mo_single_device_schedule(task->x, &regime, device, &schedule, err);
-        if (status == MO_OK && schedule)
-            status = keep_result(task, schedule, placed, err);
+        if (status == MO_OK && schedule) {
+            /* Takes over the schedule as the result, unless there is one and
+             * this does not fit either. */
+            mo_method_result other = { 0 };
+
+            status = mo_baseline_set_schedule(task, schedule, &other, err);
+            if (status == MO_OK && (!placed->schedule || other.fits)) {
+                mo_method_result_clear(placed);
+                *placed = other;
+            } else {
+                mo_method_result_clear(&other);
+            }
+        }
     }
     return status;
 }

@@ -30,23 +30,6 @@ static int group_number_of(encoder *w, int op)
     return w->group_number[group];
 }
 
-/* Appends times and memory of the op; those of u belong to the segment
- * before. */
-static mo_status encode_op(const encoder *w, int op, mo_decomp_key *to,
-                           mo_error *err)
-{
-    const mo_instance *x = w->segments->x;
-    mo_status status = MO_OK;
-
-    for (int k = 0; k < x->n_devices && status == MO_OK; k++)
-        status = mo_decomp_key_append(to, mo_instance_p_ns(x, op, k), err);
-    if (w->regime.memory != MO_MEMORY_NONE && status == MO_OK)
-        status = mo_decomp_key_append(to, x->memory_bytes[op], err);
-    if (w->regime.memory == MO_MEMORY_LIVE && status == MO_OK)
-        status = mo_decomp_key_append(to, x->weight_bytes[op], err);
-    return status;
-}
-
 static mo_status encode_flow(const encoder *w, int first, int flow,
                              mo_decomp_key *to, mo_error *err)
 {
@@ -100,8 +83,20 @@ static mo_status encode_segment(void *context, int segment, mo_decomp_key *to,
         status = mo_decomp_key_append(to, p->x->pin[i], err);
         if (status == MO_OK)
             status = mo_decomp_key_append(to, group_number_of(w, i), err);
-        if (status == MO_OK && i != u)
-            status = encode_op(w, i, to, err);
+        if (status == MO_OK && i != u) {
+            /* Appends times and memory of the op; those of u belong to the
+             * segment before. */
+            for (int k = 0; k < w->segments->x->n_devices && status == MO_OK;
+                 k++)
+                status = mo_decomp_key_append(
+                    to, mo_instance_p_ns(w->segments->x, i, k), err);
+            if (w->regime.memory != MO_MEMORY_NONE && status == MO_OK)
+                status = mo_decomp_key_append(
+                    to, w->segments->x->memory_bytes[i], err);
+            if (w->regime.memory == MO_MEMORY_LIVE && status == MO_OK)
+                status = mo_decomp_key_append(
+                    to, w->segments->x->weight_bytes[i], err);
+        }
         if (status == MO_OK && i != v)
             status = encode_flows(w, first, i, to, err);
     }
@@ -193,19 +188,6 @@ static mo_status drop_spanned_cuts(const mo_instance *x, int *cuts, int *n_cuts,
     return MO_OK;
 }
 
-static mo_status find_cuts(mo_decomp_segments *p, mo_error *err)
-{
-    mo_dag dag = mo_instance_dag(p->x);
-    int n_cuts = 0;
-    mo_status status = mo_dag_clean_cuts(&dag, &p->cut, &n_cuts, err);
-
-    if (status == MO_OK && n_cuts > 0 && p->x->n_groups > 0)
-        status = drop_spanned_cuts(p->x, p->cut, &n_cuts, err);
-    if (status == MO_OK)
-        p->n = n_cuts + 1;
-    return status;
-}
-
 mo_status mo_decomp_segments_find(const mo_instance *x, const mo_regime *regime,
                                   bool use_cuts, mo_decomp_segments **segments,
                                   mo_error *err)
@@ -217,8 +199,16 @@ mo_status mo_decomp_segments_find(const mo_instance *x, const mo_regime *regime,
         return mo_fail_memory(err);
     p->x = x;
     p->n = 1;
-    if (use_cuts)
-        status = find_cuts(p, err);
+    if (use_cuts) {
+        int n_cuts = 0;
+        mo_dag dag = mo_instance_dag(p->x);
+
+        status = mo_dag_clean_cuts(&dag, &p->cut, &n_cuts, err);
+        if (status == MO_OK && n_cuts > 0 && p->x->n_groups > 0)
+            status = drop_spanned_cuts(p->x, p->cut, &n_cuts, err);
+        if (status == MO_OK)
+            p->n = n_cuts + 1;
+    }
     if (status == MO_OK)
         status = find_classes(p, regime, err);
     if (status == MO_OK)

@@ -83,22 +83,6 @@ static mo_status open_search(const mo_chain_blocks *b, mo_search_bound_job *it,
         it->effort, &it->ladder->search, err);
 }
 
-/* After a failure the next target is half as far: how much is provable is not
- * known beforehand. */
-static void end_target(mo_search_bound_job *it, int64_t known_ns, bool refuted)
-{
-    mo_search_bound_ladder *c = it->ladder;
-
-    mo_cg_search_free(c->search);
-    c->search = NULL;
-    c->n_failed = refuted ? MAX_TARGETS : c->n_failed + 1;
-    if (refuted)
-        it->lower_ns = c->target_ns;
-    else
-        it->failed_ns = c->target_ns;
-    c->target_ns = known_ns + (c->target_ns - known_ns) / 2;
-}
-
 /* Continues the search that tries to prove that the block takes at least the
  * target; *done: it has ended. The hint is that of the least target that
  * failed. */
@@ -120,8 +104,20 @@ static mo_status continue_search(const mo_chain_blocks *b,
     if (status != MO_OK)
         return status;
     it->ladder->has_hint |= suggested;
-    if (*done)
-        end_target(it, known_ns, refuted);
+    if (*done) {
+        /* After a failure the next target is half as far: how much is provable
+         * is not known beforehand. */
+        mo_search_bound_ladder *c = it->ladder;
+
+        mo_cg_search_free(c->search);
+        c->search = NULL;
+        c->n_failed = refuted ? MAX_TARGETS : c->n_failed + 1;
+        if (refuted)
+            it->lower_ns = c->target_ns;
+        else
+            it->failed_ns = c->target_ns;
+        c->target_ns = known_ns + (c->target_ns - known_ns) / 2;
+    }
     return MO_OK;
 }
 

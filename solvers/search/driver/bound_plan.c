@@ -129,41 +129,22 @@ static mo_status compute_class_times(mo_search_bound_plan *m, mo_error *err)
     return status;
 }
 
-/* Counts the occurrences of each boundary of a class on the path. */
-static void count_uses(mo_search_bound_plan *m)
-{
-    const mo_search_state *s = m->search;
-    size_t n_boundaries = (size_t) m->n_boundaries;
-
-    memset(m->uses, 0, (size_t) s->classes->n * n_boundaries * sizeof *m->uses);
-    for (int i = 0; i < s->segments->n; i++)
-        m->uses[(size_t) s->segments->cls[i] * n_boundaries +
-                (size_t) mo_decomp_path_boundary(s->path, i)]++;
-}
-
-/* Adds the uses of a class's boundary to the blocks on its shortest chain
- * path. */
-static mo_status count_block_uses(mo_search_bound_plan *m, int cls,
-                                  int boundary, int uses, mo_error *err)
-{
-    const mo_chain_partition *c = &m->blocks->partitions[cls];
-    mo_status status = mo_chain_blocks_shortest_path(
-        m->blocks, cls, boundary, m->raised_ns, m->boundaries, err);
-
-    for (int s = 0; s < c->chain->n && status == MO_OK; s++)
-        target_of(m, c->block[s], m->boundaries[s])->uses += uses;
-    return status;
-}
-
 /* Counts the occurrences of every target on the last path. */
 static mo_status count_path_uses(mo_search_bound_plan *m, mo_error *err)
 {
+    size_t n_boundaries;
     size_t n_aims = (size_t) m->blocks->n * (size_t) m->n_boundaries;
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < n_aims; i++)
         m->targets[i].uses = 0;
-    count_uses(m);
+    /* Counts the occurrences of each boundary of a class on the path. */
+    n_boundaries = (size_t) m->n_boundaries;
+    memset(m->uses, 0,
+           (size_t) m->search->classes->n * n_boundaries * sizeof *m->uses);
+    for (int i = 0; i < m->search->segments->n; i++)
+        m->uses[(size_t) m->search->segments->cls[i] * n_boundaries +
+                (size_t) mo_decomp_path_boundary(m->search->path, i)]++;
     for (int i = 0; i < m->search->classes->n; i++)
         for (int p = 0; m->search->classes->classes[i].part &&
                         p < m->n_boundaries && status == MO_OK;
@@ -171,8 +152,16 @@ static mo_status count_path_uses(mo_search_bound_plan *m, mo_error *err)
             int uses =
                 m->uses[(size_t) i * (size_t) m->n_boundaries + (size_t) p];
 
-            if (uses > 0)
-                status = count_block_uses(m, i, p, uses, err);
+            if (uses > 0) {
+                /* Adds the uses of a class's boundary to the blocks on its
+                 * shortest chain path. */
+                const mo_chain_partition *c = &m->blocks->partitions[i];
+
+                status = mo_chain_blocks_shortest_path(
+                    m->blocks, i, p, m->raised_ns, m->boundaries, err);
+                for (int s = 0; s < c->chain->n && status == MO_OK; s++)
+                    target_of(m, c->block[s], m->boundaries[s])->uses += uses;
+            }
         }
     return status;
 }

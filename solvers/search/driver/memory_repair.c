@@ -82,23 +82,6 @@ static mo_status compose_within(mo_search_state *s,
                            : status;
 }
 
-/* The peak of live tensors is known only afterwards: tries several reserves. */
-static mo_status compose_with_reserves(mo_search_state *s, int64_t *room,
-                                       const int64_t *reserve,
-                                       unsigned char *variants, mo_error *err)
-{
-    int most = s->regime.memory == MO_MEMORY_LIVE ? MAX_RESERVES : 0;
-    mo_status status = MO_OK;
-
-    for (int part = 0; part <= most && status == MO_OK; part++) {
-        for (int k = 0; k < s->x->n_devices; k++)
-            room[k] = s->x->capacity_bytes[k] -
-                      (most > 0 ? reserve[k] / most * part : 0);
-        status = compose_within(s, room, variants, err);
-    }
-    return status;
-}
-
 mo_status mo_search_memory_repair_by_variants(mo_search_state *s, mo_error *err)
 {
     size_t n_devices = (size_t) s->x->n_devices;
@@ -115,8 +98,18 @@ mo_status mo_search_memory_repair_by_variants(mo_search_state *s, mo_error *err)
         status = mo_fail_memory(err);
     if (status == MO_OK && s->regime.memory == MO_MEMORY_LIVE)
         status = find_reserve(s, reserve, err);
-    if (status == MO_OK)
-        status = compose_with_reserves(s, room, reserve, variants, err);
+    if (status == MO_OK) {
+        int most = s->regime.memory == MO_MEMORY_LIVE ? MAX_RESERVES : 0;
+
+        /* The peak of live tensors is known only afterwards: tries several
+         * reserves. */
+        for (int part = 0; part <= most && status == MO_OK; part++) {
+            for (int k = 0; k < s->x->n_devices; k++)
+                room[k] = s->x->capacity_bytes[k] -
+                          (most > 0 ? reserve[k] / most * part : 0);
+            status = compose_within(s, room, variants, err);
+        }
+    }
     free(variants);
     free(room);
     free(reserve);

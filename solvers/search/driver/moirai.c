@@ -267,20 +267,6 @@ static mo_status bound_segments(mo_search_state *s, mo_error *err)
     return status == MO_OK ? mo_search_initial_bound(s, err) : status;
 }
 
-static void set_result(mo_search_state *s, int rounds, mo_method_result *placed)
-{
-    placed->schedule = s->best;
-    placed->fits = s->best != NULL;
-    placed->lower_ns = s->lower_ns;
-    placed->rounds = rounds;
-    s->best = NULL;
-    if (placed->schedule)
-        placed->schedule->regime = s->task->regime;
-    else
-        snprintf(placed->why, sizeof placed->why,
-                 "found no placement that fits into memory");
-}
-
 /* Returns true if the ops need more memory than all devices have together. */
 static bool exceeds_total_memory(const mo_method_task *task,
                                  mo_method_result *placed)
@@ -325,8 +311,18 @@ static mo_status place_moirai(const mo_method_task *task,
         status = search_segments(&s, &rounds, err);
     if (status == MO_OK && task->proven)
         status = mo_search_export_proven_bounds(&s, task->proven, err);
-    if (status == MO_OK)
-        set_result(&s, rounds, placed);
+    if (status == MO_OK) {
+        placed->schedule = s.best;
+        placed->fits = s.best != NULL;
+        placed->lower_ns = s.lower_ns;
+        placed->rounds = rounds;
+        s.best = NULL;
+        if (placed->schedule)
+            placed->schedule->regime = s.task->regime;
+        else
+            snprintf(placed->why, sizeof placed->why,
+                     "found no placement that fits into memory");
+    }
     mo_search_state_close(&s);
     return status;
 }

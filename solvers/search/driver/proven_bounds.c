@@ -77,19 +77,6 @@ static bool is_outside_segment(const mo_decomp_segments *segments, int segment,
            (chain_segment->v == MO_FREE && segment < segments->n - 1);
 }
 
-static mo_status export_block(export *h, const mo_bound_segment *chain_segment,
-                              const mo_chain_block *block, int first,
-                              mo_error *err)
-{
-    for (int boundary = 0; boundary < h->n_boundaries; boundary++)
-        h->table[boundary] = block->lower_ns[boundary] == INT64_MAX
-                                 ? MO_MAX_TOTAL_NS
-                                 : block->lower_ns[boundary];
-    return mo_proven_bounds_add(
-        h->strength, to_whole_op(chain_segment->u, first),
-        to_whole_op(chain_segment->v, first), h->table, err);
-}
-
 static mo_status export_blocks(export *h, int segment, mo_error *err)
 {
     const mo_decomp_segments *segments = h->s->segments;
@@ -102,8 +89,15 @@ static mo_status export_blocks(export *h, int segment, mo_error *err)
         const mo_bound_segment *chain_segment = &chained->chain->segments[i];
         const mo_chain_block *block = &h->s->blocks->blocks[chained->block[i]];
 
-        if (!is_outside_segment(segments, segment, chain_segment))
-            status = export_block(h, chain_segment, block, first, err);
+        if (!is_outside_segment(segments, segment, chain_segment)) {
+            for (int boundary = 0; boundary < h->n_boundaries; boundary++)
+                h->table[boundary] = block->lower_ns[boundary] == INT64_MAX
+                                         ? MO_MAX_TOTAL_NS
+                                         : block->lower_ns[boundary];
+            status = mo_proven_bounds_add(
+                h->strength, to_whole_op(chain_segment->u, first),
+                to_whole_op(chain_segment->v, first), h->table, err);
+        }
     }
     return status;
 }

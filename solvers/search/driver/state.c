@@ -68,16 +68,6 @@ static int64_t max_device_bytes(const mo_instance *x, mo_memory memory)
     return sum;
 }
 
-static bool does_memory_matter(const mo_instance *x, const mo_regime *regime)
-{
-    int64_t bytes = max_device_bytes(x, regime->memory);
-    bool matters = false;
-
-    for (int k = 0; k < x->n_devices; k++)
-        matters = matters || bytes > x->capacity_bytes[k];
-    return matters && regime->memory != MO_MEMORY_NONE;
-}
-
 static mo_status decompose(mo_search_state *s, bool use_cuts, mo_error *err)
 {
     mo_status status =
@@ -116,6 +106,8 @@ static int64_t shortest_path_ns(mo_search_state *s, bool upper)
 mo_status mo_search_state_open(const mo_method_task *task, mo_search_state *s,
                                mo_error *err)
 {
+    int64_t bytes;
+    bool matters = false;
     mo_status status;
 
     *s = (mo_search_state){ .task = task,
@@ -123,7 +115,10 @@ mo_status mo_search_state_open(const mo_method_task *task, mo_search_state *s,
                             .regime = task->regime,
                             .begin_ns = mo_stop_clock_ns(),
                             .upper_path_ns = INT64_MAX };
-    s->memory_matters = does_memory_matter(s->x, &s->regime);
+    bytes = max_device_bytes(s->x, s->regime.memory);
+    for (int k = 0; k < s->x->n_devices; k++)
+        matters = matters || bytes > s->x->capacity_bytes[k];
+    s->memory_matters = matters && s->regime.memory != MO_MEMORY_NONE;
     if (!s->memory_matters)
         s->regime.memory = MO_MEMORY_NONE;
     status = choose_states(s->x, &s->states, err);

@@ -39,18 +39,6 @@ typedef struct annealing {
     int64_t moves;
 } annealing;
 
-static void keep_best(annealing *a)
-{
-    const mo_primal_anneal_state *w = &a->state;
-    size_t n = (size_t) w->x->n, n_nodes = n + (size_t) w->x->n_flows;
-
-    a->best.found = true;
-    a->best.makespan_ns = w->at->makespan_ns;
-    memcpy(a->best.device, w->at->device, n * sizeof *a->best.device);
-    memcpy(a->best.start_ns, w->at->start_ns,
-           n_nodes * sizeof *a->best.start_ns);
-}
-
 /* Returns the tolerated increase, about temperature * -ln(u). The integer part
  * of the binary logarithm is exact, between powers of two it is linear: no
  * library function is used, so that the result is the same on every machine. */
@@ -63,18 +51,6 @@ static int64_t draw_tolerance_ns(annealing *a)
     int64_t log_e = log_2 * 45426 / 65536; /* times ln 2 */
 
     return a->now_ns / 65536 * log_e + a->now_ns % 65536 * log_e / 65536;
-}
-
-/* Cooling schedule: cubic in the remaining moves, from hot to cold. */
-static void update_temperature(annealing *a)
-{
-    int64_t total = a->state.options->moves, left = total - a->moves;
-    int64_t part = (int64_t) (1024 * ((double) left / (double) total));
-    int64_t span_ns = a->hot_ns - a->cold_ns;
-
-    for (int i = 0; i < 3; i++)
-        span_ns = span_ns / 1024 * part + span_ns % 1024 * part / 1024;
-    a->now_ns = a->cold_ns + span_ns;
 }
 
 static mo_status make_best_schedule(const annealing *a, mo_schedule **schedule,
@@ -126,7 +102,13 @@ static mo_status accept_best(annealing *a, mo_error *err)
     if (status != MO_OK)
         return status;
     if (fits) {
-        keep_best(a);
+        size_t n = (size_t) a->state.x->n;
+        size_t n_nodes = n + (size_t) a->state.x->n_flows;
+        a->best.found = true;
+        a->best.makespan_ns = a->state.at->makespan_ns;
+        memcpy(a->best.device, a->state.at->device, n * sizeof *a->best.device);
+        memcpy(a->best.start_ns, a->state.at->start_ns,
+               n_nodes * sizeof *a->best.start_ns);
         return MO_OK;
     }
     return restart_from_best(a, err);
@@ -167,21 +149,6 @@ static bool is_finished(const annealing *a)
     const mo_primal_anneal_options *o = a->state.options;
 
     return a->best.makespan_ns <= o->enough_ns || mo_stop_reached(o->stop);
-}
-
-static mo_status run_moves(annealing *a, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (; a->moves < a->state.options->moves && status == MO_OK; a->moves++) {
-        if (a->moves % MOVES_PER_CHECK == 0) {
-            if (is_finished(a))
-                break;
-            update_temperature(a);
-        }
-        status = run_move(a, err);
-    }
-    return status;
 }
 
 /* Returns the option's temperature if it is set, else the default. */
@@ -247,8 +214,27 @@ mo_status mo_primal_anneal(const mo_instance *x, const mo_regime *regime,
         return status;
     mo_primal_anneal_set_start(&a.state, start);
     status = open_run(&a, err);
-    if (status == MO_OK && x->n > 0 && x->n_devices > 1)
-        status = run_moves(&a, err);
+    if (status == MO_OK && x->n > 0 && x->n_devices > 1) {
+        for (; a.moves < a.state.options->moves && status == MO_OK; a.moves++) {
+            if (a.moves % MOVES_PER_CHECK == 0) {
+                int64_t total, left, part, span_ns;
+
+                if (is_finished(&a))
+                    break;
+                /* Cooling schedule: cubic in the remaining moves, from hot
+                 * to cold. */
+                total = a.state.options->moves;
+                left = total - a.moves;
+                part = (int64_t) (1024 * ((double) left / (double) total));
+                span_ns = a.hot_ns - a.cold_ns;
+                for (int i = 0; i < 3; i++)
+                    span_ns =
+                        span_ns / 1024 * part + span_ns % 1024 * part / 1024;
+                a.now_ns = a.cold_ns + span_ns;
+            }
+            status = run_move(&a, err);
+        }
+    }
     if (status == MO_OK)
         status = a.best.found ? make_best_schedule(&a, &annealed->schedule, err)
                               : copy_start(&a, &annealed->schedule, err);

@@ -30,18 +30,6 @@ static void renew_send_keys(mo_primal_anneal_state *w, int op)
                                           w->at->key[x->flows[q].to]);
 }
 
-static void place_unit(mo_primal_anneal_state *w, int unit, int device)
-{
-    const mo_placement_units *u = w->units;
-
-    w->room_bytes[unit_device(w, unit)] += u->bytes[unit];
-    w->room_bytes[device] -= u->bytes[unit];
-    for (int j = u->start[unit]; j < u->start[unit + 1]; j++)
-        mo_incremental_sim_place_op(w->trial, u->ops[j], device);
-    for (int j = u->start[unit]; j < u->start[unit + 1]; j++)
-        renew_send_keys(w, u->ops[j]);
-}
-
 bool mo_primal_anneal_assign_unit(mo_primal_anneal_state *w, int op, int device)
 {
     int unit = w->units->of_op[op], from = unit_device(w, unit);
@@ -51,19 +39,13 @@ bool mo_primal_anneal_assign_unit(mo_primal_anneal_state *w, int op, int device)
         w->n_moves == w->units->n)
         return false;
     w->moves[w->n_moves++] = (mo_primal_anneal_unit_move){ unit, from, device };
-    place_unit(w, unit, device);
+    w->room_bytes[unit_device(w, unit)] += w->units->bytes[unit];
+    w->room_bytes[device] -= w->units->bytes[unit];
+    for (int j = w->units->start[unit]; j < w->units->start[unit + 1]; j++)
+        mo_incremental_sim_place_op(w->trial, w->units->ops[j], device);
+    for (int j = w->units->start[unit]; j < w->units->start[unit + 1]; j++)
+        renew_send_keys(w, w->units->ops[j]);
     return true;
-}
-
-/* Takes the bytes of the moves back; the simulation restores the devices. */
-static void restore_free_bytes(mo_primal_anneal_state *w)
-{
-    while (w->n_moves > 0) {
-        const mo_primal_anneal_unit_move *move = &w->moves[--w->n_moves];
-
-        w->room_bytes[move->to] += w->units->bytes[move->unit];
-        w->room_bytes[move->from] -= w->units->bytes[move->unit];
-    }
 }
 
 void mo_primal_anneal_accept(mo_primal_anneal_state *w)
@@ -76,7 +58,13 @@ void mo_primal_anneal_accept(mo_primal_anneal_state *w)
 
 void mo_primal_anneal_reject(mo_primal_anneal_state *w)
 {
-    restore_free_bytes(w);
+    /* Takes back the bytes of the moves; the simulation restores devices. */
+    while (w->n_moves > 0) {
+        const mo_primal_anneal_unit_move *move = &w->moves[--w->n_moves];
+
+        w->room_bytes[move->to] += w->units->bytes[move->unit];
+        w->room_bytes[move->from] -= w->units->bytes[move->unit];
+    }
     mo_incremental_sim_rollback(w->trial);
 }
 

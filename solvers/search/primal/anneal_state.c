@@ -289,27 +289,10 @@ static void set_justified_order(mo_primal_anneal_state *w,
         mo_incremental_sim_order_transfer(w->trial, q, w->send_key[q]);
 }
 
-static bool move_justify(mo_primal_anneal_state *w)
-{
-    w->is_new = false;
-    set_justified_order(w, w->at->end_ns);
-    return true;
-}
-
 void mo_primal_anneal_justify_trial(mo_primal_anneal_state *w)
 {
     mo_incremental_sim_end_times(w->trial, w->end_ns);
     set_justified_order(w, w->end_ns);
-}
-
-static void compute_free_bytes(mo_primal_anneal_state *w,
-                               const mo_schedule *start)
-{
-    mo_placement_units_free_bytes(w->x, w->units, w->room_bytes);
-    for (int u = 0; u < w->units->n; u++)
-        if (w->units->pin[u] == MO_FREE)
-            w->room_bytes[start->device[w->units->ops[w->units->start[u]]]] -=
-                w->units->bytes[u];
 }
 
 mo_status mo_primal_anneal_state_open(mo_primal_anneal_state *w,
@@ -352,7 +335,11 @@ mo_status mo_primal_anneal_state_open(mo_primal_anneal_state *w,
 void mo_primal_anneal_set_start(mo_primal_anneal_state *w,
                                 const mo_schedule *start)
 {
-    compute_free_bytes(w, start);
+    mo_placement_units_free_bytes(w->x, w->units, w->room_bytes);
+    for (int u = 0; u < w->units->n; u++)
+        if (w->units->pin[u] == MO_FREE)
+            w->room_bytes[start->device[w->units->ops[w->units->start[u]]]] -=
+                w->units->bytes[u];
     mo_incremental_sim_begin(w->trial, start);
     w->n_moves = 0;
     w->n_chain = 0;
@@ -429,8 +416,11 @@ static bool propose_random_move(mo_primal_anneal_state *w)
 
 bool mo_primal_anneal_propose(mo_primal_anneal_state *w)
 {
-    if (w->is_new && mo_primal_anneal_random_below(w, JUSTIFY_EVERY) == 0)
-        return move_justify(w);
+    if (w->is_new && mo_primal_anneal_random_below(w, JUSTIFY_EVERY) == 0) {
+        w->is_new = false;
+        set_justified_order(w, w->at->end_ns);
+        return true;
+    }
     return mo_primal_anneal_random_below(w, 4) > 0 ? propose_critical_move(w)
                                                    : propose_random_move(w);
 }

@@ -222,21 +222,6 @@ static void copy_plan(const mo_instance *x, const mo_sim_plan *from,
            (size_t) x->n_flows * sizeof *to->send_release_ns);
 }
 
-/* Start: ops without a device on this one, all others at home, no delays. */
-static void start_on_device(group_search *s, int device)
-{
-    const mo_instance *x = s->x;
-
-    for (int i = 0; i < x->n; i++)
-        s->plan->device[i] = !s->loose[i]           ? s->home[i]
-                             : x->pin[i] == MO_FREE ? device
-                                                    : x->pin[i];
-    for (int q = 0; q < x->n_flows; q++)
-        s->plan->send_release_ns[q] = 0;
-    s->best_ns = mo_sim_run(s->sim, s->plan, INT64_MAX);
-    s->evaluations = 0;
-}
-
 static bool try_moving_group(group_search *s, int set, int device)
 {
     bool same = true;
@@ -308,7 +293,16 @@ static mo_status start_on_each_device(group_search *s,
     for (int k = 0; k < s->x->n_devices && status == MO_OK; k++) {
         if (k > 0 && mo_stop_reached(s->stop))
             break;
-        start_on_device(s, k);
+        /* Start: ops without a device on this one, all others at home, no
+         * delays. */
+        for (int i = 0; i < s->x->n; i++)
+            s->plan->device[i] = !s->loose[i]              ? s->home[i]
+                                 : s->x->pin[i] == MO_FREE ? k
+                                                           : s->x->pin[i];
+        for (int q = 0; q < s->x->n_flows; q++)
+            s->plan->send_release_ns[q] = 0;
+        s->best_ns = mo_sim_run(s->sim, s->plan, INT64_MAX);
+        s->evaluations = 0;
         if (s->best_ns / HOPELESS >= least_ns)
             continue;
         status = alternate_moves(s, roles, n_blocks, regime, err);

@@ -309,15 +309,6 @@ static bool label_segments(rcsp *b, unsigned char *variants)
     return true;
 }
 
-static int labels_per_state(const rcsp *b)
-{
-    int64_t work = (int64_t) b->classes->segments->n * b->n_states *
-                   b->n_states * b->n_devices * b->n_devices;
-    int64_t most = LABEL_WORK / (work + 1);
-
-    return most < 2 ? 2 : most > MAX_LABELS ? MAX_LABELS : (int) most;
-}
-
 static mo_status reserve_cut(const rcsp *b, cut *c, mo_error *err)
 {
     size_t n = (size_t) b->n_states * (size_t) b->most;
@@ -383,6 +374,7 @@ mo_status mo_primal_rcsp_solve(const mo_decomp_classes *classes,
                                mo_decomp_path *path, unsigned char *variants,
                                bool *found, mo_error *err)
 {
+    int64_t work, most;
     rcsp b = { .classes = classes,
                .capacity_bytes = capacity_bytes,
                .path = path,
@@ -391,7 +383,10 @@ mo_status mo_primal_rcsp_solve(const mo_decomp_classes *classes,
     mo_status status;
 
     *found = false;
-    b.most = labels_per_state(&b);
+    work = (int64_t) b.classes->segments->n * b.n_states * b.n_states *
+           b.n_devices * b.n_devices;
+    most = LABEL_WORK / (work + 1);
+    b.most = most < 2 ? 2 : most > MAX_LABELS ? MAX_LABELS : (int) most;
     status = reserve_buffers(&b, err);
     if (status == MO_OK && optimize_prices(&b, variants))
         *found = label_segments(&b, variants);

@@ -117,14 +117,6 @@ static int compare_priorities(const void *a, const void *b)
     return (s->op > t->op) - (s->op < t->op);
 }
 
-static void rank_ops(assembly *a)
-{
-    qsort(a->priorities, (size_t) a->x->n, sizeof *a->priorities,
-          compare_priorities);
-    for (int i = 0; i < a->x->n; i++)
-        a->plan.rank[a->priorities[i].op] = i;
-}
-
 static int count_items(const assembly *a)
 {
     return a->once ? a->x->n_tensors : a->x->n_flows;
@@ -146,15 +138,6 @@ static void rank_transfers_by_readers(assembly *a)
             a->sends[item].op = item;
         }
     }
-}
-
-static void sort_transfers(assembly *a)
-{
-    int n = count_items(a);
-
-    qsort(a->sends, (size_t) n, sizeof *a->sends, compare_priorities);
-    for (int i = 0; i < n; i++)
-        a->plan.send_rank[a->sends[i].op] = i;
 }
 
 static mo_status add_time_lag(assembly *a, mo_sim_time_lag after, mo_error *err)
@@ -215,21 +198,10 @@ static mo_status keep_block_order(assembly *a, int number, mo_error *err)
     return status == MO_OK ? keep_block_transfers(a, number, u, err) : status;
 }
 
-static mo_status keep_block_orders(assembly *a, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < a->blocks->n && status == MO_OK; i++)
-        if (a->blocks->blocks[i].schedule)
-            status = keep_block_order(a, i, err);
-    a->plan.lags = a->lags;
-    a->plan.n_lags = (int) a->n_lags;
-    return status;
-}
-
 static mo_status assemble_plan(assembly *a, const mo_regime *regime,
                                mo_schedule **schedule, mo_error *err)
 {
+    int n;
     mo_sim *sim = NULL;
     mo_schedule *made = NULL;
     bool fits = false;
@@ -237,11 +209,22 @@ static mo_status assemble_plan(assembly *a, const mo_regime *regime,
 
     place_blocks(a);
     unite_groups(a);
-    rank_ops(a);
+    qsort(a->priorities, (size_t) a->x->n, sizeof *a->priorities,
+          compare_priorities);
+    for (int i = 0; i < a->x->n; i++)
+        a->plan.rank[a->priorities[i].op] = i;
     rank_transfers_by_readers(a);
-    if (status == MO_OK)
-        status = keep_block_orders(a, err);
-    sort_transfers(a);
+    if (status == MO_OK) {
+        for (int i = 0; i < a->blocks->n && status == MO_OK; i++)
+            if (a->blocks->blocks[i].schedule)
+                status = keep_block_order(a, i, err);
+        a->plan.lags = a->lags;
+        a->plan.n_lags = (int) a->n_lags;
+    }
+    n = count_items(a);
+    qsort(a->sends, (size_t) n, sizeof *a->sends, compare_priorities);
+    for (int i = 0; i < n; i++)
+        a->plan.send_rank[a->sends[i].op] = i;
     if (status == MO_OK)
         status = mo_primal_group_moves(a->x, regime, a->stop, sim, a->roles,
                                        a->blocks->n, &a->plan, err);

@@ -118,16 +118,6 @@ static mo_status add_hinted_start(halving *r, mo_error *err)
     return status;
 }
 
-/* The given start takes part only if it is the only one: annealed for long
- * already, it would beat all others in the first rungs. */
-static mo_status add_given_start(halving *r, mo_error *err)
-{
-    mo_status status = mo_schedule_copy(r->x, r->start, &r->starts[r->n], err);
-
-    r->n += status == MO_OK;
-    return status;
-}
-
 /* Target times and rounding points differ from run to run. */
 static mo_status add_receiver_set(halving *r, int set, int times, mo_error *err)
 {
@@ -190,19 +180,6 @@ static mo_status anneal_start(halving *r, int i, int64_t moves, mo_error *err)
     return MO_OK;
 }
 
-/* Insertion sort by makespan, stable. */
-static void sort_starts(halving *r)
-{
-    for (int i = 1; i < r->n; i++) {
-        mo_schedule *it = r->starts[i];
-        int at = i;
-
-        for (; at > 0 && r->starts[at - 1]->makespan_ns > it->makespan_ns; at--)
-            r->starts[at] = r->starts[at - 1];
-        r->starts[at] = it;
-    }
-}
-
 static void drop_starts(halving *r, int n)
 {
     while (r->n > n)
@@ -234,7 +211,16 @@ static mo_status run_rungs(halving *r, mo_error *err)
     do {
         for (int i = 0; i < r->n && status == MO_OK; i++)
             status = anneal_start(r, i, moves, err);
-        sort_starts(r);
+        /* Insertion sort by makespan, stable. */
+        for (int i = 1; i < r->n; i++) {
+            mo_schedule *it = r->starts[i];
+            int at = i;
+
+            for (; at > 0 && r->starts[at - 1]->makespan_ns > it->makespan_ns;
+                 at--)
+                r->starts[at] = r->starts[at - 1];
+            r->starts[at] = it;
+        }
         drop_starts(r, (r->n + REDUCTION - 1) / REDUCTION);
         moves *= REDUCTION;
         r->n_runs++;
@@ -265,8 +251,12 @@ mo_status mo_primal_successive_halving(const mo_instance *x,
 
     if (status == MO_OK)
         status = add_starts(&r, err);
-    if (status == MO_OK && r.n == 0)
-        status = add_given_start(&r, err);
+    if (status == MO_OK && r.n == 0) {
+        /* The given start takes part only if it is the only one: annealed for
+         * long already, it would beat all others in the first rungs. */
+        status = mo_schedule_copy(r.x, r.start, &r.starts[r.n], err);
+        r.n += status == MO_OK;
+    }
     if (status == MO_OK)
         status = run_rungs(&r, err);
     if (status == MO_OK)

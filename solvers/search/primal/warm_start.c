@@ -66,19 +66,6 @@ static int compare_starts(const void *a, const void *b)
     return (s->op > t->op) - (s->op < t->op);
 }
 
-/* Devices of the schedule, but for pins; ranks by its starts. */
-static void plan_from_schedule(mo_primal_warm_start *l, const mo_schedule *s)
-{
-    for (int i = 0; i < s->n; i++) {
-        l->starts[i] = (op_start){ s->start_ns[i], i };
-        l->plan.device[i] =
-            l->x->pin[i] == MO_FREE ? s->device[i] : l->x->pin[i];
-    }
-    qsort(l->starts, (size_t) s->n, sizeof *l->starts, compare_starts);
-    for (int i = 0; i < s->n; i++)
-        l->plan.rank[l->starts[i].op] = i;
-}
-
 mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *l,
                                              const mo_schedule *model,
                                              int64_t below_ns,
@@ -89,7 +76,15 @@ mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *l,
     bool fits = false;
 
     *made = NULL;
-    plan_from_schedule(l, model);
+    /* Devices of the schedule, but for pins; ranks by its starts. */
+    for (int i = 0; i < model->n; i++) {
+        l->starts[i] = (op_start){ model->start_ns[i], i };
+        l->plan.device[i] =
+            l->x->pin[i] == MO_FREE ? model->device[i] : l->x->pin[i];
+    }
+    qsort(l->starts, (size_t) model->n, sizeof *l->starts, compare_starts);
+    for (int i = 0; i < model->n; i++)
+        l->plan.rank[l->starts[i].op] = i;
     if (mo_sim_run(l->sim, &l->plan, below_ns) >= below_ns)
         return MO_OK;
     status = mo_sim_schedule(l->sim, &l->plan, &s, err);
@@ -121,22 +116,6 @@ static void apply_hint(const mo_primal_warm_start *l,
         s->device[v] = boundary % n;
 }
 
-/* Places all ops of a group on the device of its first op. */
-static void unite_groups(const mo_primal_warm_start *l, mo_schedule *s)
-{
-    for (int g = 0; g < l->x->n_groups; g++)
-        l->first[g] = -1;
-    for (int i = 0; i < l->x->n; i++) {
-        int group = l->x->group[i];
-
-        if (group == MO_FREE)
-            continue;
-        if (l->first[group] < 0)
-            l->first[group] = i;
-        s->device[i] = s->device[l->first[group]];
-    }
-}
-
 mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *l,
                                          const mo_schedule *model,
                                          const mo_bound_segment *segment,
@@ -151,7 +130,18 @@ mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *l,
     if (status != MO_OK)
         return status;
     apply_hint(l, segment, boundary, hint, copy);
-    unite_groups(l, copy);
+    /* Places all ops of a group on the device of its first op. */
+    for (int g = 0; g < l->x->n_groups; g++)
+        l->first[g] = -1;
+    for (int i = 0; i < l->x->n; i++) {
+        int group = l->x->group[i];
+
+        if (group == MO_FREE)
+            continue;
+        if (l->first[group] < 0)
+            l->first[group] = i;
+        copy->device[i] = copy->device[l->first[group]];
+    }
     status = mo_primal_warm_start_from_schedule(l, copy, INT64_MAX, made, err);
     mo_schedule_free(copy);
     return status;

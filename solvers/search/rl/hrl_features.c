@@ -208,18 +208,6 @@ static void add_flows(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
     }
 }
 
-static void add_times(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
-                      double *sums)
-{
-    for (int u = 0; u < h->n; u++) {
-        int a = groups->of_unit[u];
-
-        for (int k = 0; a >= 0 && k < h->n_devices; k++)
-            sums[(size_t) a * (size_t) h->n_group_features + (size_t) k] +=
-                mo_rl_unit_ns(h->task->x, h->units, u, k);
-    }
-}
-
 static mo_status compute_group_features(const mo_rl_hrl *h,
                                         mo_rl_hrl_groups *groups,
                                         const group_position *all,
@@ -235,7 +223,13 @@ static mo_status compute_group_features(const mo_rl_hrl *h,
         free(sums);
         return mo_fail_memory(err);
     }
-    add_times(h, groups, sums);
+    for (int u = 0; u < h->n; u++) {
+        int a = groups->of_unit[u];
+
+        for (int k = 0; a >= 0 && k < h->n_devices; k++)
+            sums[(size_t) a * (size_t) h->n_group_features + (size_t) k] +=
+                mo_rl_unit_ns(h->task->x, h->units, u, k);
+    }
     add_flows(h, groups, sums);
     for (size_t i = 0; i < size; i++)
         groups->features[i] = mo_rl_log_scaled(sums[i], mean);

@@ -189,20 +189,6 @@ static mo_status sample_episode(const mo_rl_policy *policy, mo_rl_tape *tape,
     return status;
 }
 
-/* Recomputes the features from which parts c, ..., c + many - 1 were
- * chosen. */
-static void recompute_features(const mo_rl_placeto *p, episode_buffers *d,
-                               int c, int many, const int *choices)
-{
-    for (int j = 0; j < many; j++) {
-        int u = p->first[c + j], n = p->first[c + j + 1] - u;
-
-        mo_rl_placeto_features(p, d->device, c + j, d->starts,
-                               d->features + (size_t) j * feature_count(p));
-        memcpy(d->device + u, choices + u, (size_t) n * sizeof *choices);
-    }
-}
-
 static mo_status accumulate_parts(const mo_rl_placeto *p, mo_rl_tape *tape,
                                   episode_buffers *d, int c, int many,
                                   const int *choices, const double *factors,
@@ -212,7 +198,15 @@ static mo_status accumulate_parts(const mo_rl_placeto *p, mo_rl_tape *tape,
     mo_rl_var logs, chosen, even;
 
     mo_rl_tape_reset(tape);
-    recompute_features(p, d, c, many, choices);
+    /* Recomputes the features from which parts c, ..., c + many - 1 were
+     * chosen. */
+    for (int j = 0; j < many; j++) {
+        int u = p->first[c + j], n = p->first[c + j + 1] - u;
+
+        mo_rl_placeto_features(p, d->device, c + j, d->starts,
+                               d->features + (size_t) j * feature_count(p));
+        memcpy(d->device + u, choices + u, (size_t) n * sizeof *choices);
+    }
     logs = mo_rl_placeto_log_probs(p, tape, d->features, c, many);
     if (mo_rl_tape_failed(tape))
         return mo_fail_memory(err);

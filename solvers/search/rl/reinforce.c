@@ -259,24 +259,19 @@ static void update_baseline(trainer *s)
                                   s->episodes[j].returns);
 }
 
-/* The return from each part on. */
-static void find_returns(trainer *s)
-{
-    for (int j = 0; j < BATCH_SIZE; j++) {
-        const episode *e = &s->episodes[j];
-
-        for (int c = 0; c < s->policy->n_parts; c++)
-            e->returns[c] = e->scores[c] - e->scores[s->policy->n_parts];
-    }
-}
-
 /* The first batch is its own baseline.  Advantages are normalized by their
  * root mean square. */
 static void find_advantages(trainer *s)
 {
     bool first = s->returns.n[0] == 0;
 
-    find_returns(s);
+    /* The return from each part on. */
+    for (int j = 0; j < BATCH_SIZE; j++) {
+        const episode *e = &s->episodes[j];
+
+        for (int c = 0; c < s->policy->n_parts; c++)
+            e->returns[c] = e->scores[c] - e->scores[s->policy->n_parts];
+    }
     if (first)
         update_baseline(s);
     for (int c = 0; c < s->policy->n_parts; c++) {
@@ -329,18 +324,6 @@ static mo_status gradient_step(trainer *s, mo_error *err)
     return MO_OK;
 }
 
-static void sample_batch(trainer *s)
-{
-    mo_parallel_for(s->n_workers, BATCH_SIZE, sample_one, s);
-}
-
-static mo_status update_policy(trainer *s, mo_error *err)
-{
-    find_advantages(s);
-    mo_parallel_for(s->n_workers, BATCH_SIZE, train_one, s);
-    return gradient_step(s, err);
-}
-
 /* Factor on the entropy bonus after every other restart: graphs on which the
  * usual one fails repeatedly are solved by these, and vice versa. */
 static const double entropy_factor = 3;
@@ -348,20 +331,16 @@ static const double entropy_factor = 3;
 /* Batches without improvement until a restart, beside one for each unit. */
 enum { PATIENCE = 50 };
 
-/* The result depends on the initialization, so that is drawn again. */
-static void reinitialize_policy(trainer *s)
-{
-    mo_rl_params *weights = s->policy->weights;
-
-    memcpy(weights->values, s->first_weights, param_bytes(s));
-    mo_rl_params_randomize(weights,
-                           mo_random_seed(s->task->seed, (uint64_t) s->n_runs));
-}
-
 static void start_run(trainer *s)
 {
-    if (s->n_runs++ > 0)
-        reinitialize_policy(s);
+    if (s->n_runs++ > 0) {
+        /* The result depends on the initialization, so that is drawn again. */
+        mo_rl_params *weights = s->policy->weights;
+
+        memcpy(weights->values, s->first_weights, param_bytes(s));
+        mo_rl_params_randomize(
+            weights, mo_random_seed(s->task->seed, (uint64_t) s->n_runs));
+    }
     mo_rl_adam_reset(&s->adam, s->policy->weights);
     mo_rl_return_baseline_reset(&s->returns);
     s->entropy = s->policy->entropy * (s->n_runs % 2 == 0 ? entropy_factor : 1);
@@ -500,31 +479,17 @@ static mo_status run_training(trainer *s, mo_error *err)
     for (; should_continue(s) && status == MO_OK; s->batch++) {
         bool whole = false;
 
-        sample_batch(s);
+        mo_parallel_for(s->n_workers, BATCH_SIZE, sample_one, s);
         status = process_batch(s, &whole, err);
         if (status != MO_OK || !whole || !s->trains)
             continue;
-        status = update_policy(s, err);
+        find_advantages(s);
+        mo_parallel_for(s->n_workers, BATCH_SIZE, train_one, s);
+        status = gradient_step(s, err);
         restart_if_stalled(s);
     }
     if (s->best_from_earlier_run)
         memcpy(s->policy->weights->values, s->best_weights, param_bytes(s));
-    return status;
-}
-
-/* Policy and curve are written however training ended. */
-static mo_status write_outputs(trainer *s, mo_error *err)
-{
-    const mo_rl_policy *p = s->policy;
-    mo_status status = MO_OK;
-
-    if (s->curve) {
-        status = mo_out_commit(s->curve, err);
-        s->curve = NULL;
-    }
-    if (status == MO_OK && s->task->policy && s->trains)
-        status = mo_rl_params_write(p->weights, p->kind, p->about, p->n_about,
-                                    s->task->policy, err);
     return status;
 }
 
@@ -560,8 +525,17 @@ mo_status mo_rl_train(const mo_method_task *task,
         status = mo_rl_evaluator_make_schedule(s.workers[0].evaluator, s.best,
                                                s.best_rank, placed, err);
     }
-    if (status == MO_OK)
-        status = write_outputs(&s, err);
+    if (status == MO_OK) {
+        /* Policy and curve are written however training ended. */
+        if (s.curve) {
+            status = mo_out_commit(s.curve, err);
+            s.curve = NULL;
+        }
+        if (status == MO_OK && s.task->policy && s.trains)
+            status = mo_rl_params_write(s.policy->weights, s.policy->kind,
+                                        s.policy->about, s.policy->n_about,
+                                        s.task->policy, err);
+    }
     placed->rounds = (int) (s.batch < INT32_MAX ? s.batch : INT32_MAX);
     clear_trainer(&s);
     return status;

@@ -188,19 +188,6 @@ static row *rows_of(const mo_infeas_test *r, int device)
     return r->rows + device * r->grid * r->grid;
 }
 
-static void find_row_rooms(mo_infeas_test *r, int device, int64_t time_ns)
-{
-    row *rows = rows_of(r, device);
-
-    build_grid(r, device, time_ns);
-    for (int b = 0; b < r->grid; b++)
-        for (int a = 0; a < r->grid; a++) {
-            int64_t room = time_ns - r->min_head[device * r->grid + b] -
-                           r->min_tail[device * r->grid + a];
-            rows[b * r->grid + a].room = room > 0 ? room : 0;
-        }
-}
-
 static int64_t price_of(const row *of)
 {
     int64_t room = of->room > 0 ? of->room : 1;
@@ -312,35 +299,6 @@ static int128 choose_devices(mo_infeas_test *r)
     return sum;
 }
 
-/* Suffix sums: a row counts its own cell and all with larger head and tail. */
-static void sum_row_loads(mo_infeas_test *r, int device)
-{
-    row *rows = rows_of(r, device);
-    int grid = r->grid;
-
-    for (int cell = grid * grid - 1; cell >= 0; cell--)
-        if (cell % grid + 1 < grid)
-            rows[cell].load += rows[cell + 1].load;
-    for (int cell = grid * (grid - 1) - 1; cell >= 0; cell--)
-        rows[cell].load += rows[cell + grid].load;
-}
-
-static void find_loads(mo_infeas_test *r)
-{
-    int devices = n_devices(r);
-
-    for (int at = 0; at < r->c->n; at++) {
-        int k = r->choice[at];
-
-        rows_of(r, k)[r->cell[cell_at(r, at, k)]].load += p_ns(r, at, k);
-        if (r->has_memory)
-            r->memory[k].load +=
-                mo_allowed_devices_resident_bytes(r->domains, r->c->ops[at]);
-    }
-    for (int k = 0; k < devices; k++)
-        sum_row_loads(r, k);
-}
-
 /* Multiplicative update by the ratio of load to room, clipped, in decreasing
  * steps.  Returns whether the room sufficed. */
 static bool update_weight(row *of, int step)
@@ -410,8 +368,17 @@ bool mo_infeas_test_proves(mo_infeas_test *r, int64_t time_ns)
 
     if (!find_allowed_cells(r, time_ns))
         return true;
-    for (int k = 0; k < n_devices(r); k++)
-        find_row_rooms(r, k, time_ns);
+    for (int k = 0; k < n_devices(r); k++) {
+        row *rows = rows_of(r, k);
+
+        build_grid(r, k, time_ns);
+        for (int b = 0; b < r->grid; b++)
+            for (int a = 0; a < r->grid; a++) {
+                int64_t room = time_ns - r->min_head[k * r->grid + b] -
+                               r->min_tail[k * r->grid + a];
+                rows[b * r->grid + a].room = room > 0 ? room : 0;
+            }
+    }
     restore_weights(r->rows, n);
     restore_weights(r->memory, n_devices(r));
     for (int i = 0; i < MAX_UPDATES; i++) {
@@ -424,26 +391,30 @@ bool mo_infeas_test_proves(mo_infeas_test *r, int64_t time_ns)
             save_weights(r->memory, n_devices(r));
             return true;
         }
-        find_loads(r);
+        for (int at = 0; at < r->c->n; at++) {
+            int k = r->choice[at];
+
+            rows_of(r, k)[r->cell[cell_at(r, at, k)]].load += p_ns(r, at, k);
+            if (r->has_memory)
+                r->memory[k].load += mo_allowed_devices_resident_bytes(
+                    r->domains, r->c->ops[at]);
+        }
+        for (int k = 0; k < n_devices(r); k++) {
+            row *rows = rows_of(r, k);
+            int grid = r->grid;
+
+            /* Suffix sums: a row counts its own cell and all with larger head
+             * and tail. */
+            for (int cell = grid * grid - 1; cell >= 0; cell--)
+                if (cell % grid + 1 < grid)
+                    rows[cell].load += rows[cell + 1].load;
+            for (int cell = grid * (grid - 1) - 1; cell >= 0; cell--)
+                rows[cell].load += rows[cell + grid].load;
+        }
         if (update_weights(r, i))
             return false;
     }
     return false;
-}
-
-/* Memory rows are used only where all ops together exceed some capacity. */
-static void set_memory_rows(mo_infeas_test *r)
-{
-    const mo_instance *x = r->domains->x;
-    int64_t sum = 0;
-
-    r->has_memory = false;
-    for (int at = 0; at < r->c->n; at++)
-        sum += mo_allowed_devices_resident_bytes(r->domains, r->c->ops[at]);
-    for (int k = 0; k < x->n_devices; k++) {
-        r->memory[k].room = x->capacity_bytes[k];
-        r->has_memory |= sum > x->capacity_bytes[k];
-    }
 }
 
 /* Initial weights: the row of a device's whole load weighs most, as it is
@@ -474,11 +445,19 @@ static void set_initial_weights(mo_infeas_test *r)
 
 void mo_infeas_test_set_case(mo_infeas_test *r, const mo_infeas_test_case *c)
 {
+    int64_t sum = 0;
     int lines = 1 + c->n / OPS_PER_LINE;
 
     r->c = c;
     r->grid = lines < MAX_GRID ? lines : MAX_GRID;
-    set_memory_rows(r);
+    /* Memory rows are used only where all ops together exceed some capacity. */
+    r->has_memory = false;
+    for (int at = 0; at < r->c->n; at++)
+        sum += mo_allowed_devices_resident_bytes(r->domains, r->c->ops[at]);
+    for (int k = 0; k < r->domains->x->n_devices; k++) {
+        r->memory[k].room = r->domains->x->capacity_bytes[k];
+        r->has_memory |= sum > r->domains->x->capacity_bytes[k];
+    }
     set_initial_weights(r);
 }
 

@@ -41,19 +41,6 @@ typedef struct chain_dp {
     int64_t *scratch;
 } chain_dp;
 
-static void find_work(chain_dp *c)
-{
-    const mo_instance *x = c->domains->x;
-
-    for (int i = 0; i < x->n; i++) {
-        c->work_ns[i] = INT64_MAX;
-        for (int k = 0; k < x->n_devices; k++)
-            if (mo_allowed_devices_has(c->domains, i, k) &&
-                mo_instance_p_ns(x, i, k) < c->work_ns[i])
-                c->work_ns[i] = mo_instance_p_ns(x, i, k);
-    }
-}
-
 /* Longest path; fills path from its end, with lo and scratch as buffers of
  * predecessors and lengths. */
 static void find_path(chain_dp *c)
@@ -320,19 +307,6 @@ void mo_bound_chain_free(mo_bound_chain *chain)
     free(chain);
 }
 
-static mo_status choose_chain(chain_dp *c, mo_bound_chain **chain,
-                              mo_error *err)
-{
-    find_work(c);
-    if (c->domains->x->n > 0)
-        find_path(c);
-    find_lo_and_hi(c);
-    sort_by_hi(c);
-    find_losses(c);
-    choose_positions(c);
-    return make_chain(c, chain, err);
-}
-
 mo_status mo_bound_chain_find(const mo_allowed_devices *domains,
                               mo_bound_chain **chain, mo_error *err)
 {
@@ -356,7 +330,20 @@ mo_status mo_bound_chain_find(const mo_allowed_devices *domains,
         c.hi_start = numbers + 4 * n;
         c.candidates = numbers + 5 * n;
         c.from = numbers + 6 * n;
-        status = choose_chain(&c, chain, err);
+        for (int i = 0; i < c.domains->x->n; i++) {
+            c.work_ns[i] = INT64_MAX;
+            for (int k = 0; k < c.domains->x->n_devices; k++)
+                if (mo_allowed_devices_has(c.domains, i, k) &&
+                    mo_instance_p_ns(c.domains->x, i, k) < c.work_ns[i])
+                    c.work_ns[i] = mo_instance_p_ns(c.domains->x, i, k);
+        }
+        if (c.domains->x->n > 0)
+            find_path(&c);
+        find_lo_and_hi(&c);
+        sort_by_hi(&c);
+        find_losses(&c);
+        choose_positions(&c);
+        status = make_chain(&c, chain, err);
     } else {
         status = mo_fail_memory(err);
     }

@@ -60,18 +60,6 @@ static void add_saturating(int64_t *sum, int64_t more)
         *sum = INT64_MAX;
 }
 
-/* Total room of the devices beyond the total need of the units. */
-static int64_t find_slack(const packer *p)
-{
-    int64_t room = 0, need = 0;
-
-    for (int k = 0; k < p->x->n_devices; k++)
-        add_saturating(&room, p->room_bytes[k]);
-    for (int i = 0; i < p->n; i++)
-        add_saturating(&need, unit_bytes_at(p, i));
-    return room - need;
-}
-
 /* Pruning: whether more than the slack is wasted on devices where not even the
  * smallest unit fits. */
 static bool wastes_too_much(const packer *p)
@@ -147,12 +135,18 @@ static bool place_pinned(const mo_instance *x, const mo_placement_units *units,
 static mo_status pack_by_size(packer *p, int *placement, bool *found,
                               mo_error *err)
 {
+    int64_t room = 0, need = 0;
     mo_status status = sort_by_size(p, err);
 
     if (status != MO_OK ||
         !place_pinned(p->x, p->units, p->room_bytes, placement))
         return status;
-    p->slack_bytes = find_slack(p);
+    /* Total room of the devices beyond the total need of the units. */
+    for (int k = 0; k < p->x->n_devices; k++)
+        add_saturating(&room, p->room_bytes[k]);
+    for (int i = 0; i < p->n; i++)
+        add_saturating(&need, unit_bytes_at(p, i));
+    p->slack_bytes = room - need;
     if (p->slack_bytes < 0)
         return MO_OK;
     if (p->n > 0)

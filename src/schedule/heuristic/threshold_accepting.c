@@ -263,19 +263,6 @@ static mo_status run_trials(local_search *c, mo_error *err)
     return status;
 }
 
-static void init_state(local_search *c)
-{
-    const mo_placement_units *u = c->units;
-
-    c->current_ns = c->best->makespan_ns;
-    memcpy(c->placement, c->best->device,
-           (size_t) c->x->n * sizeof *c->placement);
-    mo_placement_units_free_bytes(c->x, u, c->room_bytes);
-    for (int unit = 0; unit < u->n; unit++)
-        if (u->pin[unit] == MO_FREE)
-            c->room_bytes[device_of(c, unit)] -= u->bytes[unit];
-}
-
 mo_status mo_threshold_accepting(const mo_instance *x,
                                  const mo_placement_units *units,
                                  mo_schedule **schedule, mo_error *err)
@@ -290,7 +277,13 @@ mo_status mo_threshold_accepting(const mo_instance *x,
     if (!c.placement || !c.room_bytes)
         status = mo_fail_memory(err);
     if (status == MO_OK) {
-        init_state(&c);
+        c.current_ns = c.best->makespan_ns;
+        memcpy(c.placement, c.best->device,
+               (size_t) c.x->n * sizeof *c.placement);
+        mo_placement_units_free_bytes(c.x, c.units, c.room_bytes);
+        for (int unit = 0; unit < c.units->n; unit++)
+            if (c.units->pin[unit] == MO_FREE)
+                c.room_bytes[device_of(&c, unit)] -= c.units->bytes[unit];
         status = run_trials(&c, err);
     }
     *schedule = c.best;

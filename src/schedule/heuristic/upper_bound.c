@@ -23,24 +23,6 @@ static void keep_better(mo_schedule **best, mo_schedule *other)
     mo_schedule_free(other);
 }
 
-static mo_status try_single_devices(const mo_instance *x,
-                                    const mo_regime *regime, mo_schedule **best,
-                                    mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int k = 0; k < x->n_devices && status == MO_OK; k++) {
-        mo_schedule *s = NULL;
-
-        if (*best && mo_single_device_ns(x, k) >= (*best)->makespan_ns)
-            continue;
-        status = mo_single_device_schedule(x, regime, k, &s, err);
-        if (status == MO_OK)
-            keep_better(best, s);
-    }
-    return status;
-}
-
 static mo_status try_heft(const mo_instance *x, const mo_regime *regime,
                           const int *placement, mo_schedule **best,
                           mo_error *err)
@@ -74,21 +56,6 @@ static mo_status try_packing(const mo_instance *x, const mo_regime *regime,
     return status;
 }
 
-static mo_status run_heuristics(const mo_instance *x, const mo_regime *regime,
-                                const mo_placement_units *units,
-                                mo_schedule **best, mo_error *err)
-{
-    mo_status status = try_heft(x, regime, NULL, best, err);
-
-    if (status == MO_OK)
-        status = try_single_devices(x, regime, best, err);
-    if (status == MO_OK)
-        status = try_packing(x, regime, units, best, err);
-    if (status == MO_OK && *best)
-        status = mo_threshold_accepting(x, units, best, err);
-    return status;
-}
-
 mo_status mo_bound_upper(const mo_instance *x, const mo_regime *regime,
                          mo_schedule **schedule, int64_t *bound_ns,
                          mo_error *err)
@@ -100,8 +67,22 @@ mo_status mo_bound_upper(const mo_instance *x, const mo_regime *regime,
 
     if (status == MO_OK)
         status = mo_placement_units_make(x, regime, &units, err);
-    if (status == MO_OK)
-        status = run_heuristics(x, regime, units, &best, err);
+    if (status == MO_OK) {
+        status = try_heft(x, regime, NULL, &best, err);
+        for (int k = 0; k < x->n_devices && status == MO_OK; k++) {
+            mo_schedule *s = NULL;
+
+            if (best && mo_single_device_ns(x, k) >= best->makespan_ns)
+                continue;
+            status = mo_single_device_schedule(x, regime, k, &s, err);
+            if (status == MO_OK)
+                keep_better(&best, s);
+        }
+        if (status == MO_OK)
+            status = try_packing(x, regime, units, &best, err);
+        if (status == MO_OK && best)
+            status = mo_threshold_accepting(x, units, &best, err);
+    }
     mo_placement_units_free(units);
     if (status != MO_OK) {
         mo_schedule_free(best);

@@ -37,23 +37,6 @@ static int64_t flow_ns(const rank_state *r, int flow)
     return mo_mean_cost_flow_ns(r->x, r->regime, r->mean_ns, flow);
 }
 
-/* Ops are in topological order: the readers of an op are ranked before it. */
-static void compute_ranks(rank_state *r)
-{
-    const mo_instance *x = r->x;
-
-    for (int i = x->n - 1; i >= 0; i--) {
-        int64_t most_ns = 0;
-
-        for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++) {
-            int64_t ns = flow_ns(r, q) + r->ops[x->flows[q].to].rank_ns;
-
-            most_ns = ns > most_ns ? ns : most_ns;
-        }
-        r->ops[i] = (ranked_op){ op_ns(r, i) + most_ns, i };
-    }
-}
-
 static int compare_ranked(const void *a, const void *b)
 {
     const ranked_op *v = a, *w = b;
@@ -75,7 +58,18 @@ mo_status mo_upward_rank_order(const mo_instance *x, const mo_regime *regime,
     if (!placement)
         status = mo_mean_cost_rows(x, &r.mean_ns, err);
     if (status == MO_OK) {
-        compute_ranks(&r);
+        /* Ops are in topological order: the readers of an op are ranked before
+         * it. */
+        for (int i = r.x->n - 1; i >= 0; i--) {
+            int64_t most_ns = 0;
+
+            for (int q = r.x->out_start[i]; q < r.x->out_start[i + 1]; q++) {
+                int64_t ns = flow_ns(&r, q) + r.ops[r.x->flows[q].to].rank_ns;
+
+                most_ns = ns > most_ns ? ns : most_ns;
+            }
+            r.ops[i] = (ranked_op){ op_ns(&r, i) + most_ns, i };
+        }
         qsort(r.ops, (size_t) x->n, sizeof *r.ops, compare_ranked);
         for (int i = 0; i < x->n; i++)
             order[i] = r.ops[i].op;

@@ -28,14 +28,6 @@ static bool share_resource(const mo_channel_queues *l, int channel, int other)
     return false;
 }
 
-static void find_conflicts(mo_channel_queues *l)
-{
-    for (int channel = 0; channel < l->n; channel++)
-        for (int other = 0; other < l->n; other++)
-            if (share_resource(l, channel, other))
-                l->conflicts[channel] |= UINT64_C(1) << other;
-}
-
 mo_status mo_channel_queues_open(mo_channel_queues *l, const mo_instance *x,
                                  mo_congestion congestion, mo_error *err)
 {
@@ -64,8 +56,12 @@ mo_status mo_channel_queues_open(mo_channel_queues *l, const mo_instance *x,
             l->uncongested[channel] && channel % (x->n_devices + 1) != 0;
         l->queue[channel] = MO_PAIRING_HEAP_EMPTY;
     }
-    if (l->use_mask)
-        find_conflicts(l);
+    if (l->use_mask) {
+        for (int channel = 0; channel < l->n; channel++)
+            for (int other = 0; other < l->n; other++)
+                if (share_resource(l, channel, other))
+                    l->conflicts[channel] |= UINT64_C(1) << other;
+    }
     return MO_OK;
 }
 

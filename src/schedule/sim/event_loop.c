@@ -309,36 +309,6 @@ static void start_op(mo_sim *s, int device)
     mo_sim_occupy(s, device, op, s->now_ns + p_ns);
 }
 
-static void start_ops(mo_sim *s)
-{
-    for (int w = 0; w * 64 < s->n_devices; w++) {
-        uint64_t rest = s->wakeup_mask[w];
-
-        s->wakeup_mask[w] = 0;
-        for (; rest; rest &= rest - 1) {
-            int device = w * 64 + __builtin_ctzll(rest);
-
-            if (s->slot_node[device] == MO_SIM_IDLE &&
-                s->ready[device] != MO_PAIRING_HEAP_EMPTY)
-                start_op(s, device);
-        }
-    }
-}
-
-static void start_transfers(mo_sim *s)
-{
-    int channel, node;
-
-    while ((channel = mo_channel_queues_pop(&s->channels, &s->queue, &node)) !=
-           MO_CHANNEL_QUEUES_NONE) {
-        int64_t end_ns = s->now_ns + mo_sim_channel_ns(s, node, channel);
-
-        log_start(s, node);
-        prune_by_tail(s, mo_sim_flow(s, node)->to, end_ns);
-        mo_sim_occupy(s, mo_sim_slot(s, channel), node, end_ns);
-    }
-}
-
 /* Returns the next end of a slot; where slots are few, sets due to all that
  * end then. */
 static int64_t next_end_ns(mo_sim *s)
@@ -376,21 +346,6 @@ static void end_slots(mo_sim *s)
         end_slot(s, __builtin_ctzll(rest));
 }
 
-static void wake_nodes(mo_sim *s)
-{
-    while (s->sleeping != MO_PAIRING_HEAP_EMPTY &&
-           s->wake.key[s->sleeping] <= s->now_ns) {
-        int node = mo_pairing_heap_pop(&s->wake, &s->sleeping);
-
-        if (!mo_sim_is_op(s, node)) {
-            mo_sim_queue_transfer(s, node);
-            continue;
-        }
-        mo_pairing_heap_push(&s->queue, &s->ready[s->device[node]], node);
-        mo_sim_wake_device(s, s->device[node]);
-    }
-}
-
 /* Advances the clock to the next event; returns false when there is none. */
 static bool advance_clock(mo_sim *s)
 {
@@ -405,7 +360,17 @@ static bool advance_clock(mo_sim *s)
         return false;
     s->now_ns = end_ns;
     end_slots(s);
-    wake_nodes(s);
+    while (s->sleeping != MO_PAIRING_HEAP_EMPTY &&
+           s->wake.key[s->sleeping] <= s->now_ns) {
+        int node = mo_pairing_heap_pop(&s->wake, &s->sleeping);
+
+        if (!mo_sim_is_op(s, node)) {
+            mo_sim_queue_transfer(s, node);
+            continue;
+        }
+        mo_pairing_heap_push(&s->queue, &s->ready[s->device[node]], node);
+        mo_sim_wake_device(s, s->device[node]);
+    }
     return true;
 }
 
@@ -414,8 +379,29 @@ int64_t mo_sim_run_events(mo_sim *s, int64_t cutoff_ns)
     s->cutoff_ns = cutoff_ns;
     s->is_pruned = false;
     do {
-        start_ops(s);
-        start_transfers(s);
+        int channel, node;
+
+        for (int w = 0; w * 64 < s->n_devices; w++) {
+            uint64_t rest = s->wakeup_mask[w];
+
+            s->wakeup_mask[w] = 0;
+            for (; rest; rest &= rest - 1) {
+                int device = w * 64 + __builtin_ctzll(rest);
+
+                if (s->slot_node[device] == MO_SIM_IDLE &&
+                    s->ready[device] != MO_PAIRING_HEAP_EMPTY)
+                    start_op(s, device);
+            }
+        }
+        while (
+            (channel = mo_channel_queues_pop(&s->channels, &s->queue, &node)) !=
+            MO_CHANNEL_QUEUES_NONE) {
+            int64_t end_ns = s->now_ns + mo_sim_channel_ns(s, node, channel);
+
+            log_start(s, node);
+            prune_by_tail(s, mo_sim_flow(s, node)->to, end_ns);
+            mo_sim_occupy(s, mo_sim_slot(s, channel), node, end_ns);
+        }
         if (s->is_pruned)
             return INT64_MAX;
         if (s->n_log >= s->checkpoint_at)

@@ -184,22 +184,17 @@ static void load_schedule(mo_sim *s, const mo_schedule *schedule)
     }
 }
 
-static void run_from_start(mo_incremental_sim *t)
-{
-    mo_tail_bounds_find(t->sim);
-    mo_sim_checkpoints_begin(&t->checkpoints, t->sim->n_nodes);
-    t->result_ns = mo_sim_run_events(t->sim, INT64_MAX);
-    commit_run(t);
-    clear_changes(t);
-}
-
 void mo_incremental_sim_begin(mo_incremental_sim *t,
                               const mo_schedule *schedule)
 {
     load_schedule(t->sim, schedule);
     mo_inserted_idle_find(t->idle, schedule, t->sim->release_ns,
                           t->sim->send_release_ns);
-    run_from_start(t);
+    mo_tail_bounds_find(t->sim);
+    mo_sim_checkpoints_begin(&t->checkpoints, t->sim->n_nodes);
+    t->result_ns = mo_sim_run_events(t->sim, INT64_MAX);
+    commit_run(t);
+    clear_changes(t);
 }
 
 static size_t object_index(const mo_incremental_sim *t, change_kind kind,
@@ -293,18 +288,14 @@ static void move_loads(const mo_incremental_sim *t, int64_t *unstarted_ns)
     }
 }
 
-static void update_tails(mo_incremental_sim *t)
-{
-    for (int i = 0; i < t->n_changes; i++)
-        if (t->changes[i].kind == CHANGE_DEVICE)
-            mo_tail_bounds_op_moved(&t->tails, t->changes[i].of);
-    mo_tail_bounds_update(&t->tails);
-}
-
 int64_t mo_incremental_sim_run(mo_incremental_sim *t, int64_t cutoff_ns)
 {
-    if (t->has_moved)
-        update_tails(t);
+    if (t->has_moved) {
+        for (int i = 0; i < t->n_changes; i++)
+            if (t->changes[i].kind == CHANGE_DEVICE)
+                mo_tail_bounds_op_moved(&t->tails, t->changes[i].of);
+        mo_tail_bounds_update(&t->tails);
+    }
     t->has_run = true;
     mo_sim_checkpoints_restore(&t->checkpoints, t->effect_ns, t->ready_ns);
     if (t->has_moved)

@@ -62,19 +62,6 @@ static void find_carrier(mo_sim *s, int q)
     s->missing[s->carrier[q]]++;
 }
 
-static void find_carriers(mo_sim *s)
-{
-    const mo_instance *x = s->x;
-
-    for (int node = 0; node < s->n_nodes; node++)
-        s->missing[node] = 0;
-    for (int q = 0; q < x->n_flows; q++) {
-        if (q == x->tensor_start[x->flows[q].tensor])
-            s->stamp++;
-        find_carrier(s, q);
-    }
-}
-
 /* Priority: what ended last goes first. */
 static void load_backward(mo_sim *s, const int *device, const int64_t *end_ns)
 {
@@ -83,7 +70,13 @@ static void load_backward(mo_sim *s, const int *device, const int64_t *end_ns)
     for (int node = 0; node < s->n_nodes; node++)
         s->queue.key[node] = -end_ns[node];
     mo_sim_clear(s);
-    find_carriers(s);
+    for (int node = 0; node < s->n_nodes; node++)
+        s->missing[node] = 0;
+    for (int q = 0; q < s->x->n_flows; q++) {
+        if (q == s->x->tensor_start[s->x->flows[q].tensor])
+            s->stamp++;
+        find_carrier(s, q);
+    }
     for (int i = 0; i < s->n; i++) {
         s->arrival_ns[i] = 0;
         if (s->missing[i] == 0)

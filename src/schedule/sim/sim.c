@@ -85,15 +85,6 @@ static int count_slots(const mo_instance *x, mo_congestion congestion)
     return x->n_devices;
 }
 
-static void fill_transfer_rows(mo_sim *s)
-{
-    const mo_instance *x = s->x;
-
-    for (int q = 0; q < x->n_flows; q++)
-        s->row[q] =
-            s->once ? x->tensor_row[x->flows[q].tensor] : x->flow_row[q];
-}
-
 mo_status mo_sim_new(const mo_instance *x, const mo_regime *regime,
                      mo_sim **sim, mo_error *err)
 {
@@ -120,7 +111,9 @@ mo_status mo_sim_new(const mo_instance *x, const mo_regime *regime,
         mo_sim_free(s);
         return status;
     }
-    fill_transfer_rows(s);
+    for (int q = 0; q < s->x->n_flows; q++)
+        s->row[q] = s->once ? s->x->tensor_row[s->x->flows[q].tensor]
+                            : s->x->flow_row[q];
     *sim = s;
     return MO_OK;
 }

@@ -95,21 +95,6 @@ static void extend_lifetime(live_state *l, int flow)
         raise_to(&l->copy_until_ns[t - j->sent], j->end_ns[f->to]);
 }
 
-static void find_lifetimes(live_state *l)
-{
-    const mo_validate_state *j = l->j;
-
-    for (int t = 0; t < j->x->n_tensors; t++)
-        l->home_until_ns[t] = j->end_ns[j->x->tensor_from[t]];
-    for (int t = 0; t < j->n_sent; t++) {
-        l->copy_until_ns[t] = j->sent[t].end_ns;
-        raise_to(&l->home_until_ns[mo_validate_tensor(j, j->sent[t].item)],
-                 j->sent[t].end_ns);
-    }
-    for (int q = 0; q < j->x->n_flows; q++)
-        extend_lifetime(l, q);
-}
-
 static void add_lifetime(live_state *l, int device, int64_t from_ns,
                          int64_t until_ns, int64_t bytes)
 {
@@ -188,17 +173,6 @@ static void sweep_peaks(live_state *l)
     }
 }
 
-static void add_weights(live_state *l)
-{
-    const mo_validate_state *j = l->j;
-
-    for (int i = 0; i < j->x->n; i++)
-        if (j->device[i] != MO_FREE)
-            l->now[j->device[i]] += j->x->weight_bytes[i];
-    for (int k = 0; k < j->x->n_devices; k++)
-        l->most[k] = l->now[k];
-}
-
 static mo_validate_label label_moment(int64_t at_ns)
 {
     mo_validate_label shown;
@@ -210,8 +184,21 @@ static mo_validate_label label_moment(int64_t at_ns)
 
 static void check_live(live_state *l)
 {
-    find_lifetimes(l);
-    add_weights(l);
+    for (int t = 0; t < l->j->x->n_tensors; t++)
+        l->home_until_ns[t] = l->j->end_ns[l->j->x->tensor_from[t]];
+    for (int t = 0; t < l->j->n_sent; t++) {
+        l->copy_until_ns[t] = l->j->sent[t].end_ns;
+        raise_to(
+            &l->home_until_ns[mo_validate_tensor(l->j, l->j->sent[t].item)],
+            l->j->sent[t].end_ns);
+    }
+    for (int q = 0; q < l->j->x->n_flows; q++)
+        extend_lifetime(l, q);
+    for (int i = 0; i < l->j->x->n; i++)
+        if (l->j->device[i] != MO_FREE)
+            l->now[l->j->device[i]] += l->j->x->weight_bytes[i];
+    for (int k = 0; k < l->j->x->n_devices; k++)
+        l->most[k] = l->now[k];
     add_lifetimes(l);
     sweep_peaks(l);
     for (int k = 0; k < l->j->x->n_devices; k++)

@@ -80,19 +80,6 @@ static void check_overlapping(mo_validate_state *j, interval *intervals,
 
 /* (1c), pins, groups and (1e): constraints on ops and devices. */
 
-static void check_pin(mo_validate_state *j, int op)
-{
-    const mo_instance *x = j->x;
-    int pin = x->pin[op];
-
-    if (pin != MO_FREE && pin != j->device[op])
-        mo_validate_add_violation(
-            j, MO_VIOLATION_PIN, 0, "op %s is pinned to %s and is on %s",
-            mo_validate_label_op(x, op).text,
-            mo_validate_label_device(x, pin).text,
-            mo_validate_label_device(x, j->device[op]).text);
-}
-
 /* first: by group, its first op, plus 1. */
 static void check_group(mo_validate_state *j, int op, int *first)
 {
@@ -138,17 +125,6 @@ static void report_overlap(mo_validate_state *j, const interval *a,
                                   mo_validate_label_us(amount_ns).text);
 }
 
-static void check_overlaps(mo_validate_state *j, interval *intervals)
-{
-    size_t n = 0;
-
-    for (int i = 0; i < j->x->n; i++)
-        if (j->device[i] != MO_FREE)
-            intervals[n++] =
-                (interval){ j->device[i], j->start_ns[i], j->end_ns[i], i };
-    check_overlapping(j, intervals, n, report_overlap);
-}
-
 mo_status mo_validate_devices(mo_validate_state *j, mo_error *err)
 {
     const mo_instance *x = j->x;
@@ -157,15 +133,27 @@ mo_status mo_validate_devices(mo_validate_state *j, mo_error *err)
     mo_status status = MO_OK;
 
     if (first && intervals) {
+        size_t n = 0;
+
         for (int i = 0; i < x->n; i++) {
             if (j->device[i] == MO_FREE)
                 continue;
             j->verdict->busy_ns[j->device[i]] +=
                 mo_instance_p_ns(x, i, j->device[i]);
-            check_pin(j, i);
+            if (x->pin[i] != MO_FREE && x->pin[i] != j->device[i])
+                mo_validate_add_violation(
+                    j, MO_VIOLATION_PIN, 0,
+                    "op %s is pinned to %s and is on %s",
+                    mo_validate_label_op(x, i).text,
+                    mo_validate_label_device(x, x->pin[i]).text,
+                    mo_validate_label_device(x, j->device[i]).text);
             check_group(j, i, first);
         }
-        check_overlaps(j, intervals);
+        for (int i = 0; i < j->x->n; i++)
+            if (j->device[i] != MO_FREE)
+                intervals[n++] =
+                    (interval){ j->device[i], j->start_ns[i], j->end_ns[i], i };
+        check_overlapping(j, intervals, n, report_overlap);
     } else {
         status = mo_fail_memory(err);
     }

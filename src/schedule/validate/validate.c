@@ -229,19 +229,6 @@ static int compare_transfers(const void *a, const void *b)
     return by != 0 ? by : mo_validate_compare(s->from, t->from);
 }
 
-static void check_claims(mo_validate_state *j)
-{
-    const mo_schedule *s = j->s;
-
-    for (int i = 0; i < j->x->n; i++)
-        check_op_claim(j, i);
-    for (int t = 0; t < s->n_transfers; t++)
-        check_transfer_claim(j, &s->transfers[t]);
-    if (j->n_sent > 1)
-        qsort(j->sent, (size_t) j->n_sent, sizeof *j->sent, compare_transfers);
-    j->verdict->n_transfers = s->n_transfers;
-}
-
 static void check_objective(mo_validate_state *j)
 {
     int64_t claimed_ns = clamp_time(j->s->makespan_ns), last_ns = 0, off_ns;
@@ -263,7 +250,13 @@ static mo_status check_all(mo_validate_state *j, mo_error *err)
 {
     mo_status status;
 
-    check_claims(j);
+    for (int i = 0; i < j->x->n; i++)
+        check_op_claim(j, i);
+    for (int t = 0; t < j->s->n_transfers; t++)
+        check_transfer_claim(j, &j->s->transfers[t]);
+    if (j->n_sent > 1)
+        qsort(j->sent, (size_t) j->n_sent, sizeof *j->sent, compare_transfers);
+    j->verdict->n_transfers = j->s->n_transfers;
     status = mo_validate_devices(j, err);
     if (status == MO_OK)
         status = mo_validate_transfers(j, err);
