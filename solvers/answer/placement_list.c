@@ -276,13 +276,6 @@ static mo_status open_reader(list_reader *l, mo_error *err)
     return status;
 }
 
-static void close_reader(list_reader *l)
-{
-    mo_intern_free(l->devices);
-    mo_intern_free(l->ops);
-    mo_arena_free(l->arena);
-}
-
 static mo_status check_all(const list_reader *l, mo_error *err)
 {
     for (int i = 0; i < l->x->n; i++)
@@ -308,6 +301,8 @@ mo_status mo_placement_list_read(const char *file, char *text, size_t size,
         status = is_json ? read_json(&l, &r, err) : read_lines(&l, &r, err);
     if (status == MO_OK)
         status = check_all(&l, err);
-    close_reader(&l);
+    mo_intern_free(l.devices);
+    mo_intern_free(l.ops);
+    mo_arena_free(l.arena);
     return status;
 }

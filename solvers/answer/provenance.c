@@ -51,19 +51,6 @@ static mo_status read_digest(const mo_solution_value *column, const char *text,
     return parse_hex(text, digest) ? MO_OK : fail_option_words(column, err);
 }
 
-static mo_status read_unit(const mo_solution_value *column, const char *text,
-                           mo_provenance *origin, mo_error *err)
-{
-    if (origin->has_unit)
-        return fail_column(column, "is the second of its kind", err);
-    origin->has_unit = true;
-    if (mo_number_read_int(text, strlen(text), &origin->unit_ns) !=
-            MO_NUMBER_OK ||
-        origin->unit_ns < 1 || origin->unit_ns > MO_MAX_TIME_NS)
-        return fail_option_words(column, err);
-    return MO_OK;
-}
-
 /* Copies the word up to '.' or the end, '_' as '-', and advances past it. */
 static bool next_word(const char **at, char *word, size_t size)
 {
@@ -118,16 +105,6 @@ static bool parse_options(const char *at, mo_provenance *origin)
     return is_formulation(origin->formulation);
 }
 
-static mo_status read_option_column(const mo_solution_value *column,
-                                    const char *text, mo_provenance *origin,
-                                    mo_error *err)
-{
-    if (origin->has_options)
-        return fail_column(column, "is the second of its kind", err);
-    origin->has_options = true;
-    return parse_options(text, origin) ? MO_OK : fail_option_words(column, err);
-}
-
 static mo_status read_column(const mo_solution_value *column, mo_provenance *o,
                              mo_error *err)
 {
@@ -152,9 +129,19 @@ static mo_status read_column(const mo_solution_value *column, mo_provenance *o,
     case 'i':
         return read_digest(column, text, &o->has_instance, &o->instance, err);
     case 'o':
-        return read_option_column(column, text, o, err);
+        if (o->has_options)
+            return fail_column(column, "is the second of its kind", err);
+        o->has_options = true;
+        return parse_options(text, o) ? MO_OK : fail_option_words(column, err);
     case 'u':
-        return read_unit(column, text, o, err);
+        if (o->has_unit)
+            return fail_column(column, "is the second of its kind", err);
+        o->has_unit = true;
+        if (mo_number_read_int(text, strlen(text), &o->unit_ns) !=
+                MO_NUMBER_OK ||
+            o->unit_ns < 1 || o->unit_ns > MO_MAX_TIME_NS)
+            return fail_option_words(column, err);
+        return MO_OK;
     default:
         return fail_option_words(column, err);
     }

@@ -108,28 +108,24 @@ static mo_status check_number(mo_solfmt_reader *r, column_numbers *numbers,
     return MO_OK;
 }
 
-static mo_status read_column(mo_solfmt_reader *r, column_numbers *numbers,
-                             mo_error *err)
-{
-    double ignored;
-    mo_status status;
-
-    mo_solfmt_skip_text(r, "**");
-    status = check_number(r, numbers, err);
-    if (status == MO_OK)
-        status = mo_solfmt_read_pair(r, err);
-    if (status == MO_OK)
-        status = mo_solfmt_next_number(r, "the reduced cost", &ignored, err);
-    return status == MO_OK ? mo_solfmt_expect_end_of_line(r, err) : status;
-}
-
 static mo_status read_cbc(mo_solfmt_reader *r, mo_error *err)
 {
     column_numbers numbers = { 0 };
     mo_status status = read_first_line(r, err);
 
-    while (status == MO_OK && mo_solfmt_next_nonblank_line(r))
-        status = read_column(r, &numbers, err);
+    while (status == MO_OK && mo_solfmt_next_nonblank_line(r)) {
+        double ignored;
+
+        mo_solfmt_skip_text(r, "**");
+        status = check_number(r, &numbers, err);
+        if (status == MO_OK)
+            status = mo_solfmt_read_pair(r, err);
+        if (status == MO_OK)
+            status =
+                mo_solfmt_next_number(r, "the reduced cost", &ignored, err);
+        if (status == MO_OK)
+            status = mo_solfmt_expect_end_of_line(r, err);
+    }
     return status;
 }
 

@@ -129,17 +129,6 @@ static mo_status read_variable(document *d, const mo_xml_element *element,
     return mo_solfmt_add_value(d->r, &word, value, err);
 }
 
-static mo_status check_root(document *d, const mo_xml_element *element,
-                            mo_error *err)
-{
-    if (strcmp(element->name, "CPLEXSolution") == 0 ||
-        strcmp(element->name, "CPLEXSolutions") == 0)
-        return MO_OK;
-    return mo_fail_at(err, MO_E_SYNTAX, d->r->file, element->line,
-                      "is XML, but no solution of CPLEX: its root is <%.80s>",
-                      element->name);
-}
-
 static mo_status start_element(void *state, const mo_xml_element *element,
                                mo_error *err)
 {
@@ -147,8 +136,15 @@ static mo_status start_element(void *state, const mo_xml_element *element,
 
     if (strcmp(element->name, "CPLEXSolution") == 0)
         d->solutions++;
-    if (element->depth == 0)
-        return check_root(d, element, err);
+    if (element->depth == 0) {
+        if (strcmp(element->name, "CPLEXSolution") == 0 ||
+            strcmp(element->name, "CPLEXSolutions") == 0)
+            return MO_OK;
+        return mo_fail_at(
+            err, MO_E_SYNTAX, d->r->file, element->line,
+            "is XML, but no solution of CPLEX: its root is <%.80s>",
+            element->name);
+    }
     if (d->solutions != 1)
         return MO_OK;
     if (strcmp(element->name, "header") == 0)

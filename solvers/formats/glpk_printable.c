@@ -81,12 +81,6 @@ static mo_status read_objective(mo_solfmt_reader *r, mo_error *err)
     return status;
 }
 
-static bool is_column_heading(mo_solfmt_reader *r)
-{
-    return mo_solfmt_skip_text(r, "No.") &&
-           mo_solfmt_skip_text(r, "Column name");
-}
-
 /* Reads header and rows, up to the heading of the columns. */
 static mo_status read_header(mo_solfmt_reader *r, bool *has_columns,
                              mo_error *err)
@@ -104,7 +98,8 @@ static mo_status read_header(mo_solfmt_reader *r, bool *has_columns,
             has_objective = true;
             status = read_objective(r, err);
         } else {
-            *has_columns = is_column_heading(r);
+            *has_columns = mo_solfmt_skip_text(r, "No.") &&
+                           mo_solfmt_skip_text(r, "Column name");
         }
     }
     if (status == MO_OK && !(has_status && has_objective))

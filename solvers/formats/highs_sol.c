@@ -71,19 +71,6 @@ static mo_status expect_mark(mo_solfmt_reader *r, const char *mark,
     return mo_solfmt_skip_text(r, mark) ? MO_OK : fail_line(r, mark, err);
 }
 
-static mo_status read_objective(mo_solfmt_reader *r, mo_error *err)
-{
-    double objective;
-    mo_status status = expect_mark(r, "Objective", err);
-
-    if (status == MO_OK)
-        status =
-            mo_solfmt_next_number(r, "the objective value", &objective, err);
-    if (status == MO_OK)
-        mo_solfmt_set_objective(r, objective);
-    return status;
-}
-
 static mo_status read_raw_columns(mo_solfmt_reader *r, bool sparse, bool *ended,
                                   mo_error *err)
 {
@@ -128,8 +115,14 @@ static mo_status read_values(mo_solfmt_reader *r, mo_error *err)
 {
     double promised;
     bool ended;
-    mo_status status = read_objective(r, err);
+    double objective;
+    mo_status status = expect_mark(r, "Objective", err);
 
+    if (status == MO_OK)
+        status =
+            mo_solfmt_next_number(r, "the objective value", &objective, err);
+    if (status == MO_OK)
+        mo_solfmt_set_objective(r, objective);
     if (status == MO_OK)
         status = expect_mark(r, "# Columns", err);
     if (status == MO_OK)

@@ -76,18 +76,14 @@ static mo_status read_claim(mo_solfmt_reader *r, mo_error *err)
                       status_text.at);
 }
 
-static mo_status read_bound(mo_solfmt_reader *r, mo_error *err)
-{
-    r->solution->has_bound = true;
-    return mo_solfmt_next_number(r, "the bound", &r->solution->bound, err);
-}
-
 static mo_status read_comment(mo_solfmt_reader *r, mo_error *err)
 {
     if (mo_solfmt_skip_text(r, status_mark))
         return read_claim(r, err);
-    if (mo_solfmt_skip_text(r, bound_mark))
-        return read_bound(r, err);
+    if (mo_solfmt_skip_text(r, bound_mark)) {
+        r->solution->has_bound = true;
+        return mo_solfmt_next_number(r, "the bound", &r->solution->bound, err);
+    }
     return MO_OK;
 }
 

@@ -106,20 +106,6 @@ static mo_status check_zero_bytes(const char *file, const char *text,
                       "has a zero byte: not a solution, or damaged");
 }
 
-/* Drops what the status does not allow; see the header. */
-static void drop_invalid(mo_solution *solution, size_t n)
-{
-    bool solved = solution->claim == MO_SOLUTION_STATUS_UNKNOWN ||
-                  solution->claim == MO_SOLUTION_STATUS_OPTIMAL ||
-                  solution->claim == MO_SOLUTION_STATUS_FEASIBLE;
-
-    solution->n = solved ? (int) n : 0;
-    if (!solved || fabs(solution->objective) >= infinite)
-        solution->has_objective = false;
-    if (fabs(solution->bound) >= infinite)
-        solution->has_bound = false;
-}
-
 /* Parses solution->text, size bytes with a 0 behind them. */
 static mo_status read_text(const char *file, size_t size, mo_solution *solution,
                            mo_error *err)
@@ -146,8 +132,18 @@ static mo_status read_text(const char *file, size_t size, mo_solution *solution,
         return fail_format(file, err);
     solution->layout = layout->name;
     status = layout->read(&r, err);
-    if (status == MO_OK)
-        drop_invalid(solution, r.n);
+    if (status == MO_OK) {
+        /* Drops what the status does not allow; see the header. */
+        bool solved = solution->claim == MO_SOLUTION_STATUS_UNKNOWN ||
+                      solution->claim == MO_SOLUTION_STATUS_OPTIMAL ||
+                      solution->claim == MO_SOLUTION_STATUS_FEASIBLE;
+
+        solution->n = solved ? (int) r.n : 0;
+        if (!solved || fabs(solution->objective) >= infinite)
+            solution->has_objective = false;
+        if (fabs(solution->bound) >= infinite)
+            solution->has_bound = false;
+    }
     return status;
 }
 

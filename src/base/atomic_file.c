@@ -163,59 +163,45 @@ static void copy_owner_and_mode(int fd, const struct stat *old)
         return;
 }
 
-static mo_status replace_file(mo_atomic_file *target, const struct stat *old,
-                              mo_error *err)
+static mo_status open_path(mo_atomic_file *target, mo_error *err)
 {
-    mo_status status;
+    struct stat old;
 
-    if (faccessat(AT_FDCWD, target->path, W_OK, AT_EACCESS) != 0)
-        return mo_fail_errno(err, target->name, "cannot write");
-    status = resolve_links(target, err);
-    if (status == MO_OK)
-        status = create_temporary(target, old->st_mode & 0777, err);
-    if (status == MO_OK)
-        copy_owner_and_mode(target->fd, old);
-    return status;
-}
+    if (stat(target->path, &old) != 0) {
+        if (errno == ENOENT) {
+            mo_status status = resolve_links(target, err);
 
-static mo_status new_file(mo_atomic_file *target, mo_error *err)
-{
-    mo_status status = resolve_links(target, err);
-
-    if (status != MO_OK)
-        return status;
-    if (target->path[folder_length(target->path)] == '\0') {
-        errno = *target->path ? EISDIR : ENOENT;
-        return mo_fail_errno(err, target->name, "cannot create");
+            if (status != MO_OK)
+                return status;
+            if (target->path[folder_length(target->path)] == '\0') {
+                errno = *target->path ? EISDIR : ENOENT;
+                return mo_fail_errno(err, target->name, "cannot create");
+            }
+            return create_temporary(target, 0666, err);
+        }
+        return mo_fail_errno(err, target->name, "cannot open");
     }
-    return create_temporary(target, 0666, err);
-}
+    if (S_ISDIR(old.st_mode))
+        return mo_fail_at(err, MO_E_IO, target->name, 0,
+                          "is a folder; name a file to write");
+    if (S_ISREG(old.st_mode)) {
+        mo_status status;
 
-static mo_status open_directly(mo_atomic_file *target, mo_error *err)
-{
+        if (faccessat(AT_FDCWD, target->path, W_OK, AT_EACCESS) != 0)
+            return mo_fail_errno(err, target->name, "cannot write");
+        status = resolve_links(target, err);
+        if (status == MO_OK)
+            status = create_temporary(target, old.st_mode & 0777, err);
+        if (status == MO_OK)
+            copy_owner_and_mode(target->fd, &old);
+        return status;
+    }
     do
         target->fd = open(target->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     while (target->fd < 0 && errno == EINTR);
     if (target->fd < 0)
         return mo_fail_errno(err, target->name, "cannot open");
     return MO_OK;
-}
-
-static mo_status open_path(mo_atomic_file *target, mo_error *err)
-{
-    struct stat old;
-
-    if (stat(target->path, &old) != 0) {
-        if (errno == ENOENT)
-            return new_file(target, err);
-        return mo_fail_errno(err, target->name, "cannot open");
-    }
-    if (S_ISDIR(old.st_mode))
-        return mo_fail_at(err, MO_E_IO, target->name, 0,
-                          "is a folder; name a file to write");
-    if (S_ISREG(old.st_mode))
-        return replace_file(target, &old, err);
-    return open_directly(target, err);
 }
 
 /* Duplicates descriptor 1, so that closing the copy reports whether all was

@@ -31,16 +31,12 @@ void mo_digest_free(mo_digest *digest)
     free(digest);
 }
 
-static void flush_buffer(mo_digest *digest)
-{
-    XXH3_64bits_update(&digest->state, digest->waiting, digest->n_waiting);
-    digest->n_waiting = 0;
-}
-
 void mo_digest_bytes(mo_digest *digest, const void *data, size_t size)
 {
-    if (size > sizeof digest->waiting - digest->n_waiting)
-        flush_buffer(digest);
+    if (size > sizeof digest->waiting - digest->n_waiting) {
+        XXH3_64bits_update(&digest->state, digest->waiting, digest->n_waiting);
+        digest->n_waiting = 0;
+    }
     if (size > sizeof digest->waiting) {
         XXH3_64bits_update(&digest->state, data, size);
     } else if (size > 0) {

@@ -115,13 +115,6 @@ static int write_piece(void *context, const char *data, size_t size)
                        : mo_write_all(mo_atomic_file_fd(o->target), data, size);
 }
 
-static void start_pump(output *o)
-{
-    o->pumped = malloc(FILE_ROOM);
-    if (o->pumped)
-        o->pump = mo_async_writer_new(write_piece, o);
-}
-
 /* Writes bytes that bypass the buffer, after all that is in it. */
 static void write_directly(output *o, const char *data, size_t size)
 {
@@ -133,8 +126,11 @@ static void write_directly(output *o, const char *data, size_t size)
 
 static void flush_buffer(output *o)
 {
-    if (o->flushes < SMALL && ++o->flushes == SMALL)
-        start_pump(o);
+    if (o->flushes < SMALL && ++o->flushes == SMALL) {
+        o->pumped = malloc(FILE_ROOM);
+        if (o->pumped)
+            o->pump = mo_async_writer_new(write_piece, o);
+    }
     if (!o->pump) {
         write_directly(o, o->buffer, used(o));
         o->free.at = o->buffer;

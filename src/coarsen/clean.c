@@ -40,14 +40,6 @@ static bool all_producers_are(const mo_graph *g, int op, const int *group,
     return true;
 }
 
-static bool producers_have_shapes(const mo_graph *g, int op)
-{
-    for (int i = g->in_start[op]; i < g->in_start[op + 1]; i++)
-        if (!g->ops[g->edges[g->in_edges[i]].from].shape)
-            return false;
-    return true;
-}
-
 static bool is_filled(const mo_op *op, const mo_operator *kind,
                       const char *const *words)
 {
@@ -76,8 +68,12 @@ static bool reads_only_shapes(const mo_graph *g, int id,
     static const char *const likes[] = { "_like", "new_", NULL };
     const mo_op *op = &g->ops[id];
 
-    if (kind->class == MO_CLASS_SHAPE || is_filled(op, kind, likes))
-        return producers_have_shapes(g, id);
+    if (kind->class == MO_CLASS_SHAPE || is_filled(op, kind, likes)) {
+        for (int i = g->in_start[id]; i < g->in_start[id + 1]; i++)
+            if (!g->ops[g->edges[g->in_edges[i]].from].shape)
+                return false;
+        return true;
+    }
     return op->shape && is_filled(op, kind, fills);
 }
 
@@ -198,19 +194,6 @@ const mo_clean_pass mo_clean_passes[] = {
     { NULL, NULL, false, NULL },
 };
 
-/* Renumbers groups: from the ids of their first members to 0, 1, ... */
-static int number_groups(int n_ops, int *group)
-{
-    int n = 0;
-
-    for (int i = 0; i < n_ops; i++)
-        if (group[i] == i)
-            group[i] = n++;
-        else if (group[i] >= 0)
-            group[i] = group[group[i]];
-    return n;
-}
-
 static bool has_parallels(const mo_graph *g)
 {
     for (int e = 1; e < g->n_edges; e++)
@@ -233,7 +216,13 @@ static mo_status run_pass(const mo_clean_pass *pass, const mo_graph *g,
 
     if (status == MO_OK) {
         pass->mark(g, group, silent);
-        grouping.n_groups = number_groups(g->n_ops, group);
+        /* Renumbers groups: from the ids of their first members to 0, 1, ... */
+        grouping.n_groups = 0;
+        for (int i = 0; i < g->n_ops; i++)
+            if (group[i] == i)
+                group[i] = grouping.n_groups++;
+            else if (group[i] >= 0)
+                group[i] = group[group[i]];
         if (grouping.n_groups < g->n_ops ||
             (pass->merges_edges && has_parallels(g)))
             status = mo_contract(g, &grouping, clean, map, err);

@@ -52,20 +52,6 @@ static bool leaves_group(const mo_contraction *c, const mo_tensor *tensor)
     return false;
 }
 
-/* Marks every source tensor that leaves its group, by itself or as a view,
- * with output 0. */
-static void mark_outputs(mo_contraction *c, int *source)
-{
-    for (int t = 0; t < c->g->n_tensors; t++) {
-        const mo_tensor *tensor = &c->g->tensors[t];
-
-        source[t] = viewed_tensor_of(c, t, source);
-        c->output[t] = -1;
-        if (c->how->group[tensor->producer] >= 0 && leaves_group(c, tensor))
-            c->output[source[t]] = 0;
-    }
-}
-
 /* Tensors are sorted by producer, and members are in topological order, so
  * outputs are numbered the same way whatever the groups are numbered. */
 static void number_outputs(mo_contraction *c, const int *source)
@@ -104,7 +90,16 @@ static mo_status find_outputs(mo_contraction *c, mo_error *err)
         free(source);
         return mo_fail_memory(err);
     }
-    mark_outputs(c, source);
+    /* Marks every source tensor that leaves its group, by itself or as a view,
+     * with output 0. */
+    for (int t = 0; t < c->g->n_tensors; t++) {
+        const mo_tensor *tensor = &c->g->tensors[t];
+
+        source[t] = viewed_tensor_of(c, t, source);
+        c->output[t] = -1;
+        if (c->how->group[tensor->producer] >= 0 && leaves_group(c, tensor))
+            c->output[source[t]] = 0;
+    }
     number_outputs(c, source);
     free(source);
     return MO_OK;
@@ -329,7 +324,7 @@ static mo_status gather_members(mo_contraction *c, mo_error *err)
     return MO_OK;
 }
 
-static mo_status allocate_contraction(mo_contraction *c, mo_error *err)
+static mo_status build_coarse_graph(mo_contraction *c, mo_error *err)
 {
     mo_status status = gather_members(c, err);
 
@@ -339,31 +334,19 @@ static mo_status allocate_contraction(mo_contraction *c, mo_error *err)
         status = mo_out_memory(&c->text, err);
     if (status == MO_OK)
         status = mo_builder_new(NULL, &c->builder, err);
-    return status;
-}
-
-static mo_status copy_graph_name(mo_contraction *c, mo_error *err)
-{
-    const char *name;
-    mo_status status = mo_contract_copy_text(c, c->g->name, &name, err);
-
-    if (status == MO_OK)
-        mo_builder_name(c->builder, name);
-    return status;
-}
-
-static mo_status build_coarse_graph(mo_contraction *c, mo_error *err)
-{
-    mo_status status = allocate_contraction(c, err);
-
     for (int k = 0; k < c->how->n_groups && status == MO_OK; k++)
         status = mo_contract_op(c, k, err);
     if (status == MO_OK)
         status = mo_contract_times(c, err);
     if (status == MO_OK)
         status = add_edges(c, err);
-    if (status == MO_OK)
-        status = copy_graph_name(c, err);
+    if (status == MO_OK) {
+        const char *name;
+
+        status = mo_contract_copy_text(c, c->g->name, &name, err);
+        if (status == MO_OK)
+            mo_builder_name(c->builder, name);
+    }
     return status;
 }
 
@@ -395,16 +378,6 @@ static mo_status finish_coarse_graph(mo_contraction *c, mo_graph **coarse,
     return status;
 }
 
-static void free_contraction(mo_contraction *c)
-{
-    mo_builder_free(c->builder);
-    mo_out_abandon(c->text);
-    mo_coarsen_map_free(c->groups);
-    free(c->output);
-    free(c->outputs);
-    free(c->output_start);
-}
-
 mo_status mo_contract(const mo_graph *g, const mo_grouping *grouping,
                       mo_graph **coarse, mo_coarsen_map **map, mo_error *err)
 {
@@ -413,6 +386,11 @@ mo_status mo_contract(const mo_graph *g, const mo_grouping *grouping,
 
     if (status == MO_OK)
         status = finish_coarse_graph(&c, coarse, map, err);
-    free_contraction(&c);
+    mo_builder_free(c.builder);
+    mo_out_abandon(c.text);
+    mo_coarsen_map_free(c.groups);
+    free(c.output);
+    free(c.outputs);
+    free(c.output_start);
     return status;
 }

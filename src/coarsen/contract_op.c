@@ -149,18 +149,6 @@ static mo_status join_text(mo_contraction *c, int group,
     return is_known ? keep(c->builder, text, size, kept, err) : MO_OK;
 }
 
-static mo_status join_types(mo_contraction *c, int group, const char **types,
-                            mo_error *err)
-{
-    return join_text(c, group, put_types, mo_builder_text, types, err);
-}
-
-static mo_status join_names(mo_contraction *c, int group, const char **names,
-                            mo_error *err)
-{
-    return join_text(c, group, put_names, mo_builder_copy_text, names, err);
-}
-
 static mo_status join_shapes(mo_contraction *c, int group, const char **shapes,
                              mo_error *err)
 {
@@ -494,9 +482,11 @@ static mo_status merge_members(mo_contraction *c, int group, mo_op *op,
     if (status == MO_OK)
         status = copy_texts(c, op, err);
     if (status == MO_OK)
-        status = join_types(c, group, &op->type, err);
+        status =
+            join_text(c, group, put_types, mo_builder_text, &op->type, err);
     if (status == MO_OK)
-        status = join_names(c, group, &op->members, err);
+        status = join_text(c, group, put_names, mo_builder_copy_text,
+                           &op->members, err);
     if (status == MO_OK)
         status = describe_outputs(c, group, last, op, err);
     return status;

@@ -103,33 +103,6 @@ static const mo_fusion_rule *find_rule(const mo_fusion_rules *rules, int first,
     return NULL;
 }
 
-/* Until number_groups, a group is identified by its head. */
-static void match_length(const mo_graph *g, const mo_fusion_rules *rules,
-                         int first, int last, const int *next,
-                         const mo_fusion_candidate *candidates, int *group)
-{
-    for (int head = 0; head < g->n_ops; head++) {
-        const mo_fusion_rule *rule;
-        int at = head;
-
-        if (group[head] >= 0)
-            continue;
-        rule = find_rule(rules, first, last, head, next, candidates, group);
-        for (int k = 0; rule && k < rule->n; k++, at = next[at])
-            group[at] = head;
-    }
-}
-
-/* Renumbers groups: a head comes before the other members of its group. */
-static int number_groups(int n_ops, int *group)
-{
-    int n = 0;
-
-    for (int i = 0; i < n_ops; i++)
-        group[i] = group[i] < 0 || group[i] == i ? n++ : group[group[i]];
-    return n;
-}
-
 mo_status mo_gcof_match(const mo_graph *g, const mo_fusion_rules *rules,
                         int *group, int *n_groups, mo_error *err)
 {
@@ -146,9 +119,24 @@ mo_status mo_gcof_match(const mo_graph *g, const mo_fusion_rules *rules,
             for (last = first; last < rules->n &&
                                rules->rules[last].n == rules->rules[first].n;)
                 last++;
-            match_length(g, rules, first, last, next, candidates, group);
+            /* Until groups are renumbered, each is identified by its head. */
+            for (int head = 0; head < g->n_ops; head++) {
+                const mo_fusion_rule *rule;
+                int at = head;
+
+                if (group[head] >= 0)
+                    continue;
+                rule = find_rule(rules, first, last, head, next, candidates,
+                                 group);
+                for (int k = 0; rule && k < rule->n; k++, at = next[at])
+                    group[at] = head;
+            }
         }
-        *n_groups = number_groups(g->n_ops, group);
+        /* Renumbers groups: a head precedes the other members of its group. */
+        *n_groups = 0;
+        for (int i = 0; i < g->n_ops; i++)
+            group[i] =
+                group[i] < 0 || group[i] == i ? (*n_groups)++ : group[group[i]];
     }
     free(next);
     free(candidates);

@@ -46,27 +46,6 @@ static const char *model_name(const mo_device *device)
     return device->known ? device->known->name : device->model;
 }
 
-static void add_device(mo_digest *digest, const mo_device *device)
-{
-    mo_digest_text(digest, device->id);
-    mo_digest_text(digest, model_name(device));
-    mo_digest_int(digest, device->is_cpu);
-    mo_digest_double(digest, device->gflops);
-    mo_digest_double(digest, device->bandwidth_gbs);
-    mo_digest_double(digest, device->clock_mhz);
-    mo_digest_double(digest, device->launch_us);
-    mo_digest_int(digest, device->sms);
-    mo_digest_int(digest, device->memory_bytes);
-}
-
-static void add_link(mo_digest *digest, const mo_link *link)
-{
-    mo_digest_int(digest, link->from);
-    mo_digest_int(digest, link->to);
-    mo_digest_double(digest, link->gbps);
-    mo_digest_int(digest, link->latency_ns);
-}
-
 mo_status mo_cluster_digest(const mo_cluster *cluster, uint64_t *value,
                             mo_error *err)
 {
@@ -75,11 +54,28 @@ mo_status mo_cluster_digest(const mo_cluster *cluster, uint64_t *value,
     if (!digest)
         return mo_fail_memory(err);
     mo_digest_int(digest, cluster->n_devices);
-    for (int k = 0; k < cluster->n_devices; k++)
-        add_device(digest, &cluster->devices[k]);
+    for (int k = 0; k < cluster->n_devices; k++) {
+        const mo_device *device = &cluster->devices[k];
+
+        mo_digest_text(digest, device->id);
+        mo_digest_text(digest, model_name(device));
+        mo_digest_int(digest, device->is_cpu);
+        mo_digest_double(digest, device->gflops);
+        mo_digest_double(digest, device->bandwidth_gbs);
+        mo_digest_double(digest, device->clock_mhz);
+        mo_digest_double(digest, device->launch_us);
+        mo_digest_int(digest, device->sms);
+        mo_digest_int(digest, device->memory_bytes);
+    }
     mo_digest_int(digest, cluster->n_links);
-    for (int l = 0; l < cluster->n_links; l++)
-        add_link(digest, &cluster->links[l]);
+    for (int l = 0; l < cluster->n_links; l++) {
+        const mo_link *link = &cluster->links[l];
+
+        mo_digest_int(digest, link->from);
+        mo_digest_int(digest, link->to);
+        mo_digest_double(digest, link->gbps);
+        mo_digest_int(digest, link->latency_ns);
+    }
     *value = mo_digest_value(digest);
     mo_digest_free(digest);
     return MO_OK;

@@ -14,28 +14,6 @@ void mo_profile_free(mo_profile *profile)
         mo_arena_free(profile->arena);
 }
 
-static void add_op(mo_digest *digest, const mo_profile_op *op)
-{
-    mo_digest_text(digest, op->device);
-    mo_digest_text(digest, op->signature);
-    mo_digest_double(digest, op->median_us);
-    mo_digest_double(digest, op->spread_us);
-    mo_digest_int(digest, op->count);
-    mo_digest_double(digest, op->flops);
-    mo_digest_double(digest, op->bytes);
-    mo_digest_double(digest, op->output_elements);
-    mo_digest_int(digest, op->class);
-}
-
-static void add_link(mo_digest *digest, const mo_profile_link *link)
-{
-    mo_digest_text(digest, link->from);
-    mo_digest_text(digest, link->to);
-    mo_digest_double(digest, link->latency_us);
-    mo_digest_double(digest, link->gbps);
-    mo_digest_int(digest, link->from_bytes);
-}
-
 mo_status mo_profile_digest(const mo_profile *profile, uint64_t *value,
                             mo_error *err)
 {
@@ -44,11 +22,29 @@ mo_status mo_profile_digest(const mo_profile *profile, uint64_t *value,
     if (!digest)
         return mo_fail_memory(err);
     mo_digest_int(digest, profile->n_ops);
-    for (int i = 0; i < profile->n_ops; i++)
-        add_op(digest, &profile->ops[i]);
+    for (int i = 0; i < profile->n_ops; i++) {
+        const mo_profile_op *op = &profile->ops[i];
+
+        mo_digest_text(digest, op->device);
+        mo_digest_text(digest, op->signature);
+        mo_digest_double(digest, op->median_us);
+        mo_digest_double(digest, op->spread_us);
+        mo_digest_int(digest, op->count);
+        mo_digest_double(digest, op->flops);
+        mo_digest_double(digest, op->bytes);
+        mo_digest_double(digest, op->output_elements);
+        mo_digest_int(digest, op->class);
+    }
     mo_digest_int(digest, profile->n_links);
-    for (int i = 0; i < profile->n_links; i++)
-        add_link(digest, &profile->links[i]);
+    for (int i = 0; i < profile->n_links; i++) {
+        const mo_profile_link *link = &profile->links[i];
+
+        mo_digest_text(digest, link->from);
+        mo_digest_text(digest, link->to);
+        mo_digest_double(digest, link->latency_us);
+        mo_digest_double(digest, link->gbps);
+        mo_digest_int(digest, link->from_bytes);
+    }
     *value = mo_digest_value(digest);
     mo_digest_free(digest);
     return MO_OK;

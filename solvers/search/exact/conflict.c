@@ -140,31 +140,6 @@ static void mark_reasons(mo_exact_core *c, analysis *w)
     }
 }
 
-/* Returns the highest level of the conflict's facts. */
-static int conflict_level(const mo_exact_core *c)
-{
-    int level = 0;
-
-    for (size_t i = 0; i < c->n_facts; i++) {
-        int e = find_fact_entry(c, &c->facts[i], (int) c->n_trail);
-
-        if (c->trail[e].level > level)
-            level = c->trail[e].level;
-    }
-    return level;
-}
-
-/* Stores the marked facts as the conflict. */
-static void collect_marked(mo_exact_core *c, int before)
-{
-    mo_exact_core_clear_facts(c);
-    for (int e = 0; e < before; e++)
-        if (c->seen[e] && c->trail[e].what >= 0)
-            mo_exact_explain_literal(c, c->trail[e].what);
-        else if (c->seen[e])
-            mo_exact_explain_bound(c, ~c->trail[e].what, c->needed[e]);
-}
-
 /* Resolves to the first unique implication point and fills learnt: its
  * negation, then the literals of lower levels. Returns false if the conflict
  * follows from lower levels alone; then its facts are those. */
@@ -192,7 +167,13 @@ static bool resolve_to_uip(mo_exact_core *c, int level)
         if (!at_level) {
             w.n_older_bounds--;
         } else if (--w.n_current == 0) {
-            collect_marked(c, w.position);
+            /* Stores the marked facts as the conflict. */
+            mo_exact_core_clear_facts(c);
+            for (int e = 0; e < w.position; e++)
+                if (c->seen[e] && c->trail[e].what >= 0)
+                    mo_exact_explain_literal(c, c->trail[e].what);
+                else if (c->seen[e])
+                    mo_exact_explain_bound(c, ~c->trail[e].what, c->needed[e]);
             return false;
         }
     }
@@ -292,7 +273,13 @@ static bool derive_clause(mo_exact_core *c)
     do {
         if (c->out_of_memory)
             return false;
-        level = conflict_level(c);
+        level = 0;
+        for (size_t i = 0; i < c->n_facts; i++) {
+            int e = find_fact_entry(c, &c->facts[i], (int) c->n_trail);
+
+            if (c->trail[e].level > level)
+                level = c->trail[e].level;
+        }
         if (level == 0)
             return false;
         mo_exact_core_backtrack(c, level);

@@ -30,19 +30,6 @@ int mo_exact_chosen_mode(const mo_exact_search *s, int task)
     return -1;
 }
 
-static void set_op_starts(const mo_exact_search *s, mo_schedule *of)
-{
-    for (int i = 0; i < of->n; i++) {
-        int mode = mo_exact_chosen_mode(s, i);
-        int64_t end_ns;
-
-        of->start_ns[i] = s->core.value[MO_EXACT_HEAD(mode)];
-        end_ns = of->start_ns[i] + s->model.modes[mode].length_ns;
-        if (end_ns > of->makespan_ns)
-            of->makespan_ns = end_ns;
-    }
-}
-
 static void set_transfers(const mo_exact_search *s, mo_schedule *of)
 {
     const mo_exact_model *m = &s->model;
@@ -96,7 +83,15 @@ static mo_status extract_schedule(const mo_exact_search *s,
     free(device);
     if (status != MO_OK)
         return status;
-    set_op_starts(s, made);
+    for (int i = 0; i < made->n; i++) {
+        int mode = mo_exact_chosen_mode(s, i);
+        int64_t end_ns;
+
+        made->start_ns[i] = s->core.value[MO_EXACT_HEAD(mode)];
+        end_ns = made->start_ns[i] + s->model.modes[mode].length_ns;
+        if (end_ns > made->makespan_ns)
+            made->makespan_ns = end_ns;
+    }
     if (s->model.has_transfer_tasks)
         set_transfers(s, made);
     else
@@ -272,15 +267,6 @@ static bool is_limit_reached(const mo_exact_search *s, const effort *e)
            (s->nodes % STOP_EVERY == 0 && mo_stop_reached(e->options->stop));
 }
 
-/* A conflict that leaves a way out counts as a step. */
-static bool handle_conflict(mo_exact_search *s, effort *e)
-{
-    e->conflicts++;
-    for (int r = 0; r < s->model.n_resources; r++)
-        s->is_stale[r] = true;
-    return mo_exact_core_analyze_conflict(&s->core);
-}
-
 /* All devices and orders are decided. */
 static bool complete_assignment(mo_exact_search *s)
 {
@@ -302,8 +288,13 @@ static bool search_step(mo_exact_search *s, effort *e)
     mo_exact_core *c = &s->core;
     int literal = s->trial;
 
-    if (!mo_exact_propagate(s))
-        return handle_conflict(s, e);
+    if (!mo_exact_propagate(s)) {
+        /* A conflict that leaves a way out counts as a step. */
+        e->conflicts++;
+        for (int r = 0; r < s->model.n_resources; r++)
+            s->is_stale[r] = true;
+        return mo_exact_core_analyze_conflict(&s->core);
+    }
     if (s->is_stopped)
         return true;
     if (e->conflicts >= e->restart_at) {
@@ -384,22 +375,6 @@ static mo_status find_initial_schedule(mo_exact_search *s, const mo_instance *x,
     return status;
 }
 
-/* Upper bound on every schedule of interest. */
-static mo_status compute_horizon(mo_exact_search *s, const mo_instance *x,
-                                 const mo_regime *regime, int64_t below_ns,
-                                 mo_error *err)
-{
-    mo_status status = mo_serial_makespan(x, regime, &s->horizon_ns, err);
-
-    /* With live memory, tasks of length 0 may need a distance of 1 ns from
-     * others. */
-    if (regime->memory == MO_MEMORY_LIVE)
-        s->horizon_ns += x->n + (int64_t) x->n_flows + x->n_tensors;
-    if (status == MO_OK && below_ns <= s->horizon_ns)
-        s->horizon_ns = below_ns - 1;
-    return status;
-}
-
 static bool is_too_large(const mo_instance *x, const mo_regime *regime)
 {
     int64_t K = x->n_devices;
@@ -437,18 +412,6 @@ static mo_status build_and_search(mo_exact_search *s, const mo_instance *x,
     return s->core.out_of_memory ? mo_fail_memory(err) : s->status;
 }
 
-static void clear_search(mo_exact_search *s)
-{
-    mo_exact_model_clear(&s->model);
-    mo_exact_core_clear(&s->core);
-    free(s->is_stale);
-    free(s->use_states);
-    free(s->by_head);
-    free(s->lifetime_orders);
-    free(s->buffers);
-    free(s->device);
-}
-
 mo_status mo_exact_solve(const mo_instance *x, const mo_regime *regime,
                          const mo_exact_options *options,
                          mo_exact_result *result, mo_error *err)
@@ -457,8 +420,15 @@ mo_status mo_exact_solve(const mo_instance *x, const mo_regime *regime,
                           .stop = options->stop,
                           .err = err };
     effort e = { .options = options, .most_learnt = LEARNT_FIRST };
-    mo_status status = compute_horizon(&s, x, regime, options->below_ns, err);
+    /* Upper bound on every schedule of interest. */
+    mo_status status = mo_serial_makespan(x, regime, &s.horizon_ns, err);
 
+    /* With live memory, tasks of length 0 may need a distance of 1 ns from
+     * others. */
+    if (regime->memory == MO_MEMORY_LIVE)
+        s.horizon_ns += x->n + (int64_t) x->n_flows + x->n_tensors;
+    if (status == MO_OK && options->below_ns <= s.horizon_ns)
+        s.horizon_ns = options->below_ns - 1;
     mo_exact_core_init(&s.core);
     if (status == MO_OK)
         status = find_initial_schedule(&s, x, regime, options->below_ns, err);
@@ -468,6 +438,13 @@ mo_status mo_exact_solve(const mo_instance *x, const mo_regime *regime,
         *result = (mo_exact_result){ s.best, !e.is_over, s.lower_ns, s.nodes };
     else
         mo_schedule_free(s.best);
-    clear_search(&s);
+    mo_exact_model_clear(&s.model);
+    mo_exact_core_clear(&s.core);
+    free(s.is_stale);
+    free(s.use_states);
+    free(s.by_head);
+    free(s.lifetime_orders);
+    free(s.buffers);
+    free(s.device);
     return status;
 }

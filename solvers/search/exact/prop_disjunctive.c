@@ -307,18 +307,6 @@ static void explain_interval(mo_exact_search *s, const task_interval *w,
     }
 }
 
-static bool explain_overload(mo_exact_search *s, const task_interval *w)
-{
-    int64_t spare, less_head;
-
-    mo_exact_core_clear_facts(&s->core);
-    spare = mo_exact_explain_limit(s, w->head_ns + w->sum_ns + w->tail_ns);
-    less_head = mo_min_i64(spare, w->head_ns);
-    explain_interval(s, w, w->head_ns - less_head,
-                     w->tail_ns - mo_min_i64(spare - less_head, w->tail_ns));
-    return false;
-}
-
 /* Excludes a mode that does not fit into the interval. */
 static bool exclude_mode(mo_exact_search *s, const task_interval *w, int mode)
 {
@@ -408,8 +396,17 @@ static bool propagate_interval(mo_exact_search *s, const task_interval *w,
     int64_t limit = mo_exact_limit_ns(s);
     int64_t total_ns = w->head_ns + w->sum_ns + w->tail_ns;
 
-    if (total_ns > limit)
-        return explain_overload(s, w);
+    if (total_ns > limit) {
+        int64_t spare, less_head;
+
+        mo_exact_core_clear_facts(&s->core);
+        spare = mo_exact_explain_limit(s, total_ns);
+        less_head = mo_min_i64(spare, w->head_ns);
+        explain_interval(s, w, w->head_ns - less_head,
+                         w->tail_ns -
+                             mo_min_i64(spare - less_head, w->tail_ns));
+        return false;
+    }
     if (total_ns + longest_ns <= limit)
         return true;
     for (int i = 0; i < s->n_use_states; i++) {

@@ -403,17 +403,6 @@ static wide mark_live(mo_exact_search *s, int64_t at_ns)
     return sum + (work ? work->bytes : 0);
 }
 
-static wide weight_bytes_on(const mo_exact_search *s, int device)
-{
-    const mo_instance *x = s->model.x;
-    wide sum = 0;
-
-    for (int i = 0; i < x->n; i++)
-        if (is_op_on(s, i, device))
-            sum += x->weight_bytes[i];
-    return sum;
-}
-
 /* Minimizes the set: removes the smallest buffers while the rest still exceeds
  * the capacity. */
 static void minimize_excess(mo_exact_search *s, wide excess)
@@ -438,9 +427,13 @@ static void minimize_excess(mo_exact_search *s, wide excess)
  * false if there is none. */
 static bool find_excess(mo_exact_search *s, int device)
 {
-    wide weights = weight_bytes_on(s, device);
-    int64_t capacity = s->model.x->capacity_bytes[device];
+    const mo_instance *x = s->model.x;
+    int64_t capacity = x->capacity_bytes[device];
+    wide weights = 0;
 
+    for (int i = 0; i < x->n; i++)
+        if (is_op_on(s, i, device))
+            weights += x->weight_bytes[i];
     if (capacity == INT64_MAX)
         return false;
     collect_buffers(s, device);

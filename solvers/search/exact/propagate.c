@@ -258,21 +258,6 @@ static void explain_alternative(mo_exact_search *s,
                                ns - alternative->add2_ns);
 }
 
-static void explain_precedence(mo_exact_search *s, int precedence_index,
-                               int number, int64_t ns)
-{
-    const mo_exact_precedence *precedence =
-        &s->model.precedences[precedence_index];
-
-    if (precedence->condition != MO_EXACT_NO_LITERAL)
-        mo_exact_explain_literal(&s->core, precedence->condition);
-    if (precedence->condition2 != MO_EXACT_NO_LITERAL)
-        mo_exact_explain_literal(&s->core, precedence->condition2);
-    for (int i = 0; i < precedence->n; i++)
-        explain_alternative(s, &s->model.alternatives[precedence->first + i],
-                            number, ns);
-}
-
 /* Head, length and tail exceed the deadline. The slack need not be explained:
  * preferably all of the head or all of the tail is left out. */
 static void explain_too_late(mo_exact_search *s, int mode, int number)
@@ -305,8 +290,19 @@ void mo_exact_explain(void *context, const mo_exact_trail_entry *entry,
 
     if (entry->reason_index < 0)
         explain_too_late(s, TOO_LATE(entry->reason_index), number);
-    else
-        explain_precedence(s, entry->reason_index, number, value);
+    else {
+        const mo_exact_precedence *precedence =
+            &s->model.precedences[entry->reason_index];
+
+        if (precedence->condition != MO_EXACT_NO_LITERAL)
+            mo_exact_explain_literal(&s->core, precedence->condition);
+        if (precedence->condition2 != MO_EXACT_NO_LITERAL)
+            mo_exact_explain_literal(&s->core, precedence->condition2);
+        for (int i = 0; i < precedence->n; i++)
+            explain_alternative(s,
+                                &s->model.alternatives[precedence->first + i],
+                                number, value);
+    }
 }
 
 static void mark_stale(mo_exact_search *s, int mode)

@@ -44,17 +44,6 @@ static int find_root(detector *f, int op)
     return op;
 }
 
-/* The smallest op is the root of its branch. */
-static void unite_branches(detector *f, int a, int b)
-{
-    int one = find_root(f, a), other = find_root(f, b);
-
-    if (one < other)
-        f->branch[other] = one;
-    else
-        f->branch[one] = other;
-}
-
 static void find_branches(detector *f, const unsigned char *reaches)
 {
     const mo_instance *x = f->x;
@@ -63,8 +52,16 @@ static void find_branches(detector *f, const unsigned char *reaches)
         f->branch[i] = is_trunk(x, reaches, i) ? TRUNK : i;
     for (int q = 0; q < x->n_flows; q++)
         if (f->branch[x->flows[q].from] != TRUNK &&
-            f->branch[x->flows[q].to] != TRUNK)
-            unite_branches(f, x->flows[q].from, x->flows[q].to);
+            f->branch[x->flows[q].to] != TRUNK) {
+            /* The smallest op is the root of its branch. */
+            int one = find_root(f, x->flows[q].from),
+                other = find_root(f, x->flows[q].to);
+
+            if (one < other)
+                f->branch[other] = one;
+            else
+                f->branch[one] = other;
+        }
     for (int i = 0; i < x->n; i++)
         if (f->branch[i] != TRUNK)
             f->branch[i] = find_root(f, i);
@@ -263,17 +260,6 @@ static int find_classes(detector *f)
     return n;
 }
 
-static void append_branch(const detector *f, int branch, mo_exact_symmetry *t)
-{
-    int n = f->start[branch + 1] - f->start[branch];
-
-    t->class[t->n] = f->class[branch];
-    memcpy(t->ops + t->start[t->n], f->ops + f->start[branch],
-           (size_t) n * sizeof *t->ops);
-    t->start[t->n + 1] = t->start[t->n] + n;
-    t->n++;
-}
-
 static void collect_classes(const detector *f, mo_exact_symmetry *t)
 {
     t->start[0] = 0;
@@ -283,8 +269,15 @@ static void collect_classes(const detector *f, mo_exact_symmetry *t)
         for (int b = a + 1; b < f->n_branches; b++)
             alone = alone && f->class[b] != a;
         for (int b = a; b < f->n_branches && !alone; b++)
-            if (f->class[b] == a)
-                append_branch(f, b, t);
+            if (f->class[b] == a) {
+                int n = f->start[b + 1] - f->start[b];
+
+                t->class[t->n] = f->class[b];
+                memcpy(t->ops + t->start[t->n], f->ops + f->start[b],
+                       (size_t) n * sizeof *t->ops);
+                t->start[t->n + 1] = t->start[t->n] + n;
+                t->n++;
+            }
     }
 }
 

@@ -120,18 +120,6 @@ static int collect_readers(mo_exact_builder *b, int tensor, int to,
     return n;
 }
 
-/* y <=> x_from and one of the n readers in b->clause. */
-static void link_tensor_literal(mo_exact_builder *b, int y, int x_from, int n)
-{
-    int *readers = b->clause;
-
-    mo_exact_build_binary_clause(b, y ^ 1, x_from);
-    for (int i = 0; i < n; i++)
-        mo_exact_build_clause(b, (int[]){ y, x_from ^ 1, readers[i] ^ 1 }, 3);
-    readers[n] = y ^ 1;
-    mo_exact_build_clause(b, readers, n + 1);
-}
-
 /* none <=> the producer is here (x_here), or no reader is. */
 static void link_no_transfer_literal(mo_exact_builder *b, int none, int x_here,
                                      int n)
@@ -163,8 +151,17 @@ static mo_status add_tensor_mode(mo_exact_builder *b, int tensor, int from,
     mode.length_ns = mo_instance_tensor_ns(m->x, tensor, from, to);
     if (from == to)
         link_no_transfer_literal(b, mode.literal, x_from, n);
-    else
-        link_tensor_literal(b, mode.literal, x_from, n);
+    else {
+        /* mode.literal <=> x_from and one of the n readers in b->clause. */
+        int *readers = b->clause;
+
+        mo_exact_build_binary_clause(b, mode.literal ^ 1, x_from);
+        for (int i = 0; i < n; i++)
+            mo_exact_build_clause(
+                b, (int[]){ mode.literal, x_from ^ 1, readers[i] ^ 1 }, 3);
+        readers[n] = mode.literal ^ 1;
+        mo_exact_build_clause(b, readers, n + 1);
+    }
     *transfer_mode_slot(b, tensor, from, to) = (int) m->n_modes;
     return add_mode(b, mode, err);
 }
@@ -481,22 +478,15 @@ static mo_status add_op_task(mo_exact_builder *b, int op, mo_error *err)
     return status;
 }
 
-static mo_status build_ops(mo_exact_builder *b, mo_error *err)
+static mo_status build_model(mo_exact_builder *b, mo_error *err)
 {
+    mo_exact_model *m = b->m;
     mo_status status = MO_OK;
 
     for (int u = 0; u < b->m->units->n; u++)
         add_place_literals(b, u);
     for (int i = 0; i < b->m->x->n && status == MO_OK; i++)
         status = add_op_task(b, i, err);
-    return status;
-}
-
-static mo_status build_model(mo_exact_builder *b, mo_error *err)
-{
-    mo_exact_model *m = b->m;
-    mo_status status = build_ops(b, err);
-
     if (status == MO_OK && m->has_transfer_tasks)
         status = build_transfers(b, err);
     if (status == MO_OK)

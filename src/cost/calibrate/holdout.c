@@ -73,30 +73,6 @@ static mo_status choose_devices(const mo_samples *samples, const char *train,
     return status;
 }
 
-static void choose_by_key(const mo_samples *samples, mo_holdout_set *part)
-{
-    for (size_t i = 0; i < samples->n; i++)
-        part[i] = samples->items[i].key % MO_HOLDOUT_ONE_IN == 0
-                      ? MO_HOLDOUT_TEST
-                      : MO_HOLDOUT_TRAIN;
-}
-
-static mo_status choose_by_device(const mo_samples *samples, const char *train,
-                                  const char *test, mo_holdout_set *part,
-                                  mo_error *err)
-{
-    mo_holdout_set *of_device =
-        calloc(samples->n_devices + 1, sizeof *of_device);
-    mo_status status =
-        of_device ? choose_devices(samples, train, test, of_device, err)
-                  : mo_fail_memory(err);
-
-    for (size_t i = 0; i < samples->n && status == MO_OK; i++)
-        part[i] = of_device[samples->items[i].device];
-    free(of_device);
-    return status;
-}
-
 static mo_status check(const mo_samples *samples, const mo_holdout_set *part,
                        mo_error *err)
 {
@@ -121,9 +97,20 @@ mo_status mo_holdout_split(const mo_samples *samples, const char *train,
 {
     mo_status status = MO_OK;
 
-    if (train || test)
-        status = choose_by_device(samples, train, test, part, err);
-    else
-        choose_by_key(samples, part);
+    if (train || test) {
+        mo_holdout_set *of_device =
+            calloc(samples->n_devices + 1, sizeof *of_device);
+
+        status = of_device
+                     ? choose_devices(samples, train, test, of_device, err)
+                     : mo_fail_memory(err);
+        for (size_t i = 0; i < samples->n && status == MO_OK; i++)
+            part[i] = of_device[samples->items[i].device];
+        free(of_device);
+    } else
+        for (size_t i = 0; i < samples->n; i++)
+            part[i] = samples->items[i].key % MO_HOLDOUT_ONE_IN == 0
+                          ? MO_HOLDOUT_TEST
+                          : MO_HOLDOUT_TRAIN;
     return status == MO_OK ? check(samples, part, err) : status;
 }

@@ -93,20 +93,6 @@ static mo_status key_of(const mo_graph *g, int op, uint64_t *key, mo_error *err)
     return MO_OK;
 }
 
-static mo_status add_op(mo_samples *samples, const mo_graph *g, int op,
-                        const mo_device_model *const *models, mo_error *err)
-{
-    mo_sample sample = { .work = mo_workload_of(g, op) };
-    mo_status status = key_of(g, op, &sample.key, err);
-
-    for (int c = 0; c < g->n_time_columns && status == MO_OK; c++) {
-        sample.us = mo_graph_time_us(g, op, c);
-        if (!isnan(sample.us))
-            status = add(samples, &sample, models[c], err);
-    }
-    return status;
-}
-
 mo_status mo_samples_add_graph(mo_samples *samples, const mo_graph *g,
                                mo_error *err)
 {
@@ -116,8 +102,16 @@ mo_status mo_samples_add_graph(mo_samples *samples, const mo_graph *g,
 
     for (int c = 0; c < g->n_time_columns && status == MO_OK; c++)
         models[c] = mo_device_find(g->time_columns[c].key);
-    for (int op = 0; op < g->n_ops && status == MO_OK; op++)
-        status = add_op(samples, g, op, models, err);
+    for (int op = 0; op < g->n_ops && status == MO_OK; op++) {
+        mo_sample sample = { .work = mo_workload_of(g, op) };
+
+        status = key_of(g, op, &sample.key, err);
+        for (int c = 0; c < g->n_time_columns && status == MO_OK; c++) {
+            sample.us = mo_graph_time_us(g, op, c);
+            if (!isnan(sample.us))
+                status = add(samples, &sample, models[c], err);
+        }
+    }
     free(models);
     return status;
 }

@@ -166,20 +166,6 @@ static mo_status resolve_end(const mo_cluster_builder *builder, int *end,
     return MO_OK;
 }
 
-static mo_status resolve_links(mo_cluster_builder *builder, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (size_t i = 0; i < builder->n_links && status == MO_OK; i++) {
-        mo_link *link = &builder->links[i];
-
-        status = resolve_end(builder, &link->from, link->line, err);
-        if (status == MO_OK)
-            status = resolve_end(builder, &link->to, link->line, err);
-    }
-    return status;
-}
-
 static int compare_links(const void *a, const void *b)
 {
     const mo_link *x = a, *y = b;
@@ -213,7 +199,14 @@ static mo_status check(mo_cluster_builder *builder, mo_error *err)
     if (builder->n_devices == 0)
         return mo_fail(err, MO_E_INPUT,
                        "has no devices; a cluster needs at least one");
-    status = resolve_links(builder, err);
+    status = MO_OK;
+    for (size_t i = 0; i < builder->n_links && status == MO_OK; i++) {
+        mo_link *link = &builder->links[i];
+
+        status = resolve_end(builder, &link->from, link->line, err);
+        if (status == MO_OK)
+            status = resolve_end(builder, &link->to, link->line, err);
+    }
     if (status != MO_OK)
         return status;
     if (builder->n_links > 0)

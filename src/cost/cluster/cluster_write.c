@@ -33,17 +33,6 @@ static void put_note_line(mo_out *out, const char *note)
     mo_out_char(out, '\n');
 }
 
-static void put_cpus(mo_out *out, const mo_device *device)
-{
-    mo_out_text(out, " cpus=\"");
-    for (int i = 0; i < device->n_cpus; i++) {
-        if (i > 0)
-            mo_out_char(out, ',');
-        mo_out_int(out, device->cpus[i]);
-    }
-    mo_out_char(out, '"');
-}
-
 /* Unknown values are omitted. A launch time of 0 is written where the model's
  * table has another value. */
 static void put_strength(mo_out *out, const mo_device *device)
@@ -63,20 +52,6 @@ static void put_strength(mo_out *out, const mo_device *device)
         mo_attribute_write_number(out, "launch_us", device->launch_us);
 }
 
-static void put_whereabouts(mo_out *out, const mo_device *device)
-{
-    if (device->rank >= 0)
-        mo_attribute_write_int(out, "rank", device->rank);
-    if (device->gpu >= 0)
-        mo_attribute_write_int(out, "gpu", device->gpu);
-    if (device->host)
-        mo_attribute_write_text(out, "host", device->host);
-    if (device->threads > 0)
-        mo_attribute_write_int(out, "threads", device->threads);
-    if (device->cpus)
-        put_cpus(out, device);
-}
-
 static void put_device(mo_out *out, const mo_device *device)
 {
     mo_out_text(out, "  <device");
@@ -88,7 +63,23 @@ static void put_device(mo_out *out, const mo_device *device)
     mo_out_text(out, "\n         ");
     put_strength(out, device);
     mo_out_text(out, "\n         ");
-    put_whereabouts(out, device);
+    if (device->rank >= 0)
+        mo_attribute_write_int(out, "rank", device->rank);
+    if (device->gpu >= 0)
+        mo_attribute_write_int(out, "gpu", device->gpu);
+    if (device->host)
+        mo_attribute_write_text(out, "host", device->host);
+    if (device->threads > 0)
+        mo_attribute_write_int(out, "threads", device->threads);
+    if (device->cpus) {
+        mo_out_text(out, " cpus=\"");
+        for (int i = 0; i < device->n_cpus; i++) {
+            if (i > 0)
+                mo_out_char(out, ',');
+            mo_out_int(out, device->cpus[i]);
+        }
+        mo_out_char(out, '"');
+    }
     mo_out_text(out, "/>\n");
 }
 

@@ -54,21 +54,6 @@ static mo_status on_end(void *state, const char *name, const char *text,
     return MO_OK;
 }
 
-static mo_status parse(reader *r, mo_input *input, mo_cluster **cluster,
-                       mo_error *err)
-{
-    static const mo_xml_handler handler = { on_start, on_end };
-    mo_xml *xml;
-    mo_status status = mo_xml_parse(input, &handler, r, &xml, err);
-
-    if (status == MO_OK && r->format->finish)
-        status = r->format->finish(r->state, err);
-    if (status == MO_OK)
-        status = mo_cluster_builder_finish(r->builder, mo_input_name(input),
-                                           cluster, err);
-    return status;
-}
-
 /* Closes input in any case. */
 static mo_status read_input(mo_input *input, mo_cluster **cluster,
                             mo_error *err)
@@ -76,8 +61,17 @@ static mo_status read_input(mo_input *input, mo_cluster **cluster,
     reader r = { NULL, NULL, NULL };
     mo_status status = mo_cluster_builder_new(&r.builder, err);
 
-    if (status == MO_OK)
-        status = parse(&r, input, cluster, err);
+    if (status == MO_OK) {
+        static const mo_xml_handler handler = { on_start, on_end };
+        mo_xml *xml;
+
+        status = mo_xml_parse(input, &handler, &r, &xml, err);
+        if (status == MO_OK && r.format->finish)
+            status = r.format->finish(r.state, err);
+        if (status == MO_OK)
+            status = mo_cluster_builder_finish(r.builder, mo_input_name(input),
+                                               cluster, err);
+    }
     if (status != MO_OK)
         mo_error_set_location(err, mo_input_name(input), 0);
     if (r.format)

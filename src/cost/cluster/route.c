@@ -83,20 +83,6 @@ static mo_status reserve_path(route_search *w, int n_more, mo_error *err)
     return status;
 }
 
-static mo_status take_direct_links(route_search *w, mo_error *err)
-{
-    mo_status status = reserve_path(w, w->cluster->n_links, err);
-
-    for (int l = 0; l < w->cluster->n_links && status == MO_OK; l++) {
-        const mo_link *link = &w->cluster->links[l];
-
-        w->routes->path[w->n_path++] = l;
-        *route_of(w, link->from, link->to) =
-            (mo_route){ link->gbps, link->latency_ns, 1, l };
-    }
-    return status;
-}
-
 /* Records a pair that has just become connected, unless it has a link. */
 static mo_status note_fresh(route_search *w, int from, int to, mo_error *err)
 {
@@ -282,22 +268,6 @@ static bool sort_by_width(route_search *w)
     return true;
 }
 
-static void index_links(route_search *w)
-{
-    for (int l = 0; l < w->cluster->n_links; l++)
-        w->first[w->cluster->links[l].from + 1]++;
-    for (size_t k = 0; k < w->n; k++)
-        w->first[k + 1] += w->first[k];
-}
-
-static void reset_distances(route_search *w)
-{
-    for (size_t i = 0; i < w->n * w->n; i++)
-        w->distance[i] = FAR;
-    for (size_t k = 0; k < w->n; k++)
-        w->distance[k * w->n + k] = 0;
-}
-
 static mo_status allocate_tables(route_search *w, mo_error *err)
 {
     w->first = calloc(w->n + 1, sizeof *w->first);
@@ -307,16 +277,29 @@ static mo_status allocate_tables(route_search *w, mo_error *err)
     if (!w->first || !w->by_width || !w->sources || !w->distance ||
         !sort_by_width(w))
         return mo_fail_memory(err);
-    index_links(w);
-    reset_distances(w);
+    for (int l = 0; l < w->cluster->n_links; l++)
+        w->first[w->cluster->links[l].from + 1]++;
+    for (size_t k = 0; k < w->n; k++)
+        w->first[k + 1] += w->first[k];
+    for (size_t i = 0; i < w->n * w->n; i++)
+        w->distance[i] = FAR;
+    for (size_t k = 0; k < w->n; k++)
+        w->distance[k * w->n + k] = 0;
     return MO_OK;
 }
 
 static mo_status find_paths(route_search *w, mo_error *err)
 {
     int n_links = w->cluster->n_links;
-    mo_status status = take_direct_links(w, err);
+    mo_status status = reserve_path(w, w->cluster->n_links, err);
 
+    for (int l = 0; l < w->cluster->n_links && status == MO_OK; l++) {
+        const mo_link *link = &w->cluster->links[l];
+
+        w->routes->path[w->n_path++] = l;
+        *route_of(w, link->from, link->to) =
+            (mo_route){ link->gbps, link->latency_ns, 1, l };
+    }
     w->n_pending = w->n * (w->n - 1) - (size_t) n_links;
     if (status != MO_OK || w->n_pending == 0 || n_links == 0)
         return status;

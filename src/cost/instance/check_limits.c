@@ -8,16 +8,6 @@
 #include "base/array.h"
 #include "cost/instance/instance_internal.h"
 
-static int largest_device(const mo_instance *x)
-{
-    int best = 0;
-
-    for (int k = 1; k < x->n_devices; k++)
-        if (x->capacity_bytes[k] > x->capacity_bytes[best])
-            best = k;
-    return best;
-}
-
 static mo_status check_fits(const mo_instance_maker *m, int op,
                             int roomiest_device, mo_error *err)
 {
@@ -65,7 +55,10 @@ static mo_status check_memory(mo_instance_maker *m, mo_error *err)
 
     for (int k = 0; k < x->n_devices; k++)
         x->capacity_bytes[k] = m->cluster->devices[k].memory_bytes;
-    largest = largest_device(x);
+    largest = 0;
+    for (int k = 1; k < x->n_devices; k++)
+        if (x->capacity_bytes[k] > x->capacity_bytes[largest])
+            largest = k;
     status = fill_memory(m, err);
     for (int i = 0; i < x->n && status == MO_OK && !m->options->any_size; i++)
         status = check_fits(m, i, largest, err);

@@ -197,20 +197,6 @@ static mo_status fill_flows(comms *c, mo_error *err)
     return MO_OK;
 }
 
-/* Raises the row to a stored one. */
-static void add_row(comms *c, int number)
-{
-    const char *kept = mo_intern_text(c->rows, number);
-
-    for (int kind = 0; kind < c->kinds.n; kind++) {
-        int64_t ns;
-
-        memcpy(&ns, kept + (size_t) kind * sizeof ns, sizeof ns);
-        if (ns > c->row[kind])
-            c->row[kind] = ns;
-    }
-}
-
 /* A tensor sent once takes as long as its slowest flow. */
 static mo_status fill_tensors(comms *c, mo_error *err)
 {
@@ -227,8 +213,18 @@ static mo_status fill_tensors(comms *c, mo_error *err)
         if (q == x->tensor_start[t + 1])
             continue;
         clear_row(c);
-        for (q = first; q < x->tensor_start[t + 1]; q++)
-            add_row(c, x->flow_row[q]);
+        for (q = first; q < x->tensor_start[t + 1]; q++) {
+            /* Raises the row to a stored one. */
+            const char *kept = mo_intern_text(c->rows, x->flow_row[q]);
+
+            for (int kind = 0; kind < c->kinds.n; kind++) {
+                int64_t ns;
+
+                memcpy(&ns, kept + (size_t) kind * sizeof ns, sizeof ns);
+                if (ns > c->row[kind])
+                    c->row[kind] = ns;
+            }
+        }
         status = store_row(c, &x->tensor_row[t], err);
     }
     return status;

@@ -25,16 +25,6 @@ static void add_texts(mo_digest *d, const char **texts, size_t n)
         mo_digest_text(d, texts[i]);
 }
 
-static void add_flows(mo_digest *d, const mo_instance *x)
-{
-    for (int q = 0; q < x->n_flows; q++) {
-        const mo_flow *flow = &x->flows[q];
-        int64_t numbers[] = { flow->from, flow->to, flow->tensor };
-
-        mo_digest_ints(d, numbers, 3);
-    }
-}
-
 static void add_instance(mo_digest *d, const mo_instance *x)
 {
     size_t n = (size_t) x->n, k = (size_t) x->n_devices;
@@ -48,7 +38,12 @@ static void add_instance(mo_digest *d, const mo_instance *x)
     mo_digest_ints(d, x->memory_bytes, n);
     mo_digest_ints(d, x->weight_bytes, n);
     mo_digest_ints(d, x->capacity_bytes, k);
-    add_flows(d, x);
+    for (int q = 0; q < x->n_flows; q++) {
+        const mo_flow *flow = &x->flows[q];
+        int64_t numbers[] = { flow->from, flow->to, flow->tensor };
+
+        mo_digest_ints(d, numbers, 3);
+    }
     mo_digest_ints(d, x->tensor_bytes, (size_t) x->n_tensors);
     add_ints(d, x->flow_row, (size_t) x->n_flows);
     add_ints(d, x->tensor_row, (size_t) x->n_tensors);

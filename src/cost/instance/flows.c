@@ -37,14 +37,6 @@ static void fill_flows(const mo_graph *g, mo_instance *x)
     }
 }
 
-static void fill_readers(mo_instance *x, int *at)
-{
-    for (int i = 0; i < x->n; i++)
-        at[i] = x->in_start[i];
-    for (int q = 0; q < x->n_flows; q++)
-        x->in_flows[at[x->flows[q].to]++] = q;
-}
-
 static void fill_tensors(const mo_graph *g, mo_instance *x)
 {
     for (int t = 0; t < x->n_tensors; t++) {
@@ -77,7 +69,10 @@ mo_status mo_instance_maker_flows(mo_instance_maker *m, mo_error *err)
         !x->tensor_from || !x->tensor_start || !x->tensor_bytes || !at)
         return mo_fail_memory(err);
     fill_flows(g, x);
-    fill_readers(x, at);
+    for (int i = 0; i < x->n; i++)
+        at[i] = x->in_start[i];
+    for (int q = 0; q < x->n_flows; q++)
+        x->in_flows[at[x->flows[q].to]++] = q;
     fill_tensors(g, x);
     return MO_OK;
 }

@@ -40,19 +40,6 @@ static int find_model(const mo_graph *g, const mo_device *device)
     return column;
 }
 
-static void find_places(const mo_instance_maker *m, device_columns *places)
-{
-    const mo_graph *g = m->g;
-
-    for (int k = 0; k < m->cluster->n_devices; k++) {
-        const mo_device *device = &m->cluster->devices[k];
-
-        places[k].by_id = mo_instance_maker_column(
-            g->time_columns, g->n_time_columns, device->id);
-        places[k].by_model = find_model(g, device);
-    }
-}
-
 static double given_us(const timing *t, int device)
 {
     const device_columns *where = &t->places[device];
@@ -162,19 +149,6 @@ static void name_devices(const timing *t, const int64_t *ns, int first,
         snprintf(names + length, size - length, " and %d more", n_left);
 }
 
-static void miss_times(timing *t, const int64_t *ns, int first, int last)
-{
-    const mo_op *op = &t->m->g->ops[t->op];
-    char names[256];
-
-    name_devices(t, ns, first, last, names, sizeof names);
-    mo_instance_maker_add_missing(
-        t->m, op->line,
-        "op '%.200s' (%.80s) has no time on %s; add time_us.<device> "
-        "to it, a profile (-p), or %s",
-        op->name, op->type ? op->type : "no type", names, remedy_of(t));
-}
-
 /* An op that is restricted to one device needs a time only there; devices
  * without a time get the same. */
 static mo_status fill_op(timing *t, int64_t *ns, mo_error *err)
@@ -191,8 +165,17 @@ static mo_status fill_op(timing *t, int64_t *ns, mo_error *err)
         if (k >= first && k < last)
             is_complete = is_complete && ns[k] >= 0;
     }
-    if (!is_complete)
-        miss_times(t, ns, first, last);
+    if (!is_complete) {
+        const mo_op *op = &t->m->g->ops[t->op];
+        char names[256];
+
+        name_devices(t, ns, first, last, names, sizeof names);
+        mo_instance_maker_add_missing(
+            t->m, op->line,
+            "op '%.200s' (%.80s) has no time on %s; add time_us.<device> "
+            "to it, a profile (-p), or %s",
+            op->name, op->type ? op->type : "no type", names, remedy_of(t));
+    }
     for (int k = 0; k < n && pin != MO_FREE; k++)
         if (ns[k] < 0)
             ns[k] = ns[pin];
@@ -229,7 +212,15 @@ mo_status mo_instance_maker_times(mo_instance_maker *m, mo_error *err)
     places = calloc((size_t) x->n_devices, sizeof *places);
     x->p_ns = mo_arena_array(x->arena, n_times, sizeof *x->p_ns);
     if (places && x->p_ns) {
-        find_places(m, places);
+        const mo_graph *g = m->g;
+
+        for (int k = 0; k < m->cluster->n_devices; k++) {
+            const mo_device *device = &m->cluster->devices[k];
+
+            places[k].by_id = mo_instance_maker_column(
+                g->time_columns, g->n_time_columns, device->id);
+            places[k].by_model = find_model(g, device);
+        }
         status = fill_times(m, places, err);
     } else {
         status = mo_fail_memory(err);

@@ -51,12 +51,6 @@ static void copy_op(maker *m, int i)
     x->group[i] = whole->group[op];
 }
 
-static void begin_at_end_of_first(mo_instance *x)
-{
-    memset(x->p_ns, 0, (size_t) x->n_devices * sizeof *x->p_ns);
-    x->memory_bytes[0] = x->weight_bytes[0] = 0;
-}
-
 /* A tensor keeps its row, the longest of all its readers', including those
  * outside the part. */
 static void copy_flows(maker *m)
@@ -111,8 +105,11 @@ static mo_status fill(maker *m, const int *ops, bool from_end, mo_error *err)
         return mo_fail_memory(err);
     for (int i = 0; i < n; i++)
         copy_op(m, i);
-    if (from_end)
-        begin_at_end_of_first(x);
+    if (from_end) {
+        /* The part begins at the end of its first op. */
+        memset(x->p_ns, 0, (size_t) x->n_devices * sizeof *x->p_ns);
+        x->memory_bytes[0] = x->weight_bytes[0] = 0;
+    }
     copy_flows(m);
     mo_instance_derive_sort_by_reader(x);
     return MO_OK;

@@ -70,26 +70,23 @@ static void copy_ops(maker *m)
     }
 }
 
-static void copy_pair(maker *m, int a, int b, int *n_held)
-{
-    const mo_instance *whole = m->whole;
-    int64_t pair = (int64_t) a * m->x->n_devices + b;
-    int64_t old = (int64_t) device_in_whole(m, a) * whole->n_devices +
-                  device_in_whole(m, b);
-
-    m->x->pair_kind[pair] = whole->pair_kind[old];
-    m->x->route_start[pair] = *n_held;
-    for (int r = whole->route_start[old]; r < whole->route_start[old + 1]; r++)
-        m->x->route_link[(*n_held)++] = whole->route_link[r];
-}
-
 static void copy_pairs(maker *m)
 {
     int n_held = 0, K = m->x->n_devices;
 
     for (int a = 0; a < K; a++)
-        for (int b = 0; b < K; b++)
-            copy_pair(m, a, b, &n_held);
+        for (int b = 0; b < K; b++) {
+            const mo_instance *whole = m->whole;
+            int64_t pair = (int64_t) a * m->x->n_devices + b;
+            int64_t old = (int64_t) device_in_whole(m, a) * whole->n_devices +
+                          device_in_whole(m, b);
+
+            m->x->pair_kind[pair] = whole->pair_kind[old];
+            m->x->route_start[pair] = n_held;
+            for (int r = whole->route_start[old];
+                 r < whole->route_start[old + 1]; r++)
+                m->x->route_link[n_held++] = whole->route_link[r];
+        }
     m->x->route_start[(int64_t) K * K] = n_held;
 }
 

@@ -167,23 +167,22 @@ static void put_factor(mo_out *out, const char *name, double value)
     mo_out_char(out, '"');
 }
 
-static void put_row(mo_out *out, const mo_efficiency *row)
-{
-    mo_out_printf(out, "  <factors class=\"%s\"", mo_class_name(row->class));
-    if (row->generation != MO_GEN_UNKNOWN)
-        mo_out_printf(out, " generation=\"%s\"",
-                      mo_generation_name(row->generation));
-    put_factor(out, "compute", row->compute);
-    put_factor(out, "memory", row->memory);
-    put_factor(out, "launch", row->launch);
-    mo_out_text(out, "/>\n");
-}
-
 void mo_efficiencies_write(const mo_efficiencies *table, mo_out *out)
 {
     mo_out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                      "<efficiency>\n");
-    for (int i = 0; i < table->n; i++)
-        put_row(out, &table->rows[i]);
+    for (int i = 0; i < table->n; i++) {
+        const mo_efficiency *row = &table->rows[i];
+
+        mo_out_printf(out, "  <factors class=\"%s\"",
+                      mo_class_name(row->class));
+        if (row->generation != MO_GEN_UNKNOWN)
+            mo_out_printf(out, " generation=\"%s\"",
+                          mo_generation_name(row->generation));
+        put_factor(out, "compute", row->compute);
+        put_factor(out, "memory", row->memory);
+        put_factor(out, "launch", row->launch);
+        mo_out_text(out, "/>\n");
+    }
     mo_out_text(out, "</efficiency>\n");
 }

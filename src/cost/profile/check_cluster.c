@@ -82,19 +82,6 @@ static void name_measured(const mo_profile *profile, names *list)
     }
 }
 
-static void name_present(const mo_cluster *cluster, names *list)
-{
-    for (int k = 0; k < cluster->n_devices; k++) {
-        const mo_device *d = &cluster->devices[k];
-        char name[96];
-
-        snprintf(name, sizeof name, "%.20s%s%.16s%s", d->id,
-                 d->model ? " (" : "", d->model ? d->model : "",
-                 d->model ? ")" : "");
-        add_name(list, name);
-    }
-}
-
 mo_status mo_profile_check_cluster(const mo_profile *profile,
                                    const mo_cluster *cluster, mo_error *err)
 {
@@ -103,7 +90,15 @@ mo_status mo_profile_check_cluster(const mo_profile *profile,
     if (shares_a_device(profile, cluster))
         return MO_OK;
     name_measured(profile, &measured);
-    name_present(cluster, &present);
+    for (int k = 0; k < cluster->n_devices; k++) {
+        const mo_device *d = &cluster->devices[k];
+        char name[96];
+
+        snprintf(name, sizeof name, "%.20s%s%.16s%s", d->id,
+                 d->model ? " (" : "", d->model ? d->model : "",
+                 d->model ? ")" : "");
+        add_name(&present, name);
+    }
     return mo_fail_at(err, MO_E_INPUT, profile->file, 0,
                       "a profile of another machine: it is of %s%s%.40s, and "
                       "the cluster is %s; profile these, or give their cluster",

@@ -232,17 +232,6 @@ static mo_status copy_rows(const mo_profile_builder *builder, mo_profile *p,
     return MO_OK;
 }
 
-static mo_status sort_rows(mo_profile *p, mo_error *err)
-{
-    mo_status status = sort_ops(p->ops, p->n_ops, err);
-
-    if (status == MO_OK)
-        status = sort_links(p->links, p->n_links, err);
-    if (status == MO_OK)
-        status = add_model_ops(p, err);
-    return status == MO_OK ? add_model_links(p, err) : status;
-}
-
 mo_status mo_profile_builder_finish(mo_profile_builder *builder,
                                     const char *file, mo_profile **profile,
                                     mo_error *err)
@@ -263,7 +252,13 @@ mo_status mo_profile_builder_finish(mo_profile_builder *builder,
     made->file = mo_arena_text(made->arena, file, strlen(file));
     status = made->file ? copy_rows(builder, made, err) : mo_fail_memory(err);
     if (status == MO_OK)
-        status = sort_rows(made, err);
+        status = sort_ops(made->ops, made->n_ops, err);
+    if (status == MO_OK)
+        status = sort_links(made->links, made->n_links, err);
+    if (status == MO_OK)
+        status = add_model_ops(made, err);
+    if (status == MO_OK)
+        status = add_model_links(made, err);
     if (status != MO_OK)
         return status;
     builder->arena = NULL;

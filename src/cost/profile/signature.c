@@ -175,20 +175,6 @@ static void put_sorted_inputs(mo_out *out, const mo_graph *g, int op, int n)
     }
 }
 
-/* A sum does not depend on the order of its parts. */
-static void put_digest_of_inputs(mo_out *out, const mo_graph *g, int op, int n)
-{
-    char text[TENSOR_SIZE];
-    uint64_t sum = 0;
-
-    for (int i = 0; i < n; i++) {
-        input in = input_at(g, op, i);
-
-        sum += mo_digest_of(text, write_input(text, &in, -2));
-    }
-    mo_out_printf(out, "%d inputs #%016" PRIx64, n, sum);
-}
-
 static void put_inputs(mo_out *out, const mo_graph *g, int op)
 {
     int n = mo_graph_in_degree(g, op) + n_feeds(g, op);
@@ -196,8 +182,18 @@ static void put_inputs(mo_out *out, const mo_graph *g, int op)
     mo_out_char(out, '(');
     if (n <= MAX_INPUTS)
         put_sorted_inputs(out, g, op, n);
-    else
-        put_digest_of_inputs(out, g, op, n);
+    else {
+        /* A sum does not depend on the order of its parts. */
+        char text[TENSOR_SIZE];
+        uint64_t sum = 0;
+
+        for (int i = 0; i < n; i++) {
+            input in = input_at(g, op, i);
+
+            sum += mo_digest_of(text, write_input(text, &in, -2));
+        }
+        mo_out_printf(out, "%d inputs #%016" PRIx64, n, sum);
+    }
     mo_out_char(out, ')');
 }
 

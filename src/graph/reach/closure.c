@@ -69,16 +69,6 @@ bool mo_closure_path(const mo_closure *closure, int a, int b)
     return row_of(closure, a)[b / WORD - a / WORD] & bit_of(b);
 }
 
-/* Rows of larger ids are complete. A successor that an earlier one reaches
- * adds nothing: in a real network that is every edge that skips a layer. */
-static void fill_row(const mo_dag *dag, const mo_closure *c, int op)
-{
-    row_of(c, op)[0] |= bit_of(op);
-    for (int e = dag->out_start[op]; e < dag->out_start[op + 1]; e++)
-        if (!mo_closure_path(c, op, mo_dag_to(dag, e)))
-            add_row(c, op, mo_dag_to(dag, e));
-}
-
 mo_status mo_closure_make(const mo_dag *dag, mo_closure *closure, mo_error *err)
 {
     size_t bytes = mo_closure_bytes(dag->n);
@@ -90,7 +80,14 @@ mo_status mo_closure_make(const mo_dag *dag, mo_closure *closure, mo_error *err)
         return mo_fail_memory(err);
     closure->row_words = words_for(dag->n);
     closure->bytes = bytes;
-    for (int op = dag->n - 1; op >= 0; op--)
-        fill_row(dag, closure, op);
+    for (int op = dag->n - 1; op >= 0; op--) {
+        /* Rows of larger ids are complete. A successor that an earlier one
+         * reaches adds nothing: in a real network that is every edge that skips
+         * a layer. */
+        row_of(closure, op)[0] |= bit_of(op);
+        for (int e = dag->out_start[op]; e < dag->out_start[op + 1]; e++)
+            if (!mo_closure_path(closure, op, mo_dag_to(dag, e)))
+                add_row(closure, op, mo_dag_to(dag, e));
+    }
     return MO_OK;
 }

@@ -159,17 +159,6 @@ static int find_sources(const mo_dag *dag, int *height, struct source *sources)
     return count;
 }
 
-/* The second traversal takes the sources in reverse, so that ops with early
- * ranks in the first get late ones: that separates pairs that the first could
- * not. */
-static void walk_all_sources(struct walk *w, const struct source *sources,
-                             int count)
-{
-    w->next_rank = 1;
-    for (int i = 0; i < count; i++)
-        walk_from_source(w, sources[w->number == 1 ? count - 1 - i : i].op);
-}
-
 static mo_status label_all_ops(mo_interval_labels *labels, mo_error *err)
 {
     size_t n = (size_t) labels->dag.n + 1;
@@ -185,8 +174,14 @@ static mo_status label_all_ops(mo_interval_labels *labels, mo_error *err)
     }
     count = find_sources(&labels->dag, w.edges_followed, sources);
     qsort(sources, (size_t) count, sizeof *sources, compare_sources);
-    for (w.number = 0; w.number < MO_INTERVAL_LABELS; w.number++)
-        walk_all_sources(&w, sources, count);
+    for (w.number = 0; w.number < MO_INTERVAL_LABELS; w.number++) {
+        /* The second traversal takes the sources in reverse, so that ops with
+         * early ranks in the first get late ones: that separates pairs that the
+         * first could not. */
+        w.next_rank = 1;
+        for (int i = 0; i < count; i++)
+            walk_from_source(&w, sources[w.number == 1 ? count - 1 - i : i].op);
+    }
 out:
     free(w.edges_followed);
     free(sources);

@@ -336,23 +336,19 @@ void mo_chain_blocks_set_hint(mo_chain_blocks *b, int block, int boundary,
     *kept = hint;
 }
 
-static void clear_block(mo_chain_blocks *b, int block)
-{
-    int n_boundaries = b->classes->x->n_devices * b->classes->x->n_devices;
-
-    for (int p = 0; p < n_boundaries && b->blocks[block].hints; p++)
-        mo_chain_blocks_set_hint(b, block, p, (mo_decomp_solution_hint){ 0 });
-    free(b->blocks[block].hints);
-    free(b->blocks[block].lower_ns);
-    free(b->blocks[block].upper_ns);
-}
-
 void mo_chain_blocks_free(mo_chain_blocks *b)
 {
     if (!b)
         return;
-    for (int i = 0; i < b->n && b->blocks; i++)
-        clear_block(b, i);
+    for (int i = 0; i < b->n && b->blocks; i++) {
+        int n_boundaries = b->classes->x->n_devices * b->classes->x->n_devices;
+
+        for (int p = 0; p < n_boundaries && b->blocks[i].hints; p++)
+            mo_chain_blocks_set_hint(b, i, p, (mo_decomp_solution_hint){ 0 });
+        free(b->blocks[i].hints);
+        free(b->blocks[i].lower_ns);
+        free(b->blocks[i].upper_ns);
+    }
     for (int i = 0; i < b->classes->n && b->partitions; i++) {
         mo_bound_chain_free(b->partitions[i].chain);
         free(b->partitions[i].places.allowed);

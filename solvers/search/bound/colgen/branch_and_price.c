@@ -366,17 +366,6 @@ mo_status mo_cg_refute(const mo_forkjoin *fork, const mo_regime *regime, int a,
     return status;
 }
 
-/* Requires the broadcast tensor on these devices and forbids it on the
- * others. */
-static void fix_arrivals(const mo_cg_problem *c, const bool *receives,
-                         mo_cg_node *state)
-{
-    for (int k = 0; k < c->n_devices; k++)
-        if (state->arrival[k] == MO_CG_ARRIVAL_UNDECIDED)
-            state->arrival[k] =
-                receives[k] ? MO_CG_ARRIVAL_REQUIRED : MO_CG_ARRIVAL_FORBIDDEN;
-}
-
 static mo_status solve_and_round(const mo_cg_problem *c, const bool *receives,
                                  double point, const mo_stop *stop,
                                  mo_decomp_solution_hint *hint, bool *suggested,
@@ -388,8 +377,14 @@ static mo_status solve_and_round(const mo_cg_problem *c, const bool *receives,
     bool refuted = false;
     mo_status status = mo_cg_node_new(c, &state, err);
 
-    if (status == MO_OK && receives)
-        fix_arrivals(c, receives, state);
+    if (status == MO_OK && receives) {
+        /* Requires the broadcast tensor on these devices and forbids it on the
+         * others. */
+        for (int k = 0; k < c->n_devices; k++)
+            if (state->arrival[k] == MO_CG_ARRIVAL_UNDECIDED)
+                state->arrival[k] = receives[k] ? MO_CG_ARRIVAL_REQUIRED
+                                                : MO_CG_ARRIVAL_FORBIDDEN;
+    }
     if (status == MO_OK && mo_cg_node_propagate(c, state)) {
         status = mo_cg_master_new(c, state, &master, err);
         if (status == MO_OK)

@@ -55,17 +55,6 @@ static void collect_arrivals(const mo_cg_problem *c,
     }
 }
 
-static void add_reader(const mo_cg_problem *c, const mo_cg_column *p, int node,
-                       arrival_stats *r)
-{
-    int64_t start = p->start[node - c->tree->root[p->class]];
-
-    if (r->mass == 0 || start < r->first)
-        r->first = start;
-    r->mass += p->weight;
-    r->early += p->weight * fmax(0, r->mean - (double) start);
-}
-
 static arrival_stats collect_stats(const mo_cg_problem *c,
                                    const mo_cg_column_pool *pool, int device)
 {
@@ -81,8 +70,14 @@ static arrival_stats collect_stats(const mo_cg_problem *c,
              node < c->n_nodes && c->tree->nodes[node].class == p->class;
              node++)
             if (c->u_input[node] == MO_CG_INPUT_BROADCAST &&
-                p->device[node - c->tree->root[p->class]] == device)
-                add_reader(c, p, node, &r);
+                p->device[node - c->tree->root[p->class]] == device) {
+                int64_t start = p->start[node - c->tree->root[p->class]];
+
+                if (r.mass == 0 || start < r.first)
+                    r.first = start;
+                r.mass += p->weight;
+                r.early += p->weight * fmax(0, r.mean - (double) start);
+            }
     }
     return r;
 }

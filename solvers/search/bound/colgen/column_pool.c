@@ -127,24 +127,20 @@ bool mo_cg_column_is_feasible(const mo_cg_column_pool *pool,
     return true;
 }
 
-static void move_unused_first(mo_cg_column_pool *pool, mo_cg_column **sorted)
-{
-    size_t n = 0;
-
-    for (int used = 0; used < 2; used++)
-        for (size_t i = 0; i < pool->n; i++)
-            if ((pool->columns[i]->weight > 0) == used)
-                sorted[n++] = pool->columns[i];
-    memcpy(pool->columns, sorted, pool->n * sizeof(mo_cg_column *));
-}
-
 void mo_cg_column_pool_trim(mo_cg_column_pool *pool, size_t most)
 {
     mo_cg_column **sorted = calloc(pool->n + 1, sizeof *sorted);
     size_t surplus = pool->n > most ? pool->n - most : 0;
 
-    if (sorted)
-        move_unused_first(pool, sorted);
+    if (sorted) {
+        size_t n = 0;
+
+        for (int used = 0; used < 2; used++)
+            for (size_t i = 0; i < pool->n; i++)
+                if ((pool->columns[i]->weight > 0) == used)
+                    sorted[n++] = pool->columns[i];
+        memcpy(pool->columns, sorted, pool->n * sizeof(mo_cg_column *));
+    }
     free(sorted);
     for (size_t i = 0; i < surplus; i++)
         free_column(pool->columns[i]);

@@ -166,15 +166,6 @@ static mo_status allocate_buffers(mo_cg_master *m, mo_error *err)
     return MO_OK;
 }
 
-static double count_max_terms(const mo_cg_problem *c)
-{
-    double max_terms = c->n_devices;
-
-    for (int i = 0; i < c->fork->n_classes; i++)
-        max_terms += (double) c->fork->classes[i].count * c->fork->classes[i].n;
-    return 4 * max_terms + 16;
-}
-
 mo_status mo_cg_master_new(const mo_cg_problem *c, const mo_cg_node *state,
                            mo_cg_master **master, mo_error *err)
 {
@@ -184,7 +175,11 @@ mo_status mo_cg_master_new(const mo_cg_problem *c, const mo_cg_node *state,
     if (!m)
         return mo_fail_memory(err);
     m->c = c;
-    m->max_terms = count_max_terms(c);
+    m->max_terms = c->n_devices;
+    for (int i = 0; i < c->fork->n_classes; i++)
+        m->max_terms +=
+            (double) c->fork->classes[i].count * c->fork->classes[i].n;
+    m->max_terms = 4 * m->max_terms + 16;
     status = mo_cg_pricer_new(c, state, &m->pricer, err);
     if (status == MO_OK)
         status = mo_cg_dual_profile_new(c, MAX_RELEASE_ROWS, &m->profile, err);

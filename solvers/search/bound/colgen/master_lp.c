@@ -240,21 +240,17 @@ mo_status mo_cg_master_lp_add_column(mo_cg_master_lp *p,
     return status == MO_OK ? append_lp_row(p, copy, err) : status;
 }
 
-static void purge_lp_rows(mo_cg_master_lp *p)
-{
-    int n = 0;
-
-    mo_lp_simplex_purge_slack_rows(p->simplex, KEPT_LP_ROWS, p->kept);
-    for (int i = 0; i < p->n_lp_rows; i++)
-        if (p->kept[i] >= 0)
-            p->lp_rows[n++] = p->lp_rows[i];
-    p->n_lp_rows = n;
-}
-
 bool mo_cg_master_lp_solve(mo_cg_master_lp *p)
 {
-    if (p->n_lp_rows >= MAX_LP_ROWS)
-        purge_lp_rows(p);
+    if (p->n_lp_rows >= MAX_LP_ROWS) {
+        int n = 0;
+
+        mo_lp_simplex_purge_slack_rows(p->simplex, KEPT_LP_ROWS, p->kept);
+        for (int i = 0; i < p->n_lp_rows; i++)
+            if (p->kept[i] >= 0)
+                p->lp_rows[n++] = p->lp_rows[i];
+        p->n_lp_rows = n;
+    }
     p->solved = mo_lp_simplex_solve(p->simplex);
     return p->solved;
 }

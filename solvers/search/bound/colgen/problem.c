@@ -154,17 +154,6 @@ static mo_status fill_problem(mo_cg_problem *c, mo_error *err)
     return status == MO_OK ? make_comm_rows(c, err) : status;
 }
 
-/* With very many channels or links each is rarely full; they are dropped,
- * which relaxes the problem. */
-static mo_regime simplify_regime(const mo_instance *x, const mo_regime *regime)
-{
-    mo_regime simple = *regime;
-
-    if (mo_resource_count(x, regime->congestion) > MAX_RESOURCES)
-        simple.congestion = MO_CONGESTION_NONE;
-    return simple;
-}
-
 mo_status mo_cg_problem_new(const mo_forkjoin *fork, const mo_cg_tree *tree,
                             const mo_regime *regime, int a, int b,
                             int64_t time_ns, int cells, mo_cg_problem **made,
@@ -181,7 +170,11 @@ mo_status mo_cg_problem_new(const mo_forkjoin *fork, const mo_cg_tree *tree,
         return mo_fail_memory(err);
     c->fork = fork;
     c->tree = tree;
-    c->regime = simplify_regime(fork->places->x, regime);
+    /* With very many channels or links each is rarely full; they are dropped,
+     * which relaxes the problem. */
+    c->regime = *regime;
+    if (mo_resource_count(fork->places->x, regime->congestion) > MAX_RESOURCES)
+        c->regime.congestion = MO_CONGESTION_NONE;
     c->u_device = a;
     c->v_device = b;
     c->n_devices = fork->places->x->n_devices;

@@ -132,17 +132,6 @@ static void add_class(tree_builder *m, int c)
     }
 }
 
-static void count_multiplicities(mo_cg_tree *tree)
-{
-    for (int i = 0; i < tree->n; i++) {
-        mo_cg_tree_node *node = &tree->nodes[i];
-        int readers =
-            node->reader == MO_FREE ? 1 : tree->nodes[node->reader].total;
-
-        node->times = node->total / readers;
-    }
-}
-
 static mo_status allocate_builder(tree_builder *m, mo_error *err)
 {
     const mo_forkjoin *fork = m->fork;
@@ -194,7 +183,13 @@ mo_status mo_cg_tree_new(const mo_forkjoin *fork, mo_cg_tree **tree,
         mo_cg_tree_free(m.tree);
         return status;
     }
-    count_multiplicities(m.tree);
+    for (int i = 0; i < m.tree->n; i++) {
+        mo_cg_tree_node *node = &m.tree->nodes[i];
+        int readers =
+            node->reader == MO_FREE ? 1 : m.tree->nodes[node->reader].total;
+
+        node->times = node->total / readers;
+    }
     *tree = m.tree;
     return MO_OK;
 }

@@ -398,20 +398,6 @@ static mo_status init_class(const fork_builder *f, mo_forkjoin_class *class,
     return MO_OK;
 }
 
-/* class_of: by shape, its class, or NONE. Counts the trees of each class. */
-static void count_trees(const fork_builder *f, mo_forkjoin *fork, int *class_of)
-{
-    for (int i = 0; i < f->segment->n; i++) {
-        int *class = &class_of[f->shape[i]];
-
-        if (f->forest.reader[i] != MO_FREE)
-            continue;
-        if (*class == NONE)
-            *class = fork->n_classes++;
-        fork->classes[*class].count++;
-    }
-}
-
 static mo_status add_trees(const fork_builder *f, mo_forkjoin *fork,
                            const int *class_of, int *scratch, mo_error *err)
 {
@@ -459,7 +445,16 @@ static mo_status make_classes(const fork_builder *f, mo_forkjoin *fork,
     if (class_of && scratch && fork->classes) {
         for (size_t i = 0; i < n_shapes; i++)
             class_of[i] = NONE;
-        count_trees(f, fork, class_of);
+        /* Counts the trees of each class. */
+        for (int i = 0; i < f->segment->n; i++) {
+            int *class = &class_of[f->shape[i]];
+
+            if (f->forest.reader[i] != MO_FREE)
+                continue;
+            if (*class == NONE)
+                *class = fork->n_classes++;
+            fork->classes[*class].count++;
+        }
         status = add_trees(f, fork, class_of, scratch, err);
     } else {
         status = mo_fail_memory(err);

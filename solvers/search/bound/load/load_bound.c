@@ -92,16 +92,6 @@ static mo_status branch_order(order_search *t, size_t at, mo_error *err)
     return status;
 }
 
-static size_t select_node(const order_search *t)
-{
-    size_t least = 0;
-
-    for (size_t i = 1; i < t->n; i++)
-        if (t->nodes[i].bound_ns < t->nodes[least].bound_ns)
-            least = i;
-    return least;
-}
-
 /* Returns whether branching on the least node gains nothing, or a limit is
  * reached. */
 static bool is_done(const order_search *t, const order_node *least)
@@ -123,8 +113,11 @@ static mo_status branch_and_bound(order_search *t, int64_t limit_ns,
     t->n_evaluated = 0;
     status = add_order_node(t, &none, 0, err);
     while (status == MO_OK) {
-        size_t least = select_node(t);
+        size_t least = 0;
 
+        for (size_t i = 1; i < t->n; i++)
+            if (t->nodes[i].bound_ns < t->nodes[least].bound_ns)
+                least = i;
         *bound_ns = t->nodes[least].bound_ns;
         if (*bound_ns > limit_ns)
             *bound_ns = limit_ns;

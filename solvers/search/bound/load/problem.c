@@ -268,13 +268,6 @@ static int64_t min_tail_ns(const mo_load_problem *f, int op, int device)
     return least;
 }
 
-static void compute_tails(mo_load_problem *f)
-{
-    for (int o = f->n - 1; o >= 0; o--)
-        for (int k = 0; k < f->n_devices; k++)
-            f->tail_ns[mo_load_index(f, o, k)] = min_tail_ns(f, o, k);
-}
-
 /* An order with a device on which no op can read the tensor is infeasible. */
 static bool is_order_feasible(mo_load_problem *f)
 {
@@ -358,22 +351,6 @@ static int exclude_late(mo_load_problem *f)
     return n;
 }
 
-/* Heads and tails, and exclusions, which raise those of other ops, until
- * nothing changes. */
-static void compute_heads_and_tails(mo_load_problem *f)
-{
-    for (int i = 0; i < f->n * f->n_devices; i++)
-        f->excluded[i] = f->p_ns[i] >= MO_LOAD_INFINITY;
-    f->has_exclusions = false;
-    for (int round = 0; round < MAX_ROUNDS; round++) {
-        compute_heads(f);
-        compute_tails(f);
-        if (exclude_late(f) == 0)
-            break;
-        f->has_exclusions = true;
-    }
-}
-
 /* An op is in no stage before the tensor that it reads is there, in none that
  * ends, within the limit, before it can start, and in none that begins too
  * late for it. */
@@ -398,7 +375,20 @@ void mo_load_set_arrival_order(mo_load_problem *f,
 {
     f->order = *order;
     compute_arrivals(f);
-    compute_heads_and_tails(f);
+    /* Heads and tails, and exclusions, which raise those of other ops, until
+     * nothing changes. */
+    for (int i = 0; i < f->n * f->n_devices; i++)
+        f->excluded[i] = f->p_ns[i] >= MO_LOAD_INFINITY;
+    f->has_exclusions = false;
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+        compute_heads(f);
+        for (int o = f->n - 1; o >= 0; o--)
+            for (int k = 0; k < f->n_devices; k++)
+                f->tail_ns[mo_load_index(f, o, k)] = min_tail_ns(f, o, k);
+        if (exclude_late(f) == 0)
+            break;
+        f->has_exclusions = true;
+    }
     f->path_ns = is_order_feasible(f) ? 0 : MO_LOAD_INFINITY;
     for (int o = 0; o < f->n; o++)
         if (f->ops[o].reader == MO_FREE && min_branch_ns(f, o) > f->path_ns)

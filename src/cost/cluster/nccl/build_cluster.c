@@ -90,16 +90,6 @@ static mo_status add_device(wiring *w, int i, bool by_rank, mo_error *err)
     return status;
 }
 
-static mo_status add_devices(wiring *w, mo_error *err)
-{
-    bool by_rank = is_told_by_rank(w->t);
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < w->n && status == MO_OK; i++)
-        status = add_device(w, i, by_rank, err);
-    return status;
-}
-
 static double *nvlink_between(const wiring *w, int a, int b)
 {
     return &w->nvlink[(size_t) a * (size_t) w->n + (size_t) b];
@@ -132,21 +122,6 @@ static mo_status add_nvlinks(wiring *w, mo_error *err)
     }
     free(gpu_of);
     return MO_OK;
-}
-
-/* All switches count as one: they are wired so that any GPU reaches any other
- * with all its links. A link between two GPUs is listed by both. */
-static void join_nvlinks(wiring *w)
-{
-    for (int a = 0; a < w->n; a++)
-        for (int b = 0; b < a; b++) {
-            double *there = nvlink_between(w, a, b);
-            double *back = nvlink_between(w, b, a);
-            double over_switch =
-                fmin(w->t->gpus[a].switch_gbps, w->t->gpus[b].switch_gbps);
-
-            *there = *back = fmax(fmax(*there, *back), over_switch);
-        }
 }
 
 static void mark_island(wiring *w, int first, int *stack)
@@ -250,13 +225,26 @@ static mo_status add_links(wiring *w, mo_error *err)
 
 static mo_status wire(wiring *w, mo_error *err)
 {
-    mo_status status = add_devices(w, err);
+    bool by_rank = is_told_by_rank(w->t);
+    mo_status status = MO_OK;
 
+    for (int i = 0; i < w->n && status == MO_OK; i++)
+        status = add_device(w, i, by_rank, err);
     if (status == MO_OK)
         status = add_nvlinks(w, err);
     if (status != MO_OK)
         return status;
-    join_nvlinks(w);
+    /* All switches count as one: they are wired so that any GPU reaches any
+     * other with all its links. A link between two GPUs is listed by both. */
+    for (int a = 0; a < w->n; a++)
+        for (int b = 0; b < a; b++) {
+            double *there = nvlink_between(w, a, b);
+            double *back = nvlink_between(w, b, a);
+            double over_switch =
+                fmin(w->t->gpus[a].switch_gbps, w->t->gpus[b].switch_gbps);
+
+            *there = *back = fmax(fmax(*there, *back), over_switch);
+        }
     status = find_islands(w, err);
     for (int i = 0; i < w->n && status == MO_OK; i++)
         status = attach_to_cpu(w, &w->t->gpus[i], err);

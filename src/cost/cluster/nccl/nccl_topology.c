@@ -46,19 +46,6 @@ mo_status mo_nccl_topology_add_node(mo_nccl_topology *t, int parent,
     return MO_OK;
 }
 
-static mo_status add_host(mo_nccl_topology *t, mo_error *err)
-{
-    mo_status status =
-        MO_ARRAY_GROW(t->host_nodes, t->n_hosts, t->hosts_room, err);
-
-    if (status == MO_OK)
-        status = mo_nccl_topology_add_node(t, MO_NCCL_TOPOLOGY_NONE, 0,
-                                           &t->host_nodes[t->n_hosts], err);
-    if (status == MO_OK)
-        t->n_hosts++;
-    return status;
-}
-
 mo_status mo_nccl_topology_find_host(mo_nccl_topology *t, const char *text,
                                      int *node, mo_error *err)
 {
@@ -66,8 +53,14 @@ mo_status mo_nccl_topology_find_host(mo_nccl_topology *t, const char *text,
     mo_status status =
         mo_intern_put(t->hosts, text, strlen(text), &number, err);
 
-    if (status == MO_OK && (size_t) number == t->n_hosts)
-        status = add_host(t, err);
+    if (status == MO_OK && (size_t) number == t->n_hosts) {
+        status = MO_ARRAY_GROW(t->host_nodes, t->n_hosts, t->hosts_room, err);
+        if (status == MO_OK)
+            status = mo_nccl_topology_add_node(t, MO_NCCL_TOPOLOGY_NONE, 0,
+                                               &t->host_nodes[t->n_hosts], err);
+        if (status == MO_OK)
+            t->n_hosts++;
+    }
     if (status == MO_OK)
         *node = t->host_nodes[number];
     return status;
