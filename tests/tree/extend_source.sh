@@ -164,7 +164,7 @@ insert src/ingest/read.c '^#include "ingest/graphml.h"' \
     '#include "ingest/dummy.h"'
 insert src/ingest/read.c '{ "graphml",' \
     '    { "dummy", "dummy", "a dummy", mo_dummy_read },'
-insert src/ingest/room.am 'dtype[.]c' "	%D%/dummy.c %D%/dummy.h \\\\"
+insert src/ingest/room.am 'input[.]c' "	%D%/dummy.c %D%/dummy.h \\\\"
 insert man/moirai-graph.5 '^[.]Sh SEE ALSO' '.\\" dummy'
 is "a format is its list of files" "$(touched)" "$(listed 'A graph format')"
 ok "it builds" link moirai-info src/ingest/dummy.c src/ingest/read.c \
