@@ -97,20 +97,22 @@ void library_ways_find(void)
     new_gurobi = highs ? built("standin_gurobi.so") : NULL;
     old_gurobi = highs ? built("standin_gurobi_old.so") : NULL;
     add_way(&(library_way){ "HiGHS", mo_solver_highs.solve,
-                        mo_solver_highs.library_version, highs, true },
-        highs != NULL);
+                            mo_solver_highs.library_version, highs, true },
+            highs != NULL);
     add_way(&(library_way){ "SCIP", mo_solver_scip.solve,
-                        mo_solver_scip.library_version, scip, true },
-        scip != NULL);
+                            mo_solver_scip.library_version, scip, true },
+            scip != NULL);
     add_way(&(library_way){ "Gurobi's stand-in", mo_solver_gurobi.solve,
-                        mo_solver_gurobi.library_version, new_gurobi, true },
-        new_gurobi != NULL);
+                            mo_solver_gurobi.library_version, new_gurobi,
+                            true },
+            new_gurobi != NULL);
     add_way(&(library_way){ "Gurobi's old stand-in", mo_solver_gurobi.solve,
-                        mo_solver_gurobi.library_version, old_gurobi, true },
-        old_gurobi != NULL);
+                            mo_solver_gurobi.library_version, old_gurobi,
+                            true },
+            old_gurobi != NULL);
     add_way(&(library_way){ "CBC", mo_solver_cbc.solve,
-                        mo_solver_cbc.library_version, NULL, false },
-        mo_cbc_open(NULL, &cbc, NULL) == MO_OK);
+                            mo_solver_cbc.library_version, NULL, false },
+            mo_cbc_open(NULL, &cbc, NULL) == MO_OK);
 }
 
 const char *library_real_gurobi(void)

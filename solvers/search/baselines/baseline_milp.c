@@ -260,8 +260,8 @@ static mo_status run_solver(const mo_method_task *task, const milp_run *a,
  * time. Without ops the start would be empty. */
 static bool needs_mip_start(const milp_run *a)
 {
-    return a->integer && a->solver.solver->accepts_start && a->frame->x->n > 0 &&
-           mo_model_has_start(&a->model);
+    return a->integer && a->solver.solver->accepts_start &&
+           a->frame->x->n > 0 && mo_model_has_start(&a->model);
 }
 
 /* A solver handles signals from its start on; one may arrive while the model

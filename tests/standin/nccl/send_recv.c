@@ -63,8 +63,8 @@ static bool match_header(op *o, const standin_message *received)
     o->stuck = true;
     if (received->word != wanted)
         standin_nccl_cuda()->standin_report("NCCL: seats %d and %d both %s",
-                                          o->comm->rank, o->peer,
-                                          o->from ? "send" : "receive");
+                                            o->comm->rank, o->peer,
+                                            o->from ? "send" : "receive");
     else
         standin_nccl_cuda()->standin_report(
             "NCCL: seat %d %s %zu bytes, seat %d has %zu", o->comm->rank,
@@ -138,7 +138,8 @@ static void drop_op(void *context)
     free(o);
 }
 
-static const standin_external_op errand = { begin_op, poll_op, keep_op, drop_op };
+static const standin_external_op errand = { begin_op, poll_op, keep_op,
+                                            drop_op };
 
 /* Makes one stream wait for all that is in another. */
 static CUresult make_wait(CUstream behind, CUstream before)

@@ -157,7 +157,7 @@ static bool is_usable(ncclComm_t comm, const char *what)
     if (comm && !comm->aborted && !comm->finalized)
         return true;
     standin_nccl_cuda()->standin_report("NCCL: %s: the communicator is gone",
-                                      what);
+                                        what);
     return false;
 }
 
