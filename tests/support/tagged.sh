@@ -13,8 +13,9 @@ fi
 tag=$1
 shift
 for test; do
-    source=$top/$test
-    [ -f "$source" ] || source=$top/${test%.so}.c
+    # In a build within the source tree the program lies beside its source.
+    source=$top/$test.c
+    [ -f "$source" ] || source=$top/$test
     sed -n '1,10{/tags:/p;}' "$source" 2>/dev/null | tr ' */#' '\n\n\n\n' |
         grep -qx "$tag"
     [ $? -ne "$wanted" ] || printf '%s\n' "$test"
