@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tags: no-valgrind */
 /*
  * Tests of ingest/operators.def: every row that is lowered to one step or one
  * reduction computes what the scalar reference of that operation computes.  A
