@@ -149,7 +149,9 @@ START_TEST(items_are_counted_and_found)
 
         ck_assert_ptr_eq(mo_text_list_at(text, i, &found), part);
         ck_assert_uint_eq(found, length);
-        part += length + 1;
+        part += length;
+        if (*part != '\0')
+            part++;
         length = strcspn(part, ";");
     }
 }
