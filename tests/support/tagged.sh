@@ -18,5 +18,6 @@ for test; do
     [ -f "$source" ] || source=$top/$test
     sed -n '1,10{/tags:/p;}' "$source" 2>/dev/null | tr ' */#' '\n\n\n\n' |
         grep -qx "$tag"
-    [ $? -ne "$wanted" ] || printf '%s\n' "$test"
+    [ $? -ne "$wanted" ] || printf '%s ' "$test"
 done
+echo
