@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "ingest/input.h"
 #include "ingest/read.h"
+#include "solvers/process/path_util.h"
 
 /* Limits for one folder: names kept, files opened. Beyond them the file must
  * be named by an option. */
@@ -47,17 +48,10 @@ static bool is_meant(const mo_file_search_spec *kind, const char *name)
     return *ending != NULL;
 }
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* net.sol makes net.graphml likelier than other.graphml. */
 static int rank_of(const folder *f, const char *name)
 {
-    const char *base = last_part(f->beside);
+    const char *base = mo_path_basename(f->beside);
     size_t stem = strcspn(base, ".");
 
     return 2 * (stem == 0 || strncmp(name, base, stem) != 0) +

@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "driver/output_files.h"
+#include "solvers/process/path_util.h"
 
 #include <libgen.h>
 #include <stdbool.h>
@@ -33,20 +34,14 @@ static bool stat_folder(const char *path, struct stat *folder)
     return there;
 }
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Whether both are paths of one file that does not exist yet: the same name in
  * the same folder. */
 static bool same_place(const char *a, const char *b)
 {
     struct stat there, x, y;
 
-    return stat(a, &there) != 0 && same_text(last_part(a), last_part(b)) &&
+    return stat(a, &there) != 0 &&
+           same_text(mo_path_basename(a), mo_path_basename(b)) &&
            stat_folder(a, &x) && stat_folder(b, &y) && x.st_dev == y.st_dev &&
            x.st_ino == y.st_ino;
 }

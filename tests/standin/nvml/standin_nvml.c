@@ -28,7 +28,7 @@
 
 #include "exec/discover/nvml_api.h"
 
-enum { MOST = 4, NOBODY = -1, SWITCH = -2, NVML_FAILED = 2 };
+enum { MOST = 4, NO_PEER = -1, SWITCH = -2, NVML_FAILED = 2 };
 
 typedef struct gpu {
     const char *name;
@@ -345,7 +345,7 @@ int nvmlDeviceGetTopologyCommonAncestor(mo_nvml_device a, mo_nvml_device b,
     return MO_NVML_SUCCESS;
 }
 
-/* The other end of a link: the index of a GPU, SWITCH, or NOBODY. */
+/* The other end of a link: the index of a GPU, SWITCH, or NO_PEER. */
 static int other_end(const gpu *g, unsigned link)
 {
     int left = (int) link;
@@ -355,7 +355,7 @@ static int other_end(const gpu *g, unsigned link)
             return i;
         left -= g->links[i];
     }
-    return left < g->to_switch ? SWITCH : NOBODY;
+    return left < g->to_switch ? SWITCH : NO_PEER;
 }
 
 int nvmlDeviceGetNvLinkState(mo_nvml_device device, unsigned link, int *is_on)
@@ -364,7 +364,7 @@ int nvmlDeviceGetNvLinkState(mo_nvml_device device, unsigned link, int *is_on)
 
     if (!g || link >= 18)
         return NVML_FAILED;
-    *is_on = other_end(g, link) != NOBODY;
+    *is_on = other_end(g, link) != NO_PEER;
     return MO_NVML_SUCCESS;
 }
 
@@ -372,9 +372,9 @@ int nvmlDeviceGetNvLinkRemotePciInfo_v2(mo_nvml_device device, unsigned link,
                                         mo_nvml_pci_info *pci)
 {
     gpu *g = of(device);
-    int n, end = g ? other_end(g, link) : NOBODY;
+    int n, end = g ? other_end(g, link) : NO_PEER;
 
-    if (end == NOBODY)
+    if (end == NO_PEER)
         return NVML_FAILED;
     *pci = (mo_nvml_pci_info){ .bus = end == SWITCH ? 0xf0
                                                     : machine(&n)[end].bus };

@@ -175,7 +175,7 @@ static bool create_plan(mo_backend_unit *unit, cudnnHandle_t handle,
     return true;
 }
 
-/* Asks one of the library's heuristics for engine configurations; the pool
+/* Queries one of the library's heuristics for engine configurations; the pool
  * owns them. */
 static int query_heuristic(mo_cuda_cudnn_desc_pool *pool,
                            mo_cuda_cudnn_desc graph,
