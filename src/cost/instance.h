@@ -115,10 +115,11 @@ typedef struct mo_instance_options {
     const mo_profile *profile; /* measured times, or NULL */
     mo_predictor predictor;    /* for ops without a measured time */
     bool any_size;             /* accept ops larger than every device */
-    /* Called for each op or edge that lacks a number, with its line in the
-     * graph's file, where there are several, before making the instance fails;
-     * may be NULL. A single one is in the error. */
-    void (*missing)(void *context, int line, const char *what);
+    /* Called for each cause of missing numbers, with its place, where there
+     * are several, before making the instance fails; may be NULL. A file of
+     * NULL is the graph's. A single cause is in the error. */
+    void (*missing)(void *context, const char *file, int line,
+                    const char *what);
     void *context;
 } mo_instance_options;
 

@@ -15,13 +15,14 @@ typedef struct listener {
     const char *command, *path;
 } listener;
 
-static void report_missing(void *context, int line, const char *what)
+static void report_missing(void *context, const char *file, int line,
+                           const char *what)
 {
     const listener *to = context;
     mo_error missing = { 0 };
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
 
-    mo_fail_at(&missing, MO_E_INPUT, to->path, line, "%s", what);
+    mo_fail_at(&missing, MO_E_INPUT, file ? file : to->path, line, "%s", what);
     fprintf(stderr, "%s: %s\n", to->command,
             mo_error_format(&missing, text, sizeof text));
 }

@@ -185,9 +185,9 @@ for quiet in "" -q; do
     # shellcheck disable=SC2086
     exits "ops without times $quiet" 1 \
         moirai-info $quiet --instance -c inter-server "$work/poor.graphml"
-    is "all are reported $quiet" "$(wc -l <"$work/err")" 4
-    for place in "2: op 'a' (no type) has no time on A, B, C, D;" \
-        "3: op 'b' " "4: edge 'a' -> 'b' has no size"; do
+    is "all are reported $quiet" "$(wc -l <"$work/err")" 3
+    for place in "2: 2 ops have no time on A, B, C, D: 'a' (no type), 'b' (no" \
+        "4: edge 'a' -> 'b' has no size"; do
         ok "with line and name: $place" \
             grep -qF -e "moirai-info: $work/poor.graphml:$place" "$work/err"
     done
@@ -195,6 +195,27 @@ for quiet in "" -q; do
         grep -q '3 ops and edges lack a number' "$work/err"
     is "nothing is printed $quiet" "$(cat "$work/out")" ""
 done
+
+# One mistake of the cluster is one line, however many ops it concerns.
+cat >"$work/slow.xml" <<'END'
+<cluster>
+  <device id="a" kind="cpu"/>
+  <device id="b" kind="cpu"/>
+  <link between="a b" gbps="10"/>
+</cluster>
+END
+exits "the zoo" 0 moirai-zoo gpt3-330m -o "$work/zoo.graphml"
+for cost in roofline wave:a; do
+    exits "devices without a speed, $cost" 1 moirai-info --instance \
+        -c "$work/slow.xml" --cost "$cost" "$work/zoo.graphml"
+    is "one line, $cost" "$(wc -l <"$work/err")" 1
+    cp "$work/err" "$work/err.$cost"
+done
+ok "with the line of the device" grep -q \
+    "$work/slow.xml:2: devices without a speed: a, b: 4[0-9]* ops have" \
+    "$work/err.roofline"
+ok "what is scaled from is named" grep -q \
+    "ops have no time on a, from which --cost wave scales" "$work/err.wave:a"
 
 sed 's/"p">A/"p">Z/' "$graph" >"$work/pinned.graphml"
 complains "a pin to nowhere" 1 "$work/pinned.graphml:12: op 'c' is pinned" \

@@ -20,7 +20,16 @@ static const struct {
 } refused[] = {
     { "a", "A; B",
       "'a' (no type) has no time on A, B|time_us.<device>|flops and bytes" },
-    { "a flops=1 bytes=1 t.A=1", "A; B", "no time on B;|the speed of the" },
+    { "a flops=1 bytes=1 t.A=1", "A; B",
+      "device without a speed: B: op 'a' (no type) has no time there|model, or "
+      "gflops and memory_bandwidth_gbs" },
+    { "* flops=1 bytes=1; a; b; c; d; e", "A gflops=1; B",
+      "devices without a speed: A, B: 5 ops have no time there: 'a' (no "
+      "type), 'b' (no type), 'c' (no type) and 2 more;" },
+    { "a; b; c t.A=1 t.B=1", "A; B",
+      "2 ops have no time on A, B: 'a' (no type), 'b' (no type); add" },
+    { NO_TIME "a; b; c; a>b; b>c", LINKED,
+      "2 edges have no size and no comm_us.A.B: 'a' -> 'b', 'b' -> 'c'; add" },
     { "a t.A=1 pin=B", "A; B", "'a' (no type) has no time on B;" },
     { NO_TIME "a; b; a>b", LINKED,
       "edge 'a' -> 'b' has no size and no comm_us.A.B|bytes|output_bytes" },
@@ -124,32 +133,6 @@ START_TEST(one_that_is_missing_is_in_the_error_with_its_line)
 }
 END_TEST
 
-START_TEST(nobody_needs_to_listen)
-{
-    static const mo_instance_options silent;
-    problem p = { 0 };
-    mo_error err;
-
-    problem_try(&p, "a; b", "A; B", NULL);
-    ck_assert_int_eq(p.n_missing, 2);
-    ck_assert_int_eq(mo_instance_make(p.g, p.cluster, &silent, &p.x, &err),
-                     MO_E_INPUT);
-    ck_assert_str_eq(err.text, p.err.text);
-    problem_clear(&p);
-}
-END_TEST
-
-START_TEST(scaling_reports_what_it_scales_from)
-{
-    problem p = { .cost = "wave:t4" };
-
-    problem_try(&p, "a", "A model=v100", NULL);
-    check_words(p.err.text,
-                "no time on A;|a time on the device that is scaled from");
-    problem_clear(&p);
-}
-END_TEST
-
 /* "g0; g1; ..."; free() it. */
 static char *devices(int n)
 {
@@ -164,6 +147,76 @@ static char *devices(int n)
     mo_out_abandon(out);
     return text;
 }
+
+/* The place is that of the first device in the cluster's file. */
+START_TEST(a_device_without_a_speed_is_a_mistake_of_the_cluster)
+{
+    problem p = { 0 };
+
+    problem_try(&p, "* flops=1 bytes=1; a; b", "A model=t4; B; C", NULL);
+    ck_assert_str_eq(p.err.file, p.cluster->file);
+    ck_assert_int_eq(p.err.line, p.cluster->devices[1].line);
+    ck_assert_int_eq(p.n_missing, 0);
+    check_words(p.err.text, "devices without a speed: B, C: 2 ops");
+    problem_clear(&p);
+}
+END_TEST
+
+/* The number of lines is limited by the causes that are told apart. */
+START_TEST(causes_beyond_the_limit_are_counted)
+{
+    char *cluster = devices(40);
+    mo_out *out;
+    size_t size;
+    char *graph;
+    problem p = { 0 };
+
+    MUST(mo_out_memory(&out, &err));
+    for (int k = 0; k < 40; k++)
+        mo_out_printf(out, "%so%d pin=g%d", k > 0 ? "; " : "", k, k);
+    graph = mo_out_take(out, &size);
+    mo_out_abandon(out);
+    problem_try(&p, graph, cluster, NULL);
+    ck_assert_int_eq(p.n_missing, 16);
+    check_words(p.err.text,
+                "40 ops and edges lack a number|the first: op 'o0'");
+    problem_clear(&p);
+    free(graph);
+    free(cluster);
+}
+END_TEST
+
+START_TEST(nobody_needs_to_listen)
+{
+    static const mo_instance_options silent;
+    problem p = { 0 };
+    mo_error err;
+
+    problem_try(&p, "a t.A=1; b", "A; B", NULL);
+    ck_assert_int_eq(p.n_missing, 2);
+    ck_assert_int_eq(mo_instance_make(p.g, p.cluster, &silent, &p.x, &err),
+                     MO_E_INPUT);
+    ck_assert_str_eq(err.text, p.err.text);
+    problem_clear(&p);
+}
+END_TEST
+
+START_TEST(scaling_reports_what_it_scales_from)
+{
+    problem p = { .cost = "wave:t4" };
+
+    problem_try(&p, "a", "A model=v100", NULL);
+    check_words(p.err.text,
+                "no time on t4, from which --cost wave scales; add time_us");
+    problem_clear(&p);
+
+    p = (problem){ .cost = "wave:A" };
+    problem_try(&p, "* t.A=1 flops=1 bytes=1; a; b", "A; B model=t4", NULL);
+    check_words(p.err.text, "device without a speed: A: 2 ops have no time on "
+                            "B");
+    problem_clear(&p);
+}
+END_TEST
 
 /* As many names as fit on a line, and how many do not. */
 START_TEST(many_devices_are_counted)
@@ -216,6 +269,8 @@ SUITE(instance_refused)
     TEST(a_profile_of_another_machine_is_refused);
     TEST(all_that_is_missing_is_reported);
     TEST(one_that_is_missing_is_in_the_error_with_its_line);
+    TEST(a_device_without_a_speed_is_a_mistake_of_the_cluster);
+    TEST(causes_beyond_the_limit_are_counted);
     TEST(nobody_needs_to_listen);
     TEST(scaling_reports_what_it_scales_from);
     TEST(many_devices_are_counted);

@@ -238,12 +238,14 @@ mo_cluster *problem_cluster(const char *text)
     return cluster;
 }
 
-static void note_missing(void *context, int line, const char *what)
+static void note_missing(void *context, const char *file, int line,
+                         const char *what)
 {
     problem *p = context;
     size_t n = strlen(p->missing);
 
-    snprintf(p->missing + n, sizeof p->missing - n, "%d: %s\n", line, what);
+    snprintf(p->missing + n, sizeof p->missing - n, "%s%s%d: %s\n",
+             file ? file : "", file ? ":" : "", line, what);
     p->n_missing++;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transfer times of flows and tensors by pair class. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,16 +67,22 @@ static mo_status no_time(const comms *c, int edge, int kind, mo_error *err)
     const mo_graph *g = c->m->g;
     const mo_device *devices = c->m->cluster->devices;
     int pair = c->kinds.example[kind], n = c->m->cluster->n_devices;
-    const char *from = g->ops[g->edges[edge].from].name;
+    char lacks[200];
 
     if (bytes_of(g, edge) != MO_UNKNOWN)
         return mo_routes_connected(c->m->cluster, c->m->routes, err);
+    snprintf(lacks, sizeof lacks, "no size and no comm_us.%.80s.%.80s",
+             devices[pair / n].id, devices[pair % n].id);
     mo_instance_maker_add_missing(
-        c->m, g->edges[edge].line,
-        "edge '%.200s' -> '%.200s' has no size and no comm_us.%s.%s; "
-        "add bytes to it, or output_bytes to '%.200s'",
-        from, g->ops[g->edges[edge].to].name, devices[pair / n].id,
-        devices[pair % n].id, from);
+        c->m,
+        &(mo_instance_missing){ .kind = "edge",
+                                .reason = "",
+                                .lacks = lacks,
+                                .remedy = "bytes to the edge, or output_bytes "
+                                          "to its source",
+                                .line = g->edges[edge].line },
+        "'%.90s' -> '%.90s'", g->ops[g->edges[edge].from].name,
+        g->ops[g->edges[edge].to].name);
     return MO_OK;
 }
 

@@ -13,7 +13,30 @@
 /* Limit of op times and of distinct transfer times: 2 GiB of either. */
 enum { MO_INSTANCE_MAX_NUMBERS = 1 << 28 };
 
-enum { MO_INSTANCE_MISSING_SIZE = 1024 };
+enum {
+    MO_INSTANCE_MISSING_SIZE = 1280,
+    MO_INSTANCE_MISSING_NAMES = 384,
+    MO_INSTANCE_MISSING_GROUPS = 16 /* the others are counted only */
+};
+
+/* A number that an op or edge lacks, and why. */
+typedef struct mo_instance_missing {
+    const char *kind;   /* "op" or "edge"; a literal */
+    const char *reason; /* what of the cluster or of --cost is the cause, with
+                           ": " at its end; "" when it is the op or edge */
+    const char *lacks;  /* "no time on A, B" */
+    const char *remedy; /* "flops and bytes"; a literal */
+    const char *file;   /* of the reason; NULL: the graph's */
+    int line;
+} mo_instance_missing;
+
+/* All ops or edges that lack the same for the same reason. */
+typedef struct mo_instance_missing_group {
+    const char *kind, *remedy, *file;
+    char reason[256], lacks[256];
+    char names[MO_INSTANCE_MISSING_NAMES]; /* of the first ones */
+    int n, n_names, line;
+} mo_instance_missing_group;
 
 typedef struct mo_instance_maker {
     const mo_graph *g;
@@ -21,14 +44,15 @@ typedef struct mo_instance_maker {
     const mo_instance_options *options;
     mo_routes *routes;
     mo_instance *x;
-    int n_missing, first_missing_line;
-    char first_missing[MO_INSTANCE_MISSING_SIZE];
+    int n_missing, n_groups;
+    mo_instance_missing_group groups[MO_INSTANCE_MISSING_GROUPS];
 } mo_instance_maker;
 
-/* Records that the op or edge on that line of the graph's file lacks a number.
- * The steps continue, so that all of them are reported; then
- * mo_instance_maker_check_missing fails. */
-void mo_instance_maker_add_missing(mo_instance_maker *m, int line,
+/* Records a missing number of the op or edge with that name. The steps
+ * continue, so that all of them are reported; then
+ * mo_instance_maker_check_missing fails, with one line for every cause. */
+void mo_instance_maker_add_missing(mo_instance_maker *m,
+                                   const mo_instance_missing *what,
                                    const char *format, ...) MO_PRINTF(3, 4);
 mo_status mo_instance_maker_check_missing(const mo_instance_maker *m,
                                           mo_error *err);

@@ -3,51 +3,10 @@
 #include "cost/instance.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cost/instance/instance_internal.h"
-
-static void report_missing(const mo_instance_maker *m, int line,
-                           const char *what)
-{
-    if (m->options->missing)
-        m->options->missing(m->options->context, line, what);
-}
-
-void mo_instance_maker_add_missing(mo_instance_maker *m, int line,
-                                   const char *format, ...)
-{
-    char what[MO_INSTANCE_MISSING_SIZE];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
-    va_end(args);
-    if (m->n_missing++ == 0) {
-        memcpy(m->first_missing, what, sizeof what);
-        m->first_missing_line = line;
-        return;
-    }
-    if (m->n_missing == 2)
-        report_missing(m, m->first_missing_line, m->first_missing);
-    report_missing(m, line, what);
-}
-
-mo_status mo_instance_maker_check_missing(const mo_instance_maker *m,
-                                          mo_error *err)
-{
-    if (m->n_missing == 0)
-        return MO_OK;
-    if (m->n_missing == 1)
-        return mo_fail_at(err, MO_E_INPUT, NULL, m->first_missing_line, "%s",
-                          m->first_missing);
-    return mo_fail(err, MO_E_INPUT,
-                   "%d ops and edges lack a number, the first: %s",
-                   m->n_missing, m->first_missing);
-}
 
 int mo_instance_maker_column(const mo_measure_column *columns, int n,
                              const char *key)

@@ -115,18 +115,6 @@ static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
                       t->m->cluster->devices[device].id);
 }
 
-/* Returns the remedy for the error message. */
-static const char *remedy_of(const timing *t)
-{
-    const mo_op *op = &t->m->g->ops[t->op];
-
-    if (t->m->options->predictor.is_wave && isnan(t->basis.origin_us))
-        return "a time on the device that is scaled from";
-    if (op->flops < 0 || op->bytes < 0)
-        return "flops and bytes to it";
-    return "the speed of the device to the cluster";
-}
-
 /* Writes "A, B and 254 more"; as many names as fit on a line. */
 static void name_devices(const timing *t, const int64_t *ns, int first,
                          int last, char *names, size_t size)
@@ -149,6 +137,57 @@ static void name_devices(const timing *t, const int64_t *ns, int first,
         snprintf(names + length, size - length, " and %d more", n_left);
 }
 
+static bool has_speed(const mo_device *device)
+{
+    return device->gflops > 0 && device->bandwidth_gbs > 0;
+}
+
+/* Reports that the op has no time on the devices without one in ns, of first
+ * to last. A device without a speed is a mistake of the cluster, a missing
+ * time to scale from one of --cost, everything else of the graph. */
+static void report_op(const timing *t, const int64_t *ns, int first, int last)
+{
+    const mo_op *op = &t->m->g->ops[t->op];
+    const mo_predictor *predictor = &t->m->options->predictor;
+    const mo_device *culprit = NULL;
+    char names[160], reason[256] = "", lacks[256];
+    mo_instance_missing what = { .kind = "op", .line = op->line };
+
+    name_devices(t, ns, first, last, names, sizeof names);
+    snprintf(lacks, sizeof lacks, "no time on %s", names);
+    for (int k = last - 1; k >= first; k--)
+        if (ns[k] < 0)
+            culprit = &t->m->cluster->devices[k];
+    if (predictor->is_wave && isnan(t->basis.origin_us)) {
+        snprintf(lacks, sizeof lacks,
+                 "no time on %.80s, from which --cost wave scales",
+                 predictor->origin.id);
+        what.remedy = "time_us of that device, or a profile (-p) with it";
+    } else if (op->flops < 0 || op->bytes < 0) {
+        what.remedy = "time_us.<device>, a profile (-p), or flops and bytes";
+    } else {
+        if (predictor->is_wave && !has_speed(&predictor->origin)) {
+            culprit = &predictor->origin;
+            snprintf(names, sizeof names, "%.80s", culprit->id);
+        }
+        snprintf(reason, sizeof reason, "%s without a speed: %s: ",
+                 strchr(names, ',') || strstr(names, " and ") ? "devices"
+                                                              : "device",
+                 names);
+        if (culprit != &predictor->origin)
+            snprintf(lacks, sizeof lacks, "no time there");
+        what.remedy =
+            "model, or gflops and memory_bandwidth_gbs, to the cluster, "
+            "time_us.<device> to the graph, or a profile (-p)";
+        what.file = t->m->cluster->file;
+        what.line = culprit->line;
+    }
+    what.reason = reason;
+    what.lacks = lacks;
+    mo_instance_maker_add_missing(t->m, &what, "'%.140s' (%.40s)", op->name,
+                                  op->type ? op->type : "no type");
+}
+
 /* An op that is restricted to one device needs a time only there; devices
  * without a time get the same. */
 static mo_status fill_op(timing *t, int64_t *ns, mo_error *err)
@@ -165,17 +204,8 @@ static mo_status fill_op(timing *t, int64_t *ns, mo_error *err)
         if (k >= first && k < last)
             is_complete = is_complete && ns[k] >= 0;
     }
-    if (!is_complete) {
-        const mo_op *op = &t->m->g->ops[t->op];
-        char names[256];
-
-        name_devices(t, ns, first, last, names, sizeof names);
-        mo_instance_maker_add_missing(
-            t->m, op->line,
-            "op '%.200s' (%.80s) has no time on %s; add time_us.<device> "
-            "to it, a profile (-p), or %s",
-            op->name, op->type ? op->type : "no type", names, remedy_of(t));
-    }
+    if (!is_complete)
+        report_op(t, ns, first, last);
     for (int k = 0; k < n && pin != MO_FREE; k++)
         if (ns[k] < 0)
             ns[k] = ns[pin];
