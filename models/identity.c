@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The longest option words fit with room to spare. */
 static void add_name(mo_identity *identity, const char *format, ...)
@@ -18,9 +19,103 @@ static void add_name(mo_identity *identity, const char *format, ...)
     va_end(args);
 }
 
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '.';
+}
+
+bool mo_identity_encode(const char *text, char *name, size_t size)
+{
+    size_t at = strlen(name), n;
+
+    for (; *text; text++, at += n) {
+        char piece[4] = { *text, '\0' };
+
+        if (*text == '_')
+            snprintf(piece, sizeof piece, "__");
+        else if (!is_plain(*text))
+            snprintf(piece, sizeof piece, "_%02x", (unsigned char) *text);
+        n = strlen(piece);
+        /* One byte stays free for the mark of a cut. */
+        if (at + n + 2 > size) {
+            if (at + 1 < size)
+                snprintf(name + at, size - at, "_");
+            return false;
+        }
+        memcpy(name + at, piece, n + 1);
+    }
+    return true;
+}
+
+static int hex_digit(char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    const char *at = c ? strchr(hex, c) : NULL;
+
+    return at ? (int) (at - hex) : -1;
+}
+
+bool mo_identity_decode(const char *code, char *text, bool *cut)
+{
+    *cut = false;
+    for (; *code; code++) {
+        if (is_plain(*code)) {
+            *text++ = *code;
+        } else if (*code != '_') {
+            return false;
+        } else if (code[1] == '\0') {
+            *cut = true;
+        } else if (code[1] == '_') {
+            *text++ = *++code;
+        } else {
+            int high = hex_digit(code[1]);
+            int low = high >= 0 ? hex_digit(code[2]) : -1;
+
+            if (low < 0 || high + low == 0)
+                return false;
+            *text++ = (char) (high << 4 | low);
+            code += 2;
+        }
+    }
+    *text = '\0';
+    return true;
+}
+
 static void add_digest(mo_identity *identity, char letter, uint64_t digest)
 {
     add_name(identity, "moirai_%c_%016" PRIx64, letter, digest);
+}
+
+/* The digest of a file with the last part of its path: the model's bytes do
+ * not depend on folders. */
+static void add_file(mo_identity *identity, char letter, uint64_t digest,
+                     const char *path)
+{
+    char *name = identity->name[identity->n];
+    const char *slash;
+
+    add_digest(identity, letter, digest);
+    if (!path || strcmp(path, "-") == 0)
+        return;
+    slash = strrchr(path, '/');
+    strcat(name, "_");
+    (void) mo_identity_encode(slash ? slash + 1 : path, name, MO_VARIABLE_NAME);
+}
+
+/* Of roofline:FILE the last part of the path. */
+static void add_cost(mo_identity *identity, const char *cost)
+{
+    const char *slash = strrchr(cost, '/'), *colon = strchr(cost, ':');
+    char *name = identity->name[identity->n];
+
+    add_name(identity, "moirai_k_");
+    if (slash && colon && colon < slash &&
+        strncmp(cost, "roofline", (size_t) (colon - cost)) == 0) {
+        (void) mo_identity_encode("roofline:", name, MO_VARIABLE_NAME);
+        cost = slash + 1;
+    }
+    (void) mo_identity_encode(cost, name, MO_VARIABLE_NAME);
 }
 
 static void add_options(mo_identity *identity,
@@ -39,17 +134,43 @@ static void add_options(mo_identity *identity,
             *name = '_';
 }
 
+/* One column "moirai_s__" stands for all shapes that are too long or too
+ * many: names must differ. */
+static void add_shapes(mo_identity *identity,
+                       const mo_identity_options *options)
+{
+    bool whole = true;
+    int kept = 0;
+
+    for (size_t i = 0; i < options->n_shapes; i++) {
+        char name[MO_VARIABLE_NAME] = "moirai_s_";
+
+        if (kept < MO_IDENTITY_SHAPES - 1 &&
+            mo_identity_encode(options->shapes[i], name, sizeof name)) {
+            add_name(identity, "%s", name);
+            kept++;
+        } else {
+            whole = false;
+        }
+    }
+    if (!whole)
+        add_name(identity, "moirai_s__");
+}
+
 void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
                       mo_identity *identity)
 {
     *identity = (mo_identity){ 0 };
-    add_digest(identity, 'g', options->graph_digest);
-    add_digest(identity, 'c', x->cluster_digest);
+    add_file(identity, 'g', options->graph_digest, options->graph_file);
+    add_file(identity, 'c', x->cluster_digest, options->cluster_file);
     if (x->profile_digest)
-        add_digest(identity, 'p', x->profile_digest);
+        add_file(identity, 'p', x->profile_digest, options->profile_file);
     if (options->has_rules)
-        add_digest(identity, 'f', options->rules_digest);
+        add_file(identity, 'f', options->rules_digest, options->rules_file);
     add_options(identity, options);
+    if (options->cost)
+        add_cost(identity, options->cost);
+    add_shapes(identity, options);
     if (options->unit_ns)
         add_name(identity, "moirai_u_%" PRId64, options->unit_ns);
     add_digest(identity, 'i', x->digest);

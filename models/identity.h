@@ -4,13 +4,15 @@
  *
  * A solution file is all that returns from the solver's host.  Columns fixed
  * to 1 carry the digests of graph, cluster, profile, rules and instance, the
- * options and the time unit in their names; every solver copies them.
- * moirai-model(5).
+ * options and the time unit in their names; every solver copies them.  Behind
+ * the digest of a file its name is kept, without its folder: a hint for
+ * messages and searches, which no comparison uses.  moirai-model(5).
  */
 #ifndef MO_MODELS_IDENTITY_H
 #define MO_MODELS_IDENTITY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -18,7 +20,10 @@
 #include "models/sink/variable.h"
 #include "schedule/regime.h"
 
-enum { MO_IDENTITY_NAMES = 7 };
+/* Shapes of inputs that are kept, one a column. */
+enum { MO_IDENTITY_SHAPES = 8 };
+
+enum { MO_IDENTITY_NAMES = 9 + MO_IDENTITY_SHAPES };
 
 typedef struct mo_identity {
     int n;
@@ -34,10 +39,30 @@ typedef struct mo_identity_options {
     bool has_rules;        /* a rule file was used:  */
     uint64_t rules_digest;
     int64_t unit_ns; /* time unit of the model; 0: not recorded */
+
+    /* All borrowed.  Paths or names of built-in inputs, as given; NULL or "-":
+     * none. */
+    const char *graph_file, *cluster_file, *profile_file, *rules_file;
+    const char *cost;          /* of --cost; NULL: the built-in one */
+    const char *const *shapes; /* of --shape, "input=1,128" */
+    size_t n_shapes;
 } mo_identity_options;
 
 /* Fills *identity, a plain value that owns nothing. */
 void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
                       mo_identity *identity);
+
+/*
+ * Appends text to the name of a column, of at most size bytes with the 0:
+ * letters, digits and dots as they are, '_' doubled, any other byte as '_' and
+ * two hexadecimal digits.  Text that does not fit is cut, and a single '_'
+ * follows; then returns false.
+ */
+bool mo_identity_encode(const char *text, char *name, size_t size);
+
+/* The reverse for the text at code: into text, of at least strlen(code) + 1
+ * bytes.  *cut is set if it was cut.  Returns false if no text is encoded
+ * so. */
+bool mo_identity_decode(const char *code, char *text, bool *cut);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "cost/instance.h"
+#include "models/identity.h"
 #include "schedule/regime.h"
 #include "schedule/schedule.h"
 #include "solvers/formats/solution.h"
@@ -28,6 +29,15 @@ typedef struct mo_provenance {
     mo_regime regime;
     bool has_unit;
     int64_t unit_ns; /* unit of the model's times */
+
+    /* Names of the files, hints for messages and searches; "": not recorded. A
+     * name that was too long ends in "...". */
+    char graph_name[MO_VARIABLE_NAME], cluster_name[MO_VARIABLE_NAME],
+        profile_name[MO_VARIABLE_NAME], rules_name[MO_VARIABLE_NAME];
+    char cost[MO_VARIABLE_NAME]; /* as of --cost; "": the built-in one */
+    char shapes[MO_IDENTITY_SHAPES][MO_VARIABLE_NAME]; /* as of --shape */
+    int n_shapes;
+    bool shapes_cut; /* a shape was too long to be recorded */
 } mo_provenance;
 
 /* Reads the identity columns. Returns an error for one that is not 1, does not

@@ -27,14 +27,16 @@ static mo_status fail_option_words(const mo_solution_value *column,
                        err);
 }
 
+/* A name may follow the digits. */
 static bool parse_hex(const char *text, uint64_t *digest)
 {
     static const char hex[] = "0123456789abcdef";
+    const char *end = text + DIGITS;
 
-    if (strlen(text) != DIGITS || strspn(text, hex) != DIGITS)
+    if (strspn(text, hex) != DIGITS || (*end && *end != '_'))
         return false;
     *digest = 0;
-    for (; *text; text++)
+    for (; text < end; text++)
         *digest = *digest << 4 | (uint64_t) (strchr(hex, *text) - hex);
     return true;
 }
@@ -49,6 +51,43 @@ static mo_status read_digest(const mo_solution_value *column, const char *text,
                            err);
     *has = true;
     return parse_hex(text, digest) ? MO_OK : fail_option_words(column, err);
+}
+
+/* Decodes text of at most MO_VARIABLE_NAME bytes; a cut one ends in dots. */
+static bool decode_text(const char *code, char *text, bool *cut)
+{
+    if (strlen(code) + sizeof "..." > MO_VARIABLE_NAME ||
+        !mo_identity_decode(code, text, cut))
+        return false;
+    if (*cut)
+        strcat(text, "...");
+    return true;
+}
+
+static mo_status read_file(const mo_solution_value *column, const char *text,
+                           bool *has, uint64_t *digest, char *name,
+                           mo_error *err)
+{
+    mo_status status = read_digest(column, text, has, digest, err);
+    bool cut;
+
+    if (status == MO_OK && text[DIGITS] == '_' &&
+        !decode_text(text + DIGITS + 1, name, &cut))
+        status = fail_option_words(column, err);
+    return status;
+}
+
+static mo_status read_shape(const mo_solution_value *column, const char *text,
+                            mo_provenance *o, mo_error *err)
+{
+    bool cut = false;
+
+    if (o->n_shapes == MO_IDENTITY_SHAPES ||
+        !decode_text(text, o->shapes[o->n_shapes], &cut))
+        return fail_option_words(column, err);
+    o->shapes_cut |= cut;
+    o->n_shapes += !cut;
+    return MO_OK;
 }
 
 /* Copies the word up to '.' or the end, '_' as '-', and advances past it. */
@@ -110,6 +149,7 @@ static mo_status read_column(const mo_solution_value *column, mo_provenance *o,
 {
     const char *at = column->name + sizeof PREFIX - 1;
     const char *text = at[0] && at[1] == '_' ? at + 2 : "";
+    bool cut;
 
     if (!(column->value >= 1 - MO_ANSWER_TOLERANCE &&
           column->value <= 1 + MO_ANSWER_TOLERANCE))
@@ -119,13 +159,17 @@ static mo_status read_column(const mo_solution_value *column, mo_provenance *o,
                            err);
     switch (at[0]) {
     case 'g':
-        return read_digest(column, text, &o->has_graph, &o->graph, err);
+        return read_file(column, text, &o->has_graph, &o->graph, o->graph_name,
+                         err);
     case 'c':
-        return read_digest(column, text, &o->has_cluster, &o->cluster, err);
+        return read_file(column, text, &o->has_cluster, &o->cluster,
+                         o->cluster_name, err);
     case 'p':
-        return read_digest(column, text, &o->has_profile, &o->profile, err);
+        return read_file(column, text, &o->has_profile, &o->profile,
+                         o->profile_name, err);
     case 'f':
-        return read_digest(column, text, &o->has_rules, &o->rules, err);
+        return read_file(column, text, &o->has_rules, &o->rules, o->rules_name,
+                         err);
     case 'i':
         return read_digest(column, text, &o->has_instance, &o->instance, err);
     case 'o':
@@ -133,6 +177,14 @@ static mo_status read_column(const mo_solution_value *column, mo_provenance *o,
             return fail_column(column, "is the second of its kind", err);
         o->has_options = true;
         return parse_options(text, o) ? MO_OK : fail_option_words(column, err);
+    case 'k':
+        if (o->cost[0])
+            return fail_column(column, "is the second of its kind", err);
+        return decode_text(text, o->cost, &cut) && o->cost[0]
+                   ? MO_OK
+                   : fail_option_words(column, err);
+    case 's':
+        return read_shape(column, text, o, err);
     case 'u':
         if (o->has_unit)
             return fail_column(column, "is the second of its kind", err);

@@ -75,8 +75,10 @@ static mo_status run_check(void *context, char **operands, size_t n_operands,
                            mo_error *err)
 {
     settings *s = context;
-    const mo_review_source from = { &s->prepare, s->graph, s->tolerance,
-                                    &s->logger };
+    const mo_review_source from = { .prepare = &s->prepare,
+                                    .graph = s->graph,
+                                    .tolerance = s->tolerance,
+                                    .logger = &s->logger };
     mo_review review = { 0 };
     mo_status status = check_options(s, operands[0], err);
 

@@ -82,6 +82,7 @@ static mo_status solve_file(settings *s, const char *model, const char *beside,
     mo_answer_selector selector = { .options = &s->prepare,
                                     .graph = s->graph,
                                     .beside = beside,
+                                    .output = s->output,
                                     .tolerance = MO_ANSWER_TOLERANCE,
                                     .gap = s->portfolio.gap,
                                     .logger = &s->logger };

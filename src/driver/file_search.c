@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/compress.h"
 #include "ingest/input.h"
 #include "ingest/read.h"
 #include "solvers/process/path_util.h"
@@ -26,26 +27,28 @@ typedef struct candidate {
 
 typedef struct folder {
     const char *path;
-    const char *beside; /* candidates with the stem of this file come first */
+    const char *name;   /* a candidate with this name comes first */
+    const char *beside; /* then those with the stem of this file */
     const mo_file_search_spec *kind;
     candidate *list;
     size_t n, room;
 } folder;
 
+/* Suffixes of compression do not count. */
 static bool ends_with(const char *name, const char *ending)
 {
-    size_t length = strlen(name), tail = strlen(ending);
+    size_t length = mo_compress_stem(name), tail = strlen(ending);
 
-    return length > tail && strcmp(name + length - tail, ending) == 0;
+    return length > tail && strncmp(name + length - tail, ending, tail) == 0;
 }
 
-static bool is_meant(const mo_file_search_spec *kind, const char *name)
+static bool is_meant(const folder *f, const char *name)
 {
-    const char *const *ending = kind->endings;
+    const char *const *ending = f->kind->endings;
 
     while (*ending && !ends_with(name, *ending))
         ending++;
-    return *ending != NULL;
+    return *ending || strcmp(name, f->name) == 0;
 }
 
 /* net.sol makes net.graphml likelier than other.graphml. */
@@ -54,6 +57,8 @@ static int rank_of(const folder *f, const char *name)
     const char *base = mo_path_basename(f->beside);
     size_t stem = strcspn(base, ".");
 
+    if (strcmp(name, f->name) == 0)
+        return -1;
     return 2 * (stem == 0 || strncmp(name, base, stem) != 0) +
            !ends_with(name, f->kind->likely);
 }
@@ -65,7 +70,7 @@ static int compare_candidates(const void *a, const void *b)
     return c->rank != d->rank ? c->rank - d->rank : strcmp(c->name, d->name);
 }
 
-static mo_status add_folder(folder *f, const char *name, mo_error *err)
+static mo_status add_candidate(folder *f, const char *name, mo_error *err)
 {
     mo_status status = MO_ARRAY_GROW(f->list, f->n, f->room, err);
     char *copy;
@@ -89,8 +94,8 @@ static mo_status list_folder(folder *f, mo_error *err)
     if (!dir)
         return MO_OK;
     while (status == MO_OK && f->n < MOST_NAMES && (entry = readdir(dir)))
-        if (is_meant(f->kind, entry->d_name))
-            status = add_folder(f, entry->d_name, err);
+        if (is_meant(f, entry->d_name))
+            status = add_candidate(f, entry->d_name, err);
     closedir(dir);
     if (f->n > 1)
         qsort(f->list, f->n, sizeof *f->list, compare_candidates);
@@ -155,94 +160,125 @@ static mo_status test_listed(const folder *f, mo_file_search_test *test,
     return MO_OK;
 }
 
-/* Folders to search, without duplicates. */
-typedef struct places {
-    char **path;
-    struct stat *about;
-    size_t n, room, about_room;
-} places;
+struct mo_search_folder_id {
+    dev_t device;
+    ino_t inode;
+};
 
-static mo_status add_place(places *p, const char *path, size_t length,
-                           mo_error *err)
+static mo_status add_folder(mo_search_folders *p, const char *path,
+                            size_t length, mo_error *err)
 {
     char *copy = strndup(path, length);
     struct stat about;
     mo_status status = copy ? MO_OK : mo_fail_memory(err);
-    bool known = status == MO_OK && stat(copy, &about) != 0;
+    bool skip =
+        status == MO_OK && (stat(copy, &about) != 0 || !S_ISDIR(about.st_mode));
 
-    for (size_t i = 0; status == MO_OK && i < p->n && !known; i++)
-        known = p->about[i].st_dev == about.st_dev &&
-                p->about[i].st_ino == about.st_ino;
-    if (status == MO_OK && !known)
+    for (size_t i = 0; status == MO_OK && i < p->n && !skip; i++)
+        skip =
+            p->id[i].device == about.st_dev && p->id[i].inode == about.st_ino;
+    if (status == MO_OK && !skip)
         status = MO_ARRAY_GROW(p->path, p->n, p->room, err);
-    if (status == MO_OK && !known)
-        status = MO_ARRAY_GROW(p->about, p->n, p->about_room, err);
-    if (status != MO_OK || known) {
+    if (status == MO_OK && !skip)
+        status = MO_ARRAY_GROW(p->id, p->n, p->id_room, err);
+    if (status != MO_OK || skip) {
         free(copy);
         return status;
     }
-    p->about[p->n] = about;
+    p->id[p->n] = (struct mo_search_folder_id){ about.st_dev, about.st_ino };
     p->path[p->n++] = copy;
     return MO_OK;
 }
 
-static mo_status add_beside(places *p, const char *file, mo_error *err)
+static mo_status add_folder_of(mo_search_folders *p, const char *file,
+                               mo_error *err)
 {
-    char *copy;
+    char *copy = strdup(file);
     const char *path;
     mo_status status;
 
-    if (!file || strcmp(file, "-") == 0)
-        return MO_OK;
-    copy = strdup(file);
     if (!copy)
         return mo_fail_memory(err);
     path = dirname(copy);
-    status = add_place(p, path, strlen(path), err);
+    status = add_folder(p, path, strlen(path), err);
     free(copy);
     return status;
 }
 
-static mo_status add_paths(places *p, const char *list, mo_error *err)
+mo_status mo_search_folders_add_beside(mo_search_folders *folders,
+                                       const char *file, mo_error *err)
 {
-    mo_status status = MO_OK;
+    struct stat about;
+    char *target;
+    mo_status status;
+
+    if (!file || strcmp(file, "-") == 0)
+        return MO_OK;
+    status = add_folder_of(folders, file, err);
+    if (status != MO_OK || lstat(file, &about) != 0 || !S_ISLNK(about.st_mode))
+        return status;
+    target = realpath(file, NULL);
+    if (target)
+        status = add_folder_of(folders, target, err);
+    free(target);
+    return status;
+}
+
+mo_status mo_search_folders_add_usual(mo_search_folders *folders, mo_error *err)
+{
+    const char *list = getenv("MOIRAI_PATH");
+    mo_status status = add_folder(folders, ".", 1, err);
 
     while (list && *list && status == MO_OK) {
         size_t length = strcspn(list, ":");
 
         if (length > 0)
-            status = add_place(p, list, length, err);
+            status = add_folder(folders, list, length, err);
         list += length + (list[length] == ':');
     }
     return status;
 }
 
-mo_status mo_file_search(const char *beside, const char *other,
-                         const mo_file_search_spec *kind,
+void mo_search_folders_clear(mo_search_folders *folders)
+{
+    for (size_t i = 0; i < folders->n; i++)
+        free(folders->path[i]);
+    free(folders->path);
+    free(folders->id);
+    *folders = (mo_search_folders){ 0 };
+}
+
+char *mo_search_folders_find(const mo_search_folders *folders, const char *name)
+{
+    for (size_t i = 0; i < folders->n; i++) {
+        char *path = join_path(folders->path[i], name);
+        struct stat about;
+
+        if (path && stat(path, &about) == 0 && S_ISREG(about.st_mode))
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
+mo_status mo_file_search(const mo_search_folders *folders, const char *name,
+                         const char *beside, const mo_file_search_spec *kind,
                          mo_file_search_test *test, void *context, char **path,
                          mo_error *err)
 {
-    places p = { 0 };
-    mo_status status = add_beside(&p, beside, err);
+    mo_status status = MO_OK;
 
-    if (status == MO_OK)
-        status = add_beside(&p, other, err);
-    if (status == MO_OK)
-        status = add_place(&p, ".", 1, err);
-    if (status == MO_OK)
-        status = add_paths(&p, getenv("MOIRAI_PATH"), err);
     *path = NULL;
-    for (size_t i = 0; i < p.n && status == MO_OK && !*path; i++) {
-        folder f = { .path = p.path[i], .beside = beside, .kind = kind };
+    for (size_t i = 0; i < folders->n && status == MO_OK && !*path; i++) {
+        folder f = { .path = folders->path[i],
+                     .name = name ? name : "",
+                     .beside = beside ? beside : "",
+                     .kind = kind };
 
         status = list_folder(&f, err);
         if (status == MO_OK)
             status = test_listed(&f, test, context, path, err);
         free_list(&f);
     }
-    for (size_t i = 0; i < p.n; i++)
-        free(p.path[i]);
-    free(p.path);
-    free(p.about);
     return status;
 }

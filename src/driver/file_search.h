@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_search.h - search for an input file in the usual folders, candidates
+ * file_search.h - search for an input file in a list of folders, candidates
  * ranked by name.
  */
 #ifndef MO_DRIVER_FILE_SEARCH_H
@@ -20,17 +20,40 @@ typedef struct mo_file_search_spec {
     int64_t most_bytes;
 } mo_file_search_spec;
 
+/* Folders to search, each once, in order. Starts as zeros. */
+typedef struct mo_search_folders {
+    char **path;
+    struct mo_search_folder_id *id;
+    size_t n, room, id_room;
+} mo_search_folders;
+
+/* Adds the folder of file and, if that is a symbolic link, the folder of its
+ * target. NULL, "-" and folders that do not exist add nothing. */
+mo_status mo_search_folders_add_beside(mo_search_folders *folders,
+                                       const char *file, mo_error *err);
+
+/* Adds the working folder and the folders of MOIRAI_PATH. */
+mo_status mo_search_folders_add_usual(mo_search_folders *folders,
+                                      mo_error *err);
+void mo_search_folders_clear(mo_search_folders *folders);
+
+/* Returns the path of the file with that name in the first folder that has one;
+ * freed by the caller. NULL: none, or no memory. */
+char *mo_search_folders_find(const mo_search_folders *folders,
+                             const char *name);
+
 typedef bool mo_file_search_test(void *context, const char *path);
 
 /*
- * Calls test for candidate files until it returns true. Folders in order: that
- * of beside, that of other (each "-" or NULL: none), the working folder, those
- * of MOIRAI_PATH; at most 10,000 names and 200 opened files in each, files
- * with the stem of beside first. On success *path is the accepted file, to be
- * freed by the caller, or NULL if none was accepted.
+ * Calls test for candidate files until it returns true: at most 10,000 names
+ * and 200 opened files in each folder. Files with the given name come first
+ * (NULL or
+ * "": any), then those with the stem of beside (NULL: any). On success *path
+ * is the accepted file, to be freed by the caller, or NULL if none was
+ * accepted.
  */
-mo_status mo_file_search(const char *beside, const char *other,
-                         const mo_file_search_spec *kind,
+mo_status mo_file_search(const mo_search_folders *folders, const char *name,
+                         const char *beside, const mo_file_search_spec *kind,
                          mo_file_search_test *test, void *context, char **path,
                          mo_error *err);
 

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/file_search.h"
 #include "coarsen/fusion_rules.h"
 #include "cost/cluster.h"
 #include "cost/profile.h"
+#include "driver/missing_inputs.h"
+#include "solvers/process/path_util.h"
 
 /* Larger files are not opened while searching. */
 #define MOST_BYTES INT64_C(1073741824)
@@ -20,15 +21,15 @@
 typedef struct kind {
     const char *what, *option;
     mo_file_search_spec files;
-    mo_status (*digest)(const mo_locate_query *from, const char *path,
+    mo_status (*digest)(const mo_read_options *read, const char *path,
                         uint64_t *digest, mo_error *err);
 } kind;
 
-static mo_status digest_graph(const mo_locate_query *from, const char *path,
+static mo_status digest_graph(const mo_read_options *read, const char *path,
                               uint64_t *digest, mo_error *err)
 {
     mo_graph *g = NULL;
-    mo_status status = mo_read_graph(path, &from->read, &g, NULL, err);
+    mo_status status = mo_read_graph(path, read, &g, NULL, err);
 
     if (status == MO_OK)
         status = mo_graph_digest(g, digest, err);
@@ -36,39 +37,39 @@ static mo_status digest_graph(const mo_locate_query *from, const char *path,
     return status;
 }
 
-static mo_status digest_cluster(const mo_locate_query *from, const char *path,
+static mo_status digest_cluster(const mo_read_options *read, const char *path,
                                 uint64_t *digest, mo_error *err)
 {
     mo_cluster *cluster = NULL;
     mo_status status = mo_cluster_read(path, &cluster, err);
 
-    (void) from;
+    (void) read;
     if (status == MO_OK)
         status = mo_cluster_digest(cluster, digest, err);
     mo_cluster_free(cluster);
     return status;
 }
 
-static mo_status digest_profile(const mo_locate_query *from, const char *path,
+static mo_status digest_profile(const mo_read_options *read, const char *path,
                                 uint64_t *digest, mo_error *err)
 {
     mo_profile *profile = NULL;
     mo_status status = mo_profile_read(path, &profile, err);
 
-    (void) from;
+    (void) read;
     if (status == MO_OK)
         status = mo_profile_digest(profile, digest, err);
     mo_profile_free(profile);
     return status;
 }
 
-static mo_status digest_rules(const mo_locate_query *from, const char *path,
+static mo_status digest_rules(const mo_read_options *read, const char *path,
                               uint64_t *digest, mo_error *err)
 {
     mo_fusion_rules *rules = NULL;
     mo_status status = mo_fusion_rules_load(path, &rules, err);
 
-    (void) from;
+    (void) read;
     if (status == MO_OK)
         status = mo_fusion_rules_digest(rules, digest, err);
     mo_fusion_rules_free(rules);
@@ -97,89 +98,78 @@ static bool is_profile_root(const char *root)
 static const char *const xml[] = { ".xml", ".graphml", NULL };
 static const char *const plain[] = { ".rules", ".fusion", ".txt", NULL };
 
-static const kind graph_kind = { "graph",
-                                 "--graph",
-                                 { ".graphml", xml, is_graph_root, MOST_BYTES },
-                                 digest_graph };
-static const kind cluster_kind = { "cluster",
-                                   "--cluster",
-                                   { ".cluster.xml", xml, is_cluster_root,
-                                     1 << 26 },
-                                   digest_cluster };
-static const kind profile_kind = { "profile",
-                                   "--profile",
-                                   { ".profile.xml", xml, is_profile_root,
-                                     1 << 28 },
-                                   digest_profile };
-static const kind rules_kind = { "file of fusion rules",
-                                 "--fusion",
-                                 { ".rules", plain, NULL, MO_FUSION_MAX_FILE },
-                                 digest_rules };
+/* In the order of mo_locate_kind; the last has no digest. */
+static const kind kinds[MO_LOCATE_KINDS] = {
+    { "graph",
+      "--graph",
+      { ".graphml", xml, is_graph_root, MOST_BYTES },
+      digest_graph },
+    { "cluster",
+      "--cluster",
+      { ".cluster.xml", xml, is_cluster_root, 1 << 26 },
+      digest_cluster },
+    { "profile",
+      "--profile",
+      { ".profile.xml", xml, is_profile_root, 1 << 28 },
+      digest_profile },
+    { "file of fusion rules",
+      "--fusion",
+      { ".rules", plain, NULL, MO_FUSION_MAX_FILE },
+      digest_rules },
+    { .what = "fitted cost model", .option = "--cost roofline:FILE" },
+};
 
 /* State of a search. */
 typedef struct quest {
     const kind *kind;
-    const mo_locate_query *from;
+    const mo_read_options *read;
     const mo_driver_log *logger;
-    uint64_t wanted;
-    int looked;
-    char nearest[256]; /* "name, which is 0123": the first candidate with
-                          another digest */
+    mo_locate_input *input;
 } quest;
 
-/* An unreadable file is not a match. */
+/* A file with another digest, or one that cannot be read, is not a match; it
+ * is noted if it has the name of the input. */
 static bool is_wanted(void *context, const char *path)
 {
     quest *q = context;
-    uint64_t digest;
+    mo_locate_input *input = q->input;
+    mo_error why = { 0 };
+    uint64_t digest = 0;
+    bool same_name = strcmp(mo_path_basename(path), input->name) == 0;
+    mo_status status = q->kind->digest(q->read, path, &digest, &why);
 
-    q->looked++;
-    if (q->kind->digest(q->from, path, &digest, NULL) != MO_OK)
-        return false;
-    mo_driver_log_info(q->logger, "%s is %s %016" PRIx64, path, q->kind->what,
-                       digest);
-    if (digest == q->wanted)
+    if (status == MO_OK)
+        mo_driver_log_info(q->logger, "%s is %s %016" PRIx64, path,
+                           q->kind->what, digest);
+    if (status == MO_OK && digest == input->digest)
         return true;
-    if (!q->nearest[0])
-        snprintf(q->nearest, sizeof q->nearest, "; %.150s is %016" PRIx64, path,
-                 digest);
+    if (!same_name || input->note[0])
+        return false;
+    if (status == MO_OK)
+        snprintf(input->note, sizeof input->note,
+                 "%.150s is another: %016" PRIx64, path, digest);
+    else
+        snprintf(input->note, sizeof input->note, "%.100s: %.200s", path,
+                 why.text);
     return false;
 }
 
-static mo_status find_input(const kind *k, const mo_locate_query *from,
-                            const mo_driver_log *logger, const char *given,
-                            bool has, uint64_t wanted, char **path,
-                            mo_error *err)
+static mo_status copy_given(const char *given, char **path, mo_error *err)
 {
-    quest q = { .kind = k, .from = from, .logger = logger, .wanted = wanted };
-    mo_status status;
-
-    if (given) {
-        *path = strdup(given);
-        return *path ? MO_OK : mo_fail_memory(err);
-    }
-    if (!has)
-        return MO_OK;
-    status = mo_file_search(from->beside, from->graph, &k->files, is_wanted, &q,
-                            path, err);
-    if (status == MO_OK && !*path)
-        status = mo_fail(err, MO_E_INPUT,
-                         "no %s %016" PRIx64 ", which the solution is of, "
-                         "among %d files beside it, in the working folder and "
-                         "in MOIRAI_PATH%s; give it with %s",
-                         k->what, wanted, q.looked, q.nearest, k->option);
-    return status;
+    *path = strdup(given);
+    return *path ? MO_OK : mo_fail_memory(err);
 }
 
 static mo_status compare_digest(const char *what, const char *path, bool has,
-                                uint64_t wanted, uint64_t found, mo_error *err)
+                                uint64_t wanted, const char *name,
+                                uint64_t found, mo_error *err)
 {
     if (!has || wanted == found)
         return MO_OK;
     return mo_fail_at(err, MO_E_INPUT, path, 0,
                       "is another %s: %016" PRIx64 ", but the solution is of "
-                      "%016" PRIx64,
-                      what, found, wanted);
+                      "%016" PRIx64 "%s%.100s",
+                      what, found, wanted, name[0] ? ", " : "", name);
 }
 
 static bool digest_built_in(const mo_cluster_builtin *c, uint64_t *digest)
@@ -216,26 +206,172 @@ static mo_status refuse_built_in(const char *name, const mo_provenance *origin,
 
         if (strcmp(c->name, name) == 0 && digest_built_in(c, &digest))
             return compare_digest("cluster", name, true, origin->cluster,
-                                  digest, err);
+                                  origin->cluster_name, digest, err);
     }
     return MO_OK;
 }
 
-static mo_status find_cluster(const mo_locate_query *what,
-                              const mo_provenance *origin,
-                              const mo_driver_log *logger, char **path,
-                              mo_error *err)
+mo_read_options mo_locate_read_options(const mo_locate_query *what,
+                                       const mo_provenance *origin,
+                                       const char *shapes[MO_IDENTITY_SHAPES])
 {
-    const char *name = what->cluster;
+    mo_read_options read = what->read;
 
-    mo_status status = name ? refuse_built_in(name, origin, err) : MO_OK;
+    if (read.n_shapes > 0)
+        return read;
+    for (int i = 0; i < origin->n_shapes; i++)
+        shapes[i] = origin->shapes[i];
+    read.shapes = shapes;
+    read.n_shapes = (size_t) origin->n_shapes;
+    return read;
+}
 
-    if (status != MO_OK)
-        return status;
-    if (!name && origin->has_cluster)
-        name = built_in_cluster(origin->cluster);
-    return find_input(&cluster_kind, what, logger, name, origin->has_cluster,
-                      origin->cluster, path, err);
+/* The name after roofline: in the solution; "": no such file. */
+static const char *cost_file_of(const mo_provenance *origin)
+{
+    const mo_driver_load_options load = { .cost = origin->cost };
+    const char *file = mo_driver_load_cost_file(&load);
+
+    return file ? mo_path_basename(file) : "";
+}
+
+/* What the solution records of each input, and what the caller gives. */
+static void list_inputs(const mo_locate_query *what,
+                        const mo_provenance *origin, mo_locate_survey *survey)
+{
+    const mo_locate_input inputs[MO_LOCATE_KINDS] = {
+        { .name = origin->graph_name,
+          .has_digest = origin->has_graph,
+          .digest = origin->graph,
+          .needed = true },
+        { .name = origin->cluster_name,
+          .has_digest = origin->has_cluster,
+          .digest = origin->cluster,
+          .needed = origin->has_cluster || what->cluster },
+        { .name = origin->profile_name,
+          .has_digest = origin->has_profile,
+          .digest = origin->profile,
+          .needed = origin->has_profile || what->profile },
+        { .name = origin->rules_name,
+          .has_digest = origin->has_rules,
+          .digest = origin->rules,
+          .needed = true },
+        { .name = cost_file_of(origin),
+          .needed = !what->cost && cost_file_of(origin)[0] },
+    };
+
+    for (int i = 0; i < MO_LOCATE_KINDS; i++) {
+        survey->inputs[i] = inputs[i];
+        survey->inputs[i].what = kinds[i].what;
+        survey->inputs[i].option = kinds[i].option;
+    }
+}
+
+/* Returns the input as given by the caller, or a built-in one; NULL: to be
+ * searched for. A built-in rule set is identified by name. */
+static const char *given_input(const mo_locate_query *what,
+                               const mo_provenance *origin, int i)
+{
+    switch (i) {
+    case MO_LOCATE_GRAPH:
+        return what->graph;
+    case MO_LOCATE_CLUSTER:
+        return what->cluster || !origin->has_cluster
+                   ? what->cluster
+                   : built_in_cluster(origin->cluster);
+    case MO_LOCATE_PROFILE:
+        return what->profile;
+    case MO_LOCATE_RULES:
+        if (what->rules || origin->has_rules)
+            return what->rules;
+        return origin->has_options ? origin->fusion : "none";
+    default:
+        return NULL;
+    }
+}
+
+static mo_status search_folders(const mo_locate_query *what,
+                                mo_search_folders *folders, mo_error *err)
+{
+    mo_status status = mo_search_folders_add_beside(folders, what->beside, err);
+
+    if (status == MO_OK)
+        status = mo_search_folders_add_beside(folders, what->graph, err);
+    if (status == MO_OK)
+        status = mo_search_folders_add_beside(folders, what->also, err);
+    if (status == MO_OK)
+        status = mo_search_folders_add_usual(folders, err);
+    return status;
+}
+
+mo_status mo_locate_survey_make(const mo_locate_query *what,
+                                const mo_provenance *origin,
+                                const mo_driver_log *logger,
+                                mo_locate_survey *survey, mo_error *err)
+{
+    const char *shapes[MO_IDENTITY_SHAPES];
+    const mo_read_options read = mo_locate_read_options(what, origin, shapes);
+    mo_status status = search_folders(what, &survey->folders, err);
+
+    list_inputs(what, origin, survey);
+    for (int i = 0; i < MO_LOCATE_KINDS && status == MO_OK; i++) {
+        mo_locate_input *input = &survey->inputs[i];
+        const char *given = given_input(what, origin, i);
+        quest q = { &kinds[i], &read, logger, input };
+
+        if (given)
+            status = copy_given(given, &input->path, err);
+        else if (input->has_digest)
+            status = mo_file_search(&survey->folders, input->name, what->beside,
+                                    &kinds[i].files, is_wanted, &q,
+                                    &input->path, err);
+        else if (i == MO_LOCATE_COST && input->needed)
+            input->path = mo_search_folders_find(&survey->folders, input->name);
+    }
+    return status;
+}
+
+void mo_locate_survey_clear(mo_locate_survey *survey)
+{
+    for (int i = 0; i < MO_LOCATE_KINDS; i++)
+        free(survey->inputs[i].path);
+    mo_search_folders_clear(&survey->folders);
+    *survey = (mo_locate_survey){ 0 };
+}
+
+static mo_status check_found(const mo_locate_query *what,
+                             const mo_provenance *origin,
+                             const mo_locate_survey *survey, mo_error *err)
+{
+    for (int i = 0; i < MO_LOCATE_KINDS; i++)
+        if (survey->inputs[i].needed && !survey->inputs[i].path)
+            return mo_missing_inputs_fail(what, origin, survey, err);
+    return MO_OK;
+}
+
+static char *take_path(mo_locate_survey *survey, int i)
+{
+    char *path = survey->inputs[i].path;
+
+    survey->inputs[i].path = NULL;
+    return path;
+}
+
+/* The caller's cost model, else that of the solution with the file found. */
+static mo_status take_cost(const mo_locate_query *what,
+                           const mo_provenance *origin,
+                           const mo_locate_survey *survey, char **cost,
+                           mo_error *err)
+{
+    const mo_locate_input *file = &survey->inputs[MO_LOCATE_COST];
+
+    if (file->path)
+        *cost = mo_path_format("roofline:%s", file->path);
+    else if (what->cost || origin->cost[0])
+        *cost = strdup(what->cost ? what->cost : origin->cost);
+    else
+        return MO_OK;
+    return *cost ? MO_OK : mo_fail_memory(err);
 }
 
 mo_status mo_locate_inputs(const mo_locate_query *what,
@@ -243,6 +379,7 @@ mo_status mo_locate_inputs(const mo_locate_query *what,
                            const mo_driver_log *logger,
                            mo_locate_result *located, mo_error *err)
 {
+    mo_locate_survey survey = { 0 };
     mo_status status;
 
     *located = (mo_locate_result){ 0 };
@@ -250,24 +387,21 @@ mo_status mo_locate_inputs(const mo_locate_query *what,
         return mo_fail(err, MO_E_INPUT,
                        "it does not say which graph it is of; give the graph "
                        "with --graph");
-    status = find_cluster(what, origin, logger, &located->cluster, err);
+    status =
+        what->cluster ? refuse_built_in(what->cluster, origin, err) : MO_OK;
+    if (status == MO_OK)
+        status = mo_locate_survey_make(what, origin, logger, &survey, err);
+    if (status == MO_OK)
+        status = check_found(what, origin, &survey, err);
+    if (status == MO_OK)
+        status = take_cost(what, origin, &survey, &located->cost, err);
     if (status == MO_OK) {
-        /* A built-in rule set is identified by name. */
-        const char *name = what->rules;
-
-        if (!name && !origin->has_rules)
-            name = origin->has_options ? origin->fusion : "none";
-        status = find_input(&rules_kind, what, logger, name, origin->has_rules,
-                            origin->rules, &located->rules, err);
+        located->graph = take_path(&survey, MO_LOCATE_GRAPH);
+        located->cluster = take_path(&survey, MO_LOCATE_CLUSTER);
+        located->profile = take_path(&survey, MO_LOCATE_PROFILE);
+        located->rules = take_path(&survey, MO_LOCATE_RULES);
     }
-    if (status == MO_OK)
-        status = find_input(&profile_kind, what, logger, what->profile,
-                            origin->has_profile, origin->profile,
-                            &located->profile, err);
-    if (status == MO_OK)
-        status =
-            find_input(&graph_kind, what, logger, what->graph,
-                       origin->has_graph, origin->graph, &located->graph, err);
+    mo_locate_survey_clear(&survey);
     return status;
 }
 
@@ -277,6 +411,7 @@ void mo_locate_result_clear(mo_locate_result *located)
     free(located->cluster);
     free(located->profile);
     free(located->rules);
+    free(located->cost);
     *located = (mo_locate_result){ 0 };
 }
 
@@ -285,22 +420,22 @@ mo_status mo_locate_verify_digests(const mo_provenance *origin,
                                    const mo_prepared *made, mo_error *err)
 {
     const mo_instance *x = made->loaded.instance;
-    mo_status status =
-        compare_digest("graph", located->graph, origin->has_graph,
-                       origin->graph, made->o.graph_digest, err);
+    mo_status status = compare_digest(
+        "graph", located->graph, origin->has_graph, origin->graph,
+        origin->graph_name, made->o.graph_digest, err);
 
     if (status == MO_OK)
         status = compare_digest("cluster", made->loaded.cluster->file,
                                 origin->has_cluster, origin->cluster,
-                                x->cluster_digest, err);
+                                origin->cluster_name, x->cluster_digest, err);
     if (status == MO_OK)
-        status =
-            compare_digest("profile", located->profile, origin->has_profile,
-                           origin->profile, x->profile_digest, err);
+        status = compare_digest("profile", located->profile,
+                                origin->has_profile, origin->profile,
+                                origin->profile_name, x->profile_digest, err);
     if (status == MO_OK)
         status = compare_digest("file of fusion rules", located->rules,
                                 origin->has_rules, origin->rules,
-                                made->o.rules_digest, err);
+                                origin->rules_name, made->o.rules_digest, err);
     if (status == MO_OK && origin->has_instance &&
         origin->instance != x->digest)
         status = mo_fail(

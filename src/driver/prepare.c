@@ -97,11 +97,19 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
 
     load.any_size = mo_memory_of(p->memory) == MO_MEMORY_NONE;
     made->o.fusion = "none";
+    made->o.graph_file = path;
+    made->o.profile_file = p->load.profile;
+    made->o.rules_file = p->fusion;
+    made->o.cost = p->load.cost;
+    made->o.shapes = (const char *const *) p->shapes.items;
+    made->o.n_shapes = p->shapes.count;
     if (status == MO_OK)
         status = mo_graph_digest(made->fine, &made->o.graph_digest, err);
     if (status == MO_OK)
         status =
             mo_driver_load_cluster(&load, path, logger, &made->loaded, err);
+    if (status == MO_OK)
+        made->o.cluster_file = made->loaded.cluster->file;
     if (status == MO_OK && strcmp(p->fusion, "none") != 0)
         status = coarsen_graph(p, logger, made, err);
     if (status == MO_OK)

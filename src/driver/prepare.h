@@ -75,7 +75,8 @@ typedef struct mo_prepared {
     mo_graph *coarse;           /* NULL: the fine graph is placed */
     mo_coarsen_map *map;        /* fine to coarse ops, or NULL */
     mo_driver_loaded loaded;    /* cluster, profile, instance */
-    mo_identity_options o;      /* options of the model, for its identity */
+    mo_identity_options o;      /* options of the model, for its identity;
+                                   its texts are borrowed from the caller's */
     mo_proven_bounds *strength; /* bounds for the model and a MIP start, both */
     mo_schedule *start; /* set by the caller before the model is built */
     const mo_formulation *formulation;

@@ -3,6 +3,7 @@
 
 #include "driver/review.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,19 +29,24 @@ static mo_status check_places(const mo_provenance *origin, mo_error *err)
 }
 
 mo_status mo_review_instance(const mo_prepare_options *options,
-                             const char *graph, const char *beside,
+                             const mo_review_files *files,
                              const mo_driver_log *logger, mo_review *r,
                              mo_error *err)
 {
     const mo_locate_query what = {
-        .beside = beside,
-        .graph = graph,
+        .beside = files->beside,
+        .also = files->also,
+        .graph = files->graph,
+        .weights = files->weights,
         .cluster = options->load.cluster,
         .profile = options->load.profile,
         .rules = options->fusion,
+        .cost = options->load.cost,
         .read = { (const char *const *) options->shapes.items,
                   options->shapes.count }
     };
+    const char *shapes[MO_IDENTITY_SHAPES];
+    mo_read_options read = mo_locate_read_options(&what, &r->origin, shapes);
     mo_prepare_options p = *options;
     mo_status status = check_places(&r->origin, err);
 
@@ -50,7 +56,10 @@ mo_status mo_review_instance(const mo_prepare_options *options,
         return status;
     p.load.cluster = r->located.cluster;
     p.load.profile = r->located.profile;
+    p.load.cost = r->located.cost;
     p.fusion = r->located.rules;
+    p.shapes = (mo_option_list){ .items = (const char **) (uintptr_t) read.shapes,
+                                 .count = read.n_shapes };
     r->regime =
         r->origin.has_options ? r->origin.regime : mo_prepare_regime(options);
     p.memory = mo_memory_names[r->regime.memory];
@@ -59,6 +68,9 @@ mo_status mo_review_instance(const mo_prepare_options *options,
     if (status == MO_OK)
         status =
             mo_prepare_instance(&p, r->located.graph, logger, &r->made, err);
+    /* The shapes are borrowed from this function. */
+    r->made.o.shapes = NULL;
+    r->made.o.n_shapes = 0;
     if (status == MO_OK)
         status =
             mo_locate_verify_digests(&r->origin, &r->located, &r->made, err);
@@ -88,6 +100,9 @@ static mo_status judge_listing(const mo_review_source *from, const char *path,
                                char *text, size_t size, mo_review *review,
                                mo_error *err)
 {
+    const mo_review_files files = { .graph = from->graph,
+                                    .beside = path,
+                                    .weights = from->weights };
     const mo_instance *x;
     int *device;
     mo_error why = { 0 };
@@ -97,8 +112,8 @@ static mo_status judge_listing(const mo_review_source *from, const char *path,
         return mo_fail_at(err, MO_E_USAGE, path, 0,
                           "is a placement, which does not say of what; give "
                           "the graph with --graph");
-    status = mo_review_instance(from->prepare, from->graph, path, from->logger,
-                                review, err);
+    status =
+        mo_review_instance(from->prepare, &files, from->logger, review, err);
     if (status != MO_OK)
         return status;
     x = review->made.loaded.instance;
@@ -121,6 +136,9 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
                                const char *text, size_t size, mo_review *review,
                                mo_error *err)
 {
+    const mo_review_files files = { .graph = from->graph,
+                                    .beside = path,
+                                    .weights = from->weights };
     mo_solution *solution = NULL;
     mo_status status =
         mo_solution_read_memory(path, text, size, &solution, err);
@@ -135,8 +153,8 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
             mo_error_set_location(err, path, 0);
     }
     if (status == MO_OK)
-        status = mo_review_instance(from->prepare, from->graph, path,
-                                    from->logger, review, err);
+        status = mo_review_instance(from->prepare, &files, from->logger, review,
+                                    err);
     if (status == MO_OK)
         status = mo_answer_evaluate_solution(
             solution, &review->origin, review->made.loaded.instance,

@@ -36,11 +36,19 @@ typedef struct mo_review {
  * also after a failure. */
 void mo_review_clear(mo_review *review);
 
+/* Files of a review: what is given, and where to search for the rest. */
+typedef struct mo_review_files {
+    const char *graph;  /* NULL: searched for */
+    const char *beside; /* the solution or model */
+    const char *also;   /* as in mo_locate_query */
+    bool weights;
+} mo_review_files;
+
 /* Finds the inputs of review->origin, which the caller has set, and builds the
  * instance. options give inputs, and the rules of schedules where the origin
  * lacks them; options->fusion is NULL to take the origin's. */
 mo_status mo_review_instance(const mo_prepare_options *options,
-                             const char *graph, const char *beside,
+                             const mo_review_files *files,
                              const mo_driver_log *logger, mo_review *review,
                              mo_error *err);
 
@@ -50,6 +58,7 @@ typedef struct mo_review_source {
     const char *graph; /* NULL: searched for */
     double tolerance;
     const mo_driver_log *logger;
+    bool weights; /* an error about missing inputs names weights, too */
 } mo_review_source;
 
 /* Validates the file at path ("-": standard input), a solution or a

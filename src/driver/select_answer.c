@@ -16,8 +16,11 @@
 
 static void look_for_instance(mo_answer_selector *j)
 {
-    mo_status status = mo_review_instance(j->options, j->graph, j->beside,
-                                          j->logger, &j->review, &j->why);
+    const mo_review_files files = { .graph = j->graph,
+                                    .beside = j->beside,
+                                    .also = j->output };
+    mo_status status =
+        mo_review_instance(j->options, &files, j->logger, &j->review, &j->why);
 
     j->state = status == MO_OK ? MO_ANSWER_SELECTOR_READY
                                : MO_ANSWER_SELECTOR_NO_INSTANCE;

@@ -21,8 +21,10 @@ typedef enum mo_answer_selector_state {
 
 typedef struct mo_answer_selector {
     const mo_prepare_options *options;
-    const char *graph, *beside; /* as in mo_review_instance */
-    double tolerance, gap;      /* gap: the one requested from the solvers */
+    const char *graph, *beside; /* as in mo_review_files */
+    const char *output;    /* the solution file, beside which inputs may be, or
+                              NULL */
+    double tolerance, gap; /* gap: the one requested from the solvers */
     const mo_driver_log *logger;
     mo_answer_selector_state state;
     mo_review review; /* origin: of the model, if it records one */

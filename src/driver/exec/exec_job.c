@@ -74,6 +74,7 @@ static int first_cpu(const mo_cluster *cluster)
 static mo_status load_graph(const mo_exec_options *o, const char *path,
                             mo_exec_job *job, mo_error *err)
 {
+    const mo_review_files files = { .graph = path, .beside = path };
     mo_review *r = &job->review;
     mo_prepare_options p = o->prepare;
     int *device, n;
@@ -82,7 +83,7 @@ static mo_status load_graph(const mo_exec_options *o, const char *path,
     if (!p.load.cluster)
         p.load.cluster = "cpu";
     p.memory = "none";
-    status = mo_review_instance(&p, path, path, &o->logger, r, err);
+    status = mo_review_instance(&p, &files, &o->logger, r, err);
     if (status != MO_OK)
         return status;
     n = r->made.loaded.instance->n;
@@ -100,8 +101,11 @@ static mo_status load_graph(const mo_exec_options *o, const char *path,
 mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                            mo_exec_job *job, mo_error *err)
 {
-    const mo_review_source from = { &o->prepare, o->graph, MO_ANSWER_TOLERANCE,
-                                    &o->logger };
+    const mo_review_source from = { .prepare = &o->prepare,
+                                    .graph = o->graph,
+                                    .tolerance = MO_ANSWER_TOLERANCE,
+                                    .logger = &o->logger,
+                                    .weights = o->weights == MO_EXEC_NO_SEED };
     mo_status status;
 
     job->alone = is_graph(path);
