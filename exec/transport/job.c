@@ -46,6 +46,10 @@ mo_status mo_transport_job_init(mo_transport_job *job,
 
 static void clear_plan(mo_transport_job *job)
 {
+    mo_shm_free(job->shm);
+    job->shm = NULL;
+    free(job->is_shared);
+    job->is_shared = NULL;
     free(job->rank_of);
     job->rank_of = NULL;
     job->plan = NULL;
@@ -201,6 +205,106 @@ mo_status mo_transport_job_begin(mo_transport_job *job,
         set_rank_name(job, r);
     return mo_transport_process_begin(&job->process, plan, rank_of, job->rank,
                                       n_threads, err);
+}
+
+/* ----------------------------------------------------------- shared memory */
+
+mo_status mo_transport_job_share_memory(mo_transport_job *job,
+                                        mo_shm_allgather_fn *allgather,
+                                        void *context, mo_error *err)
+{
+    const mo_shm_options options = { .plan = job->plan,
+                                     .rank_of = job->rank_of,
+                                     .endpoints = job->endpoints,
+                                     .rank = job->rank,
+                                     .n_ranks = job->n_ranks,
+                                     .failure = &job->process.failure,
+                                     .allgather = allgather,
+                                     .context = context };
+    mo_status status = mo_shm_new(&options, &job->shm, err);
+
+    if (status != MO_OK)
+        return status;
+    job->is_shared =
+        calloc((size_t) job->plan->n_transfers + 1, sizeof *job->is_shared);
+    if (!job->is_shared)
+        return mo_fail_memory(err);
+    for (int t = 0; t < job->plan->n_transfers; t++)
+        job->is_shared[t] = mo_shm_carries(job->shm, t);
+    return MO_OK;
+}
+
+bool mo_transport_job_send(mo_transport_job *job, int transfer,
+                           const void *data)
+{
+    mo_transport_local_copy *copier = job->process.copier;
+
+    mo_transport_local_copy_send(copier, transfer, data);
+    if (!job->is_shared[transfer])
+        return mo_transport_local_copy_is_local(copier, transfer);
+    mo_shm_send(job->shm, transfer, data);
+    mo_transport_local_copy_complete(copier, transfer);
+    return true;
+}
+
+bool mo_transport_job_receive(mo_transport_job *job, int transfer, void *data)
+{
+    mo_transport_local_copy *copier = job->process.copier;
+
+    mo_transport_local_copy_receive(copier, transfer, data);
+    return job->is_shared[transfer] ||
+           mo_transport_local_copy_is_local(copier, transfer);
+}
+
+mo_status mo_transport_job_wait(mo_transport_job *job, int transfer,
+                                bool sending, mo_error *err)
+{
+    mo_transport_local_copy *copier = job->process.copier;
+    mo_status status;
+
+    if (sending || !job->is_shared[transfer])
+        return mo_transport_process_await(&job->process, transfer, sending,
+                                          err);
+    status =
+        mo_shm_receive(job->shm, transfer,
+                       mo_transport_local_copy_target(copier, transfer), err);
+    if (status == MO_OK)
+        mo_transport_local_copy_complete(copier, transfer);
+    return status;
+}
+
+mo_status mo_transport_job_barrier(mo_transport_job *job, bool *released,
+                                   mo_error *err)
+{
+    mo_vote_barrier *barrier = &job->process.barrier;
+    mo_status status;
+    bool verdict;
+
+    *released = mo_shm_has_barrier(job->shm);
+    if (!*released)
+        return MO_OK;
+    status = mo_shm_barrier(job->shm, mo_vote_barrier_local_vote(barrier),
+                            &verdict, err);
+    if (status == MO_OK)
+        mo_vote_barrier_release(barrier, verdict);
+    return status;
+}
+
+mo_status mo_transport_job_end(mo_transport_job *job, mo_error *err)
+{
+    mo_shm_free(job->shm);
+    job->shm = NULL;
+    return mo_transport_process_end(&job->process, err);
+}
+
+const char *mo_transport_job_path(const mo_transport_job *job, int transfer,
+                                  const char *other)
+{
+    const mo_plan_transfer *t = &job->plan->transfers[transfer];
+
+    if (job->rank_of[t->from] == job->rank_of[t->to])
+        return "local";
+    return job->is_shared[transfer] ? "shm" : other;
 }
 
 mo_status mo_transport_job_plan_mismatch(const mo_transport_job *job, int other,

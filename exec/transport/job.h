@@ -16,6 +16,7 @@
 #include "exec/plan/ir/plan.h"
 #include "exec/transport/process.h"
 #include "exec/transport/rendezvous/mesh.h"
+#include "exec/transport/shm/shm.h"
 #include "exec/transport/transport.h"
 #include "exec/transport/failure_detector.h"
 
@@ -35,6 +36,8 @@ typedef struct mo_transport_job {
 
     const mo_exec_plan *plan; /* from begin on; borrowed from the caller */
     int *rank_of;             /* by device; an owned copy */
+    mo_shm *shm;     /* transfers with ranks of this host; owned, or NULL */
+    bool *is_shared; /* by transfer of the last plan: shm carries it; owned */
     int64_t clock_offset_ns;
 } mo_transport_job;
 
@@ -76,6 +79,38 @@ bool mo_transport_job_finish(mo_transport_job *job);
 mo_status mo_transport_job_begin(mo_transport_job *job,
                                  const mo_exec_plan *plan, const int *rank_of,
                                  int n_threads, mo_error *err);
+
+/* Shares memory with the ranks of this host (shm.h), once all are known to
+ * have the same plan. Collective, as allgather. */
+mo_status mo_transport_job_share_memory(mo_transport_job *job,
+                                        mo_shm_allgather_fn *allgather,
+                                        void *context, mo_error *err);
+
+/* Post a transfer at one end; return whether that is all: its ends are both in
+ * this process, or shared memory carries it. If not, the transport does the
+ * transfer. From any thread that runs a device. */
+bool mo_transport_job_send(mo_transport_job *job, int transfer,
+                           const void *data);
+bool mo_transport_job_receive(mo_transport_job *job, int transfer, void *data);
+
+/* Returns MO_OK when the transfer is complete at this end, or the stored
+ * error. */
+mo_status mo_transport_job_wait(mo_transport_job *job, int transfer,
+                                bool sending, mo_error *err);
+
+/* Called by the last thread of this process to arrive at the barrier. Where
+ * all ranks share memory: waits for them, releases the threads of this process
+ * and sets *released. */
+mo_status mo_transport_job_barrier(mo_transport_job *job, bool *released,
+                                   mo_error *err);
+
+/* mo_transport_process_end(), and frees the shared memory. */
+mo_status mo_transport_job_end(mo_transport_job *job, mo_error *err);
+
+/* Returns the path of a transfer of the last plan: "local", "shm", or other
+ * where its ends are on ranks that share no memory. */
+const char *mo_transport_job_path(const mo_transport_job *job, int transfer,
+                                  const char *other);
 
 /* Returns the error that rank other has another plan than rank 0; other is the
  * first such rank. */

@@ -123,6 +123,12 @@ typedef struct mo_transport {
     /* Returns the name of the path that values have taken since begin, for
      * reports; a static string. NULL member: the name of the transport. */
     const char *(*describe)(const mo_transport_world *world);
+
+    /* Returns the name of the path of a transfer of the last plan that has
+     * begun, between any two ranks: "local" within a process, "shm" by shared
+     * memory, or the name of a transport; a static string. NULL member:
+     * "local". */
+    const char *(*path)(const mo_transport_world *world, int transfer);
 } mo_transport;
 
 extern const mo_transport mo_transport_local;

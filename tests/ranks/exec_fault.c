@@ -12,8 +12,9 @@
  * before it opens), stop=R (rank R stops as by SIGSTOP after a while), shared
  * (two devices for each rank), idle (all devices belong to rank 0), here=DIR
  * (writes a file there when it has begun, and its errors), runs=N, calls=N,
- * elements=N, seed=N, patience=SECONDS. Rank 0 prints "right" when all outputs
- * are.
+ * elements=N, seed=N, patience=SECONDS, undumpable (no unprivileged process
+ * may open memory of this one). Rank 0 prints "right" when all outputs are, and
+ * the paths of transfers between ranks.
  */
 #include <config.h>
 
@@ -23,6 +24,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <unistd.h>
 
 #include "exec/runtime/run.h"
@@ -145,6 +149,14 @@ static bool is_right(const task *t)
     return true;
 }
 
+static bool uses_path(const task *t, const char *path)
+{
+    for (int i = 0; i < t->plan->n_transfers && t->transport->path; i++)
+        if (strcmp(t->transport->path(t->world, i), path) == 0)
+            return true;
+    return false;
+}
+
 static mo_status run(task *t, int rank, mo_error *err)
 {
     mo_run_plan_options options = { .transport = t->transport,
@@ -163,8 +175,11 @@ static mo_status run(task *t, int rank, mo_error *err)
     if (!is_right(t))
         return mo_fail(err, MO_E_INPUT, "the outputs are wrong");
     if (rank == 0)
-        printf("right: %d outputs, %.1f us\n", t->result.n_outputs,
-               (double) t->result.median_ns * 1e-3);
+        printf("right: %d outputs, %.1f us%s%s\n", t->result.n_outputs,
+               (double) t->result.median_ns * 1e-3,
+               uses_path(t, "shm") ? ", by shm" : "",
+               uses_path(t, "tcp") || uses_path(t, "mpi") ? ", by messages"
+                                                          : "");
     return MO_OK;
 }
 
@@ -202,6 +217,10 @@ static void meet_fate(long rank)
         pthread_detach(thread);
     if (number("late", -1) == rank)
         sleep(60);
+#ifdef __linux__
+    if (has("undumpable"))
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
     file = open_here("begun", "w");
     if (file)
         fclose(file);

@@ -2,6 +2,7 @@
 # ranks.sh - sourced after tap.sh by the tests that start ranks.
 #
 #     ranks_or_skip mpi                  # MPI is there, and built in; or tcp
+#     ranks_use_shm                      # else all values go by that transport
 #     ranks 3 seed=7                     # mpirun -n 3 exec_fault seed=7
 #
 # leaves the status in $status, and the output in out and err; $status is 124
@@ -24,6 +25,14 @@ TSAN_OPTIONS=${TSAN_OPTIONS:+$TSAN_OPTIONS:}detect_deadlocks=0
 export ASAN_OPTIONS TSAN_OPTIONS
 unset MOIRAI_TRANSPORT MOIRAI_RANK MOIRAI_RANKS MOIRAI_MASTER MOIRAI_TOKEN
 unset MOIRAI_BIND MOIRAI_PATIENCE RANK WORLD_SIZE MASTER_ADDR MASTER_PORT
+
+# All ranks are on this host.
+MOIRAI_NO_SHM=1
+export MOIRAI_NO_SHM
+ranks_use_shm()
+{
+    unset MOIRAI_NO_SHM
+}
 
 exec_fault=$top_builddir/tests/ranks/exec_fault
 

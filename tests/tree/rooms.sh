@@ -34,7 +34,8 @@ rooms="base
     exec/weights
     exec/plan/ir exec/plan/passes exec/plan/lower exec/plan/schedule
     exec/plan/verify exec/plan
-    exec/transport/rendezvous exec/transport exec/transport/tcp
+    exec/transport/rendezvous exec/transport/shm exec/transport
+    exec/transport/tcp
     exec/transport/mpi exec/transport/nccl
     exec/discover exec/runtime/device exec/runtime/joint exec/runtime
     exec/measure exec

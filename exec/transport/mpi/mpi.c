@@ -8,6 +8,7 @@
 
 #include "base/stop.h"
 #include "exec/transport/mpi/mpi_internal.h"
+#include "exec/transport/rendezvous/launch.h"
 
 enum { CLOCK_TAG = 2 };
 
@@ -100,7 +101,9 @@ static mo_status connect_all(mo_mpi_world *world, int listener, int *sockets,
                : status;
 }
 
-static mo_status connect_ranks(mo_mpi_world *world, mo_error *err)
+static mo_status connect_ranks(mo_mpi_world *world,
+                               const mo_transport_world_options *options,
+                               mo_error *err)
 {
     int *sockets = calloc((size_t) world->job.n_ranks, sizeof *sockets);
     int listener = -1;
@@ -111,6 +114,8 @@ static mo_status connect_ranks(mo_mpi_world *world, mo_error *err)
         return mo_fail_memory(err);
     status =
         mo_rdv_endpoint_listen(world->job.n_ranks, NULL, &own, &listener, err);
+    if (status == MO_OK && mo_rdv_launch_excludes_shm(&options->launch))
+        own.memory[0] = '\0';
     if (status == MO_OK)
         status = exchange_endpoints(world, &own, err);
     if (status == MO_OK)
@@ -148,6 +153,7 @@ static mo_status new_world(const mo_transport_world_options *options,
 static mo_status open_world(const mo_transport_world_options *options,
                             mo_transport_world **handle, mo_error *err)
 {
+    const mo_transport_world_options none = { 0 };
     mo_mpi_world *w;
     mo_status status = new_world(options, &w, err);
 
@@ -160,7 +166,7 @@ static mo_status open_world(const mo_transport_world_options *options,
     if (status == MO_OK)
         status = start_mpi(w, err);
     if (status == MO_OK)
-        status = connect_ranks(w, err);
+        status = connect_ranks(w, options ? options : &none, err);
     if (status == MO_OK) {
         *handle = (mo_transport_world *) w;
         return MO_OK;
@@ -203,22 +209,30 @@ static mo_status check_tags(const mo_mpi_world *world, const mo_exec_plan *plan,
     return MO_OK;
 }
 
+static mo_status allgather(void *context, const void *own, void *all,
+                           size_t bytes, mo_error *err)
+{
+    mo_mpi_world *world = context;
+    MPI_Request request;
+    mo_status status = mo_mpi_check(MPI_Iallgather(own, (int) bytes, MPI_BYTE,
+                                                   all, (int) bytes, MPI_BYTE,
+                                                   world->control, &request),
+                                    "compare plans", err);
+
+    return status == MO_OK ? mo_mpi_request_wait(world, &request, -1, err)
+                           : status;
+}
+
 static mo_status check_digests(mo_mpi_world *world, uint64_t digest,
                                mo_error *err)
 {
     uint64_t *all = calloc((size_t) world->job.n_ranks, sizeof *all);
-    MPI_Request request;
     mo_status status;
     int other = 0;
 
     if (!all)
         return mo_fail_memory(err);
-    status = mo_mpi_check(MPI_Iallgather(&digest, sizeof digest, MPI_BYTE, all,
-                                         sizeof digest, MPI_BYTE,
-                                         world->control, &request),
-                          "compare plans", err);
-    if (status == MO_OK)
-        status = mo_mpi_request_wait(world, &request, -1, err);
+    status = allgather(world, &digest, all, sizeof digest, err);
     while (status == MO_OK && other < world->job.n_ranks &&
            all[other] == all[0])
         other++;
@@ -314,6 +328,9 @@ static mo_status begin_plan(mo_transport_world *handle,
         status = check_digests(world, digest, err);
     if (status == MO_OK)
         status =
+            mo_transport_job_share_memory(&world->job, allgather, world, err);
+    if (status == MO_OK)
+        status =
             mo_transport_job_sync_clocks(&world->job, ping_clock, world, err);
     return status;
 }
@@ -335,8 +352,7 @@ static mo_status send_value(mo_transport_world *handle, int transfer,
 {
     mo_mpi_world *world = mo_mpi_world_of(handle);
 
-    mo_transport_local_copy_send(world->job.process.copier, transfer, data);
-    if (mo_transport_local_copy_is_local(world->job.process.copier, transfer))
+    if (mo_transport_job_send(&world->job, transfer, data))
         return MO_OK;
     return mo_mpi_enqueue_transfer(world, transfer, err);
 }
@@ -346,8 +362,7 @@ static mo_status receive_value(mo_transport_world *handle, int transfer,
 {
     mo_mpi_world *world = mo_mpi_world_of(handle);
 
-    mo_transport_local_copy_receive(world->job.process.copier, transfer, data);
-    if (mo_transport_local_copy_is_local(world->job.process.copier, transfer))
+    if (mo_transport_job_receive(&world->job, transfer, data))
         return MO_OK;
     return mo_mpi_enqueue_transfer(world, transfer, err);
 }
@@ -357,8 +372,7 @@ static mo_status wait_transfer(mo_transport_world *handle, int transfer,
 {
     mo_mpi_world *world = mo_mpi_world_of(handle);
 
-    return mo_transport_process_await(&world->job.process, transfer, sending,
-                                      err);
+    return mo_transport_job_wait(&world->job, transfer, sending, err);
 }
 
 static mo_status wait_at_barrier(mo_transport_world *handle, bool *stop,
@@ -366,9 +380,15 @@ static mo_status wait_at_barrier(mo_transport_world *handle, bool *stop,
 {
     mo_mpi_world *world = mo_mpi_world_of(handle);
     mo_vote_barrier *barrier = &world->job.process.barrier;
+    mo_status status = MO_OK;
+    bool released = true;
     unsigned round;
 
-    if (mo_vote_barrier_arrive(barrier, *stop, &round)) {
+    if (mo_vote_barrier_arrive(barrier, *stop, &round))
+        status = mo_transport_job_barrier(&world->job, &released, err);
+    if (status != MO_OK)
+        return status;
+    if (!released) {
         atomic_store(&world->barrier_full, true);
         mo_eventcount_notify(&world->job.process.server_event);
     }
@@ -395,6 +415,12 @@ static void fail(mo_transport_world *handle, const mo_error *why)
     mo_transport_job_fail(&world->job, why);
 }
 
+static const char *path(const mo_transport_world *handle, int transfer)
+{
+    return mo_transport_job_path(&((const mo_mpi_world *) handle)->job,
+                                 transfer, mo_transport_mpi.name);
+}
+
 const mo_transport mo_transport_mpi = {
     .name = "mpi",
     .help = "processes that mpirun or srun has started",
@@ -413,4 +439,5 @@ const mo_transport mo_transport_mpi = {
     .collect = mo_mpi_collect,
     .broadcast = mo_mpi_broadcast,
     .fail = fail,
+    .path = path,
 };

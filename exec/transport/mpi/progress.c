@@ -279,7 +279,7 @@ mo_status mo_mpi_serve(mo_transport_world *handle, int n_threads, mo_error *err)
         mo_failure_detector_broadcast_error(world->job.detector);
         mo_eventcount_wait(&world->job.process.server_event, all_left, &s);
     }
-    return mo_transport_process_end(&world->job.process, err);
+    return mo_transport_job_end(&world->job, err);
 }
 
 /* ----------------------------------------------------------------- control */

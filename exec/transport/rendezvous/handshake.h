@@ -26,7 +26,7 @@
 #include "exec/transport/rendezvous/control_msg.h"
 
 enum {
-    MO_RDV_PROTOCOL_VERSION = 1,
+    MO_RDV_PROTOCOL_VERSION = 2,
     MO_RDV_BYTE_ORDER_MARK =
         0x01020304, /* reads differently with another byte order */
     MO_RDV_NONCE_BYTES = 32,

@@ -72,6 +72,8 @@ static mo_status listen_mesh(const mo_rdv_params *params, const uint8_t *bind,
         mo_rdv_endpoint_listen(params->n_ranks, bind, endpoint, listener, err);
     int error = errno;
 
+    if (params->no_shm)
+        endpoint->memory[0] = '\0';
     if (status == MO_OK || !params->bind)
         return status;
     return mo_fail(err, MO_E_IO,

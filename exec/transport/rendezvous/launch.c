@@ -365,6 +365,11 @@ static mo_status resolve_ranks(const mo_rdv_launch_options *launch,
     return MO_OK;
 }
 
+bool mo_rdv_launch_excludes_shm(const mo_rdv_launch_options *launch)
+{
+    return launch->no_shm || get_variable("MOIRAI_NO_SHM");
+}
+
 mo_status mo_rdv_params_resolve(const mo_rdv_launch_options *launch,
                                 mo_rdv_params *params, mo_error *err)
 {
@@ -375,5 +380,6 @@ mo_status mo_rdv_params_resolve(const mo_rdv_launch_options *launch,
     status = resolve_ranks(launch, params, &launcher, err);
     choose_token(launch, &launcher, params);
     params->bind = launch->bind ? launch->bind : get_variable("MOIRAI_BIND");
+    params->no_shm = mo_rdv_launch_excludes_shm(launch);
     return status;
 }

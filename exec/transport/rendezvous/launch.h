@@ -32,6 +32,7 @@ typedef struct mo_rdv_params {
     char name[MO_RDV_JOB_NAME_SIZE];
     const char *token; /* shared by all ranks; never NULL */
     const char *bind;  /* address to listen at, or NULL */
+    bool no_shm;       /* no shared memory with ranks of this host */
 } mo_rdv_params;
 
 /* Fills *params; its strings are borrowed from *launch and the environment.
@@ -39,6 +40,9 @@ typedef struct mo_rdv_params {
  * parameters. */
 mo_status mo_rdv_params_resolve(const mo_rdv_launch_options *launch,
                                 mo_rdv_params *params, mo_error *err);
+
+/* Returns whether options or variables exclude shared memory. */
+bool mo_rdv_launch_excludes_shm(const mo_rdv_launch_options *launch);
 
 /* Parses "host", "host:port", "[::1]:port"; *port is unchanged where there is
  * none. Returns false for anything else. */

@@ -22,9 +22,10 @@ bool mo_rdv_launcher_detect(mo_rdv_launcher *launcher);
 
 /*
  * Launch options of a command; all may be missing. Options override the
- * variables MOIRAI_RANK, MOIRAI_RANKS, MOIRAI_MASTER, MOIRAI_TOKEN and
- * MOIRAI_BIND, these override torchrun's (RANK, WORLD_SIZE, MASTER_ADDR,
- * MASTER_PORT), and these the variables of a launcher of MPI or Slurm.
+ * variables MOIRAI_RANK, MOIRAI_RANKS, MOIRAI_MASTER, MOIRAI_TOKEN,
+ * MOIRAI_BIND and MOIRAI_NO_SHM, these override torchrun's (RANK, WORLD_SIZE,
+ * MASTER_ADDR, MASTER_PORT), and these the variables of a launcher of MPI or
+ * Slurm.
  */
 typedef struct mo_rdv_launch_options {
     bool has_rank;      /* rank is given */
@@ -32,6 +33,7 @@ typedef struct mo_rdv_launch_options {
     const char *master; /* address of rank 0: "host" or "host:port" */
     const char *token;  /* has to be equal on all ranks; NULL: none */
     const char *bind;   /* the address to listen at; NULL: any */
+    bool no_shm;        /* no shared memory with ranks of this host */
 } mo_rdv_launch_options;
 
 #endif

@@ -56,6 +56,16 @@ static void identify_machine(mo_rdv_endpoint *endpoint)
         snprintf(endpoint->network, sizeof endpoint->network, "the only one");
 }
 
+/* A process opens memory of another by its number, as the same user. */
+static void identify_memory(mo_rdv_endpoint *endpoint)
+{
+    char namespace[MO_RDV_ENDPOINT_NAME_SIZE / 2] = "";
+
+    if (readlink("/proc/self/ns/pid", namespace, sizeof namespace - 1) > 0)
+        snprintf(endpoint->memory, sizeof endpoint->memory, "%s %ld", namespace,
+                 (long) geteuid());
+}
+
 bool mo_rdv_endpoint_same_machine(const mo_rdv_endpoint *a,
                                   const mo_rdv_endpoint *b)
 {
@@ -91,6 +101,7 @@ static mo_rdv_endpoint make_endpoint(const uint8_t *bind)
     if (gethostname(endpoint.host, sizeof endpoint.host - 1) != 0)
         endpoint.host[0] = '?';
     identify_machine(&endpoint);
+    identify_memory(&endpoint);
     if (bind)
         mo_rdv_endpoint_prefer_address(&endpoint, bind);
     else

@@ -27,6 +27,9 @@ typedef struct mo_rdv_endpoint {
     char network[MO_RDV_ENDPOINT_NAME_SIZE]; /* equal for ranks that share a
                                                 loopback interface; empty: none
                                               */
+    char memory[MO_RDV_ENDPOINT_NAME_SIZE];  /* equal for ranks of one machine
+                                                that can share memory; empty:
+                                                none */
     uint8_t addresses[MO_RDV_ENDPOINT_ADDRESSES][MO_RDV_ADDRESS_BYTES];
     int32_t n_addresses;
     int32_t port;

@@ -156,6 +156,22 @@ static mo_status exchange_extensions(mo_tcp_world *world, mo_error *err)
     return status;
 }
 
+/* Pairwise exchanges in ascending order of ranks: no cycle of waiting ranks
+ * can form. */
+static mo_status allgather(void *context, const void *own, void *all,
+                           size_t bytes, mo_error *err)
+{
+    mo_tcp_world *world = context;
+    mo_status status = MO_OK;
+
+    memcpy((char *) all + (size_t) world->job.rank * bytes, own, bytes);
+    for (int r = 0; r < world->job.n_ranks && status == MO_OK; r++)
+        if (r != world->job.rank)
+            status = mo_tcp_control_exchange(
+                world, r, own, (char *) all + (size_t) r * bytes, bytes, err);
+    return status;
+}
+
 mo_status mo_tcp_begin(mo_transport_world *handle, const mo_exec_plan *plan,
                        const int *rank_of, int n_threads, uint64_t digest,
                        mo_error *err)
@@ -167,6 +183,9 @@ mo_status mo_tcp_begin(mo_transport_world *handle, const mo_exec_plan *plan,
         status = compare_plans(world, digest, err);
     if (status == MO_OK)
         status = exchange_extensions(world, err);
+    if (status == MO_OK)
+        status =
+            mo_transport_job_share_memory(&world->job, allgather, world, err);
     if (status == MO_OK)
         status =
             mo_transport_job_sync_clocks(&world->job, ping_clock, world, err);
@@ -350,14 +369,13 @@ mo_status mo_tcp_send(mo_transport_world *handle, int transfer,
                       const void *data, mo_error *err)
 {
     mo_tcp_world *world = mo_tcp_world_of(handle);
-    mo_transport_process *process = &world->job.process;
     mo_status status = MO_OK;
 
-    mo_transport_local_copy_send(process->copier, transfer, data);
-    if (!mo_transport_local_copy_is_local(process->copier, transfer))
+    if (!mo_transport_job_send(&world->job, transfer, data))
         status = send_remote(world, transfer, data, err);
-    return status == MO_OK ? mo_first_error_get(&process->failure, err)
-                           : status;
+    return status == MO_OK
+               ? mo_first_error_get(&world->job.process.failure, err)
+               : status;
 }
 
 /* Copies an unexpected message, or posts the receive; *copied: it was there. */
@@ -397,8 +415,7 @@ mo_status mo_tcp_receive(mo_transport_world *handle, int transfer, void *data,
     mo_status status = MO_OK;
     bool copied = false;
 
-    mo_transport_local_copy_receive(process->copier, transfer, data);
-    if (!mo_transport_local_copy_is_local(process->copier, transfer))
+    if (!mo_transport_job_receive(&world->job, transfer, data))
         status = receive_remote(world, transfer, data, &copied, err);
     if (copied)
         mo_transport_local_copy_complete(process->copier, transfer);
@@ -411,8 +428,7 @@ mo_status mo_tcp_wait(mo_transport_world *handle, int transfer, bool sending,
 {
     mo_tcp_world *world = mo_tcp_world_of(handle);
 
-    return mo_transport_process_await(&world->job.process, transfer, sending,
-                                      err);
+    return mo_transport_job_wait(&world->job, transfer, sending, err);
 }
 
 mo_status mo_tcp_barrier(mo_transport_world *handle, bool *stop, mo_error *err)
@@ -420,9 +436,12 @@ mo_status mo_tcp_barrier(mo_transport_world *handle, bool *stop, mo_error *err)
     mo_tcp_world *world = mo_tcp_world_of(handle);
     mo_transport_process *process = &world->job.process;
     mo_status status = MO_OK;
+    bool released = true;
     unsigned round;
 
     if (mo_vote_barrier_arrive(&process->barrier, *stop, &round))
+        status = mo_transport_job_barrier(&world->job, &released, err);
+    if (status == MO_OK && !released)
         status = mo_tcp_barrier_arrive(
             world, mo_vote_barrier_local_vote(&process->barrier), err);
     if (status != MO_OK)
@@ -457,7 +476,7 @@ mo_status mo_tcp_serve(mo_transport_world *handle, int n_threads, mo_error *err)
 
     mo_eventcount_wait(&world->job.process.server_event, all_left, &s);
     clear_plan(world);
-    return mo_transport_process_end(&world->job.process, err);
+    return mo_transport_job_end(&world->job, err);
 }
 
 void mo_tcp_leave(mo_transport_world *handle)
@@ -472,6 +491,12 @@ void mo_tcp_fail(mo_transport_world *handle, const mo_error *why)
     mo_tcp_world *world = mo_tcp_world_of(handle);
 
     mo_transport_job_fail(&world->job, why);
+}
+
+static const char *path(const mo_transport_world *handle, int transfer)
+{
+    return mo_transport_job_path(&mo_tcp_world_of_const(handle)->job, transfer,
+                                 mo_transport_tcp.name);
 }
 
 const mo_transport mo_transport_tcp = {
@@ -492,4 +517,5 @@ const mo_transport mo_transport_tcp = {
     .collect = mo_tcp_collect,
     .broadcast = mo_tcp_broadcast,
     .fail = mo_tcp_fail,
+    .path = path,
 };
