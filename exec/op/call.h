@@ -349,7 +349,13 @@ mo_call_window_volume(const int64_t dims[MO_CALL_MAX_SPATIAL])
     return dims[0] * dims[1] * dims[2];
 }
 
-/* Merges batch dimensions of call, in place, as far as possible. A result
+/* Folds batch dimensions of call, in place, as far as strides allow: into rows
+ * where b does not change along them, into columns where a does not, else into
+ * each other. Dimensions of extent 1 are dropped. The elements read and
+ * written, and the terms of each sum, stay the same. */
+void mo_call_matmul_fold(mo_call_matmul *call);
+
+/* The same, with the columns of the result contiguous if possible: a result
  * stored column by column is computed as c' = b' a', for which true is
  * returned. */
 bool mo_call_matmul_collapse(mo_call_matmul *call);

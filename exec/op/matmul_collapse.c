@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collapsing of the batch dimensions of a matrix product. */
+/*
+ * Folding of the batch dimensions of a matrix product into its rows and
+ * columns.
+ *
+ * A batch dimension along which b does not change only adds rows: of a
+ * [T, 1, K] and a weight [K, N], the T products of one row are one product of
+ * T rows. The rows of a and of c need one stride each, so the dimension must
+ * continue the rows there are, or be continued by them; the only row of a
+ * matrix has any stride. The same holds for a and columns.
+ */
 #include "exec/op/call.h"
 
 static void transpose_operand(mo_call_matmul_operand *side)
@@ -31,6 +40,13 @@ static void move_batch(mo_call_matmul *f, int to, int from)
     f->a.batch[to] = f->a.batch[from];
     f->b.batch[to] = f->b.batch[from];
     f->c.batch[to] = f->c.batch[from];
+}
+
+static void remove_batch(mo_call_matmul *f, int d)
+{
+    for (int i = d + 1; i < f->n_batch; i++)
+        move_batch(f, i - 1, i);
+    f->n_batch--;
 }
 
 static bool goes_on(const mo_call_matmul_operand *side, int outer, int inner,
@@ -68,34 +84,96 @@ static void merge_batches(mo_call_matmul *f)
     f->n_batch = n;
 }
 
-/* Turns the last batches into rows where b does not change and the rows of a
- * and c continue. */
-static bool merge_into_rows(mo_call_matmul *f)
+/* Returns true when rows along batch dimension d leave a and c matrices of
+ * row-major or column-major order. */
+static bool makes_matrices(const mo_call_matmul *f, int d)
 {
-    int d = f->n_batch - 1;
+    return (f->k <= 1 || f->a.column == 1 || f->a.batch[d] == 1) &&
+           (f->n <= 1 || f->c.column == 1 || f->c.batch[d] == 1);
+}
 
-    if (d < 0 || f->b.batch[d] != 0)
+/* Turns batch dimension d into rows, if possible. */
+static bool fold_batch(mo_call_matmul *f, int d)
+{
+    int64_t a = f->a.batch[d], c = f->c.batch[d], extent = f->extent[d];
+
+    if (f->b.batch[d] != 0 || a == 0)
         return false;
-    if (f->m == 1) {
-        f->a.row = f->a.batch[d];
-        f->c.row = f->c.batch[d];
-    } else if (f->a.batch[d] != f->m * f->a.row ||
-               f->c.batch[d] != f->m * f->c.row) {
+    if (f->m == 1 ? makes_matrices(f, d)
+                  : f->a.row == extent * a && f->c.row == extent * c) {
+        f->a.row = a;
+        f->c.row = c;
+    } else if (a != f->m * f->a.row || c != f->m * f->c.row) {
         return false;
     }
-    f->m *= f->extent[d];
-    f->n_batch = d;
+    f->m *= extent;
+    remove_batch(f, d);
     return true;
+}
+
+/* Exchanges the rows with batch dimension d. */
+static void exchange_rows(mo_call_matmul *f, int d)
+{
+    mo_call_matmul was = *f;
+
+    f->m = was.extent[d];
+    f->a.row = was.a.batch[d];
+    f->c.row = was.c.batch[d];
+    f->extent[d] = was.m;
+    f->a.batch[d] = was.a.row;
+    f->c.batch[d] = was.c.row;
+}
+
+/* Of the batches that could be rows but for their stride, the longest one is:
+ * fewer and larger products. */
+static bool lengthen_rows(mo_call_matmul *f)
+{
+    for (int d = f->n_batch - 1; d >= 0; d--)
+        if (f->b.batch[d] == 0 && f->a.batch[d] != 0 && f->a.row != 0 &&
+            f->extent[d] > f->m && makes_matrices(f, d)) {
+            exchange_rows(f, d);
+            return true;
+        }
+    return false;
+}
+
+static void fold_rows(mo_call_matmul *f)
+{
+    do {
+        for (int d = f->n_batch - 1; d >= 0; d--)
+            if (fold_batch(f, d))
+                d = f->n_batch;
+    } while (lengthen_rows(f));
+}
+
+void mo_call_matmul_fold(mo_call_matmul *call)
+{
+    int64_t m, n;
+    int n_batch;
+
+    do {
+        m = call->m;
+        n = call->n;
+        n_batch = call->n_batch;
+        merge_batches(call);
+        fold_rows(call);
+        swap_sides(call);
+        fold_rows(call);
+        swap_sides(call);
+    } while (call->m != m || call->n != n || call->n_batch != n_batch);
 }
 
 bool mo_call_matmul_collapse(mo_call_matmul *call)
 {
-    bool swapped = call->n > 1 && call->c.column != 1;
+    bool swapped;
 
+    mo_call_matmul_fold(call);
+    if (call->n == 1)
+        call->c.column = 1;
+    swapped = call->c.column != 1 && (call->c.row == 1 || call->m == 1);
     if (swapped)
         swap_sides(call);
-    merge_batches(call);
-    while (merge_into_rows(call))
-        continue;
+    if (call->n == 1)
+        call->c.column = 1;
     return swapped;
 }

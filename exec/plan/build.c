@@ -62,6 +62,8 @@ static mo_status run_optimizations(const mo_plan_source *source,
         status = mo_pass_copy_elim(source->can_jit, plan, err);
     if (status == MO_OK && source->fuse)
         status = mo_pass_merge_qkv(source->fuses_attention, plan, err);
+    if (status == MO_OK)
+        mo_pass_fold_batches(plan);
     return status == MO_OK ? mo_pass_dce(plan, err) : status;
 }
 

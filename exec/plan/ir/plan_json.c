@@ -63,6 +63,20 @@ static void write_attention(mo_json_writer *w,
         mo_json_put_int(w, "score", attention->score->n_steps);
 }
 
+/* A product of [m, k] and [k, n]; batches: how many of them. */
+static void write_matmul(mo_json_writer *w, const mo_call_matmul *matmul)
+{
+    int64_t batches = 1;
+
+    for (int d = 0; d < matmul->n_batch; d++)
+        batches *= matmul->extent[d];
+    mo_json_put_int(w, "m", matmul->m);
+    mo_json_put_int(w, "n", matmul->n);
+    mo_json_put_int(w, "k", matmul->k);
+    if (batches != 1)
+        mo_json_put_int(w, "batches", batches);
+}
+
 static void write_call(const mo_exec_plan *plan, int c, mo_json_writer *w)
 {
     const mo_plan_call *it = &plan->calls[c];
@@ -73,6 +87,8 @@ static void write_call(const mo_exec_plan *plan, int c, mo_json_writer *w)
     write_text(w, "device", plan->devices[it->device].id);
     mo_json_put_ints(w, "in", it->call.in, it->call.n_in);
     mo_json_put_ints(w, "out", it->call.out, it->call.n_out);
+    if (it->call.kind == MO_CALL_MATMUL)
+        write_matmul(w, &it->call.u.matmul);
     if (it->call.kind == MO_CALL_ATTENTION)
         write_attention(w, &it->call.u.attention);
     if (it->call.after)

@@ -47,6 +47,10 @@ mo_status mo_pass_precision(mo_elem storage_elem, mo_exec_plan *plan,
 mo_status mo_pass_copy_elim(const bool *wants, mo_exec_plan *plan,
                             mo_error *err);
 
+/* Batch folding of matrix products, see mo_call_matmul_fold(). After the
+ * passes that match products by their dimensions: attention, QKV, copies. */
+void mo_pass_fold_batches(mo_exec_plan *plan);
+
 /* In-place concatenation, after layouts are assigned. */
 mo_status mo_pass_concat_inplace(const bool *wants, mo_exec_plan *plan,
                                  mo_error *err);

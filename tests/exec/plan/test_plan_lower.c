@@ -277,6 +277,48 @@ START_TEST(shapes_are_not_computed)
 }
 END_TEST
 
+/* Sequence first: the leading dimensions of the left operand are rows. */
+static const struct {
+    const char *data, *weights, *out;
+    const char *transposed;
+    int64_t m, n, k;
+    int n_batch;
+} products[] = {
+    { "50,1,768", "768,2304", "50,1,2304", "false", 50, 2304, 768, 0 },
+    { "50,1,768", "2304,768", "50,1,2304", "true", 50, 2304, 768, 0 },
+    { "1,50,768", "768,2304", "1,50,2304", "false", 50, 2304, 768, 0 },
+    { "50,1,1,768", "768,2304", "50,1,1,2304", "false", 50, 2304, 768, 0 },
+    { "50,4,768", "768,2304", "50,4,2304", "false", 200, 2304, 768, 0 },
+    { "5,1,7,1,6", "1,1,6,4", "5,1,7,1,4", "false", 35, 4, 6, 0 },
+    { "5,3,6", "5,6,4", "5,3,4", "false", 3, 4, 6, 1 },
+};
+
+START_TEST(rows_of_one_matrix_are_one_product)
+{
+    char graph[512];
+    plan_case c;
+    const mo_call_matmul *m;
+
+    snprintf(graph, sizeof graph,
+             TIMES "x op=Parameter dtype=f32 shape=%s; w op=Const dtype=f32 "
+                   "shape=%s constant=true attrs={\"value\":\"1\"}; a "
+                   "op=MatMul dtype=f32 shape=%s "
+                   "attrs={\"transpose_b\":\"%s\"}; r" RESULT
+                   "; x>a dst_port=0; w>a dst_port=1; a>r",
+             products[_i].data, products[_i].weights, products[_i].out,
+             products[_i].transposed);
+    plan_make(&c, graph, "");
+    ck_assert_int_eq(c.plan->n_calls, 1);
+    ck_assert_int_eq(c.plan->calls[0].call.kind, MO_CALL_MATMUL);
+    m = &c.plan->calls[0].call.u.matmul;
+    ck_assert_int_eq(m->n_batch, products[_i].n_batch);
+    ck_assert_int_eq(m->m, products[_i].m);
+    ck_assert_int_eq(m->n, products[_i].n);
+    ck_assert_int_eq(m->k, products[_i].k);
+    plan_clear(&c);
+}
+END_TEST
+
 static const struct {
     const char *graph, *why;
 } refused[] = {
@@ -397,6 +439,7 @@ SUITE(plan_lower)
     TEST(marked_outputs_are_put_out_and_the_rest_is_not_computed);
     TEST(inputs_and_constants_may_be_put_out_at_once);
     TEST(shapes_are_not_computed);
+    EACH(rows_of_one_matrix_are_one_product, COUNT(products));
     EACH(ops_that_cannot_be_run_are_told, COUNT(refused));
     TEST(all_of_them_are_told);
     TEST(inputs_without_numbers_are_taken_where_their_order_means_nothing);

@@ -5,74 +5,15 @@
 
 #include "exec/backend/cpu/gemm/blas.h"
 
-static mo_call_matmul_operand transpose_operand(mo_call_matmul_operand side)
-{
-    int64_t row = side.row;
-
-    side.row = side.column;
-    side.column = row;
-    return side;
-}
-
-/* The transpose of the result is b' a'. */
-static void swap_sides(mo_cpu_matmul_canonical *form)
-{
-    mo_call_matmul *call = &form->call;
-    mo_call_matmul_operand a = call->a;
-    int64_t m = call->m;
-
-    call->a = transpose_operand(call->b);
-    call->b = transpose_operand(a);
-    call->c = transpose_operand(call->c);
-    call->m = call->n;
-    call->n = m;
-    form->a = 1;
-    form->b = 0;
-}
-
-static void keep_batch(mo_call_matmul *call, int from, int to)
-{
-    call->extent[to] = call->extent[from];
-    call->a.batch[to] = call->a.batch[from];
-    call->b.batch[to] = call->b.batch[from];
-    call->c.batch[to] = call->c.batch[from];
-}
-
-static void drop_unit_batches(mo_call_matmul *call)
-{
-    int n = 0;
-
-    for (int d = 0; d < call->n_batch; d++)
-        if (call->extent[d] != 1)
-            keep_batch(call, d, n++);
-    call->n_batch = n;
-}
-
-/* Whether a batch dimension has the same b and continues the rows before it. */
-static bool is_more_rows(const mo_call_matmul *call, int d)
-{
-    return call->b.batch[d] == 0 && call->a.batch[d] == call->m * call->a.row &&
-           call->c.batch[d] == call->m * call->c.row;
-}
-
 mo_cpu_matmul_canonical mo_cpu_matmul_canonicalize(const mo_call_matmul *call)
 {
-    mo_cpu_matmul_canonical form = {
-        .call = *call, .batches = 1, .a = 0, .b = 1
-    };
-    mo_call_matmul *f = &form.call;
+    mo_cpu_matmul_canonical form = { .call = *call, .batches = 1 };
+    bool swapped = mo_call_matmul_collapse(&form.call);
 
-    drop_unit_batches(f);
-    if (f->n == 1)
-        f->c.column = 1;
-    if (f->c.column != 1 && (f->c.row == 1 || f->m == 1))
-        swap_sides(&form);
-    if (f->n == 1)
-        f->c.column = 1;
-    while (f->n_batch > 0 && is_more_rows(f, f->n_batch - 1))
-        f->m *= f->extent[--f->n_batch];
-    for (int d = 0; d < f->n_batch; d++)
-        form.batches *= f->extent[d];
+    form.a = swapped ? 1 : 0;
+    form.b = swapped ? 0 : 1;
+    for (int d = 0; d < form.call.n_batch; d++)
+        form.batches *= form.call.extent[d];
     return form;
 }
 
