@@ -54,6 +54,17 @@ AC_DEFUN([MO_ROUNDING], [
   AC_SUBST([MO_FUSED_CFLAGS])
 ])
 
+# MO_PREFIX_MAP
+# Removes the paths of source and build tree from debug information and
+# assertions: programs are the same wherever they are built.
+AC_DEFUN([MO_PREFIX_MAP], [
+  MO_PREFIX_MAP_CFLAGS=
+  MO_TRY_CFLAG([-ffile-prefix-map=/nowhere=.], [mo_prefix_map])
+  AS_IF([test -n "$mo_prefix_map"],
+    [MO_PREFIX_MAP_CFLAGS='-ffile-prefix-map=$(abs_top_builddir)=. -ffile-prefix-map=$(abs_top_srcdir)=.'])
+  AC_SUBST([MO_PREFIX_MAP_CFLAGS])
+])
+
 # MO_NEED_SANITIZER(FLAG, OPTION)
 # Stops unless a program links and runs with FLAG.
 AC_DEFUN([MO_NEED_SANITIZER], [

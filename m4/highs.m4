@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # MO_HIGHS
 # The default solver.  It is never linked: moirai-solve loads it at run time,
-# so all we need is where the library and its C header lie.  The packaged one
-# of ./bootstrap is in the private Python folder, which MOIRAI_PYTHON names
+# so only the place of the library and of its C header matters.  The packaged
+# one of ./bootstrap is in the private Python folder, which MOIRAI_PYTHON names
 # where the source is elsewhere; since that goes away with the tree, make
-# install copies it (HIGHS_PREFIX), unless it is the system's.
+# install copies it (HIGHS_PREFIX), unless it is the system's.  Programs that
+# run from the build tree find both in the file build-paths; no program has
+# them compiled in.
 AC_DEFUN([MO_HIGHS], [
   mo_private=`cd "$srcdir" && pwd`/build/python
   mo_python_prefix=
@@ -37,11 +39,7 @@ AC_DEFUN([MO_HIGHS], [
   AS_IF([test "$mo_found" = yes],
     [AS_CASE([$mo_dir], [/usr|/usr/local], [], [HIGHS_PREFIX=$mo_dir])])
   AC_SUBST([HIGHS_PREFIX])
-  AC_DEFINE_UNQUOTED([MO_HIGHS_PREFIX], ["$HIGHS_PREFIX"],
-    [Where HiGHS was when this was built; empty: nowhere, or the system's])
-
-  AC_DEFINE_UNQUOTED([MO_PRIVATE_PYTHON], ["$mo_python_prefix"],
-    [The Python environment in which solvers are looked for last])
+  AC_SUBST([MO_PYTHON_PREFIX], [$mo_python_prefix])
 
   AS_IF([test "$mo_found" = yes],
     [MO_CONSTANT([mo_major], [HIGHS], [HConfig.h], [HIGHS_VERSION_MAJOR])

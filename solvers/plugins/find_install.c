@@ -210,20 +210,20 @@ static void search_subdirs(const mo_solver_install_spec *spec,
     }
 }
 
-/* An installed copy precedes the folder that configure found, which may still
- * exist. */
+/* In the build tree the folder that configure found precedes all others. */
 static mo_status search_private(const mo_solver_install_spec *spec,
                                 mo_solver_install *found, mo_error *err)
 {
     mo_path_list places = { 0 };
+    char *known =
+        spec->build_key ? mo_install_dirs_build(spec->build_key) : NULL;
     mo_status status = mo_install_dirs_private(&places, err);
 
-    for (size_t i = 0; status == MO_OK && i <= places.n; i++) {
-        if (i == MO_INSTALL_DIRS_OWN && spec->known && *spec->known)
-            search_tree(spec, spec->known, found);
-        if (i < places.n)
-            search_subdirs(spec, places.paths[i], found);
-    }
+    if (known)
+        search_tree(spec, known, found);
+    for (size_t i = 0; status == MO_OK && i < places.n; i++)
+        search_subdirs(spec, places.paths[i], found);
+    free(known);
     mo_path_list_clear(&places);
     return status;
 }

@@ -20,7 +20,7 @@ typedef struct mo_solver_install_spec {
     const char *const *sonames;   /* for the loader */
     const char *const *libraries; /* file name patterns (fnmatch) */
     const char *const *folders;   /* below the private folders */
-    const char *known; /* a folder found by configure; "" or NULL: none */
+    const char *build_key;        /* of its folder in build-paths, or NULL */
 } mo_solver_install_spec;
 
 /*

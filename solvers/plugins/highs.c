@@ -35,16 +35,16 @@ static mo_status find_solver(const char *path, mo_solver_install *found,
 {
     static const char *const programs[] = { "highs", NULL };
     static const char *const libraries[] = { "libhighs.so", "libhighs.so.*",
-                                             NULL };
+                                             "libhighs-*.so*", NULL };
     static const char *const folders[] = { "highs", "highsbox/highs_dist",
-                                           NULL };
+                                           "highspy", "highspy.libs", NULL };
     static const mo_solver_install_spec spec = { .title = "HiGHS",
                                                  .variable = "MOIRAI_HIGHS",
                                                  .programs = programs,
                                                  .sonames = mo_highs_sonames,
                                                  .libraries = libraries,
                                                  .folders = folders,
-                                                 .known = MO_HIGHS_PREFIX };
+                                                 .build_key = "highs" };
 
     return mo_solver_find_install(&spec, path, found, err);
 }
@@ -565,7 +565,7 @@ static int print_library_version(const char *library)
 const mo_solver mo_solver_highs = {
     .name = "highs",
     .title = "HiGHS",
-    .help = "comes with Moirai",
+    .help = "package highsbox or highspy of PyPI, or one's own",
     .limits =
         MO_SOLVER_LIMIT_TIME | MO_SOLVER_LIMIT_GAP | MO_SOLVER_LIMIT_THREADS,
     .accepts_start = true,

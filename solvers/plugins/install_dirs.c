@@ -5,6 +5,7 @@
 
 #include <glob.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,48 @@ static void program_dir(char *buffer, size_t size)
         snprintf(buffer, size, ".");
 }
 
-/* Appends the site-packages of the environment at prefix. */
+/* Opens the file build-paths of this program's build tree; NULL: there is
+ * none. Only the program's own folder is looked at: folders above an installed
+ * program may be writable by others. */
+static FILE *open_build_paths(void)
+{
+    const char *given = getenv("MOIRAI_BUILD_PATHS");
+    char here[PATH_MAX];
+    char *path;
+    FILE *file;
+
+    if (given && *given)
+        return fopen(given, "re");
+    program_dir(here, sizeof here);
+    path = mo_path_format("%s/build-paths", here);
+    file = path ? fopen(path, "re") : NULL;
+    free(path);
+    return file;
+}
+
+char *mo_install_dirs_build(const char *key)
+{
+    FILE *file = open_build_paths();
+    char line[PATH_MAX + 32], *value = NULL;
+    size_t n = strlen(key);
+
+    while (file && !value && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, key, n) == 0 && line[n] == ' ' && line[n + 1])
+            value = strdup(line + n + 1);
+    }
+    if (file)
+        fclose(file);
+    return value;
+}
+
+/* Appends the site-packages of the environment at prefix, and the
+ * dist-packages of Debian. */
 static mo_status append_sites(mo_path_list *dirs, const char *prefix,
                               mo_error *err)
 {
-    char *pattern = mo_path_format("%s/lib/python3*/site-packages", prefix);
+    char *pattern =
+        mo_path_format("%s/lib/python3*/[sd]i[ts][et]-packages", prefix);
     glob_t sites = { 0 };
     mo_status status = MO_OK;
 
@@ -60,21 +98,31 @@ static mo_status append_path_sites(mo_path_list *dirs, mo_error *err)
 
 mo_status mo_install_dirs_private(mo_path_list *dirs, mo_error *err)
 {
-    char here[PATH_MAX];
-    mo_status status;
+    static const char *const environments[] = { "VIRTUAL_ENV", "CONDA_PREFIX" };
+    char *python = mo_install_dirs_build("python"), here[PATH_MAX];
+    mo_status status = MO_OK;
 
     program_dir(here, sizeof here);
-    status = mo_path_list_append(dirs, mo_path_format("%s/../lib/moirai", here),
-                                 err);
+    if (!python)
+        status = mo_path_list_append(
+            dirs, mo_path_format("%s/../lib/moirai", here), err);
     if (status == MO_OK)
         status = mo_path_list_append(dirs, strdup(MO_PKGLIBDIR), err);
+    for (size_t i = 0; i < sizeof environments / sizeof *environments; i++) {
+        const char *prefix = getenv(environments[i]);
+
+        if (status == MO_OK && prefix && *prefix)
+            status = append_sites(dirs, prefix, err);
+    }
     if (status == MO_OK)
         status = append_path_sites(dirs, err);
-    if (status == MO_OK && strlen(MO_PRIVATE_PYTHON) > 0)
-        status = append_sites(dirs, MO_PRIVATE_PYTHON, err);
+    if (status == MO_OK && python)
+        status = append_sites(dirs, python, err);
+    free(python);
     return status;
 }
 
+/* Returns the absolute path of folder/below/name; NULL: there is none. */
 static char *existing_file(const char *folder, const char *below,
                            const char *name)
 {
@@ -87,14 +135,23 @@ static char *existing_file(const char *folder, const char *below,
 
 char *mo_install_dirs_own_file(const char *name)
 {
-    static const char *const near[] = { "", "../../", "../libexec/moirai/",
+    static const char *const in_build[] = { "programs", "scripts" };
+    static const char *const near[] = { "../libexec/moirai/",
                                         "../share/moirai/" };
-    static const char *const far[] = { MO_PKGLIBEXECDIR, MO_PKGDATADIR,
-                                       MO_SOURCE_DIR "/solvers/plugins" };
+    static const char *const far[] = { MO_PKGLIBEXECDIR, MO_PKGDATADIR };
+    bool is_build = false;
     char here[PATH_MAX], *path = NULL;
 
+    for (size_t i = 0; !path && i < sizeof in_build / sizeof *in_build; i++) {
+        char *folder = mo_install_dirs_build(in_build[i]);
+
+        is_build = is_build || folder;
+        path = folder ? existing_file(folder, "", name) : NULL;
+        free(folder);
+    }
     program_dir(here, sizeof here);
-    for (size_t i = 0; !path && i < sizeof near / sizeof *near; i++)
+    for (size_t i = 0; !is_build && !path && i < sizeof near / sizeof *near;
+         i++)
         path = existing_file(here, near[i], name);
     for (size_t i = 0; !path && i < sizeof far / sizeof *far; i++)
         path = existing_file(far[i], "", name);

@@ -55,6 +55,12 @@ installed_headers_compile()
     $CC -I"$work/usr/include/moirai" -fsyntax-only "$work/all.c"
 }
 
+# bare COMMAND...: without the environment of the tests.
+bare()
+{
+    env -i PATH=/usr/bin:/bin "$@"
+}
+
 # A solver copied by make install is found, and runs, at its new path.
 installed_highs_solves()
 {
@@ -67,14 +73,37 @@ Binaries
  x
 End
 END
-    env -u MOIRAI_HIGHS PATH=/usr/bin:/bin "$work/usr/bin/moirai-solve" \
+    bare "$work/usr/bin/moirai-solve" \
         --list | grep "$work/usr/lib/moirai/highs/lib/libhighs.so" || return 1
-    env -u MOIRAI_HIGHS PATH=/usr/bin:/bin "$work/usr/bin/moirai-solve" -q \
+    bare "$work/usr/bin/moirai-solve" -q \
         --via process -o "$work/tiny.sol" "$work/tiny.lp"
     grep -x 'w 2' "$work/tiny.sol"
 }
 
-plan 11
+# Nothing of a program may depend on the tree, which goes away.
+no_path_of_the_tree()
+{
+    ! grep -rlaF -e "$(cd "$top_builddir" && pwd)" \
+        -e "$(cd "$top_srcdir" && pwd)" "$work/usr"
+}
+
+# HiGHS of an active environment: the package highspy has a library alone.
+environment_highs_solves()
+{
+    site=$work/venv/lib/python3.99/site-packages/highspy
+    mkdir -p "$site"
+    cp -L "$work/usr/lib/moirai/highs/lib/libhighs.so" "$site/libhighs.so.1"
+    mv "$work/usr/lib/moirai/highs" "$work/highs"
+    bare VIRTUAL_ENV="$work/venv" "$work/usr/bin/moirai-solve" --list \
+        >"$work/list"
+    bare VIRTUAL_ENV="$work/venv" "$work/usr/bin/moirai-solve" -q \
+        --solver highs -o "$work/tiny2.sol" "$work/tiny.lp"
+    mv "$work/highs" "$work/usr/lib/moirai/highs"
+    grep -F "library  $site/libhighs.so.1" "$work/list" &&
+        grep -x 'w 2' "$work/tiny2.sol"
+}
+
+plan 17
 
 ok "make install prefix=DIR" install_into prefix="$work/usr"
 ok "moirai-info runs from there" \
@@ -90,9 +119,22 @@ done
 
 if [ -e "$work/usr/lib/moirai/highs" ]; then
     ok "HiGHS came along" installed_highs_solves
+    ok "it starts by hand" \
+        bare "$work/usr/lib/moirai/highs/bin/highs" --version
+    ok "that of an active environment is found" environment_highs_solves
+    # make install repeated replaces it.
+    ok "make install again" install_into prefix="$work/usr"
 else
-    skip "HiGHS came along" "it is not here, or the system's"
+    for claim in "HiGHS came along" "it starts by hand" \
+        "that of an active environment is found" "make install again"; do
+        skip "$claim" "it is not here, or the system's"
+    done
 fi
+
+ok "no file has a path of the tree" no_path_of_the_tree
+bare "$work/usr/bin/moirai-solve" --list >"$work/list"
+ok "no solver of the tree is found" \
+    sh -c '! grep -F "$1" "$2"' - "$(cd "$top_builddir" && pwd)" "$work/list"
 
 ok "the headers need no other" installed_headers_compile
 if command -v pkg-config >/dev/null; then
@@ -103,3 +145,7 @@ else
     skip "another program compiles against it" "pkg-config is not installed"
     skip "and reads a graph" "pkg-config is not installed"
 fi
+
+# Folders may stay.
+(cd "$top_builddir" && make uninstall prefix="$work/usr") >"$work/out" 2>&1
+is "make uninstall leaves no file" "$(find "$work/usr" ! -type d)" ""
