@@ -221,6 +221,9 @@ typedef struct mo_backend {
     /* Returns the bytes that its kernels have allocated so far: packed
      * weights. */
     int64_t (*packed_bytes)(const mo_backend_unit *unit);
+    /* Returns the sum of the run delays (exec/thread/run_delay.h) of its own
+     * threads so far. From the thread that uses the unit, between calls. */
+    int64_t (*run_delay_ns)(mo_backend_unit *unit);
 
     /* Makes the calling thread the user of the unit; the previous one must not
      * use it any more. */

@@ -216,7 +216,7 @@ static double kernel_ratio(const simulation *w)
     return fraction(calls, window);
 }
 
-static double hidden_ratio(const simulation *w)
+static double hidden_ratio(const simulation *w, int64_t *transfer_ns)
 {
     double all = 0, waited = 0;
 
@@ -228,6 +228,7 @@ static double hidden_ratio(const simulation *w)
         all += (double) took;
         waited += (double) mo_min_i64(idle, took);
     }
+    *transfer_ns = (int64_t) all;
     return fraction(all - waited, all);
 }
 
@@ -268,7 +269,7 @@ mo_status mo_measure_utilization_of_run(const mo_exec_plan *plan,
     bool done =
         w.transfers && w.begun && w.ended && w.clocks && w.next && w.calls;
 
-    *ratios = (mo_measure_utilization){ NAN, NAN, NAN };
+    *ratios = (mo_measure_utilization){ NAN, NAN, NAN, 0 };
     if (done && has_steps(plan, result)) {
         for (int k = 0; k < w.plan->n_devices; k++)
             for (int i = 0; i < w.plan->devices[k].n_steps; i++)
@@ -276,7 +277,7 @@ mo_status mo_measure_utilization_of_run(const mo_exec_plan *plan,
         ratios->path =
             result->chain_ns > 0 ? chain_ratio(result) : path_ratio(&w);
         ratios->kernel = kernel_ratio(&w);
-        ratios->hidden = hidden_ratio(&w);
+        ratios->hidden = hidden_ratio(&w, &ratios->transfer_ns);
     }
     free(w.transfers);
     free(w.begun);

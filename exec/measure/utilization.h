@@ -9,7 +9,8 @@
 #include "exec/plan/ir/plan.h"
 #include "exec/runtime/run.h"
 
-/* Fractions of one; NAN where undefined. */
+/* Fractions of one; NAN where undefined. And the sum of durations of transfers,
+ * each from when both ends were posted until it arrived. */
 typedef struct mo_measure_utilization {
     double
         path; /* critical path of calls and transfers with measured times, or
@@ -19,6 +20,7 @@ typedef struct mo_measure_utilization {
                       first step to its last */
     double hidden; /* of the duration of transfers, the part during which their
                       receivers did not wait */
+    int64_t transfer_ns;
 } mo_measure_utilization;
 
 /* result must have the steps of all devices that have any. */

@@ -94,6 +94,10 @@ static mo_status aggregate_device(const mo_exec_plan *plan, int d,
 {
     result->workspace_bytes[d] = record->workspace_bytes;
     result->allocated_bytes[d] = record->allocated_bytes;
+    memcpy(sorted, record->wait_ns, (size_t) result->n_runs * sizeof *sorted);
+    qsort(sorted, (size_t) result->n_runs, sizeof *sorted, mo_compare_i64);
+    result->wait_ns[d] =
+        result->n_runs > 0 ? sorted[(result->n_runs - 1) / 2] : 0;
     if (result->n_runs == 0 || wanted->whole)
         return MO_OK;
     median_call_times(plan, d, record, sorted, result);
@@ -101,6 +105,36 @@ static mo_status aggregate_device(const mo_exec_plan *plan, int d,
         return MO_OK;
     return copy_median_steps(record, result->median_run, begin,
                              &result->steps[d], err);
+}
+
+/* The index of a percentile among n sorted values: the least of them that is
+ * not below so many percent (nearest rank). */
+static int percentile_index(int n, int percent)
+{
+    return (int) (((int64_t) n * percent + 99) / 100) - 1;
+}
+
+/* A thread that is woken waits for its processor for a few microseconds, even
+ * where that is idle. */
+enum { WAKE_NS = 20000, DISTURBED_PERCENT = 5 };
+
+static int count_disturbed(const mo_exec_plan *plan,
+                           const mo_run_device_record *records,
+                           const mo_run_result *result)
+{
+    int count = 0;
+
+    for (int r = 0; r < result->n_runs; r++) {
+        int64_t most = mo_max_i64(WAKE_NS, result->makespan_ns[r] / 100 *
+                                               DISTURBED_PERCENT);
+        bool disturbed = false;
+
+        for (int d = 0; d < plan->n_devices; d++)
+            disturbed |= records[d].timestamps && records[d].n_actions > 0 &&
+                         records[d].wait_ns[r] > most;
+        count += disturbed;
+    }
+    return count;
 }
 
 mo_status mo_run_aggregate(const mo_exec_plan *plan,
@@ -122,6 +156,10 @@ mo_status mo_run_aggregate(const mo_exec_plan *plan,
         qsort(sorted, (size_t) n, sizeof *sorted, mo_compare_i64);
         result->median_ns = sorted[(n - 1) / 2];
         result->spread_ns = sorted[(n - 1) * 3 / 4] - sorted[(n - 1) / 4];
+        result->min_ns = sorted[0];
+        result->p95_ns = sorted[percentile_index(n, 95)];
+        result->p99_ns = sorted[percentile_index(n, 99)];
+        result->n_disturbed = count_disturbed(plan, records, result);
         while (result->makespan_ns[result->median_run] != result->median_ns)
             result->median_run++;
         makespan(plan, records, result->median_run, &begin);

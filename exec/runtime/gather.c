@@ -29,6 +29,7 @@ static void record_local(mo_run_device *d, mo_run_device_record *record)
         d->timestamps[i] += offset;
     record->timestamps = d->timestamps;
     record->isolated_ns = d->isolated_ns;
+    record->wait_ns = d->wait_ns;
     record->n_actions = d->n_actions;
     record->workspace_bytes = d->workspace_bytes;
     record->allocated_bytes = d->allocated_bytes;
@@ -48,6 +49,10 @@ static mo_status send_record(const mo_run_plan_options *o, int rank,
         status =
             o->transport->collect(o->world, rank, d->timestamps,
                                   timestamps_bytes(result, d->n_actions), err);
+    if (status == MO_OK)
+        status = o->transport->collect(
+            o->world, rank, d->wait_ns,
+            (size_t) result->n_runs * sizeof *d->wait_ns, err);
     if (status == MO_OK && d->isolated_ns)
         status =
             o->transport->collect(o->world, rank, d->isolated_ns, times, err);
@@ -60,9 +65,10 @@ static mo_status receive_record(const mo_run_plan_options *o, int device,
 {
     size_t timestamps = timestamps_bytes(result, record->n_actions);
     size_t times = (size_t) record->n_actions * sizeof *record->foreign;
-    int64_t *foreign = malloc(timestamps + times + 1);
-    int64_t *isolated_ns =
-        foreign ? foreign + timestamps / sizeof *foreign : NULL;
+    size_t waits = (size_t) result->n_runs * sizeof *record->foreign;
+    int64_t *foreign = malloc(timestamps + waits + times + 1);
+    int64_t *wait_ns = foreign ? foreign + timestamps / sizeof *foreign : NULL;
+    int64_t *isolated_ns = foreign ? wait_ns + result->n_runs : NULL;
     int from = o->rank_of[device];
     record_header t = { 0 };
     mo_status status;
@@ -74,9 +80,12 @@ static mo_status receive_record(const mo_run_plan_options *o, int device,
     if (status == MO_OK)
         status =
             o->transport->collect(o->world, from, foreign, timestamps, err);
+    if (status == MO_OK)
+        status = o->transport->collect(o->world, from, wait_ns, waits, err);
     if (status == MO_OK && t.timed)
         status = o->transport->collect(o->world, from, isolated_ns, times, err);
     record->timestamps = foreign;
+    record->wait_ns = wait_ns;
     record->isolated_ns = t.timed ? isolated_ns : NULL;
     record->workspace_bytes = t.workspace_bytes;
     record->allocated_bytes = t.allocated_bytes;

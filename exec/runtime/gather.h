@@ -18,6 +18,7 @@ typedef struct mo_run_device_record {
     const int64_t *isolated_ns; /* by action, or NULL: see mo_run_device */
     int64_t
         *foreign; /* owned buffer of timestamps received from another rank */
+    const int64_t *wait_ns; /* by timed run, as in mo_run_device */
     int n_actions;
     int64_t workspace_bytes, allocated_bytes;
 } mo_run_device_record;

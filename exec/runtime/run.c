@@ -154,6 +154,7 @@ static mo_status alloc_result(const mo_exec_plan *plan,
     result->call_ns =
         calloc((size_t) plan->n_calls + 1, sizeof *result->call_ns);
     result->busy_ns = calloc(n_devices, sizeof *result->busy_ns);
+    result->wait_ns = calloc(n_devices, sizeof *result->wait_ns);
     result->workspace_bytes =
         calloc(n_devices, sizeof *result->workspace_bytes);
     result->allocated_bytes =
@@ -164,7 +165,7 @@ static mo_status alloc_result(const mo_exec_plan *plan,
         result->n_outputs = plan->n_outputs;
     }
     if (!result->makespan_ns || !result->steps || !result->call_ns ||
-        !result->busy_ns || !result->workspace_bytes ||
+        !result->busy_ns || !result->wait_ns || !result->workspace_bytes ||
         !result->allocated_bytes || (result->n_outputs > 0 && !result->outputs))
         return mo_fail_memory(err);
     return MO_OK;
@@ -176,6 +177,7 @@ static mo_status gather_and_aggregate(run *r, mo_run_result *result,
     mo_status status;
 
     result->n_runs = r->devices->n_runs;
+    result->n_warm_ups = r->devices->n_warm_ups;
     result->stopped = result->n_runs < r->options->runs;
     memcpy(result->eager_reason, r->eager_reason, sizeof result->eager_reason);
     result->chain_ns = r->chain_ns;
@@ -301,6 +303,7 @@ void mo_run_result_clear(mo_run_result *result)
     free(result->makespan_ns);
     free(result->call_ns);
     free(result->busy_ns);
+    free(result->wait_ns);
     free(result->workspace_bytes);
     free(result->allocated_bytes);
     *result = (mo_run_result){ 0 };

@@ -19,9 +19,14 @@ typedef struct mo_run_step {
 } mo_run_step;
 
 typedef struct mo_run_result {
-    int n_runs;
+    int n_runs, n_warm_ups;
     int64_t *makespan_ns;         /* of every timed run, in order */
     int64_t median_ns, spread_ns; /* spread: interquartile range */
+    int64_t min_ns, p95_ns, p99_ns;
+    /* By device, the median over the runs: run delay of its threads, the time
+     * for which they could run and had no processor. */
+    int64_t *wait_ns;
+    int n_disturbed; /* runs in which this was a sizeable part for a device */
     /* By device of this rank (at rank 0: of all ranks): times of the steps in
      * the median run; NULL for devices of other ranks, and without trace. */
     mo_run_step **steps;

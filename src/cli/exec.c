@@ -33,6 +33,7 @@ typedef struct work {
     uint64_t alike;   /* digest of everything that ranks must share */
     int64_t *hold_ns; /* by transfer, or NULL: no emulated delay */
     mo_run_result result;
+    mo_measure_load load; /* during the run */
     mo_exec_comparison comparison;
 } work;
 
@@ -154,6 +155,7 @@ static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
         .rank_of = w->units.rank_of,
         .inputs = w->inputs.values,
         .warm_ups = o->runs > 1 ? MO_EXEC_WARMUP_RUNS : 0,
+        .warm_up_ns = MO_EXEC_WARMUP_NS,
         .runs = (int) o->runs,
         .config_digest = w->alike,
         .trace = true,
@@ -162,8 +164,13 @@ static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
         .on_progress = log_progress,
         .progress_context = &o->logger,
     };
-    mo_status status = mo_run_plan(w->job.plan, &options, &w->result, err);
+    mo_status status;
 
+    mo_measure_load_read(NULL, &w->load);
+    status = mo_run_plan(w->job.plan, &options, &w->result, err);
+    mo_measure_load_since(NULL, &w->load);
+    if (status == MO_OK)
+        status = mo_measure_load_gather(w->transport, w->world, &w->load, err);
     if (status == MO_OK && w->rank == 0 && *w->result.eager_reason &&
         !o->logger.quiet)
         fprintf(stderr, "%s: calls are begun one by one: %s\n",
@@ -203,6 +210,7 @@ static mo_status finish_run(mo_exec_options *o, work *w, mo_error *err)
         .transport = transport_name(w),
         .n_ranks = w->n_ranks,
         .result = o->dry_run ? NULL : &w->result,
+        .load = w->load,
         .comparison = o->dry_run ? NULL : &w->comparison,
     };
     mo_status status;
@@ -328,7 +336,7 @@ int main(int argc, char **argv)
         { 0, "tolerance", "T", "allowed error of outputs (default 1e-4 in f32)",
           MO_OPTION_DOUBLE, .to = &o.tolerance, .min = 0, .max = 1e9 },
         { 0, "runs", "N",
-          "timed runs (default 1); with N > 1 after 5 warm-up runs",
+          "timed runs (default 1); with N > 1 after a warm-up of 0.2 s",
           MO_OPTION_INT, .to = &o.runs, .min = 1, .max = 1e6 },
         { 0, "transport", "T",
           "transport of tensors (default: by the launcher)", MO_OPTION_TEXT,
@@ -337,6 +345,8 @@ int main(int argc, char **argv)
         { 0, "threads", "N",
           "threads of each CPU device, instead of the cluster's", MO_OPTION_INT,
           .to = &o.wants.threads, .min = 1, .max = MO_BACKEND_MAX_THREADS },
+        { 0, "pin", "WHEN", MO_EXEC_PIN_HELP, MO_OPTION_TEXT,
+          .to = &o.wants.pin, .choices = MO_EXEC_PIN_CHOICES },
         MO_EXEC_CONFIG_OPTIONS(&o.wants),
         { 0, "as-placed", NULL, "fuse only ops that were placed as one",
           MO_OPTION_FLAG, .to = &o.as_placed },

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/exec/emulate.h"
 #include "driver/exec/output_npy.h"
 #include "exec/plan/ir/plan_json.h"
 #include "exec/measure/utilization.h"
@@ -21,6 +22,7 @@ typedef struct filling {
     mo_report_execution e;
     mo_report_execution_class classes[N_CLASSES + 1]; /* the last: no op */
     char (*types)[MO_TENSOR_DESC_TEXT_SIZE];          /* of outputs */
+    char load[MO_MEASURE_LOAD_SIZE];
 } filling;
 
 static void fill_devices(filling *f)
@@ -35,6 +37,7 @@ static void fill_devices(filling *f)
             .threads = f->from->units->backends[k]->separate_memory
                            ? 0
                            : f->from->units->options[k].threads,
+            .cpus = f->from->units->cpus[k],
             .sms = f->from->units->parts ? f->from->units->parts[k] : 0,
             .weight_bytes = plan->devices[k].weight_bytes,
             .arena_bytes = plan->devices[k].arena_bytes,
@@ -42,6 +45,7 @@ static void fill_devices(filling *f)
             .workspace_bytes = r ? r->workspace_bytes[k] : MO_UNKNOWN,
             .allocated_bytes = r ? r->allocated_bytes[k] : MO_UNKNOWN,
             .busy_ns = r ? r->busy_ns[k] : MO_UNKNOWN,
+            .wait_ns = r ? r->wait_ns[k] : MO_UNKNOWN,
         };
     for (int i = 0; i < plan->n_items; i++)
         if (plan->items[i].op != MO_PLAN_NONE)
@@ -108,8 +112,16 @@ static bool is_trusted(const mo_exec_job *job)
 static mo_status fill_times(filling *f, mo_error *err)
 {
     const mo_cli_exec_result *from = f->from;
-    mo_measure_utilization ratios = { NAN, NAN, NAN };
-    mo_status status = MO_OK;
+    mo_measure_utilization ratios = { NAN, NAN, NAN, 0 };
+    int64_t *transfer_ns = NULL;
+    mo_status status = mo_emulate_transfer_times(
+        from->job->plan, &from->job->review.made.loaded, &transfer_ns, err);
+
+    for (int t = 0; t < from->job->plan->n_transfers && status == MO_OK; t++)
+        f->e.predicted_transfer_ns += transfer_ns[t];
+    free(transfer_ns);
+    if (status != MO_OK)
+        return status;
 
     f->e.predicted_ns = from->job->plan->predicted_ns;
     f->e.trusted = is_trusted(from->job);
@@ -118,12 +130,21 @@ static mo_status fill_times(filling *f, mo_error *err)
         f->e.measured_ns = from->result->median_ns;
         f->e.spread_ns = from->result->spread_ns;
         f->e.runs = from->result->n_runs;
+        f->e.warm_ups = from->result->n_warm_ups;
+        f->e.min_ns = from->result->min_ns;
+        f->e.p95_ns = from->result->p95_ns;
+        f->e.p99_ns = from->result->p99_ns;
+        f->e.run_ns = from->result->makespan_ns;
+        f->e.n_disturbed = from->result->n_disturbed;
+        if (!mo_measure_load_quiet(&from->load))
+            f->e.load = mo_measure_load_format(&from->load, f->load);
         status = mo_measure_utilization_of_run(from->job->plan, from->result,
                                                &ratios, err);
     }
     f->e.path_ratio = ratios.path;
     f->e.kernel_ratio = ratios.kernel;
     f->e.hidden_ratio = ratios.hidden;
+    f->e.measured_transfer_ns = ratios.transfer_ns;
     return status;
 }
 
@@ -151,7 +172,6 @@ static mo_status fill_report(const mo_exec_options *o,
     f->e.precision = o->wants.precision;
     f->e.n_ranks = f->from->n_ranks;
     f->e.emulated = f->from->units->parts != NULL;
-    f->e.warm_ups = o->runs > 1 ? MO_EXEC_WARMUP_RUNS : 0;
     f->e.tolerance = o->tolerance;
     if (status == MO_OK)
         status = fill_times(f, err);

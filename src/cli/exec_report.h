@@ -10,6 +10,7 @@
 #include "driver/exec/compare_outputs.h"
 #include "driver/exec/exec_job.h"
 #include "driver/exec/device_units.h"
+#include "exec/measure/host_load.h"
 #include "exec/runtime/run.h"
 
 typedef struct mo_cli_exec_result {
@@ -18,6 +19,7 @@ typedef struct mo_cli_exec_result {
     const char *transport;
     int n_ranks;
     const mo_run_result *result; /* NULL: a dry run */
+    mo_measure_load load;        /* during the run; zeros: unknown */
     const mo_exec_comparison *comparison;
 } mo_cli_exec_result;
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "driver/exec/emulate.h"
+#include "driver/exec/pin_devices.h"
 #include "cli/exec_version.h"
 #include "base/host.h"
 
@@ -67,6 +68,8 @@ int main(int argc, char **argv)
           "run: backend (default auto: by the kind of the device)",
           MO_OPTION_TEXT, .to = &o.wants.backend,
           .choices = MO_EXEC_BACKEND_CHOICES },
+        { 0, "pin", "WHEN", "run: " MO_EXEC_PIN_HELP, MO_OPTION_TEXT,
+          .to = &o.wants.pin, .choices = MO_EXEC_PIN_CHOICES },
         { 0, "emulate", "SMS,SMS",
           "run: emulate devices by parts of one GPU, SMs of each",
           MO_OPTION_TEXT, .to = &o.wants.emulate },

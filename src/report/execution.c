@@ -2,6 +2,7 @@
 #include "report/execution.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/json_writer.h"
 #include "base/utf8.h"
@@ -42,6 +43,54 @@ static void put_makespan(const mo_report_execution *e, mo_out *out)
     mo_out_text(out, "\n");
 }
 
+static void put_percentiles(const mo_report_execution *e, mo_out *out)
+{
+    const struct {
+        const char *name;
+        int64_t ns;
+    } items[] = { { "  min ", e->min_ns },
+                  { ", p50 ", e->measured_ns },
+                  { ", p95 ", e->p95_ns },
+                  { ", p99 ", e->p99_ns } };
+
+    if (!e->measured || e->runs < 2)
+        return;
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+        mo_out_text(out, items[i].name);
+        put_us(items[i].ns, out);
+    }
+    mo_out_text(out, "\n");
+}
+
+bool mo_report_execution_quiet(const mo_report_execution *e)
+{
+    return !e->load && e->n_disturbed <= e->runs / 4;
+}
+
+/* The device whose threads waited for longest. */
+static void put_disturbance(const mo_report_execution *e, mo_out *out)
+{
+    const mo_report_execution_device *most = e->devices;
+    char id[NAME_ROOM];
+
+    if (!e->measured || mo_report_execution_quiet(e))
+        return;
+    mo_out_printf(out, "%-12s", "not quiet");
+    for (int k = 1; k < e->n_devices; k++)
+        if (e->devices[k].wait_ns > most->wait_ns)
+            most = &e->devices[k];
+    if (e->n_disturbed > e->runs / 4) {
+        mo_out_printf(out, "device %s waited ",
+                      mo_utf8_escape_controls(id, sizeof id, most->id));
+        put_us(most->wait_ns, out);
+        mo_out_text(out, " of ");
+        put_us(e->measured_ns, out);
+        mo_out_printf(out, " for a processor (%d of %d runs disturbed)%s",
+                      e->n_disturbed, e->runs, e->load ? "; " : "");
+    }
+    mo_out_printf(out, "%s\n", e->load ? e->load : "");
+}
+
 static void put_ratio(const char *what, double ratio, mo_out *out)
 {
     if (!isnan(ratio))
@@ -78,6 +127,10 @@ static void put_device(const mo_report_execution *e,
     else
         mo_out_printf(out, "  %2d thread%s", d->threads,
                       d->threads > 1 ? "s" : " ");
+    if (d->cpus && *d->cpus)
+        mo_out_printf(out, " on %s %s",
+                      strpbrk(d->cpus, ",-") ? "processors" : "processor",
+                      d->cpus);
     if (d->sms > 0)
         mo_out_printf(out, ", %3d SMs", d->sms);
     mo_out_printf(out, "  weights %s, values %s",
@@ -92,22 +145,35 @@ static void put_device(const mo_report_execution *e,
     if (e->measured && d->busy_ns >= 0 && e->measured_ns > 0)
         mo_out_printf(out, ", %.1f %% busy",
                       100 * (double) d->busy_ns / (double) e->measured_ns);
+    if (e->measured && d->wait_ns >= 0 && e->measured_ns > 0)
+        mo_out_printf(out, ", %.1f %% waiting for a processor",
+                      100 * (double) d->wait_ns / (double) e->measured_ns);
     mo_out_text(out, "\n");
 }
 
+static void put_class(const mo_report_execution *e,
+                      const mo_report_execution_class *c, mo_out *out)
+{
+    mo_out_printf(out, "%-16s%8d%16.1f", c->name, c->items,
+                  (double) c->predicted_ns / 1000);
+    if (e->measured)
+        mo_out_printf(out, "%16.1f", (double) c->measured_ns / 1000);
+    mo_out_text(out, "\n");
+}
+
+/* The last row is of transfers. */
 static void put_classes(const mo_report_execution *e, mo_out *out)
 {
+    const mo_report_execution_class transfers = { "transfers", e->n_transfers,
+                                                  e->predicted_transfer_ns,
+                                                  e->measured_transfer_ns };
+
     mo_out_printf(out, "\n%-16s%8s%16s%16s\n", "class", "ops", "predicted us",
                   e->measured ? "measured us" : "");
-    for (int i = 0; i < e->n_classes; i++) {
-        const mo_report_execution_class *c = &e->classes[i];
-
-        mo_out_printf(out, "%-16s%8d%16.1f", c->name, c->items,
-                      (double) c->predicted_ns / 1000);
-        if (e->measured)
-            mo_out_printf(out, "%16.1f", (double) c->measured_ns / 1000);
-        mo_out_text(out, "\n");
-    }
+    for (int i = 0; i < e->n_classes; i++)
+        put_class(e, &e->classes[i], out);
+    if (e->n_transfers > 0 && e->predicted_transfer_ns >= 0)
+        put_class(e, &transfers, out);
 }
 
 static void put_outputs(const mo_report_execution *e, mo_out *out)
@@ -145,6 +211,8 @@ static void put_verdict(const mo_report_execution *e, mo_out *out)
 void mo_report_execution_text(const mo_report_execution *e, mo_out *out)
 {
     put_makespan(e, out);
+    put_percentiles(e, out);
+    put_disturbance(e, out);
     put_ratios(e, out);
     mo_out_printf(out, "%-12s%s\n", "precision", e->precision);
     if (e->emulated)
@@ -214,12 +282,28 @@ static void json_times(const mo_report_execution *e, mo_json_writer *w)
     if (e->measured) {
         mo_json_put_int(w, "runs", e->runs);
         mo_json_put_int(w, "warm_ups", e->warm_ups);
+        mo_json_put_us(w, "min_us", e->min_ns);
+        mo_json_put_us(w, "p50_us", e->measured_ns);
+        mo_json_put_us(w, "p95_us", e->p95_ns);
+        mo_json_put_us(w, "p99_us", e->p99_ns);
+        mo_json_begin_array(w, "runs_us", MO_JSON_INLINE);
+        for (int i = 0; i < e->runs; i++)
+            mo_json_put_us(w, NULL, e->run_ns[i]);
+        mo_json_end(w);
+        mo_json_put_bool(w, "quiet", mo_report_execution_quiet(e));
+        mo_json_put_int(w, "disturbed_runs", e->n_disturbed);
+        if (e->load)
+            mo_json_put_text(w, "load", e->load);
     }
     json_known(w, "path_ratio", e->path_ratio);
     json_known(w, "kernel_ratio", e->kernel_ratio);
     json_known(w, "hidden_ratio", e->hidden_ratio);
     mo_json_put_int(w, "transfers", e->n_transfers);
     mo_json_put_int(w, "sent_bytes", e->sent_bytes);
+    if (e->predicted_transfer_ns >= 0)
+        mo_json_put_us(w, "predicted_transfer_us", e->predicted_transfer_ns);
+    if (e->measured && e->measured_transfer_ns >= 0)
+        mo_json_put_us(w, "measured_transfer_us", e->measured_transfer_ns);
 }
 
 static void json_device(const mo_report_execution_device *d, mo_json_writer *w)
@@ -229,6 +313,8 @@ static void json_device(const mo_report_execution_device *d, mo_json_writer *w)
     mo_json_put_int(w, "ops", d->items);
     mo_json_put_text(w, "backend", d->backend);
     mo_json_put_int(w, "threads", d->threads);
+    if (d->cpus && *d->cpus)
+        mo_json_put_text(w, "cpus", d->cpus);
     if (d->sms > 0)
         mo_json_put_int(w, "sms", d->sms);
     mo_json_put_int(w, "weight_bytes", d->weight_bytes);
@@ -241,6 +327,8 @@ static void json_device(const mo_report_execution_device *d, mo_json_writer *w)
         mo_json_put_int(w, "capacity_bytes", d->capacity_bytes);
     if (d->busy_ns >= 0)
         mo_json_put_us(w, "busy_us", d->busy_ns);
+    if (d->wait_ns >= 0)
+        mo_json_put_us(w, "wait_us", d->wait_ns);
     mo_json_end(w);
 }
 

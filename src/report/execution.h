@@ -17,11 +17,13 @@ typedef struct mo_report_execution_device {
     int items;           /* ops of the placed graph on the device */
     const char *backend; /* "cpu", "cuda" */
     int threads;         /* 0: of a GPU */
+    const char *cpus;    /* "0-3": that they are pinned to; "" or NULL: none */
     int sms;             /* of a part of a GPU; 0: not a part */
     int64_t weight_bytes, arena_bytes;        /* as planned */
     int64_t workspace_bytes, allocated_bytes; /* as allocated; MO_UNKNOWN */
     int64_t capacity_bytes;                   /* INT64_MAX: no limit */
     int64_t busy_ns;                          /* or MO_UNKNOWN */
+    int64_t wait_ns; /* for a processor, all threads together, likewise */
 } mo_report_execution_device;
 
 /* Sum over the ops of one class; one more entry for calls without an op. */
@@ -50,11 +52,19 @@ typedef struct mo_report_execution {
     int64_t predicted_ns; /* the schedule's makespan */
     bool trusted;         /* predicted from numbers of these devices */
     int64_t measured_ns, spread_ns;
+    int64_t min_ns, p95_ns, p99_ns;
+    const int64_t *run_ns; /* of every run */
+    /* Runs in which threads waited for a processor for a sizeable part, and a
+     * description of the load by other processes, or NULL: they left enough. */
+    int n_disturbed;
+    const char *load;
 
     mo_report_execution_device *devices;
     int n_devices;
     int n_transfers;
     int64_t sent_bytes;
+    /* Sums over transfers, or MO_UNKNOWN. */
+    int64_t predicted_transfer_ns, measured_transfer_ns;
     mo_report_execution_class *classes;
     int n_classes;
 
@@ -69,6 +79,10 @@ typedef struct mo_report_execution {
     double max_error;          /* NAN: not compared */
     double tolerance;
 } mo_report_execution;
+
+/* Returns whether no other process took processors away from the measured
+ * runs. */
+bool mo_report_execution_quiet(const mo_report_execution *execution);
 
 void mo_report_execution_text(const mo_report_execution *execution,
                               mo_out *out);

@@ -28,9 +28,15 @@ is_json()
 
 # ---- unplaced
 
+# Whether there is a processor for each thread depends on the machine.
+other_errors()
+{
+    sed '/they take turns/d' "$work/err"
+}
+
 exits "a graph" 0 moirai-exec -i "$in" --reference "$work/net" "$net"
 ok "puts out what the framework does" grep -q '^equal to' "$work/out"
-is "without a message" "$(cat "$work/err")" ""
+is "without a message" "$(other_errors)" ""
 exits "its input by name" 0 \
     moirai-exec -i "image=$in" --reference "$work/net" "$net"
 exits "by number" 0 moirai-exec --input="0=$in" --reference "$work/net" "$net"
@@ -77,7 +83,7 @@ exits "from standard input" 0 sh -c "moirai-exec --graph '$net' -i '$in' \
 by_turns A B C D >"$work/gpus"
 exits "on what are GPUs" 0 moirai-exec -c inter-server --graph "$net" \
     -i "$in" --reference "$work/net" "$work/gpus"
-is "that is reported" "$(sed "s/CPU's; .*/CPU's/" "$work/err")" \
+is "that is reported" "$(other_errors | sed "s/CPU's; .*/CPU's/")" \
     "moirai-exec: devices A, B, C, D are run on CPU threads: times are the CPU's"
 
 # ---- what it writes
@@ -85,12 +91,12 @@ is "that is reported" "$(sed "s/CPU's; .*/CPU's/" "$work/err")" \
 exits "outputs, trace, plan and report" 0 moirai-exec -i "$in" --runs 2 \
     -o "$work/deep" --trace "$work/trace.json" --plan "$work/plan.json" \
     --report "$work/report" "$sol"
-is "nothing else" "$(cat "$work/out" "$work/err")" ""
+is "nothing else" "$(cat "$work/out"; other_errors)" ""
 is "the outputs" "$(ls "$work/deep")" output0.npy
 ok "the trace is JSON" is_json "$work/trace.json"
 ok "with arrows" grep -q '"ph":"s"' "$work/trace.json"
 ok "the plan is JSON" is_json "$work/plan.json"
-ok "the report counts runs" grep -q 'median of 2 runs after 5' "$work/report"
+ok "the report counts runs" grep -q 'median of 2 runs after [0-9]' "$work/report"
 exits "outputs are what a reference is" 0 \
     moirai-exec -i "$in" --reference "$work/deep" --tolerance 0 "$sol"
 exits "a dry run" 0 moirai-exec --dry-run -o "$work/dry" \

@@ -14,17 +14,20 @@ static mo_report_execution_device devices[] = {
       .items = 3,
       .backend = "cpu",
       .threads = 2,
+      .cpus = "0-1",
       .weight_bytes = 2048,
       .arena_bytes = 1024,
       .workspace_bytes = 512,
       .allocated_bytes = 4096,
       .capacity_bytes = 1 << 20,
-      .busy_ns = 500000 },
+      .busy_ns = 500000,
+      .wait_ns = 10500 },
     { .id = "B\n",
       .backend = "cuda",
       .allocated_bytes = MO_UNKNOWN,
       .capacity_bytes = INT64_MAX,
-      .busy_ns = MO_UNKNOWN },
+      .busy_ns = MO_UNKNOWN,
+      .wait_ns = MO_UNKNOWN },
 };
 static mo_report_execution_class classes[] = { { "matmul", 3, 700000,
                                                  600000 } };
@@ -32,6 +35,8 @@ static mo_report_execution_output outputs[] = {
     { "probabilities", "f32[1,10]", "out/output0.npy", 2e-7 },
     { "other", "i64[]", NULL, INFINITY },
 };
+
+static const int64_t run_ns[] = { 1070000, 1049000, 1050000, 1060500 };
 
 static mo_report_execution sample_report(void)
 {
@@ -45,16 +50,23 @@ static mo_report_execution sample_report(void)
         .precision = "tf32",
         .n_ranks = 1,
         .measured = true,
-        .runs = 20,
+        .runs = 4,
         .warm_ups = 5,
         .predicted_ns = 1000000,
         .trusted = true,
         .measured_ns = 1050000,
         .spread_ns = 1500,
+        .min_ns = 1049000,
+        .p95_ns = 1060500,
+        .p99_ns = 1070000,
+        .run_ns = run_ns,
+        .n_disturbed = 1,
         .devices = devices,
         .n_devices = COUNT(devices),
         .n_transfers = 2,
         .sent_bytes = 3072,
+        .predicted_transfer_ns = 12300,
+        .measured_transfer_ns = 45600,
         .classes = classes,
         .n_classes = COUNT(classes),
         .path_ratio = 0.98,
@@ -79,14 +91,18 @@ static char *written(void (*write)(const mo_report_execution *, mo_out *),
 
 static const char *const lines[] = {
     "predicted   1000 us\n",
-    "measured    1050 us, median of 20 runs after 5, spread 1.5 us; +5.0 % "
+    "measured    1050 us, median of 4 runs after 5, spread 1.5 us; +5.0 % "
     "against the prediction\n",
+    "  min 1049 us, p50 1050 us, p95 1060.5 us, p99 1070 us\n",
     "transfers   2, 3.00 KiB\n",
-    "A                3 ops   2 threads  weights 2.00 KiB, values 1.00 KiB, "
-    "allocated 4.00 KiB of 1.00 MiB, 47.6 % busy\n",
+    "A                3 ops   2 threads on processors 0-1  weights 2.00 KiB, "
+    "values 1.00 KiB, allocated 4.00 KiB of 1.00 MiB, 47.6 % busy, 1.0 % "
+    "waiting "
+    "for a processor\n",
     "B\\n              0 ops  on cuda  weights ", /* a line stays a line */
     "precision   tf32\n",
-    "matmul                 3           700.0           600.0\n",
+    "matmul                 3           700.0           600.0\n"
+    "transfers              2            12.3            45.6\n",
     "output 0    probabilities f32[1,10] -> out/output0.npy  error 2e-07\n",
     "equal to a folder: largest error 2e-07, tolerance 0.0001\n",
 };
@@ -97,6 +113,37 @@ START_TEST(the_text_has_all_lines)
     char *text = written(mo_report_execution_text, &e);
 
     ck_assert_msg(strstr(text, lines[_i]) != NULL, "%s", text);
+    free(text);
+}
+END_TEST
+
+/* One disturbed run of four is no disturbance of the median. */
+START_TEST(a_busy_machine_is_reported)
+{
+    mo_report_execution e = sample_report();
+    char *text = written(mo_report_execution_text, &e);
+
+    ck_assert(mo_report_execution_quiet(&e));
+    ck_assert_ptr_null(strstr(text, "not quiet"));
+    free(text);
+    e.n_disturbed = 2;
+    text = written(mo_report_execution_text, &e);
+    ck_assert_ptr_nonnull(
+        strstr(text, "not quiet   device A waited 10.5 us of 1050 us for a "
+                     "processor (2 of 4 runs disturbed)\n"));
+    free(text);
+    e.n_disturbed = 0;
+    e.load = "other processes used 1.4 of 2 processors";
+    text = written(mo_report_execution_text, &e);
+    ck_assert_ptr_nonnull(
+        strstr(text, "not quiet   other processes used 1.4 of 2 processors\n"));
+    free(text);
+    text = written(mo_report_execution_json, &e);
+    ck_assert_ptr_nonnull(strstr(text, "\"quiet\": false"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "\"runs_us\": [1070, 1049, 1050, 1060.5]"));
+    ck_assert_ptr_nonnull(strstr(text, "\"cpus\": \"0-1\""));
+    ck_assert_ptr_nonnull(strstr(text, "\"wait_us\": 10.5}"));
     free(text);
 }
 END_TEST
@@ -116,14 +163,38 @@ START_TEST(differences_are_in_capitals)
 END_TEST
 
 static const char *const keys[] = {
-    "graph",        "cluster",     "ops",
-    "coarse_ops",   "edges",       "devices",
-    "makespan_us",  "measured_us", "measured_spread_us",
-    "predicted_us", "max_error",   "transport",
-    "ranks",        "precision",   "runs",
-    "warm_ups",     "path_ratio",  "kernel_ratio",
-    "transfers",    "sent_bytes",  "by_device",
-    "by_class",     "outputs",
+    "graph",
+    "cluster",
+    "ops",
+    "coarse_ops",
+    "edges",
+    "devices",
+    "makespan_us",
+    "measured_us",
+    "measured_spread_us",
+    "predicted_us",
+    "max_error",
+    "transport",
+    "ranks",
+    "precision",
+    "runs",
+    "warm_ups",
+    "min_us",
+    "p50_us",
+    "p95_us",
+    "p99_us",
+    "runs_us",
+    "quiet",
+    "disturbed_runs",
+    "path_ratio",
+    "kernel_ratio",
+    "transfers",
+    "sent_bytes",
+    "predicted_transfer_us",
+    "measured_transfer_us",
+    "by_device",
+    "by_class",
+    "outputs",
 };
 
 START_TEST(json_keys_have_this_order)
@@ -203,6 +274,7 @@ END_TEST
 SUITE(execution)
 {
     EACH(the_text_has_all_lines, COUNT(lines));
+    TEST(a_busy_machine_is_reported);
     TEST(differences_are_in_capitals);
     TEST(json_keys_have_this_order);
     TEST(numbers_that_json_has_not_are_large);

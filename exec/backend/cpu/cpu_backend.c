@@ -109,6 +109,11 @@ static mo_status open_unit(const mo_backend_unit_options *options,
     return MO_OK;
 }
 
+static int64_t unit_run_delay_ns(mo_backend_unit *unit)
+{
+    return mo_cpu_thread_pool_run_delay_ns(cpu_unit(unit)->pool);
+}
+
 /* First-touch placement: a page belongs to the NUMA node of the processor that
  * writes it first. */
 static void touch_pages(void *context, int64_t begin, int64_t end, int worker)
@@ -148,4 +153,5 @@ const mo_backend mo_backend_cpu = {
     .free_kernel = free_kernel,
     .run = run_kernel,
     .consumed = has_consumed,
+    .run_delay_ns = unit_run_delay_ns,
 };

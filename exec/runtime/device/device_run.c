@@ -4,11 +4,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "base/stop.h"
 #include "exec/plan/ir/value_table.h"
 #include "exec/runtime/device/device_run_internal.h"
+#include "exec/thread/run_delay.h"
 
 void mo_run_report_progress(mo_run_device *d, const char *what)
 {
@@ -153,7 +156,8 @@ static mo_status alloc_timestamps(mo_run_device *d, mo_error *err)
         return mo_fail_memory(err);
     d->timestamps = malloc(count * sizeof *d->timestamps);
     d->warm_up_timestamps = calloc(row, sizeof *d->warm_up_timestamps);
-    if (!d->timestamps || !d->warm_up_timestamps)
+    d->wait_ns = calloc((size_t) d->options->runs, sizeof *d->wait_ns);
+    if (!d->timestamps || !d->warm_up_timestamps || !d->wait_ns)
         return mo_fail_memory(err);
     memset(d->timestamps, 0, count * sizeof *d->timestamps);
     return MO_OK;
@@ -165,6 +169,7 @@ mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
     mo_status status;
     size_t n;
 
+    d->scheduled = mo_thread_run_delay_open();
     if (d->device == MO_PLAN_NONE)
         return alloc_timestamps(d, err);
     d->phase_end_ns = mo_stop_clock_ns();
@@ -254,6 +259,9 @@ void mo_run_device_close(mo_run_device *device)
     free(d->isolated_ns);
     free(d->timestamps);
     free(d->warm_up_timestamps);
+    free(d->wait_ns);
+    if (d->scheduled > 0)
+        close(d->scheduled);
 }
 
 int64_t *mo_run_device_timestamps(const mo_run_device *device, int r)
@@ -392,28 +400,55 @@ static mo_status record_after_first(mo_run_device *d, mo_error *err)
     return mo_run_record_programs(d, err);
 }
 
+int64_t mo_run_delay_ns(const mo_run_device *d)
+{
+    int64_t ns = d->scheduled > 0 ? mo_thread_run_delay_ns(d->scheduled) : 0;
+
+    ns = mo_max_i64(ns, 0);
+    if (d->backend && d->backend->run_delay_ns)
+        ns += d->backend->run_delay_ns(d->unit);
+    return ns;
+}
+
+mo_status mo_run_more_warm_ups(const mo_run_plan_options *o, int64_t begun_ns,
+                               bool *more, mo_error *err)
+{
+    *more = mo_stop_clock_ns() - begun_ns < o->warm_up_ns;
+    return o->transport->barrier(o->world, more, err);
+}
+
 mo_status mo_run_device_execute(mo_run_device *device, mo_error *err)
 {
     mo_run_device *d = device;
     const mo_run_plan_options *o = d->options;
+    int64_t begun_ns = mo_stop_clock_ns(), delay_ns;
+    bool warming = mo_run_warms_by_time(o);
     mo_status status = MO_OK;
 
     for (int r = -o->warm_ups; r < o->runs && status == MO_OK; r++) {
         bool stop = mo_stop_reached(o->stop);
 
-        if (r > -o->warm_ups)
+        if (r >= 0 && warming)
+            status = mo_run_more_warm_ups(o, begun_ns, &warming, err);
+        if (r >= 0 && warming)
+            r = -1; /* one more of them */
+        if (d->n_warm_ups + d->n_runs > 0 && status == MO_OK)
             status = record_after_first(d, err);
         if (status == MO_OK)
             status = mo_run_load_inputs(d, err);
+        delay_ns = mo_run_delay_ns(d);
         if (status == MO_OK)
             status = o->transport->barrier(o->world, &stop, err);
         if (status != MO_OK || stop)
             break;
-        status = run_once(
-            d, r < 0 ? d->warm_up_timestamps : mo_run_device_timestamps(d, r),
-            err);
-        if (r >= 0)
-            d->n_runs = r + 1;
+        if (r < 0) {
+            status = run_once(d, d->warm_up_timestamps, err);
+            d->n_warm_ups++;
+            continue;
+        }
+        status = run_once(d, mo_run_device_timestamps(d, r), err);
+        d->wait_ns[r] = mo_run_delay_ns(d) - delay_ns;
+        d->n_runs = r + 1;
     }
     if (status != MO_OK)
         return status;

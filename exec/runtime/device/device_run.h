@@ -107,7 +107,9 @@ typedef struct mo_run_device {
 
     int64_t *timestamps; /* by timed run, as above */
     int64_t *warm_up_timestamps;
-    int n_runs; /* completed timed runs */
+    int n_runs, n_warm_ups; /* completed ones */
+    int scheduled;    /* scheduler statistics of its thread; 0, -1: none */
+    int64_t *wait_ns; /* by timed run: run delay of its threads */
 } mo_run_device;
 
 /* Called by the thread that will run the device; the caller closes it with

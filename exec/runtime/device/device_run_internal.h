@@ -91,6 +91,20 @@ mo_status mo_run_median_call_times(mo_run_device *d,
 mo_status mo_run_execute_step(const mo_run_device *d, const mo_run_action *a,
                               mo_error *err);
 
+/* Run delay of the threads of a device since they started: its thread, and
+ * those of its unit; 0 where unknown. */
+int64_t mo_run_delay_ns(const mo_run_device *d);
+
+/* Whether warm-ups that began at begun_ns go on, since one of the devices has
+ * not run for long enough. Collective over all devices. */
+static inline bool mo_run_warms_by_time(const mo_run_plan_options *o)
+{
+    return o->warm_ups > 0 && o->warm_up_ns > 0;
+}
+
+mo_status mo_run_more_warm_ups(const mo_run_plan_options *o, int64_t begun_ns,
+                               bool *more, mo_error *err);
+
 /* Prefixes an error of a call with "op 'x' (Foo): ", which kernels do not
  * know. */
 void mo_run_error_add_op_name(const mo_run_device *d, int call, mo_error *err);

@@ -30,6 +30,8 @@ typedef struct mo_run_plan_options {
     const mo_tensor_dense *inputs; /* by input of the plan; those that this rank
                                       does not read may be empty */
     int warm_ups, runs;            /* runs at least 1 */
+    int64_t warm_up_ns; /* warm-ups go on until they have taken so long; 0: as
+                           many as warm_ups */
     /* A digest of everything else that must be the same on all ranks; 0:
      * unknown. */
     uint64_t config_digest;

@@ -366,22 +366,36 @@ static mo_status execute_runs(mo_joint_state *j, mo_error *err)
     int64_t **rows =
         mo_arena_array(j->arena, (size_t) j->n_local, sizeof *rows);
     mo_status status = rows ? MO_OK : mo_fail_memory(err);
+    int64_t begun_ns = mo_stop_clock_ns(), delay_ns;
+    bool warming = mo_run_warms_by_time(o);
+    const mo_run_device *first = j->devices[0];
 
     for (int r = -o->warm_ups; r < o->runs && status == MO_OK; r++) {
         bool stop = mo_stop_reached(o->stop);
 
-        if (r > -o->warm_ups)
+        if (r >= 0 && warming)
+            status = mo_run_more_warm_ups(o, begun_ns, &warming, err);
+        if (r >= 0 && warming)
+            r = -1; /* one more of them */
+        if (first->n_warm_ups + first->n_runs > 0 && status == MO_OK)
             status = try_record(j, err);
         for (int s = 0; s < j->n_local && status == MO_OK; s++) {
             status = mo_joint_activate_unit(j, s, err);
             if (status == MO_OK)
                 status = mo_run_load_inputs(j->devices[s], err);
         }
+        delay_ns = mo_run_delay_ns(first);
         if (status == MO_OK)
             status = o->transport->barrier(o->world, &stop, err);
         if (status != MO_OK || stop)
             break;
         status = run_once(j, r, rows, err);
+        delay_ns = mo_run_delay_ns(first) - delay_ns;
+        for (int s = 0; s < j->n_local; s++)
+            if (r >= 0)
+                j->devices[s]->wait_ns[r] = delay_ns;
+            else
+                j->devices[s]->n_warm_ups++;
     }
     return status;
 }

@@ -24,6 +24,7 @@ typedef struct mo_exec_config {
     const char *cache; /* a folder, "none", or NULL: the user's cache folder */
     const char
         *emulate; /* SMs of the parts of one GPU: "64,32"; NULL: whole GPUs */
+    const char *pin; /* auto, on, off */
     bool no_measure;
     bool eager;
     int64_t lanes;   /* streams of each GPU */
@@ -34,7 +35,7 @@ enum { MO_EXEC_DEFAULT_STREAMS = 4 };
 
 #define MO_EXEC_CONFIG_DEFAULTS                                                \
     {                                                                          \
-        .backend = "auto", .precision = "f32",                                 \
+        .backend = "auto", .precision = "f32", .pin = "auto",                  \
         .lanes = MO_EXEC_DEFAULT_STREAMS                                       \
     }
 

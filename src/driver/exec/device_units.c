@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/host.h"
-#include "base/parallel_for.h"
 #include "base/utf8.h"
 #include "cost/cluster.h"
 #include "driver/exec/emulate.h"
@@ -26,6 +25,9 @@ void mo_exec_units_clear(mo_exec_units *units)
     free(units->concat_inplace);
     free(units->can_jit);
     free(units->parts);
+    free(units->fits);
+    free(units->cpus);
+    mo_thread_reservation_clear(&units->reserved);
     *units = (mo_exec_units){ 0 };
 }
 
@@ -63,16 +65,21 @@ static mo_status find_ranks(const mo_cluster *cluster, int n_ranks,
 
 /* Threads for each device without a number of its own. Where a launcher binds
  * processes, the allowed processors belong to this process alone. */
-static int thread_share(const mo_exec_units *units, int rank)
+static mo_status thread_share(const mo_exec_units *units, int rank, int *share,
+                              mo_error *err)
 {
-    int cores = mo_parallel_for_cores(), processes = mo_host_local_processes();
-    int local = 0;
+    int processes = mo_host_local_processes(), local = 0, cores;
+    mo_thread_cpus cpus = { 0 };
+    mo_status status = mo_thread_cpus_read(&cpus, err);
 
     for (int k = 0; k < units->n; k++)
         local += units->rank_of[k] == rank;
-    if (cores >= processes && cores == mo_host_cpu_count())
+    cores = mo_thread_cpus_usable(&cpus);
+    if (cores >= processes && cpus.n == mo_host_cpu_count())
         cores /= processes;
-    return local > 0 && cores > local ? cores / local : 1;
+    *share = local > 0 && cores > local ? cores / local : 1;
+    mo_thread_cpus_clear(&cpus);
+    return status;
 }
 
 /* Sets the properties of a device that its plan depends on, by its backend. */
@@ -116,17 +123,23 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
     units->lanes = calloc(n, sizeof *units->lanes);
     units->can_jit = calloc(n, sizeof *units->can_jit);
     units->concat_inplace = calloc(n, sizeof *units->concat_inplace);
-    if (!units->rank_of || !units->options || !units->backends ||
-        !units->lanes || !units->can_jit || !units->concat_inplace)
+    units->cpus = calloc(n, sizeof *units->cpus);
+    units->fits = calloc((size_t) n_ranks, sizeof *units->fits);
+    units->n_ranks = n_ranks;
+    if (!units->cpus || !units->fits || !units->rank_of || !units->options ||
+        !units->backends || !units->lanes || !units->can_jit ||
+        !units->concat_inplace)
         return mo_fail_memory(err);
     status = find_ranks(cluster, n_ranks, units->rank_of, err);
     if (status == MO_OK) {
         int *gpus = calloc((size_t) units->n, sizeof *gpus);
-        int each = thread_share(units, rank);
+        int each = 1;
 
-        status = gpus ? mo_exec_backends_choose(cluster, wants, units->backends,
-                                                gpus, &units->no_gpu, err)
-                      : mo_fail_memory(err);
+        status =
+            gpus ? thread_share(units, rank, &each, err) : mo_fail_memory(err);
+        if (status == MO_OK)
+            status = mo_exec_backends_choose(cluster, wants, units->backends,
+                                             gpus, &units->no_gpu, err);
         for (int k = 0; k < units->n && status == MO_OK; k++) {
             int wanted = wants->threads > 0 ? (int) wants->threads
                                             : cluster->devices[k].threads;
@@ -149,6 +162,15 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
     }
     if (status == MO_OK && wants->emulate)
         status = divide_gpu(cluster, wants->emulate, n_ranks, units, err);
+    if (status == MO_OK)
+        status =
+            mo_exec_pin_devices(wants->pin, units->n, units->rank_of, rank,
+                                n_ranks == 1, units->backends, units->options,
+                                &units->reserved, &units->fits[rank], err);
+    for (int k = 0; k < units->n && status == MO_OK; k++)
+        if (units->rank_of[k] == rank && !units->backends[k]->separate_memory)
+            mo_exec_format_cpus(units->options[k].cpus,
+                                units->options[k].n_cpus, units->cpus[k]);
     return status;
 }
 
@@ -174,12 +196,14 @@ void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
         if (units->rank_of[k] == rank && missing >= 0)
             fprintf(
                 stderr,
-                "%s: device %s should run on processor %d, which is not "
-                "there for us: its threads run anywhere\n",
+                "%s: device %s should run on processor %d, which this "
+                "process may not use: its threads run anywhere\n",
                 logger->command,
                 mo_utf8_escape_controls(id, sizeof id, cluster->devices[k].id),
                 missing);
     }
+    for (int r = 0; r < units->n_ranks; r++)
+        mo_exec_fit_log(&units->fits[r], units->n_ranks > 1 ? r : -1, logger);
 }
 
 /* Weights are mapped and packed: the copies count, the files do not. Devices
@@ -218,19 +242,21 @@ mo_status mo_exec_units_check_memory(const mo_exec_units *units,
  * without CUDA. */
 static const mo_backend elsewhere = { .name = "cuda", .separate_memory = true };
 
-/* By device, whether it is a GPU. Fixed size: ranks may have clusters of other
+/* By device, whether it is a GPU, and its processors; and how the rank's
+ * threads fit its processors. Fixed size: ranks may have clusters of other
  * sizes, which is detected later. */
 typedef struct unit_kinds {
     bool separate_memory[MO_MAX_DEVICES];
+    char cpus[MO_MAX_DEVICES][MO_EXEC_CPUS_SIZE];
+    mo_exec_fit fit;
 } unit_kinds;
 
 _Static_assert(sizeof(bool) == 1, "they travel as bytes");
 
 /* At rank 0: receives the message of every rank. */
 static mo_status receive_all(const mo_transport *transport,
-                             mo_transport_world *world,
-                             const mo_exec_units *units, unit_kinds *all,
-                             mo_error *err)
+                             mo_transport_world *world, mo_exec_units *units,
+                             unit_kinds *all, mo_error *err)
 {
     mo_status status = MO_OK;
     unit_kinds theirs;
@@ -238,8 +264,13 @@ static mo_status receive_all(const mo_transport *transport,
     for (int r = 1; r < transport->n_ranks(world) && status == MO_OK; r++) {
         status = transport->collect(world, r, &theirs, sizeof theirs, err);
         for (int k = 0; k < units->n && status == MO_OK; k++)
-            if (units->rank_of[k] == r)
+            if (units->rank_of[k] == r) {
                 all->separate_memory[k] = theirs.separate_memory[k];
+                theirs.cpus[k][MO_EXEC_CPUS_SIZE - 1] = '\0';
+                memcpy(units->cpus[k], theirs.cpus[k], sizeof theirs.cpus[k]);
+            }
+        if (status == MO_OK)
+            units->fits[r] = theirs.fit;
     }
     return status;
 }
@@ -250,13 +281,15 @@ mo_status mo_exec_exchange_units(const mo_transport *transport,
                                  mo_exec_units *units, mo_error *err)
 {
     int rank = transport->rank(world);
-    unit_kinds all = { { false } };
+    unit_kinds all = { .fit = units->fits[rank] };
     mo_status status;
 
     if (transport->n_ranks(world) == 1)
         return MO_OK;
-    for (int k = 0; k < units->n; k++)
+    for (int k = 0; k < units->n; k++) {
         all.separate_memory[k] = units->backends[k]->separate_memory;
+        memcpy(all.cpus[k], units->cpus[k], sizeof all.cpus[k]);
+    }
     status = rank == 0 ? receive_all(transport, world, units, &all, err)
                        : transport->collect(world, rank, &all, sizeof all, err);
     if (status == MO_OK)

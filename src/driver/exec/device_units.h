@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "driver/exec/backend_choice.h"
+#include "driver/exec/pin_devices.h"
 #include "driver/log.h"
 #include "cost/cluster.h"
 #include "exec/backend/backend.h"
@@ -23,18 +24,23 @@ typedef struct mo_exec_units {
     bool *can_jit, *concat_inplace; /* for the plan: as in mo_plan_source */
     int *parts;      /* SMs by device for parts of one GPU, or NULL */
     mo_error no_gpu; /* why GPU devices run on processors, or zeros */
+    mo_thread_reservation reserved; /* of pinned threads */
+    mo_exec_fit *fits;              /* by rank, as far as known; else zeros */
+    int n_ranks;
+    char (*cpus)[MO_EXEC_CPUS_SIZE]; /* by device: processors its threads are
+                                        pinned to, or "" */
 } mo_exec_units;
 
 /* Threads of a device: the option's, else the cluster's, else an equal share
- * of the processors among the devices of the rank. *units begins as zeros; the
- * caller clears it. */
+ * of the processors among the devices of the rank; pinned as in pin_devices.h.
+ * *units begins as zeros; the caller clears it. */
 mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
                              const mo_exec_config *wants, mo_exec_units *units,
                              mo_error *err);
 void mo_exec_units_clear(mo_exec_units *units);
 
-/* Logs the devices whose backend is not their own kind, and those of rank
- * without a processor they are bound to. */
+/* Logs the devices whose backend is not their own kind, those of rank without a
+ * processor they are bound to, and ranks with more threads than processors. */
 void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
                        int rank, const mo_driver_log *logger);
 

@@ -22,7 +22,12 @@ enum {
     MO_EXEC_N_OUTPUTS
 };
 
-enum { MO_EXEC_NO_SEED = -1, MO_EXEC_WARMUP_RUNS = 5 };
+/* Warm-ups: at least so many runs, and so long. */
+enum {
+    MO_EXEC_NO_SEED = -1,
+    MO_EXEC_WARMUP_RUNS = 5,
+    MO_EXEC_WARMUP_NS = 200000000,
+};
 
 typedef struct mo_exec_options {
     mo_prepare_options prepare;

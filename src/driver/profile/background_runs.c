@@ -8,8 +8,8 @@
 
 #include "exec/runtime/background_load.h"
 
-/* Runs between two preparations of the kernels. */
-enum { RUNS_AT_ONCE = 50 };
+/* Runs between two preparations of the kernels; the shortest warm-up. */
+enum { RUNS_AT_ONCE = 50, WARM_UP_NS = 50000000 };
 
 typedef struct member {
     mo_profiler_target solo;
@@ -53,6 +53,7 @@ mo_status mo_profiler_target_run(const mo_profiler_target *solo, int warm_ups,
     if (status != MO_OK)
         return status;
     options.warm_ups = warm_ups;
+    options.warm_up_ns = WARM_UP_NS;
     options.runs = runs;
     options.whole = whole;
     options.stop = stop;

@@ -86,12 +86,13 @@ const char *mo_profiler_devices_name(const mo_profiler_devices *d, int device)
 bool mo_profiler_devices_equivalent(const mo_profiler_devices *d, int a, int b)
 {
     const mo_backend_unit_options *units = d->units.options;
+    const mo_device *x = &d->cluster->devices[a], *y = &d->cluster->devices[b];
 
     if (d->gpus[a] || d->gpus[b])
         return d->gpus[a] && d->gpus[b] && strcmp(d->gpus[a], d->gpus[b]) == 0;
-    return units[a].threads == units[b].threads &&
-           units[a].n_cpus == units[b].n_cpus &&
-           (units[a].n_cpus == 0 ||
-            memcmp(units[a].cpus, units[b].cpus,
-                   (size_t) units[a].n_cpus * sizeof *units[a].cpus) == 0);
+    /* Processors that were chosen here are alike. */
+    return units[a].threads == units[b].threads && x->n_cpus == y->n_cpus &&
+           (x->n_cpus == 0 ||
+            memcmp(x->cpus, y->cpus, (size_t) x->n_cpus * sizeof *x->cpus) ==
+                0);
 }

@@ -10,10 +10,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/parallel_for.h"
 #include "exec/backend/backend.h"
 #include "exec/thread/cpu_pause.h"
+#include "exec/thread/run_delay.h"
 
 /*
  * The state is one atomic word: the round number in the upper half, the jobs
@@ -37,6 +39,7 @@ typedef struct pool_worker {
     mo_cpu_thread_pool *pool;
     int number;
     pthread_t thread;
+    atomic_int scheduled; /* its scheduler statistics, or -1 */
 } pool_worker;
 
 struct mo_cpu_thread_pool {
@@ -105,6 +108,7 @@ static void *worker_main(void *argument)
     mo_cpu_thread_pool *pool = self->pool;
     uint32_t round = 0;
 
+    atomic_store(&self->scheduled, mo_thread_run_delay_open());
     for (;;) {
         round = await_round(pool, round);
         if (atomic_load(&pool->ends))
@@ -223,12 +227,28 @@ int mo_cpu_thread_pool_size(const mo_cpu_thread_pool *pool)
     return pool->size;
 }
 
+int64_t mo_cpu_thread_pool_run_delay_ns(const mo_cpu_thread_pool *pool)
+{
+    int64_t sum = 0;
+
+    for (int i = 1; i < pool->size; i++) {
+        int64_t ns =
+            mo_thread_run_delay_ns(atomic_load(&pool->workers[i].scheduled));
+
+        sum += ns > 0 ? ns : 0;
+    }
+    return sum;
+}
+
 static void join_workers(mo_cpu_thread_pool *pool, int n)
 {
     atomic_store(&pool->ends, true);
     begin_round(pool, 0);
-    for (int i = 1; i < n; i++)
+    for (int i = 1; i < n; i++) {
         pthread_join(pool->workers[i].thread, NULL);
+        if (atomic_load(&pool->workers[i].scheduled) >= 0)
+            close(atomic_load(&pool->workers[i].scheduled));
+    }
 }
 
 static mo_status begin_members(mo_cpu_thread_pool *pool, mo_error *err)
@@ -236,7 +256,9 @@ static mo_status begin_members(mo_cpu_thread_pool *pool, mo_error *err)
     for (int i = 1; i < pool->size; i++) {
         pool_worker *m = &pool->workers[i];
 
-        *m = (pool_worker){ .pool = pool, .number = i };
+        m->pool = pool;
+        m->number = i;
+        atomic_init(&m->scheduled, -1);
         if (pthread_create(&m->thread, NULL, worker_main, m) != 0) {
             join_workers(pool, i);
             return mo_fail(err, MO_E_MEMORY,

@@ -38,6 +38,10 @@ void mo_cpu_thread_pool_free(mo_cpu_thread_pool *pool);
 
 int mo_cpu_thread_pool_size(const mo_cpu_thread_pool *pool);
 
+/* Returns the sum of the run delays (exec/thread/run_delay.h) of its threads,
+ * without that of a caller; 0 where they are unknown. */
+int64_t mo_cpu_thread_pool_run_delay_ns(const mo_cpu_thread_pool *pool);
+
 /* Runs jobs 0, ..., n_jobs - 1, started in this order, and returns when all
  * are done. Not reentrant: one thread at a time may run a pool, and no job may
  * run it again. */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pin_devices.h - pinning of the threads of CPU devices to processors of their
+ * own: --pin.
+ *
+ * A device whose cluster gives cpus is pinned to these. The threads of the
+ * others are pinned where this process has a processor for each (auto), which
+ * it must have (on), or not (off); see exec/thread/reserve.h for which.
+ */
+#ifndef MO_DRIVER_EXEC_PIN_DEVICES_H
+#define MO_DRIVER_EXEC_PIN_DEVICES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "driver/exec/backend_choice.h"
+#include "driver/log.h"
+#include "exec/thread/reserve.h"
+
+#define MO_EXEC_PIN_CHOICES "auto|on|off"
+#define MO_EXEC_PIN_HELP                                                       \
+    "pin threads of CPU devices to processors (default auto: if enough)"
+
+enum { MO_EXEC_CPUS_SIZE = 24 };
+
+/* How the threads of one rank fit its processors; sent between ranks. */
+typedef struct mo_exec_fit {
+    int32_t threads, usable; /* of CPU devices; processors */
+    int32_t contended; /* not pinned, since other processes hold processors */
+} mo_exec_fit;
+
+/* Sets cpus of the units of this rank (rank_of[k] == rank, n of them in all)
+ * that have none and run on the CPU; they point into *reserved, which begins as
+ * zeros and is cleared by the caller. alone: there are no other ranks. */
+mo_status mo_exec_pin_devices(const char *pin, int n, const int *rank_of,
+                              int rank, bool alone,
+                              const mo_backend *const *backends,
+                              mo_backend_unit_options *units,
+                              mo_thread_reservation *reserved, mo_exec_fit *fit,
+                              mo_error *err);
+
+/* Logs that there are more threads than processors, or, with -v, that nothing
+ * was pinned; rank -1: there is only one. */
+void mo_exec_fit_log(const mo_exec_fit *fit, int rank,
+                     const mo_driver_log *logger);
+
+/* Writes a sorted list of processors, "0-3,8", or its beginning and "...", into
+ * text and returns it; "" for none. */
+const char *mo_exec_format_cpus(const int *cpus, int n,
+                                char text[MO_EXEC_CPUS_SIZE]);
+
+#endif
