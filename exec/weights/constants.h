@@ -22,14 +22,23 @@
 
 typedef struct mo_weights_store mo_weights_store;
 
+/* A weight file that is not beside the graph: bytes within another file. */
+typedef struct mo_weights_source {
+    const char *name; /* as in the graph */
+    const char *path;
+    int64_t offset, size; /* the bytes there; size -1: the whole file */
+} mo_weights_source;
+
 typedef struct mo_weights_options {
     const char *folder; /* of the graph: where its files are; NULL: the working
                            folder */
     bool random;        /* synthesize weights where the file is missing */
     uint64_t seed;
+    const mo_weights_source *sources; /* for the files that are not there */
+    size_t n_sources;
 } mo_weights_options;
 
-/* Allocates a store, which borrows graph and options->folder; opens no file
+/* Allocates a store, which borrows graph, folder and sources; opens no file
  * yet. The caller frees it with mo_weights_free(), which accepts NULL. */
 mo_status mo_weights_new(const mo_graph *graph,
                          const mo_weights_options *options,

@@ -105,13 +105,26 @@ static char *join_path(const char *folder, const char *name)
     return path;
 }
 
+/* The place that the caller gave for a file; NULL: beside the graph. */
+static const mo_weights_source *find_source(const mo_weights_store *c,
+                                            const char *name)
+{
+    for (size_t i = 0; i < c->options.n_sources; i++)
+        if (strcmp(c->options.sources[i].name, name) == 0)
+            return &c->options.sources[i];
+    return NULL;
+}
+
 static mo_status open_file(mo_weights_store *c, mo_weights_file *file,
                            mo_error *err)
 {
+    const mo_weights_source *from = find_source(c, file->name);
     mo_status status;
 
     errno = 0;
-    status = mo_mmap_file_open(file->path, &file->mapped, err);
+    status = from ? mo_mmap_file_open_part(file->path, from->offset, from->size,
+                                           &file->mapped, err)
+                  : mo_mmap_file_open(file->path, &file->mapped, err);
     if (status == MO_OK)
         return MO_OK;
     file->missing = errno == ENOENT;
@@ -129,13 +142,16 @@ static mo_status add_file(mo_weights_store *c, const weight_location *p,
 {
     mo_weights_file new = { .name = mo_arena_text(c->arena, p->file,
                                                   p->file_length) };
+    const mo_weights_source *from;
     mo_status status =
         new.name ? MO_ARRAY_GROW(c->files, c->n_files, c->files_room, err)
                  : mo_fail_memory(err);
 
     if (status != MO_OK)
         return status;
-    new.path = join_path(c->options.folder, new.name);
+    from = find_source(c, new.name);
+    new.path =
+        from ? strdup(from->path) : join_path(c->options.folder, new.name);
     if (!new.path)
         return mo_fail_memory(err);
     status = open_file(c, &new, err);
@@ -276,24 +292,6 @@ mo_status mo_weights_from_file(mo_weights_store *c, const mo_op *op,
     return MO_OK;
 }
 
-/* A sample of a file, spread over all of it: retrained weights differ
- * everywhere, and the largest files are not read as a whole. */
-enum { SPOTS = 256, SPOT_BYTES = 4096 };
-
-static uint64_t sample_file(const mo_weights_file *file)
-{
-    const unsigned char *data = file->mapped.data;
-    uint64_t sample[SPOTS + 1] = { file->missing ? UINT64_MAX
-                                                 : file->mapped.size };
-    size_t size = file->mapped.size;
-
-    if (size <= (size_t) SPOTS * SPOT_BYTES && size > 0)
-        sample[1] = mo_digest_of(data, size);
-    for (size_t i = 0; i < SPOTS && size > (size_t) SPOTS * SPOT_BYTES; i++)
-        sample[1 + i] = mo_digest_of(data + i * (size / SPOTS), SPOT_BYTES);
-    return mo_digest_of(sample, sizeof sample);
-}
-
 uint64_t mo_weights_fingerprint(mo_weights_store *constants)
 {
     const mo_graph *g = constants->graph;
@@ -307,6 +305,9 @@ uint64_t mo_weights_fingerprint(mo_weights_store *constants)
                                               &missing, NULL);
     /* A sum, since files are opened in any order. */
     for (size_t i = 0; i < constants->n_files; i++)
-        sum += sample_file(&constants->files[i]);
+        sum += constants->files[i].missing
+                   ? UINT64_MAX
+                   : mo_digest_sample(constants->files[i].mapped.data,
+                                      constants->files[i].mapped.size);
     return sum;
 }

@@ -33,8 +33,9 @@ void mo_cleanup_run(void)
         for (int i = 0; i < MAX_PATHS; i++) {
             const char *path = atomic_load(&paths[i]);
 
-            if (path)
-                unlink(path);
+            /* A folder, registered after its files, is empty by now. */
+            if (path && unlink(path) != 0)
+                rmdir(path);
         }
 }
 

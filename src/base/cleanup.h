@@ -9,8 +9,9 @@
 #ifndef MO_BASE_CLEANUP_H
 #define MO_BASE_CLEANUP_H
 
-/* The caller keeps path valid and unchanged until it is unregistered. Capacity
- * is limited; beyond it a signal leaves the file, which is the only effect. */
+/* The caller keeps path valid and unchanged until it is unregistered. A folder
+ * is removed if it is empty: its files are registered before it. Capacity is
+ * limited; beyond it a signal leaves the file, which is the only effect. */
 void mo_cleanup_register(const char *path);
 void mo_cleanup_unregister(const char *path);
 

@@ -105,3 +105,17 @@ uint64_t mo_digest_of(const void *data, size_t size)
 {
     return XXH3_64bits(data, size);
 }
+
+enum { SPOTS = 256, SPOT_BYTES = 4096 };
+
+uint64_t mo_digest_sample(const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    uint64_t sample[SPOTS + 1] = { size };
+
+    if (size <= (size_t) SPOTS * SPOT_BYTES && size > 0)
+        sample[1] = mo_digest_of(bytes, size);
+    for (size_t i = 0; i < SPOTS && size > (size_t) SPOTS * SPOT_BYTES; i++)
+        sample[1 + i] = mo_digest_of(bytes + i * (size / SPOTS), SPOT_BYTES);
+    return mo_digest_of(sample, sizeof sample);
+}

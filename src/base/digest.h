@@ -34,4 +34,9 @@ uint64_t mo_digest_value(const mo_digest *digest);
 /* Returns the digest of one block in one call, for hash tables. */
 uint64_t mo_digest_of(const void *data, size_t size);
 
+/* Returns a digest of the size and of samples spread over all of a large block;
+ * up to 1 MiB of the whole block. Weights that were trained again differ
+ * everywhere, and the largest files are not read as a whole. */
+uint64_t mo_digest_sample(const void *data, size_t size);
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/option.h"
+#include "driver/bundle.h"
 #include "driver/output_files.h"
 #include "driver/review.h"
 #include "driver/log.h"
@@ -43,24 +44,27 @@ static mo_status check_options(const settings *s, const char *path,
     return status;
 }
 
-static void write_report(const settings *s, const mo_review *review)
+static void write_report(const settings *s, const mo_bundle *bundle,
+                         const mo_review *review)
 {
     mo_report_verdict report = mo_review_report(review);
     mo_out *out = s->outputs[REPORT].out;
 
+    report.graph = mo_bundle_shown(bundle, report.graph);
+    report.cluster = mo_bundle_shown(bundle, report.cluster);
     if (s->json)
         mo_report_verdict_json(&report, out);
     else
         mo_report_verdict_text(&report, out);
 }
 
-static mo_status write_outputs(settings *s, const mo_review *review,
-                               mo_error *err)
+static mo_status write_outputs(settings *s, const mo_bundle *bundle,
+                               const mo_review *review, mo_error *err)
 {
     const mo_answer_evaluation *j = &review->judgement;
     mo_output_file *schedule = &s->outputs[SCHEDULE];
 
-    write_report(s, review);
+    write_report(s, bundle, review);
     if (schedule->out && j->schedule)
         mo_report_schedule_json(review->made.loaded.instance, j->schedule,
                                 schedule->out);
@@ -75,24 +79,31 @@ static mo_status run_check(void *context, char **operands, size_t n_operands,
                            mo_error *err)
 {
     settings *s = context;
-    const mo_review_source from = { .prepare = &s->prepare,
-                                    .graph = s->graph,
-                                    .tolerance = s->tolerance,
-                                    .logger = &s->logger };
+    mo_review_source from = { .prepare = &s->prepare,
+                              .tolerance = s->tolerance,
+                              .logger = &s->logger };
+    const char *path = operands[0];
+    mo_bundle *bundle = NULL;
     mo_review review = { 0 };
-    mo_status status = check_options(s, operands[0], err);
+    mo_status status = check_options(s, path, err);
 
     (void) n_operands;
     if (status == MO_OK)
+        status = mo_bundle_open(path, &bundle, err);
+    if (status == MO_OK && bundle)
+        status = mo_bundle_apply(bundle, &s->prepare, &s->graph, &path, err);
+    from.graph = s->graph;
+    if (status == MO_OK)
         status = mo_output_files_open(s->outputs, OUTPUTS, err);
     if (status == MO_OK)
-        status = mo_review_file(&from, operands[0], &review, err);
+        status = mo_review_file(&from, path, &review, err);
     if (status == MO_OK)
-        status = write_outputs(s, &review, err);
+        status = write_outputs(s, bundle, &review, err);
     if (!mo_answer_evaluation_valid(&review.judgement))
         s->code = MO_EXIT_VIOLATION;
     mo_output_files_discard(s->outputs, OUTPUTS);
     mo_review_clear(&review);
+    mo_bundle_close(bundle);
     return status;
 }
 
@@ -132,7 +143,7 @@ int main(int argc, char **argv)
     };
     const mo_command command = {
         .name = "moirai-check",
-        .synopsis = "[OPTION]... SOLUTION|PLACEMENT",
+        .synopsis = "[OPTION]... SOLUTION|PLACEMENT|BUNDLE",
         .purpose = "Check a solution against every constraint of the paper.",
         .details =
             "Graph and cluster of a solution are found beside it, in the "

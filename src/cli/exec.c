@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "driver/exec/bundle_write.h"
 #include "driver/exec/emulate.h"
 #include "driver/exec/exchange_units.h"
 #include "driver/exec/compare_outputs.h"
@@ -58,6 +59,9 @@ static mo_status check_options(const mo_exec_options *o, const char *path,
         if (status == MO_OK)
             status = mo_output_files_check_input(o->outputs, MO_EXEC_N_OUTPUTS,
                                                  inputs[i], err);
+    if (status == MO_OK && o->bundle_weights && !o->bundle)
+        status = mo_fail(err, MO_E_USAGE,
+                         "--bundle-weights goes with --bundle; give both");
     if (status == MO_OK && o->dry_run && (o->check || o->reference))
         status = mo_fail(err, MO_E_USAGE,
                          "--dry-run computes nothing that --check or "
@@ -226,6 +230,41 @@ static mo_status finish_run(mo_exec_options *o, work *w, mo_error *err)
     return status;
 }
 
+static void log_invalid(const mo_exec_options *o, const char *path,
+                        const mo_exec_job *job)
+{
+    const mo_answer_evaluation *found = &job->review.judgement;
+    int n = mo_answer_evaluation_count(found);
+
+    fprintf(stderr, "%s: %s: is not a valid solution: %s", o->logger.command,
+            path,
+            n > 0 ? mo_answer_evaluation_violation(found, 0)
+                  : "for an unknown reason");
+    if (n > 1)
+        fprintf(stderr, " (and %d more; moirai-check lists them)", n - 1);
+    fprintf(stderr, "\n");
+}
+
+/* Packs the job instead of running it. */
+static mo_status pack_bundle(mo_exec_options *o, const char *path,
+                             mo_error *err)
+{
+    mo_exec_job job = { 0 };
+    mo_status status = mo_exec_job_load(o, path, &job, err);
+
+    if (status == MO_OK && !job.valid) {
+        log_invalid(o, path, &job);
+        o->code = MO_EXIT_VIOLATION;
+    } else if (status == MO_OK) {
+        status = mo_bundle_write(o, &job, path, err);
+        if (status == MO_OK && !o->logger.quiet)
+            fprintf(stderr, "%s: written to %s\n", o->logger.command,
+                    o->bundle);
+    }
+    mo_exec_job_clear(&job);
+    return status;
+}
+
 /* Everything between joining and leaving the ranks. */
 static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
                                mo_error *err)
@@ -239,19 +278,8 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
     status = mo_exec_job_load(o, path, &w->job, err);
     mo_exec_gpu_init_wait(&waking);
     if (status == MO_OK && !w->job.valid) {
-        if (w->rank == 0) {
-            int n = mo_answer_evaluation_count(&w->job.review.judgement);
-
-            fprintf(stderr, "%s: %s: is not a valid solution: %s",
-                    o->logger.command, path,
-                    n > 0 ? mo_answer_evaluation_violation(
-                                &w->job.review.judgement, 0)
-                          : "for an unknown reason");
-            if (n > 1)
-                fprintf(stderr, " (and %d more; moirai-check lists them)",
-                        n - 1);
-            fprintf(stderr, "\n");
-        }
+        if (w->rank == 0)
+            log_invalid(o, path, &w->job);
         o->code = MO_EXIT_VIOLATION;
         return MO_OK;
     }
@@ -272,6 +300,8 @@ static mo_status run_exec(void *context, char **operands, size_t n_operands,
     mo_status status = check_options(o, operands[0], err);
 
     (void) n_operands;
+    if (status == MO_OK && o->bundle)
+        return pack_bundle(o, operands[0], err);
     if (status == MO_OK)
         status = mo_emulate_check(&o->wants, err);
     if (status == MO_OK)
@@ -355,6 +385,13 @@ int main(int argc, char **argv)
         { 0, "no-layout", NULL,
           "keep the layout of the network for all tensors", MO_OPTION_FLAG,
           .to = &o.no_layout },
+        { 0, "bundle", "FILE",
+          "pack all that is needed to run elsewhere into a tar file; run "
+          "nothing",
+          MO_OPTION_TEXT, .to = &o.bundle },
+        { 0, "bundle-weights", "W",
+          "pack the weights, or only their digests (default pack)",
+          MO_OPTION_TEXT, .to = &o.bundle_weights, .choices = "pack|digest" },
         { 0, "dry-run", NULL, "build, verify and print the plan; run nothing",
           MO_OPTION_FLAG, .to = &o.dry_run },
         { 0, "plan", "FILE", "write the plan as JSON", MO_OPTION_TEXT,
@@ -371,12 +408,13 @@ int main(int argc, char **argv)
     };
     const mo_command command = {
         .name = command_name,
-        .synopsis = "[OPTION]... SOLUTION|PLACEMENT|GRAPH",
+        .synopsis = "[OPTION]... SOLUTION|PLACEMENT|GRAPH|BUNDLE",
         .purpose = "Run a placed network and measure it.",
         .details =
             "Graph and cluster of a solution are found beside it, in the "
             "working folder or in the folders of MOIRAI_PATH.  A graph "
-            "runs on one device.  Exit status: 0 done, 4 invalid "
+            "runs on one device.  A bundle of --bundle has all it needs.  Exit "
+            "status: 0 done, 4 invalid "
             "solution or outputs that differ, 1 failed.",
         .options = options,
         .min_operands = 1,

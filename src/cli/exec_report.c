@@ -163,8 +163,9 @@ static mo_status fill_report(const mo_exec_options *o,
     f->types = calloc((size_t) plan->n_outputs + 1, sizeof *f->types);
     status =
         f->e.devices && f->e.outputs && f->types ? MO_OK : mo_fail_memory(err);
-    f->e.graph = r->located.graph;
-    f->e.cluster = r->made.loaded.cluster->file;
+    f->e.graph = mo_bundle_shown(f->from->job->bundle, r->located.graph);
+    f->e.cluster =
+        mo_bundle_shown(f->from->job->bundle, r->made.loaded.cluster->file);
     f->e.ops = r->made.fine->n_ops;
     f->e.edges = r->made.fine->n_edges;
     f->e.coarse_ops = r->made.loaded.instance->n;

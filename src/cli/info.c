@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moirai-info - summary of a graph or an instance. */
+/* moirai-info - summary of a graph, an instance, a solution or a bundle. */
 #include <config.h>
 
 #include <stdbool.h>
 
 #include "base/option.h"
 #include "base/out.h"
+#include "cli/info_solution.h"
+#include "driver/bundle.h"
 #include "driver/load_instance.h"
 #include "driver/log.h"
 #include "graph/summary.h"
@@ -93,27 +95,50 @@ static mo_status check_options(const settings *s, const char *path,
     return mo_driver_load_check(load, path, err);
 }
 
+static mo_status describe_file(const settings *s, const char *path, mo_out *out,
+                               mo_error *err)
+{
+    const mo_read_options read = { (const char *const *) s->shapes.items,
+                                   s->shapes.count };
+    mo_report_graph d = { .file = path };
+    const mo_read_format *format;
+    mo_graph *graph = NULL;
+    mo_bundle *bundle = NULL;
+    mo_status status = mo_bundle_open(path, &bundle, err);
+
+    if (status == MO_OK && (bundle || mo_cli_info_is_solution(path))) {
+        if (s->dot || s->instance)
+            status = mo_fail(err, MO_E_USAGE, "--%s is for graphs; %s is a %s",
+                             s->dot ? "dot" : "instance", path,
+                             bundle ? "bundle" : "solution");
+        else
+            status = mo_cli_info_solution(path, bundle, &read, s->json,
+                                          &s->logger, out, err);
+    } else if (status == MO_OK) {
+        status = read_graph(s, path, &graph, &format, err);
+        if (status == MO_OK) {
+            d.format = format->name;
+            d.graph = graph;
+            status = describe_graph(s, &d, out, err);
+        }
+    }
+    mo_graph_free(graph);
+    mo_bundle_close(bundle);
+    return status;
+}
+
 static mo_status run_info(void *context, char **operands, size_t n_operands,
                           mo_error *err)
 {
     const settings *s = context;
-    const char *path = operands[0];
-    mo_report_graph d = { .file = path };
-    const mo_read_format *format;
-    mo_graph *graph = NULL;
     mo_out *out = NULL;
-    mo_status status;
+    mo_status status = check_options(s, operands[0], err);
 
     (void) n_operands;
-    if ((status = check_options(s, path, err)) != MO_OK ||
-        (status = mo_out_open(s->output, &out, err)) != MO_OK ||
-        (status = read_graph(s, path, &graph, &format, err)) != MO_OK)
-        goto out;
-    d.format = format->name;
-    d.graph = graph;
-    status = describe_graph(s, &d, out, err);
-out:
-    mo_graph_free(graph);
+    if (status == MO_OK)
+        status = mo_out_open(s->output, &out, err);
+    if (status == MO_OK)
+        status = describe_file(s, operands[0], out, err);
     if (status == MO_OK)
         return mo_out_commit(out, err);
     mo_out_abandon(out);
@@ -142,10 +167,11 @@ int main(int argc, char **argv)
     };
     const mo_command command = {
         .name = "moirai-info",
-        .synopsis = "[OPTION]... GRAPH",
-        .purpose = "Summarize the graph of a neural network.",
+        .synopsis = "[OPTION]... GRAPH|SOLUTION|BUNDLE",
+        .purpose = "Summarize a graph, a solution or a bundle.",
         .details = "GRAPH is a GraphML file or an OpenVINO model; - reads "
-                   "standard input.",
+                   "standard input.  Of a solution: its claims, what it is of, "
+                   "and what of that is here.",
         .options = options,
         .min_operands = 1,
         .max_operands = 1,

@@ -53,7 +53,7 @@ sed 's/gflops="40"/gflops="41"/' "$work/home/model.cluster.xml" \
     >"$work/other.xml" && mv "$work/other.xml" "$work/home/model.cluster.xml"
 exits "a cluster that is not what it was" 1 \
     sh -c "cd '$work/home' && moirai-exec answer.sol"
-ok "is missed" grep -q 'no cluster [0-9a-f]*, which the solution is of' \
+ok "is missed" grep -q 'missing here: cluster model.cluster.xml (' \
     "$work/err"
 
 # An ONNX network, by its graph and weights alone.

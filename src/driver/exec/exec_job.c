@@ -24,6 +24,8 @@ void mo_exec_job_clear(mo_exec_job *job)
     mo_weights_free(job->constants);
     free(job->folder);
     mo_review_clear(&job->review);
+    mo_bundle_sources_clear(&job->sources);
+    mo_bundle_close(job->bundle);
     *job = (mo_exec_job){ 0 };
 }
 
@@ -71,19 +73,20 @@ static int first_cpu(const mo_cluster *cluster)
 }
 
 /* Capacities are not checked here: the plan knows the exact memory. */
-static mo_status load_graph(const mo_exec_options *o, const char *path,
+static mo_status load_graph(const mo_prepare_options *options,
+                            const mo_driver_log *logger, const char *path,
                             mo_exec_job *job, mo_error *err)
 {
     const mo_review_files files = { .graph = path, .beside = path };
     mo_review *r = &job->review;
-    mo_prepare_options p = o->prepare;
+    mo_prepare_options p = *options;
     int *device, n;
     mo_status status;
 
     if (!p.load.cluster)
         p.load.cluster = "cpu";
     p.memory = "none";
-    status = mo_review_instance(&p, &files, &o->logger, r, err);
+    status = mo_review_instance(&p, &files, logger, r, err);
     if (status != MO_OK)
         return status;
     n = r->made.loaded.instance->n;
@@ -98,22 +101,45 @@ static mo_status load_graph(const mo_exec_options *o, const char *path,
     return status;
 }
 
+/* Unpacks the file at *path if it is a bundle. */
+static mo_status open_bundle(const mo_exec_options *o, const char **path,
+                             mo_prepare_options *prepare, const char **graph,
+                             mo_exec_job *job, mo_error *err)
+{
+    mo_status status = mo_bundle_open(*path, &job->bundle, err);
+
+    if (status != MO_OK || !job->bundle)
+        return status;
+    if (o->bundle)
+        return mo_fail_at(err, MO_E_USAGE, *path, 0,
+                          "is a bundle already; leave --bundle out");
+    status = mo_bundle_apply(job->bundle, prepare, graph, path, err);
+    if (status == MO_OK)
+        status = mo_bundle_sources_find(
+            job->bundle, o->weights != MO_EXEC_NO_SEED, &job->sources, err);
+    return status;
+}
+
 mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                            mo_exec_job *job, mo_error *err)
 {
-    const mo_review_source from = { .prepare = &o->prepare,
-                                    .graph = o->graph,
-                                    .tolerance = MO_ANSWER_TOLERANCE,
-                                    .logger = &o->logger,
-                                    .weights = o->weights == MO_EXEC_NO_SEED };
-    mo_status status;
+    mo_prepare_options prepare = o->prepare;
+    mo_review_source from = { .prepare = &prepare,
+                              .graph = o->graph,
+                              .tolerance = MO_ANSWER_TOLERANCE,
+                              .logger = &o->logger,
+                              .weights = o->weights == MO_EXEC_NO_SEED };
+    mo_status status = open_bundle(o, &path, &prepare, &from.graph, job, err);
 
-    job->alone = is_graph(path);
-    if (job->alone && o->graph)
-        return mo_fail(err, MO_E_USAGE,
-                       "%s is a graph already; leave --graph out", path);
-    status = job->alone ? load_graph(o, path, job, err)
-                        : mo_review_file(&from, path, &job->review, err);
+    job->alone = status == MO_OK && is_graph(path);
+    if (job->alone && from.graph)
+        status = mo_fail(err, MO_E_USAGE,
+                         "%s is a graph already; leave --graph out", path);
+    if (status == MO_OK)
+        status = job->alone ? load_graph(&prepare, &o->logger, path, job, err)
+                            : mo_review_file(&from, path, &job->review, err);
+    if (prepare.shapes.items != o->prepare.shapes.items)
+        mo_option_list_free(&prepare.shapes);
     job->valid = mo_answer_evaluation_valid(&job->review.judgement);
     if (status == MO_OK && job->valid) {
         char *copy = strdup(job->review.located.graph);
@@ -219,6 +245,8 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
         .folder = job->folder,
         .random = random,
         .seed = random ? (uint64_t) o->weights : 0,
+        .sources = job->sources.list,
+        .n_sources = job->sources.n,
     };
     listener to = { .command = o->logger.command, .path = graph };
     double begin = mo_driver_clock_s();

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "driver/bundle.h"
+#include "driver/exec/bundle_weights.h"
 #include "driver/exec/exec_options.h"
 #include "driver/exec/device_units.h"
 #include "driver/review.h"
@@ -17,9 +19,11 @@
 
 typedef struct mo_exec_job {
     mo_review review;
-    bool alone;   /* a bare graph: all ops on one device */
-    bool valid;   /* the solution passed validation */
-    char *folder; /* of the graph and its weights */
+    bool alone;                /* a bare graph: all ops on one device */
+    bool valid;                /* the solution passed validation */
+    char *folder;              /* of the graph and its weights */
+    mo_bundle *bundle;         /* that the job came in, or NULL */
+    mo_bundle_sources sources; /* of its weights */
     mo_weights_store *constants;
     mo_exec_plan *plan; /* verified */
 } mo_exec_job;
@@ -28,7 +32,8 @@ typedef struct mo_exec_job {
  * after a failure. */
 void mo_exec_job_clear(mo_exec_job *job);
 
-/* Detects the kind of the file, reads it and validates the solution. */
+/* Detects the kind of the file, reads it and validates the solution. A bundle
+ * is unpacked, and gives what the options leave open. */
 mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                            mo_exec_job *job, mo_error *err);
 

@@ -46,6 +46,8 @@ typedef struct mo_exec_options {
     bool check;
     const char *reference; /* a folder, or NULL */
     double tolerance;      /* negative: the default of the precision */
+    const char *bundle;    /* an archive to write instead of a run, or NULL */
+    const char *bundle_weights; /* "pack" or "digest"; NULL: pack */
     bool json;
     mo_output_file outputs[MO_EXEC_N_OUTPUTS];
     mo_driver_log logger;

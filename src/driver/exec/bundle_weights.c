@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
+#include "driver/exec/bundle_weights.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/digest.h"
+#include "driver/file_search.h"
+#include "exec/tensor/mmap_file.h"
+
+mo_status mo_bundle_weights_measure(const char *path, int64_t *size,
+                                    uint64_t *digest, mo_error *err)
+{
+    mo_mmap_file mapped;
+    mo_status status = mo_mmap_file_open(path, &mapped, err);
+
+    if (status != MO_OK)
+        return status;
+    *size = (int64_t) mapped.size;
+    *digest = mo_digest_sample(mapped.data, mapped.size);
+    mo_mmap_file_close(&mapped);
+    return MO_OK;
+}
+
+static bool is_wanted(void *context, const char *path)
+{
+    const mo_bundle_weights *wanted = context;
+    struct stat about;
+    int64_t size;
+    uint64_t digest;
+
+    return stat(path, &about) == 0 && about.st_size == wanted->size &&
+           mo_bundle_weights_measure(path, &size, &digest, NULL) == MO_OK &&
+           digest == wanted->digest;
+}
+
+/* Any file may be one with weights. */
+static mo_status find_file(const mo_search_folders *folders,
+                           mo_bundle_weights *wanted, char **path,
+                           mo_error *err)
+{
+    static const char *const any[] = { "", NULL };
+    const mo_file_search_spec files = { .likely = ".bin",
+                                        .endings = any,
+                                        .most_bytes = INT64_MAX };
+
+    return mo_file_search(folders, mo_path_basename(wanted->name), NULL, &files,
+                          is_wanted, wanted, path, err);
+}
+
+static mo_status fail_missing(const mo_bundle *bundle, const char *missing,
+                              mo_error *err)
+{
+    return mo_fail_at(err, MO_E_INPUT, bundle->file, 0,
+                      "weights that are not packed are missing here: %.500s; "
+                      "put them beside it or in a folder of MOIRAI_PATH, pack "
+                      "without --bundle-weights, or run with --random-weights",
+                      missing);
+}
+
+static mo_status find_all(const mo_bundle *bundle,
+                          const mo_search_folders *folders, bool random,
+                          mo_bundle_sources *sources, mo_error *err)
+{
+    char missing[512] = "";
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < bundle->n_weights && status == MO_OK; i++) {
+        mo_bundle_weights *w = &bundle->weights[i];
+        mo_weights_source source = { .name = w->name, .size = w->size };
+        size_t used = strlen(missing);
+
+        if (w->member) {
+            source.path = bundle->path;
+            source.offset = w->member->offset;
+        } else {
+            status = find_file(folders, w, &sources->found[i], err);
+            source.path = sources->found[i];
+        }
+        if (source.path)
+            sources->list[sources->n++] = source;
+        else if (status == MO_OK)
+            snprintf(missing + used, sizeof missing - used,
+                     "%s%.100s (%016" PRIx64 ", %" PRId64 " bytes)",
+                     used > 0 ? "; " : "", w->name, w->digest, w->size);
+    }
+    if (status == MO_OK && missing[0] && !random)
+        status = fail_missing(bundle, missing, err);
+    return status;
+}
+
+mo_status mo_bundle_sources_find(const mo_bundle *bundle, bool random,
+                                 mo_bundle_sources *sources, mo_error *err)
+{
+    mo_search_folders folders = { 0 };
+    mo_status status;
+
+    sources->list = calloc(bundle->n_weights + 1, sizeof *sources->list);
+    sources->found = calloc(bundle->n_weights + 1, sizeof *sources->found);
+    if (!sources->list || !sources->found)
+        return mo_fail_memory(err);
+    sources->n_found = bundle->n_weights;
+    status = mo_search_folders_add_beside(&folders, bundle->file, err);
+    if (status == MO_OK)
+        status = mo_search_folders_add_usual(&folders, err);
+    if (status == MO_OK)
+        status = find_all(bundle, &folders, random, sources, err);
+    mo_search_folders_clear(&folders);
+    return status;
+}
+
+void mo_bundle_sources_clear(mo_bundle_sources *sources)
+{
+    for (size_t i = 0; sources->found && i < sources->n_found; i++)
+        free(sources->found[i]);
+    free(sources->found);
+    free(sources->list);
+    *sources = (mo_bundle_sources){ 0 };
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/solution_info.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_writer.h"
+#include "base/utf8.h"
+#include "report/format_units.h"
+
+enum { SHOWN_SIZE = 300, DIGEST_SIZE = 17 };
+
+static const char *hex(uint64_t digest, char text[DIGEST_SIZE])
+{
+    snprintf(text, DIGEST_SIZE, "%016" PRIx64, digest);
+    return text;
+}
+
+static double unit_us(const mo_report_solution *r)
+{
+    return r->origin->has_unit ? (double) r->origin->unit_ns / 1000 : NAN;
+}
+
+/* The objective of the file, else column w; NAN: none. */
+static double claimed(const mo_solution *s)
+{
+    if (s->has_objective)
+        return s->objective;
+    for (int i = 0; i < s->n; i++)
+        if (s->values[i].name && strcmp(s->values[i].name, "w") == 0)
+            return s->values[i].value;
+    return NAN;
+}
+
+static const char *shown(const char *text, char room[SHOWN_SIZE])
+{
+    return mo_utf8_escape_controls(room, SHOWN_SIZE, text);
+}
+
+static void put_line(mo_out *out, const char *what, const char *text)
+{
+    char room[SHOWN_SIZE];
+
+    mo_out_printf(out, "%-12s%s\n", what, shown(text, room));
+}
+
+static void put_members(const mo_report_solution *r, mo_out *out)
+{
+    for (int i = 0; i < r->n_members; i++) {
+        const mo_report_member *m = &r->members[i];
+        char room[SHOWN_SIZE], size[MO_FORMAT_SIZE], digest[DIGEST_SIZE];
+
+        mo_out_printf(out, "%-12s%s, %s", m->has_digest ? "weights" : "member",
+                      shown(m->name, room),
+                      mo_format_bytes((double) m->size, size));
+        if (m->has_digest)
+            mo_out_printf(out, " (%s)%s", hex(m->digest, digest),
+                          m->packed ? "" : ", not packed");
+        mo_out_char(out, '\n');
+    }
+}
+
+static void put_time(const mo_report_solution *r, const char *what,
+                     double value, mo_out *out)
+{
+    char text[MO_FORMAT_SIZE];
+
+    if (isnan(value))
+        return;
+    mo_out_printf(out, "%-12s", what);
+    if (r->origin->has_unit) {
+        mo_out_text(out, mo_format_us(value * unit_us(r), text));
+    } else {
+        mo_out_double(out, value);
+        mo_out_text(out, " in units of the model");
+    }
+    mo_out_text(out, ", as claimed\n");
+}
+
+static void put_claims(const mo_report_solution *r, mo_out *out)
+{
+    const mo_solution *s = r->solution;
+
+    put_line(out, "layout", s->layout);
+    if (s->claim != MO_SOLUTION_STATUS_UNKNOWN)
+        mo_out_printf(out, "%-12s%s, as claimed\n", "status",
+                      mo_solution_status_names[s->claim]);
+    put_time(r, "makespan", claimed(s), out);
+    put_time(r, "bound", s->has_bound ? s->bound : NAN, out);
+}
+
+static void put_options(const mo_report_solution *r, mo_out *out)
+{
+    const mo_provenance *o = r->origin;
+
+    if (o->has_options) {
+        put_line(out, "formulation", o->formulation);
+        put_line(out, "congestion", mo_congestion_names[o->regime.congestion]);
+        put_line(out, "tensors", mo_tensors_names[o->regime.tensors]);
+        put_line(out, "memory", mo_memory_names[o->regime.memory]);
+        put_line(out, "fusion", o->fusion);
+    }
+    if (o->cost[0])
+        put_line(out, "cost", o->cost);
+    for (int i = 0; i < o->n_shapes; i++)
+        put_line(out, "shape", o->shapes[i]);
+    if (o->shapes_cut)
+        put_line(out, "shape", "not recorded, too long");
+}
+
+static void put_input(const mo_report_input *input, mo_out *out)
+{
+    char room[SHOWN_SIZE], digest[DIGEST_SIZE];
+
+    mo_out_printf(out, "%-12s", input->what);
+    if (input->name[0])
+        mo_out_printf(out, "%s ", shown(input->name, room));
+    if (input->has_digest)
+        mo_out_printf(out, "(%s)", hex(input->digest, digest));
+    if (input->path)
+        mo_out_printf(out, "%shere: %s", input->has_digest ? ", " : "",
+                      shown(input->path, room));
+    else
+        mo_out_printf(out, "%smissing", input->has_digest ? ", " : "");
+    if (!input->path && input->note[0])
+        mo_out_printf(out, ", but %s", shown(input->note, room));
+    mo_out_char(out, '\n');
+}
+
+static bool any_missing(const mo_report_solution *r)
+{
+    for (int i = 0; i < r->n_inputs; i++)
+        if (!r->inputs[i].path)
+            return true;
+    return false;
+}
+
+static void put_devices(const mo_report_solution *r, mo_out *out)
+{
+    for (int k = 0; k < r->n_devices; k++) {
+        char room[SHOWN_SIZE], number[24];
+
+        snprintf(number, sizeof number, "device %d", k);
+        mo_out_printf(out, "%-12s%8d ops\n",
+                      r->device_ids ? shown(r->device_ids[k], room) : number,
+                      r->ops[k]);
+    }
+}
+
+void mo_report_solution_text(const mo_report_solution *r, mo_out *out)
+{
+    char room[SHOWN_SIZE];
+
+    put_line(out, r->n_members > 0 ? "bundle" : "solution", r->file);
+    put_members(r, out);
+    if (!r->solution)
+        return;
+    put_claims(r, out);
+    put_options(r, out);
+    if (!r->origin->has_graph)
+        put_line(out, "graph", "not recorded; give it with --graph");
+    for (int i = 0; i < r->n_inputs; i++)
+        put_input(&r->inputs[i], out);
+    if (any_missing(r)) {
+        mo_out_printf(out, "%-12s", "searched");
+        for (int i = 0; i < r->n_searched; i++)
+            mo_out_printf(out, "%s%s", i > 0 ? ", " : "",
+                          shown(r->searched[i], room));
+        mo_out_char(out, '\n');
+    }
+    if (r->n_devices > 0)
+        mo_out_char(out, '\n');
+    put_devices(r, out);
+}
+
+/* --------------------------------------------------------------------- JSON */
+
+static void json_members(const mo_report_solution *r, mo_json_writer *w)
+{
+    char digest[DIGEST_SIZE];
+
+    mo_json_begin_array(w, "members", MO_JSON_LINES);
+    for (int i = 0; i < r->n_members; i++) {
+        const mo_report_member *m = &r->members[i];
+
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(w, "name", m->name);
+        mo_json_put_int(w, "bytes", m->size);
+        if (m->has_digest)
+            mo_json_put_text(w, "digest", hex(m->digest, digest));
+        mo_json_put_bool(w, "packed", m->packed);
+        mo_json_end(w);
+    }
+    mo_json_end(w);
+}
+
+static void json_time(const mo_report_solution *r, mo_json_writer *w,
+                      const char *key, double value)
+{
+    double ns = value * unit_us(r) * 1000;
+
+    if (fabs(ns) < 9e15)
+        mo_json_put_us(w, key, llround(ns));
+}
+
+static void json_options(const mo_report_solution *r, mo_json_writer *w)
+{
+    const mo_provenance *o = r->origin;
+
+    if (o->has_options) {
+        mo_json_put_text(w, "formulation", o->formulation);
+        mo_json_put_text(w, "congestion",
+                         mo_congestion_names[o->regime.congestion]);
+        mo_json_put_text(w, "tensors", mo_tensors_names[o->regime.tensors]);
+        mo_json_put_text(w, "memory", mo_memory_names[o->regime.memory]);
+        mo_json_put_text(w, "fusion", o->fusion);
+    }
+    if (o->cost[0])
+        mo_json_put_text(w, "cost", o->cost);
+    mo_json_begin_array(w, "shapes", MO_JSON_INLINE);
+    for (int i = 0; i < o->n_shapes; i++)
+        mo_json_put_text(w, NULL, o->shapes[i]);
+    mo_json_end(w);
+}
+
+static void json_inputs(const mo_report_solution *r, mo_json_writer *w)
+{
+    char digest[DIGEST_SIZE];
+
+    mo_json_begin_array(w, "inputs", MO_JSON_LINES);
+    for (int i = 0; i < r->n_inputs; i++) {
+        const mo_report_input *input = &r->inputs[i];
+
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(w, "kind", input->what);
+        if (input->name[0])
+            mo_json_put_text(w, "name", input->name);
+        if (input->has_digest)
+            mo_json_put_text(w, "digest", hex(input->digest, digest));
+        mo_json_put_text(w, "path", input->path);
+        mo_json_end(w);
+    }
+    mo_json_end(w);
+    mo_json_begin_array(w, "searched", MO_JSON_INLINE);
+    for (int i = 0; i < r->n_searched; i++)
+        mo_json_put_text(w, NULL, r->searched[i]);
+    mo_json_end(w);
+}
+
+static void json_devices(const mo_report_solution *r, mo_json_writer *w)
+{
+    mo_json_begin_array(w, "devices", MO_JSON_LINES);
+    for (int k = 0; k < r->n_devices; k++) {
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(w, "id", r->device_ids ? r->device_ids[k] : NULL);
+        mo_json_put_int(w, "ops", r->ops[k]);
+        mo_json_end(w);
+    }
+    mo_json_end(w);
+}
+
+void mo_report_solution_json(const mo_report_solution *r, mo_out *out)
+{
+    mo_json_writer w = { .out = out };
+
+    mo_json_begin_object(&w, NULL, MO_JSON_LINES);
+    mo_json_put_text(&w, r->n_members > 0 ? "bundle" : "solution", r->file);
+    if (r->n_members > 0)
+        json_members(r, &w);
+    if (r->solution) {
+        const mo_solution *s = r->solution;
+
+        mo_json_put_text(&w, "layout", s->layout);
+        if (s->claim != MO_SOLUTION_STATUS_UNKNOWN)
+            mo_json_put_text(&w, "claimed_status",
+                             mo_solution_status_names[s->claim]);
+        json_time(r, &w, "claimed_us", claimed(s));
+        json_time(r, &w, "claimed_bound_us", s->has_bound ? s->bound : NAN);
+        json_options(r, &w);
+        json_inputs(r, &w);
+        json_devices(r, &w);
+    }
+    mo_json_end(&w);
+}
