@@ -12,6 +12,7 @@
 
 #include "cost/cluster/cluster_builder.h"
 #include "exec/discover/discover_internal.h"
+#include "exec/thread/affinity.h"
 
 static int count_owned(const bool *owned, int rank)
 {
@@ -186,11 +187,28 @@ static int share_per_device(int all, int parts)
     return all > parts ? all / parts : 1;
 }
 
-/* Processes without CPU binding share all processors. */
-static int sharing_processes(const cluster_work *w,
-                             const mo_discover_inventory *survey)
+/* Processes without CPU binding share all processors, and others those that
+ * they are bound to together. */
+static bool share_processors(const mo_discover_inventory *a,
+                             const mo_discover_inventory *b)
 {
-    return w->o->cpus * (survey->is_bound ? 1 : count_host_ranks(w, survey));
+    if (a == b || strcmp(a->machine, b->machine) != 0)
+        return a == b;
+    if (!a->is_bound)
+        return true;
+    return a->n_cpus > 0 && a->n_cpus == b->n_cpus &&
+           memcmp(a->cpus, b->cpus, (size_t) a->n_cpus * sizeof *a->cpus) == 0;
+}
+
+/* Devices of ranks before n that share the processors of this one. */
+static int count_sharing(const cluster_work *w,
+                         const mo_discover_inventory *survey, int n)
+{
+    int count = 0;
+
+    for (int r = 0; r < n; r++)
+        count += share_processors(survey, &w->surveys[r]);
+    return w->o->cpus * count;
 }
 
 /* Its index among those of its rank and kind. */
@@ -257,7 +275,7 @@ static void fill_cpu(const cluster_work *w, const mo_discover_device *f,
                      mo_device *device, char note[NOTE_SIZE])
 {
     const mo_discover_inventory *s = f->survey;
-    int parts = sharing_processes(w, s),
+    int parts = count_sharing(w, s, w->n_ranks),
         cores = share_per_device(s->cores, parts);
     double clock = s->clock_mhz > 0 ? s->clock_mhz : assumed_clock_mhz;
     int64_t sharers = (int64_t) w->o->cpus * count_host_ranks(w, s);
@@ -278,6 +296,64 @@ static void fill_cpu(const cluster_work *w, const mo_discover_device *f,
         s->clock_mhz > 0 ? "" : " with an assumed clock", s->flops_per_cycle);
 }
 
+/* The processors of the machine as those of the inventory; the caller frees
+ * them. */
+static mo_status list_processors(const mo_discover_inventory *s,
+                                 mo_thread_cpus *cpus, mo_error *err)
+{
+    *cpus = (mo_thread_cpus){
+        .n = s->n_cpus,
+        .cpus = calloc((size_t) s->n_cpus + 1, sizeof *cpus->cpus),
+        .quota = s->processors,
+    };
+    if (!cpus->cpus)
+        return mo_fail_memory(err);
+    for (int i = 0; i < s->n_cpus; i++)
+        cpus->cpus[i] = (mo_thread_cpu){ .number = s->cpus[i],
+                                         .core = s->core_of[i],
+                                         .package = s->package_of[i],
+                                         .capacity = s->capacity_of[i] };
+    return MO_OK;
+}
+
+/* Several devices that share the processors get some of their own; a single one
+ * has them all. Ranks without binding share them, in the order of ranks. */
+static mo_status give_processors(const cluster_work *w, int k,
+                                 mo_device *device, mo_error *err)
+{
+    const mo_discover_device *f = &w->devices[k];
+    int parts = count_sharing(w, f->survey, w->n_ranks);
+    int part = count_sharing(w, f->survey, f->rank) + kind_index(w, k);
+    size_t n = (size_t) device->threads, room = n * (size_t) parts;
+    int *threads, *assigned, *own = NULL;
+    mo_thread_cpus cpus;
+    mo_status status;
+
+    if (parts < 2)
+        return MO_OK;
+    status = list_processors(f->survey, &cpus, err);
+    threads = calloc((size_t) parts, sizeof *threads);
+    assigned = calloc(room, sizeof *assigned);
+    if (status == MO_OK && (!threads || !assigned))
+        status = mo_fail_memory(err);
+    for (int i = 0; i < parts && status == MO_OK; i++)
+        threads[i] = device->threads;
+    if (status == MO_OK &&
+        mo_thread_cpus_assign(&cpus, threads, parts, assigned)) {
+        own = mo_arena_array(w->arena, n, sizeof *own);
+        if (own) {
+            memcpy(own, assigned + n * (size_t) part, n * sizeof *own);
+            device->cpus = own;
+            device->n_cpus = device->threads;
+        } else
+            status = mo_fail_memory(err);
+    }
+    free(threads);
+    free(assigned);
+    mo_thread_cpus_clear(&cpus);
+    return status;
+}
+
 static mo_status add_device(cluster_work *w, int k, mo_error *err)
 {
     const mo_discover_device *f = &w->devices[k];
@@ -293,7 +369,7 @@ static mo_status add_device(cluster_work *w, int k, mo_error *err)
         .line = k + 1,
     };
     char id[ID_SIZE], note[NOTE_SIZE];
-    mo_status status;
+    mo_status status = MO_OK;
 
     make_id(w, k, id);
     device.id = copy_text(w, id);
@@ -302,6 +378,10 @@ static mo_status add_device(cluster_work *w, int k, mo_error *err)
         fill_gpu(w, f, &device, note);
     else
         fill_cpu(w, f, &device, note);
+    if (!f->gpu)
+        status = give_processors(w, k, &device, err);
+    if (status != MO_OK)
+        return status;
     w->device_notes[k] = copy_text(w, note);
     if (!device.id || !device.host || !w->device_notes[k] ||
         (f->gpu && !device.model))

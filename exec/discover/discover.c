@@ -45,7 +45,9 @@ mo_status mo_discover_local(const int *gpus, int n_gpus,
     /* Padding is zeroed, too: the struct is sent as bytes. */
     memset(survey, 0, sizeof *survey);
     survey->version = MO_DISCOVER_INVENTORY_VERSION;
-    mo_discover_host_cpu(survey);
+    status = mo_discover_host_cpu(survey, err);
+    if (status != MO_OK)
+        return status;
     mo_discover_network(survey);
     if (gpus && n_gpus == 0)
         return MO_OK;
@@ -78,9 +80,12 @@ static bool is_valid_inventory(const mo_discover_inventory *survey)
                  is_text(survey->cpu, sizeof survey->cpu) &&
                  is_text(survey->network, sizeof survey->network) &&
                  is_text(survey->no_gpu, sizeof survey->no_gpu) &&
-                 survey->processors > 0 && survey->n_gpus >= 0 &&
-                 survey->n_gpus <= MO_DISCOVER_MAX_GPUS;
+                 survey->processors > 0 && survey->n_cpus >= 0 &&
+                 survey->n_cpus <= MO_DISCOVER_MAX_CPUS &&
+                 survey->n_gpus >= 0 && survey->n_gpus <= MO_DISCOVER_MAX_GPUS;
 
+    for (int i = 0; sound && i < survey->n_cpus; i++)
+        sound = survey->cpus[i] >= 0 && survey->core_of[i] >= 0;
     for (int g = 0; sound && g < survey->n_gpus; g++)
         sound = is_text(survey->gpus[g].name, sizeof survey->gpus[g].name) &&
                 survey->gpus[g].n_nvlinks >= 0 &&

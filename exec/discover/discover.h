@@ -21,6 +21,7 @@
 
 enum {
     MO_DISCOVER_MAX_GPUS = 32,
+    MO_DISCOVER_MAX_CPUS = 1024,
     MO_DISCOVER_MAX_NVLINKS = 24, /* of one GPU */
     MO_DISCOVER_TEXT_SIZE = 96,
     MO_DISCOVER_REASON_SIZE = 256
@@ -51,9 +52,15 @@ typedef struct mo_discover_inventory {
                                             machine */
 
     char cpu[MO_DISCOVER_TEXT_SIZE];
-    int32_t processors; /* in the CPU affinity mask of this process */
+    int32_t processors; /* in the CPU affinity mask of this process, or its
+                           quota of processor time */
     int32_t is_bound;   /* to some of the machine's */
     int32_t cores;      /* of these processors */
+    /* The processors of the mask, as in mo_thread_cpu; with a quota there are
+     * more than processors. */
+    int32_t n_cpus;
+    int16_t cpus[MO_DISCOVER_MAX_CPUS], core_of[MO_DISCOVER_MAX_CPUS];
+    int16_t package_of[MO_DISCOVER_MAX_CPUS], capacity_of[MO_DISCOVER_MAX_CPUS];
     double clock_mhz;
     double flops_per_cycle; /* of a core */
     double socket_gbps;     /* between two sockets */

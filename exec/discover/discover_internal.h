@@ -10,13 +10,13 @@
 
 #include "exec/discover/discover.h"
 
-enum { MO_DISCOVER_INVENTORY_VERSION = 1 };
+enum { MO_DISCOVER_INVENTORY_VERSION = 2 };
 
 /* Lists all GPUs, or the reason why there is none. */
 void mo_discover_cuda_gpus(mo_discover_inventory *survey);
 
 /* Fills in host name, processors and memory. */
-void mo_discover_host_cpu(mo_discover_inventory *survey);
+mo_status mo_discover_host_cpu(mo_discover_inventory *survey, mo_error *err);
 
 /* Finds the network card with the highest nominal rate. */
 void mo_discover_network(mo_discover_inventory *survey);

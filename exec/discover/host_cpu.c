@@ -11,11 +11,10 @@
 #include <unistd.h>
 
 #include "base/host.h"
-#include "base/parallel_for.h"
 #include "base/utf8.h"
-#include "cost/cluster/cpu_list.h"
 #include "cost/cluster/nccl/nccl_rate.h"
 #include "exec/discover/discover_internal.h"
+#include "exec/thread/affinity.h"
 
 enum { LINE_SIZE = 512 };
 
@@ -130,51 +129,37 @@ static double find_flops_per_cycle(void)
 #endif
 }
 
-/* The first of the hardware threads of this one's core. */
-static int first_sibling(int processor)
+static mo_status count_processors(mo_discover_inventory *survey, mo_error *err)
 {
-    char path[LINE_SIZE], line[LINE_SIZE];
-    int first;
+    mo_thread_cpus cpus = { 0 };
+    mo_status status = mo_thread_cpus_read(&cpus, err);
+    int cores = mo_thread_cpus_cores(&cpus);
 
-    snprintf(path, sizeof path,
-             "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
-             processor);
-    if (!read_line(path, line))
-        return processor;
-    first = atoi(line);
-    return first >= 0 && first < MO_MAX_CPUS ? first : processor;
-}
-
-static void count_processors(mo_discover_inventory *survey)
-{
-    bool seen[MO_MAX_CPUS] = { false };
-    int cores = 0, usable = mo_parallel_for_cores();
-
-    for (int p = 0; p < MO_MAX_CPUS; p++) {
-        bool *core;
-
-        if (!mo_host_cpu_is_allowed(p))
-            continue;
-        core = &seen[first_sibling(p)];
-        cores += !*core;
-        *core = true;
+    survey->processors = mo_thread_cpus_usable(&cpus);
+    survey->is_bound = cpus.n < mo_host_cpu_count();
+    survey->cores = cores < survey->processors ? cores : survey->processors;
+    for (int i = 0; i < cpus.n && i < MO_DISCOVER_MAX_CPUS; i++) {
+        survey->cpus[i] = (int16_t) cpus.cpus[i].number;
+        survey->core_of[i] = (int16_t) cpus.cpus[i].core;
+        survey->package_of[i] = (int16_t) cpus.cpus[i].package;
+        survey->capacity_of[i] = (int16_t) cpus.cpus[i].capacity;
+        survey->n_cpus++;
     }
-    survey->processors = usable;
-    survey->is_bound = usable < mo_host_cpu_count();
-    survey->cores = cores > 0 && cores < usable ? cores : usable;
+    mo_thread_cpus_clear(&cpus);
+    return status;
 }
 
-void mo_discover_host_cpu(mo_discover_inventory *survey)
+mo_status mo_discover_host_cpu(mo_discover_inventory *survey, mo_error *err)
 {
     cpuinfo info = { .family = 0 };
 
     identify_host(survey);
     read_cpuinfo(&info);
     identify_processors(&info, survey);
-    count_processors(survey);
     survey->clock_mhz = find_clock_mhz(&info);
     survey->flops_per_cycle = find_flops_per_cycle();
     survey->memory_bytes = mo_host_memory_limit_bytes();
+    return count_processors(survey, err);
 }
 
 enum { PATH_SIZE = 1024 };

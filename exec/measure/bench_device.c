@@ -5,6 +5,7 @@
 
 #include "base/stop.h"
 #include "base/minmax.h"
+#include "exec/thread/affinity.h"
 
 enum { N_PRODUCTS = 5, N_COPIES = 4, REPEATS = 5, MAX_IN = 2 };
 
@@ -169,7 +170,11 @@ mo_status mo_measure_device(const mo_backend *backend,
 {
     trial products[N_PRODUCTS] = { { .work = 0 } };
     trial copies[N_COPIES] = { { .work = 0 } };
+    mo_thread_mask mask;
     mo_status status;
+
+    /* Threads that run a unit stay on its processors. */
+    mo_thread_mask_save(&mask);
 
     for (int i = 0; i < N_PRODUCTS; i++)
         make_matmul_call(product_sizes[i], &products[i]);
@@ -180,5 +185,6 @@ mo_status mo_measure_device(const mo_backend *backend,
     if (status == MO_OK)
         status = find_peak_rate(backend, options, copies, N_COPIES,
                                 &reached->bandwidth_gbs, err);
+    mo_thread_mask_restore(&mask);
     return status;
 }

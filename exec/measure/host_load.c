@@ -209,6 +209,6 @@ const char *mo_measure_load_format(const mo_measure_load *load,
 
     if (stolen >= steal_limit * load->processors)
         snprintf(text + length, MO_MEASURE_LOAD_SIZE - (size_t) length,
-                 ", and other virtual machines %.1f", stolen);
+                 ", and other virtual machines %.2f", stolen);
     return text;
 }

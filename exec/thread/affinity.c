@@ -344,6 +344,13 @@ static bool assign_cores(const core_list *list, const int *threads, int n,
     return true;
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    int x = *(const int *) a, y = *(const int *) b;
+
+    return (x > y) - (x < y);
+}
+
 bool mo_thread_cpus_assign(const mo_thread_cpus *cpus, const int *threads,
                            int n, int *assigned)
 {
@@ -361,6 +368,8 @@ bool mo_thread_cpus_assign(const mo_thread_cpus *cpus, const int *threads,
         free(list.cpus);
         free(list.first);
     }
+    for (int k = 0; k < n && done; assigned += threads[k++])
+        qsort(assigned, (size_t) threads[k], sizeof *assigned, compare_numbers);
     free(cores);
     return done;
 }

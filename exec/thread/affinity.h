@@ -53,11 +53,11 @@ int mo_thread_cpus_cores(const mo_thread_cpus *cpus);
 
 /*
  * Assigns a processor of its own to every thread of n devices; threads[k] may
- * be 0. assigned has one place for each thread, by device. Physical cores of
- * their own come first, the fastest and those of one socket before others;
- * where there are fewer cores than threads, siblings go to the same device as
- * far as possible. Processors that are taken are not assigned. Returns false
- * if there are not enough processors, or less quota than threads.
+ * be 0. assigned has one place for each thread, by device, then by number.
+ * Physical cores of their own come first, the fastest and those of one socket
+ * before others; where there are fewer cores than threads, siblings go to the
+ * same device as far as possible. Processors that are taken are not assigned.
+ * Returns false if there are not enough processors, or less quota than threads.
  */
 bool mo_thread_cpus_assign(const mo_thread_cpus *cpus, const int *threads,
                            int n, int *assigned);

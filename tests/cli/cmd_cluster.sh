@@ -57,6 +57,15 @@ ok "into so many" has '<device id="cpu2" kind="cpu"'
 ok "with links between them" has '<link between="cpu1 cpu2"'
 is_taken "which a network is placed on"
 
+exits "two devices" 0 moirai-cluster discover -q --cpus 2 --gpus none
+if [ "$(nproc)" -ge 2 ]; then
+    is "have processors of their own" "$(sed -n 's/.* cpus="\([^"]*\)".*/\1/p' \
+        "$work/out" | tr ',' '\n' | sort | uniq -d)" ""
+    is "both" "$(grep -c ' cpus="[0-9]' "$work/out")" 2
+else
+    ok "share the only processor" sh -c "! grep -q ' cpus=' '$work/out'"
+fi
+
 exits "processors are measured" 0 \
     moirai-cluster discover -q --measure --cpus 2 --gpus none
 is "links each way" "$(grep -c '<link from=.* <!-- measured -->' "$work/out")" 2

@@ -158,6 +158,54 @@ done
 sed 's/threads="1"/cpus="4095"/' "$work/net/model.cluster.xml" >"$work/far.xml"
 exits "processors that are not there" 0 moirai-exec -c "$work/far.xml" "$net"
 ok "are reported" grep -q 'device fast should run on processor 4095' "$work/err"
+
+# Processors: within the mask of taskset; the two devices have a thread each.
+# --pin on, since other tests may hold processors meanwhile.
+mask=$(taskset -cp $$ 2>/dev/null | sed 's/.*: //; s/[,-].*//')
+second=$(taskset -cp $$ 2>/dev/null | sed -n 's/.*: [0-9]*[,-]\([0-9]*\).*/\1/p')
+if [ -n "$second" ]; then
+    exits "two processors" 0 taskset -c "$mask,$second" \
+        moirai-exec --pin on --runs 2 "$sol"
+    ok "are one for each device" sh -c "
+        grep -q '^fast .* 1 thread  on processor [0-9]* ' '$work/out' &&
+        grep -q '^slow .* 1 thread  on processor [0-9]* ' '$work/out'"
+    is "another one" "$(sed -n 's/.* on processor \([0-9]*\) .*/\1/p' \
+        "$work/out" | sort -u | wc -l | tr -d ' ')" 2
+    exits "none is chosen" 0 taskset -c "$mask,$second" \
+        moirai-exec --pin off --json "$sol"
+    ok "with --pin off" sh -c "! grep -q '\"cpus\"' '$work/out'"
+else
+    skip "two processors" "there is one, or no taskset"
+fi
+if [ -n "$mask" ]; then
+    exits "one processor for two devices" 0 taskset -c "$mask" \
+        moirai-exec "$sol"
+    is "is reported in one line" "$(grep -c "have 2 threads, and this process may \
+use 1 processor: they take turns" "$work/err")" 1
+    complains "and refused by --pin on" 1 "--pin on: the devices have 2 threads" \
+        taskset -c "$mask" moirai-exec -q --pin on "$sol"
+else
+    skip "one processor for two devices" "there is no taskset"
+fi
+
+exits "the report in JSON" 0 moirai-exec -q --runs 7 --json "$sol"
+ok "has every run, percentiles, transfers and waiting" "$python" -c '
+import json, sys
+r = json.load(open(sys.argv[1]))
+runs = sorted(r["runs_us"])
+assert len(runs) == r["runs"] == 7 and r["warm_ups"] >= 5
+assert runs[0] == r["min_us"] and runs[3] == r["p50_us"] == r["measured_us"]
+assert runs[6] == r["p95_us"] == r["p99_us"]
+assert r["predicted_transfer_us"] > 0 and r["measured_transfer_us"] >= 0
+assert isinstance(r["quiet"], bool) and 0 <= r["disturbed_runs"] <= 7
+assert all(d["wait_us"] >= 0 for d in r["by_device"])
+' "$work/out"
+exits "the report as text" 0 moirai-exec -q --runs 7 "$sol"
+ok "has a row of transfers" \
+    grep -q '^transfers  *[0-9][0-9]*  *[0-9.]*  *[0-9.]*$' "$work/out"
+ok "percentiles" grep -q '^  min .*, p50 .*, p95 .*, p99 ' "$work/out"
+is "and waiting" "$(grep -c '% waiting for a processor$' "$work/out")" 2
+
 sed 's/threads="1"/threads="70000"/' "$work/net/model.cluster.xml" \
     >"$work/many.xml"
 exits "more threads than can be" 0 \

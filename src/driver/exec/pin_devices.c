@@ -88,13 +88,6 @@ static mo_status reserve(const char *pin, mo_thread_cpus *cpus, const demand *d,
     return status;
 }
 
-static int compare_cpus(const void *a, const void *b)
-{
-    int x = *(const int *) a, y = *(const int *) b;
-
-    return (x > y) - (x < y);
-}
-
 mo_status mo_exec_pin_devices(const char *pin, int n, const int *rank_of,
                               int rank, bool alone,
                               const mo_backend *const *backends,
@@ -122,8 +115,6 @@ mo_status mo_exec_pin_devices(const char *pin, int n, const int *rank_of,
     for (int k = 0; k < n && status == MO_OK && reserved->cpus; k++) {
         if (d.threads[k] == 0)
             continue;
-        qsort(reserved->cpus + at, (size_t) d.threads[k],
-              sizeof *reserved->cpus, compare_cpus);
         units[k].cpus = reserved->cpus + at;
         units[k].n_cpus = d.threads[k];
         at += d.threads[k];

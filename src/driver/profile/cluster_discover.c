@@ -12,10 +12,11 @@
 #include "base/out.h"
 #include "base/utf8.h"
 #include "driver/profile/cluster_measure.h"
+#include "driver/profile/load_log.h"
 #include "cost/cluster/cpu_list.h"
 #include "exec/discover/discover.h"
 
-enum { MOST_CPUS = 64, LINE_SIZE = 512 };
+enum { MOST_CPUS = 64, LINE_SIZE = 512, HEAD_SIZE = 256 };
 
 /* State of the subcommand. */
 typedef struct work {
@@ -30,6 +31,7 @@ typedef struct work {
     mo_discover_inventory *surveys; /* by rank */
     mo_cluster *topology, *cluster;
     mo_cluster_notes notes;
+    mo_measure_load load; /* while it was measured */
 } work;
 
 /* ------------------------------------------------------------------ options */
@@ -139,15 +141,21 @@ static mo_status find_devices(work *w, mo_error *err)
         log_inventory(w);
     status = mo_discover_cluster(w->surveys, w->n_ranks, &w->how, &w->cluster,
                                  &w->notes, err);
-    if (status == MO_OK && w->o->measure)
-        status = mo_driver_cluster_measure(w->cluster, &w->notes, w->transport,
-                                           w->world, &w->o->logger, err);
+    if (status != MO_OK || !w->o->measure)
+        return status;
+    mo_measure_load_read(NULL, &w->load);
+    status = mo_driver_cluster_measure(w->cluster, &w->notes, w->transport,
+                                       w->world, &w->o->logger, err);
+    mo_measure_load_since(NULL, &w->load);
+    if (status == MO_OK)
+        status = mo_measure_load_gather(w->transport, w->world, &w->load, err);
     return status;
 }
 
 static mo_status write_cluster(const work *w, mo_error *err)
 {
     mo_cluster_notes notes = w->notes;
+    char load[MO_MEASURE_LOAD_SIZE], head[HEAD_SIZE];
     mo_out *out;
     mo_status status = mo_out_open(w->o->output, &out, err);
 
@@ -156,6 +164,13 @@ static mo_status write_cluster(const work *w, mo_error *err)
     notes.head = w->o->measure
                      ? "by moirai-cluster discover, measured"
                      : "by moirai-cluster discover, nominal: nothing measured";
+    if (w->o->measure && !mo_measure_load_quiet(&w->load)) {
+        snprintf(head, sizeof head,
+                 "by moirai-cluster discover, measured, not quiet: %s",
+                 mo_measure_load_format(&w->load, load));
+        notes.head = head;
+        mo_driver_load_log(&w->o->logger, &w->load);
+    }
     mo_cluster_write(w->cluster, &notes, out);
     return mo_out_commit(out, err);
 }

@@ -18,6 +18,7 @@
 #include "driver/profile/background_runs.h"
 #include "driver/profile/profile_devices.h"
 #include "driver/profile/link_rows.h"
+#include "driver/profile/load_log.h"
 #include "driver/profile/profile_table.h"
 #include "driver/profile/op_samples.h"
 #include "exec/runtime/run.h"
@@ -102,6 +103,8 @@ static mo_status prepare_work(work *w, const char *path, mo_error *err)
         status = mo_fail_at(err, MO_E_INPUT, path, 0,
                             "cannot run on one device: its ops are pinned to "
                             "several; take the pins out to measure it");
+    if (status == MO_OK)
+        mo_exec_fit_log(&w->devices.units.fits[0], -1, &w->o->logger);
     if (status == MO_OK)
         status = make_plans(&options, w, err);
     if (status == MO_OK)
@@ -435,12 +438,17 @@ mo_status mo_profiler_measure(const mo_profiler_options *o, const char *path,
                               mo_error *err)
 {
     work w = { .o = o };
+    mo_measure_load load;
     mo_status status = prepare_work(&w, path, err);
 
+    mo_measure_load_read(NULL, &load);
     if (status == MO_OK)
         status = measure_devices(&w, err);
     if (status == MO_OK && !w.devices.units.parts)
         status = measure_links(&w, err);
+    mo_measure_load_since(NULL, &load);
+    if (status == MO_OK)
+        mo_driver_load_log(&o->logger, &load);
     if (status == MO_OK && (!o->output || strcmp(o->output, "-") == 0))
         status = mo_profiler_table_write(&w.rows, "-", err);
     free(w.measured);

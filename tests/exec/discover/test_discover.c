@@ -183,6 +183,74 @@ START_TEST(processors_are_divided)
 }
 END_TEST
 
+/* Four cores with two hardware threads each. */
+static mo_discover_inventory numbered(void)
+{
+    mo_discover_inventory s = machine("a", 0);
+
+    for (int i = 0; i < 8; i++) {
+        s.cpus[i] = (int16_t) i;
+        s.core_of[i] = (int16_t) (i % 4);
+    }
+    s.n_cpus = 8;
+    return s;
+}
+
+static void check_cpus(const mo_cluster *cluster, int device,
+                       const char *expected)
+{
+    const mo_device *d = &cluster->devices[device];
+    char text[128] = "";
+
+    for (int i = 0; i < d->n_cpus; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d",
+                 i > 0 ? "," : "", d->cpus[i]);
+    ck_assert_str_eq(text, expected);
+    ck_assert(d->n_cpus == 0 || d->n_cpus == d->threads);
+}
+
+START_TEST(devices_have_processors_of_their_own)
+{
+    const mo_discover_options two_each = { .cpus = 2, .precision = "f32" };
+    mo_discover_inventory two[] = { numbered(), numbered() };
+    mo_cluster_notes notes;
+    mo_cluster *cluster = discover(two, 1, &two_each, &notes);
+
+    check_cpus(cluster, 0, "0,1,4,5");
+    check_cpus(cluster, 1, "2,3,6,7");
+    mo_cluster_free(cluster);
+
+    cluster = discover(two, 2, &two_each, &notes);
+    check_cpus(cluster, 0, "0,4");
+    check_cpus(cluster, 1, "1,5");
+    check_cpus(cluster, 2, "2,6");
+    check_cpus(cluster, 3, "3,7");
+    mo_cluster_free(cluster);
+
+    /* Bound together, ranks share; bound apart, they do not. */
+    for (int r = 0; r < 2; r++)
+        two[r].is_bound = two[r].n_cpus = two[r].processors = 4;
+    cluster = discover(two, 2, &two_each, &notes);
+    check_cpus(cluster, 3, "3");
+    mo_cluster_free(cluster);
+    for (int i = 0; i < 4; i++)
+        two[1].cpus[i] = (int16_t) (4 + i);
+    cluster = discover(two, 2, &two_each, &notes);
+    check_cpus(cluster, 0, "0,1");
+    check_cpus(cluster, 3, "6,7");
+    mo_cluster_free(cluster);
+
+    /* A single device has all of them, and too few cannot be shared. */
+    cluster = discover(two, 1, &plain, &notes);
+    check_cpus(cluster, 0, "");
+    mo_cluster_free(cluster);
+    two[0].n_cpus = two[0].processors = two[0].cores = 1;
+    cluster = discover(two, 1, &two_each, &notes);
+    check_cpus(cluster, 0, "");
+    mo_cluster_free(cluster);
+}
+END_TEST
+
 START_TEST(what_the_driver_does_not_tell_the_table_does)
 {
     mo_discover_inventory s = machine("a", 1);
@@ -419,6 +487,7 @@ START_TEST(this_machine_is_seen_twice_as_the_same)
     MUST(mo_discover_local(none, 0, &b, &err));
     ck_assert_int_ge(a.processors, 1);
     ck_assert_int_ge(a.processors, a.cores);
+    ck_assert_int_ge(a.n_cpus, a.processors);
     ck_assert_int_eq(a.n_gpus, 0);
     ck_assert(*a.host && *a.machine);
     ck_assert_mem_eq(&a, &b, sizeof a);
@@ -434,6 +503,7 @@ SUITE(discover)
     TEST(peaks_are_the_vendors);
     TEST(peaks_depend_on_the_precision);
     TEST(processors_are_divided);
+    TEST(devices_have_processors_of_their_own);
     TEST(what_the_driver_does_not_tell_the_table_does);
     TEST(no_device_at_all_is_an_error);
     TEST(links_are_what_the_wires_are);
