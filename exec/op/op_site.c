@@ -117,8 +117,8 @@ static mo_status find_value(const mo_op_site *site, int i,
 {
     if (i >= site->n_in)
         return mo_op_site_fail(site, MO_E_INPUT, err,
-                               "has %d inputs, but needs its input %d",
-                               site->n_in, i);
+                               "has %d input%s, but needs its input %d",
+                               site->n_in, site->n_in == 1 ? "" : "s", i);
     *value = site->value[i];
     if (!*value)
         return mo_op_site_fail(site, MO_E_SUPPORT, err,
@@ -191,16 +191,33 @@ mo_status mo_op_site_normalize_axis(const mo_op_site *site, int64_t axis,
     return MO_OK;
 }
 
+static const char *plural(int n)
+{
+    return n == 1 ? "" : "s";
+}
+
 mo_status mo_op_site_check_arity(const mo_op_site *site, int min_in, int max_in,
                                  int n_out, mo_error *err)
 {
-    if (site->n_in < min_in || site->n_in > max_in)
+    enum { ANY_NUMBER = 1000 };
+    char range[64];
+
+    if (site->n_in < min_in || site->n_in > max_in) {
+        if (min_in == max_in)
+            snprintf(range, sizeof range, "%d", min_in);
+        else if (max_in >= ANY_NUMBER)
+            snprintf(range, sizeof range, "at least %d", min_in);
+        else
+            snprintf(range, sizeof range, "%d to %d", min_in, max_in);
         return mo_op_site_fail(site, MO_E_INPUT, err,
-                               "has %d inputs, not %d to %d", site->n_in,
-                               min_in, max_in);
+                               "has %d input%s, but takes %s; give it an edge "
+                               "or a constant for each",
+                               site->n_in, plural(site->n_in), range);
+    }
     if (site->n_out != n_out)
-        return mo_op_site_fail(site, MO_E_INPUT, err, "has %d outputs, not %d",
-                               site->n_out, n_out);
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "has %d output%s, but makes %d", site->n_out,
+                               plural(site->n_out), n_out);
     return MO_OK;
 }
 

@@ -139,8 +139,8 @@ static mo_status synthesize_constant(mo_weights_store *c, int id,
 
     if (status == MO_OK && (mo_elem_is_float(value->desc.elem) ||
                             !mo_weights_infer_from_shapes(c->graph, id, value)))
-        mo_weights_fill_random(value,
-                               mo_random_seed(c->options.seed, (uint64_t) id));
+        mo_weights_add_random(c, value,
+                              mo_random_seed(c->options.seed, (uint64_t) id));
     return status;
 }
 

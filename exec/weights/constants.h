@@ -63,10 +63,18 @@ mo_status mo_weights_synthesize(mo_weights_store *constants, int op, int port,
                                 const mo_tensor_desc *desc,
                                 const mo_tensor_dense **value, mo_error *err);
 
+/* Returns whether weights that are missing may be synthesized. */
+bool mo_weights_may_synthesize(const mo_weights_store *constants);
+
 /* Returns a digest of samples of all weight files, by which ranks check that
  * they have the same. Opens every file; one that cannot be opened is left
  * out. */
 uint64_t mo_weights_fingerprint(mo_weights_store *constants);
+
+/* Returns the bytes of random values among the weights so far; *tensors: their
+ * number. */
+int64_t mo_weights_random_bytes(const mo_weights_store *constants,
+                                int *tensors);
 
 /* Returns the bytes mapped or computed so far. */
 int64_t mo_weights_bytes(const mo_weights_store *constants);

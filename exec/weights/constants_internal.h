@@ -39,6 +39,8 @@ struct mo_weights_store {
     mo_weights_synthetic **made; /* by op; NULL while there are none */
     mo_arena *arena;             /* of the tensors' descriptions */
     int64_t bytes;
+    int64_t random_bytes; /* of n_random tensors */
+    int n_random;
     int64_t room; /* bytes left for synthetic values */
 };
 
@@ -79,6 +81,11 @@ mo_status mo_weights_alloc_synthetic(mo_weights_store *c,
                                      const mo_tensor_desc *desc,
                                      mo_tensor_dense *value, mo_error *err);
 
+/* Fills as mo_weights_fill_random() does, and counts weights among the random
+ * ones. */
+void mo_weights_add_random(mo_weights_store *c, mo_tensor_dense *value,
+                           uint64_t seed);
+
 /* Random initialization: fills a zeroed tensor so that a network of such
  * weights computes neither infinities nor NaN. */
 void mo_weights_fill_random(mo_tensor_dense *value, uint64_t seed);
@@ -88,5 +95,8 @@ void mo_weights_fill_random(mo_tensor_dense *value, uint64_t seed);
  * no consumer determines them. */
 bool mo_weights_infer_from_shapes(const mo_graph *g, int id,
                                   mo_tensor_dense *value);
+/* The same for an input of op for which there is no constant. */
+bool mo_weights_infer_input(const mo_graph *g, int op, int port,
+                            mo_tensor_dense *value);
 
 #endif

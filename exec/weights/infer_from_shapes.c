@@ -33,7 +33,8 @@ static bool find_input_shape(const mo_graph *g, int op, int port,
         const mo_edge *e = &g->edges[g->in_edges[i]];
         const mo_tensor *t = &g->tensors[e->tensor];
 
-        if (e->dst_port == port)
+        if (e->dst_port == port || (e->dst_port == MO_PORT_NONE && port == 0 &&
+                                    g->in_start[op + 1] - g->in_start[op] == 1))
             return mo_op_shape(&g->ops[e->from], t->port < 0 ? 0 : t->port,
                                shape);
     }
@@ -450,5 +451,15 @@ bool mo_weights_infer_from_shapes(const mo_graph *g, int id,
             if (g->feeds[f].from == id &&
                 (g->feeds[f].to >= g->n_ops) == constants)
                 consult_consumer(g, &g->feeds[f], value, &o);
+    return o.settled || fill_elected_axis(&o, value);
+}
+
+bool mo_weights_infer_input(const mo_graph *g, int op, int port,
+                            mo_tensor_dense *value)
+{
+    const mo_edge feed = { .to = op, .dst_port = port };
+    consumer_votes o = { .settled = false };
+
+    consult_consumer(g, &feed, value, &o);
     return o.settled || fill_elected_axis(&o, value);
 }

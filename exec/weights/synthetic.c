@@ -21,7 +21,7 @@ mo_status mo_weights_alloc_synthetic(mo_weights_store *c,
     return mo_tensor_new(desc, value, err);
 }
 
-static mo_status fill_synthetic(const mo_weights_store *c, int op, int port,
+static mo_status fill_synthetic(mo_weights_store *c, int op, int port,
                                 mo_tensor_dense *value, mo_error *err)
 {
     const mo_op *reader = &c->graph->ops[op];
@@ -31,8 +31,10 @@ static mo_status fill_synthetic(const mo_weights_store *c, int op, int port,
     mo_status status =
         mo_weights_parse_port_values(reader, port, value, &found, &why);
 
-    if (status == MO_OK && !found)
-        mo_weights_fill_random(value, mo_random_seed(seed, (uint64_t) port));
+    if (status == MO_OK && !found &&
+        (mo_elem_is_float(value->desc.elem) ||
+         !mo_weights_infer_input(c->graph, op, port, value)))
+        mo_weights_add_random(c, value, mo_random_seed(seed, (uint64_t) port));
     if (status == MO_OK)
         return MO_OK;
     return mo_fail_at(err, status, NULL, reader->line,
@@ -80,6 +82,27 @@ mo_status mo_weights_synthesize(mo_weights_store *c, int op, int port,
     if (status == MO_OK)
         *value = &made->value;
     return status;
+}
+
+bool mo_weights_may_synthesize(const mo_weights_store *c)
+{
+    return c->options.random;
+}
+
+int64_t mo_weights_random_bytes(const mo_weights_store *c, int *tensors)
+{
+    *tensors = c->n_random;
+    return c->random_bytes;
+}
+
+void mo_weights_add_random(mo_weights_store *c, mo_tensor_dense *value,
+                           uint64_t seed)
+{
+    mo_weights_fill_random(value, seed);
+    if (mo_elem_is_float(value->desc.elem)) {
+        c->n_random++;
+        c->random_bytes += mo_tensor_desc_bytes(&value->desc);
+    }
 }
 
 /* The number of dimensions larger than one: a bias has one, whatever its

@@ -354,7 +354,7 @@ int main(int argc, char **argv)
         { 0, "seed", "N", "seed of random inputs (default 0)", MO_OPTION_INT,
           .to = &o.seed, .min = 0, .max = 9e15 },
         { 0, "random-weights", "SEED",
-          "random weights where their file is missing", MO_OPTION_INT,
+          "random weights where the graph or its file has none", MO_OPTION_INT,
           .to = &o.weights, .min = 0, .max = 9e15 },
         { 'o', "output", "DIR", "write the outputs as DIR/output0.npy, ...",
           MO_OPTION_TEXT, .to = &o.output },

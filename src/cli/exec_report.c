@@ -171,6 +171,8 @@ static mo_status fill_report(const mo_exec_options *o,
     f->e.coarse_ops = r->made.loaded.instance->n;
     f->e.transport = f->from->transport;
     f->e.precision = o->wants.precision;
+    f->e.random_bytes = (double) mo_weights_random_bytes(
+        f->from->job->constants, &f->e.random_weights);
     f->e.n_ranks = f->from->n_ranks;
     f->e.emulated = f->from->units->parts != NULL;
     f->e.tolerance = o->tolerance;

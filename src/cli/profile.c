@@ -83,7 +83,7 @@ int main(int argc, char **argv)
         { 0, "as-placed", NULL, "run: fuse only ops that are placed as one",
           MO_OPTION_FLAG, .to = &o.as_placed },
         { 0, "random-weights", "SEED",
-          "run: random weights where their file is missing", MO_OPTION_INT,
+          "run: random weights where there are none", MO_OPTION_INT,
           .to = &o.weights, .min = 0, .max = 9e15 },
         { 'o', "output", "FILE",
           "write the fitted factors, or the profile, to FILE", MO_OPTION_TEXT,

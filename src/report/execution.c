@@ -208,6 +208,16 @@ static void put_verdict(const mo_report_execution *e, mo_out *out)
                   e->max_error, e->tolerance);
 }
 
+static void put_random_weights(const mo_report_execution *e, mo_out *out)
+{
+    char bytes[MO_FORMAT_SIZE];
+
+    if (e->random_weights > 0)
+        mo_out_printf(out, "%-12srandom: %d tensor%s, %s\n", "weights",
+                      e->random_weights, e->random_weights == 1 ? "" : "s",
+                      mo_format_bytes(e->random_bytes, bytes));
+}
+
 void mo_report_execution_text(const mo_report_execution *e, mo_out *out)
 {
     put_makespan(e, out);
@@ -215,6 +225,7 @@ void mo_report_execution_text(const mo_report_execution *e, mo_out *out)
     put_disturbance(e, out);
     put_ratios(e, out);
     mo_out_printf(out, "%-12s%s\n", "precision", e->precision);
+    put_random_weights(e, out);
     if (e->emulated)
         mo_out_printf(out, "%-12s%s\n", "emulated",
                       "devices are parts of one GPU; its memory bandwidth, L2 "
@@ -277,6 +288,10 @@ static void json_times(const mo_report_execution *e, mo_json_writer *w)
     mo_json_put_text(w, "transport", e->transport);
     mo_json_put_int(w, "ranks", e->n_ranks);
     mo_json_put_text(w, "precision", e->precision);
+    if (e->random_weights > 0) {
+        mo_json_put_int(w, "random_weights", e->random_weights);
+        mo_json_put_int(w, "random_weight_bytes", (int64_t) e->random_bytes);
+    }
     if (e->emulated)
         json_emulation(e, w);
     if (e->measured) {

@@ -44,6 +44,8 @@ typedef struct mo_report_execution {
     int ops, coarse_ops, edges;
     const char *transport;
     const char *precision; /* "f32", "tf32", ... */
+    int random_weights;    /* tensors of weights with random values */
+    double random_bytes;   /* of these */
     int n_ranks;
     bool emulated; /* devices are parts of one GPU, and links are timers */
 

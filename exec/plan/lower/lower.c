@@ -290,6 +290,7 @@ static mo_status init_state(mo_plan_lower_state *l, mo_error *err)
     status = mo_plan_lower_number_tensors(l, err);
     for (int id = 0; id < l->g->n_ops && status == MO_OK; id++) {
         l->ops[id].type = mo_plan_lower_op_type(&l->g->ops[id]);
+        l->ops[id].attrs = l->g->ops[id].attr_list;
         l->ops[id].n_out = l->first_tensor[id + 1] - l->first_tensor[id];
     }
     return status;
@@ -319,6 +320,7 @@ static void clear_state(mo_plan_lower_state *l)
     free(l->inputs);
     free(l->needs);
     free(l->places);
+    free(l->failures);
     free(l->tensors);
     mo_arena_free(l->scratch);
 }

@@ -41,6 +41,7 @@ typedef struct mo_plan_lower_op {
     int item;         /* of the placed graph, or MO_PLAN_NONE */
     int n_in, n_out;
     int *in; /* tensors, by port */
+    const mo_attr_list *attrs;
     mo_lower_result lowered;
     int needs; /* of a replicated op: the first device that reads it, or
                   MO_PLAN_NONE */
@@ -57,6 +58,23 @@ typedef struct mo_plan_lower_io_port {
     int op;
     int tensor;
 } mo_plan_lower_io_port;
+
+/* What the graph does not say about an op. */
+typedef enum mo_plan_lower_lack {
+    MO_PLAN_LACKS_NOTHING, /* the op is not supported, or invalid */
+    MO_PLAN_LACKS_SHAPES,
+    MO_PLAN_LACKS_WEIGHTS
+} mo_plan_lower_lack;
+
+enum { MO_PLAN_LOWER_NAMED_OPS = 3 };
+
+/* Ops that cannot be lowered for the same reason. */
+typedef struct mo_plan_lower_failure {
+    mo_plan_lower_lack lacks;
+    mo_error first;                   /* the error of the first op */
+    int ops[MO_PLAN_LOWER_NAMED_OPS]; /* the first of them */
+    int n;
+} mo_plan_lower_failure;
 
 typedef struct mo_plan_lower_state {
     const mo_plan_source *source;
@@ -76,9 +94,10 @@ typedef struct mo_plan_lower_state {
     int network_input; /* the tensor of "network_input", or MO_PLAN_NONE */
     int causal;        /* the last causal mask, or MO_PLAN_NONE */
     mo_plan_values values;
-    int n_cannot; /* ops without a lowering so far */
-    mo_error first_cannot;
-    bool lacks_data; /* a constant has no value: no op is at fault */
+    mo_plan_lower_failure *failures; /* of ops without a lowering so far */
+    size_t n_failures, failures_room;
+    mo_plan_lower_lack lacks; /* cause of the failure that is returned */
+    bool lacks_data;          /* a constant has no value: no op is at fault */
 } mo_plan_lower_state;
 
 /* Returns the canonical operator name ("Convolution"); NULL for an op without
@@ -119,6 +138,13 @@ mo_status mo_plan_lower_attr_tensors(mo_plan_lower_state *l, int op,
                                      mo_plan_lower_add_input *take,
                                      void *context, mo_error *err);
 
+/* Adds a constant of this type and shape, with synthetic values, as an input of
+ * op. */
+mo_status mo_plan_lower_constant_input(mo_plan_lower_state *l, int op, int port,
+                                       const mo_tensor_desc *desc,
+                                       mo_plan_lower_add_input *take,
+                                       void *context, mo_error *err);
+
 /* Lowers every op to calls in its own numbering; evaluates constants; finds
  * all ops without a lowering. */
 mo_status mo_plan_lower_all_ops(mo_plan_lower_state *l, mo_error *err);
@@ -133,5 +159,15 @@ mo_status mo_plan_lower_build_items(mo_plan_lower_state *l, mo_error *err);
 mo_status mo_plan_lower_fail(const mo_plan_lower_state *l, int op,
                              mo_error *err, const char *format, ...)
     MO_PRINTF(4, 5);
+
+/* Records that op id failed with status and why, so that lowering goes on and
+ * finds all such ops. Returns a failure that is not the op's. */
+mo_status mo_plan_lower_note_failure(mo_plan_lower_state *l, int id,
+                                     mo_status status, const mo_error *why,
+                                     mo_error *err);
+/* Reports all recorded failures, a line for each cause, to the source's
+ * on_unsupported; returns the only cause, or a summary. */
+mo_status mo_plan_lower_report_failures(const mo_plan_lower_state *l,
+                                        mo_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "exec/plan/lower/lower_internal.h"
 #include "exec/weights/evaluate.h"
+#include "exec/weights/missing_inputs.h"
 
 /*
  * Edges, constants and attributes each define some of an op's inputs, by port.
@@ -65,6 +66,54 @@ static mo_status add_output_of(input_list *all, int id, int port, int dst_port,
     return add_input(all, dst_port, first[0] + port, err);
 }
 
+static mo_status add_missing(input_list *all, const mo_weights_missing *missing,
+                             mo_error *err)
+{
+    mo_plan_lower_state *l = all->l;
+    op_input *data = &all->items[0];
+    mo_status status = MO_OK;
+
+    /* The input there is may be the other one of two. */
+    bool exchanged = missing->n == 1 && data->port == missing->port[0];
+
+    if (missing->n > 0 && !exchanged)
+        data->port = missing->data_port;
+    if (missing->attrs)
+        l->ops[all->op].attrs = missing->attrs;
+    for (int i = 0; i < missing->n && status == MO_OK; i++)
+        status = mo_plan_lower_constant_input(
+            l, all->op, exchanged ? missing->data_port : missing->port[i],
+            &missing->desc[i], add_input, all, err);
+    return status;
+}
+
+/* Adds the constants that an op with one input lacks, if these may be
+ * synthesized or follow from its shapes. */
+static mo_status add_missing_inputs(input_list *all, mo_error *err)
+{
+    mo_plan_lower_state *l = all->l;
+    const int *first = &l->first_tensor[all->op];
+    mo_weights_partial_op partial = { .op = &l->g->ops[all->op],
+                                      .type = l->ops[all->op].type,
+                                      .n_out = first[1] - first[0] };
+    mo_weights_missing missing;
+
+    if (all->n != 1 || partial.n_out < 1)
+        return MO_OK;
+    partial.in = &l->tensors[all->items[0].tensor].desc;
+    partial.out = &l->tensors[first[0]].desc;
+    mo_weights_find_missing(&partial, l->scratch, &missing);
+    if (missing.determined || mo_weights_may_synthesize(l->source->constants))
+        return add_missing(all, &missing, err);
+    if (missing.n == 0)
+        return MO_OK;
+    l->lacks = MO_PLAN_LACKS_WEIGHTS;
+    return mo_plan_lower_fail(
+        l, all->op, err,
+        "has no weights; run with --random-weights 1 to use random ones, or "
+        "give their shape by the attribute weights, moirai-graph(5)");
+}
+
 static mo_status collect_inputs(input_list *all, mo_error *err)
 {
     const mo_graph *g = all->l->g;
@@ -84,9 +133,10 @@ static mo_status collect_inputs(input_list *all, mo_error *err)
         status = add_output_of(all, g->feeds[f].from, port,
                                g->feeds[f].dst_port, err);
     }
-    return status == MO_OK ? mo_plan_lower_attr_tensors(all->l, all->op,
-                                                        add_input, all, err)
-                           : status;
+    if (status == MO_OK)
+        status =
+            mo_plan_lower_attr_tensors(all->l, all->op, add_input, all, err);
+    return status == MO_OK ? add_missing_inputs(all, err) : status;
 }
 
 /* Returns whether the op is commutative. */
@@ -134,12 +184,22 @@ static mo_status set_numbered_ports(input_list *all, int *in, int n,
     return status;
 }
 
+/* The order of a concatenation does not matter among random numbers. */
+static bool may_take_any_order(const input_list *all)
+{
+    const char *type = all->l->ops[all->op].type;
+
+    return is_commutative(type) ||
+           (type && strcmp(type, "Concat") == 0 &&
+            mo_weights_may_synthesize(all->l->source->constants));
+}
+
 static mo_status set_unnumbered_ports(input_list *all, int *in, int unnumbered,
                                       mo_error *err)
 {
     int port = 0;
 
-    if (unnumbered > 1 && !is_commutative(all->l->ops[all->op].type))
+    if (unnumbered > 1 && !may_take_any_order(all))
         return mo_plan_lower_fail(
             all->l, all->op, err,
             "nothing tells its inputs apart; give its edges "
@@ -199,17 +259,37 @@ static bool is_type(const mo_plan_lower_op *op, const char *type)
 }
 
 /* which: "input" or "output". */
-static mo_status check_static(const mo_plan_lower_state *l, int id,
-                              const char *which, int number,
-                              const mo_tensor_desc *desc, mo_error *err)
+static mo_status check_static(mo_plan_lower_state *l, int id, const char *which,
+                              int number, const mo_tensor_desc *desc,
+                              mo_error *err)
 {
-    if (desc->shape.rank < 0)
-        return mo_plan_lower_fail(
-            l, id, err,
-            "its %s %d has no fixed shape, or a dtype that "
-            "cannot be run",
-            which, number);
-    return MO_OK;
+    if (desc->shape.rank >= 0)
+        return MO_OK;
+    l->lacks = MO_PLAN_LACKS_SHAPES;
+    return mo_plan_lower_fail(
+        l, id, err,
+        "its %s %d has no fixed shape, or a dtype that cannot be run; give the "
+        "op both, moirai-graph(5)",
+        which, number);
+}
+
+/* Returns whether an input has no shape because the op that makes it has
+ * none, which is reported there. */
+static bool lacks_input_shape(const mo_plan_lower_state *l, int id)
+{
+    const mo_graph *g = l->g;
+
+    for (int i = g->in_start[id]; i < g->in_start[id + 1]; i++) {
+        const mo_edge *edge = &g->edges[g->in_edges[i]];
+        const int *first = &l->first_tensor[edge->from];
+        int port = g->tensors[edge->tensor].port, n = first[1] - first[0];
+
+        port = port < 0 ? 0 : port;
+        if (n == 0 ||
+            (port < n && l->tensors[first[0] + port].desc.shape.rank < 0))
+            return true;
+    }
+    return false;
 }
 
 static mo_status fill_inputs(mo_plan_lower_state *l, int id, op_context *s,
@@ -233,17 +313,13 @@ static mo_status fill_inputs(mo_plan_lower_state *l, int id, op_context *s,
     return MO_OK;
 }
 
-static mo_status fill_outputs(mo_plan_lower_state *l, int id, op_context *s,
-                              mo_error *err)
+static mo_status check_outputs(mo_plan_lower_state *l, int id, mo_error *err)
 {
-    const mo_plan_lower_op *op = &l->ops[id];
-
     mo_status status = MO_OK;
 
-    for (int i = 0; status == MO_OK && i < op->n_out; i++) {
-        s->out[i] = l->tensors[l->first_tensor[id] + i].desc;
-        status = check_static(l, id, "output", i, &s->out[i], err);
-    }
+    for (int i = 0; status == MO_OK && i < l->ops[id].n_out; i++)
+        status = check_static(l, id, "output", i,
+                              &l->tensors[l->first_tensor[id] + i].desc, err);
     return status;
 }
 
@@ -256,8 +332,6 @@ static mo_status make_context(mo_plan_lower_state *l, int id, op_context *s,
 
     if (!op->type)
         return mo_plan_lower_fail(l, id, err, "nobody knows what it does");
-    if (op->n_out == 0)
-        return mo_plan_lower_fail(l, id, err, "its outputs have no shapes");
     s->in = mo_arena_array(l->scratch, n_in, sizeof *s->in);
     s->out = mo_arena_array(l->scratch, n_out, sizeof *s->out);
     s->value = mo_arena_array(l->scratch, n_in, sizeof *s->value);
@@ -265,10 +339,12 @@ static mo_status make_context(mo_plan_lower_state *l, int id, op_context *s,
         return mo_fail_memory(err);
     status = fill_inputs(l, id, s, err);
     if (status == MO_OK)
-        status = fill_outputs(l, id, s, err);
+        status = check_outputs(l, id, err);
+    for (int i = 0; i < op->n_out; i++)
+        s->out[i] = l->tensors[l->first_tensor[id] + i].desc;
     s->site = (mo_op_site){ .name = l->g->ops[id].name,
                             .type = op->type,
-                            .attrs = l->g->ops[id].attr_list,
+                            .attrs = op->attrs,
                             .n_in = op->n_in,
                             .n_out = op->n_out,
                             .in = s->in,
@@ -348,12 +424,26 @@ static mo_status fold_shape(mo_plan_lower_state *l, int id, const op_context *s,
     return MO_OK;
 }
 
+static mo_status fail_without_shapes(mo_plan_lower_state *l, int id,
+                                     mo_error *err)
+{
+    l->lacks = MO_PLAN_LACKS_SHAPES;
+    return mo_plan_lower_fail(l, id, err,
+                              "its outputs have no shapes; give it shape and "
+                              "dtype, moirai-graph(5)");
+}
+
 static mo_status lower_op(mo_plan_lower_state *l, int id, mo_error *err)
 {
     mo_plan_lower_op *op = &l->ops[id];
     op_context s = { 0 };
-    mo_status status = resolve_inputs(l, id, err);
+    mo_status status = MO_OK;
 
+    if (op->n_out == 0 && !is_type(op, "Result"))
+        return fail_without_shapes(l, id, err);
+    if (lacks_input_shape(l, id))
+        return check_outputs(l, id, err);
+    status = resolve_inputs(l, id, err);
     if (status != MO_OK || is_type(op, "Parameter") || is_type(op, "Result"))
         return status;
     status = make_context(l, id, &s, err);
@@ -371,42 +461,6 @@ static mo_status lower_op(mo_plan_lower_state *l, int id, mo_error *err)
     return mo_lower_operator(&s.site, l->scratch, &op->lowered, err);
 }
 
-/* An op without a lowering does not end the pass: all are reported. */
-static mo_status report_failure(mo_plan_lower_state *l, int id,
-                                mo_status status, const mo_error *why,
-                                mo_error *err)
-{
-    const mo_plan_source *source = l->source;
-
-    if (l->lacks_data || (status != MO_E_SUPPORT && status != MO_E_INPUT &&
-                          status != MO_E_LIMIT)) {
-        if (err)
-            *err = *why;
-        return status;
-    }
-    if (l->n_cannot++ == 0) {
-        l->first_cannot = *why;
-        l->first_cannot.line = l->g->ops[id].line;
-    }
-    if (source->on_unsupported)
-        source->on_unsupported(source->context, l->g->ops[id].line, why->text);
-    return MO_OK;
-}
-
-static mo_status summarize_failures(const mo_plan_lower_state *l, mo_error *err)
-{
-    if (l->n_cannot == 0)
-        return MO_OK;
-    if (l->n_cannot == 1) {
-        if (err)
-            *err = l->first_cannot;
-        return l->first_cannot.status;
-    }
-    return mo_fail(err, l->first_cannot.status,
-                   "%d ops cannot be run; the first: %.800s", l->n_cannot,
-                   l->first_cannot.text);
-}
-
 mo_status mo_plan_lower_all_ops(mo_plan_lower_state *l, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -414,9 +468,10 @@ mo_status mo_plan_lower_all_ops(mo_plan_lower_state *l, mo_error *err)
     for (int id = 0; id < l->g->n_ops && status == MO_OK; id++) {
         mo_error why = { 0 };
 
+        l->lacks = MO_PLAN_LACKS_NOTHING;
         status = lower_op(l, id, &why);
         if (status != MO_OK)
-            status = report_failure(l, id, status, &why, err);
+            status = mo_plan_lower_note_failure(l, id, status, &why, err);
     }
-    return status == MO_OK ? summarize_failures(l, err) : status;
+    return status == MO_OK ? mo_plan_lower_report_failures(l, err) : status;
 }

@@ -278,6 +278,16 @@ static mo_status add_constant_input(attr_reader *t, int port,
     return status == MO_OK ? t->take(t->context, port, number, err) : status;
 }
 
+mo_status mo_plan_lower_constant_input(mo_plan_lower_state *l, int op, int port,
+                                       const mo_tensor_desc *desc,
+                                       mo_plan_lower_add_input *take,
+                                       void *context, mo_error *err)
+{
+    attr_reader t = { l, op, take, context };
+
+    return add_constant_input(&t, port, desc, err);
+}
+
 static mo_status fail_attr(const attr_reader *t, const char *key, mo_error *err)
 {
     return mo_plan_lower_fail(

@@ -27,7 +27,7 @@ typedef struct plan_case {
     mo_weights_store *constants;
     mo_exec_plan *plan; /* or NULL, and why */
     mo_error why;
-    char told[MAX_TOLD][200];
+    char told[MAX_TOLD][400];
     int n_told, lines[MAX_TOLD];
 } plan_case;
 
@@ -365,10 +365,48 @@ START_TEST(all_of_them_are_told)
     ck_assert_ptr_null(c.plan);
     ck_assert_int_eq(c.n_told, 2);
     ck_assert_int_eq(c.why.status, MO_E_SUPPORT);
+    ck_assert_str_eq(c.told[0],
+                     "op 'a' (Foo): there is no such operator to run");
+    ck_assert_str_eq(c.told[1],
+                     "op 'c' (Bar): there is no such operator to run");
     ck_assert_str_eq(c.why.text,
-                     "2 ops cannot be run; the first: op 'a' (Foo): "
-                     "there is no such operator to run");
+                     "2 ops cannot be run, among them 'a' (Foo) and 'c' (Bar)");
     ck_assert_int_gt(c.lines[1], c.lines[0]);
+    plan_clear(&c);
+}
+END_TEST
+
+/* Ops that fail for the same reason are one line. */
+static const struct {
+    const char *graph, *why;
+} grouped[] = {
+    { "a op=Foo" F32 "; b op=Foo" F32 "; x>a; a>b",
+      "op 'a' (Foo): there is no such operator to run (and 1 more of this "
+      "type)" },
+    { "a op=ReLU dtype=f32; b op=Elu dtype=f32; c" RELU
+      "; d op=Add dtype=f32; x>a; a>b; b>c; c>d; x>d",
+      "3 ops have no fixed shape or no dtype that can be run: 'a' (ReLU), 'b' "
+      "(Elu) and 'd' (Add); execution needs both for every output, "
+      "moirai-graph(5)" },
+    { "a op=MatMul" F32 "; b op=Linear" F32 "; c" RELU "; d op=Add" F32
+      "; e op=MatMul" F32 "; x>a; a>b; b>c; c>d; d>e",
+      "4 ops have no weights: 'a' (MatMul), 'b' (Linear), 'd' (Add) and 1 "
+      "more; "
+      "run with --random-weights 1 to use random ones, or give their shapes by "
+      "the attribute weights, moirai-graph(5)" },
+};
+
+START_TEST(one_reason_is_one_line)
+{
+    char graph[512];
+    plan_case c;
+
+    snprintf(graph, sizeof graph, "%sx%s; %s", TIMES, INPUT, grouped[_i].graph);
+    plan_try(&c, graph, "");
+    ck_assert_ptr_null(c.plan);
+    ck_assert_int_eq(c.n_told, 1);
+    ck_assert_str_eq(c.why.text, grouped[_i].why);
+    ck_assert_int_gt(c.why.line, 0);
     plan_clear(&c);
 }
 END_TEST
@@ -442,6 +480,7 @@ SUITE(plan_lower)
     EACH(rows_of_one_matrix_are_one_product, COUNT(products));
     EACH(ops_that_cannot_be_run_are_told, COUNT(refused));
     TEST(all_of_them_are_told);
+    EACH(one_reason_is_one_line, COUNT(grouped));
     TEST(inputs_without_numbers_are_taken_where_their_order_means_nothing);
     EACH(networks_of_the_zoo_have_input_weights_and_output, 8);
 }

@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Tests of README.md: its commands run as they stand there, one after the
+# other, on the examples. Commands that need a GPU, a launcher, or files of the
+# user's own are left out.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+
+unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
+MOIRAI_CUDA=
+export MOIRAI_CUDA
+top_srcdir=$(cd "$top_srcdir" && pwd -P)
+
+cp "$top_srcdir"/examples/inception.* "$work"
+chmod u+w "$work"/inception.*
+sed -n 's/^\$ \(moirai.*\)/\1/p' "$top_srcdir/README.md" |
+    grep -v -e resnet50.xml -e input0.npy -e '--backend cuda' >"$work/commands"
+moirai-solve --list >"$work/solvers"
+grep -q '^highs .*not found' "$work/solvers" &&
+    skip_all "HiGHS is not installed"
+if grep -q '^scip .*not found' "$work/solvers"; then
+    sed 's/scip,highs/highs/' "$work/commands" >"$work/commands.highs"
+    mv "$work/commands.highs" "$work/commands"
+fi
+cd "$work" || exit 99
+for name in moirai moirai-place moirai-emit moirai-solve moirai-check \
+    moirai-exec; do
+    ok "README.md shows $name" grep -q "^$name " commands
+done
+while read -r command; do
+    exits "$command" 0 sh -c "$command"
+done <commands
+ok "the last ran with random weights" \
+    grep -q '^weights     random: 6 tensors' out
+ok "and measured" grep -q '^measured ' out
+done_testing
