@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # MO_ZLIB
-# Output files whose names end in .gz.
+# Files whose names end in .gz.
 AC_DEFUN([MO_ZLIB], [
   MO_WITH([zlib], [system /usr/local])
   AS_IF([test "$mo_found" = no],
@@ -10,13 +10,13 @@ AC_DEFUN([MO_ZLIB], [
      MO_CONSTANT([mo_minor], [ZLIB], [zlib.h], [ZLIB_VER_MINOR])
      MO_CONSTANT([mo_patch], [ZLIB], [zlib.h], [ZLIB_VER_REVISION])
      MO_LINKED([zlib], [$mo_major.$mo_minor.$mo_patch])
-     AC_DEFINE([HAVE_ZLIB], [1], [Whether files can be written as .gz])])
+     AC_DEFINE([HAVE_ZLIB], [1], [Whether files can be read and written as .gz])])
   MO_CONCLUDE([zlib], [ZLIB], [zlib], [$mo_major.$mo_minor.$mo_patch],
-    [output as .gz (package zlib1g-dev)])
+    [files as .gz (package zlib1g-dev)])
 ])
 
 # MO_ZSTD
-# Output files whose names end in .zst.
+# Files whose names end in .zst.
 AC_DEFUN([MO_ZSTD], [
   MO_WITH([zstd], [system /usr/local])
   AS_IF([test "$mo_found" = no],
@@ -26,7 +26,7 @@ AC_DEFUN([MO_ZSTD], [
      MO_CONSTANT([mo_minor], [ZSTD], [zstd.h], [ZSTD_VERSION_MINOR])
      MO_CONSTANT([mo_patch], [ZSTD], [zstd.h], [ZSTD_VERSION_RELEASE])
      MO_LINKED([zstd], [$mo_major.$mo_minor.$mo_patch])
-     AC_DEFINE([HAVE_ZSTD], [1], [Whether files can be written as .zst])])
+     AC_DEFINE([HAVE_ZSTD], [1], [Whether files can be read and written as .zst])])
   MO_CONCLUDE([zstd], [ZSTD], [zstd], [$mo_major.$mo_minor.$mo_patch],
-    [output as .zst (package libzstd-dev)])
+    [files as .zst (package libzstd-dev)])
 ])

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compress.h"
+
 /* Mappings begin at pages: what lies before offset on its page is mapped,
  * too. */
 static mo_status map_part(int file, const char *path, int64_t offset,
@@ -34,11 +36,14 @@ static mo_status map_part(int file, const char *path, int64_t offset,
 mo_status mo_mmap_file_open_part(const char *path, int64_t offset, int64_t size,
                                  mo_mmap_file *mapped, mo_error *err)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    mo_status status = mo_compress_check_plain(path, err);
     struct stat info;
-    mo_status status;
+    int file;
 
     *mapped = (mo_mmap_file){ NULL, 0, 0 };
+    if (status != MO_OK)
+        return status;
+    file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return mo_fail_errno(err, path, "cannot open");
     if (fstat(file, &info) != 0)

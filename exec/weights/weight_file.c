@@ -127,7 +127,7 @@ static mo_status open_file(mo_weights_store *c, mo_weights_file *file,
                   : mo_mmap_file_open(file->path, &file->mapped, err);
     if (status == MO_OK)
         return MO_OK;
-    file->missing = errno == ENOENT;
+    file->missing = status == MO_E_IO && errno == ENOENT;
     if (file->missing && c->options.random)
         return MO_OK;
     if (!file->missing)

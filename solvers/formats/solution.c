@@ -3,19 +3,16 @@
 
 #include "solvers/formats/solution.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/reader.h"
 #include "solvers/formats/solfmt.h"
 
 const char *const mo_solution_status_names[] = { "nothing",   "optimal",
@@ -147,77 +144,16 @@ static mo_status read_text(const char *file, size_t size, mo_solution *solution,
     return status;
 }
 
-static mo_status read_block(const char *file, int fd, char *to, size_t room,
-                            size_t *got, mo_error *err)
-{
-    ssize_t n;
-
-    do
-        n = read(fd, to, room);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return mo_fail_errno(err, file, "cannot read");
-    *got = (size_t) n;
-    return MO_OK;
-}
-
-/* The size of the file, if known: not for pipes and devices. */
-static size_t expected_size(int fd)
-{
-    struct stat about;
-
-    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0)
-        return (size_t) about.st_size;
-    return 0;
-}
-
-/* Reads all of fd, and appends a 0; the caller frees *text, whatever the
- * result. */
-static mo_status read_descriptor(const char *file, int fd, char **text,
-                                 size_t *size, mo_error *err)
-{
-    enum { BLOCK = 1 << 16 };
-    size_t room = 0, need = expected_size(fd) + 2, got = 0;
-    mo_status status;
-
-    *size = 0;
-    do {
-        status = mo_array_reserve((void **) text, &room, need, 1, err);
-        if (status == MO_OK)
-            status = read_block(file, fd, *text + *size, room - *size - 1, &got,
-                                err);
-        if (status != MO_OK)
-            return status;
-        *size += got;
-        need = room - *size < BLOCK ? *size + BLOCK : room;
-    } while (got > 0);
-    (*text)[*size] = '\0';
-    return MO_OK;
-}
-
-static mo_status open_file(const char *path, int *fd, mo_error *err)
-{
-    *fd = open(path, O_RDONLY | O_CLOEXEC);
-    return *fd < 0 ? mo_fail_errno(err, path, "cannot open") : MO_OK;
-}
-
 mo_status mo_solution_read(const char *path, mo_solution **solution,
                            mo_error *err)
 {
-    bool standard = strcmp(path, "-") == 0;
-    const char *file = standard ? "<stdin>" : path;
+    const char *file = strcmp(path, "-") == 0 ? MO_READER_STDIN : path;
     mo_solution *made = NULL;
-    int fd = STDIN_FILENO;
     size_t size = 0;
-    mo_status status = standard ? MO_OK : open_file(path, &fd, err);
+    mo_status status = new_solution(&made, err);
 
-    if (status != MO_OK)
-        return status;
-    status = new_solution(&made, err);
     if (status == MO_OK)
-        status = read_descriptor(file, fd, &made->text, &size, err);
-    if (!standard)
-        close(fd);
+        status = mo_reader_all(path, &made->text, &size, err);
     if (status == MO_OK)
         status = read_text(file, size, made, err);
     if (status == MO_OK)

@@ -2,8 +2,10 @@
 #include "base/compress.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/compress_backend.h"
 #include "base/async_writer.h"
@@ -42,6 +44,31 @@ size_t mo_compress_stem(const char *path)
     const mo_compress_backend *way = backend_of(path);
 
     return strlen(path) - (way ? strlen(way->ending) : 0);
+}
+
+mo_status mo_compress_check_plain(const char *path, mo_error *err)
+{
+    const mo_compress_backend *packed = backend_of(path);
+    const char *suffix = "";
+
+    for (int i = 0; i < WAYS && !packed && access(path, F_OK) != 0; i++) {
+        size_t size = strlen(path) + strlen(ways[i]->ending) + 1;
+        char *other = malloc(size);
+
+        if (!other)
+            return mo_fail_memory(err);
+        snprintf(other, size, "%s%s", path, ways[i]->ending);
+        if (access(other, F_OK) == 0) {
+            packed = ways[i];
+            suffix = packed->ending;
+        }
+        free(other);
+    }
+    return packed ? mo_fail_at(err, MO_E_SUPPORT, path, 0,
+                               "is read in place and must not be compressed; "
+                               "unpack it first (%s %s%s)",
+                               packed->program, path, suffix)
+                  : MO_OK;
 }
 
 mo_status mo_compress_new(const char *path, int fd, mo_compress **compress,

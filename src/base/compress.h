@@ -31,4 +31,9 @@ void mo_compress_free(mo_compress *compress); /* NULL is allowed */
 /* Returns the length of path without a suffix of compression. */
 size_t mo_compress_stem(const char *path);
 
+/* For files that are read at offsets, such as weights: returns MO_E_SUPPORT
+ * when path has a suffix of compression, or when there is only a file with
+ * such a suffix behind path. */
+mo_status mo_compress_check_plain(const char *path, mo_error *err);
+
 #endif

@@ -22,14 +22,33 @@ typedef enum mo_compress_backend_step {
     MO_COMPRESS_BACKEND_FAILED
 } mo_compress_backend_step;
 
+/* Of decompression. */
+typedef enum mo_decompress_backend_step {
+    MO_DECOMPRESS_BACKEND_MORE, /* within a frame: needs input or output space
+                                 */
+    MO_DECOMPRESS_BACKEND_END,  /* a frame has ended; input behind it is the
+                                   next one */
+    MO_DECOMPRESS_BACKEND_DAMAGED,
+    MO_DECOMPRESS_BACKEND_MEMORY /* needs more memory than there is, or than is
+                                    accepted */
+} mo_decompress_backend_step;
+
 typedef struct mo_compress_backend {
     const char *ending;  /* suffix of file names */
+    const char *format;  /* name of the format */
     const char *library; /* name of the library */
+    const char *program; /* name of the program that unpacks it */
+    const char *magic;   /* its first bytes, n_magic of them */
+    size_t n_magic;
     void *(*open)(
         void); /* NULL: no memory. The pointer itself is NULL: not built in */
     mo_compress_backend_step (*step)(void *state, mo_compress_backend_io *io,
                                      bool last);
     void (*close)(void *state);
+    void *(*open_reader)(void); /* as open */
+    mo_decompress_backend_step (*unpack)(void *state,
+                                         mo_compress_backend_io *io);
+    void (*close_reader)(void *state);
 } mo_compress_backend;
 
 extern const mo_compress_backend mo_compress_backend_gzip;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gzip compression by zlib. */
+/* gzip compression and decompression by zlib. */
 #include <config.h>
 
 #include "base/compress_backend.h"
@@ -55,11 +55,66 @@ static void close_gzip(void *state)
     free(state);
 }
 
+static void *open_gunzip(void)
+{
+    z_stream *z = calloc(1, sizeof *z);
+
+    if (z && inflateInit2(z, GZIP_WINDOW) != Z_OK) {
+        free(z);
+        return NULL;
+    }
+    return z;
+}
+
+static mo_decompress_backend_step step_gunzip(void *state,
+                                              mo_compress_backend_io *io)
+{
+    z_stream *z = state;
+    int result;
+
+    z->next_in = (const Bytef *) io->in;
+    z->avail_in = (uInt) io->in_left;
+    z->next_out = (Bytef *) io->out;
+    z->avail_out = (uInt) io->out_left;
+    result = inflate(z, Z_NO_FLUSH);
+    io->in = (const char *) z->next_in;
+    io->in_left = z->avail_in;
+    io->out = (char *) z->next_out;
+    io->out_left = z->avail_out;
+    if (result == Z_STREAM_END && inflateReset(z) == Z_OK)
+        return MO_DECOMPRESS_BACKEND_END;
+    if (result == Z_OK || result == Z_BUF_ERROR)
+        return MO_DECOMPRESS_BACKEND_MORE;
+    return result == Z_MEM_ERROR ? MO_DECOMPRESS_BACKEND_MEMORY
+                                 : MO_DECOMPRESS_BACKEND_DAMAGED;
+}
+
+static void close_gunzip(void *state)
+{
+    inflateEnd(state);
+    free(state);
+}
+
 #else
-#define open_gzip  NULL
-#define step_gzip  NULL
-#define close_gzip NULL
+#define open_gzip    NULL
+#define step_gzip    NULL
+#define close_gzip   NULL
+#define open_gunzip  NULL
+#define step_gunzip  NULL
+#define close_gunzip NULL
 #endif
 
-const mo_compress_backend mo_compress_backend_gzip = { ".gz", "zlib", open_gzip,
-                                                       step_gzip, close_gzip };
+const mo_compress_backend mo_compress_backend_gzip = {
+    .ending = ".gz",
+    .format = "gzip",
+    .library = "zlib",
+    .program = "gunzip",
+    .magic = "\x1f\x8b",
+    .n_magic = 2,
+    .open = open_gzip,
+    .step = step_gzip,
+    .close = close_gzip,
+    .open_reader = open_gunzip,
+    .unpack = step_gunzip,
+    .close_reader = close_gunzip,
+};

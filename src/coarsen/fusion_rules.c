@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
 #include "coarsen/fusion_rules.h"
 
 #include <errno.h>
@@ -6,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/digest.h"
+#include "base/reader.h"
 
 /* State of the parser of a rule file. */
 typedef struct rule_parser {
@@ -169,30 +173,30 @@ mo_status mo_fusion_rules_parse(const char *file, const char *text,
 static mo_status load_file(const char *path, mo_fusion_rules **rules,
                            mo_error *err)
 {
-    FILE *file = fopen(path, "rb");
-    char *text;
+    mo_reader *reader = NULL;
+    char *text = NULL;
     size_t length;
     mo_status status;
 
-    if (!file)
-        return errno == ENOENT
-                   ? mo_fail_at(err, MO_E_IO, path, 0,
-                                "no such file, and no built-in fusion set of "
-                                "that name; --help lists the sets")
-                   : mo_fail_errno(err, path, "opening");
+    if (strcmp(path, "-") != 0 && access(path, F_OK) != 0 && errno == ENOENT)
+        return mo_fail_at(err, MO_E_IO, path, 0,
+                          "no such file, and no built-in fusion set of "
+                          "that name; --help lists the sets");
+    status = mo_reader_open(path, &reader, err);
+    if (status != MO_OK)
+        return status;
     text = malloc(MO_FUSION_MAX_FILE + 1);
-    length = text ? fread(text, 1, MO_FUSION_MAX_FILE + 1, file) : 0;
-    if (!text)
-        status = mo_fail_memory(err);
-    else if (ferror(file))
-        status = mo_fail_errno(err, path, "reading");
-    else if (length > MO_FUSION_MAX_FILE)
+    status = text ? mo_reader_read(reader, text, MO_FUSION_MAX_FILE + 1,
+                                   &length, err)
+                  : mo_fail_memory(err);
+    if (status == MO_OK && length > MO_FUSION_MAX_FILE)
         status = mo_fail_at(err, MO_E_LIMIT, path, 0,
                             "larger than 1 MiB; is this a rule file?");
-    else
-        status = mo_fusion_rules_parse(path, text, length, rules, err);
+    else if (status == MO_OK)
+        status = mo_fusion_rules_parse(mo_reader_name(reader), text, length,
+                                       rules, err);
     free(text);
-    fclose(file);
+    mo_reader_close(reader);
     return status;
 }
 

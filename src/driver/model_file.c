@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "base/out.h"
+#include "base/reader.h"
 #include "models/identity.h"
 
 /* The identity comments are among the first lines. */
-enum { LINES = 40, LINE = 512, BLOCK = 1 << 16 };
+enum { LINES = 40, HEAD = 1 << 16 };
 
 /* Names of identity columns, in the form of a solution. */
 typedef struct names {
@@ -39,18 +40,33 @@ static void take_line(names *to, const char *line)
 mo_status mo_model_file_provenance(const char *path, mo_provenance *origin,
                                    mo_error *err)
 {
-    FILE *file = fopen(path, "re");
     names found = { .n = 0 };
     mo_solution columns = { .values = found.values };
-    char line[LINE];
+    mo_reader *reader;
+    char *head, *line;
+    size_t size = 0;
+    mo_status status = mo_reader_open(path, &reader, err);
 
-    if (!file)
-        return mo_fail_errno(err, path, "cannot open");
-    for (int i = 0; i < LINES && fgets(line, sizeof line, file); i++)
+    if (status != MO_OK)
+        return status;
+    head = malloc(HEAD + 1);
+    status = head ? mo_reader_read(reader, head, HEAD, &size, err)
+                  : mo_fail_memory(err);
+    mo_reader_close(reader);
+    line = head;
+    for (int i = 0; i < LINES && status == MO_OK && line; i++) {
+        char *end = memchr(line, '\n', (size_t) (head + size - line));
+
+        *(end ? end : head + size) = '\0';
         take_line(&found, line);
-    fclose(file);
-    columns.n = found.n;
-    return mo_answer_provenance(&columns, origin, err);
+        line = end ? end + 1 : NULL;
+    }
+    if (status == MO_OK) {
+        columns.n = found.n;
+        status = mo_answer_provenance(&columns, origin, err);
+    }
+    free(head);
+    return status;
 }
 
 /* Returns the file name for a model by its first word: MPS has one, LP
@@ -62,31 +78,42 @@ static const char *name_for(const char *block, size_t size)
     return mps ? "stdin.mps" : "stdin.lp";
 }
 
-static mo_status copy_rest(const char *path, const char *block, size_t size,
-                           mo_error *err)
+/* Copies the rest of reader behind the first block, through that buffer. */
+static mo_status copy_rest(mo_reader *reader, const char *path, char *block,
+                           size_t size, mo_error *err)
 {
-    char more[BLOCK];
     mo_out *out;
     mo_status status = mo_out_open(path, &out, err);
 
     if (status != MO_OK)
         return status;
-    mo_out_bytes(out, block, size);
-    while ((size = fread(more, 1, sizeof more, stdin)) > 0)
-        mo_out_bytes(out, more, size);
-    if (ferror(stdin)) {
-        mo_out_abandon(out);
-        return mo_fail_errno(err, "<stdin>", "cannot read");
+    while (size > 0 && status == MO_OK) {
+        mo_out_bytes(out, block, size);
+        status = mo_reader_read(reader, block, HEAD, &size, err);
     }
-    return mo_out_commit(out, err);
+    if (status == MO_OK)
+        return mo_out_commit(out, err);
+    mo_out_abandon(out);
+    return status;
 }
 
 mo_status mo_model_file_spool(const mo_workdir *folder, char **path,
                               mo_error *err)
 {
-    char block[BLOCK];
-    size_t size = fread(block, 1, sizeof block, stdin);
+    mo_reader *reader = NULL;
+    char *block = malloc(HEAD);
+    size_t size = 0;
+    mo_status status =
+        block ? mo_reader_open("-", &reader, err) : mo_fail_memory(err);
 
-    *path = mo_workdir_file(folder, name_for(block, size));
-    return *path ? copy_rest(*path, block, size, err) : mo_fail_memory(err);
+    if (status == MO_OK)
+        status = mo_reader_read(reader, block, HEAD, &size, err);
+    if (status == MO_OK) {
+        *path = mo_workdir_file(folder, name_for(block, size));
+        status = *path ? copy_rest(reader, *path, block, size, err)
+                       : mo_fail_memory(err);
+    }
+    mo_reader_close(reader);
+    free(block);
+    return status;
 }

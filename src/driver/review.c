@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/text_file.h"
+#include "base/reader.h"
 #include "solvers/answer/placement_list.h"
 
 void mo_review_clear(mo_review *r)
@@ -169,7 +169,7 @@ mo_status mo_review_file(const mo_review_source *from, const char *path,
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     char *text = NULL;
     size_t size;
-    mo_status status = mo_text_file_read(path, &text, &size, err);
+    mo_status status = mo_reader_all(path, &text, &size, err);
 
     /* With a graph given, a text in no solver's format is treated as a
      * malformed placement, so that the error names its line. */

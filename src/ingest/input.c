@@ -4,20 +4,15 @@
 #include "ingest/input.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct mo_input {
-    const char *name; /* for errors */
-    int fd;           /* -1 when the bytes are in memory */
-    bool owns_fd;
-    char *block;      /* of a file */
-    const char *rest; /* in memory: the bytes not returned yet */
+    const char *name;  /* for errors */
+    mo_reader *reader; /* NULL when the bytes are in memory */
+    char *block;       /* of the reader */
+    const char *rest;  /* in memory: the bytes not returned yet */
     size_t n_rest;
     bool begun;
     const char *peeked; /* the first block, after mo_input_peek() */
@@ -29,62 +24,44 @@ const char *mo_input_name(const mo_input *input)
     return input->name;
 }
 
-static mo_status input_new(const char *name, mo_input **input, mo_error *err)
+/* Takes ownership of reader, which may be NULL. */
+static mo_status input_new(const char *name, mo_reader *reader,
+                           mo_input **input, mo_error *err)
 {
     mo_input *made = calloc(1, sizeof *made);
+    char *block = reader ? malloc(MO_INPUT_BLOCK) : NULL;
 
-    if (!made)
+    if (!made || (reader && !block)) {
+        free(made);
+        free(block);
+        mo_reader_close(reader);
         return mo_fail_memory(err);
-    made->name = name;
-    made->fd = -1;
-    *input = made;
-    return MO_OK;
-}
-
-static mo_status open_path(mo_input *input, const char *path, mo_error *err)
-{
-    struct stat about;
-
-    if (strcmp(path, "-") == 0) {
-        input->fd = STDIN_FILENO;
-    } else {
-        input->fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (input->fd < 0)
-            return mo_fail_errno(err, input->name, "cannot open");
-        input->owns_fd = true;
     }
-    if (fstat(input->fd, &about) == 0 && S_ISDIR(about.st_mode))
-        return mo_fail_at(err, MO_E_IO, input->name, 0,
-                          "is a directory; give a file in it");
+    *made = (mo_input){ .name = name, .reader = reader, .block = block };
+    *input = made;
     return MO_OK;
 }
 
 mo_status mo_input_open(const char *path, mo_input **input, mo_error *err)
 {
-    mo_input *made = NULL;
-    const char *name = strcmp(path, "-") == 0 ? MO_INPUT_STDIN : path;
-    mo_status status = input_new(name, &made, err);
+    mo_reader *reader;
+    mo_status status = mo_reader_open(path, &reader, err);
 
-    if (status == MO_OK)
-        status = open_path(made, path, err);
-    if (status == MO_OK) {
-        made->block = malloc(MO_INPUT_BLOCK);
-        if (!made->block)
-            status = mo_fail_memory(err);
-    }
-    if (status != MO_OK) {
-        mo_input_close(made);
-        return status;
-    }
-    *input = made;
-    return MO_OK;
+    return status == MO_OK
+               ? input_new(mo_reader_name(reader), reader, input, err)
+               : status;
 }
 
 mo_status mo_input_memory(const char *name, const char *data, size_t size,
                           mo_input **input, mo_error *err)
 {
-    mo_status status = input_new(name, input, err);
+    mo_reader *reader = NULL;
+    mo_status status = mo_reader_sniff(data, size)
+                           ? mo_reader_memory(name, data, size, &reader, err)
+                           : MO_OK;
 
+    if (status == MO_OK)
+        status = input_new(name, reader, input, err);
     if (status == MO_OK) {
         (*input)->rest = data;
         (*input)->n_rest = size;
@@ -96,29 +73,9 @@ void mo_input_close(mo_input *input)
 {
     if (!input)
         return;
-    if (input->owns_fd)
-        close(input->fd);
+    mo_reader_close(input->reader);
     free(input->block);
     free(input);
-}
-
-static mo_status fill_block(mo_input *input, size_t *size, mo_error *err)
-{
-    size_t n = 0;
-
-    while (n < MO_INPUT_BLOCK) {
-        ssize_t got = read(input->fd, input->block + n, MO_INPUT_BLOCK - n);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return mo_fail_errno(err, input->name, "cannot read");
-        if (got == 0)
-            break;
-        n += (size_t) got;
-    }
-    *size = n;
-    return MO_OK;
 }
 
 static void take_from_memory(mo_input *input, const char **data, size_t *size)
@@ -135,11 +92,6 @@ static const struct {
     size_t length;
     const char *what;
 } signatures[] = {
-    { "\x1f\x8b", 2, "compressed with gzip; unpack it first (gunzip)" },
-    { "\x28\xb5\x2f\xfd", 4, "compressed with zstd; unpack it first (unzstd)" },
-    { "\3757zXZ", 5, "compressed with xz; unpack it first (unxz)" },
-    { "BZh", 3, "compressed with bzip2; unpack it first (bunzip2)" },
-    { "\x04\x22\x4d\x18", 4, "compressed with lz4; unpack it first (unlz4)" },
     { "PK\x03\x04", 4,
       "a zip archive; unpack it first (a PyTorch model is one, too: "
       "export it to OpenVINO IR or GraphML)" },
@@ -186,11 +138,12 @@ static mo_status next_block(mo_input *input, const char **data, size_t *size,
 {
     mo_status status = MO_OK;
 
-    if (input->fd < 0) {
-        take_from_memory(input, data, size);
-    } else {
-        status = fill_block(input, size, err);
+    if (input->reader) {
+        status = mo_reader_read(input->reader, input->block, MO_INPUT_BLOCK,
+                                size, err);
         *data = input->block;
+    } else {
+        take_from_memory(input, data, size);
     }
     if (status == MO_OK && !input->begun)
         status = refuse_what_is_no_xml(input, *data, *size, err);

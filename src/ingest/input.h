@@ -3,7 +3,8 @@
  * input.h - sequential reader of a file in blocks.
  *
  * A file is opened once and read forward only, so that standard input, pipes
- * and files larger than memory work alike. Content that cannot be XML (an
+ * and files larger than memory work alike; gzip and zstd are decompressed
+ * (base/reader.h). Content that cannot be XML (an
  * archive, an ONNX model, JSON) is refused at the first block, by its name and
  * with a remedy, instead of an XML parser's message.
  */
@@ -13,10 +14,9 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/reader.h"
 
 enum { MO_INPUT_BLOCK = 1 << 16 };
-
-#define MO_INPUT_STDIN "<stdin>" /* name of standard input */
 
 typedef struct mo_input mo_input;
 
@@ -32,7 +32,7 @@ mo_status mo_input_memory(const char *name, const char *data, size_t size,
 
 void mo_input_close(mo_input *input);
 
-/* Returns the path, or MO_INPUT_STDIN; owned by the input. */
+/* Returns the path, or MO_READER_STDIN; owned by the input. */
 const char *mo_input_name(const mo_input *input);
 
 /* Returns the first block without consuming it: mo_input_next() returns it

@@ -393,7 +393,7 @@ START_TEST(the_bin_is_called_after_the_xml)
         { "a.b/net.XML", "net.bin:0:24:f32:2,3" },
         { "a/b:c.xml", "b:c.bin:0:24:f32:2,3" },
         { "net", "net.bin:0:24:f32:2,3" },
-        { MO_INPUT_STDIN, "model.bin:0:24:f32:2,3" },
+        { MO_READER_STDIN, "model.bin:0:24:f32:2,3" },
     };
     static const char text[] =
         NET(CONST(0, "w", 0) RESULT(1, "r"), EDGE(0, 0, 1, 0));

@@ -179,8 +179,8 @@ static const struct {
       "doc:2: the document declares attribute 'x'" },
     { BYTES("<a>\0</a>"), "doc: is binary data, not XML; if these are a "
                           "model's weights, give the .xml beside them" },
-    { BYTES("\x1f\x8b\x08"), "doc: is compressed with gzip; unpack it first" },
-    { BYTES("\x28\xb5\x2f\xfd"), "doc: is compressed with zstd; unpack it" },
+    { BYTES("\x1f\x8b\x08"), "doc: is compressed with gzip, and " },
+    { BYTES("\x28\xb5\x2f\xfd"), "doc: is compressed with zstd, and " },
     { BYTES("\3757zXZ"), "doc: is compressed with xz; unpack it first" },
     { BYTES("BZh9"), "doc: is compressed with bzip2; unpack it first" },
     { BYTES("\x04\x22\x4d\x18"), "doc: is compressed with lz4; unpack it" },

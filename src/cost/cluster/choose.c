@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/compress.h"
+
 #define DEFAULT_CLUSTER "inter-server"
 #define SUFFIX          ".cluster.xml"
 
@@ -73,17 +75,19 @@ static mo_status read_named(const char *name, mo_cluster **cluster,
     return mo_cluster_read(name, cluster, err);
 }
 
-/* "dir/model.graphml" gives "dir/model.cluster.xml"; the caller frees it. NULL
- * when memory is exhausted. */
+/* "dir/model.graphml" and "dir/model.graphml.gz" give "dir/model.cluster.xml";
+ * the caller frees it. NULL when memory is exhausted. */
 static char *cluster_path_beside(const char *graph_path)
 {
     const char *slash = strrchr(graph_path, '/');
     const char *base = slash ? slash + 1 : graph_path;
-    const char *dot = strrchr(base, '.');
-    size_t stem =
-        dot && dot > base ? (size_t) (dot - graph_path) : strlen(graph_path);
-    char *path = malloc(stem + sizeof SUFFIX);
+    size_t stem = mo_compress_stem(graph_path);
+    const char *dot = memrchr(base, '.', (size_t) (graph_path + stem - base));
+    char *path;
 
+    if (dot && dot > base)
+        stem = (size_t) (dot - graph_path);
+    path = malloc(stem + sizeof SUFFIX);
     if (!path)
         return NULL;
     memcpy(path, graph_path, stem);

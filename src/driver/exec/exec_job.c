@@ -11,6 +11,7 @@
 
 #include "base/digest.h"
 #include "base/host.h"
+#include "base/reader.h"
 #include "exec/plan/build.h"
 #include "exec/plan/verify/verify.h"
 #include "ingest/read.h"
@@ -33,12 +34,13 @@ void mo_exec_job_clear(mo_exec_job *job)
  * read. */
 static bool looks_like_xml(const char *path)
 {
-    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
+    mo_reader *reader = NULL;
     char bytes[FIRST_BYTES];
-    size_t n = file ? fread(bytes, 1, sizeof bytes, file) : 0, i = 0;
+    size_t n = 0, i = 0;
 
-    if (file)
-        fclose(file);
+    if (strcmp(path, "-") != 0 && mo_reader_open(path, &reader, NULL) == MO_OK)
+        mo_reader_read(reader, bytes, sizeof bytes, &n, NULL);
+    mo_reader_close(reader);
     if (n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
         i = 3;
     while (i < n && isspace((unsigned char) bytes[i]))

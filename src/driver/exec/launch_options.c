@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/text_file.h"
+#include "base/reader.h"
 
 /* Reads the first line of the file. A zero byte is refused: it would truncate
  * the token. */
@@ -14,7 +14,7 @@ static mo_status read_token(mo_launch_options *job, mo_error *err)
 {
     size_t size = 0, length;
     mo_status status =
-        mo_text_file_read(job->token_file, &job->read, &size, err);
+        mo_reader_all(job->token_file, &job->read, &size, err);
 
     if (status != MO_OK)
         return status;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/compress.h"
 #include "ingest/openvino/constness.h"
 #include "ingest/infer/infer.h"
 #include "ingest/ir/ir.h"
@@ -42,17 +43,17 @@ static mo_status check_shapes(const mo_ir *ir, mo_error *err)
     return status;
 }
 
-/* The constants of model.xml are in model.bin; of a model from standard input
- * as well. */
+/* The constants of model.xml and model.xml.gz are in model.bin; of a model from
+ * standard input as well. */
 static mo_status bin_path(const char *path, char **bin, mo_error *err)
 {
     static const char ending[] = ".bin";
-    size_t length = strlen(path);
+    size_t length = mo_compress_stem(path);
 
-    if (strcmp(path, MO_INPUT_STDIN) == 0) {
+    if (strcmp(path, MO_READER_STDIN) == 0) {
         path = "model";
         length = strlen(path);
-    } else if (length > 4 && strcasecmp(path + length - 4, ".xml") == 0) {
+    } else if (length > 4 && strncasecmp(path + length - 4, ".xml", 4) == 0) {
         length -= 4;
     }
     *bin = malloc(length + sizeof ending);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reader.h - sequential reader of a file, a pipe or a buffer, decompressed
+ * where its first bytes are those of gzip or zstd.
+ *
+ * The size of the decompressed data is limited, against files that are made to
+ * expand without end: to MOIRAI_UNPACK_MIB mebibytes where that variable is
+ * set; else to 8 GiB, and beyond 64 MiB to 1000 times the compressed size. One
+ * reader is used by one thread.
+ */
+#ifndef MO_BASE_READER_H
+#define MO_BASE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+#define MO_READER_STDIN "<stdin>" /* name of standard input */
+
+typedef struct mo_reader mo_reader;
+
+/* Opens path for reading and returns *reader; the caller frees it with
+ * mo_reader_close(). path is borrowed and must outlive the reader; "-" is
+ * standard input, which stays open. */
+mo_status mo_reader_open(const char *path, mo_reader **reader, mo_error *err);
+
+/* The same over size bytes at data, a buffer that the caller owns and that
+ * must outlive the reader. */
+mo_status mo_reader_memory(const char *name, const char *data, size_t size,
+                           mo_reader **reader, mo_error *err);
+
+void mo_reader_close(mo_reader *reader); /* NULL is allowed */
+
+/* Returns the path, or MO_READER_STDIN; borrowed. */
+const char *mo_reader_name(const mo_reader *reader);
+
+/* Reads room bytes into to, or what is left of the file: *got < room only at
+ * its end. Returns MO_E_SYNTAX when compressed data is damaged or incomplete,
+ * MO_E_SUPPORT for a compression that is not built in or not known, MO_E_LIMIT
+ * when it expands too far. */
+mo_status mo_reader_read(mo_reader *reader, char *to, size_t room, size_t *got,
+                         mo_error *err);
+
+/* Sets *packed: the file is decompressed. Reads its beginning. */
+mo_status mo_reader_is_packed(mo_reader *reader, bool *packed, mo_error *err);
+
+/* Whether data begins as a file that this reader decompresses or refuses. */
+bool mo_reader_sniff(const char *data, size_t size);
+
+/* Reads all of path into *text, terminated by a 0 byte that *size does not
+ * count. The caller frees *text, also after a failure. */
+mo_status mo_reader_all(const char *path, char **text, size_t *size,
+                        mo_error *err);
+
+#endif
