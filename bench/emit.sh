@@ -55,7 +55,7 @@ write()
 # print_form FORM LIMIT
 print_form()
 {
-    line "$1: speed of writing / speed of cp" \
+    timed_line "$1: speed of writing / speed of cp" \
         "$(ratio "$(best "cp-$1")" "$(best "$1")")" "$2" '>=' \
         "$(best "$1") s / $(best "cp-$1") s"
     line "$1: peak memory, MB" "$(peak_mb "$1")" 300 '<' \
@@ -105,7 +105,7 @@ compare_rows()
 }
 
 time_form lp 0.5
-line "counting / writing, both from the first row on" \
+timed_line "counting / writing, both from the first row on" \
     "$(ratio "($(best count) - $(best prepare))" \
         "($(best lp) - $(best prepare))")" 0.5 '<' \
     "$(best count) s, $(best lp) s, less $(best prepare) s"

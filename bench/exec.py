@@ -23,7 +23,7 @@ import time
 from exec_contenders import Moirai, others
 from exec_ir import complete, read_layers
 from exec_models import find, read_arguments
-from verdict import Verdicts
+from verdict import Load, Verdicts
 
 MODELS = {
     "squeezenet1_1": "runnable/squeezenet1_1/model.xml",
@@ -114,19 +114,21 @@ def tell_race(verdicts, name, race):
         )
     if race.rivals:
         verdicts.line(f"{name}: time / of the faster one", race.ratio(),
-                      MOST_SLOWER)
+                      MOST_SLOWER, quiet=race.quiet)
         verdicts.line(f"{name}: error", race.ours.error(), MOST_ERROR,
                       detail=f"against {race.rivals[0].name}")
     verdicts.line(f"{name}: makespan / kernels", race.ours.overhead(),
-                  MOST_OVERHEAD)
+                  MOST_OVERHEAD, quiet=race.quiet)
 
 
 def run_race(path, arguments):
     with tempfile.TemporaryDirectory() as folder:
         model = whole(path, folder, arguments.fill_weights)
         race = Race(model, folder, arguments.threads)
+        load = Load()
         for _ in range(arguments.rounds):
             race.round(arguments.runs)
+        race.quiet = load.quiet()
     return race
 
 

@@ -109,6 +109,7 @@ def tell(verdicts, name, prediction):
         f" +- {row['measured_spread_us'] / 2000:.2g},"
         f" predicted {row['predicted_us'] / 1000:.4g};"
         f" {shares}; {row['transfers']} transfers",
+        quiet=row.get("quiet", True),
     )
     for part in row["by_class"]:
         if part["measured_us"] > 0.05 * row["measured_us"]:

@@ -80,6 +80,7 @@ class Judge:
             if row.method != "moirai" and row.faster_by() is not None
         ]
         self.verdicts = Verdicts()
+        self.quiet = all(row.quiet for row in self.measured)
 
     def notes(self, instance):
         """For the table: limits that Moirai misses there, and why."""
@@ -101,7 +102,7 @@ class Judge:
         self.verdicts.line(
             "|measured / predicted - 1|, median",
             statistics.median(map(off, self.measured)), MOST_OFF,
-            detail=f"{len(self.measured)} rows",
+            detail=f"{len(self.measured)} rows", quiet=self.quiet,
         )
         self.verdicts.line("|measured / predicted - 1|, worst", off(worst),
                            detail=f"{worst}: {why_off(worst)}")
@@ -119,6 +120,7 @@ class Judge:
             "moirai behind another beyond the spread, rows", len(late), 0,
             detail=f"{worst}: {why_behind(worst)}" if worst
             else f"of {len(self.against)}",
+            quiet=self.quiet,
         )
 
     def judge_paper(self, method, wanted):
@@ -138,7 +140,7 @@ class Judge:
             detail = str(best.instance)
         self.verdicts.line(
             f"moirai's lead over {method}, the paper's {wanted}", reached,
-            wanted if emulated else None, ">=", detail,
+            wanted if emulated else None, ">=", detail, quiet=self.quiet,
         )
 
     def judge_efficiency(self):
@@ -148,7 +150,7 @@ class Judge:
         worst = min(rows, key=lambda row: row.efficiency)
         self.verdicts.line(
             "efficiency: longest chain / measured, worst", worst.efficiency,
-            LEAST_EFFICIENCY, ">=", str(worst),
+            LEAST_EFFICIENCY, ">=", str(worst), quiet=self.quiet,
         )
         self.verdicts.line(
             "efficiency, median",

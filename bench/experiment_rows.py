@@ -67,6 +67,11 @@ class Row:
                    max(medians) - min(medians))
 
     @property
+    def quiet(self):
+        """Whether processors were left to all executions."""
+        return all(run.get("quiet", True) for run in self.executions)
+
+    @property
     def ratio(self):
         """Measured over predicted."""
         if not self.measured_us or not self.predicted_us:

@@ -26,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 
-from verdict import Verdicts
+from verdict import Load, Verdicts
 
 MOST_RATIO, MOST_ERROR = 1.0, 1e-2
 CONVOLUTIONAL = ("resnet50", "inception_v3", "googlenet")
@@ -187,7 +187,7 @@ def quartiles(times):
     return low, high
 
 
-def tell_race(verdicts, name, times, error):
+def tell_race(verdicts, name, times, error, quiet):
     medians = {who: statistics.median(ms) for who, ms in times.items()}
     for who, ms in times.items():
         low, high = quartiles(ms)
@@ -197,7 +197,7 @@ def tell_race(verdicts, name, times, error):
     if medians:
         best = min(medians, key=medians.get)
         verdicts.line(f"{name}: time / of PyTorch's best", ours / medians[best],
-                      MOST_RATIO, "<", detail=best)
+                      MOST_RATIO, "<", detail=best, quiet=quiet)
     verdicts.line(f"{name}: error", error, MOST_ERROR)
 
 
@@ -247,8 +247,9 @@ def main():
         arguments.work = arguments.work or folder
         os.makedirs(arguments.work, exist_ok=True)
         for name in arguments.models:
+            load = Load()
             ours, rows[name], error = race(name, arguments)
-            tell_race(verdicts, name, rows[name], error)
+            tell_race(verdicts, name, rows[name], error, load.quiet())
             tell_largest(name, ours.calls(), limits)
     write_csv(arguments.csv, rows)
     return 1 if verdicts.failed else 0

@@ -143,12 +143,14 @@ def tell_growth(verdicts, first):
             per_op[n] / per_op[least],
             MOST_GROWTH,
             detail="seconds of the processor",
+            quiet=all(run.quiet for run in first.values()),
         )
 
 
 def tell_largest(verdicts, n, run):
     verdicts.line(f"{n} ops: seconds", run.seconds, MOST_SECONDS, "<",
-                  f"{run.processor_seconds:.1f} s of the processor")
+                  f"{run.processor_seconds:.1f} s of the processor",
+                  quiet=run.quiet)
     verdicts.line(f"{n} ops: peak memory, MB", run.peak_mb, MOST_MB, "<")
     verdicts.line(f"{n} ops: gap, %", percent(run.best), 100, "<", says(run))
 

@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import time
 
+from verdict import Load
+
 PLACED, NO_PLACEMENT = 0, 3
 PROGRESS = re.compile(r"moirai: best ([\d.]+) us, .*?([\d.]+) s(?:: |$)")
 
@@ -21,11 +23,12 @@ class Placing:
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile(
             "w+"
         ) as log:
-            begin = time.monotonic()
+            load, begin = Load(), time.monotonic()
             child = subprocess.Popen(command, stdout=out, stderr=log)
             # Of this child alone: getrusage knows but the largest of all.
             _, status, used = os.wait4(child.pid, 0)
             self.seconds = time.monotonic() - begin
+            self.quiet = load.quiet()
             child.returncode = os.waitstatus_to_exitcode(status)
             out.seek(0)
             log.seek(0)

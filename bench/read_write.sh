@@ -7,6 +7,8 @@
 # and the median counts.  DRIVER is bench/read_write,
 # and moirai-zoo is on the PATH.  Exits 1 when a limit is missed.
 set -eu
+# shellcheck source=bench/verdict.sh
+. "$(dirname "$0")/verdict.sh"
 
 driver=$1
 ops=${2:-1000000}
@@ -23,21 +25,6 @@ graph=$work/graph.graphml
 median()
 {
     sort -n "$work/$1" | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
-}
-
-failed=0
-
-# line WHAT VALUE LIMIT DIRECTION DETAIL
-line()
-{
-    if awk "BEGIN { exit !($2 $4 $3) }"; then
-        verdict=PASS
-    else
-        verdict=FAIL
-        failed=1
-    fi
-    printf '%-4s  %-32s %7.2f   limit %s %s   (%s)\n' \
-        "$verdict" "$1" "$2" "$4" "$3" "$5"
 }
 
 moirai-zoo --layers $layers --hidden 1024 --heads 16 -q -o "$graph"
@@ -67,10 +54,10 @@ ratio()
     awk "BEGIN { print $1 / $2 }"
 }
 
-line "reading / xmllint --stream" "$(ratio "$read" "$xmllint")" 2 '<=' \
+timed_line "reading / xmllint --stream" "$(ratio "$read" "$xmllint")" 2 '<=' \
     "$read s / $xmllint s"
 line "peak memory / file size" "$(ratio "$peak_kb" "$size_kb")" 1 '<' \
     "$((peak_kb / 1024)) MiB / $((size_kb / 1024)) MiB"
-line "speed of writing / speed of cp" "$(ratio "$copy" "$write")" 0.5 '>=' \
+timed_line "speed of writing / speed of cp" "$(ratio "$copy" "$write")" 0.5 '>=' \
     "$write s / $copy s"
 exit $failed

@@ -114,7 +114,7 @@ write_options()
 # overhead WAY
 overhead()
 {
-    line "$1: moirai-solve / the solver" \
+    timed_line "$1: moirai-solve / the solver" \
         "$(calculate "$(best "$1" 1) / $(best program 1)")" 1.02 '<' \
         "$(best "$1" 1) s / $(best program 1) s"
     line "$1: the same, processor's seconds" \
@@ -157,7 +157,8 @@ time_start()
         1) what='start by library' limit=50 ;;
         3) what="the same, processor's" limit=- ;;
         esac
-        line "$what, ms" "$(calculate "1000 * ($start - $bare)")" "$limit" '<' \
+        timed_line "$what, ms" \
+            "$(calculate "1000 * ($start - $bare)")" "$limit" '<' \
             "$start s less $bare s"
         line "$what / the solver" \
             "$(calculate "($start - $bare) / $program")" - '' "$program s"
@@ -187,7 +188,7 @@ keep_time()
         return
     fi
     gap=$(field gap)
-    line "$what: seconds over the limit" \
+    timed_line "$what: seconds over the limit" \
         "$(calculate "$wall - $seconds")" 2 '<=' \
         "$(field status), $(field makespan_us) us, gap ${gap:-none}"
     if [ "$starts" = true ] && [ -z "$gap" ]; then
