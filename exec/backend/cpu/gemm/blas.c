@@ -161,9 +161,62 @@ bool mo_cpu_blas_supports(const mo_call_matmul *call, mo_elem elem)
            find_sides(call, &a, &b, &c) && has_buffer();
 }
 
+/* A product with a vector: y = m x. */
+typedef struct vector_product {
+    side stored; /* row-major, rows by columns; turned: m is transposed */
+    int rows, columns;
+    const void *m, *x;
+    void *y;
+    int x_step, y_step;
+} vector_product;
+
+/* Row-major matrices of one row or one column are vectors, which GEMM would
+ * pack like any other matrix. Returns false when there is none. */
+static bool find_vector(const mo_call_matmul *call, const side *left,
+                        const side *right, const void *a, const void *b,
+                        void *c, vector_product *p)
+{
+    bool turned;
+
+    if (call->m != 1 && call->n != 1)
+        return false;
+    if (call->m == 1) { /* c' = b' a' */
+        *p = (vector_product){
+            *right, (int) call->k,        (int) call->n,       b, a,
+            c,      (int) call->a.column, (int) call->c.column
+        };
+        turned = right->turned == CblasNoTrans;
+    } else {
+        *p = (vector_product){ *left, (int) call->m,     (int) call->k,    a, b,
+                               c,     (int) call->b.row, (int) call->c.row };
+        turned = left->turned == CblasTrans;
+    }
+    if (p->stored.turned == CblasTrans) {
+        int rows = p->rows;
+
+        p->rows = p->columns;
+        p->columns = rows;
+    }
+    p->stored.turned = turned ? CblasTrans : CblasNoTrans;
+    if (call->k == 1)
+        p->x_step = 1;
+    return p->x_step > 0 && p->y_step > 0;
+}
+
+static void run_gemv(const vector_product *p, mo_elem elem)
+{
+    if (elem == MO_ELEM_F32)
+        cblas_sgemv(CblasRowMajor, p->stored.turned, p->rows, p->columns, 1,
+                    p->m, p->stored.pitch, p->x, p->x_step, 0, p->y, p->y_step);
+    else
+        cblas_dgemv(CblasRowMajor, p->stored.turned, p->rows, p->columns, 1,
+                    p->m, p->stored.pitch, p->x, p->x_step, 0, p->y, p->y_step);
+}
+
 void mo_cpu_blas_gemm(const mo_call_matmul *call, mo_elem elem, const void *a,
                       const void *b, void *c)
 {
+    vector_product vector;
     int m = (int) call->m, n = (int) call->n, k = (int) call->k;
     side left, right, result;
     bool taken = find_sides(call, &left, &right, &result);
@@ -171,7 +224,9 @@ void mo_cpu_blas_gemm(const mo_call_matmul *call, mo_elem elem, const void *a,
     assert(taken);
     (void) taken;
     take_buffer();
-    if (elem == MO_ELEM_F32)
+    if (find_vector(call, &left, &right, a, b, c, &vector))
+        run_gemv(&vector, elem);
+    else if (elem == MO_ELEM_F32)
         cblas_sgemm(CblasRowMajor, left.turned, right.turned, m, n, k, 1, a,
                     left.pitch, b, right.pitch, 0, c, result.pitch);
     else
