@@ -34,11 +34,16 @@ mo_cpu_matmul_offsets mo_cpu_matmul_batch_offsets(const mo_call_matmul *call,
 }
 
 /* Generic micro-kernels are the last resort: BLAS is better on such
- * processors. */
+ * processors, except that it packs b in every call, which takes longer than a
+ * product of few rows. */
 static const mo_cpu_matmul_algo *select_algo(const mo_cpu_unit *unit,
+                                             const mo_backend_operand *in,
                                              const mo_cpu_matmul_kernel *k)
 {
-    if (k->elem == MO_ELEM_F32 &&
+    enum { FEW_ROWS = 16 };
+    bool packed_once = in[k->form.b].constant && k->form.call.m <= FEW_ROWS;
+
+    if (k->elem == MO_ELEM_F32 && !packed_once &&
         unit->micro_kernels == &mo_cpu_micro_kernels_generic &&
         mo_cpu_blas_supports(&k->form.call, k->elem))
         return &mo_cpu_matmul_algo_fallback;
@@ -87,7 +92,7 @@ static mo_status prepare_matmul(mo_cpu_unit *unit, const mo_call *call,
         return mo_fail_memory(err);
     k->form = mo_cpu_matmul_canonicalize(&call->u.matmul);
     k->elem = out[0].elem;
-    k->algo = select_algo(unit, k);
+    k->algo = select_algo(unit, in, k);
     k->first_extra = call->first_extra;
     k->n_operands = call->after ? call->after->n_operands : 0;
     k->elements = mo_tensor_desc_elements(&out[0]);
