@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/digest.h"
@@ -115,10 +116,40 @@ static const mo_weights_source *find_source(const mo_weights_store *c,
     return NULL;
 }
 
+/* Other files that are missing, too, so that one error names them all. */
+static void list_missing(const mo_weights_store *c, const mo_weights_file *file,
+                         char *text, size_t size)
+{
+    const mo_graph *g = c->graph;
+    weight_location p, last = { .file = "" };
+    size_t used = 0;
+
+    for (int i = g->n_ops; i < g->n_ops + g->n_constants && used < size; i++) {
+        char name[256], *path;
+
+        if (!g->ops[i].weights ||
+            parse_location(&g->ops[i], &p, NULL) != MO_OK ||
+            p.file_length >= sizeof name)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int) p.file_length, p.file);
+        if (strcmp(name, file->name) == 0 || find_source(c, name) ||
+            (p.file_length == last.file_length &&
+             memcmp(p.file, last.file, p.file_length) == 0))
+            continue;
+        last = p;
+        path = join_path(c->options.folder, name);
+        if (path && access(path, F_OK) != 0 && !strstr(text, name))
+            used += (size_t) snprintf(text + used, size - used, "%s%s",
+                                      used > 0 ? ", " : "; so are ", name);
+        free(path);
+    }
+}
+
 static mo_status open_file(mo_weights_store *c, mo_weights_file *file,
                            mo_error *err)
 {
     const mo_weights_source *from = find_source(c, file->name);
+    char others[400] = "";
     mo_status status;
 
     errno = 0;
@@ -132,9 +163,11 @@ static mo_status open_file(mo_weights_store *c, mo_weights_file *file,
         return MO_OK;
     if (!file->missing)
         return status;
+    list_missing(c, file, others, sizeof others);
     return mo_fail_at(err, MO_E_IO, file->path, 0,
-                      "is missing, and the values of constants with it; put it "
-                      "there, or run with --random-weights");
+                      "is missing, and the values of constants with it%s; put "
+                      "it there, or run with --random-weights",
+                      others);
 }
 
 static mo_status add_file(mo_weights_store *c, const weight_location *p,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cost/cluster.h"
 #include "driver/locate.h"
@@ -32,10 +33,17 @@ static bool is_graph_root(const char *path)
 
 bool mo_cli_info_is_solution(const char *path)
 {
-    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
     char head[HEAD_BYTES + 1];
-    size_t n = file ? fread(head, 1, HEAD_BYTES, file) : 0;
+    struct stat about;
+    FILE *file;
+    size_t n;
 
+    /* What is read from a pipe is lost to the reader of graphs. */
+    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 ||
+        !S_ISREG(about.st_mode))
+        return false;
+    file = fopen(path, "re");
+    n = file ? fread(head, 1, HEAD_BYTES, file) : 0;
     if (file)
         fclose(file);
     head[n] = '\0';

@@ -19,14 +19,22 @@ enum { MOST_MANIFEST = 1 << 24 };
 
 /* ----------------------------------------------------------------- opening */
 
+/* Pipes are not opened: what is read there is lost to others. */
+static bool is_file(const char *path)
+{
+    struct stat about;
+
+    return strcmp(path, "-") != 0 && stat(path, &about) == 0 &&
+           S_ISREG(about.st_mode);
+}
+
 /* Opens the file if it is a tar archive; -1: it is not. */
 static int open_archive(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char block[MO_TAR_BLOCK];
-    struct stat about;
 
-    if (fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
+    if (fd >= 0 &&
         pread(fd, block, sizeof block, 0) == (ssize_t) sizeof block &&
         mo_tar_sniff(block))
         return fd;
@@ -265,6 +273,10 @@ mo_status mo_bundle_open(const char *path, mo_bundle **bundle, mo_error *err)
     *bundle = NULL;
     if (!b)
         return mo_fail_memory(err);
+    if (!is_file(path)) {
+        free(b);
+        return MO_OK;
+    }
     b->fd = -1;
     b->file = strdup(path);
     status = b->file ? open_file(b, err) : mo_fail_memory(err);
