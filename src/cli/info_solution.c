@@ -15,9 +15,10 @@
 
 enum { HEAD_BYTES = 4096, ROOT_SIZE = 64, MOST_DEVICES = MO_MAX_DEVICES };
 
-static bool is_graph_root(const char *path)
+/* Of XML files, those of CPLEX are solutions. */
+static bool is_cplex(const char *path)
 {
-    const mo_read_format *format = mo_read_formats;
+    static const char wanted[] = "CPLEXSolution";
     char root[ROOT_SIZE] = "";
     mo_input *input;
 
@@ -26,15 +27,14 @@ static bool is_graph_root(const char *path)
     if (mo_read_root(input, root, sizeof root, NULL) != MO_OK)
         root[0] = '\0';
     mo_input_close(input);
-    while (format->name && strcmp(format->root, root) != 0)
-        format++;
-    return format->name != NULL;
+    return strncmp(root, wanted, sizeof wanted - 1) == 0;
 }
 
 bool mo_cli_info_is_solution(const char *path)
 {
     char head[HEAD_BYTES + 1];
     struct stat about;
+    const char *at = head;
     FILE *file;
     size_t n;
 
@@ -47,8 +47,12 @@ bool mo_cli_info_is_solution(const char *path)
     if (file)
         fclose(file);
     head[n] = '\0';
-    return n > 0 && strlen(head) == n && !is_graph_root(path) &&
-           mo_solution_sniff(head);
+    if (strncmp(at, "\xef\xbb\xbf", 3) == 0)
+        at += 3;
+    at += strspn(at, " \t\r\n");
+    if (*at == '<')
+        return is_cplex(path);
+    return n > 0 && strlen(head) == n && mo_solution_sniff(head);
 }
 
 /* Working data of a report. */

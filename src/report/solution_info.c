@@ -159,7 +159,7 @@ void mo_report_solution_text(const mo_report_solution *r, mo_out *out)
         return;
     put_claims(r, out);
     put_options(r, out);
-    if (!r->origin->has_graph)
+    if (!r->origin->has_graph && r->solution->n > 0)
         put_line(out, "graph", "not recorded; give it with --graph");
     for (int i = 0; i < r->n_inputs; i++)
         put_input(&r->inputs[i], out);

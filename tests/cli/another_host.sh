@@ -113,6 +113,41 @@ exits "under another name" 0 in_folder emit moirai-check -q job-4711.txt
 in_folder emit mv renamed.xml model.xml
 rm "$work/emit/renamed.bin"
 
+# ---- sizes of dynamic inputs
+
+port()
+{
+    echo '<port id="0" precision="FP32"><dim>-1</dim><dim>8</dim></port>'
+}
+cat >"$work/empty/net_dyn.xml" <<EOF
+<net name="dyn" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1">
+<data shape="?,8" element_type="f32"/><output>$(port)</output></layer>
+<layer id="1" name="r" type="ReLU" version="opset1">
+<input>$(port)</input><output>$(port | sed s/id=.0./id=\"1\"/)</output></layer>
+<layer id="2" name="out" type="Result" version="opset1">
+<input>$(port)</input></layer></layers><edges>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
+</edges></net>
+EOF
+cp "$top_srcdir/examples/inception.graphml" "$work/empty/bag.graphml"
+exits "a dynamic model" 0 in_folder empty \
+    moirai-place -q -c cpu --shape x=2,8 net_dyn.xml -o dyn.sol
+exits "runs in the size it was placed in" 0 in_folder empty moirai-exec dyn.sol
+exits "which is known" 0 in_folder empty moirai-info dyn.sol
+ok "from the solution" grep -q '^shape  *x=2,8$' "$work/out"
+exits "in a bundle, too" 0 in_folder empty \
+    sh -c 'moirai-exec -q --bundle dyn.tar dyn.sol && moirai-exec dyn.tar'
+sed 's/^moirai_s_.*/moirai_s__ 1/' "$work/empty/dyn.sol" >"$work/empty/long.sol"
+complains "a size that was too long for the file" 1 "give it a size with --shape" \
+    in_folder empty moirai-exec long.sol
+ok "names the model and no other" sh -c \
+    "grep -q 'net_dyn.xml: input' '$work/err' && ! grep -q bag '$work/err'"
+exits "is given" 0 in_folder empty moirai-exec --shape x=2,8 long.sol
+exits "another size" 1 in_folder empty moirai-exec --shape x=3,8 dyn.sol
+rm "$work"/empty/*
+
 # ---- pack here, run elsewhere
 
 exits "everything in one file" 0 in_folder emit \

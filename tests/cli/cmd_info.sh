@@ -191,4 +191,20 @@ ok "on stderr" grep -q '^moirai-info: read 5 ops and 6 edges' "$work/err"
 exits "-q wins over it" 0 moirai-info -q -v "$work/small.graphml"
 is "and nothing is printed" "$(cat "$work/err")" ""
 
+# ---- solutions
+
+for file in "$top_srcdir"/tests/solutions/*-feasible* \
+    "$top_srcdir"/tests/solutions/*-infeasible*; do
+    exits "${file##*/}" 0 moirai-info "$file"
+    ok "has a layout" grep -q '^layout  *[a-z]' "$work/out"
+done
+complains "a picture of a solution" 2 "is for graphs" \
+    moirai-info --dot "$top_srcdir/tests/solutions/scip-10.0.2-optimal.sol"
+complains "a cluster" 1 "the root element is <cluster>" \
+    moirai-info "$top_srcdir/examples/inception.cluster.xml"
+mkfifo "$work/pipe"
+moirai-zoo --layers 1 --hidden 64 --heads 2 >"$work/pipe" &
+exits "a graph from a pipe with a name" 0 moirai-info "$work/pipe"
+wait
+
 done_testing
