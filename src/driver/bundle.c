@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/number.h"
+#include "base/reader.h"
 #include "solvers/process/decompress.h"
 
 enum { MOST_MANIFEST = 1 << 24 };
@@ -43,15 +44,30 @@ static int open_archive(const char *path)
     return -1;
 }
 
+/* Whether the file is a compressed archive. Damage is reported when it is
+ * read. */
+static bool is_compressed_archive(const char *path)
+{
+    mo_reader *reader = NULL;
+    char block[MO_TAR_BLOCK];
+    bool packed = false;
+    size_t got = 0;
+
+    if (mo_reader_open(path, &reader, NULL) == MO_OK &&
+        mo_reader_is_packed(reader, &packed, NULL) == MO_OK && packed)
+        (void) mo_reader_read(reader, block, sizeof block, &got, NULL);
+    mo_reader_close(reader);
+    return got == sizeof block && mo_tar_sniff(block);
+}
+
 /* Decompresses the file into one that has lost its name: nothing of it remains
  * when the process ends in any way. */
 static mo_status open_compressed(mo_bundle *b, mo_error *err)
 {
-    bool needed = false;
     char *copy = NULL;
     mo_status status = MO_OK;
 
-    if (mo_decompress_needed(b->file, &needed, NULL) != MO_OK || !needed)
+    if (!is_compressed_archive(b->file))
         return MO_OK;
     status = mo_workdir_new(&b->folder, err);
     if (status == MO_OK) {
