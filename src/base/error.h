@@ -24,7 +24,8 @@ typedef enum mo_status {
     MO_E_INPUT,  /* well-formed, but wrong: a cycle, a negative size, ...  */
     MO_E_LIMIT,  /* larger than the accepted limit */
     MO_E_USAGE,  /* the command line names something that does not exist */
-    MO_E_SUPPORT /* understood, but not supported by this build or version */
+    MO_E_SUPPORT, /* understood, but not supported by this build or version */
+    MO_E_INFEASIBLE /* no placement exists: memory is too small, ... */
 } mo_status;
 
 enum { MO_ERROR_FILE_SIZE = 512, MO_ERROR_TEXT_SIZE = 1024 };

@@ -421,7 +421,9 @@ int mo_command_fail(const mo_command *command, const mo_error *err)
 
     fprintf(stderr, "%s: %s\n", command->name,
             mo_error_format(err, text, sizeof text));
-    return err->status == MO_E_USAGE ? MO_EXIT_USAGE : MO_EXIT_FAILED;
+    return err->status == MO_E_USAGE        ? MO_EXIT_USAGE
+           : err->status == MO_E_INFEASIBLE ? MO_EXIT_NO_SOLUTION
+                                            : MO_EXIT_FAILED;
 }
 
 int mo_command_main(const mo_command *command, int argc, char **argv,

@@ -82,7 +82,7 @@ bool mo_option_takes_value(const mo_option *option);
 bool mo_option_takes_file(const mo_option *option);
 
 /* Prints err on stderr as "moirai-info: file:line: text" and returns the exit
- * code for it: 2 for MO_E_USAGE, else 1. */
+ * code for it: 2 for MO_E_USAGE, 3 for MO_E_INFEASIBLE, else 1. */
 int mo_command_fail(const mo_command *command, const mo_error *err);
 
 /* The body of a command, called with its options parsed. */

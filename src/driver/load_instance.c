@@ -92,7 +92,7 @@ mo_status mo_driver_load_instance(const mo_driver_load_options *load,
         return status;
     status =
         mo_instance_make(g, loaded->cluster, &options, &loaded->instance, err);
-    if (status == MO_E_INPUT)
+    if (status == MO_E_INPUT || status == MO_E_INFEASIBLE)
         mo_error_set_location(err, path, 0);
     if (status == MO_OK)
         mo_driver_log_info(logger, "made the instance in %.2f s",

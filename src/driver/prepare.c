@@ -8,6 +8,7 @@
 #include "coarsen/coarsen.h"
 #include "cost/predict/fused_time.h"
 #include "ingest/read.h"
+#include "schedule/bound/memory_bound.h"
 
 static mo_tensors tensors_of(const mo_prepare_options *p)
 {
@@ -153,6 +154,11 @@ mo_status mo_prepare_model(const mo_prepare_options *p,
     made->formulation = mo_formulation_of(p->formulation);
     made->o.formulation = made->formulation->name;
     made->o.regime = mo_prepare_regime(p);
+    if (made->formulation->knows_regime) {
+        status = mo_bound_memory(x, &made->o.regime, err);
+        if (status != MO_OK)
+            return status;
+    }
     status = make_frame(p, x, made, err);
     if (status != MO_OK)
         return status;

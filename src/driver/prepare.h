@@ -94,7 +94,8 @@ mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
 mo_regime mo_prepare_regime(const mo_prepare_options *p);
 
 /* Builds the instance, or continues from there to the model. *prepared must be
- * zeros at first; the caller clears it, also after a failure. */
+ * zeros at first; the caller clears it, also after a failure. MO_E_INFEASIBLE:
+ * an op, or all together, need more memory than there is. */
 mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
                               const mo_driver_log *logger,
                               mo_prepared *prepared, mo_error *err);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "base/parallel_for.h"
+#include "schedule/bound/memory_bound.h"
 #include "solvers/search/driver/bound_plan.h"
 #include "solvers/search/driver/case_split.h"
 #include "solvers/search/driver/memory_repair.h"
@@ -267,41 +268,18 @@ static mo_status bound_segments(mo_search_state *s, mo_error *err)
     return status == MO_OK ? mo_search_initial_bound(s, err) : status;
 }
 
-/* Returns true if the ops need more memory than all devices have together. */
-static bool exceeds_total_memory(const mo_method_task *task,
-                                 mo_method_result *placed)
-{
-    const mo_instance *x = task->x;
-    const int64_t *bytes = task->regime.memory == MO_MEMORY_LIVE
-                               ? x->weight_bytes
-                               : x->memory_bytes;
-    double needed = 0, there = 0;
-
-    if (task->regime.memory == MO_MEMORY_NONE)
-        return false;
-    for (int i = 0; i < x->n; i++)
-        needed += (double) bytes[i];
-    for (int k = 0; k < x->n_devices; k++)
-        there += (double) x->capacity_bytes[k];
-    /* Rounding errors of the sums are far smaller. */
-    if (needed <= there * (1 + 1e-6))
-        return false;
-    snprintf(placed->why, sizeof placed->why,
-             "the ops need %.0f bytes of memory, all devices together have "
-             "%.0f",
-             needed, there);
-    return true;
-}
-
 static mo_status place_moirai(const mo_method_task *task,
                               mo_method_result *placed, mo_error *err)
 {
     mo_search_state s;
+    mo_error why = { 0 };
     int rounds = 0;
     mo_status status;
 
-    if (exceeds_total_memory(task, placed))
+    if (mo_bound_memory(task->x, &task->regime, &why) != MO_OK) {
+        snprintf(placed->why, sizeof placed->why, "%.150s", why.text);
         return MO_OK;
+    }
     status = mo_search_state_open(task, &s, err);
     if (status == MO_OK)
         status = mo_search_initial_schedules(&s, err);

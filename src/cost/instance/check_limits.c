@@ -17,7 +17,7 @@ static mo_status check_fits(const mo_instance_maker *m, int op,
 
     if (x->memory_bytes[op] <= x->capacity_bytes[device])
         return MO_OK;
-    return mo_fail_at(err, MO_E_INPUT, NULL, m->g->ops[op].line,
+    return mo_fail_at(err, MO_E_INFEASIBLE, NULL, m->g->ops[op].line,
                       "op '%.200s' needs %lld bytes and device %s, %s, has "
                       "%lld; use a larger device or split the op",
                       x->op_names[op], (long long) x->memory_bytes[op],

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_bound.h - surrogate of the capacity constraints (1d): the memory of
+ * all ops against that of all devices together.
+ */
+#ifndef MO_SCHEDULE_BOUND_MEMORY_BOUND_H
+#define MO_SCHEDULE_BOUND_MEMORY_BOUND_H
+
+#include "base/error.h"
+#include "cost/instance.h"
+#include "schedule/regime.h"
+
+/* Memory of all ops and of all devices, in bytes. With MO_MEMORY_LIVE only
+ * weights count. A device without a limit makes there infinite. */
+typedef struct mo_memory_totals {
+    double needed, there;
+} mo_memory_totals;
+
+mo_memory_totals mo_bound_memory_totals(const mo_instance *x,
+                                        const mo_regime *regime);
+
+/* Fails with MO_E_INFEASIBLE, both amounts in the text, if the ops need more
+ * memory than all devices have together. */
+mo_status mo_bound_memory(const mo_instance *x, const mo_regime *regime,
+                          mo_error *err);
+
+#endif
