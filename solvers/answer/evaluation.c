@@ -9,6 +9,7 @@
 #include "models/formulation.h"
 #include "schedule/heuristic/heft.h"
 #include "schedule/heuristic/single_device.h"
+#include "solvers/answer/order_times.h"
 
 /* Longest list of violations. */
 enum { LISTED = 100 };
@@ -49,7 +50,7 @@ static void compare_claim(double tolerance, mo_answer_evaluation *j)
     double claim = (double) j->claim_ns;
     double makespan = (double) j->schedule->makespan_ns;
 
-    if (j->claim_ns == MO_ANSWER_NO_CLAIM ||
+    if (j->claim_ns == MO_ANSWER_NO_CLAIM || j->rebuilt ||
         makespan <= claim + MO_ANSWER_CLAIM_TOLERANCE(tolerance) * makespan + 1)
         return;
     snprintf(j->complaint, sizeof j->complaint,
@@ -101,6 +102,35 @@ static mo_status recompute_times(const mo_instance *x, bool timed,
                                      : status;
 }
 
+static mo_status evaluate_bare(const mo_solution *solution,
+                               const mo_instance *x, const mo_regime *regime,
+                               double tolerance, mo_answer_evaluation *j,
+                               mo_error *err);
+
+/* For a solution without start times: those of its orders or, if it has none,
+ * of list scheduling. */
+static mo_status rebuild_times(const mo_solution *solution,
+                               const mo_instance *x, double tolerance,
+                               mo_answer_evaluation *j, mo_error *err)
+{
+    int64_t claim_ns = j->claim_ns;
+    mo_regime regime = j->schedule->regime;
+    bool has_order;
+    mo_status status = mo_answer_order_times(solution, x, tolerance,
+                                             j->schedule, &has_order, err);
+
+    if (status == MO_OK && has_order)
+        status = mo_schedule_left_shift(x, j->schedule, err);
+    else if (status == MO_OK) {
+        mo_schedule_free(j->schedule);
+        j->schedule = NULL;
+        status = evaluate_bare(solution, x, &regime, tolerance, j, err);
+        j->claim_ns = claim_ns;
+    }
+    j->rebuilt = true;
+    return status;
+}
+
 static mo_status evaluate_schedule(const mo_solution *solution,
                                    const mo_provenance *origin,
                                    const mo_instance *x,
@@ -116,14 +146,19 @@ static mo_status evaluate_schedule(const mo_solution *solution,
         return set_complaint(j, "", status, &why, err);
     if (origin->has_unit)
         j->claim_ns = j->schedule->makespan_ns;
-    status = recompute_times(x, origin->has_unit, j->schedule, &why);
+    if (mo_answer_has_times(solution))
+        status = recompute_times(x, origin->has_unit, j->schedule, &why);
+    else
+        status = rebuild_times(solution, x, tolerance, j, &why);
     if (status != MO_OK) {
         mo_schedule_free(j->schedule);
         j->schedule = NULL;
         return set_complaint(j, "(1a) ", status, &why, err);
     }
+    if (!j->schedule)
+        return MO_OK; /* the complaint has the reason */
     compare_claim(tolerance, j);
-    return validate_schedule(x, j, err);
+    return j->verdict ? MO_OK : validate_schedule(x, j, err);
 }
 
 /* Sequential schedule, for a placement that list scheduling refuses:

@@ -26,6 +26,8 @@ typedef struct mo_answer_evaluation {
     mo_schedule *schedule;
     mo_verdict *verdict; /* of the validation of schedule */
     int64_t claim_ns;    /* the claimed makespan, or MO_ANSWER_NO_CLAIM */
+    bool rebuilt; /* the solution has no start times: they are those of its
+                     orders, or of list scheduling */
     mo_lower_bound lower;
     int single;        /* the best single device; MO_FREE: none can run it */
     int64_t single_ns; /* makespan on that device */

@@ -8,6 +8,7 @@
  *
  * There is no end mark, so a truncated file is not detected, and no status.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "solvers/formats/solfmt.h"
@@ -28,13 +29,39 @@ static bool sniff_gurobi_sol(const char *text)
     return false;
 }
 
+/* Comments of another meaning are ignored, whatever they hold. */
+static void read_note(mo_solfmt_reader *r, mo_solution_note *note)
+{
+    mo_solfmt_token rest;
+
+    if (mo_solfmt_skip_text(r, "# status:")) {
+        rest = mo_solfmt_rest_of_line(r);
+        for (int c = MO_SOLUTION_STATUS_UNKNOWN;
+             c <= MO_SOLUTION_STATUS_NO_SOLUTION; c++)
+            if (mo_solfmt_token_is(&rest, mo_solution_status_names[c]))
+                note->status = (mo_solution_status) c;
+    } else if (mo_solfmt_skip_text(r, "# bound:")) {
+        rest = mo_solfmt_rest_of_line(r);
+        note->has_bound = mo_solfmt_token_number(&rest, &note->bound);
+    } else if (mo_solfmt_skip_text(r, "# solver:") ||
+               mo_solfmt_skip_text(r, "# method:")) {
+        rest = mo_solfmt_rest_of_line(r);
+        snprintf(note->by, sizeof note->by, "%.*s",
+                 (int) (rest.length < sizeof note->by ? rest.length
+                                                      : sizeof note->by - 1),
+                 rest.at);
+    }
+}
+
 static mo_status read_comment(mo_solfmt_reader *r, mo_error *err)
 {
     double objective;
     mo_status status;
 
-    if (!mo_solfmt_skip_text(r, objective_mark))
+    if (!mo_solfmt_skip_text(r, objective_mark)) {
+        read_note(r, &r->solution->note);
         return MO_OK;
+    }
     status = mo_solfmt_next_number(r, "the objective value", &objective, err);
     if (status == MO_OK)
         mo_solfmt_set_objective(r, objective);

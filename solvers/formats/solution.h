@@ -27,6 +27,16 @@ typedef enum mo_solution_status {
 
 extern const char *const mo_solution_status_names[]; /* "optimal", ... */
 
+/* The comments "# status:", "# bound:" and "# solver:" or "# method:" of a
+ * file in Gurobi's format, as moirai-solve and moirai-place write them. They
+ * are for reports only: no result depends on them. */
+typedef struct mo_solution_note {
+    mo_solution_status status;
+    bool has_bound;
+    double bound; /* in the model's unit */
+    char by[32];  /* "": unknown */
+} mo_solution_note;
+
 typedef struct mo_solution_value {
     const char *name; /* 0-terminated */
     double value;
@@ -38,6 +48,7 @@ typedef struct mo_solution {
     mo_solution_status claim;
     bool has_objective, has_bound;
     double objective, bound; /* as in the file: in the model's unit */
+    mo_solution_note note;
     int n;
     mo_solution_value *values; /* in the file's order; columns only, no rows */
     bool nameless; /* GLPK -w: names are NULL, values in column order */

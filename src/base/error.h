@@ -25,7 +25,7 @@ typedef enum mo_status {
     MO_E_LIMIT,  /* larger than the accepted limit */
     MO_E_USAGE,  /* the command line names something that does not exist */
     MO_E_SUPPORT, /* understood, but not supported by this build or version */
-    MO_E_INFEASIBLE /* no placement exists: memory is too small, ... */
+    MO_E_INFEASIBLE /* no solution: memory is too small, a solver proved it */
 } mo_status;
 
 enum { MO_ERROR_FILE_SIZE = 512, MO_ERROR_TEXT_SIZE = 1024 };

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/json_writer.h"
 #include "base/option.h"
 #include "cli/emit_output.h"
 #include "driver/select_answer.h"
@@ -221,6 +222,27 @@ static mo_status run_pipeline(settings *s, const char *graph,
     return status;
 }
 
+/* For what is found out before there is a model to solve. */
+static mo_status report_infeasible(settings *s, mo_error *why)
+{
+    mo_out *out;
+    mo_error err = { 0 };
+    mo_status status = mo_out_open("-", &out, &err);
+    mo_json_writer w = { .out = out };
+
+    if (status == MO_OK) {
+        mo_json_begin_object(&w, NULL, MO_JSON_LINES);
+        mo_json_put_text(&w, "status", "infeasible");
+        mo_json_put_text(&w, "why", why->text);
+        mo_json_end(&w);
+        status = mo_out_commit(out, &err);
+    }
+    if (status != MO_OK)
+        *why = err;
+    s->code = MO_EXIT_NO_SOLUTION;
+    return status;
+}
+
 static mo_status run_moirai(void *context, char **operands, size_t n_operands,
                             mo_error *err)
 {
@@ -244,6 +266,8 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
     status = mo_workdir_new(&folder, err);
     if (status == MO_OK)
         status = run_pipeline(s, operands[0], folder, err);
+    if (status == MO_E_INFEASIBLE && s->json)
+        status = report_infeasible(s, err);
     mo_workdir_free(folder);
     mo_interrupt_close(watch);
     return status;

@@ -4,9 +4,13 @@
 #include "cli/solve_output.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/json_writer.h"
+#include "report/format_units.h"
 #include "report/solver_list.h"
+#include "schedule/bound/memory_bound.h"
 #include "solvers/registry.h"
 
 static void write_answer(const mo_answer_selection *selection,
@@ -22,6 +26,8 @@ static void write_answer(const mo_answer_selection *selection,
         mo_out_char(out, '\n');
     }
     mo_out_printf(out, "# status: %s\n", selection->status);
+    mo_out_printf(out, "# solver: %s\n",
+                  mo_portfolio_member_title(selection->best));
     if (selection->bound_by && has_unit) {
         mo_out_text(out, "# bound: ");
         mo_out_double(out, (double) selection->bound_ns /
@@ -94,12 +100,41 @@ static void report_judged(const mo_answer_selection *selection,
         mo_report_verdict_text(&report, out);
 }
 
+/* Writes why there is no answer, and returns text. Without limits of memory
+ * every placement is a schedule, so a proof of infeasibility is about them. */
+static const char *describe_failure(const mo_answer_selection *selection,
+                                    const mo_answer_selector *selector,
+                                    const mo_portfolio_member *e, char *text,
+                                    size_t size)
+{
+    const mo_review *r = &selector->review;
+    bool infeasible = strcmp(selection->status, "infeasible") == 0;
+    mo_memory_totals sum;
+
+    if (!infeasible || selector->state != MO_ANSWER_SELECTOR_READY ||
+        r->regime.memory == MO_MEMORY_NONE) {
+        snprintf(text, size, "%s", e->outcome.text);
+        return text;
+    }
+    sum = mo_bound_memory_totals(r->made.loaded.instance, &r->regime);
+    snprintf(text, size,
+             "no placement fits into memory: the ops need %.0f bytes, all "
+             "devices together have %.0f",
+             sum.needed, sum.there);
+    return text;
+}
+
 /* For an answer that was not checked. */
 static void report_claimed(const mo_answer_selection *selection,
                            const mo_answer_selector *selector,
                            const mo_portfolio_member *e, double seconds,
                            bool json, mo_out *out)
 {
+    char why[512] = "", text[MO_FORMAT_SIZE];
+    double us;
+
+    if (!selection->best)
+        describe_failure(selection, selector, e, why, sizeof why);
     if (json) {
         mo_json_writer w = { .out = out };
 
@@ -109,18 +144,28 @@ static void report_claimed(const mo_answer_selection *selection,
         if (selection->best)
             mo_json_put_double(&w, "claimed_us",
                                mo_answer_selector_makespan_us(selector, e));
+        else
+            mo_json_put_text(&w, "why", why);
         mo_json_put_double(&w, "seconds", seconds);
         mo_json_end(&w);
         return;
     }
-    mo_out_printf(out, "%s", selection->status);
-    if (selection->best) {
-        mo_out_text(out, ", not checked\nclaimed     ");
-        mo_out_double(out, mo_answer_selector_makespan_us(selector, e));
-        mo_out_text(out, selector->review.origin.has_unit ? " us" : "");
-    } else {
-        mo_out_printf(out, ": %s", e->outcome.text);
+    if (!selection->best) {
+        size_t n = strlen(selection->status);
+
+        /* "infeasible after 2.0 s" begins with the status. */
+        if (strncmp(why, selection->status, n) == 0)
+            mo_out_printf(out, "%s: proven%s\n", selection->status, why + n);
+        else
+            mo_out_printf(out, "%s: %s\n", selection->status, why);
+        return;
     }
+    us = mo_answer_selector_makespan_us(selector, e);
+    mo_out_printf(out, "%s, not checked\nclaimed     ", selection->status);
+    if (selector->review.origin.has_unit && us * 1000 < 9e18)
+        mo_out_text(out, mo_format_time((int64_t) llround(us * 1000), text));
+    else
+        mo_out_double(out, us);
     mo_out_char(out, '\n');
 }
 

@@ -4,11 +4,14 @@
 #include "driver/review.h"
 
 #include <stdint.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/reader.h"
 #include "solvers/answer/placement_list.h"
+#include "solvers/registry.h"
 
 void mo_review_clear(mo_review *r)
 {
@@ -58,8 +61,9 @@ mo_status mo_review_instance(const mo_prepare_options *options,
     p.load.profile = r->located.profile;
     p.load.cost = r->located.cost;
     p.fusion = r->located.rules;
-    p.shapes = (mo_option_list){ .items = (const char **) (uintptr_t) read.shapes,
-                                 .count = read.n_shapes };
+    p.shapes =
+        (mo_option_list){ .items = (const char **) (uintptr_t) read.shapes,
+                          .count = read.n_shapes };
     r->regime =
         r->origin.has_options ? r->origin.regime : mo_prepare_regime(options);
     p.memory = mo_memory_names[r->regime.memory];
@@ -88,6 +92,7 @@ mo_report_verdict mo_review_report(const mo_review *r)
         .regime = &r->regime,
         .formulation = r->origin.has_options ? r->origin.formulation : NULL,
         .judgement = &r->judgement,
+        .claim = &r->claim,
         .bound_ns = r->judgement.lower.bound_ns,
         .bound_by = r->judgement.lower.which,
         .seconds = -1,
@@ -132,6 +137,28 @@ static mo_status judge_listing(const mo_review_source *from, const char *path,
     return status;
 }
 
+/* The status and bound in the file, or in its comments. */
+static mo_report_claim claim_of(const mo_solution *s,
+                                const mo_provenance *origin)
+{
+    bool noted = s->claim == MO_SOLUTION_STATUS_UNKNOWN;
+    const mo_solver *solver = mo_solver_by_name(s->layout);
+    double bound_ns =
+        (noted ? s->note.bound : s->bound) * (double) origin->unit_ns;
+    mo_report_claim claim = { .status = noted ? s->note.status : s->claim };
+
+    if (noted)
+        snprintf(claim.by, sizeof claim.by, "%s", s->note.by);
+    else if (solver)
+        snprintf(claim.by, sizeof claim.by, "%.31s", solver->title);
+    claim.has_bound = (noted ? s->note.has_bound : s->has_bound) &&
+                      origin->has_unit && bound_ns >= 0 &&
+                      bound_ns <= (double) MO_MAX_TOTAL_NS;
+    if (claim.has_bound)
+        claim.bound_ns = (int64_t) llround(bound_ns);
+    return claim;
+}
+
 static mo_status judge_columns(const mo_review_source *from, const char *path,
                                const char *text, size_t size, mo_review *review,
                                mo_error *err)
@@ -144,7 +171,7 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
         mo_solution_read_memory(path, text, size, &solution, err);
 
     if (status == MO_OK && solution->n <= 0)
-        status = mo_fail_at(err, MO_E_INPUT, path, 0,
+        status = mo_fail_at(err, MO_E_INFEASIBLE, path, 0,
                             "holds no solution to check; it says: %s",
                             mo_solution_status_names[solution->claim]);
     if (status == MO_OK) {
@@ -159,6 +186,8 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
         status = mo_answer_evaluate_solution(
             solution, &review->origin, review->made.loaded.instance,
             &review->regime, from->tolerance, &review->judgement, err);
+    if (status == MO_OK)
+        review->claim = claim_of(solution, &review->origin);
     mo_solution_free(solution);
     return status;
 }

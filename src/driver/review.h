@@ -30,6 +30,7 @@ typedef struct mo_review {
     mo_prepared made; /* up to the instance */
     mo_regime regime;
     mo_answer_evaluation judgement;
+    mo_report_claim claim; /* of the file; not believed */
 } mo_review;
 
 /* Frees the members. A review begins as zeros and is cleared by the caller,

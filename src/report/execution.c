@@ -2,9 +2,11 @@
 #include "report/execution.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "base/minmax.h"
 #include "base/utf8.h"
 #include "report/format_units.h"
 
@@ -12,8 +14,9 @@ enum { NAME_ROOM = 200 };
 
 static void put_us(int64_t ns, mo_out *out)
 {
-    mo_out_double(out, (double) ns / 1000);
-    mo_out_text(out, " us");
+    char text[MO_FORMAT_SIZE];
+
+    mo_out_text(out, mo_format_time(ns, text));
 }
 
 static void put_line(const char *what, int64_t ns, mo_out *out)
@@ -152,28 +155,41 @@ static void put_device(const mo_report_execution *e,
 }
 
 static void put_class(const mo_report_execution *e,
-                      const mo_report_execution_class *c, mo_out *out)
+                      const mo_report_execution_class *c,
+                      const mo_time_unit *unit, mo_out *out)
 {
-    mo_out_printf(out, "%-16s%8d%16.1f", c->name, c->items,
-                  (double) c->predicted_ns / 1000);
+    mo_out_printf(out, "%-16s%8d%16.*f", c->name, c->items, unit->decimals - 2,
+                  (double) c->predicted_ns / unit->ns);
     if (e->measured)
-        mo_out_printf(out, "%16.1f", (double) c->measured_ns / 1000);
+        mo_out_printf(out, "%16.*f", unit->decimals - 2,
+                      (double) c->measured_ns / unit->ns);
     mo_out_text(out, "\n");
 }
 
-/* The last row is of transfers. */
+/* All times in the unit of the longest class; the last row is of
+ * transfers. */
 static void put_classes(const mo_report_execution *e, mo_out *out)
 {
     const mo_report_execution_class transfers = { "transfers", e->n_transfers,
                                                   e->predicted_transfer_ns,
                                                   e->measured_transfer_ns };
+    const mo_time_unit *unit;
+    char predicted[32], measured[32];
+    int64_t longest_ns = 0;
 
-    mo_out_printf(out, "\n%-16s%8s%16s%16s\n", "class", "ops", "predicted us",
-                  e->measured ? "measured us" : "");
     for (int i = 0; i < e->n_classes; i++)
-        put_class(e, &e->classes[i], out);
+        longest_ns = mo_max_i64(longest_ns, e->classes[i].predicted_ns);
+    unit = mo_format_time_unit(longest_ns);
+    snprintf(predicted, sizeof predicted, "predicted %s", unit->name);
+    snprintf(measured, sizeof measured, "measured %s", unit->name);
+    mo_out_printf(out, "\n%-16s%8s%16s", "class", "ops", predicted);
+    if (e->measured)
+        mo_out_printf(out, "%16s", measured);
+    mo_out_text(out, "\n");
+    for (int i = 0; i < e->n_classes; i++)
+        put_class(e, &e->classes[i], unit, out);
     if (e->n_transfers > 0 && e->predicted_transfer_ns >= 0)
-        put_class(e, &transfers, out);
+        put_class(e, &transfers, unit, out);
 }
 
 static void put_outputs(const mo_report_execution *e, mo_out *out)

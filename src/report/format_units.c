@@ -2,6 +2,8 @@
 #include "report/format_units.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Units, each a factor of step above the one before; ends with NULL. */
 static const char *const byte_units[] = { "B",   "KiB", "MiB", "GiB",
@@ -59,6 +61,34 @@ const char *mo_format_flops(double flops, char text[MO_FORMAT_SIZE])
 const char *mo_format_us(double us, char text[MO_FORMAT_SIZE])
 {
     return scale_to_unit(us, 1000, time_units, text);
+}
+
+const mo_time_unit *mo_format_time_unit(int64_t ns)
+{
+    static const mo_time_unit units[] = { { "us", 1e3, 3 },
+                                          { "ms", 1e6, 5 },
+                                          { "s", 1e9, 5 } };
+    int i = 0;
+
+    while (i < 2 && llabs(ns) >= (int64_t) units[i + 1].ns)
+        i++;
+    return &units[i];
+}
+
+const char *mo_format_time(int64_t ns, char text[MO_FORMAT_SIZE])
+{
+    const mo_time_unit *unit = mo_format_time_unit(ns);
+    size_t n;
+
+    snprintf(text, MO_FORMAT_SIZE, "%.*f", unit->decimals,
+             (double) ns / unit->ns);
+    n = strlen(text);
+    while (text[n - 1] == '0')
+        n--;
+    if (text[n - 1] == '.')
+        n--;
+    snprintf(text + n, MO_FORMAT_SIZE - n, " %s", unit->name);
+    return text;
 }
 
 const char *mo_format_percent(double part, char text[MO_FORMAT_SIZE])

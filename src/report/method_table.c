@@ -43,34 +43,18 @@ double mo_report_methods_loss(const mo_report_methods *p, int device)
 
 enum { NAME_ROOM = 25, CELL_ROOM = 48 };
 
-/* One unit for all times of a table. */
-typedef struct unit {
-    const char *name;
-    double ns;
-    int decimals;
-} unit;
-
 typedef struct table {
     const mo_report_methods *p;
-    unit unit;
+    const mo_time_unit *unit; /* one for all times */
     int memory_width;
     mo_out *out;
 } table;
 
-/* Chosen so that the shortest time has four digits or more. */
-static unit unit_for(const mo_report_methods *p)
+/* The unit of the shortest time. */
+static const mo_time_unit *unit_for(const mo_report_methods *p)
 {
-    static const unit units[] = { { "us", 1e3, 3 },
-                                  { "ms", 1e6, 5 },
-                                  { "s", 1e9, 5 } };
-    double least_ns = p->n > 0 && !p->rows[0].why
-                          ? (double) p->rows[0].makespan_ns
-                          : (double) p->bound_ns;
-    int i = 0;
-
-    while (i < 2 && least_ns >= units[i + 1].ns)
-        i++;
-    return units[i];
+    return mo_format_time_unit(
+        p->n > 0 && !p->rows[0].why ? p->rows[0].makespan_ns : p->bound_ns);
 }
 
 static const char *device_name(const mo_report_methods *p, int device,
@@ -126,8 +110,8 @@ static void put_heading(const table *t)
 {
     char makespan[CELL_ROOM], bound[CELL_ROOM];
 
-    snprintf(makespan, sizeof makespan, "makespan/%s", t->unit.name);
-    snprintf(bound, sizeof bound, "bound/%s", t->unit.name);
+    snprintf(makespan, sizeof makespan, "makespan/%s", t->unit->name);
+    snprintf(bound, sizeof bound, "bound/%s", t->unit->name);
     mo_out_printf(t->out, "%-9s %12s %9s %12s %8s  %-*s %8s\n", "method",
                   makespan, "vs single", bound, "gap/%", t->memory_width,
                   "memory peak", "seconds");
@@ -135,8 +119,8 @@ static void put_heading(const table *t)
 
 static void put_time(const table *t, int64_t ns)
 {
-    mo_out_printf(t->out, " %12.*f", t->unit.decimals,
-                  (double) ns / t->unit.ns);
+    mo_out_printf(t->out, " %12.*f", t->unit->decimals,
+                  (double) ns / t->unit->ns);
 }
 
 static void put_gain(const table *t, const mo_report_method_row *row)
@@ -180,8 +164,8 @@ static void put_row(const table *t, const mo_report_method_row *row)
 
 static void put_amount(const table *t, int64_t ns)
 {
-    mo_out_printf(t->out, "%.*f %s", t->unit.decimals, (double) ns / t->unit.ns,
-                  t->unit.name);
+    mo_out_printf(t->out, "%.*f %s", t->unit->decimals,
+                  (double) ns / t->unit->ns, t->unit->name);
 }
 
 static void put_single(const table *t, const mo_report_method_row *best)
@@ -220,7 +204,7 @@ static void put_losses(const table *t)
     const mo_report_methods *p = t->p;
     char makespan[CELL_ROOM], name[NAME_ROOM];
 
-    snprintf(makespan, sizeof makespan, "makespan/%s", t->unit.name);
+    snprintf(makespan, sizeof makespan, "makespan/%s", t->unit->name);
     mo_out_printf(t->out, "\n%-*s %12s %9s\n", NAME_ROOM - 1, "without",
                   makespan, "loss/%");
     for (int k = 0; k < p->x->n_devices; k++) {

@@ -9,9 +9,9 @@ enum { NAME_ROOM = 200 };
 
 static void put_time(const char *what, int64_t ns, mo_out *out)
 {
-    mo_out_printf(out, "%-12s", what);
-    mo_out_double(out, (double) ns / 1000);
-    mo_out_text(out, " us");
+    char text[MO_FORMAT_SIZE];
+
+    mo_out_printf(out, "%-12s%s", what, mo_format_time(ns, text));
 }
 
 double mo_report_verdict_gap(const mo_report_verdict *r)
@@ -37,21 +37,59 @@ static void put_verdict(const mo_report_verdict *r, mo_out *out)
         mo_out_text(out, "  and more\n");
 }
 
+/* Whether the claimed bound exceeds the makespan by more than the tolerances
+ * of a solver. */
+static bool is_refuted(const mo_report_verdict *r)
+{
+    double makespan_ns = (double) r->judgement->schedule->makespan_ns;
+
+    return mo_answer_evaluation_valid(r->judgement) &&
+           (double) r->claim->bound_ns >
+               makespan_ns *
+                       (1 + MO_ANSWER_CLAIM_TOLERANCE(MO_ANSWER_TOLERANCE)) +
+                   1;
+}
+
+static void put_claim(const mo_report_verdict *r, mo_out *out)
+{
+    const mo_report_claim *c = r->claim;
+    char text[MO_FORMAT_SIZE], by[NAME_ROOM];
+
+    if (!c || (c->status == MO_SOLUTION_STATUS_UNKNOWN && !c->has_bound))
+        return;
+    mo_out_printf(out, "%-12s%s", "claimed",
+                  c->status == MO_SOLUTION_STATUS_UNKNOWN
+                      ? "bound"
+                      : mo_solution_status_names[c->status]);
+    if (c->by[0])
+        mo_out_printf(out, " by %s",
+                      mo_utf8_escape_controls(by, sizeof by, c->by));
+    if (c->has_bound)
+        mo_out_printf(out, ", bound %s%s", mo_format_time(c->bound_ns, text),
+                      is_refuted(r) ? ", which this schedule refutes" : "");
+    mo_out_text(out, "\n");
+}
+
+/* A schedule that violates a constraint has no gap: bounds are of valid
+ * ones. */
 static void put_times(const mo_report_verdict *r, mo_out *out)
 {
     const mo_answer_evaluation *j = r->judgement;
-    char id[NAME_ROOM], gap[MO_FORMAT_SIZE];
+    char id[NAME_ROOM], gap[MO_FORMAT_SIZE], text[MO_FORMAT_SIZE];
 
     put_time("makespan", j->schedule->makespan_ns, out);
-    if (j->claim_ns != MO_ANSWER_NO_CLAIM) {
-        mo_out_text(out, ", claimed ");
-        mo_out_double(out, (double) j->claim_ns / 1000);
-        mo_out_text(out, " us");
-    }
+    if (j->claim_ns != MO_ANSWER_NO_CLAIM)
+        mo_out_printf(out, ", claimed %s", mo_format_time(j->claim_ns, text));
     mo_out_text(out, "\n");
-    put_time("bound", r->bound_ns, out);
-    mo_out_printf(out, " (%s), gap %s %%\n", r->bound_by,
-                  mo_format_percent(mo_report_verdict_gap(r), gap));
+    if (j->rebuilt)
+        mo_out_printf(out, "%-12s%s\n", "start times",
+                      "not in the file; rebuilt from the placement");
+    put_claim(r, out);
+    if (mo_answer_evaluation_valid(j)) {
+        put_time("bound", r->bound_ns, out);
+        mo_out_printf(out, " (%s), gap %s %%\n", r->bound_by,
+                      mo_format_percent(mo_report_verdict_gap(r), gap));
+    }
     if (j->single == MO_FREE)
         return;
     put_time("best single", j->single_ns, out);
@@ -94,14 +132,15 @@ static void put_device(const mo_report_verdict *r, int k, mo_out *out)
 void mo_report_verdict_text(const mo_report_verdict *r, mo_out *out)
 {
     const mo_answer_evaluation *j = r->judgement;
+    char text[MO_FORMAT_SIZE];
 
     put_verdict(r, out);
     if (!j->schedule)
         return;
     put_times(r, out);
-    mo_out_printf(out, "%-12s%d, ", "transfers", j->verdict->n_transfers);
-    mo_out_double(out, (double) j->verdict->sent_ns / 1000);
-    mo_out_text(out, " us in all\n\n");
+    mo_out_printf(out, "%-12s%d, %s in all\n\n", "transfers",
+                  j->verdict->n_transfers,
+                  mo_format_time(j->verdict->sent_ns, text));
     for (int k = 0; k < r->x->n_devices; k++)
         put_device(r, k, out);
 }
@@ -137,10 +176,30 @@ static void json_times(const mo_report_verdict *r, mo_json_writer *w)
     if (!j->schedule)
         return;
     mo_json_put_us(w, "makespan_us", j->schedule->makespan_ns);
-    mo_json_put_us(w, "bound_us", r->bound_ns);
-    mo_json_put_double(w, "gap", mo_report_verdict_gap(r));
+    mo_json_put_bool(w, "times_in_file", !j->rebuilt);
+    if (mo_answer_evaluation_valid(j)) {
+        mo_json_put_us(w, "bound_us", r->bound_ns);
+        mo_json_put_double(w, "gap", mo_report_verdict_gap(r));
+    }
     if (j->single != MO_FREE)
         mo_json_put_us(w, "best_single_us", j->single_ns);
+}
+
+static void json_claim(const mo_report_verdict *r, mo_json_writer *w)
+{
+    const mo_report_claim *c = r->claim;
+    int64_t makespan_ns = r->judgement->claim_ns;
+
+    mo_json_begin_object(w, "claimed", MO_JSON_INLINE);
+    if (c && c->status != MO_SOLUTION_STATUS_UNKNOWN)
+        mo_json_put_text(w, "status", mo_solution_status_names[c->status]);
+    if (c && c->by[0])
+        mo_json_put_text(w, "by", c->by);
+    if (makespan_ns != MO_ANSWER_NO_CLAIM)
+        mo_json_put_us(w, "makespan_us", makespan_ns);
+    if (c && c->has_bound)
+        mo_json_put_us(w, "bound_us", c->bound_ns);
+    mo_json_end(w);
 }
 
 static void json_placement(const mo_instance *x, const mo_schedule *s,
@@ -194,6 +253,7 @@ void mo_report_verdict_json(const mo_report_verdict *r, mo_out *out)
                      : mo_answer_evaluation_valid(j) ? "valid"
                                                      : "invalid");
     json_times(r, &w);
+    json_claim(r, &w);
     if (r->seconds >= 0)
         mo_json_put_double(&w, "seconds", r->seconds);
     if (j->schedule)

@@ -6,12 +6,21 @@
 #ifndef MO_REPORT_VERDICT_H
 #define MO_REPORT_VERDICT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/out.h"
 #include "cost/instance.h"
 #include "schedule/regime.h"
 #include "solvers/answer/evaluation.h"
+
+/* What a solution file has about itself. */
+typedef struct mo_report_claim {
+    mo_solution_status status; /* unknown: it has nothing */
+    bool has_bound;
+    int64_t bound_ns;
+    char by[32]; /* solver or method; "": unknown */
+} mo_report_claim;
 
 typedef struct mo_report_verdict {
     const char *graph, *cluster; /* files or names */
@@ -22,9 +31,10 @@ typedef struct mo_report_verdict {
     const char *solver;      /* NULL: unknown */
     const char *status;      /* NULL: valid or invalid, by the validator */
     const mo_answer_evaluation *judgement;
-    int64_t bound_ns;     /* lower bound of all schedules */
-    const char *bound_by; /* the source of the bound */
-    double seconds;       /* negative: unknown */
+    const mo_report_claim *claim; /* shown as a claim; NULL: none */
+    int64_t bound_ns;             /* lower bound of all schedules */
+    const char *bound_by;         /* the source of the bound */
+    double seconds;               /* negative: unknown */
 } mo_report_verdict;
 
 void mo_report_verdict_text(const mo_report_verdict *report, mo_out *out);

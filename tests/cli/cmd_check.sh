@@ -60,12 +60,51 @@ exits "a little less than 1" 0 edited "s/^$x 1/$x 0.9999999/"
 exits "within a given tolerance" 0 \
     edited "s/^$x 1/$x 0.99/" --tolerance 0.02
 
-complains "a solver that found none" 1 "it says: infeasible" \
+complains "a solver that found none" 3 "it says: infeasible" \
     moirai-check "$top_srcdir/tests/solutions/scip-10.0.2-infeasible.sol"
 complains "no such file" 1 "cannot open" moirai-check "$work/none.sol"
 : >"$work/empty.sol"
 exits "an empty file" 1 moirai-check "$work/empty.sol"
 exits "no file at all" 2 moirai-check
+
+# ---- what a file has about itself is a claim
+
+printf '# Solution for model moirai\n# status: optimal\n# solver: HiGHS\n' \
+    >"$work/here/claim.sol"
+unit_ns=$(sed -n 's/^moirai_u_\([0-9]*\) .*/\1/p' "$sol")
+echo "# bound: $((95100 / unit_ns))" >>"$work/here/claim.sol"
+grep -v '^[#=]' "$sol" >>"$work/here/claim.sol"
+exits "a file with a claim" 0 moirai-check "$work/here/claim.sol"
+is "which is shown as one" "$(grep '^claimed' "$work/out")" \
+    "claimed     optimal by HiGHS, bound 95.1 us"
+ok "besides the bound that is computed" \
+    grep -q '^bound  *88.999 us (load), gap ' "$work/out"
+exits "as JSON" 0 moirai-check --json "$work/here/claim.sol"
+ok "in an object of its own" \
+    grep -q '"claimed": {"status": "optimal", "by": "HiGHS", .*"bound_us": 95.1}' \
+    "$work/out"
+sed -i "s/^# bound:.*/# bound: $((999990 / unit_ns))/" "$work/here/claim.sol"
+exits "a bound above the makespan" 0 moirai-check "$work/here/claim.sol"
+ok "is refuted" grep -q 'bound 999.99 us, which this schedule refutes' \
+    "$work/out"
+
+# ---- files without start times: Gurobi's .mst has integer columns only
+
+{ echo '# MIP start' && grep '^[xoh]_\|^moirai_' "$sol"; } >"$work/here/g.mst"
+exits "a file without start times" 0 moirai-check "$work/here/g.mst"
+is "is valid" "$(sed -n 1p "$work/out")" valid
+ok "which is mentioned" grep -q '^start times not in the file' "$work/out"
+exits "without orders, too" 0 sh -c \
+    "grep -v '^[oh]_' '$work/here/g.mst' >'$work/here/x.mst' &&
+     moirai-check '$work/here/x.mst'"
+exits "without an op it is not" 4 sh -c \
+    "grep -v '^x_3_' '$work/here/g.mst' >'$work/here/x.mst' &&
+     moirai-check '$work/here/x.mst'"
+{ cat "$work/here/g.mst" && printf 'o_3_4 1\no_4_3 1\n'; } |
+    sed '/^x_[34]_/d; $a x_3_0 1\nx_4_0 1' | awk '!seen[$1]++' \
+    >"$work/here/cycle.mst"
+exits "orders that are a cycle" 4 moirai-check "$work/here/cycle.mst"
+ok "are named" grep -q "(1e) the order columns have op" "$work/out"
 
 # ---- finding the files
 

@@ -60,11 +60,32 @@ differences()
     diff "$work/page" "$work/help" | grep '^[<>]'
 }
 
-# Prints the commands of the page's EXAMPLES, as they are displayed.
+# Prints the displays of the page's EXAMPLES: commands as "$ command", their
+# output as "> line".
 examples_of_page()
 {
     mandoc -Tascii -O width=400 "$1" | sed "s/.$(printf '\b')//g" |
-        sed -n '/^EXAMPLES/,/^[A-Z]/s/^ *\$ //p'
+        awk '/^[A-Z]/ { within = /^EXAMPLES/; next }
+             !within { next }
+             match($0, /^ *\$ /) {
+                 blank = ""
+                 indent = RLENGTH - 2
+                 print substr($0, indent + 1)
+                 next
+             }
+             /^ *$/ { blank = "> \n"; next }
+             indent && substr($0, 1, indent) ~ /^ *$/ {
+                 printf "%s> %s\n", blank, substr($0, indent + 1)
+                 blank = ""
+                 next
+             }
+             { indent = 0; blank = "" }'
+}
+
+# Prints a report with durations of runs replaced: "0.05 s" differs each time.
+without_seconds()
+{
+    sed 's/[0-9.]* s$/T s/; s/ *$//' "$1"
 }
 
 # With a time limit of one second in place of the page's, unless MOIRAI_LONG.
@@ -84,6 +105,15 @@ lacks()
     [ "$1" != moirai-export.1 ] ||
         "${MOIRAI_PYTHON:-python3}" -c 'import onnx' 2>/dev/null ||
         echo "Python's package onnx is not installed"
+}
+
+# Compares the output of the last command with what the page shows of it.
+compare_output()
+{
+    [ ! -s "$work/shown" ] || [ -n "$missing" ] ||
+        is "$name: prints what the page shows: $command" \
+            "$(without_seconds "$work/ok.log")" \
+            "$(without_seconds "$work/shown")"
 }
 
 commands_without_page()
@@ -119,13 +149,23 @@ for page in "$top_srcdir"/man/*.[0-9]; do
     chmod -R u+w "$work/examples"
     examples_of_page "$page" >"$work/commands"
     missing=$(lacks "$name")
-    while read -r line; do
-        if [ -n "$missing" ]; then
-            skip "$name: $line" "$missing"
-        else
-            ok "$name: $line" run_example "$line"
-        fi
+    : >"$work/shown"
+    while IFS= read -r line; do
+        case $line in
+        '$ '*)
+            compare_output
+            command=${line#??}
+            : >"$work/shown"
+            if [ -n "$missing" ]; then
+                skip "$name: $command" "$missing"
+            else
+                ok "$name: $command" run_example "$command"
+            fi
+            ;;
+        *) echo "${line#??}" >>"$work/shown" ;;
+        esac
     done <"$work/commands"
+    compare_output
 done
 
 done_testing

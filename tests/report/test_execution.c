@@ -90,10 +90,10 @@ static char *written(void (*write)(const mo_report_execution *, mo_out *),
 }
 
 static const char *const lines[] = {
-    "predicted   1000 us\n",
-    "measured    1050 us, median of 4 runs after 5, spread 1.5 us; +5.0 % "
+    "predicted   1 ms\n",
+    "measured    1.05 ms, median of 4 runs after 5, spread 1.5 us; +5.0 % "
     "against the prediction\n",
-    "  min 1049 us, p50 1050 us, p95 1060.5 us, p99 1070 us\n",
+    "  min 1.049 ms, p50 1.05 ms, p95 1.0605 ms, p99 1.07 ms\n",
     "transfers   2, 3.00 KiB\n",
     "A                3 ops   2 threads on processors 0-1  weights 2.00 KiB, "
     "values 1.00 KiB, allocated 4.00 KiB of 1.00 MiB, 47.6 % busy, 1.0 % "

@@ -50,7 +50,33 @@ START_TEST(amounts_have_three_digits_and_a_unit)
 }
 END_TEST
 
+static const struct {
+    int64_t ns;
+    const char *text;
+} times[] = {
+    { 0, "0 us" },
+    { 1, "0.001 us" },
+    { 95100, "95.1 us" },
+    { 999999, "999.999 us" },
+    { 1000000, "1 ms" },
+    { 1278110, "1.27811 ms" },
+    { 239085793, "239.08579 ms" },
+    { 1743958290, "1.74396 s" },
+    { 60000000000, "60 s" },
+    { -1500, "-1.5 us" },
+    { INT64_MAX, "9223372036.85478 s" },
+};
+
+START_TEST(times_change_their_unit_and_keep_their_digits)
+{
+    char text[MO_FORMAT_SIZE];
+
+    ck_assert_str_eq(mo_format_time(times[_i].ns, text), times[_i].text);
+}
+END_TEST
+
 SUITE(unit)
 {
+    EACH(times_change_their_unit_and_keep_their_digits, COUNT(times));
     EACH(amounts_have_three_digits_and_a_unit, COUNT(cases));
 }
