@@ -15,6 +15,30 @@ static void put_words(mo_out *out, const char *choices)
         mo_out_char(out, *choices == '|' ? ' ' : *choices);
 }
 
+/* Writes the values of an option: its choices, or suggestions. */
+static void put_values(mo_out *out, const mo_option *option)
+{
+    const char *name;
+
+    if (option->choices)
+        put_words(out, option->choices);
+    for (size_t i = 0; option->suggest && (name = option->suggest(i)); i++)
+        mo_out_printf(out, "%s%s", i > 0 ? " " : "", name);
+}
+
+static bool has_values(const mo_option *option)
+{
+    return option->choices || option->suggest;
+}
+
+static void put_operands(mo_out *out, const mo_command *command)
+{
+    const char *name;
+
+    for (size_t i = 0; command->suggest && (name = command->suggest(i)); i++)
+        mo_out_printf(out, "%s%s", i > 0 ? " " : "", name);
+}
+
 /* Writes text within single quotes. The characters in escaped get a backslash;
  * the quote itself is written as the shell requires. */
 static void put_quoted(mo_out *out, const char *text, const char *escaped,
@@ -47,22 +71,49 @@ static void bash_names(mo_out *out, const mo_option *option,
     mo_out_printf(out, "--%s", option->name);
 }
 
-/* Writes what completes the word behind an option. */
+/* Writes what completes the word behind an option: names, files, folders. In a
+ * list, the part behind the last comma. */
 static void bash_value(mo_out *out, const mo_option *option)
 {
+    bool list = mo_option_takes_list(option);
+    const char *word = list ? "${word##*,}" : "$word";
+
     mo_out_text(out, "    ");
     bash_names(out, option, "|");
     mo_out_text(out, ")\n");
-    if (option->choices) {
-        mo_out_text(out, "        mapfile -t COMPREPLY < "
-                         "<(compgen -W '");
-        put_words(out, option->choices);
-        mo_out_text(out, "' -- \"$word\")\n");
-    } else if (mo_option_takes_file(option)) {
-        mo_out_text(out, "        mapfile -t COMPREPLY < "
-                         "<(compgen -f -- \"$word\")\n");
+    if (list)
+        mo_out_text(out, "        local head=${word%\"${word##*,}\"}\n");
+    if (has_values(option)) {
+        mo_out_text(out, "        mapfile -t COMPREPLY < <(compgen -W '");
+        put_values(out, option);
+        mo_out_printf(out, "'%s -- \"%s\")\n", list ? " -P \"$head\"" : "",
+                      word);
     }
+    if (mo_option_takes_file(option))
+        mo_out_text(out, "        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < "
+                         "<(compgen -f -- \"$word\")\n");
+    else if (mo_option_takes_folder(option))
+        mo_out_text(out, "        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < "
+                         "<(compgen -d -- \"$word\")\n");
     mo_out_text(out, "        return ;;\n");
+}
+
+/* The names are for the first operand: nothing but options is before it. */
+static void bash_operands(mo_out *out, const mo_command *command)
+{
+    if (command->suggest) {
+        mo_out_text(out, "        local i first=1\n"
+                         "        for ((i = 1; i < COMP_CWORD; i++)); do\n"
+                         "            [[ ${COMP_WORDS[i]} == -* ]] || first=\n"
+                         "        done\n"
+                         "        [[ -z $first ]] || mapfile -t COMPREPLY < "
+                         "<(compgen -W '");
+        put_operands(out, command);
+        mo_out_text(out, "' -- \"$word\")\n");
+    }
+    if (!command->no_files)
+        mo_out_text(out, "        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < "
+                         "<(compgen -f -- \"$word\")\n");
 }
 
 static void write_bash(const mo_command *command, mo_out *out)
@@ -93,14 +144,37 @@ static void write_bash(const mo_command *command, mo_out *out)
         bash_names(out, option, " ");
     }
     mo_out_text(out, "' -- \"$word\")\n"
-                     "    else\n"
-                     "        mapfile -t COMPREPLY < "
-                     "<(compgen -f -- \"$word\")\n"
-                     "    fi\n"
+                     "    else\n");
+    bash_operands(out, command);
+    mo_out_text(out, "    fi\n"
                      "}\n"
                      "complete -o filenames -F ");
     put_function(out, command->name);
     mo_out_printf(out, " %s\n", command->name);
+}
+
+/* Names, files, folders, or several of these. */
+static void zsh_action(mo_out *out, const mo_option *option)
+{
+    const char *files = mo_option_takes_file(option)     ? "_files"
+                        : mo_option_takes_folder(option) ? "_files -/"
+                                                         : "";
+
+    if (!has_values(option)) {
+        mo_out_text(out, *files ? files : " ");
+        return;
+    }
+    if (mo_option_takes_list(option))
+        mo_out_text(out, "_values -s , value");
+    else
+        mo_out_text(out, *files ? "{_alternative \"names:name:(" : "(");
+    if (mo_option_takes_list(option))
+        mo_out_char(out, ' ');
+    put_values(out, option);
+    if (!mo_option_takes_list(option))
+        mo_out_char(out, ')');
+    if (*files && !mo_option_takes_list(option))
+        mo_out_printf(out, "\" \"files:file:%s\"}", files);
 }
 
 /* "[help]:VALUE:action" */
@@ -111,13 +185,7 @@ static void zsh_tail(mo_out *out, const mo_option *option)
     mo_out_char(out, ']');
     if (mo_option_takes_value(option)) {
         mo_out_printf(out, ":%s:", option->value);
-        if (option->choices) {
-            mo_out_char(out, '(');
-            put_words(out, option->choices);
-            mo_out_char(out, ')');
-        } else {
-            mo_out_text(out, mo_option_takes_file(option) ? "_files" : " ");
-        }
+        zsh_action(out, option);
     }
     mo_out_text(out, "' \\\n");
 }
@@ -151,7 +219,17 @@ static void write_zsh(const mo_command *command, mo_out *out)
     mo_out_printf(out, "#compdef %s\n_arguments -s -S \\\n", command->name);
     for (size_t i = 0; (option = mo_option_at(command, i)); i++)
         zsh_option(out, option);
-    mo_out_text(out, "    '*:file:_files'\n");
+    if (command->suggest) {
+        mo_out_text(out, command->no_files
+                             ? "    '1:name:("
+                             : "    '1:name:{_alternative \"names:name:(");
+        put_operands(out, command);
+        mo_out_text(out, command->no_files
+                             ? ")'\n"
+                             : ")\" \"files:file:_files\"}' \\\n");
+    }
+    if (!command->no_files)
+        mo_out_text(out, "    '*:file:_files'\n");
 }
 
 static void fish_option(mo_out *out, const mo_command *command,
@@ -161,12 +239,15 @@ static void fish_option(mo_out *out, const mo_command *command,
     if (option->letter)
         mo_out_printf(out, " -s %c", option->letter);
     mo_out_printf(out, " -l %s", option->name);
-    if (option->choices) {
-        mo_out_text(out, " -x -a '");
-        put_words(out, option->choices);
+    if (has_values(option)) {
+        mo_out_text(out,
+                    mo_option_takes_file(option) ? " -r -F -a '" : " -x -a '");
+        put_values(out, option);
         mo_out_char(out, '\'');
     } else if (mo_option_takes_file(option)) {
         mo_out_text(out, " -r -F");
+    } else if (mo_option_takes_folder(option)) {
+        mo_out_text(out, " -x -a '(__fish_complete_directories)'");
     } else if (mo_option_takes_value(option)) {
         mo_out_text(out, " -x");
     }
@@ -180,6 +261,12 @@ static void write_fish(const mo_command *command, mo_out *out)
     const mo_option *option;
 
     mo_out_printf(out, "# fish completion for %s\n", command->name);
+    if (command->suggest) {
+        mo_out_printf(out, "complete -c %s %s-n __fish_is_first_arg -a '",
+                      command->name, command->no_files ? "-f " : "");
+        put_operands(out, command);
+        mo_out_text(out, "'\n");
+    }
     for (size_t i = 0; (option = mo_option_at(command, i)); i++)
         fish_option(out, command, option);
 }

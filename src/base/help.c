@@ -65,9 +65,20 @@ static void write_wrapped(mo_out *out, const char *text, size_t indent)
     mo_out_char(out, '\n');
 }
 
+/* Appends "one, two" to the text, as many as fit. */
+static void append_names(char *text, size_t size, mo_option_suggest *suggest)
+{
+    size_t n = strlen(text);
+    const char *name;
+
+    for (size_t i = 0; n < size && (name = suggest(i)); i++)
+        n += (size_t) snprintf(text + n, size - n, "%s%s", i > 0 ? ", " : ": ",
+                               name);
+}
+
 static void write_option(mo_out *out, const mo_option *option, size_t width)
 {
-    char left[LEFT_SIZE], help[512];
+    char left[LEFT_SIZE], help[1024];
     size_t n = write_left(left, option);
 
     mo_out_text(out, left);
@@ -80,6 +91,8 @@ static void write_option(mo_out *out, const mo_option *option, size_t width)
         snprintf(help, sizeof help, "%s (%s)", option->help, option->choices);
     else
         snprintf(help, sizeof help, "%s", option->help);
+    if (option->suggest)
+        append_names(help, sizeof help, option->suggest);
     write_wrapped(out, help, width);
 }
 
@@ -88,17 +101,18 @@ void mo_help_write(const mo_command *command, mo_out *out)
     size_t width = left_width(command);
     const mo_option *option;
 
-    mo_out_printf(out, "Usage: %s %s\n", command->name, command->synopsis);
+    char usage[256];
+
+    snprintf(usage, sizeof usage, "Usage: %s %s", command->name,
+             command->synopsis);
+    write_wrapped(out, usage, 0);
     write_wrapped(out, command->purpose, 0);
     mo_out_text(out, "\nOptions:\n");
     for (size_t i = 0; (option = mo_option_at(command, i)); i++)
         write_option(out, option, width);
     if (command->details) {
-        size_t n = strlen(command->details);
-
-        mo_out_printf(out, "\n%s", command->details);
-        if (n == 0 || command->details[n - 1] != '\n')
-            mo_out_char(out, '\n');
+        mo_out_char(out, '\n');
+        write_wrapped(out, command->details, 0);
     }
 }
 

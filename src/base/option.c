@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/completion.h"
@@ -57,6 +58,16 @@ bool mo_option_takes_value(const mo_option *option)
 bool mo_option_takes_file(const mo_option *option)
 {
     return mo_option_takes_value(option) && strstr(option->value, "FILE");
+}
+
+bool mo_option_takes_folder(const mo_option *option)
+{
+    return mo_option_takes_value(option) && strstr(option->value, "DIR");
+}
+
+bool mo_option_takes_list(const mo_option *option)
+{
+    return mo_option_takes_value(option) && strstr(option->value, ",...");
 }
 
 /* "an integer from 1 to 64", "a number of at least 0" */
@@ -206,38 +217,47 @@ static mo_status need_value(option_parser *p, const mo_option *option,
     return MO_OK;
 }
 
-/* Levenshtein distance: the number of letters to add, drop or change to turn a
- * into b; MAX_NAME or more when they are longer than any option. */
+/* Edit distance: the number of letters to add, drop, change or swap with the
+ * next to turn a into b (optimal string alignment); MAX_NAME or more when they
+ * are longer than any option. */
 static size_t edit_distance(const char *a, size_t n, const char *b)
 {
     enum { MAX_NAME = 40 };
-    size_t row[MAX_NAME], m = strlen(b);
+    size_t rows[3][MAX_NAME], m = strlen(b);
 
     if (m >= MAX_NAME || n >= MAX_NAME)
         return MAX_NAME;
     for (size_t j = 0; j <= m; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3];
+        const size_t *two_above = rows[(i + 1) % 3];
 
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            size_t add = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            size_t least = above[j - 1] + (a[i - 1] != b[j - 1]);
 
-            diagonal = row[j];
-            row[j] = change < add ? change : add;
+            if (above[j] + 1 < least)
+                least = above[j] + 1;
+            if (row[j - 1] + 1 < least)
+                least = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+                a[i - 2] == b[j - 1] && two_above[j - 2] + 1 < least)
+                least = two_above[j - 2] + 1;
+            row[j] = least;
         }
     }
-    return row[m];
+    return rows[n % 3][m];
 }
 
-static mo_status unknown_name(const option_parser *p, const char *name,
-                              size_t length, mo_error *err)
+/* Returns the name that a mistyped one is closest to: at most an eighth of its
+ * letters and one more are wrong, or it is cut off; or NULL. */
+static const char *find_nearest(const option_parser *p, const char *name,
+                                size_t length)
 {
     const mo_option *option;
     const char *nearest = NULL;
-    size_t least = 3;
+    size_t least = 2 + length / 8;
 
     for (size_t i = 0; (option = mo_option_at(p->command, i)); i++) {
         size_t d = edit_distance(name, length, option->name);
@@ -247,10 +267,32 @@ static mo_status unknown_name(const option_parser *p, const char *name,
             nearest = option->name;
         }
     }
+    for (size_t i = 0; !nearest && length > 2; i++) {
+        option = mo_option_at(p->command, i);
+        if (!option)
+            break;
+        if (strncmp(name, option->name, length) == 0)
+            nearest = option->name;
+    }
+    return nearest;
+}
+
+static mo_status unknown_name(const option_parser *p, const char *name,
+                              size_t length, mo_error *err)
+{
+    const char *nearest = find_nearest(p, name, length);
+    const mo_option *option;
+
     if (nearest)
         return mo_fail(err, MO_E_USAGE,
                        "unknown option '--%.*s' (did you mean '--%s'?)",
                        (int) length, name, nearest);
+    for (size_t i = 0; (option = mo_option_at(p->command, i)); i++)
+        if (length == 4 && memcmp(name, "list", 4) == 0 && option->suggest)
+            return mo_fail(err, MO_E_USAGE,
+                           "unknown option '--list'; the values of --%s are "
+                           "in --help",
+                           option->name);
     return mo_fail(err, MO_E_USAGE, "unknown option '--%.*s'", (int) length,
                    name);
 }
@@ -362,6 +404,16 @@ static mo_status take_words(option_parser *p, mo_error *err)
     return status;
 }
 
+/* "help" and "version" as the only operand, unless there is such a file. */
+static void take_word_as_option(option_parser *p)
+{
+    const char *word = p->n_operands == 1 ? p->argv[1] : "";
+
+    for (int i = 0; i < 2; i++)
+        if (strcmp(word, standard[i].name) == 0 && access(word, F_OK) != 0)
+            p->standard_option = &standard[i];
+}
+
 static mo_status count_operands(const option_parser *p, mo_error *err)
 {
     if (p->n_operands < p->command->min_operands)
@@ -399,6 +451,8 @@ int mo_option_parse(const mo_command *command, int argc, char **argv,
     mo_error err = { 0 };
     mo_status status = take_words(&p, &err);
 
+    if (status == MO_OK && !p.standard_option)
+        take_word_as_option(&p);
     if (status == MO_OK && p.standard_option)
         return answer(&p, &err);
     if (status == MO_OK)

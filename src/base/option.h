@@ -41,6 +41,10 @@ typedef struct mo_option_list {
     size_t count, room;
 } mo_option_list;
 
+/* Returns value i of those that help and completions list, NULL behind the
+ * last: names in a registry. Other values may be allowed, too. */
+typedef const char *mo_option_suggest(size_t i);
+
 typedef struct mo_option {
     char letter;       /* 'o', or 0 when there is only the long name */
     const char *name;  /* "output" */
@@ -50,6 +54,7 @@ typedef struct mo_option {
     void *to;            /* destination of the value, by kind */
     double min, max;     /* for numbers; both 0 means any */
     const char *choices; /* "lp|mps" when only these are allowed, or NULL */
+    mo_option_suggest *suggest; /* or NULL */
 } mo_option;
 
 typedef struct mo_command {
@@ -59,6 +64,9 @@ typedef struct mo_command {
     const char *details;      /* further text of --help, or NULL */
     const mo_option *options; /* ends with an all-zero entry */
     size_t min_operands, max_operands;
+    /* Subcommands or names for the first operand; or NULL. */
+    mo_option_suggest *suggest;
+    bool no_files; /* no operand is a file */
     /* Writes further lines of --version, found at run time; or NULL. */
     void (*version)(mo_out *out);
 } mo_command;
@@ -67,7 +75,8 @@ typedef struct mo_command {
  * Parses argv. *operands points at n_operands texts (argv reordered in place,
  * borrowed). Returns -1 to continue; otherwise the exit code, after --help,
  * --version or --completion printed to stdout or a usage error printed one
- * line with a hint at --help to stderr.
+ * line with a hint at --help to stderr. A single operand "help" or "version"
+ * that is no file is the option of that name.
  */
 int mo_option_parse(const mo_command *command, int argc, char **argv,
                     char ***operands, size_t *n_operands);
@@ -80,6 +89,9 @@ const mo_option *mo_option_at(const mo_command *command, size_t i);
  * its placeholder: "FILE", "MODEL-FILE". */
 bool mo_option_takes_value(const mo_option *option);
 bool mo_option_takes_file(const mo_option *option);
+/* Whether it is a folder, "DIR", or a list with commas, "M,...". */
+bool mo_option_takes_folder(const mo_option *option);
+bool mo_option_takes_list(const mo_option *option);
 
 /* Prints err on stderr as "moirai-info: file:line: text" and returns the exit
  * code for it: 2 for MO_E_USAGE, 3 for MO_E_INFEASIBLE, else 1. */

@@ -9,6 +9,11 @@
 #include "cli/exec_version.h"
 #include "base/host.h"
 
+static const char *subcommand(size_t i)
+{
+    return i == 0 ? "discover" : NULL;
+}
+
 static mo_status run_cluster(void *context, char **operands, size_t n_operands,
                              mo_error *err)
 {
@@ -57,6 +62,8 @@ int main(int argc, char **argv)
         .options = options,
         .min_operands = 1,
         .max_operands = 1,
+        .suggest = subcommand,
+        .no_files = true,
         .version = mo_cli_exec_version,
     };
     int code = mo_command_main(&command, argc, argv, run_cluster, &o);

@@ -9,6 +9,7 @@
 #include "base/option.h"
 #include "base/out.h"
 #include "driver/log.h"
+#include "driver/suggest.h"
 #include "coarsen/coarsen.h"
 #include "cost/cluster.h"
 #include "cost/predict/fused_time.h"
@@ -179,15 +180,14 @@ int main(int argc, char **argv)
                    .fusion = "default",
                    .logger = { .command = "moirai-coarsen" } };
     const mo_option options[] = {
-        { 0, "fusion", "SET|FILE",
-          "rules: default, eigen, cublaslt, cudnn, onednn, none or a file",
-          MO_OPTION_TEXT, .to = &s.fusion },
+        { 0, "fusion", "SET|FILE", "set of rules, or a file of them",
+          MO_OPTION_TEXT, .to = &s.fusion, .suggest = mo_suggest_fusion },
         { 0, "clean", "PASSES",
           "all, none, or some of constants,sources,results,views,parallel",
           MO_OPTION_TEXT, .to = &s.clean },
         { 'c', "cluster", "FILE|NAME",
           "cluster whose measured op times are added up", MO_OPTION_TEXT,
-          .to = &s.cluster },
+          .to = &s.cluster, .suggest = mo_suggest_cluster },
         { 0, "shape", "NAME=DIMS",
           "size of an input with dynamic dimensions, as in ids=1,128",
           MO_OPTION_LIST, .to = &s.shapes },

@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 {
     settings s = { .logger = { .command = "moirai-info" } };
     const mo_option options[] = {
-        { 0, "json", NULL, "write a JSON object", MO_OPTION_FLAG,
+        { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
         { 0, "dot", NULL, "write a Graphviz digraph, clean cuts filled",
           MO_OPTION_FLAG, .to = &s.dot },

@@ -20,9 +20,6 @@
 #include "solvers/process/interrupt.h"
 #include "solvers/process/workdir.h"
 
-/* Default time limit in seconds, for interactive use. */
-#define PATIENCE_S 60
-
 typedef struct settings {
     mo_prepare_options prepare;
     mo_portfolio_options portfolio;
@@ -144,7 +141,7 @@ static mo_status print_report(const settings *s, const way *w,
 
         if (j->single != MO_FREE && j->schedule->makespan_ns > 0)
             mo_out_printf(
-                out, "%-12s%.3g times the best single device\n", "speed",
+                out, "%-12s%.2f times the best single device\n", "speed",
                 (double) j->single_ns / (double) j->schedule->makespan_ns);
     }
     if (!s->json && s->keep)
@@ -282,8 +279,6 @@ int main(int argc, char **argv)
     const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
         MO_PORTFOLIO_OPTIONS(&s.portfolio),
-        { 0, "memory-limit", "MIB", "memory limit of a solver", MO_OPTION_INT,
-          .to = &s.portfolio.memory_mib, .min = 0, .max = 1 << 30 },
         { 0, "keep", "DIR",
           "keep model, MIP start, solution and schedule in DIR", MO_OPTION_TEXT,
           .to = &s.keep },
@@ -297,7 +292,7 @@ int main(int argc, char **argv)
         .synopsis = "[OPTION]... GRAPH",
         .purpose = "Place a graph on a cluster: coarsen, emit, solve, check.",
         .details = "GRAPH may be - for standard input.  Rules are those of "
-                   "--fusion default and --time is 60 unless given.  Exit "
+                   "--fusion default unless given.  Exit "
                    "status: 0 a valid solution, 3 none, 4 an invalid one.",
         .options = options,
         .min_operands = 1,
@@ -306,7 +301,6 @@ int main(int argc, char **argv)
     int code;
 
     s.prepare.fusion = "default";
-    s.portfolio.time_s = PATIENCE_S;
     code = mo_command_main(&command, argc, argv, run_moirai, &s);
     mo_option_list_free(&s.prepare.shapes);
     return code == MO_EXIT_DONE ? s.code : code;

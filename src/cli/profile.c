@@ -8,8 +8,16 @@
 
 #include "driver/exec/emulate.h"
 #include "driver/exec/pin_devices.h"
+#include "driver/suggest.h"
 #include "cli/exec_version.h"
 #include "base/host.h"
+
+static const char *subcommand(size_t i)
+{
+    static const char *const names[] = { "fit", "run", NULL };
+
+    return names[i];
+}
 
 static mo_status run_profile(void *context, char **operands, size_t n_operands,
                              mo_error *err)
@@ -47,13 +55,13 @@ int main(int argc, char **argv)
           "fit: clean graphs: all, none, or some of "
           "constants,sources,results,views,parallel",
           MO_OPTION_TEXT, .to = &o.clean },
-        { 0, "json", NULL, "fit: report as a JSON object", MO_OPTION_FLAG,
-          .to = &o.json },
+        { 0, "json", NULL, "fit: print the report as a JSON object",
+          MO_OPTION_FLAG, .to = &o.json },
         { 'c', "cluster", "FILE|NAME", "run: the devices (default cpu)",
-          MO_OPTION_TEXT, .to = &o.cluster },
+          MO_OPTION_TEXT, .to = &o.cluster, .suggest = mo_suggest_cluster },
         { 0, "fusion", "SET|FILE",
           "run: coarsen first, as for the model that will use it",
-          MO_OPTION_TEXT, .to = &o.fusion },
+          MO_OPTION_TEXT, .to = &o.fusion, .suggest = mo_suggest_fusion },
         { 0, "shape", "NAME=DIMS",
           "run: size of an input with dynamic dimensions", MO_OPTION_LIST,
           .to = &o.shapes },
@@ -102,6 +110,7 @@ int main(int argc, char **argv)
         .options = options,
         .min_operands = 2,
         .max_operands = SIZE_MAX,
+        .suggest = subcommand,
         .version = mo_cli_exec_version,
     };
     int code = mo_command_main(&command, argc, argv, run_profile, &o);

@@ -219,8 +219,6 @@ int main(int argc, char **argv)
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
         MO_PORTFOLIO_OPTIONS(&s.portfolio),
-        { 0, "memory", "MIB", "memory limit of the solver", MO_OPTION_INT,
-          .to = &s.portfolio.memory_mib, .min = 0, .max = 1 << 30 },
         { 0, "start", "FILE", "a MIP start", MO_OPTION_TEXT,
           .to = &s.portfolio.start },
         { 'o', "output", "FILE",

@@ -8,6 +8,7 @@
 #include "base/option.h"
 #include "base/out.h"
 #include "driver/log.h"
+#include "driver/suggest.h"
 #include "ingest/graphml.h"
 #include "ingest/zoo.h"
 
@@ -127,6 +128,8 @@ int main(int argc, char **argv)
         .options = options,
         .min_operands = 0,
         .max_operands = 1,
+        .suggest = mo_suggest_zoo,
+        .no_files = true,
     };
 
     return mo_command_main(&command, argc, argv, run_zoo, &s);

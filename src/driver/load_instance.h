@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/option.h"
+#include "driver/suggest.h"
 #include "driver/log.h"
 #include "cost/instance.h"
 #include "graph/graph.h"
@@ -25,12 +26,12 @@ typedef struct mo_driver_load_options {
 /* clang-format off */
 #define MO_DRIVER_LOAD_OPTIONS(load)                                                  \
     { 'c', "cluster", "FILE|NAME", "the devices and their links",              \
-      MO_OPTION_TEXT, .to = &(load)->cluster },                                \
+      MO_OPTION_TEXT, .to = &(load)->cluster, .suggest = mo_suggest_cluster },                                \
     { 'p', "profile", "FILE", "measured times of ops and links",               \
       MO_OPTION_TEXT, .to = &(load)->profile },                                \
     { 0, "cost", "MODEL",                                                      \
-      "cost model for ops without a measured time: roofline[:FILE] or wave:DEVICE",         \
-      MO_OPTION_TEXT, .to = &(load)->cost }
+      "cost model for ops without a measured time, with a FILE or DEVICE", \
+      MO_OPTION_TEXT, .to = &(load)->cost, .suggest = mo_suggest_cost }
 /* clang-format on */
 
 /* An instance with the inputs it was built from. */

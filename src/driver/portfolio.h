@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/option.h"
 #include "driver/log.h"
+#include "driver/suggest.h"
 #include "solvers/answer/evaluation.h"
 #include "solvers/run_solver.h"
 #include "solvers/plugins/solver.h"
@@ -30,27 +31,29 @@ typedef struct mo_portfolio_options {
 
 #define MO_PORTFOLIO_DEFAULTS                                                  \
     {                                                                          \
-        .gap = -1                                                              \
+        .time_s = 60, .gap = -1                                                \
     }
 #define MO_SOLVER_VIA_CHOICES "process|library|command"
 
 /* Rows of an option table for these options. */
 /* clang-format off */
 #define MO_PORTFOLIO_OPTIONS(c)                                                  \
-    { 0, "solver", "S,...", "solvers, several run in parallel: highs, scip, "  \
-      "gurobi, cbc, glpk", MO_OPTION_TEXT, .to = &(c)->solvers },        \
+    { 0, "solver", "S,...", "solvers, several run in parallel",     \
+      MO_OPTION_TEXT, .to = &(c)->solvers, .suggest = mo_suggest_solver },        \
     { 0, "via", "WAY", "run its program, its library, or your own command",      \
       MO_OPTION_TEXT, .to = &(c)->via, .choices = MO_SOLVER_VIA_CHOICES },            \
     { 0, "command", "TEMPLATE", "a command with {model} and {solution}",       \
       MO_OPTION_TEXT, .to = &(c)->command },                                   \
     { 0, "solver-path", "FILE", "path of the solver", MO_OPTION_TEXT,         \
       .to = &(c)->path },                                                      \
-    { 0, "time", "SECONDS", "time limit; the best solution so far is kept",          \
+    { 0, "time", "SECONDS", "time limit (default 60; 0: none)",          \
       MO_OPTION_DOUBLE, .to = &(c)->time_s, .min = 0, .max = 1e9 },            \
     { 0, "gap", "GAP", "stop at this relative gap, as 0.01",         \
       MO_OPTION_DOUBLE, .to = &(c)->gap, .min = 0, .max = 1e6 },               \
     { 0, "threads", "N", "threads (default: the solver's)",  \
-      MO_OPTION_INT, .to = &(c)->threads, .min = 0, .max = 1024 }
+      MO_OPTION_INT, .to = &(c)->threads, .min = 0, .max = 1024 },             \
+    { 0, "memory-limit", "MIB", "memory limit of a solver", MO_OPTION_INT,     \
+      .to = &(c)->memory_mib, .min = 0, .max = 1 << 30 }
 /* clang-format on */
 
 enum { MO_PORTFOLIO_MAX = 8 };

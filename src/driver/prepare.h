@@ -45,7 +45,8 @@ typedef struct mo_prepare_options {
     { 0, "shape", "NAME=DIMS",                                                 \
       "size of an input with dynamic dimensions, as in ids=1,128",             \
       MO_OPTION_LIST, .to = &(p)->shapes },                                    \
-    { 0, "fusion", "SET|FILE", fusion_help, MO_OPTION_TEXT, .to = &(p)->fusion }
+    { 0, "fusion", "SET|FILE", fusion_help, MO_OPTION_TEXT,                    \
+      .to = &(p)->fusion, .suggest = mo_suggest_fusion }
 #define MO_PREPARE_REGIME_OPTIONS(p)                                           \
     { 0, "congestion", "C", "which transfers exclude each other (default "      \
       "port)", MO_OPTION_TEXT, .to = &(p)->congestion,                         \
@@ -56,7 +57,7 @@ typedef struct mo_prepare_options {
       MO_OPTION_TEXT, .to = &(p)->memory, .choices = MO_MEMORY_CHOICES }
 #define MO_PREPARE_OPTIONS(p)                                                  \
     MO_PREPARE_INSTANCE_OPTIONS(p,                                             \
-      "coarsen first: default, eigen, cublaslt, cudnn, onednn or a file"),     \
+      "coarsen first, by a set of rules or a file of them"),     \
     { 0, "formulation", "F", "MILP formulation (default compact)",                \
       MO_OPTION_TEXT, .to = &(p)->formulation,                                 \
       .choices = MO_FORMULATION_CHOICES },                                     \

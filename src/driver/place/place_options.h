@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "driver/suggest.h"
 #include "base/option.h"
 #include "solvers/search/method.h"
 #include "solvers/plugins/solver.h"
@@ -34,9 +35,9 @@ typedef struct mo_place_options {
 /* Rows of an option table for these options. */
 /* clang-format off */
 #define MO_PLACE_OPTIONS(o)                                                    \
-    { 0, "method", "M,...", "methods (default moirai), or all",        \
-      MO_OPTION_LIST, .to = &(o)->methods },                                   \
-    { 0, "time", "SECONDS", "time limit of each method (default 60; 0: none)",   \
+    { 0, "method", "M,...", "methods (default moirai)",                    \
+      MO_OPTION_LIST, .to = &(o)->methods, .suggest = mo_suggest_method },                                   \
+    { 0, "time", "SECONDS", "time limit (default 60; 0: none) of each method",   \
       MO_OPTION_DOUBLE, .to = &(o)->time_s, .min = 0, .max = 1e9 },            \
     { 0, "gap", "GAP", "stop at this relative gap, as 0.01",       \
       MO_OPTION_DOUBLE, .to = &(o)->gap, .min = 0, .max = 1 },                 \
