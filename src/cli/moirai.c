@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/json_writer.h"
 #include "base/option.h"
 #include "cli/emit_output.h"
 #include "driver/select_answer.h"
 #include "driver/model_file.h"
+#include "driver/output_files.h"
 #include "driver/prepare.h"
 #include "cli/solve_output.h"
 #include "driver/solve_model.h"
@@ -24,6 +26,7 @@ typedef struct settings {
     mo_prepare_options prepare;
     mo_portfolio_options portfolio;
     const char *keep;
+    const char *output; /* the solution, or NULL */
     bool json;
     mo_driver_log logger;
     int code; /* exit status if nothing failed */
@@ -112,8 +115,12 @@ static mo_status keep_results(const settings *s, const way *w,
     mo_out *out;
     mo_status status;
 
-    if (!s->keep || !selection->best)
+    if (!selection->best)
         return MO_OK;
+    status = s->output ? mo_cli_solve_write(selection, selector, s->output, err)
+                       : MO_OK;
+    if (!s->keep || status != MO_OK)
+        return status;
     status = mo_cli_solve_write(selection, selector, w->solution, err);
     if (status == MO_OK)
         status = mo_out_open(w->schedule, &out, err);
@@ -130,8 +137,9 @@ static mo_status print_report(const settings *s, const way *w,
                               const mo_answer_selection *selection,
                               mo_error *err)
 {
+    bool to_stdout = s->output && strcmp(s->output, "-") == 0;
     mo_out *out;
-    mo_status status = mo_out_open("-", &out, err);
+    mo_status status = mo_out_open(to_stdout ? "/dev/stderr" : "-", &out, err);
 
     if (status != MO_OK)
         return status;
@@ -144,6 +152,8 @@ static mo_status print_report(const settings *s, const way *w,
                 out, "%-12s%.2f times the best single device\n", "speed",
                 (double) j->single_ns / (double) j->schedule->makespan_ns);
     }
+    if (!s->json && s->output && selection->best && !to_stdout)
+        mo_out_printf(out, "%-12s%s\n", "written to", s->output);
     if (!s->json && s->keep)
         mo_out_printf(out, "%-12s%s and what goes with it\n", "kept",
                       selection->best ? w->solution : w->model);
@@ -240,6 +250,24 @@ static mo_status report_infeasible(settings *s, mo_error *why)
     return status;
 }
 
+/* The output must not replace an input, and can be written. */
+static mo_status check_output(const settings *s, const char *graph,
+                              mo_error *err)
+{
+    mo_output_file output = { .option = "--output", .path = s->output };
+    const char *inputs[] = { graph, s->prepare.load.cluster,
+                             s->prepare.load.profile };
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (status == MO_OK && s->output)
+            status = mo_output_files_check_input(&output, 1, inputs[i], err);
+    if (status == MO_OK && s->output && strcmp(s->output, "-") != 0)
+        status = mo_output_files_open(&output, 1, err);
+    mo_output_files_discard(&output, 1);
+    return status;
+}
+
 static mo_status run_moirai(void *context, char **operands, size_t n_operands,
                             mo_error *err)
 {
@@ -249,6 +277,14 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
     mo_status status = mo_prepare_check(&s->prepare, operands[0], err);
 
     (void) n_operands;
+    if (status == MO_OK && !strpbrk(operands[0], "./-") &&
+        access(operands[0], F_OK) != 0)
+        status = mo_fail(err, MO_E_USAGE,
+                         "'%.200s' is neither a file nor a command; moirai "
+                         "help lists the commands",
+                         operands[0]);
+    if (status == MO_OK)
+        status = check_output(s, operands[0], err);
     if (status == MO_OK &&
         strcmp(s->prepare.formulation, mo_formulation_sct.name) == 0)
         status = mo_fail(err, MO_E_USAGE,
@@ -270,6 +306,29 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
     return status;
 }
 
+/* moirai help emit, moirai emit --help: starts moirai-emit, which lies beside
+ * this program or in PATH. Returns if the word is no command, or is a file. */
+static void run_subcommand(int argc, char **argv)
+{
+    bool help = argc == 3 && strcmp(argv[1], "help") == 0;
+    const char *word = argc < 2 ? "" : argv[help ? 2 : 1];
+    const char *slash = strrchr(argv[0], '/');
+    char path[4096], option[] = "--help", *first = argv[1], **shifted;
+
+    if (!*word || *word == '-' || strchr(word, '/') || strchr(word, '.') ||
+        access(word, F_OK) == 0 || (!help && strcmp(word, "help") == 0))
+        return;
+    snprintf(path, sizeof path, "%.*smoirai-%s",
+             slash ? (int) (slash - argv[0] + 1) : 0, argv[0], word);
+    shifted = help ? (char *[]){ path, option, NULL } : argv + 1;
+    argv[1] = path;
+    if (slash)
+        execv(path, shifted);
+    else
+        execvp(path, shifted);
+    argv[1] = first;
+}
+
 int main(int argc, char **argv)
 {
     settings s = { .prepare = MO_PREPARE_DEFAULTS,
@@ -279,6 +338,8 @@ int main(int argc, char **argv)
     const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
         MO_PORTFOLIO_OPTIONS(&s.portfolio),
+        { 'o', "output", "FILE", "write the solution to FILE", MO_OPTION_TEXT,
+          .to = &s.output },
         { 0, "keep", "DIR",
           "keep model, MIP start, solution and schedule in DIR", MO_OPTION_TEXT,
           .to = &s.keep },
@@ -291,15 +352,20 @@ int main(int argc, char **argv)
         .name = "moirai",
         .synopsis = "[OPTION]... GRAPH",
         .purpose = "Place a graph on a cluster: coarsen, emit, solve, check.",
-        .details = "GRAPH may be - for standard input.  Rules are those of "
-                   "--fusion default unless given.  Exit "
-                   "status: 0 a valid solution, 3 none, 4 an invalid one.",
+        .details =
+            "GRAPH may be - for standard input.  Rules are those of "
+            "--fusion default unless given.  Exit "
+            "status: 0 a valid solution, 3 none, 4 an invalid one.  moirai "
+            "COMMAND runs moirai-COMMAND, and moirai help COMMAND "
+            "prints its options: check, cluster, coarsen, emit, exec, "
+            "export, info, place, profile, solve, zoo.",
         .options = options,
         .min_operands = 1,
         .max_operands = 1,
     };
     int code;
 
+    run_subcommand(argc, argv);
     s.prepare.fusion = "default";
     code = mo_command_main(&command, argc, argv, run_moirai, &s);
     mo_option_list_free(&s.prepare.shapes);

@@ -187,7 +187,9 @@ static const struct {
     { "g --hlp", "unknown option '--hlp' (did you mean '--help'?)" },
     { "g --qu", "unknown option '--qu'" },
     { "g --x", "unknown option '--x'" },
-    { "g --out", "unknown option '--out'" },
+    { "g --out", "unknown option '--out' (did you mean '--output'?)" },
+    { "g --fromat=lp", "unknown option '--fromat' (did you mean '--format'?)" },
+    { "g --rate=1", "unknown option '--rate'" }, /* not --ratio, by far */
     { "g --=x", "unknown option '--'" },
     { "g -x", "unknown option '-x'" },
     { "g -qx", "unknown option '-x'" },
@@ -239,7 +241,8 @@ START_TEST(failures_are_reported_with_their_place)
         mo_status status;
         int code;
     } codes[] = { { MO_E_INPUT, MO_EXIT_FAILED },
-                  { MO_E_USAGE, MO_EXIT_USAGE } };
+                  { MO_E_USAGE, MO_EXIT_USAGE },
+                  { MO_E_INFEASIBLE, MO_EXIT_NO_SOLUTION } };
     mo_error err;
     int code;
 
@@ -408,7 +411,7 @@ SUITE(option)
     TEST(every_kind_goes_where_it_should);
     TEST(what_looks_like_an_option_may_be_a_value);
     EACH(mistakes_are_reported_in_one_line, COUNT(mistakes));
-    EACH(failures_are_reported_with_their_place, 2);
+    EACH(failures_are_reported_with_their_place, 3);
     TEST(help_is_the_table);
     TEST(version_names_what_was_built_in_and_the_licence);
     EACH(help_that_cannot_be_written_fails, 3);

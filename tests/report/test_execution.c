@@ -129,7 +129,7 @@ START_TEST(a_busy_machine_is_reported)
     e.n_disturbed = 2;
     text = written(mo_report_execution_text, &e);
     ck_assert_ptr_nonnull(
-        strstr(text, "not quiet   device A waited 10.5 us of 1050 us for a "
+        strstr(text, "not quiet   device A waited 10.5 us of 1.05 ms for a "
                      "processor (2 of 4 runs disturbed)\n"));
     free(text);
     e.n_disturbed = 0;

@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Tests of what all commands share: options with one meaning, --help within 80
+# columns, completions made from tables and registries, and the word help.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+
+top_srcdir=$(cd "$top_srcdir" && pwd)
+cd "$work" || exit 99
+unset MOIRAI_CLUSTER MOIRAI_PATH
+commands="moirai moirai-check moirai-cluster moirai-coarsen moirai-emit
+moirai-exec moirai-export moirai-info moirai-place moirai-profile moirai-solve
+moirai-zoo"
+
+for command in $commands; do
+    exits "$command --help" 0 "$command" --help
+    is "$command: no line is longer than 80" \
+        "$(awk 'length > 80' out)" ""
+    is "$command: no line ends in blanks" "$(grep ' $' out)" ""
+    sed -n 's/^  *\(-., \)\{0,1\}--\([a-z-]*\)\(=[^ ]*\)\{0,1\}.*/\2\3/p' out |
+        sed "s/\$/ $command/" >>all
+    ok "$command has -o" grep -q '^ *-o, --output' out
+    complains "$command: an unknown option" 2 \
+        "unknown option '--nonsense'; try '$command --help'" \
+        "$command" --nonsense
+    for shell in bash zsh fish; do
+        exits "$command: $shell" 0 "$command" --completion "$shell"
+    done
+done
+
+# An option of one name takes the same kind of value everywhere; the outputs of
+# moirai-exec are a folder.
+sort -u all | grep -v '^output=DIR moirai-exec$' | cut -d' ' -f1 | sort -u |
+    sed 's/=.*//' | uniq -d >ambiguous
+is "an option has one kind of value" "$(cat ambiguous)" ""
+
+for command in moirai moirai-place moirai-solve; do
+    is "$command: the default of --time" \
+        "$("$command" --help | grep -c -e '--time=.*(default 60; 0: none)')" 1
+done
+for command in moirai moirai-solve; do
+    is "$command: --memory-limit" \
+        "$("$command" --help | grep -c -e '--memory-limit=MIB')" 1
+done
+complains "the limit is not --memory" 2 "did you mean '--memory-limit'?" \
+    moirai-solve --memory 100 model.lp
+ok "the methods are listed" sh -c \
+    "moirai-place --help | tr -d '\n' | grep -q 'moirai, single,.* hrl, all'"
+complains "--list elsewhere" 2 "the values of --method" moirai-place --list
+
+# ---- the word help, and commands as words
+
+exits "moirai help" 0 moirai help
+ok "prints the options" grep -q '^Usage: moirai \[OPTION\]' out
+exits "moirai help emit" 0 moirai help emit
+ok "prints those of moirai-emit" grep -q '^Usage: moirai-emit' out
+exits "moirai version" 0 moirai version
+exits "moirai-solve help" 0 moirai-solve help
+exits "moirai zoo --list" 0 moirai zoo --list
+complains "a word that is nothing" 2 "neither a file nor a command" \
+    moirai nonsense
+
+# ---- completions, by bash itself
+
+# Prints what bash offers for the last of the words.
+offered()
+{
+    bash -c '
+        . /dev/stdin
+        COMP_WORDS=("$@")
+        COMP_CWORD=$(($# - 1))
+        function=_${1//-/_}
+        $function
+        printf "%s\n" "${COMPREPLY[@]}" | sort | tr "\n" " "
+    ' bash "$@" <"$1.bash"
+}
+
+for command in $commands; do
+    "$command" --completion bash >"$command.bash"
+    ok "$command: bash accepts the script" bash -n "$command.bash"
+    for shell in zsh fish; do
+        "$command" --completion $shell >"$command.$shell"
+        if command -v $shell >/dev/null; then
+            ok "$command: $shell accepts the script" \
+                $shell -n "$command.$shell"
+        fi
+    done
+done
+mkdir folder
+: >file.xml
+while IFS='|' read -r words wanted; do
+    # shellcheck disable=SC2086
+    is "$words" "$(offered $words)" "$wanted"
+done <<END
+moirai-place --method pl|placeto 
+moirai-place --method heft,pl|heft,placeto 
+moirai-place --cluster in|inter-server intra-server 
+moirai-place --cluster fi|file.xml 
+moirai-place --cost ro|roofline roofline: 
+moirai-place --assist hi|highs 
+moirai-place --memory l|live 
+moirai-solve --solver sc|scip 
+moirai-solve --solver highs,sc|highs,scip 
+moirai-emit --fusion cu|cublaslt cudnn 
+moirai-emit --congestion ch|channel 
+moirai-emit --tensors o|once 
+moirai-exec --reference fo|folder 
+moirai-exec --reference fi|
+moirai-exec --backend cu|cuda 
+moirai-exec --transport tc|tcp 
+moirai-zoo gpt3-3|gpt3-330m 
+moirai-zoo fi|
+moirai-cluster d|discover 
+moirai-profile r|run 
+moirai-profile run fi|file.xml 
+moirai-info --js|--json 
+moirai-export --out|--output --outputs 
+END
+
+# A name in a registry is in the completions.
+is "all solvers" "$(offered moirai-solve --solver '')" \
+    "$(moirai-solve --list | sed -n 's/^\([a-z]*\) .*/\1/p' | sort |
+        tr '\n' ' ')"
+is "all networks" "$(offered moirai-zoo '')" \
+    "$(moirai-zoo --list | sed -n '2,$s/ .*//p' | sort | tr '\n' ' ')"
+
+# ---- the solution of moirai
+
+if moirai-solve --list | grep -q '^[a-z]* *[0-9]'; then
+    exits "moirai -o" 0 moirai -q -o found.sol \
+        "$top_srcdir/examples/inception.graphml"
+    ok "is written" test -s found.sol
+    exits "and valid" 0 moirai-check \
+        -g "$top_srcdir/examples/inception.graphml" found.sol
+    exits "to standard output" 0 moirai -q -o - \
+        "$top_srcdir/examples/inception.graphml"
+    ok "is the solution alone" cmp out found.sol
+else
+    skip "moirai -o" "no solver is installed"
+fi
+complains "moirai -o on an input" 2 "would replace" moirai -o g.graphml g.graphml
+
+done_testing
