@@ -70,7 +70,7 @@ offered()
         COMP_CWORD=$(($# - 1))
         function=_${1//-/_}
         $function
-        printf "%s\n" "${COMPREPLY[@]}" | sort | tr "\n" " "
+        printf "%s\n" "${COMPREPLY[@]}" | grep . | sort | tr "\n" " "
     ' bash "$@" <"$1.bash"
 }
 
@@ -113,12 +113,12 @@ moirai-cluster d|discover
 moirai-profile r|run 
 moirai-profile run fi|file.xml 
 moirai-info --js|--json 
-moirai-export --out|--output --outputs 
+moirai-export --out|--output 
 END
 
 # A name in a registry is in the completions.
 is "all solvers" "$(offered moirai-solve --solver '')" \
-    "$(moirai-solve --list | sed -n 's/^\([a-z]*\) .*/\1/p' | sort |
+    "$(moirai-solve --list | sed -n 's/^\([a-z][a-z]*\) .*/\1/p' | sort |
         tr '\n' ' ')"
 is "all networks" "$(offered moirai-zoo '')" \
     "$(moirai-zoo --list | sed -n '2,$s/ .*//p' | sort | tr '\n' ' ')"
@@ -137,6 +137,7 @@ if moirai-solve --list | grep -q '^[a-z]* *[0-9]'; then
 else
     skip "moirai -o" "no solver is installed"
 fi
+cp "$top_srcdir/examples/inception.graphml" g.graphml
 complains "moirai -o on an input" 2 "would replace" moirai -o g.graphml g.graphml
 
 done_testing

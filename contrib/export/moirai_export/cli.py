@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command moirai-export."""
 import argparse
+import difflib
 import os
 import sys
+import time
+import traceback
 
 from .graph import ExportError
 from .source import export
@@ -16,26 +19,134 @@ MODULE:NAME, a function that returns a torch.nn.Module and example inputs, a
 tuple or a dict.
 
 Options:
-  -o, --output=FILE          the graph; SOURCE with .graphml unless given
-      --shape=NAME=DIMS      size of an input with dynamic dimensions, as in
-                             ids=1,128
-  -q, --quiet                say nothing but errors
-      --help                 print this and leave
-      --version              print the version and leave
+  -o, --output=FILE       the graph; SOURCE with .graphml unless given
+      --shape=NAME=DIMS   size of an input with dynamic dimensions, as in
+                          ids=1,128
+  -q, --quiet             print errors only
+  -v, --verbose           log each step; with an error, where it was raised
+      --help              print this help and exit
+      --version           print the version
+      --completion=SHELL  print a completion script for this shell
+                          (bash|zsh|fish)
 
 The weights go beside the graph, into a file .bin.  Exit status: 0 written,
 1 failed, 2 usage.
 """
 
+WITH_VALUE = {"output": "file", "shape": None, "completion": "bash zsh fish"}
+FLAGS = ("quiet", "verbose", "help", "version")
+LETTERS = {"output": "o", "quiet": "q", "verbose": "v"}
+
 
 class Parser(argparse.ArgumentParser):
+    """Errors in the words of the other commands."""
+
     def error(self, message):
-        self.exit(2, f"moirai-export: {message}; see moirai-export --help\n")
+        self.exit(2, f"moirai-export: {message}; "
+                     "try 'moirai-export --help'\n")
+
+    def parse_args(self, arguments=None, namespace=None):
+        arguments = sys.argv[1:] if arguments is None else arguments
+        self.check_names(arguments)
+        return super().parse_args(arguments, namespace)
+
+    def check_names(self, arguments):
+        """argparse reports a missing operand before an unknown option."""
+        known = {*WITH_VALUE, *FLAGS}
+        words = iter(arguments)
+        for word in words:
+            name, equals, _ = word[2:].partition("=")
+            if word == "--":
+                return
+            if not word.startswith("--"):
+                if word == "-o":
+                    next(words, None)
+                continue
+            if name not in known:
+                close = difflib.get_close_matches(name, known, 1, 0.75)
+                hint = f" (did you mean '--{close[0]}'?)" if close else ""
+                self.error(f"unknown option '--{name}'{hint}")
+            if name in WITH_VALUE and not equals:
+                next(words, None)
 
 
 class Help(argparse.Action):
     def __call__(self, parser, *_):
         sys.stdout.write(USAGE)
+        parser.exit(0)
+
+
+def names(name):
+    letter = f"-{LETTERS[name]} " if name in LETTERS else ""
+    return f"{letter}--{name}"
+
+
+def bash():
+    """The script of the same form as src/base/completion.c writes."""
+    cases = ""
+    for name, values in WITH_VALUE.items():
+        offer = {None: None, "file": "compgen -f"}.get(
+            values, f"compgen -W '{values}'")
+        cases += f"    {names(name).replace(' ', '|')})\n"
+        if offer:
+            cases += (f"        mapfile -t COMPREPLY < <({offer} -- "
+                      '"$word")\n')
+        cases += "        return ;;\n"
+    every = " ".join(names(name) for name in (*WITH_VALUE, *FLAGS))
+    return f"""\
+# bash completion for moirai-export
+_moirai_export()
+{{
+    local word=${{COMP_WORDS[COMP_CWORD]}}
+    local before=${{COMP_WORDS[COMP_CWORD-1]}}
+    COMPREPLY=()
+    # --name=value arrives as three words.
+    if [[ $word == = ]]; then
+        word=
+    elif [[ $before == = && $COMP_CWORD -ge 2 ]]; then
+        before=${{COMP_WORDS[COMP_CWORD-2]}}
+    fi
+    case $before in
+{cases}    esac
+    if [[ $word == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W '{every}' -- "$word")
+    else
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    fi
+}}
+complete -o filenames -F _moirai_export moirai-export
+"""
+
+
+def zsh():
+    lines = []
+    for name in (*WITH_VALUE, *FLAGS):
+        values = WITH_VALUE.get(name, "")
+        value = ("" if name in FLAGS else "=:value:" +
+                 {None: " ", "file": "_files"}.get(values, f"({values})"))
+        lines.append(f"    '*--{name}{value}' \\\n")
+        if name in LETTERS:
+            lines.append(f"    '*-{LETTERS[name]}{value.replace('=', '+', 1)}'"
+                         " \\\n")
+    return ("#compdef moirai-export\n_arguments -s -S \\\n" +
+            "".join(lines) + "    '*:file:_files'\n")
+
+
+def fish():
+    text = "# fish completion for moirai-export\n"
+    for name in (*WITH_VALUE, *FLAGS):
+        values = WITH_VALUE.get(name, "")
+        letter = f" -s {LETTERS[name]}" if name in LETTERS else ""
+        value = ("" if name in FLAGS else
+                 {None: " -x", "file": " -r -F"}.get(
+                     values, f" -x -a '{values}'"))
+        text += f"complete -c moirai-export{letter} -l {name}{value}\n"
+    return text
+
+
+class Completion(argparse.Action):
+    def __call__(self, parser, _, shell, *__):
+        sys.stdout.write({"bash": bash, "zsh": zsh, "fish": fish}[shell]())
         parser.exit(0)
 
 
@@ -52,11 +163,15 @@ def shape(text):
 
 
 def options(arguments):
-    parser = Parser(prog="moirai-export", add_help=False, usage=USAGE)
+    parser = Parser(prog="moirai-export", add_help=False, usage=USAGE,
+                    allow_abbrev=False)
     parser.add_argument("-o", "--output")
     parser.add_argument("--shape", type=shape, action="append", default=[])
     parser.add_argument("-q", "--quiet", action="store_true")
+    parser.add_argument("-v", "--verbose", action="store_true")
     parser.add_argument("--help", action=Help, nargs=0)
+    parser.add_argument("--completion", action=Completion,
+                        choices=WITH_VALUE["completion"].split())
     parser.add_argument("--version", action="version", version=(
         f"moirai-export {os.environ.get('MOIRAI_VERSION', '')}".rstrip()))
     parser.add_argument("source")
@@ -74,15 +189,26 @@ def default_output(source):
 def main(arguments=None):
     chosen = options(arguments)
     output = chosen.output or default_output(chosen.source)
+    begin = time.monotonic()
+    if chosen.verbose:
+        sys.stderr.write(f"moirai-export: reading {chosen.source} with Python "
+                         f"{sys.version.split()[0]}, {sys.executable}\n")
     try:
         nodes = export(chosen.source, path=output, shapes=dict(chosen.shape))
     except ExportError as error:
+        if chosen.verbose:
+            traceback.print_exc()
         sys.stderr.write(f"moirai-export: {error}\n")
         return 1
     except OSError as error:
+        if chosen.verbose:
+            traceback.print_exc()
         sys.stderr.write(f"moirai-export: {error.filename or output}: "
                          f"{error.strerror}\n")
         return 1
+    if chosen.verbose:
+        sys.stderr.write("moirai-export: exported in "
+                         f"{time.monotonic() - begin:.2f} s\n")
     if not chosen.quiet:
         sys.stderr.write(f"moirai-export: {len(nodes)} nodes in {output}\n")
     return 0
