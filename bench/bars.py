@@ -4,20 +4,41 @@
 COLOURS = (
     "#4e79a7", "#f28e2b", "#e15759", "#76b7b2", "#59a14f",
     "#edc948", "#b07aa1", "#ff9da7", "#9c755f", "#79706e",
+    "#1b1b7a", "#00c2d1", "#7a0019", "#b5e61d", "#d500f9", "#00573f",
 )
 BAR, BETWEEN = 8, 18  # widths of a bar, and of the space between two groups
-LEFT, RIGHT, TOP = 52, 24, 46
+LEFT, RIGHT, TOP = 52, 24, 62
 HEIGHT, NAMES, TITLE = 200, 62, 26
 ENTRY = 84  # of the legend
 HIGHEST = 5.0
 
 
+def colour(i):
+    """All different: further hues by the golden angle."""
+    if i < len(COLOURS):
+        return COLOURS[i]
+    return f"hsl({137.508 * i % 360:.1f},{55 + i % 3 * 20}%,{30 + i % 4 * 12}%)"
+
+
+def count_missing(panels, methods):
+    """The methods without a value in some group: "getf (3 of 22)"."""
+    groups = [bars for panel in panels.values() for bars in panel.values()]
+    missing = {one: sum(one not in bars for bars in groups) for one in methods}
+    return ", ".join(f"{one} ({n} of {len(groups)})"
+                     for one, n in missing.items() if n)
+
+
 class Bars:
     """panels: title -> group -> series -> value; a group without values stays
     empty and shows the text `nothing`.  Bars above HIGHEST are clipped there
-    and labelled with their value."""
+    and labelled with their value.  methods: all series, those without any
+    value are named below the legend, like those that lack some."""
 
-    def __init__(self, title, panels, series, nothing):
+    def __init__(self, title, panels, methods, nothing):
+        series = [one for one in methods
+                  if any(one in bars for groups in panels.values()
+                         for bars in groups.values())]
+        self.missing = count_missing(panels, methods)
         self.title, self.panels, self.series = title, panels, series
         self.nothing = nothing
         values = [
@@ -74,7 +95,7 @@ class Bars:
         for i, one in enumerate(self.series):
             if one in bars:
                 self.put_bar(left + i * BAR, base, bars[one],
-                             COLOURS[i % len(COLOURS)])
+                             colour(i))
         if not bars:
             self.text(middle, base - 6, self.nothing, "start", 9, -90,
                       fill="#777")
@@ -92,13 +113,17 @@ class Bars:
         for i, one in enumerate(self.series):
             x = LEFT + i * ENTRY
             self.put("rect", x=x, y=28, width=10, height=10,
-                     fill=COLOURS[i % len(COLOURS)])
+                     fill=colour(i))
             self.text(x + 14, 37, one, size=11)
+        if self.missing:
+            self.text(LEFT, 53, f"without a result: {self.missing}", size=11,
+                      fill="#777")
 
     def svg(self):
         most = max(map(len, self.panels.values()), default=0)
         width = LEFT + RIGHT + max(self.group * most, ENTRY * len(self.series),
-                                   8 * len(self.title))
+                                   8 * len(self.title),
+                                   7 * (len(self.missing) + 18))
         panel = TITLE + HEIGHT + NAMES
         height = TOP + panel * len(self.panels)
         self.lines = []

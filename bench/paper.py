@@ -262,14 +262,9 @@ def picture(results, methods):
             if row["method"] != "moirai" and result.faster_by(row)
         }
         panels.setdefault(title, {})[instance.model] = bars
-    series = [
-        method
-        for method in methods
-        if any(method in bars for groups in panels.values()
-               for bars in groups.values())
-    ]
+    others = [method for method in methods if method != "moirai"]
     return Bars("How many times as fast moirai's placements are", panels,
-                series, "does not fit").svg()
+                others, "does not fit").svg()
 
 
 def default_generator():

@@ -53,6 +53,23 @@ ok "a table" grep -q '^swin-1.8b inter original .* heft ' out
 ok "prints nothing else" test ! -s err
 is "and a line for each method and graph" "$(wc -l <paper.csv)" 7
 ok "as a picture" grep -q '<svg' paper.svg
+cat >many.py <<END
+import re
+import sys
+
+sys.path.insert(0, "$bench")
+from bars import Bars
+
+methods = [f"m{i}" for i in range(40)]
+groups = {"a": {one: 1.0 for one in methods[1:]},
+          "b": {one: 1.0 for one in methods[2:]}}
+svg = Bars("title", {"panel": groups}, methods, "nothing").svg()
+print(len(set(re.findall('width="10" height="10" fill="([^"]*)"', svg))))
+print(*re.findall("without a result: [^<]*", svg))
+END
+is "every method has a colour; failed ones are named" \
+    "$("$python" many.py | tr '\n' ' ')" \
+    "39 without a result: m0 (2 of 2), m1 (1 of 2) "
 
 echo 'raise SystemExit(3)' >broken.py
 gives_up "a generator that fails" "broken.py" paper broken.py
