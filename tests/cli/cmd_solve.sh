@@ -114,6 +114,8 @@ cp model.lp alone
 (cd alone && moirai-solve model.lp >out 2>err)
 is "without its graph" $? 0
 is "it is not checked" "$(sed -n 1p alone/out)" "optimal, not checked"
+is "what is claimed is rounded" "$(sed -n 2p alone/out)" \
+    "claimed     63.7 us"
 ok "which is reported" grep -q 'not checked: .*missing here: graph [^ ]* ([0-9a-f]*)' alone/err
 
 printf '%s\n' 'Minimize' ' obj: w' 'Subject To' ' r: w >= 2' ' q: w <= 1' \
