@@ -8,8 +8,10 @@
 
 /*
  * The plan of the benchmark: pair by pair, size by size, each message several
- * times. Between two pairs a token goes from the last receiver to both of the
- * next: no two pairs are ever busy at the same time.
+ * times. A token from the receiver precedes each message: a sender that is
+ * ahead would copy before the receiver begins to wait, and the time would lack
+ * that copy. Between two pairs a token goes from the last receiver to both of
+ * the next: no two pairs are ever busy at the same time.
  */
 static const int64_t sizes[] = { 1 << 10,   4 << 10, 16 << 10, 64 << 10,
                                  256 << 10, 1 << 20, 4 << 20,  16 << 20 };
@@ -18,11 +20,16 @@ enum {
     N_SIZES = sizeof sizes / sizeof *sizes,
     TOKEN_SIZE = 0, /* index of a token's size */
     LARGEST = 16 << 20,
-    DEFAULT_REPEATS = 15
+    DEFAULT_REPEATS = 15,
+    /* Larger messages vary less and are sent less often, so that those of two
+     * devices fit into shared memory. */
+    MANY_UP_TO = 1 << 20,
+    FEWER = 3
 };
 
 /* The steps of a message. */
 typedef struct sample {
+    int transfer;
     int send, receive, arrival; /* steps of its sender and its receiver */
 } sample;
 
@@ -33,6 +40,12 @@ typedef struct work {
     sample *samples; /* by pair, size, repeat */
     int n_samples;
 } work;
+
+static int repeats_of(const work *w, int size)
+{
+    return sizes[size] <= MANY_UP_TO ? w->repeats
+                                     : (w->repeats + FEWER - 1) / FEWER;
+}
 
 /* Values of a device: for each size one to send and one to receive. */
 static int value_index(int device, int size, bool received)
@@ -66,7 +79,7 @@ static int append_step(mo_exec_plan *plan, int device, mo_plan_step_kind kind,
 static sample append_message(mo_exec_plan *plan, int from, int to, int size)
 {
     int t = plan->n_transfers++;
-    sample s;
+    sample s = { .transfer = t };
 
     plan->transfers[t] = (mo_plan_transfer){ value_index(from, size, false),
                                              value_index(to, size, true),
@@ -115,7 +128,7 @@ static mo_status make_plan(work *w, mo_error *err)
     mo_exec_plan *plan = arena ? mo_arena_alloc(arena, sizeof *plan) : NULL;
     size_t n_devices = (size_t) w->options->n_devices;
     size_t per_pair = (size_t) N_SIZES * (size_t) w->repeats;
-    size_t n_messages = (size_t) w->n_pairs * (per_pair + 2);
+    size_t n_messages = (size_t) w->n_pairs * (2 * per_pair + 2);
     mo_status status;
 
     w->plan = plan;
@@ -136,7 +149,7 @@ static mo_status make_plan(work *w, mo_error *err)
         return mo_fail_memory(err);
     /* A device takes part in two pairs with each other one, and in tokens. */
     status = make_devices(
-        w, 2 * n_devices * 2 * per_pair + 6 * (size_t) w->n_pairs, err);
+        w, 2 * n_devices * 4 * per_pair + 6 * (size_t) w->n_pairs, err);
     if (status == MO_OK) {
         int n = w->options->n_devices, holder = -1;
 
@@ -147,9 +160,11 @@ static mo_status make_plan(work *w, mo_error *err)
                 append_token(w->plan, holder, from);
                 append_token(w->plan, holder, to);
                 for (int size = 0; size < N_SIZES; size++)
-                    for (int i = 0; i < w->repeats; i++)
+                    for (int i = 0; i < repeats_of(w, size); i++) {
+                        append_token(w->plan, to, from);
                         w->samples[w->n_samples++] =
                             append_message(w->plan, from, to, size);
+                    }
                 holder = to;
             }
     }
@@ -171,18 +186,23 @@ static mo_measure_link_row
 summarize_message(const work *w, const mo_run_result *result, int from, int to,
                   const sample *samples, int size, int64_t *sorted)
 {
-    int n = w->repeats;
+    const mo_run_plan_options *run = w->options->run;
+    int n = repeats_of(w, size);
 
     for (int i = 0; i < n; i++)
         sorted[i] = message_duration(result, from, to, &samples[i]);
     qsort(sorted, (size_t) n, sizeof *sorted, mo_compare_i64);
-    return (mo_measure_link_row){ .from = from,
-                                  .to = to,
-                                  .bytes = sizes[size],
-                                  .median_ns = sorted[(n - 1) / 2],
-                                  .spread_ns = sorted[(n - 1) * 3 / 4] -
-                                               sorted[(n - 1) / 4],
-                                  .count = n };
+    return (mo_measure_link_row){
+        .from = from,
+        .to = to,
+        .bytes = sizes[size],
+        .median_ns = sorted[(n - 1) / 2],
+        .spread_ns = sorted[(n - 1) * 3 / 4] - sorted[(n - 1) / 4],
+        .count = n,
+        .path = run->transport->path
+                    ? run->transport->path(run->world, samples->transfer)
+                    : mo_transport_local.name
+    };
 }
 
 static mo_status summarize_messages(const work *w, const mo_run_result *result,
@@ -205,7 +225,7 @@ static mo_status summarize_messages(const work *w, const mo_run_result *result,
             for (int size = 0; from != to && size < N_SIZES; size++) {
                 made[n++] = summarize_message(w, result, from, to, samples,
                                               size, sorted);
-                samples += w->repeats;
+                samples += repeats_of(w, size);
             }
     free(sorted);
     *rows = made;

@@ -27,6 +27,7 @@ typedef struct mo_measure_link_row {
     int64_t bytes;
     int64_t median_ns, spread_ns; /* spread: interquartile range */
     int count;
+    const char *path; /* as mo_transport.path; a static string */
 } mo_measure_link_row;
 
 /* Messages of 1 KiB to 16 MiB between any two devices, one at a time.

@@ -303,7 +303,7 @@ const char *mo_transport_job_path(const mo_transport_job *job, int transfer,
     const mo_plan_transfer *t = &job->plan->transfers[transfer];
 
     if (job->rank_of[t->from] == job->rank_of[t->to])
-        return "local";
+        return mo_transport_local.name;
     return job->is_shared[transfer] ? "shm" : other;
 }
 

@@ -14,6 +14,8 @@
 #include "driver/exec/compare_outputs.h"
 #include "driver/exec/input_tensors.h"
 #include "driver/exec/exec_job.h"
+#include "driver/exec/rank_binding.h"
+#include "driver/exec/transfer_paths.h"
 #include "cli/exec_report.h"
 #include "driver/exec/device_units.h"
 #include "cli/exec_version.h"
@@ -31,8 +33,9 @@ typedef struct work {
     mo_exec_job job;
     mo_exec_units units;
     mo_exec_inputs inputs;
-    uint64_t alike;   /* digest of everything that ranks must share */
-    int64_t *hold_ns; /* by transfer, or NULL: no emulated delay */
+    uint64_t alike;     /* digest of everything that ranks must share */
+    int64_t *hold_ns;   /* by transfer, or NULL: no emulated delay */
+    const char **paths; /* by transfer; NULL: nothing was run */
     mo_run_result result;
     mo_measure_load load; /* during the run */
     mo_exec_comparison comparison;
@@ -182,6 +185,24 @@ static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
     return status;
 }
 
+/* Keeps the paths that values took, and logs if the profile is of others, or a
+ * rank has too few processors. */
+static mo_status find_paths(const mo_exec_options *o, work *w, mo_error *err)
+{
+    const mo_driver_loaded *loaded = &w->job.review.made.loaded;
+    mo_status status =
+        mo_exec_paths_find(w->transport, w->world, w->job.plan, &w->paths, err);
+
+    if (status == MO_OK && w->rank == 0)
+        mo_exec_paths_log(w->paths, w->job.plan, loaded->cluster,
+                          loaded->profile, &o->logger);
+    if (status == MO_OK)
+        status =
+            mo_exec_rank_binding_log(w->transport, w->world, &w->units,
+                                     w->job.plan, w->paths, &o->logger, err);
+    return status;
+}
+
 static mo_status compare_with_references(const mo_exec_options *o, work *w,
                                          mo_error *err)
 {
@@ -212,6 +233,7 @@ static mo_status finish_run(mo_exec_options *o, work *w, mo_error *err)
         .job = &w->job,
         .units = &w->units,
         .transport = transport_name(w),
+        .paths = w->n_ranks > 1 ? w->paths : NULL,
         .n_ranks = w->n_ranks,
         .result = o->dry_run ? NULL : &w->result,
         .load = w->load,
@@ -287,6 +309,8 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
         status = prepare_run(o, w, err);
     if (status == MO_OK && !o->dry_run)
         status = run_plan(o, w, err);
+    if (status == MO_OK && !o->dry_run)
+        status = find_paths(o, w, err);
     if (status == MO_OK && w->rank == 0)
         status = finish_run(o, w, err);
     return status;
@@ -322,6 +346,7 @@ static mo_status run_exec(void *context, char **operands, size_t n_operands,
     mo_exec_comparison_clear(&w.comparison);
     mo_run_result_clear(&w.result);
     free(w.hold_ns);
+    free(w.paths);
     mo_exec_inputs_clear(&w.inputs);
     mo_exec_units_clear(&w.units);
     mo_exec_job_clear(&w.job);

@@ -55,6 +55,38 @@ static void fill_devices(filling *f)
     f->e.n_transfers = plan->n_transfers;
 }
 
+/* One row for each pair of devices and path, in the order of the plan. */
+static mo_status fill_links(filling *f, mo_error *err)
+{
+    const mo_exec_plan *plan = f->from->job->plan;
+    mo_report_execution_link *links;
+
+    if (!f->from->paths)
+        return MO_OK;
+    links = calloc((size_t) plan->n_transfers + 1, sizeof *links);
+    f->e.links = links;
+    if (!links)
+        return mo_fail_memory(err);
+    for (int t = 0; t < plan->n_transfers; t++) {
+        const mo_plan_transfer *transfer = &plan->transfers[t];
+        const char *from = plan->devices[transfer->from].id;
+        const char *to = plan->devices[transfer->to].id;
+        const char *path = f->from->paths[t];
+        int i = 0;
+
+        while (i < f->e.n_links &&
+               (links[i].from != from || links[i].to != to ||
+                strcmp(links[i].path, path) != 0))
+            i++;
+        if (i == f->e.n_links)
+            links[f->e.n_links++] =
+                (mo_report_execution_link){ from, to, path, 0, 0 };
+        links[i].n_transfers++;
+        links[i].bytes += transfer->bytes;
+    }
+    return MO_OK;
+}
+
 static mo_report_execution_class *class_of(filling *f, int item)
 {
     const mo_plan_item *it = &f->from->job->plan->items[item];
@@ -178,6 +210,8 @@ static mo_status fill_report(const mo_exec_options *o,
     f->e.tolerance = o->tolerance;
     if (status == MO_OK)
         status = fill_times(f, err);
+    if (status == MO_OK)
+        status = fill_links(f, err);
     if (status != MO_OK)
         return status;
     fill_devices(f);
@@ -200,6 +234,7 @@ static mo_status write_report(const mo_exec_options *o,
         mo_report_execution_text(&f.e, out);
     free(f.e.devices);
     free(f.e.outputs);
+    free(f.e.links);
     free(f.types);
     return status;
 }

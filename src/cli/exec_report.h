@@ -17,6 +17,7 @@ typedef struct mo_cli_exec_result {
     const mo_exec_job *job;
     const mo_exec_units *units;
     const char *transport;
+    const char *const *paths; /* by transfer; NULL: one rank, or a dry run */
     int n_ranks;
     const mo_run_result *result; /* NULL: a dry run */
     mo_measure_load load;        /* during the run; zeros: unknown */

@@ -44,6 +44,7 @@ int main(int argc, char **argv)
                               .fusion = "none",
                               .runs = 25,
                               .wants = MO_EXEC_CONFIG_DEFAULTS,
+                              .job = MO_LAUNCH_OPTIONS_DEFAULTS,
                               .logger = { .command = "moirai-profile" } };
     const mo_option options[] = {
         { 0, "train", "DEV,DEV",
@@ -93,6 +94,10 @@ int main(int argc, char **argv)
         { 0, "random-weights", "SEED",
           "run: random weights where there are none", MO_OPTION_INT,
           .to = &o.weights, .min = 0, .max = 9e15 },
+        { 0, "transport", "T",
+          "run: transport of tensors (default: by the launcher)",
+          MO_OPTION_TEXT, .to = &o.transport, .choices = "local|tcp|nccl|mpi" },
+        MO_LAUNCH_OPTIONS(&o.job),
         { 'o', "output", "FILE",
           "write the fitted factors, or the profile, to FILE", MO_OPTION_TEXT,
           .to = &o.output },
@@ -106,7 +111,8 @@ int main(int argc, char **argv)
         .details = "fit: FILE is a graph with measured times or a profile; - "
                    "reads standard input.  Without --train and --test, one op "
                    "in five is held back.  run: FILE is a graph; what the "
-                   "profile has already is not measured again.",
+                   "profile has already is not measured again; with "
+                   "several ranks each measures its own devices.",
         .options = options,
         .min_operands = 2,
         .max_operands = SIZE_MAX,
@@ -117,6 +123,7 @@ int main(int argc, char **argv)
 
     mo_option_list_free(&o.shapes);
     mo_option_list_free(&o.inputs);
+    mo_launch_options_clear(&o.job);
     mo_host_exit(code);
     return code;
 }

@@ -38,6 +38,8 @@ typedef struct mo_profile_link {
     const char *from, *to;
     double latency_us, gbps;
     int64_t from_bytes;
+    const char *path; /* of the measured messages: "local", "shm", "tcp", ...;
+                         NULL: unknown; not part of the digest */
     int line;
 } mo_profile_link;
 

@@ -115,6 +115,15 @@ static void put_transfers(const mo_report_execution *e, mo_out *out)
 
     mo_out_printf(out, "%-12s%d, %s\n", "transfers", e->n_transfers,
                   mo_format_bytes((double) e->sent_bytes, size));
+    for (int i = 0; i < e->n_links; i++) {
+        const mo_report_execution_link *l = &e->links[i];
+        char from[NAME_ROOM], to[NAME_ROOM];
+
+        mo_out_printf(out, "  %s to %s by %s: %d, %s\n",
+                      mo_utf8_escape_controls(from, sizeof from, l->from),
+                      mo_utf8_escape_controls(to, sizeof to, l->to), l->path,
+                      l->n_transfers, mo_format_bytes((double) l->bytes, size));
+    }
 }
 
 static void put_device(const mo_report_execution *e,
@@ -337,6 +346,23 @@ static void json_times(const mo_report_execution *e, mo_json_writer *w)
         mo_json_put_us(w, "measured_transfer_us", e->measured_transfer_ns);
 }
 
+static void json_links(const mo_report_execution *e, mo_json_writer *w)
+{
+    mo_json_begin_array(w, "links", MO_JSON_BLOCK);
+    for (int i = 0; i < e->n_links; i++) {
+        const mo_report_execution_link *l = &e->links[i];
+
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(w, "from", l->from);
+        mo_json_put_text(w, "to", l->to);
+        mo_json_put_text(w, "path", l->path);
+        mo_json_put_int(w, "transfers", l->n_transfers);
+        mo_json_put_int(w, "bytes", l->bytes);
+        mo_json_end(w);
+    }
+    mo_json_end(w);
+}
+
 static void json_device(const mo_report_execution_device *d, mo_json_writer *w)
 {
     mo_json_begin_object(w, NULL, MO_JSON_INLINE);
@@ -393,6 +419,8 @@ void mo_report_execution_json(const mo_report_execution *e, mo_out *out)
     mo_json_begin_object(&w, NULL, MO_JSON_LINES);
     json_what(e, &w);
     json_times(e, &w);
+    if (e->links)
+        json_links(e, &w);
     mo_json_begin_array(&w, "by_device", MO_JSON_BLOCK);
     for (int k = 0; k < e->n_devices; k++)
         json_device(&e->devices[k], &w);

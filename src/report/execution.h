@@ -39,6 +39,14 @@ typedef struct mo_report_execution_output {
     double error;            /* relative; NAN: not compared */
 } mo_report_execution_output;
 
+/* Transfers between two devices that take the same path. */
+typedef struct mo_report_execution_link {
+    const char *from, *to;
+    const char *path; /* "local", "shm", "tcp", ... */
+    int n_transfers;
+    int64_t bytes;
+} mo_report_execution_link;
+
 typedef struct mo_report_execution {
     const char *graph, *cluster; /* files or names */
     int ops, coarse_ops, edges;
@@ -67,6 +75,8 @@ typedef struct mo_report_execution {
     int64_t sent_bytes;
     /* Sums over transfers, or MO_UNKNOWN. */
     int64_t predicted_transfer_ns, measured_transfer_ns;
+    mo_report_execution_link *links; /* of several ranks; NULL: of one */
+    int n_links;
     mo_report_execution_class *classes;
     int n_classes;
 

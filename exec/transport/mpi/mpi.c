@@ -53,14 +53,15 @@ static mo_status start_mpi(mo_mpi_world *world, mo_error *err)
     if (initialized)
         return mo_fail(err, MO_E_SUPPORT,
                        "MPI was started before; it can be only once");
-    status =
-        mo_mpi_check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &support),
-                     "start", err);
+    status = mo_mpi_check(
+        MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &support), "start",
+        err);
     if (status == MO_OK && support < MPI_THREAD_FUNNELED)
         return mo_fail(err, MO_E_SUPPORT,
                        "this MPI was built without support for threads");
     if (status != MO_OK)
         return status;
+    world->posts_inline = support >= MPI_THREAD_SERIALIZED;
     MPI_Comm_rank(MPI_COMM_WORLD, &world->job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world->job.n_ranks);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -132,6 +133,7 @@ static void free_world(mo_mpi_world *world)
     mo_rdv_presence_free(world->presence);
     free_buffers(world);
     pthread_mutex_destroy(&world->queue.lock);
+    pthread_mutex_destroy(&world->lock);
     free(world);
 }
 
@@ -145,6 +147,7 @@ static mo_status new_world(const mo_transport_world_options *options,
     if (!w)
         return mo_fail_memory(err);
     pthread_mutex_init(&w->queue.lock, NULL);
+    pthread_mutex_init(&w->lock, NULL);
     if (mo_rdv_launcher_detect(&w->launcher))
         w->presence = mo_rdv_presence_new(&w->launcher);
     return mo_transport_job_init(&w->job, options, err);
@@ -284,7 +287,9 @@ static size_t count_chunks(const mo_mpi_world *world, const mo_exec_plan *plan,
 
         if (rank_of[transfer->from] == world->job.rank ||
             rank_of[transfer->to] == world->job.rank)
-            n += (size_t) (transfer->bytes / MO_MPI_CHUNK_BYTES) + 1;
+            n += (size_t) (transfer->bytes /
+                           mo_mpi_chunk_bytes(transfer->bytes)) +
+                 1;
     }
     return n;
 }
@@ -307,6 +312,7 @@ static mo_status alloc_buffers(mo_mpi_world *world, const mo_exec_plan *plan,
         return mo_fail_memory(err);
     world->n_requests = 0;
     atomic_store(&world->queue.n, 0);
+    atomic_store(&world->has_posted, false);
     atomic_store(&world->barrier_full, false);
     world->barrier_pending = false;
     return MO_OK;

@@ -2,9 +2,13 @@
 /*
  * mpi_internal.h - state of the MPI transport, shared by its files.
  *
- * The opening thread is the only one that calls MPI (MPI_THREAD_FUNNELED).
- * While devices run it is the progress thread: it takes posted transfers from
- * a queue, starts them as nonblocking requests, and tests all pending ones.
+ * While devices run, the opening thread is the progress thread: it takes
+ * posted transfers from a queue, starts them as nonblocking requests, and tests
+ * all pending ones. It may have no processor while a device computes. So the
+ * thread that posts a transfer starts it at once where MPI permits that
+ * (MPI_THREAD_SERIALIZED) and no other thread is in MPI; and values of a
+ * moderate size are sent in chunks that MPI sends eagerly, without a handshake
+ * that the sender had to answer.
  * Meanwhile the failure detector (failure_detector.h) ends every wait for a
  * dead rank.
  */
@@ -23,8 +27,13 @@
 #include "exec/transport/rendezvous/presence.h"
 #include "exec/transport/transport.h"
 
-/* MPI counts are ints: larger transfers are cut into chunks, at no cost. */
-enum { MO_MPI_CHUNK_BYTES = 32 << 20 };
+/* MPI counts are ints: larger transfers are cut into chunks, at no cost. An
+ * eager chunk is below the limits of common MPIs, 4 KiB with their header. */
+enum {
+    MO_MPI_CHUNK_BYTES = 32 << 20,
+    MO_MPI_EAGER_CHUNK_BYTES = 3968,
+    MO_MPI_EAGER_BYTES = 256 << 10 /* largest transfer in such chunks */
+};
 
 /* Transfers that devices have posted. */
 typedef struct mo_mpi_transfer_queue {
@@ -41,8 +50,12 @@ typedef struct mo_mpi_world {
     MPI_Comm data, control;
 
     mo_mpi_transfer_queue queue;
-    int *taken;       /* taken from the queue; as large */
-    int *chunks_left; /* by transfer */
+    bool posts_inline;      /* any thread may call MPI, one at a time */
+    pthread_mutex_t lock;   /* in a run: held by the thread that calls MPI; for
+                               the members up to barrier_full */
+    atomic_bool has_posted; /* a posting thread left pending requests */
+    int *taken;             /* taken from the queue; as large */
+    int *chunks_left;       /* by transfer */
     MPI_Request *requests;
     int *transfer_of; /* by request */
     int n_requests;
@@ -64,6 +77,9 @@ static inline mo_mpi_world *mo_mpi_world_of(mo_transport_world *world)
 mo_status mo_mpi_check(int code, const char *doing, mo_error *err);
 
 /* ---- progress.c */
+
+/* Bytes of the chunks of a transfer, but for the last. */
+int64_t mo_mpi_chunk_bytes(int64_t transfer_bytes);
 
 /* Posts a transfer; from any thread. */
 mo_status mo_mpi_enqueue_transfer(mo_mpi_world *world, int transfer,

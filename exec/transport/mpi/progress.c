@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Progress engine of MPI: the opening thread, the only one that calls MPI,
- * starts posted transfers and tests pending requests.
+ * Progress engine of MPI: starts posted transfers and tests pending requests,
+ * in the opening thread, and once in the thread that posts.
  */
 #include <config.h>
 
@@ -42,19 +42,6 @@ mo_status mo_mpi_check(int code, const char *doing, mo_error *err)
 
 /* ------------------------------------------------------------------- queue */
 
-mo_status mo_mpi_enqueue_transfer(mo_mpi_world *world, int transfer,
-                                  mo_error *err)
-{
-    mo_mpi_transfer_queue *q = &world->queue;
-
-    pthread_mutex_lock(&q->lock);
-    q->transfers[atomic_load(&q->n)] = transfer;
-    atomic_fetch_add(&q->n, 1);
-    pthread_mutex_unlock(&q->lock);
-    mo_eventcount_notify(&world->job.process.server_event);
-    return mo_first_error_get(&world->job.process.failure, err);
-}
-
 static int take_queue(mo_mpi_world *world)
 {
     mo_mpi_transfer_queue *q = &world->queue;
@@ -71,6 +58,12 @@ static int take_queue(mo_mpi_world *world)
 }
 
 /* --------------------------------------------------------------- transfers */
+
+int64_t mo_mpi_chunk_bytes(int64_t transfer_bytes)
+{
+    return transfer_bytes <= MO_MPI_EAGER_BYTES ? MO_MPI_EAGER_CHUNK_BYTES
+                                                : MO_MPI_CHUNK_BYTES;
+}
 
 static mo_status start_chunk(mo_mpi_world *world, int t, int64_t at, int bytes,
                              mo_error *err)
@@ -108,7 +101,7 @@ static mo_status progress_transfers(mo_mpi_world *world, bool *moved,
                 at = 0;
 
         do {
-            int64_t chunk = mo_min_i64(bytes - at, MO_MPI_CHUNK_BYTES);
+            int64_t chunk = mo_min_i64(bytes - at, mo_mpi_chunk_bytes(bytes));
 
             status = start_chunk(world, world->taken[i], at, (int) chunk, err);
             at += chunk;
@@ -140,6 +133,42 @@ static mo_status progress_transfers(mo_mpi_world *world, bool *moved,
     }
     *moved |= n > 0 || n_finished > 0;
     return MO_OK;
+}
+
+/* Starts what is queued, unless another thread is in MPI, which then does.
+ * Returns with *done if nothing is left to do for the opening thread. */
+static mo_status post_inline(mo_mpi_world *world, bool *done, mo_error *err)
+{
+    bool moved = false;
+    mo_status status;
+
+    if (!world->posts_inline || pthread_mutex_trylock(&world->lock) != 0)
+        return MO_OK;
+    status = progress_transfers(world, &moved, err);
+    *done = world->n_requests == 0;
+    pthread_mutex_unlock(&world->lock);
+    if (!*done)
+        atomic_store(&world->has_posted, true);
+    return status;
+}
+
+mo_status mo_mpi_enqueue_transfer(mo_mpi_world *world, int transfer,
+                                  mo_error *err)
+{
+    mo_mpi_transfer_queue *q = &world->queue;
+    bool done = false;
+    mo_status status;
+
+    pthread_mutex_lock(&q->lock);
+    q->transfers[atomic_load(&q->n)] = transfer;
+    atomic_fetch_add(&q->n, 1);
+    pthread_mutex_unlock(&q->lock);
+    status = post_inline(world, &done, err);
+    if (!done)
+        mo_eventcount_notify(&world->job.process.server_event);
+    return status == MO_OK
+               ? mo_first_error_get(&world->job.process.failure, err)
+               : status;
 }
 
 /* ----------------------------------------------------------------- barrier */
@@ -181,6 +210,7 @@ typedef struct serve_context {
     mo_mpi_world *world;
     int n_threads;
     bool device_waiting; /* a device was waiting at the last look */
+    bool pending;        /* so were requests, or the barrier */
 } serve_context;
 
 static bool all_left(void *context)
@@ -195,6 +225,7 @@ static bool has_work(void *context)
     serve_context *s = context;
 
     return atomic_load(&s->world->queue.n) > 0 ||
+           atomic_load(&s->world->has_posted) ||
            atomic_load(&s->world->barrier_full) || all_left(context) ||
            (!s->device_waiting && mo_transport_local_copy_has_waiters(
                                       s->world->job.process.copier)) ||
@@ -231,7 +262,7 @@ static void wait_idle(serve_context *s, int64_t idle_ns)
         spin_ns = SPIN_AT_BARRIER_NS;
     else if (s->device_waiting)
         spin_ns = SPIN_FOR_DEVICE_NS;
-    if (world->n_requests == 0 && !world->barrier_pending)
+    if (!s->pending)
         mo_eventcount_wait_timed(&world->job.process.server_event, has_work, s,
                                  IDLE_NS);
     else
@@ -251,9 +282,13 @@ static mo_status progress_until_left(serve_context *s, mo_error *err)
             return mo_first_error_get(&world->job.process.failure, err);
         s->device_waiting =
             mo_transport_local_copy_has_waiters(world->job.process.copier);
+        pthread_mutex_lock(&world->lock);
+        moved = atomic_exchange(&world->has_posted, false);
         status = progress_transfers(world, &moved, err);
         if (status == MO_OK)
             status = progress_barrier(world, &moved, err);
+        s->pending = world->n_requests > 0 || world->barrier_pending;
+        pthread_mutex_unlock(&world->lock);
         if (moved || (s->device_waiting && !was_waiting))
             idle_ns = mo_stop_clock_ns();
         else
@@ -265,7 +300,7 @@ static mo_status progress_until_left(serve_context *s, mo_error *err)
 mo_status mo_mpi_serve(mo_transport_world *handle, int n_threads, mo_error *err)
 {
     mo_mpi_world *world = mo_mpi_world_of(handle);
-    serve_context s = { world, n_threads, false };
+    serve_context s = { .world = world, .n_threads = n_threads };
     mo_error why = { 0 };
 
 #ifdef __linux__

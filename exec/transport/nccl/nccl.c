@@ -20,6 +20,7 @@ struct mo_tcp_extension {
     bool *is_gpu; /* by device of the plan that begins next, owned; or NULL */
     int n_devices;
     bool in_use;
+    bool *is_carried; /* by transfer of the last plan: NCCL does it; owned */
     pthread_mutex_t lock; /* the failure detector's thread reads nccl, too */
     mo_nccl_p2p *nccl;    /* from begin to the end of serve, owned; or NULL */
 };
@@ -110,6 +111,7 @@ static void close_world(mo_transport_world *handle)
     mo_tcp_close(handle);
     pthread_mutex_destroy(&b->lock);
     free(b->is_gpu);
+    free(b->is_carried);
     free(b);
 }
 
@@ -161,6 +163,8 @@ static mo_status begin_plan(mo_transport_world *handle,
     mo_status status =
         mo_tcp_begin(handle, plan, rank_of, n_threads, digest, err);
 
+    free(b->is_carried);
+    b->is_carried = NULL;
     /* A plan without backends (the link benchmark) has its values in
      * host memory. */
     if (status != MO_OK || !b->is_gpu || b->n_devices != plan->n_devices)
@@ -172,6 +176,10 @@ static mo_status begin_plan(mo_transport_world *handle,
     if (status != MO_OK)
         return status;
     b->in_use = mo_nccl_p2p_n_transfers(nccl) > 0;
+    b->is_carried =
+        calloc((size_t) plan->n_transfers + 1, sizeof *b->is_carried);
+    for (int t = 0; t < plan->n_transfers && b->is_carried; t++)
+        b->is_carried[t] = mo_nccl_p2p_carrier(nccl, t) != NULL;
     note_unavailable(world, nccl);
     replace_p2p(world, nccl);
     return MO_OK;
@@ -214,6 +222,18 @@ static const char *describe(const mo_transport_world *handle)
     return world->extension->in_use ? "nccl" : mo_transport_tcp.name;
 }
 
+/* Exact for transfers of this rank. */
+static const char *path(const mo_transport_world *handle, int transfer)
+{
+    const mo_tcp_world *world = mo_tcp_world_of_const(handle);
+    const bool *is_carried = world->extension->is_carried;
+
+    return is_carried && is_carried[transfer]
+               ? mo_transport_nccl.name
+               : mo_transport_job_path(&world->job, transfer,
+                                       mo_transport_tcp.name);
+}
+
 const mo_transport mo_transport_nccl = {
     .name = "nccl",
     .help = "as tcp, and NCCL between GPUs of several ranks",
@@ -235,4 +255,5 @@ const mo_transport mo_transport_nccl = {
     .broadcast = mo_tcp_broadcast,
     .fail = mo_tcp_fail,
     .describe = describe,
+    .path = path,
 };

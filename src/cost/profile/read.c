@@ -49,6 +49,7 @@ static const mo_attribute link_table[] = {
     { "latency_us", MO_ATTRIBUTE_AMOUNT, LINK(latency_us) },
     { "gbps", MO_ATTRIBUTE_POSITIVE, LINK(gbps) },
     { "from_bytes", MO_ATTRIBUTE_BYTES, LINK(from_bytes) },
+    { "path", MO_ATTRIBUTE_TEXT, LINK(path) },
     { NULL, MO_ATTRIBUTE_TEXT, 0 },
 };
 

@@ -39,6 +39,8 @@ static void put_link(mo_out *out, const mo_profile_link *link)
         mo_out_int(out, link->from_bytes);
         mo_out_char(out, '"');
     }
+    if (link->path)
+        mo_attribute_write_text(out, "path", link->path);
     mo_out_text(out, "/>\n");
 }
 

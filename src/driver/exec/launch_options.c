@@ -50,7 +50,8 @@ mo_status mo_launch_options_read(mo_launch_options *job,
                                  .n_ranks = (int) job->ranks,
                                  .master = job->master,
                                  .token = job->token,
-                                 .bind = job->bind };
+                                 .bind = job->bind,
+                                 .no_shm = job->no_shm };
     return status;
 }
 

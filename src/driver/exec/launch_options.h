@@ -5,6 +5,7 @@
 #ifndef MO_DRIVER_EXEC_LAUNCH_OPTIONS_H
 #define MO_DRIVER_EXEC_LAUNCH_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -15,6 +16,7 @@ typedef struct mo_launch_options {
     int64_t rank, ranks; /* -1 and 0: not given */
     const char *master, *bind;
     const char *token, *token_file;
+    bool no_shm;
     char *read; /* contents of the file; freed by mo_launch_options_clear */
 } mo_launch_options;
 
@@ -37,7 +39,9 @@ typedef struct mo_launch_options {
     { 0, "token-file", "FILE", "only ranks with the same token may join",           \
       MO_OPTION_TEXT, .to = &(job)->token_file },                              \
     { 0, "token", "TEXT", "the token, visible to all users; or MOIRAI_TOKEN",      \
-      MO_OPTION_TEXT, .to = &(job)->token }
+      MO_OPTION_TEXT, .to = &(job)->token },                                   \
+    { 0, "no-shm", NULL, "no shared memory between ranks of a host",           \
+      MO_OPTION_FLAG, .to = &(job)->no_shm }
 /* clang-format on */
 
 /* Fills the launch parameters of the transport; they borrow from job. */

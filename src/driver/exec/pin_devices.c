@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/exec/rank_binding.h"
+
 /* Threads that need a processor, by device; those that drive GPUs are one. */
 typedef struct demand {
     int *threads; /* to be pinned */
@@ -127,7 +129,7 @@ mo_status mo_exec_pin_devices(const char *pin, int n, const int *rank_of,
 void mo_exec_fit_log(const mo_exec_fit *fit, int rank,
                      const mo_driver_log *logger)
 {
-    char of[32] = "";
+    char of[32] = "", remedy[MO_EXEC_REMEDY_SIZE];
 
     if (logger->quiet)
         return;
@@ -137,10 +139,10 @@ void mo_exec_fit_log(const mo_exec_fit *fit, int rank,
         fprintf(stderr,
                 "%s: %sthe devices have %d threads, and this process may use "
                 "%d processor%s: they take turns, longer than predicted; give "
-                "fewer threads, or more processors (taskset, control group, "
-                "binding of mpirun)\n",
+                "fewer threads, or more processors (%s)\n",
                 logger->command, of, fit->threads, fit->usable,
-                fit->usable > 1 ? "s" : "");
+                fit->usable > 1 ? "s" : "",
+                mo_exec_binding_remedy(fit->threads, remedy));
     if (fit->contended)
         mo_driver_log_info(
             logger,

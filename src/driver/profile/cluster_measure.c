@@ -137,6 +137,7 @@ static mo_status set_link(work *w, const mo_profile_link *measured,
     int from = mo_cluster_find(w->cluster, measured->from);
     int to = mo_cluster_find(w->cluster, measured->to);
     int l = mo_cluster_find_link(w->cluster, from, to);
+    char text[NOTE_SIZE];
     mo_link *link;
 
     if (l < 0)
@@ -144,7 +145,8 @@ static mo_status set_link(work *w, const mo_profile_link *measured,
     link = &w->cluster->links[l];
     link->gbps = measured->gbps;
     link->latency_ns = (int64_t) llround(measured->latency_us * NS_PER_US);
-    return set_note(w, &w->link_notes[l], "measured", err);
+    snprintf(text, sizeof text, "measured, path: %s", measured->path);
+    return set_note(w, &w->link_notes[l], text, err);
 }
 
 static mo_status set_links(work *w, mo_measure_link_row *rows, int n,

@@ -62,6 +62,7 @@ static int add_pair(const mo_measure_link_row *rows, int first, int end,
         link.from = ids[rows[i].from];
         link.to = ids[rows[i].to];
         link.from_bytes = i == first ? 0 : rows[i].bytes;
+        link.path = rows[i].path;
         links[n++] = link;
     }
     return n;

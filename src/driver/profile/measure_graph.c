@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/progress.h"
 #include "base/parallel_for.h"
 #include "driver/exec/input_tensors.h"
@@ -17,7 +18,7 @@
 #include "driver/profile/profile_options.h"
 #include "driver/profile/background_runs.h"
 #include "driver/profile/profile_devices.h"
-#include "driver/profile/link_rows.h"
+#include "driver/profile/graph_links.h"
 #include "driver/profile/load_log.h"
 #include "driver/profile/profile_table.h"
 #include "driver/profile/op_samples.h"
@@ -34,13 +35,14 @@ static const int here[] = { 0 };
 /* State of the subcommand. */
 typedef struct work {
     const mo_profiler_options *o;
+    mo_profiler_ranks ranks;
     mo_profiler_devices devices;
     mo_exec_job job;        /* the network on one device, planned for CPUs */
     mo_exec_plan *gpu_plan; /* NULL: no GPUs */
     mo_exec_inputs inputs;
     char parts[PARTS_SIZE]; /* as in the profile; "": none */
     mo_profiler_table rows;
-    mo_profiler_stat *measured; /* by signature */
+    mo_profiler_stat *measured; /* by device and signature */
     mo_progress progress;
     int64_t done; /* rounds done */
 } work;
@@ -61,6 +63,16 @@ static mo_exec_options job_options(const mo_profiler_options *o)
     };
 }
 
+static bool is_own(const work *w, int device)
+{
+    return w->devices.units.rank_of[device] == w->ranks.rank;
+}
+
+static mo_profiler_stat *measured_of(const work *w, int device)
+{
+    return w->measured + (size_t) device * (size_t) w->rows.n_signatures;
+}
+
 /* The network is planned for one device, for CPUs and for GPUs. Calls are
  * timed one by one, so one stream suffices. */
 static mo_status make_plans(const mo_exec_options *options, work *w,
@@ -72,7 +84,8 @@ static mo_status make_plans(const mo_exec_options *options, work *w,
     mo_status status = mo_exec_job_plan(options, &like, true, &w->job, err);
 
     for (int k = 0; k < w->devices.cluster->n_devices; k++)
-        any_gpu |= w->devices.units.backends[k]->separate_memory;
+        any_gpu |=
+            is_own(w, k) && w->devices.units.backends[k]->separate_memory;
     if (status != MO_OK || !any_gpu)
         return status;
     can_jit = true;
@@ -91,11 +104,29 @@ static const char *parts_of(work *w)
     return w->parts;
 }
 
+/* Ranks exchange measurements by signature and device. */
+static mo_status check_same(const work *w, mo_error *err)
+{
+    mo_digest *digest = mo_digest_new();
+    uint64_t value;
+
+    if (!digest)
+        return mo_fail_memory(err);
+    for (int s = 0; s < w->rows.n_signatures; s++)
+        mo_digest_text(digest, mo_intern_text(w->rows.signatures, s));
+    for (int k = 0; k < w->devices.cluster->n_devices; k++)
+        mo_digest_text(digest, w->devices.cluster->devices[k].id);
+    value = mo_digest_value(digest);
+    mo_digest_free(digest);
+    return mo_profiler_ranks_check_same(&w->ranks, value, err);
+}
+
 static mo_status prepare_work(work *w, const char *path, mo_error *err)
 {
     const mo_exec_options options = job_options(w->o);
     const mo_prepared *made = &w->job.review.made;
-    mo_status status = mo_profiler_devices_find(w->o, &w->devices, err);
+    mo_status status =
+        mo_profiler_devices_find(w->o, &w->ranks, &w->devices, err);
 
     if (status == MO_OK)
         status = mo_exec_job_load(&options, path, &w->job, err);
@@ -114,9 +145,13 @@ static mo_status prepare_work(work *w, const char *path, mo_error *err)
         status =
             mo_profiler_table_open(made->coarse ? made->coarse : made->fine,
                                    w->o->output, parts_of(w), &w->rows, err);
-    w->measured =
-        calloc((size_t) w->rows.n_signatures + 1, sizeof *w->measured);
-    return status == MO_OK && !w->measured ? mo_fail_memory(err) : status;
+    if (status != MO_OK)
+        return status;
+    w->measured = calloc((size_t) w->devices.cluster->n_devices *
+                                 (size_t) w->rows.n_signatures +
+                             1,
+                         sizeof *w->measured);
+    return w->measured ? check_same(w, err) : mo_fail_memory(err);
 }
 
 /* The whole network on such a device. */
@@ -130,11 +165,12 @@ static mo_profiler_target solo_on(const work *w, int device)
     };
 }
 
-/* Whether the device runs on processors, which share nothing relevant with
- * GPUs. */
+/* Whether the device is of this rank and runs on processors, which share
+ * nothing relevant with GPUs. */
 static bool is_on_cpu(const work *w, int device)
 {
-    return mo_profiler_devices_available(&w->devices, device) &&
+    return is_own(w, device) &&
+           mo_profiler_devices_available(&w->devices, device) &&
            !w->devices.units.backends[device]->separate_memory;
 }
 
@@ -286,7 +322,7 @@ static mo_status measure_device(work *w, int device, mo_error *err)
                      : measure_beside(w, device, &solo, &samples, err);
     if (status == MO_OK)
         mo_profiler_samples_summarize(&samples, solo.plan, (int) w->o->runs,
-                                      burden, w->measured);
+                                      burden, measured_of(w, device));
     mo_profiler_samples_clear(&samples);
     return status;
 }
@@ -304,21 +340,25 @@ static bool has_all(const work *w, int device)
     return true;
 }
 
-/* Adds rows for the device and the equivalent devices after it. */
+/* Adds rows for the device and, in one process, the equivalent devices after
+ * it. */
 static mo_status add_rows(work *w, int device, mo_error *err)
 {
     const mo_profiler_devices *d = &w->devices;
     mo_status status = MO_OK;
 
     for (int k = device; k < d->cluster->n_devices && status == MO_OK; k++)
-        if (mo_profiler_devices_available(d, k) &&
-            mo_profiler_devices_equivalent(d, device, k))
-            status = mo_profiler_table_add(
-                &w->rows, mo_profiler_devices_name(d, k), w->measured, err);
+        if (k == device ||
+            (w->ranks.n_ranks == 1 && mo_profiler_devices_available(d, k) &&
+             mo_profiler_devices_equivalent(d, device, k)))
+            status =
+                mo_profiler_table_add(&w->rows, mo_profiler_devices_name(d, k),
+                                      measured_of(w, device), err);
     return status;
 }
 
-/* Measurements are saved at once if there is a file. */
+/* Measurements are saved at once if there is a file. Other ranks than the
+ * first have none. */
 static mo_status save_profile(const work *w, mo_error *err)
 {
     if (!w->o->output || strcmp(w->o->output, "-") == 0)
@@ -326,131 +366,118 @@ static mo_status save_profile(const work *w, mo_error *err)
     return mo_profiler_table_write(&w->rows, w->o->output, err);
 }
 
-static mo_status measure_devices(work *w, mo_error *err)
+static bool is_needed(const work *w, int device)
+{
+    return mo_profiler_devices_available(&w->devices, device) &&
+           !has_all(w, device);
+}
+
+/* Rank 0 adds what another rank has measured. */
+static mo_status collect_device(work *w, int device, mo_error *err)
+{
+    mo_status status = mo_profiler_ranks_collect(
+        &w->ranks, w->devices.units.rank_of[device], measured_of(w, device),
+        (size_t) w->rows.n_signatures * sizeof *w->measured, err);
+
+    if (status == MO_OK && w->ranks.rank == 0)
+        status = add_rows(w, device, err);
+    return status == MO_OK && w->ranks.rank == 0 ? save_profile(w, err)
+                                                 : status;
+}
+
+/* Ranks measure at the same time, as they run: each is background load of the
+ * others. Rank 0 alone knows what is needed. */
+static mo_status measure_by_ranks(work *w, bool *needed, mo_error *err)
+{
+    int n = w->devices.cluster->n_devices;
+    mo_status status;
+
+    for (int k = 0; k < n; k++)
+        needed[k] = is_needed(w, k);
+    status = mo_profiler_ranks_broadcast(&w->ranks, needed,
+                                         (size_t) n * sizeof *needed, err);
+    for (int k = 0; k < n && status == MO_OK; k++)
+        if (needed[k] && is_own(w, k))
+            status = measure_device(w, k, err);
+    for (int k = 0; k < n && status == MO_OK; k++)
+        if (needed[k])
+            status = collect_device(w, k, err);
+    return status;
+}
+
+static mo_status measure_by_threads(work *w, mo_error *err)
 {
     int n = w->devices.cluster->n_devices;
     mo_status status = MO_OK;
 
-    mo_progress_begin(&w->progress, "measuring ops", (int64_t) n * ROUNDS,
-                      w->o->logger.quiet);
     for (int k = 0; k < n && status == MO_OK; k++) {
         w->done = (int64_t) k * ROUNDS;
-        if (!mo_profiler_devices_available(&w->devices, k) || has_all(w, k))
+        if (!is_needed(w, k))
             continue;
         status = measure_device(w, k, err);
         if (status == MO_OK)
-            status = add_rows(w, k, err);
-        if (status == MO_OK)
-            status = save_profile(w, err);
+            status = collect_device(w, k, err);
     }
-    mo_progress_end(&w->progress);
     return status;
 }
 
-/* The measured devices. */
-typedef struct bench {
-    int n;
-    const char **ids;
-    const mo_backend **backends;
-    mo_backend_unit_options *units;
-    int *rank_of;
-} bench;
-
-static mo_status set_up(const work *w, bench *b, mo_error *err)
+static mo_status measure_devices(work *w, mo_error *err)
 {
-    size_t room = (size_t) w->devices.cluster->n_devices;
+    size_t n = (size_t) w->devices.cluster->n_devices;
+    bool *needed = calloc(n, sizeof *needed);
+    mo_status status;
 
-    b->ids = calloc(room, sizeof *b->ids);
-    b->backends = calloc(room, sizeof *b->backends);
-    b->units = calloc(room, sizeof *b->units);
-    b->rank_of = calloc(room, sizeof *b->rank_of);
-    if (!b->ids || !b->backends || !b->units || !b->rank_of)
+    if (!needed)
         return mo_fail_memory(err);
-    for (int k = 0; k < w->devices.cluster->n_devices; k++)
-        if (mo_profiler_devices_available(&w->devices, k)) {
-            b->ids[b->n] = w->devices.cluster->devices[k].id;
-            b->backends[b->n] = w->devices.units.backends[k];
-            b->units[b->n++] = w->devices.units.options[k];
-        }
-    return MO_OK;
-}
-
-static mo_status send_messages(const bench *b, mo_measure_link_row **rows,
-                               int *n, mo_error *err)
-{
-    const mo_transport_world_options world_options = { 0 };
-    mo_run_plan_options run = {
-        .transport = &mo_transport_local,
-        .backends = b->backends,
-        .units = b->units,
-        .rank_of = b->rank_of,
-    };
-    const mo_measure_links_options options = { .n_devices = b->n,
-                                               .ids = b->ids,
-                                               .run = &run };
-    mo_status status = mo_transport_local.open(&world_options, &run.world, err);
-
-    if (status != MO_OK)
-        return status;
-    status = mo_measure_links(&options, rows, n, err);
-    mo_transport_local.close(run.world);
+    mo_progress_begin(&w->progress, "measuring ops", (int64_t) n * ROUNDS,
+                      w->o->logger.quiet);
+    status = w->ranks.n_ranks > 1 ? measure_by_ranks(w, needed, err)
+                                  : measure_by_threads(w, err);
+    mo_progress_end(&w->progress);
+    free(needed);
     return status;
 }
 
-static mo_status add_links(work *w, const bench *b, mo_error *err)
+/* All between joining and leaving the ranks. */
+static mo_status measure(work *w, const char *path, mo_error *err)
 {
-    mo_measure_link_row *rows = NULL;
-    mo_profile_link *links = NULL;
-    int n_rows = 0, n_links = 0;
-    mo_status status = send_messages(b, &rows, &n_rows, err);
-
-    if (status == MO_OK)
-        status = mo_profiler_link_rows_make(rows, n_rows, b->ids, &links,
-                                            &n_links, err);
-    if (status == MO_OK)
-        status = mo_profiler_table_add_links(&w->rows, links, n_links, err);
-    free(links);
-    free(rows);
-    return status;
-}
-
-static mo_status measure_links(work *w, mo_error *err)
-{
-    bench b = { .n = 0 };
-    mo_status status = set_up(w, &b, err);
-
-    if (status == MO_OK &&
-        !mo_profiler_link_rows_complete(w->rows.profile, b.ids, b.n)) {
-        mo_driver_log_info(&w->o->logger, "measuring links between %d devices",
-                           b.n);
-        status = add_links(w, &b, err);
-        if (status == MO_OK)
-            status = save_profile(w, err);
-    }
-    free(b.ids);
-    free(b.backends);
-    free(b.units);
-    free(b.rank_of);
-    return status;
-}
-
-mo_status mo_profiler_measure(const mo_profiler_options *o, const char *path,
-                              mo_error *err)
-{
-    work w = { .o = o };
+    const char *output = w->o->output;
     mo_measure_load load;
-    mo_status status = prepare_work(&w, path, err);
+    bool added = false;
+    mo_status status = prepare_work(w, path, err);
 
     mo_measure_load_read(NULL, &load);
     if (status == MO_OK)
-        status = measure_devices(&w, err);
-    if (status == MO_OK && !w.devices.units.parts)
-        status = measure_links(&w, err);
+        status = measure_devices(w, err);
+    if (status == MO_OK && !w->devices.units.parts)
+        status = mo_profiler_measure_links(
+            &w->devices, &w->ranks, &w->o->logger, &w->rows, &added, err);
     mo_measure_load_since(NULL, &load);
     if (status == MO_OK)
-        mo_driver_load_log(&o->logger, &load);
-    if (status == MO_OK && (!o->output || strcmp(o->output, "-") == 0))
-        status = mo_profiler_table_write(&w.rows, "-", err);
+        mo_driver_load_log(&w->o->logger, &load);
+    if (status == MO_OK && added)
+        status = save_profile(w, err);
+    if (status == MO_OK && w->ranks.rank == 0 &&
+        (!output || strcmp(output, "-") == 0))
+        status = mo_profiler_table_write(&w->rows, "-", err);
+    return status;
+}
+
+mo_status mo_profiler_measure(mo_profiler_options *o, const char *path,
+                              mo_error *err)
+{
+    work w = { .o = o };
+    mo_status status = mo_profiler_ranks_open(o, &w.ranks, err);
+
+    if (status != MO_OK)
+        return status;
+    if (w.ranks.rank != 0) {
+        /* Only the first rank prints and writes. */
+        o->logger.quiet = true;
+        o->output = NULL;
+    }
+    status = measure(&w, path, err);
+    mo_profiler_ranks_close(&w.ranks, status, err);
     free(w.measured);
     mo_profiler_table_clear(&w.rows);
     mo_exec_inputs_clear(&w.inputs);

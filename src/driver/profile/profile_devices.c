@@ -3,8 +3,13 @@
 
 #include "driver/profile/profile_devices.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "driver/exec/exchange_units.h"
+
+enum { NAME_SIZE = 256 };
 
 void mo_profiler_devices_clear(mo_profiler_devices *d)
 {
@@ -38,7 +43,30 @@ static bool has_any(const mo_profiler_devices *d)
     return false;
 }
 
+/* Rank 0 receives the names of GPUs of other ranks. */
+static mo_status collect_gpus(const mo_profiler_ranks *ranks,
+                              mo_profiler_devices *d, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int k = 0; k < d->units.n && status == MO_OK; k++) {
+        char name[NAME_SIZE] = "";
+
+        if (d->gpus[k])
+            snprintf(name, sizeof name, "%s", d->gpus[k]);
+        status = mo_profiler_ranks_collect(ranks, d->units.rank_of[k], name,
+                                           sizeof name, err);
+        name[sizeof name - 1] = '\0';
+        if (status == MO_OK && !d->gpus[k] && *name) {
+            d->gpus[k] = strdup(name);
+            status = d->gpus[k] ? MO_OK : mo_fail_memory(err);
+        }
+    }
+    return status;
+}
+
 mo_status mo_profiler_devices_find(const mo_profiler_options *o,
+                                   const mo_profiler_ranks *ranks,
                                    mo_profiler_devices *d, mo_error *err)
 {
     const char *name = o->cluster ? o->cluster : "cpu";
@@ -47,8 +75,11 @@ mo_status mo_profiler_devices_find(const mo_profiler_options *o,
 
     free(where);
     if (status == MO_OK)
-        status =
-            mo_exec_units_make(d->cluster, 1, 0, &o->wants, &d->units, err);
+        status = mo_exec_units_make(d->cluster, ranks->n_ranks, ranks->rank,
+                                    &o->wants, &d->units, err);
+    if (status == MO_OK)
+        status = mo_exec_exchange_units(ranks->transport, ranks->world,
+                                        &o->wants, &d->units, err);
     if (status == MO_OK && !has_any(d))
         status = mo_fail_at(err, MO_E_INPUT, name, 0,
                             "has no device of kind cpu, and others cannot be "
@@ -59,9 +90,10 @@ mo_status mo_profiler_devices_find(const mo_profiler_options *o,
     if (!d->gpus)
         return mo_fail_memory(err);
     for (int k = 0; k < d->units.n && status == MO_OK; k++)
-        if (d->units.backends[k]->separate_memory)
+        if (d->units.rank_of[k] == ranks->rank &&
+            d->units.backends[k]->separate_memory)
             status = query_gpu(d, k, err);
-    return status;
+    return status == MO_OK ? collect_gpus(ranks, d, err) : status;
 }
 
 bool mo_profiler_devices_available(const mo_profiler_devices *d, int device)

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "driver/exec/device_units.h"
 #include "driver/profile/profile_options.h"
+#include "driver/profile/profile_ranks.h"
 #include "cost/cluster.h"
 
 typedef struct mo_profiler_devices {
@@ -19,8 +20,10 @@ typedef struct mo_profiler_devices {
     char **gpus; /* by device: the model name of its GPU, or NULL */
 } mo_profiler_devices;
 
-/* *devices begins as zeros; the caller clears it, also after a failure. */
+/* *devices begins as zeros; the caller clears it, also after a failure.
+ * Collective: rank 0 has the names of all GPUs, others of their own. */
 mo_status mo_profiler_devices_find(const mo_profiler_options *o,
+                                   const mo_profiler_ranks *ranks,
                                    mo_profiler_devices *devices, mo_error *err);
 void mo_profiler_devices_clear(mo_profiler_devices *devices);
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/option.h"
 #include "driver/exec/backend_choice.h"
+#include "driver/exec/launch_options.h"
 #include "driver/log.h"
 
 typedef struct mo_profiler_options {
@@ -28,6 +29,8 @@ typedef struct mo_profiler_options {
     mo_option_list shapes, inputs; /* freed by the command */
     int64_t runs, weights;
     bool alone, as_placed;
+    const char *transport; /* NULL: by the launcher */
+    mo_launch_options job; /* the ranks; cleared by the command */
     mo_exec_config wants;
 } mo_profiler_options;
 
@@ -35,8 +38,9 @@ typedef struct mo_profiler_options {
 mo_status mo_profiler_fit(mo_profiler_options *o, char **files, size_t n,
                           mo_error *err);
 
-/* Measures the ops of a graph, and the links between devices. */
-mo_status mo_profiler_measure(const mo_profiler_options *o, const char *graph,
+/* Measures the ops of a graph, and the links between devices, by the ranks
+ * that the launcher or the options describe. */
+mo_status mo_profiler_measure(mo_profiler_options *o, const char *graph,
                               mo_error *err);
 
 #endif

@@ -129,6 +129,8 @@ static mo_status put_link(const rebuilding *r, mo_profile_link row,
 {
     row.from = keep_row(r, row.from);
     row.to = keep_row(r, row.to);
+    if (row.path && !(row.path = keep_row(r, row.path)))
+        return mo_fail_memory(err);
     return row.from && row.to ? mo_profile_builder_link(r->builder, &row, err)
                               : mo_fail_memory(err);
 }

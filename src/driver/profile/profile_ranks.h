@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_ranks.h - the ranks of moirai-profile run.
+ *
+ * Each rank measures its own devices; rank 0 has the profile. Without a
+ * launcher or options there is one rank, and all devices are its threads.
+ */
+#ifndef MO_DRIVER_PROFILE_PROFILE_RANKS_H
+#define MO_DRIVER_PROFILE_PROFILE_RANKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "driver/profile/profile_options.h"
+#include "exec/transport/transport.h"
+
+typedef struct mo_profiler_ranks {
+    const mo_transport *transport;
+    mo_transport_world *world; /* NULL: not open */
+    int rank, n_ranks;
+} mo_profiler_ranks;
+
+/* Opens the world that the options and the launcher describe; *ranks begins as
+ * zeros. Collective, as all others. */
+mo_status mo_profiler_ranks_open(mo_profiler_options *o,
+                                 mo_profiler_ranks *ranks, mo_error *err);
+/* Closes it; status and err are those of the command. */
+void mo_profiler_ranks_close(mo_profiler_ranks *ranks, mo_status status,
+                             const mo_error *err);
+
+/* Fails where the digest differs from that of rank 0. */
+mo_status mo_profiler_ranks_check_same(const mo_profiler_ranks *ranks,
+                                       uint64_t digest, mo_error *err);
+
+/* The buffer of rank from to rank 0. */
+mo_status mo_profiler_ranks_collect(const mo_profiler_ranks *ranks, int from,
+                                    void *data, size_t bytes, mo_error *err);
+/* The buffer of rank 0 to all others. */
+mo_status mo_profiler_ranks_broadcast(const mo_profiler_ranks *ranks,
+                                      void *data, size_t bytes, mo_error *err);
+
+#endif
