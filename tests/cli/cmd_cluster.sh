@@ -68,7 +68,7 @@ fi
 
 exits "processors are measured" 0 \
     moirai-cluster discover -q --measure --cpus 2 --gpus none
-is "links each way" "$(grep -c '<link from=.* <!-- measured -->' "$work/out")" 2
+is "links each way" "$(grep -c '<link from=.* <!-- measured, path: local -->' "$work/out")" 2
 ok "and devices" has 'measured: gflops by a product'
 is_taken "and a network is placed on what was measured"
 cp "$work/taken.xml" "$work/measured.xml"
@@ -166,7 +166,7 @@ if [ -e "$standins/standin_cuda.so" ] && ! is_watched; then
         'Stand-in.*measured: a product of floats reaches' "$work/out"
     is "its peak stays" "$(value gpu0 gflops)" 66908.2
     is "so are its links" \
-        "$(grep -c '<link from=.*gpu0.* <!-- measured -->' "$work/out")" 2
+        "$(grep -c '<link from=.*gpu0.* <!-- measured, path: local -->' "$work/out")" 2
     MOIRAI_CUDA=
 fi
 
@@ -209,7 +209,7 @@ else
     exits "their processors are measured" 0 timeout 60 mpirun -n 2 \
         moirai-cluster discover -q --measure --gpus none
     is "links between ranks, too" \
-        "$(grep -c '<link from=.*r1_cpu.* <!-- measured -->' "$work/out")" 2
+        "$(grep -c '<link from=.*r1_cpu.* <!-- measured, path: shm -->' "$work/out")" 2
     exits "one that fails" 1 timeout 60 mpirun -n 2 moirai-cluster discover \
         --gpus 0
     ok "gives the reason" grep -q 'there is no GPU 0' "$work/err"

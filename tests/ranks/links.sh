@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# moirai-profile, moirai-cluster and moirai-exec started as ranks: which path
+# links take, by which they were measured, and processors that ranks are bound
+# to.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+. "$top_srcdir/tests/ranks/ranks.sh"
+
+ranks_or_skip tcp
+ranks_use_shm
+unset MOIRAI_CLUSTER MOIRAI_PATH
+cp "$top_srcdir"/examples/two_branches/* "$work" && cd "$work" || exit 1
+chmod u+w ./*
+
+# The paths of the links of a profile, each once.
+paths_of()
+{
+    sed -n 's/.*<link.* path="\([^"]*\)".*/\1/p' "$1" | sort -u | tr '\n' ' '
+}
+
+# Claim, number of ranks, command: it succeeds.
+as_ranks()
+{
+    claim=$1
+    shift
+    ranks_by_tcp "$@"
+    if [ $status -eq 0 ]; then
+        pass "$claim"
+    else
+        fail "$claim"
+        comment <"$work/err"
+    fi
+}
+
+profile="moirai-profile run -q --runs 2 -c model.cluster.xml"
+# Options are words.
+# shellcheck disable=SC2086
+exits "threads are measured" 0 $profile -o threads.xml model.xml
+is "and their links are local" "$(paths_of threads.xml)" "local "
+
+# shellcheck disable=SC2086
+as_ranks "ranks measure a network" 2 $profile -o ranks.xml model.xml
+is "and links through shared memory" "$(paths_of ranks.xml)" "shm "
+is "with the same ops" "$(grep -c '<op' ranks.xml)" "$(grep -c '<op' threads.xml)"
+is "on both devices" \
+    "$(sed -n 's/.*<op device="\([^"]*\)".*/\1/p' ranks.xml | sort -u |
+        tr '\n' ' ')" "fast slow "
+cp ranks.xml again.xml
+# shellcheck disable=SC2086
+as_ranks "what was measured" 2 $profile -o again.xml model.xml
+ok "is not measured again" cmp -s ranks.xml again.xml
+cp threads.xml again.xml
+# shellcheck disable=SC2086
+as_ranks "links of threads" 2 $profile -o again.xml model.xml
+is "are measured again by ranks" "$(paths_of again.xml)" "shm "
+ok "but not their ops" \
+    [ "$(grep '<op' again.xml)" = "$(grep '<op' threads.xml)" ]
+MOIRAI_NO_SHM=1
+export MOIRAI_NO_SHM
+# shellcheck disable=SC2086
+as_ranks "ranks without shared memory" 2 $profile -o tcp.xml model.xml
+is "measure links over TCP" "$(paths_of tcp.xml)" "tcp "
+ranks_use_shm
+
+sed 's/fast/other/g' model.cluster.xml >other.cluster.xml
+ranks_n=2
+ranks_jobs=differ
+: >"$work/out"
+: >"$work/err"
+ranks_r=0
+ranks_one moirai-profile run -q --runs 1 -c model.cluster.xml model.xml &
+pids=$!
+ranks_r=1
+ranks_one moirai-profile run -q --runs 1 -c other.cluster.xml model.xml
+ranks_wait $pids
+ok "ranks with different files are refused" \
+    grep -q 'measures another graph or cluster than rank 0' "$work/err"
+
+as_ranks "a cluster is measured by ranks" 2 moirai-cluster discover --measure \
+    --cpus 1 --gpus none
+ok "with the path of its links" grep -q 'measured, path: shm' "$work/out"
+
+# What moirai-exec reports.
+for kind in threads ranks; do
+    moirai-place -q -p $kind.xml model.xml -o $kind.sol >/dev/null
+done
+message='was measured by threads of a process, but values go by shm'
+as_ranks "ranks run what was measured by threads" 2 moirai-exec --check \
+    threads.sol
+is "and report it in one line" "$(grep -c "threads.xml: .*$message" \
+    "$work/err")" 1
+ok "the report has the path of a link" grep -q 'fast to slow by shm: ' \
+    "$work/out"
+as_ranks "what was measured by ranks" 2 moirai-exec --json ranks.sol
+is "is run without a word" "$(grep -c 'was measured by' "$work/err")" 0
+ok "JSON has the path" grep -q '"path": "shm"' "$work/out"
+as_ranks "an option excludes shared memory" 2 moirai-exec --no-shm ranks.sol
+ok "for all values" grep -q 'fast to slow by tcp: ' "$work/out"
+ok "and that is reported" grep -q 'by shm, but values go by tcp' "$work/err"
+exits "threads run what was measured by ranks" 0 moirai-exec ranks.sol
+ok "and report it" grep -q 'by shm, but values go by threads' "$work/err"
+
+# Bound to one of several processors.
+if [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] && command -v taskset >/dev/null; then
+    as_ranks "ranks with a processor" 2 taskset -c 0 moirai-exec ranks.sol
+    is "need no more" "$(grep -c 'is bound to' "$work/err")" 0
+    as_ranks "for two threads" 2 taskset -c 0 moirai-exec --threads 2 ranks.sol
+    is "they do, and a line reports it" "$(grep -c \
+        'rank 0 is bound to 1 processor, but has 2 threads; use mpirun --bind-to none, or --map-by slot:PE=2' \
+        "$work/err")" 1
+fi
+done_testing
