@@ -4,6 +4,7 @@
 # machines of several ranks, as cluster files that the other commands read.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"
+ranks_use_shm
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT CUDA_VISIBLE_DEVICES
 unset MOIRAI_STANDIN_MACHINE

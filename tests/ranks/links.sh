@@ -103,10 +103,14 @@ ok "and report it" grep -q 'by shm, but values go by threads' "$work/err"
 # Bound to one of several processors.
 if [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] && command -v taskset >/dev/null; then
     as_ranks "ranks with a processor" 2 taskset -c 0 moirai-exec ranks.sol
-    is "need no more" "$(grep -c 'is bound to' "$work/err")" 0
-    as_ranks "for two threads" 2 taskset -c 0 moirai-exec --threads 2 ranks.sol
-    is "they do, and a line reports it" "$(grep -c \
-        'rank 0 is bound to 1 processor, but has 2 threads; use mpirun --bind-to none, or --map-by slot:PE=2' \
+    is "need no more" "$(grep -c 'processor' "$work/err")" 0
+    as_ranks "without shared memory" 2 taskset -c 0 moirai-exec --no-shm \
+        ranks.sol
+    is "they do for messages" "$(grep -c \
+        'rank 0 is bound to 1 processor for 1 thread, and messages need one' \
         "$work/err")" 1
+    as_ranks "for two threads" 2 taskset -c 0 moirai-exec --threads 2 ranks.sol
+    ok "they do, too" grep -q \
+        'processors (mpirun --bind-to none, or --map-by slot:PE=2)' "$work/err"
 fi
 done_testing

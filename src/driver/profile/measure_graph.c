@@ -454,6 +454,9 @@ static mo_status measure(work *w, const char *path, mo_error *err)
             &w->devices, &w->ranks, &w->o->logger, &w->rows, &added, err);
     mo_measure_load_since(NULL, &load);
     if (status == MO_OK)
+        status = mo_measure_load_gather(w->ranks.transport, w->ranks.world,
+                                        &load, err);
+    if (status == MO_OK)
         mo_driver_load_log(&w->o->logger, &load);
     if (status == MO_OK && added)
         status = save_profile(w, err);
