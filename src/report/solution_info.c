@@ -34,6 +34,17 @@ static double claimed(const mo_solution *s)
     return NAN;
 }
 
+/* The status and bound of the format, else of comments. */
+static mo_solution_status claimed_status(const mo_solution *s)
+{
+    return s->claim != MO_SOLUTION_STATUS_UNKNOWN ? s->claim : s->note.status;
+}
+
+static double claimed_bound(const mo_solution *s)
+{
+    return s->has_bound ? s->bound : s->note.has_bound ? s->note.bound : NAN;
+}
+
 static const char *shown(const char *text, char room[SHOWN_SIZE])
 {
     return mo_utf8_escape_controls(room, SHOWN_SIZE, text);
@@ -70,8 +81,9 @@ static void put_time(const mo_report_solution *r, const char *what,
     if (isnan(value))
         return;
     mo_out_printf(out, "%-12s", what);
-    if (r->origin->has_unit) {
-        mo_out_text(out, mo_format_us(value * unit_us(r), text));
+    if (r->origin->has_unit && fabs(value * unit_us(r)) < 9e15) {
+        mo_out_text(out,
+                    mo_format_time(llround(value * unit_us(r) * 1000), text));
     } else {
         mo_out_double(out, value);
         mo_out_text(out, " in units of the model");
@@ -84,11 +96,11 @@ static void put_claims(const mo_report_solution *r, mo_out *out)
     const mo_solution *s = r->solution;
 
     put_line(out, "layout", s->layout);
-    if (s->claim != MO_SOLUTION_STATUS_UNKNOWN)
+    if (claimed_status(s) != MO_SOLUTION_STATUS_UNKNOWN)
         mo_out_printf(out, "%-12s%s, as claimed\n", "status",
-                      mo_solution_status_names[s->claim]);
+                      mo_solution_status_names[claimed_status(s)]);
     put_time(r, "makespan", claimed(s), out);
-    put_time(r, "bound", s->has_bound ? s->bound : NAN, out);
+    put_time(r, "bound", claimed_bound(s), out);
 }
 
 static void put_options(const mo_report_solution *r, mo_out *out)
@@ -273,11 +285,11 @@ void mo_report_solution_json(const mo_report_solution *r, mo_out *out)
         const mo_solution *s = r->solution;
 
         mo_json_put_text(&w, "layout", s->layout);
-        if (s->claim != MO_SOLUTION_STATUS_UNKNOWN)
+        if (claimed_status(s) != MO_SOLUTION_STATUS_UNKNOWN)
             mo_json_put_text(&w, "claimed_status",
-                             mo_solution_status_names[s->claim]);
+                             mo_solution_status_names[claimed_status(s)]);
         json_time(r, &w, "claimed_us", claimed(s));
-        json_time(r, &w, "claimed_bound_us", s->has_bound ? s->bound : NAN);
+        json_time(r, &w, "claimed_bound_us", claimed_bound(s));
         json_options(r, &w);
         json_inputs(r, &w);
         json_devices(r, &w);

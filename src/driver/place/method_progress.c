@@ -12,7 +12,12 @@
 #define PAUSE_S 0.1
 
 /* A wrapped line could not be erased. */
-enum { TIME_ROOM = 32, LINE_ROOM = 160, WHAT_ROOM = 60, SCREEN_WIDTH = 79 };
+enum {
+    TIME_ROOM = MO_FORMAT_SIZE,
+    LINE_ROOM = 160,
+    WHAT_ROOM = 60,
+    SCREEN_WIDTH = 79
+};
 
 void mo_place_progress_begin(mo_place_progress *n, const char *method,
                              const mo_driver_log *logger)
@@ -28,8 +33,7 @@ static const char *time_text(int64_t ns, char *text)
 {
     if (ns == INT64_MAX || ns <= 0)
         return "-";
-    snprintf(text, TIME_ROOM, "%.3f us", (double) ns / 1000);
-    return text;
+    return mo_format_time(ns, text);
 }
 
 static void compose_line(const mo_place_progress *n,
