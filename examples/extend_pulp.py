@@ -2,39 +2,45 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adds rows to a model of moirai-emit with PuLP, and solves it.
 
-    moirai-emit graph.graphml -o model.mps --map map.csv
-    extend_pulp.py model.mps map.csv OP OTHER solution.sol
+    moirai-emit --slack 2 --unit us graph.graphml -o model.mps \
+        --map map.csv --start start.sol
+    extend_pulp.py model.mps map.csv start.sol OP OTHER solution.sol
+    moirai-check solution.sol
 
 The two ops go to different devices.  Whatever else is added, names stay as they
-are: they say what a solution means, and of which model it is.
+are: they say what a solution means, and of which model it is.  --slack leaves
+room for such rows, --unit fixes the unit of the objective.
 """
-import csv
-import sys
-
+import highspy
 import pulp
 
-model, columns, one, other, solution = sys.argv[1:]
+import moirai_model
 
-# Which column puts an op on a device.
-with open(columns, newline="", encoding="utf-8") as file:
-    place = {(row["op"], row["device"]): row["column"]
-             for row in csv.DictReader(file) if row["meaning"] == "place"}
-devices = sorted({device for _, device in place})
-for op in one, other:
-    if not any((op, device) in place for device in devices):
-        sys.exit(f"extend_pulp.py: {columns}: there is no op '{op}'")
+model, columns, start, one, other, solution = moirai_model.arguments()
+moirai_model.check_slack(model)
+pairs = moirai_model.columns_apart(columns, one, other)
 
 variables, problem = pulp.LpProblem.fromMPS(model)
-for number, device in enumerate(devices):
-    if (one, device) in place and (other, device) in place:
-        problem += (variables[place[one, device]]
-                    + variables[place[other, device]] <= 1, f"apart_{number}")
+for number, (a, b) in enumerate(pairs):
+    problem += variables[a] + variables[b] <= 1, f"apart_{number}"
+values = moirai_model.read_start(start)
+for name, variable in variables.items():
+    variable.setInitialValue(values.get(name, 0))
 
-problem.solve(pulp.HiGHS(msg=False))
+
+class WarmHiGHS(pulp.HiGHS):
+    """HiGHS with the initial values as MIP start, which PuLP's ignores."""
+
+    def callSolver(self, lp):
+        warm = highspy.HighsSolution()
+        warm.col_value = [variable.varValue for variable in lp.variables()]
+        lp.solverModel.setSolution(warm)
+        super().callSolver(lp)
+
+
+problem.solve(WarmHiGHS(msg=False))
 if problem.status != pulp.LpStatusOptimal:
-    sys.exit(f"extend_pulp.py: {pulp.LpStatus[problem.status]}")
-
-with open(solution, "w", encoding="ascii") as file:
-    print("=obj=", problem.objective.value(), file=file)
-    for name, variable in variables.items():
-        print(name, variable.value(), file=file)
+    moirai_model.fail(pulp.LpStatus[problem.status])
+moirai_model.write_solution(
+    solution, problem.objective.value(),
+    ((name, variable.value()) for name, variable in variables.items()))

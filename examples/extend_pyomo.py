@@ -2,19 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adds rows to a model of moirai-emit with Pyomo, and solves it.
 
-    moirai-emit graph.graphml -o model.mps --map map.csv
-    extend_pyomo.py model.mps map.csv OP OTHER solution.sol
+    moirai-emit --slack 2 --unit us graph.graphml -o model.mps \
+        --map map.csv --start start.sol
+    extend_pyomo.py model.mps map.csv start.sol OP OTHER solution.sol
+    moirai-check solution.sol
 
 The two ops go to different devices.  Pyomo reads no model files; HiGHS does,
 and its columns and rows become Pyomo's.
 """
-import csv
-import sys
-
 import highspy
 import pyomo.environ as pyo
 
-path, columns, one, other, solution = sys.argv[1:]
+import moirai_model
 
 
 def read_model(path):
@@ -22,7 +21,7 @@ def read_model(path):
     highs = highspy.Highs()
     highs.silent()
     if highs.readModel(path) != highspy.HighsStatus.kOk:
-        sys.exit(f"extend_pyomo.py: {path}: HiGHS cannot read it")
+        moirai_model.fail(f"{path}: HiGHS cannot read it")
     lp = highs.getLp()
     names, lower, upper = lp.col_names_, lp.col_lower_, lp.col_upper_
     integer = [kind == highspy.HighsVarType.kInteger for kind in lp.integrality_]
@@ -38,10 +37,12 @@ def read_model(path):
                           for name, cost in zip(names, lp.col_cost_) if cost))
 
     rows = [[] for _ in range(lp.num_row_)]
-    matrix = lp.a_matrix_
+    # Every access to an array of HiGHS copies it.
+    begins, index, value = (lp.a_matrix_.start_, lp.a_matrix_.index_,
+                            lp.a_matrix_.value_)
     for i, name in enumerate(names):
-        for k in range(matrix.start_[i], matrix.start_[i + 1]):
-            rows[matrix.index_[k]].append(matrix.value_[k] * model.x[name])
+        for k in range(begins[i], begins[i + 1]):
+            rows[index[k]].append(value[k] * model.x[name])
     model.rows = pyo.ConstraintList()
     for row, least, most in zip(rows, lp.row_lower_, lp.row_upper_):
         model.rows.add((None if least == -highspy.kHighsInf else least,
@@ -50,26 +51,22 @@ def read_model(path):
     return model
 
 
-# Which column puts an op on a device.
-with open(columns, newline="", encoding="utf-8") as file:
-    place = {(row["op"], row["device"]): row["column"]
-             for row in csv.DictReader(file) if row["meaning"] == "place"}
-devices = sorted({device for _, device in place})
-for op in one, other:
-    if not any((op, device) in place for device in devices):
-        sys.exit(f"extend_pyomo.py: {columns}: there is no op '{op}'")
-
+path, columns, start, one, other, solution = moirai_model.arguments()
+moirai_model.check_slack(path)
+pairs = moirai_model.columns_apart(columns, one, other)
 model = read_model(path)
 model.apart = pyo.ConstraintList()
-for device in devices:
-    if (one, device) in place and (other, device) in place:
-        model.apart.add(model.x[place[one, device]]
-                        + model.x[place[other, device]] <= 1)
+for a, b in pairs:
+    model.apart.add(model.x[a] + model.x[b] <= 1)
 
-result = pyo.SolverFactory("appsi_highs").solve(model)
-pyo.assert_optimal_termination(result)
-
-with open(solution, "w", encoding="ascii") as file:
-    print("=obj=", pyo.value(model.makespan), file=file)
-    for name in model.x:
-        print(name, pyo.value(model.x[name]), file=file)
+values = moirai_model.read_start(start)
+for name in model.x:
+    model.x[name].set_value(values.get(name, 0), skip_validation=True)
+result = pyo.SolverFactory("appsi_highs").solve(
+    model, warmstart=True, load_solutions=False)
+if not pyo.check_optimal_termination(result):
+    moirai_model.fail(result.solver.termination_condition)
+model.solutions.load_from(result)
+moirai_model.write_solution(
+    solution, pyo.value(model.makespan),
+    ((name, pyo.value(model.x[name])) for name in model.x))

@@ -236,6 +236,12 @@ static int64_t multiply_slack(int64_t ns, double slack)
                                              : MO_MAX_TOTAL_NS;
 }
 
+static int64_t unit_of_horizon(const mo_frame *f)
+{
+    return f->fixed_unit_ns > 0 ? f->fixed_unit_ns
+                                : mo_scale_unit_ns(f->horizon_ns);
+}
+
 /* The horizon, its unit, and an instance whose times can be written in it.
  * Rounding may carry the horizon into the next unit. */
 static mo_status choose_horizon(mo_frame *f, mo_error *err)
@@ -250,11 +256,11 @@ static mo_status choose_horizon(mo_frame *f, mo_error *err)
          * more. */
         f->horizon_ns = f->upper_ns;
         for (int pass = 0; pass < 2; pass++) {
-            f->unit_ns = mo_scale_unit_ns(f->horizon_ns);
+            f->unit_ns = unit_of_horizon(f);
             f->horizon_ns =
                 f->upper_ns + room_for_rounding(f->x, f->upper_ns, f->unit_ns);
         }
-        f->unit_ns = mo_scale_unit_ns(f->horizon_ns);
+        f->unit_ns = unit_of_horizon(f);
         if (mo_scale_step_ns(f->unit_ns) <= f->step_ns)
             break;
         f->step_ns = mo_scale_step_ns(f->unit_ns);
@@ -363,10 +369,28 @@ mo_status mo_frame_make_from(const mo_frame *other, mo_schedule *start,
                              .regime = other->regime,
                              .closure = other->closure,
                              .slack = other->slack,
+                             .fixed_unit_ns = other->fixed_unit_ns,
                              .start = start,
                              .upper_ns = upper_ns };
 
     return make_frame(&basis, true, frame, err);
+}
+
+mo_status mo_frame_set_unit(mo_frame *f, int64_t unit_ns, mo_error *err)
+{
+    char unit[32], step[32];
+
+    if (mo_scale_step_ns(unit_ns) > f->step_ns) {
+        mo_scale_unit_text(unit_ns, unit);
+        mo_scale_unit_text(mo_scale_step_ns(unit_ns), step);
+        return mo_fail(err, MO_E_USAGE,
+                       "a unit of %s is too long: times are written to the "
+                       "millionth of it, %s, and the times here are finer; "
+                       "take a shorter one",
+                       unit, step);
+    }
+    f->fixed_unit_ns = f->unit_ns = unit_ns;
+    return MO_OK;
 }
 
 void mo_frame_free(mo_frame *frame)

@@ -29,14 +29,15 @@ typedef struct mo_frame {
     const mo_proven_bounds
         *proven; /* bounds proven before, or NULL; borrowed */
 
-    mo_schedule *start;  /* the MIP start, or NULL; consistent with the symmetry
-                            breaking below */
-    int64_t upper_ns;    /* its makespan, or an upper bound in its place;
-                            multiplied by slack, if any */
-    int64_t horizon_ns;  /* upper_ns and a little room for rounding */
-    int64_t unit_ns;     /* models/sink/scale.h */
-    int64_t step_ns;     /* times of x are multiples of it */
-    mo_dag_reach *reach; /* between ops */
+    mo_schedule *start; /* the MIP start, or NULL; consistent with the symmetry
+                           breaking below */
+    int64_t upper_ns;   /* its makespan, or an upper bound in its place;
+                           multiplied by slack, if any */
+    int64_t horizon_ns; /* upper_ns and a little room for rounding */
+    int64_t unit_ns;    /* models/sink/scale.h */
+    int64_t fixed_unit_ns; /* the same where it was fixed, or 0 */
+    int64_t step_ns;       /* times of x are multiples of it */
+    mo_dag_reach *reach;   /* between ops */
 
     /* By op and device, i * K + k: may i run on k (pin, group, memory, time);
      * its earliest start there (head); the least time from its end there to
@@ -96,6 +97,11 @@ mo_status mo_frame_make_with_bounds(const mo_instance *x,
 mo_status mo_frame_make_from(const mo_frame *other, mo_schedule *start,
                              int64_t upper_ns, mo_frame **frame, mo_error *err);
 void mo_frame_free(mo_frame *frame);
+
+/* Fixes the unit of the frame, and of frames made from it, to a power of ten of
+ * nanoseconds.  Returns MO_E_USAGE when the unit is too long: times that the
+ * frame has would not be written exactly. */
+mo_status mo_frame_set_unit(mo_frame *frame, int64_t unit_ns, mo_error *err);
 
 /* Returns whether op may run on the device. */
 static inline bool mo_frame_allowed(const mo_frame *f, int op, int device)

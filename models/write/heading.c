@@ -122,6 +122,12 @@ static void write_times(const comments *c, const mo_frame *frame)
     mo_out_text(c->out, "horizon: ");
     mo_out_double(c->out, mo_scale_time(frame->unit_ns, frame->horizon_ns));
     end_line(c);
+    if (frame->slack > 0) {
+        begin_line(c);
+        mo_out_text(c->out, "slack: ");
+        mo_out_double(c->out, frame->slack);
+        end_line(c);
+    }
 }
 
 /* "transfer 5 conv1 -> relu1", or "... -> device B" for all readers there. */

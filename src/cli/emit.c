@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -101,6 +102,20 @@ static mo_status strengthen_model(const settings *s, mo_prepared *made,
     return MO_OK;
 }
 
+/* Tolerances of solvers, 1e-6 or so, are absolute. */
+static void warn_unit(const settings *s, const mo_frame *frame)
+{
+    double units = (double) frame->horizon_ns / (double) frame->unit_ns;
+
+    if (!s->prepare.unit || s->logger.quiet || (units >= 1 && units <= 1e6))
+        return;
+    fprintf(stderr,
+            "%s: the horizon is %g %s: solvers, whose tolerances are about "
+            "1e-6, may be inexact; without --unit it is between 100 and "
+            "10000\n",
+            s->logger.command, units, s->prepare.unit);
+}
+
 /* Builds the model. The default cluster is known once it is loaded. */
 static mo_status prepare_model(settings *s, const char *path, mo_prepared *made,
                                mo_error *err)
@@ -115,6 +130,8 @@ static mo_status prepare_model(settings *s, const char *path, mo_prepared *made,
         status = strengthen_model(s, made, err);
     if (status == MO_OK)
         status = mo_prepare_model(&s->prepare, &s->logger, made, err);
+    if (status == MO_OK)
+        warn_unit(s, made->model.frame);
     return status;
 }
 
@@ -204,6 +221,8 @@ int main(int argc, char **argv)
           MO_OPTION_DOUBLE, .to = &s.strengthen_s, .min = 0, .max = 1e9 },
         { 0, "seed", "N", "seed of that search (default 1)", MO_OPTION_INT,
           .to = &s.seed, .min = 0, .max = 9007199254740992.0 },
+        { 0, "unit", "UNIT", "time unit of the model (default: by its horizon)",
+          MO_OPTION_TEXT, .to = &s.prepare.unit, .choices = "ns|us|ms|s" },
         { 0, "format", "FORMAT",
           "model format (default: by the output's name, else lp)",
           MO_OPTION_TEXT, .to = &s.format, .choices = "lp|mps" },

@@ -143,6 +143,17 @@ static mo_status make_frame(const mo_prepare_options *p, const mo_instance *x,
     return mo_frame_make(x, regime, p->closure, &made->frame, err);
 }
 
+static int64_t unit_ns_of(const char *unit)
+{
+    static const char *const names[] = { "ns", "us", "ms" };
+    int64_t ns = 1;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++, ns *= 1000)
+        if (strcmp(unit, names[i]) == 0)
+            break;
+    return ns;
+}
+
 mo_status mo_prepare_model(const mo_prepare_options *p,
                            const mo_driver_log *logger, mo_prepared *made,
                            mo_error *err)
@@ -160,6 +171,8 @@ mo_status mo_prepare_model(const mo_prepare_options *p,
             return status;
     }
     status = make_frame(p, x, made, err);
+    if (status == MO_OK && p->unit)
+        status = mo_frame_set_unit(made->frame, unit_ns_of(p->unit), err);
     if (status != MO_OK)
         return status;
     status = mo_model_make(made->formulation, made->frame, &made->identity,

@@ -29,6 +29,7 @@ typedef struct mo_prepare_options {
     const char *tensors; /* NULL: the default of the formulation */
     bool closure;
     double slack; /* 0: no rows will be added */
+    const char *unit; /* ns, us, ms or s; NULL: by the horizon */
 } mo_prepare_options;
 
 #define MO_PREPARE_DEFAULTS                                                    \

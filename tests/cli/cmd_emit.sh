@@ -402,4 +402,22 @@ names = {row["op"] for row in rows if row["meaning"] == "place"}
 assert names == {"End\nBinaries x_0_0", "\"caf\u00e9\", \\"}, names
 ' "$work/odd.csv"
 
+# A unit of one's own: the same values, whatever their range.
+unit_graph=$top_srcdir/examples/inception.graphml
+for unit in ns us ms; do
+    exits "--unit $unit" 0 moirai-emit -q --unit $unit "$unit_graph" \
+        -o "$work/unit.lp" --start "$work/unit.sol"
+    is "--unit $unit is in the heading" \
+        "$(grep '^. time unit' "$work/unit.lp")" "\\ time unit: 1 $unit"
+    exits "--unit $unit: a solution is read back" 0 \
+        env MOIRAI_PATH="$top_srcdir/examples" moirai-check "$work/unit.sol"
+    cp "$work/out" "$work/unit.$unit"
+done
+ok "the makespan is the same" cmp "$work/unit.us" "$work/unit.ms"
+ok "in every unit" cmp "$work/unit.us" "$work/unit.ns"
+complains "a unit that is too long" 2 'a unit of 1 s is too long' \
+    moirai-emit -q --unit s "$unit_graph" -o "$work/unit.lp"
+complains "a unit that is none" 2 '--unit' \
+    moirai-emit --unit hours "$unit_graph"
+
 done_testing

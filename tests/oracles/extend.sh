@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: dist no-sanitizers
-# The examples that add rows to a model: read, extended and solved with PuLP
-# and with Pyomo; the solution keeps its identity columns.
+# The examples that add rows to a model: read, extended and solved with PuLP,
+# Pyomo and highspy, by the commands at their heads; the solution keeps its
+# identity columns.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 python=${MOIRAI_PYTHON:-python3}
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
 for package in highspy pulp pyomo; do
     "$python" -c "import $package" 2>/dev/null ||
         skip_all "$python has no $package"
@@ -15,17 +18,30 @@ done
 one=b1_1x1
 other=b1_relu
 
-exits "a model to extend" 0 moirai-emit -q --slack 2 --map "$work/map.csv" \
-    -o "$work/model.mps" "$top_srcdir/examples/inception.graphml"
-for tool in pulp pyomo; do
+graph=$top_srcdir/examples/inception.graphml
+exits "a model without room" 0 moirai-emit -q -o "$work/tight.mps" "$graph"
+exits "a model to extend" 0 moirai-emit -q --slack 2 --unit us "$graph" \
+    -o "$work/model.mps" --map "$work/map.csv" --start "$work/start.sol"
+ok "its unit" grep -qx '\* time unit: 1 us' "$work/model.mps"
+for tool in pulp pyomo highspy; do
+    ok "$tool: the head has the command" grep -q \
+        'moirai-emit --slack 2 --unit us graph.graphml -o model.mps' \
+        "$top_srcdir/examples/extend_$tool.py"
+    complains "$tool: without arguments" 2 "usage: extend_$tool.py MODEL" \
+        "$python" "$top_srcdir/examples/extend_$tool.py"
+    complains "$tool: a model without room" 1 'emit it with --slack 2' \
+        "$python" "$top_srcdir/examples/extend_$tool.py" "$work/tight.mps" \
+        "$work/map.csv" "$work/start.sol" $one $other "$work/none.sol"
     exits "$tool extends and solves it" 0 \
         "$python" "$top_srcdir/examples/extend_$tool.py" "$work/model.mps" \
-        "$work/map.csv" $one $other "$work/$tool.sol"
+        "$work/map.csv" "$work/start.sol" $one $other "$work/$tool.sol"
+    exits "$tool: it is valid" 0 env MOIRAI_PATH="$top_srcdir/examples" \
+        moirai-check "$work/$tool.sol"
     ok "$tool: the solution is one" "$python" "$top_srcdir/tests/oracles/extend.py" \
         "$work/model.mps" "$work/map.csv" $one $other "$work/$tool.sol"
     exits "$tool: an op that is not there" 1 \
         "$python" "$top_srcdir/examples/extend_$tool.py" "$work/model.mps" \
-        "$work/map.csv" $one nowhere "$work/none.sol"
+        "$work/map.csv" "$work/start.sol" $one nowhere "$work/none.sol"
     ok "$tool: is named" grep -q "no op 'nowhere'" "$work/err"
 done
 
