@@ -54,8 +54,9 @@ measure()
         moirai-exec -q --rank 0 --ranks 2 --json --runs 100 "$2"
         wait $! ;;
     esac >report.json || exit 1
-    awk -F'[:,]' '/"measured_us"/ { m = $2 } /"predicted_us"/ && !p { p = $2 }
-        END { printf "%.4f\n", m / p }' report.json >>"$1.$2.ratios"
+    awk -F'[:,]' '/^  "measured_us"/ { m = $2 } /^  "predicted_us"/ { p = $2 }
+        END { if (m <= 0 || p <= 0) exit 1; printf "%.4f\n", m / p }' \
+        report.json >>"$1.$2.ratios" || exit 1
 }
 
 ways="threads by-hand"
@@ -89,7 +90,7 @@ for solution in $solutions; do
         mpirun-no-shm) limit=- ;;
         *) limit=1.25 ;;
         esac
-        line "$way, links by ${solution%.sol}, median / predicted" \
+        timed_line "$way, links by ${solution%.sol}, median / predicted" \
             "$(quantile "$ratios" 0.5)" $limit '<=' \
             "$(quantile "$ratios" 0) to $(quantile "$ratios" 1)"
     done
