@@ -42,9 +42,9 @@ static mo_variable time_variable(const mo_compact *c, mo_variable_role role,
                           .value = mo_compact_time(c, value_ns) };
 }
 
-/* Lower bound on the makespan: the largest, over the ops, of the least head,
+/* Of the windows: the largest, over the ops, of the least head,
  * own time and tail. */
-static int64_t makespan_lower_bound(const mo_compact *c)
+static int64_t windows_lower_bound(const mo_compact *c)
 {
     const mo_frame *f = c->frame;
     int64_t most = 0;
@@ -64,12 +64,18 @@ static int64_t makespan_lower_bound(const mo_compact *c)
     return most;
 }
 
+int64_t mo_compact_makespan_lower(const mo_compact *c)
+{
+    int64_t least = windows_lower_bound(c),
+            proven = mo_frame_proven_ns(c->frame);
+
+    return proven > least ? proven : least;
+}
+
 static void declare_makespan(const mo_compact *c, mo_sink *sink)
 {
-    int64_t least = makespan_lower_bound(c),
-            proven = mo_frame_proven_ns(c->frame);
     mo_variable w = time_variable(
-        c, MO_VARIABLE_ROLE_MAKESPAN, 0, proven > least ? proven : least,
+        c, MO_VARIABLE_ROLE_MAKESPAN, 0, mo_compact_makespan_lower(c),
         c->frame->horizon_ns, c->start ? c->frame->start->makespan_ns : 0);
 
     declare_column(sink, 0, &w);
@@ -190,9 +196,11 @@ void mo_compact_columns(void *state, mo_sink *sink)
     declare_makespan(c, sink);
     for (int i = 0; i < c->x->n; i++)
         for (int k = 0; k < c->x->n_devices; k++) {
-            mo_variable x =
-                binary_variable(MO_VARIABLE_ROLE_PLACE, i, k,
-                                c->start && c->frame->start->device[i] == k);
+            bool at_start = c->start && c->frame->start->device[i] == k;
+            mo_variable x = binary_variable(at_start && c->known >= 0
+                                                ? MO_VARIABLE_ROLE_FREE_PLACE
+                                                : MO_VARIABLE_ROLE_PLACE,
+                                            i, k, at_start);
 
             if (mo_compact_place_column(c, i, k) >= 0)
                 declare_column(sink, mo_compact_place_column(c, i, k), &x);
@@ -209,5 +217,6 @@ void mo_compact_columns(void *state, mo_sink *sink)
     declare_same_device(c, sink);
     mo_compact_each_transfer_pair(c, declare_send_pair, &d);
     mo_compact_proven_columns(c, sink);
+    mo_compact_known_columns(c, sink);
     mo_memory_rows_columns(c->memory, c->start ? c->frame->start : NULL, sink);
 }

@@ -61,6 +61,8 @@ typedef struct mo_compact {
     mo_compact_segment *segments;
     int n_segments;
     mo_transfer_arc *segment_arcs;
+    int end_segment; /* behind the last g */
+    int known;       /* k, the known schedule; -1: none */
 
     /* Times in units: of i on k, and of an item on its arcs. */
     double *run;
@@ -103,6 +105,13 @@ double mo_compact_start_transfer_order(const mo_compact *c, int first,
 mo_status mo_compact_proven_find(mo_compact *c, mo_error *err);
 void mo_compact_proven_columns(const mo_compact *c, mo_sink *sink);
 
+/* known_schedule.c: the number of its columns, from c->known on, and these. */
+int64_t mo_compact_known_count(const mo_compact *c);
+void mo_compact_known_columns(const mo_compact *c, mo_sink *sink);
+
+/* Returns the lower bound of w. */
+int64_t mo_compact_makespan_lower(const mo_compact *c);
+
 /* All columns, those of the memory rows last, by the ids above. */
 void mo_compact_columns(void *state, mo_sink *sink);
 
@@ -113,6 +122,7 @@ void mo_compact_op_order_rows(const mo_compact *c, mo_sink *sink);
 void mo_compact_transfer_order_rows(const mo_compact *c, mo_sink *sink);
 void mo_compact_segment_load_rows(const mo_compact *c, mo_sink *sink);
 void mo_compact_proven_rows(const mo_compact *c, mo_sink *sink);
+void mo_compact_known_rows(const mo_compact *c, mo_sink *sink);
 
 /* Sums as terms of a row, all times sign. */
 void mo_compact_add_duration_terms(const mo_compact *c, mo_sink *sink, int op,

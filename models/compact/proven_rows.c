@@ -152,6 +152,7 @@ mo_status mo_compact_proven_find(mo_compact *c, mo_error *err)
         status = add_segment(c, i, &f, err);
     }
     c->n_segments = (int) f.n_segments;
+    c->end_segment = (int) f.id;
     return status;
 }
 

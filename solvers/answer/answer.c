@@ -26,6 +26,7 @@ typedef struct answer_decoder {
     int *device;   /* by op, or MO_FREE */
     double *start; /* by op, in units; NAN: no column */
     double w;      /* NAN: no column */
+    bool known;    /* column k is 1: b_ and q_ have the times, not s_ and t_ */
 
     /* From the second pass on. */
     mo_schedule *s;
@@ -124,17 +125,32 @@ static mo_status store_time(const answer_decoder *a,
     return MO_OK;
 }
 
+/* The known schedule is all of the solution, or no part of it. */
+static bool find_known(const answer_decoder *a)
+{
+    for (int i = 0; i < a->solution->n; i++) {
+        const mo_solution_value *column = &a->solution->values[i];
+
+        if (column->name[0] == MO_VARIABLE_ROLE_KNOWN &&
+            column->name[1] == '\0')
+            return is_one(a, column->value);
+    }
+    return false;
+}
+
 static mo_status decode_op_column(answer_decoder *a,
                                   const mo_solution_value *column,
                                   const mo_column_name *name, mo_error *err)
 {
     int op = name->number[0];
+    int starts =
+        a->known ? MO_VARIABLE_ROLE_KNOWN_START : MO_VARIABLE_ROLE_START;
 
     if (name->role == MO_VARIABLE_ROLE_PLACE && name->n == 2)
         return decode_placement_column(a, column, name, err);
     if (name->role == MO_VARIABLE_ROLE_MAKESPAN && name->n == 0)
         return store_time(a, column, &a->w, err);
-    if (name->role != MO_VARIABLE_ROLE_START || name->n != 1)
+    if ((int) name->role != starts || name->n != 1)
         return MO_OK;
     if (op >= a->x->n)
         return fail_index(column, "op", op, a->x->n, err);
@@ -214,6 +230,7 @@ static mo_status decode_ops(answer_decoder *a, mo_error *err)
 {
     mo_status status = alloc_decoder(a, err);
 
+    a->known = find_known(a);
     if (status == MO_OK)
         status = each_column(a, decode_op_column, err);
     if (status == MO_OK)
@@ -413,8 +430,12 @@ static mo_status decode_other_column(answer_decoder *a,
                                      const mo_solution_value *column,
                                      const mo_column_name *name, mo_error *err)
 {
-    if (name->role == MO_VARIABLE_ROLE_SEND && name->n == 1)
+    if ((int) name->role ==
+            (a->known ? MO_VARIABLE_ROLE_KNOWN_SEND : MO_VARIABLE_ROLE_SEND) &&
+        name->n == 1)
         return decode_send_column(a, column, name, err);
+    if (a->known) /* orders and channels are those of no op */
+        return MO_OK;
     if (name->role == MO_VARIABLE_ROLE_CHANNEL && name->n == 3)
         return decode_channel_column(a, column, name, err);
     if (name->role == MO_VARIABLE_ROLE_ORDER && name->n == 2)

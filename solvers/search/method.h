@@ -32,7 +32,7 @@ typedef struct mo_method_task {
     int threads; /* 0: all cores */
     double gap;  /* relative gap to stop at, e.g. 0.01 */
     int rounds;  /* of improvement; 0: until time or gap is reached or no job is
-                    left */
+                    left; negative: none */
     const mo_stop *stop;
     const mo_solver *assist; /* for subproblems, or NULL; with found */
     const mo_solver_install *found;
@@ -55,6 +55,7 @@ typedef struct mo_method_result {
     int64_t lower_ns;    /* proven lower bound; 0: none */
     int rounds;          /* of improvement, done */
     int64_t simulations; /* the same of a method that learns */
+    bool infeasible;     /* proven: no placement fits into memory */
     char why[160];
 } mo_method_result;
 

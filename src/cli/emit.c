@@ -13,7 +13,7 @@
 #include "driver/output_files.h"
 #include "driver/prepare.h"
 #include "driver/log.h"
-#include "solvers/search/driver/strengthen.h"
+#include "driver/strengthen_model.h"
 
 /* The model, or its statistics, and the files that belong to it. */
 enum { MODEL, START, MAP, OUTPUTS };
@@ -22,8 +22,7 @@ typedef struct settings {
     mo_prepare_options prepare;
     const char *format; /* NULL: by the name of the output */
     mo_output_file outputs[OUTPUTS];
-    double strengthen_s; /* 0: no search */
-    int64_t seed;        /* of the search */
+    mo_strengthen_options strengthen;
     bool stats, json;
     mo_driver_log logger;
 } settings;
@@ -53,12 +52,8 @@ static mo_status check_options(const settings *s, const char *path,
 {
     mo_status status = mo_prepare_check(&s->prepare, path, err);
 
-    if (status == MO_OK && s->strengthen_s > 0 &&
-        strcmp(s->prepare.formulation, "compact") != 0)
-        status = mo_fail(err, MO_E_USAGE,
-                         "--strengthen is for --formulation compact alone; %s "
-                         "has no rows for what is proven",
-                         s->prepare.formulation);
+    if (status == MO_OK)
+        status = mo_strengthen_check(&s->strengthen, &s->prepare, err);
     if (status == MO_OK && s->json && !s->stats)
         status = mo_fail(err, MO_E_USAGE,
                          "--json is the format of --stats; give both");
@@ -75,31 +70,6 @@ static mo_status check_options(const settings *s, const char *path,
                                                      inputs[i], err);
     }
     return status;
-}
-
-/* Searches for bounds and a schedule for the model. */
-static mo_status strengthen_model(const settings *s, mo_prepared *made,
-                                  mo_error *err)
-{
-    const mo_regime regime = mo_prepare_regime(&s->prepare);
-    mo_stop stop;
-    const mo_search_strengthen_options options = { .seed = (uint64_t) s->seed,
-                                                   .stop = &stop };
-    double begin = mo_driver_clock_s();
-    mo_status status;
-
-    mo_stop_after(&stop, s->strengthen_s);
-    status = mo_search_strengthen(made->loaded.instance, &regime, &options,
-                                  &made->strength, &made->start, err);
-    if (status != MO_OK)
-        return status;
-    mo_driver_log_info(
-        &s->logger, "searched for %.2f s: no schedule below %.3f us",
-        mo_driver_clock_s() - begin, (double) made->strength->lower_ns / 1000);
-    if (made->start)
-        mo_driver_log_info(&s->logger, "found one of %.3f us",
-                           (double) made->start->makespan_ns / 1000);
-    return MO_OK;
 }
 
 /* Tolerances of solvers, 1e-6 or so, are absolute. */
@@ -126,8 +96,9 @@ static mo_status prepare_model(settings *s, const char *path, mo_prepared *made,
     if (status == MO_OK)
         status = mo_output_files_check_input(s->outputs, OUTPUTS,
                                              made->loaded.cluster->file, err);
-    if (status == MO_OK && s->strengthen_s > 0)
-        status = strengthen_model(s, made, err);
+    if (status == MO_OK)
+        status = mo_strengthen_model(&s->strengthen, &s->prepare, &s->logger,
+                                     made, err);
     if (status == MO_OK)
         status = mo_prepare_model(&s->prepare, &s->logger, made, err);
     if (status == MO_OK)
@@ -212,15 +183,11 @@ int main(int argc, char **argv)
                    .outputs = { [MODEL] = { .option = "--output" },
                                 [START] = { .option = "--start" },
                                 [MAP] = { .option = "--map" } },
-                   .seed = 1,
+                   .strengthen = MO_STRENGTHEN_DEFAULTS,
                    .logger = { .command = "moirai-emit" } };
     const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
-        { 0, "strengthen", "SECONDS",
-          "search first; add its bounds as rows, its schedule as MIP start",
-          MO_OPTION_DOUBLE, .to = &s.strengthen_s, .min = 0, .max = 1e9 },
-        { 0, "seed", "N", "seed of that search (default 1)", MO_OPTION_INT,
-          .to = &s.seed, .min = 0, .max = 9007199254740992.0 },
+        MO_STRENGTHEN_OPTIONS(&s.strengthen),
         { 0, "unit", "UNIT", "time unit of the model (default: by its horizon)",
           MO_OPTION_TEXT, .to = &s.prepare.unit, .choices = "ns|us|ms|s" },
         { 0, "format", "FORMAT",

@@ -278,6 +278,7 @@ static mo_status place_moirai(const mo_method_task *task,
 
     if (mo_bound_memory(task->x, &task->regime, &why) != MO_OK) {
         snprintf(placed->why, sizeof placed->why, "%.150s", why.text);
+        placed->infeasible = true;
         return MO_OK;
     }
     status = mo_search_state_open(task, &s, err);

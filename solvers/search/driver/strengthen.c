@@ -10,6 +10,7 @@ mo_status mo_search_strengthen(const mo_instance *x, const mo_regime *regime,
                             .regime = *regime,
                             .seed = options->seed,
                             .threads = options->threads,
+                            .rounds = options->rounds,
                             .stop = options->stop,
                             .on_progress = options->on_progress,
                             .context = options->context };
@@ -20,6 +21,8 @@ mo_status mo_search_strengthen(const mo_instance *x, const mo_regime *regime,
     task.proven = proven;
     if (status == MO_OK)
         status = mo_method_moirai.place(&task, &placed, err);
+    if (status == MO_OK && placed.infeasible)
+        status = mo_fail(err, MO_E_INFEASIBLE, "%s", placed.why);
     if (status != MO_OK) {
         mo_method_result_clear(&placed);
         mo_proven_bounds_free(proven);

@@ -18,6 +18,7 @@
 typedef struct mo_search_strengthen_options {
     uint64_t seed;
     int threads;         /* 0: all cores */
+    int rounds;          /* of improvement; 0: no limit, negative: none */
     const mo_stop *stop; /* the search ends earlier if the gap is closed */
     void (*on_progress)(void *context,
                         const mo_method_progress *progress); /* or NULL */
@@ -25,7 +26,8 @@ typedef struct mo_search_strengthen_options {
 } mo_search_strengthen_options;
 
 /* Sets *strength and *start, which the caller frees; *start is NULL where no
- * schedule fits memory. Deterministic by input and seed, for any number of
+ * schedule that fits memory was found.  Fails with MO_E_INFEASIBLE where it is
+ * proven that there is none. Deterministic by input and seed, for any number of
  * threads, unless stopped. */
 mo_status mo_search_strengthen(const mo_instance *x, const mo_regime *regime,
                                const mo_search_strengthen_options *options,

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
+#include "driver/strengthen_model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "models/formulation.h"
+#include "solvers/process/interrupt.h"
+#include "solvers/search/driver/strengthen.h"
+
+/* The default effort: rounds of improvement up to so many ops, none for larger
+ * graphs, whose rounds take longer than a model should. */
+enum { ROUNDS = 4, MAX_OPS_FOR_ROUNDS = 1200 };
+
+/* Limit of the default effort on slow machines, in seconds. */
+#define DEFAULT_LIMIT_S 5.0
+
+mo_status mo_strengthen_check(const mo_strengthen_options *s,
+                              const mo_prepare_options *p, mo_error *err)
+{
+    if (s->seconds > 0 && s->none)
+        return mo_fail(err, MO_E_USAGE,
+                       "--strengthen and --no-strengthen contradict each "
+                       "other; give one of them");
+    if (s->seconds > 0 &&
+        strcmp(p->formulation, mo_formulation_compact.name) != 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "--strengthen is for --formulation compact alone; %s "
+                       "has no rows for what is proven",
+                       p->formulation);
+    return MO_OK;
+}
+
+bool mo_strengthen_is_optimal(const mo_prepared *made)
+{
+    return made->strength && made->start &&
+           made->strength->lower_ns >= made->start->makespan_ns;
+}
+
+static bool is_interrupted(void)
+{
+    return mo_interrupt_last_signal() != 0;
+}
+
+/* The start is the model's from here on, or replaced: reported before. */
+static void report_search(const mo_driver_log *logger, const mo_prepared *made,
+                          double slack)
+{
+    double lower_us = (double) made->strength->lower_ns / 1000, us;
+
+    if (logger->quiet)
+        return;
+    if (!made->start) {
+        fprintf(stderr,
+                "%s: no schedule is shorter than %.3f us; none was found that "
+                "fits into memory\n",
+                logger->command, lower_us);
+        return;
+    }
+    us = (double) made->start->makespan_ns / 1000;
+    if (mo_strengthen_is_optimal(made))
+        fprintf(stderr, "%s: %.3f us is optimal, proven by search",
+                logger->command, us);
+    else
+        fprintf(stderr,
+                "%s: a schedule of %.3f us is known, none is shorter than "
+                "%.3f us (gap %.2f %%)",
+                logger->command, us, lower_us,
+                us > 0 ? 100 * (us - lower_us) / us : 0);
+    fprintf(stderr, "; the model has %s\n",
+            slack > 0 ? "the bounds" : "both; for rows of your own: --slack");
+}
+
+mo_status mo_strengthen_model(const mo_strengthen_options *s,
+                              const mo_prepare_options *p,
+                              const mo_driver_log *logger, mo_prepared *made,
+                              mo_error *err)
+{
+    const mo_regime regime = mo_prepare_regime(p);
+    const mo_instance *x = made->loaded.instance;
+    bool by_default = s->seconds < 0;
+    mo_stop stop;
+    mo_search_strengthen_options options = { .seed = (uint64_t) s->seed,
+                                             .stop = &stop };
+    double begin = mo_driver_clock_s();
+    mo_status status;
+
+    if (s->none || s->seconds == 0 ||
+        strcmp(p->formulation, mo_formulation_compact.name) != 0)
+        return MO_OK;
+    if (by_default)
+        options.rounds = x->n <= MAX_OPS_FOR_ROUNDS ? ROUNDS : -1;
+    mo_stop_after(&stop, by_default ? DEFAULT_LIMIT_S : s->seconds);
+    stop.signaled = is_interrupted;
+    status = mo_search_strengthen(x, &regime, &options, &made->strength,
+                                  &made->start, err);
+    if (status != MO_OK)
+        return status;
+    mo_driver_log_info(logger, "searched for %.2f s",
+                       mo_driver_clock_s() - begin);
+    report_search(logger, made, p->slack);
+    return MO_OK;
+}

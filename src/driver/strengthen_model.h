@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strengthen_model.h - the search before a model is built: its bounds become
+ * rows, its schedule the column of the known schedule and the MIP start.
+ */
+#ifndef MO_DRIVER_STRENGTHEN_MODEL_H
+#define MO_DRIVER_STRENGTHEN_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/option.h"
+#include "driver/log.h"
+#include "driver/prepare.h"
+
+/* Options of the command line. */
+typedef struct mo_strengthen_options {
+    double seconds; /* of search; negative: the default effort; 0: none */
+    bool none;
+    int64_t seed;
+} mo_strengthen_options;
+
+#define MO_STRENGTHEN_DEFAULTS                                                 \
+    {                                                                          \
+        .seconds = -1, .seed = 1                                               \
+    }
+
+/* clang-format off */
+/* Rows of an option table for these options. */
+#define MO_STRENGTHEN_OPTIONS(s)                                               \
+    { 0, "strengthen", "SECONDS",                                              \
+      "search so long before the model is built (default: a few rounds)",     \
+      MO_OPTION_DOUBLE, .to = &(s)->seconds, .min = 0, .max = 1e9 },           \
+    { 0, "no-strengthen", NULL, "the plain model, without a search",           \
+      MO_OPTION_FLAG, .to = &(s)->none },                                      \
+    { 0, "seed", "N", "seed of the search (default 1)", MO_OPTION_INT,         \
+      .to = &(s)->seed, .min = 0, .max = 9007199254740992.0 }
+/* clang-format on */
+
+/* Fails with MO_E_USAGE if seconds are given for a formulation without rows
+ * for what is proven. */
+mo_status mo_strengthen_check(const mo_strengthen_options *s,
+                              const mo_prepare_options *p, mo_error *err);
+
+/*
+ * Searches, unless the options or the formulation exclude it, and sets
+ * made->strength and made->start for mo_prepare_model(); prints one line about
+ * what was proven unless the log is quiet.  The default effort is a number of
+ * rounds: the result depends on input and seed alone, unless it takes longer
+ * than a limit of a few seconds.  Fails with MO_E_INFEASIBLE where the search
+ * proves that no placement fits into memory.
+ */
+mo_status mo_strengthen_model(const mo_strengthen_options *s,
+                              const mo_prepare_options *p,
+                              const mo_driver_log *logger, mo_prepared *made,
+                              mo_error *err);
+
+/* Returns whether the search has proven its schedule optimal. */
+bool mo_strengthen_is_optimal(const mo_prepared *made);
+
+#endif
