@@ -130,6 +130,37 @@ static void write_times(const comments *c, const mo_frame *frame)
     }
 }
 
+static void write_us(const comments *c, int64_t ns)
+{
+    mo_out_double(c->out, (double) ns / 1000);
+    mo_out_text(c->out, " us");
+}
+
+/* What a search has proven before the model was written. */
+static void write_proven(const comments *c, const mo_model *model)
+{
+    const mo_frame *f = model->frame;
+
+    if (!f->proven)
+        return;
+    begin_line(c);
+    mo_out_text(c->out, "proven: no schedule is shorter than ");
+    write_us(c, f->proven->lower_ns);
+    end_line(c);
+    if (f->slack > 0 || !mo_model_has_start(model))
+        return;
+    begin_line(c);
+    mo_out_text(c->out, "known: column k is a schedule of ");
+    write_us(c, f->start->makespan_ns);
+    if (f->start->makespan_ns <= f->proven->lower_ns)
+        mo_out_text(c->out, ", optimal");
+    end_line(c);
+    begin_line(c);
+    mo_out_text(c->out, "rows of your own need a model of --slack: this one "
+                        "lacks longer schedules");
+    end_line(c);
+}
+
 /* "transfer 5 conv1 -> relu1", or "... -> device B" for all readers there. */
 static void write_transfer(const comments *c, const mo_frame *frame, int number)
 {
@@ -162,6 +193,7 @@ void mo_heading_write(const mo_heading *heading, const char *mark, mo_out *out)
     write_file(&c, "cluster: ", heading->cluster);
     write_options(&c, heading->model);
     write_times(&c, frame);
+    write_proven(&c, heading->model);
     for (int i = 0; i < heading->model->identity->n; i++) {
         begin_line(&c);
         mo_out_printf(c.out, "identity: %s", heading->model->identity->name[i]);

@@ -19,12 +19,14 @@
 #include "cli/solve_output.h"
 #include "driver/solve_model.h"
 #include "driver/log.h"
+#include "driver/strengthen_model.h"
 #include "solvers/process/interrupt.h"
 #include "solvers/process/workdir.h"
 
 typedef struct settings {
     mo_prepare_options prepare;
     mo_portfolio_options portfolio;
+    mo_strengthen_options strengthen;
     const char *keep;
     const char *output; /* the solution, or NULL */
     bool json;
@@ -103,6 +105,7 @@ static mo_status emit_model(settings *s, const char *graph, const way *w,
     if (status == MO_OK && mo_model_has_start(&made->model)) {
         status = write_model(&what, w, true, err);
         s->portfolio.start = w->start;
+        s->portfolio.searched = made->strength != NULL;
     }
     return status;
 }
@@ -202,17 +205,28 @@ static mo_status run_pipeline(settings *s, const char *graph,
 {
     mo_prepared made = { 0 };
     way w = { 0 };
+    bool optimal;
     mo_status status = lay_way(s, graph, folder, &w, err);
 
     if (status == MO_OK)
         status =
             mo_prepare_instance(&s->prepare, graph, &s->logger, &made, err);
     if (status == MO_OK)
+        status = mo_strengthen_model(&s->strengthen, &s->prepare, &s->logger,
+                                     &made, err);
+    optimal = mo_strengthen_is_optimal(&made);
+    if (status == MO_OK)
         status = mo_prepare_model(&s->prepare, &s->logger, &made, err);
     if (status == MO_OK)
         status = emit_model(s, graph, &w, &made, err);
+    if (status == MO_OK && s->portfolio.searched) {
+        s->portfolio.start_bound = (double) made.strength->lower_ns /
+                                   (double) made.model.frame->unit_ns;
+        s->portfolio.no_solver =
+            optimal && !s->portfolio.solvers && !s->portfolio.command;
+    }
     if (status == MO_OK) {
-        if (!s->logger.quiet && !s->json)
+        if (!s->logger.quiet && !s->json && !s->portfolio.no_solver)
             fprintf(stderr,
                     "%s: %d ops, %d to place on %d devices; %s, at most "
                     "%.0f s\n",
@@ -291,6 +305,8 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
                          "the model of sct does not say where ops are; take "
                          "another --formulation");
     if (status == MO_OK)
+        status = mo_strengthen_check(&s->strengthen, &s->prepare, err);
+    if (status == MO_OK)
         status = mo_portfolio_check_options(&s->portfolio, err);
     if (status == MO_OK)
         status = mo_interrupt_open(&watch, err);
@@ -333,10 +349,12 @@ int main(int argc, char **argv)
 {
     settings s = { .prepare = MO_PREPARE_DEFAULTS,
                    .portfolio = MO_PORTFOLIO_DEFAULTS,
+                   .strengthen = MO_STRENGTHEN_DEFAULTS,
                    .logger = { .command = "moirai" },
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
+        MO_STRENGTHEN_OPTIONS(&s.strengthen),
         MO_PORTFOLIO_OPTIONS(&s.portfolio),
         { 'o', "output", "FILE", "write the solution to FILE", MO_OPTION_TEXT,
           .to = &s.output },

@@ -75,7 +75,7 @@ most_informative_member(const mo_answer_selection *selection,
 static const char *name_of(const mo_portfolio_member *e)
 {
     if (e->is_start)
-        return "start";
+        return e->searched ? "search" : "start";
     return e->solver ? e->solver->name : "command";
 }
 

@@ -25,6 +25,9 @@ typedef struct mo_portfolio_options {
     const char *command;
     const char *path;
     const char *start;
+    bool searched;      /* the start is that of a search, with its bound */
+    double start_bound; /* of a search, in units of the model */
+    bool no_solver;     /* the start is proven optimal */
     double time_s, gap; /* 0, negative: no limit, the solver's default */
     int64_t threads, memory_mib;
 } mo_portfolio_options;
@@ -62,6 +65,7 @@ enum { MO_PORTFOLIO_MAX = 8 };
 typedef struct mo_portfolio_member {
     const mo_solver *solver; /* NULL: a command of the user, or the MIP start */
     bool is_start;
+    bool searched; /* a start by search */
     mo_solver_install found;
     mo_solver_via way;
     mo_solver_outcome outcome;
@@ -81,7 +85,7 @@ typedef struct mo_portfolio {
     bool presolve;
 } mo_portfolio;
 
-/* Returns "SCIP", "the command", or "the start"; a static string. */
+/* Returns "SCIP", "the command", "the start" or "search"; a static string. */
 const char *mo_portfolio_member_title(const mo_portfolio_member *entry);
 
 /* Fails with MO_E_USAGE if the options contradict each other. To be called

@@ -24,6 +24,13 @@ static void enter_start(const mo_portfolio_options *options,
                                 .outcome = { .claim =
                                                  MO_SOLUTION_STATUS_FEASIBLE,
                                              .text = "as it was given" } };
+    if (options->searched) {
+        e->searched = true;
+        e->outcome.has_bound = true;
+        e->outcome.bound = options->start_bound;
+        if (options->no_solver)
+            e->outcome.claim = MO_SOLUTION_STATUS_OPTIMAL;
+    }
     c->n++;
     if (mo_solution_read(options->start, &e->outcome.solution, NULL) == MO_OK)
         mo_answer_selector_on_answer(selector, e);
@@ -40,11 +47,12 @@ static mo_status solve_once(const mo_portfolio_options *options,
                             mo_portfolio *c, mo_answer_selection *selection,
                             mo_error *err)
 {
-    mo_status status =
-        mo_portfolio_find_solvers(options, selector->logger, c, err);
+    mo_status status = MO_OK;
 
+    if (!options->no_solver)
+        status = mo_portfolio_find_solvers(options, selector->logger, c, err);
     c->presolve = presolve;
-    if (status == MO_OK)
+    if (status == MO_OK && !options->no_solver)
         status = mo_portfolio_run(
             options, model, selector->review.origin.unit_ns, folder,
             selector->logger, mo_answer_selector_on_answer, selector, c, err);
