@@ -206,14 +206,17 @@ static mo_status run_pipeline(settings *s, const char *graph,
     mo_prepared made = { 0 };
     way w = { 0 };
     bool optimal;
+    double begin_s;
     mo_status status = lay_way(s, graph, folder, &w, err);
 
     if (status == MO_OK)
         status =
             mo_prepare_instance(&s->prepare, graph, &s->logger, &made, err);
+    begin_s = mo_driver_clock_s();
     if (status == MO_OK)
         status = mo_strengthen_model(&s->strengthen, &s->prepare, &s->logger,
                                      &made, err);
+    s->portfolio.search_s = mo_driver_clock_s() - begin_s;
     optimal = mo_strengthen_is_optimal(&made);
     if (status == MO_OK)
         status = mo_prepare_model(&s->prepare, &s->logger, &made, err);
@@ -226,13 +229,15 @@ static mo_status run_pipeline(settings *s, const char *graph,
             optimal && !s->portfolio.solvers && !s->portfolio.command;
     }
     if (status == MO_OK) {
-        if (!s->logger.quiet && !s->json && !s->portfolio.no_solver)
-            fprintf(stderr,
-                    "%s: %d ops, %d to place on %d devices; %s, at most "
-                    "%.0f s\n",
+        char plan[64];
+
+        snprintf(plan, sizeof plan, "solving, at most %.0f s",
+                 s->portfolio.time_s);
+        if (!s->logger.quiet && !s->json)
+            fprintf(stderr, "%s: %d ops, %d to place on %d devices; %s\n",
                     s->logger.command, made.fine->n_ops,
                     made.loaded.instance->n, made.loaded.instance->n_devices,
-                    "solving", s->portfolio.time_s);
+                    s->portfolio.no_solver ? "no solver is needed" : plan);
         status = solve_in_folder(s, graph, &w, folder, &made, err);
     }
     mo_prepared_clear(&made);

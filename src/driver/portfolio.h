@@ -27,6 +27,7 @@ typedef struct mo_portfolio_options {
     const char *start;
     bool searched;      /* the start is that of a search, with its bound */
     double start_bound; /* of a search, in units of the model */
+    double search_s;    /* its duration */
     bool no_solver;     /* the start is proven optimal */
     double time_s, gap; /* 0, negative: no limit, the solver's default */
     int64_t threads, memory_mib;

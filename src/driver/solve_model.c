@@ -28,8 +28,10 @@ static void enter_start(const mo_portfolio_options *options,
         e->searched = true;
         e->outcome.has_bound = true;
         e->outcome.bound = options->start_bound;
-        if (options->no_solver)
+        if (options->no_solver) {
             e->outcome.claim = MO_SOLUTION_STATUS_OPTIMAL;
+            c->seconds = options->search_s;
+        }
     }
     c->n++;
     if (mo_solution_read(options->start, &e->outcome.solution, NULL) == MO_OK)

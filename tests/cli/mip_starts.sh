@@ -102,8 +102,8 @@ try()
     shift 2
     variant="$(basename "$graph") $form $*"
     for layout in sol mst cbc; do
-        exits "a start as .$layout: $variant" 0 moirai-emit -q "$@" \
-            --start "$work/start.$layout" -o "$work/model.$form" "$graph"
+        exits "a start as .$layout: $variant" 0 moirai-emit -q \
+            --no-strengthen "$@" --start "$work/start.$layout" -o "$work/model.$form" "$graph"
     done
     for solver in highs scip gurobi cbc; do
         eval "found=\$$solver"
