@@ -75,7 +75,8 @@ class Race:
             file.write(text)
 
     def emit(self, formulation, *more):
-        command = ["moirai-emit", "-q", "-c", self.path("cluster.xml")]
+        command = ["moirai-emit", "-q", "--no-strengthen"]
+        command += ["-c", self.path("cluster.xml")]
         command += ["--formulation", formulation, "--tensors", "per-edge"]
         command += self.options + list(more) + [self.path("graph.graphml")]
         return subprocess.run(

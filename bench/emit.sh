@@ -89,7 +89,7 @@ rows()
 {
     network=$1
     shift
-    moirai-emit -q --stats --tensors per-edge "$@" \
+    moirai-emit -q --no-strengthen --stats --tensors per-edge "$@" \
         "$authors/$network.graphml" | sed -n 's/^rows  *\([0-9]*\)$/\1/p'
 }
 

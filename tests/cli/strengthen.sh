@@ -33,7 +33,7 @@ solve()
 
 # ---- a small network
 
-moirai-emit -q "$inception" -o "$work/plain.lp"
+moirai-emit -q --no-strengthen "$inception" -o "$work/plain.lp"
 exits "a strong model" 0 moirai-emit -q --strengthen 30 "$inception" \
     -o "$work/strong.lp" --start "$work/start.sol" --map "$work/map.csv"
 exits "and again" 0 moirai-emit -q --strengthen 30 "$inception" \
@@ -69,6 +69,92 @@ if has_solver highs; then
 else
     skip "the same optimum" "there is no HiGHS"
 fi
+
+# ---- by default
+
+exits "a model by default" 0 moirai-emit "$inception" -o "$work/default.lp" \
+    --map "$work/default.csv"
+ok "one line about the proof" grep -q 'optimal, proven by search' "$work/err"
+ok "a bound in its comments" grep -q '^.* proven: no schedule is shorter' \
+    "$work/default.lp"
+ok "a known schedule" grep -q '^k,.*,known,' "$work/default.csv"
+exits "the same again" 0 moirai-emit -q "$inception" -o "$work/again.lp"
+ok "the same bytes" cmp "$work/default.lp" "$work/again.lp"
+not_ok_k=$(moirai-emit -q --slack 1.5 "$inception" | grep -c '^ known_')
+is "none for rows of one's own" "$not_ok_k" 0
+ok "nor in a plain model" sh -c "! grep -q ' k\\b' '$work/plain.lp'"
+
+# A solver's program alone, without a start: raw NAME MODEL SOLUTION.
+raw()
+{
+    "$MOIRAI_PYTHON" - "$@" <<'EOF'
+import sys
+name, model, solution = sys.argv[1:]
+if name == "highs":
+    import highspy
+    h = highspy.Highs()
+    for option in (("threads", 1), ("time_limit", 60.0), ("output_flag", False)):
+        h.setOptionValue(*option)
+    h.readModel(model)
+    h.run()
+    h.writeSolution(solution, 0)
+    print(h.modelStatusToString(h.getModelStatus()).lower())
+else:
+    import pyscipopt
+    m = pyscipopt.Model()
+    m.hideOutput()
+    m.readProblem(model)
+    m.setParam("limits/time", 60)
+    m.optimize()
+    m.writeBestSol(solution)
+    print(m.getStatus())
+EOF
+}
+
+# Each raw solver must prove the optimum of a default model.
+raw_proof()
+{
+    graph=$1
+    shift
+    exits "$(basename "$graph"): a model" 0 moirai-emit -q "$@" "$graph" \
+        -o "$work/raw.lp"
+    for solver in highs:highspy scip:pyscipopt; do
+        if ! "${MOIRAI_PYTHON:-false}" -c "import ${solver#*:}" 2>"$work/err"
+        then
+            skip "${solver#*:} alone" "it is not installed"
+            continue
+        fi
+        is "${solver#*:} alone proves it" \
+            "$(raw "${solver%:*}" "$work/raw.lp" "$work/raw.sol" | tail -n 1)" \
+            optimal
+        exits "and is right" 0 moirai-check --json --graph "$graph" "$@" \
+            "$work/raw.sol"
+    done
+}
+
+raw_proof "$inception"
+for graph in authors/GoogLeNet authors/example-1; do
+    if [ -e "$data/$graph.graphml" ]; then
+        raw_proof "$data/$graph.graphml"
+    else
+        skip "$graph" "it is not there"
+    fi
+done
+if [ -n "${MOIRAI_LONG-}" ]; then
+    for graph in "$data"/openvino/[bgmrs]*.xml "$data"/runnable/*/model.xml; do
+        case $graph in *'*'* | */small_trunk/*) continue ;; esac
+        raw_proof "$graph" -c inter-server
+    done
+fi
+
+# ---- no placement
+
+sed 's/memory_gib="[0-9]*"/memory_bytes="100000"/' \
+    "$top_srcdir/examples/inception.cluster.xml" >"$work/tiny.xml"
+for command in moirai-emit moirai moirai-place; do
+    exits "$command: no placement" 3 $command -q -c "$work/tiny.xml" \
+        "$inception"
+done
 
 # ---- errors
 
