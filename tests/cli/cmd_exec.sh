@@ -223,6 +223,18 @@ if [ -n "$mask" ]; then
 use 1 processor: they take turns" "$work/err")" 1
     complains "and refused by --pin on" 1 "--pin on: the devices have 2 threads" \
         taskset -c "$mask" moirai-exec -q --pin on "$sol"
+    # Each rank has a thread and a processor, the same one.
+    port=$((30000 + $$ % 9000))
+    for rank in 1 0; do
+        taskset -c "$mask" timeout 60 moirai-exec --transport tcp --ranks 2 \
+            --rank $rank --master "127.0.0.1:$port" "$sol" \
+            >"$work/rank.$rank" 2>&1 &
+    done
+    wait
+    ok "so is one for two ranks" grep -q "ranks that share 1 processor with \
+rank 0 have 2 threads: they take turns" "$work/rank.0"
+    ok "and nothing is pinned" sh -c "! grep -q ' on processor ' '$work/rank.0' &&
+        grep -q '^slow .* 1 thread ' '$work/rank.0'"
 else
     skip "one processor for two devices" "there is no taskset"
 fi

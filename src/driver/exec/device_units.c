@@ -27,6 +27,7 @@ void mo_exec_units_clear(mo_exec_units *units)
     free(units->parts);
     free(units->fits);
     free(units->cpus);
+    free(units->chosen);
     mo_thread_reservation_clear(&units->reserved);
     *units = (mo_exec_units){ 0 };
 }
@@ -124,11 +125,12 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
     units->can_jit = calloc(n, sizeof *units->can_jit);
     units->concat_inplace = calloc(n, sizeof *units->concat_inplace);
     units->cpus = calloc(n, sizeof *units->cpus);
+    units->chosen = calloc(n, sizeof *units->chosen);
     units->fits = calloc((size_t) n_ranks, sizeof *units->fits);
     units->n_ranks = n_ranks;
-    if (!units->cpus || !units->fits || !units->rank_of || !units->options ||
-        !units->backends || !units->lanes || !units->can_jit ||
-        !units->concat_inplace)
+    if (!units->cpus || !units->chosen || !units->fits || !units->rank_of ||
+        !units->options || !units->backends || !units->lanes ||
+        !units->can_jit || !units->concat_inplace)
         return mo_fail_memory(err);
     status = find_ranks(cluster, n_ranks, units->rank_of, err);
     if (status == MO_OK) {
@@ -168,9 +170,13 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
                                 n_ranks == 1, units->backends, units->options,
                                 &units->reserved, &units->fits[rank], err);
     for (int k = 0; k < units->n && status == MO_OK; k++)
-        if (units->rank_of[k] == rank && !units->backends[k]->separate_memory)
+        if (units->rank_of[k] == rank && !units->backends[k]->separate_memory) {
             mo_exec_format_cpus(units->options[k].cpus,
                                 units->options[k].n_cpus, units->cpus[k]);
+            units->chosen[k] =
+                strcmp(wants->pin, "on") != 0 &&
+                units->options[k].cpus != cluster->devices[k].cpus;
+        }
     return status;
 }
 
@@ -247,6 +253,8 @@ static const mo_backend elsewhere = { .name = "cuda", .separate_memory = true };
  * sizes, which is detected later. */
 typedef struct unit_kinds {
     bool separate_memory[MO_MAX_DEVICES];
+    bool chosen[MO_MAX_DEVICES]; /* processors were chosen, not given; sent
+                                    back: they are given up */
     char cpus[MO_MAX_DEVICES][MO_EXEC_CPUS_SIZE];
     mo_exec_fit fit;
 } unit_kinds;
@@ -266,12 +274,17 @@ static mo_status receive_all(const mo_transport *transport,
         for (int k = 0; k < units->n && status == MO_OK; k++)
             if (units->rank_of[k] == r) {
                 all->separate_memory[k] = theirs.separate_memory[k];
+                all->chosen[k] = theirs.chosen[k];
                 theirs.cpus[k][MO_EXEC_CPUS_SIZE - 1] = '\0';
                 memcpy(units->cpus[k], theirs.cpus[k], sizeof theirs.cpus[k]);
             }
         if (status == MO_OK)
             units->fits[r] = theirs.fit;
     }
+    mo_exec_fits_combine(units->fits, units->n_ranks);
+    for (int k = 0; k < units->n; k++)
+        all->chosen[k] &= mo_exec_fits_crowded(units->fits, units->n_ranks,
+                                               units->rank_of[k]);
     return status;
 }
 
@@ -289,16 +302,25 @@ mo_status mo_exec_exchange_units(const mo_transport *transport,
     for (int k = 0; k < units->n; k++) {
         all.separate_memory[k] = units->backends[k]->separate_memory;
         memcpy(all.cpus[k], units->cpus[k], sizeof all.cpus[k]);
+        all.chosen[k] = units->chosen[k];
     }
     status = rank == 0 ? receive_all(transport, world, units, &all, err)
                        : transport->collect(world, rank, &all, sizeof all, err);
     if (status == MO_OK)
         status = transport->broadcast(world, &all, sizeof all, err);
-    for (int k = 0; k < units->n && status == MO_OK; k++)
+    for (int k = 0; k < units->n && status == MO_OK; k++) {
         if (units->rank_of[k] != rank) {
             units->backends[k] =
                 all.separate_memory[k] ? &elsewhere : &mo_backend_cpu;
             set_plan_traits(units, k, wants);
         }
+        /* Some ranks of a machine must not keep processors from others that
+         * have none. */
+        if (all.chosen[k]) {
+            units->options[k].cpus = NULL;
+            units->options[k].n_cpus = 0;
+            units->cpus[k][0] = '\0';
+        }
+    }
     return status;
 }

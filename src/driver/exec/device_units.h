@@ -27,6 +27,7 @@ typedef struct mo_exec_units {
     mo_thread_reservation reserved; /* of pinned threads */
     mo_exec_fit *fits;              /* by rank, as far as known; else zeros */
     int n_ranks;
+    bool *chosen; /* by device: its processors were chosen, not given */
     char (*cpus)[MO_EXEC_CPUS_SIZE]; /* by device: processors its threads are
                                         pinned to, or "" */
 } mo_exec_units;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "driver/exec/rank_binding.h"
+#include "exec/measure/host_load.h"
 
 /* Threads that need a processor, by device; those that drive GPUs are one. */
 typedef struct demand {
@@ -100,13 +101,16 @@ mo_status mo_exec_pin_devices(const char *pin, int n, const int *rank_of,
     mo_thread_cpus cpus = { 0 };
     demand d = { 0 };
     mo_status status = mo_thread_cpus_read(&cpus, err);
+    mo_measure_load load;
     bool pins, gpus = drives_gpus(n, rank_of, rank, backends);
     int at = 0;
 
     if (status == MO_OK)
         status = find_demand(n, rank_of, rank, backends, units, &d, err);
+    mo_measure_load_read(NULL, &load);
     *fit = (mo_exec_fit){ .threads = d.all,
-                          .usable = mo_thread_cpus_usable(&cpus) };
+                          .usable = mo_thread_cpus_usable(&cpus),
+                          .host = load.machine ^ load.mask };
     /* A single thread has no other to be kept apart from. */
     pins = strcmp(pin, "off") != 0 && d.sum > 0 &&
            (strcmp(pin, "on") == 0 || d.all > 1 || !alone || gpus);
@@ -126,6 +130,26 @@ mo_status mo_exec_pin_devices(const char *pin, int n, const int *rank_of,
     return status;
 }
 
+void mo_exec_fits_combine(mo_exec_fit *fits, int n)
+{
+    for (int r = 0; r < n; r++) {
+        int first = 0;
+
+        while (fits[first].host != fits[r].host)
+            first++;
+        fits[r].host_threads = 0;
+        fits[first].host_threads += fits[r].threads;
+    }
+}
+
+bool mo_exec_fits_crowded(const mo_exec_fit *fits, int n, int rank)
+{
+    for (int r = 0; r < n; r++)
+        if (fits[r].host == fits[rank].host && fits[r].host_threads > 0)
+            return fits[r].host_threads > fits[rank].usable;
+    return false;
+}
+
 void mo_exec_fit_log(const mo_exec_fit *fit, int rank,
                      const mo_driver_log *logger)
 {
@@ -143,6 +167,13 @@ void mo_exec_fit_log(const mo_exec_fit *fit, int rank,
                 logger->command, of, fit->threads, fit->usable,
                 fit->usable > 1 ? "s" : "",
                 mo_exec_binding_remedy(fit->threads, remedy));
+    else if (fit->host_threads > fit->usable)
+        fprintf(stderr,
+                "%s: the ranks that share %d processor%s with rank %d have %d "
+                "threads: they take turns, longer than predicted; give fewer "
+                "threads, or start fewer ranks on a machine\n",
+                logger->command, fit->usable, fit->usable > 1 ? "s" : "", rank,
+                fit->host_threads);
     if (fit->contended)
         mo_driver_log_info(
             logger,

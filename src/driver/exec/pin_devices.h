@@ -28,7 +28,16 @@ enum { MO_EXEC_CPUS_SIZE = 24 };
 typedef struct mo_exec_fit {
     int32_t threads, usable; /* of CPU devices; processors */
     int32_t contended; /* not pinned, since other processes hold processors */
+    int32_t host_threads; /* of all ranks with the same processors, at the first
+                             of them; else 0 */
+    uint64_t host;        /* a digest of machine and processors */
 } mo_exec_fit;
+
+/* Sets host_threads of n ranks. */
+void mo_exec_fits_combine(mo_exec_fit *fits, int n);
+
+/* Whether all ranks with the processors of this one have more threads. */
+bool mo_exec_fits_crowded(const mo_exec_fit *fits, int n, int rank);
 
 /* Sets cpus of the units of this rank (rank_of[k] == rank, n of them in all)
  * that have none and run on the CPU; they point into *reserved, which begins as
