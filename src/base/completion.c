@@ -15,15 +15,20 @@ static void put_words(mo_out *out, const char *choices)
         mo_out_char(out, *choices == '|' ? ' ' : *choices);
 }
 
-/* Writes the values of an option: its choices, or suggestions. */
-static void put_values(mo_out *out, const mo_option *option)
+/* Writes the values of an option: its choices, or suggestions. Before a colon
+ * is the text given. */
+static void put_values(mo_out *out, const mo_option *option,
+                       const char *before_colon)
 {
     const char *name;
 
     if (option->choices)
         put_words(out, option->choices);
-    for (size_t i = 0; option->suggest && (name = option->suggest(i)); i++)
-        mo_out_printf(out, "%s%s", i > 0 ? " " : "", name);
+    for (size_t i = 0; option->suggest && (name = option->suggest(i)); i++) {
+        mo_out_text(out, i > 0 ? " " : "");
+        for (; *name; name++)
+            mo_out_printf(out, "%s%c", *name == ':' ? before_colon : "", *name);
+    }
 }
 
 static bool has_values(const mo_option *option)
@@ -85,7 +90,7 @@ static void bash_value(mo_out *out, const mo_option *option)
         mo_out_text(out, "        local head=${word%\"${word##*,}\"}\n");
     if (has_values(option)) {
         mo_out_text(out, "        mapfile -t COMPREPLY < <(compgen -W '");
-        put_values(out, option);
+        put_values(out, option, "");
         mo_out_printf(out, "'%s -- \"%s\")\n", list ? " -P \"$head\"" : "",
                       word);
     }
@@ -167,14 +172,14 @@ static void zsh_action(mo_out *out, const mo_option *option)
     if (mo_option_takes_list(option))
         mo_out_text(out, "_values -s , value");
     else
-        mo_out_text(out, *files ? "{_alternative \"names:name:(" : "(");
+        mo_out_text(out, *files ? "{_alternative \"names\\:name\\:(" : "(");
     if (mo_option_takes_list(option))
         mo_out_char(out, ' ');
-    put_values(out, option);
+    put_values(out, option, "\\");
     if (!mo_option_takes_list(option))
         mo_out_char(out, ')');
     if (*files && !mo_option_takes_list(option))
-        mo_out_printf(out, "\" \"files:file:%s\"}", files);
+        mo_out_printf(out, "\" \"files\\:file\\:%s\"}", files);
 }
 
 /* "[help]:VALUE:action" */
@@ -222,11 +227,11 @@ static void write_zsh(const mo_command *command, mo_out *out)
     if (command->suggest) {
         mo_out_text(out, command->no_files
                              ? "    '1:name:("
-                             : "    '1:name:{_alternative \"names:name:(");
+                             : "    '1:name:{_alternative \"names\\:name\\:(");
         put_operands(out, command);
         mo_out_text(out, command->no_files
                              ? ")'\n"
-                             : ")\" \"files:file:_files\"}' \\\n");
+                             : ")\" \"files\\:file\\:_files\"}' \\\n");
     }
     if (!command->no_files)
         mo_out_text(out, "    '*:file:_files'\n");
@@ -242,7 +247,7 @@ static void fish_option(mo_out *out, const mo_command *command,
     if (has_values(option)) {
         mo_out_text(out,
                     mo_option_takes_file(option) ? " -r -F -a '" : " -x -a '");
-        put_values(out, option);
+        put_values(out, option, "");
         mo_out_char(out, '\'');
     } else if (mo_option_takes_file(option)) {
         mo_out_text(out, " -r -F");
