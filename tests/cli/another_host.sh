@@ -107,6 +107,9 @@ exits "beside the target of a link" 0 in_folder empty moirai-check -q link.sol
 exits "beside the solution that is written" 0 in_folder solve \
     moirai-solve --solver highs model.lp -o "$work/emit/again.sol"
 ok "which is checked" grep -q '^valid' "$work/out"
+exits "what it claims" 0 moirai-info "$work/emit/again.sol"
+ok "with its status" grep -q '^status  *optimal, as claimed$' "$work/out"
+ok "and its bound" grep -q '^bound  *[0-9.]* us, as claimed$' "$work/out"
 in_folder emit mv model.xml renamed.xml
 in_folder emit cp model.bin renamed.bin
 exits "under another name" 0 in_folder emit moirai-check -q job-4711.txt
