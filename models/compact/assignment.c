@@ -92,8 +92,8 @@ void mo_compact_assignment_rows(const mo_compact *c, mo_sink *sink)
         for (int k = 0; k < c->x->n_devices; k++)
             if (mo_compact_place_column(c, i, k) >= 0)
                 mo_sink_term(sink, mo_compact_place_column(c, i, k), 1);
-        if (c->known >= 0)
-            mo_sink_term(sink, c->known, 1);
+        if (c->incumbent >= 0)
+            mo_sink_term(sink, c->incumbent, 1);
         mo_sink_row(sink, MO_EQ, 1);
     }
     group_rows(c, sink);

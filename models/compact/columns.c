@@ -197,7 +197,7 @@ void mo_compact_columns(void *state, mo_sink *sink)
     for (int i = 0; i < c->x->n; i++)
         for (int k = 0; k < c->x->n_devices; k++) {
             bool at_start = c->start && c->frame->start->device[i] == k;
-            mo_variable x = binary_variable(at_start && c->known >= 0
+            mo_variable x = binary_variable(at_start && c->incumbent >= 0
                                                 ? MO_VARIABLE_ROLE_FREE_PLACE
                                                 : MO_VARIABLE_ROLE_PLACE,
                                             i, k, at_start);
@@ -217,6 +217,6 @@ void mo_compact_columns(void *state, mo_sink *sink)
     declare_same_device(c, sink);
     mo_compact_each_transfer_pair(c, declare_send_pair, &d);
     mo_compact_proven_columns(c, sink);
-    mo_compact_known_columns(c, sink);
+    mo_compact_incumbent_columns(c, sink);
     mo_memory_rows_columns(c->memory, c->start ? c->frame->start : NULL, sink);
 }

@@ -17,8 +17,8 @@
  *     h_I_J    1: transfer I ends before J starts
  *     m_i_j    1: ops i and j are on one device
  *     g_S_a_b  segment S begins with an op on a and ends with one on b
- *     k        1: the known schedule, as a whole; v, b, q belong to it
- *                                                     (known_schedule.c)
+ *     k        1: the incumbent, as a whole; v, b, q belong to it
+ *                                                          (incumbent.c)
  *
  *     minimise w
  *
@@ -246,10 +246,11 @@ static mo_status build_compact(mo_compact *c, mo_error *err)
     if (!has_accepted_start(c))
         return MO_OK;
     if (c->frame->proven && c->frame->slack == 0)
-        c->known = c->end_segment;
-    if (c->known > INT_MAX / 2 ||
-        mo_compact_known_count(c) > INT_MAX / 2) /* then none is needed */
-        c->known = -1;
+        c->incumbent = c->end_segment;
+    /* Ids are ints: a model this large is written without. */
+    if (c->incumbent > INT_MAX / 2 ||
+        mo_compact_incumbent_count(c) > INT_MAX / 2)
+        c->incumbent = -1;
     return mo_compact_start_make(c, err);
 }
 
@@ -263,7 +264,7 @@ static mo_status prepare_compact(const mo_frame *frame, void **state,
         return mo_fail_memory(err);
     c->frame = frame;
     c->x = frame->x;
-    c->known = -1;
+    c->incumbent = -1;
     status = build_compact(c, err);
     if (status == MO_OK)
         *state = c;
@@ -308,7 +309,7 @@ static void write_rows(void *state, mo_sink *sink)
     mo_compact_transfer_order_rows(c, sink);
     mo_compact_segment_load_rows(c, sink);
     mo_compact_proven_rows(c, sink);
-    mo_compact_known_rows(c, sink);
+    mo_compact_incumbent_rows(c, sink);
     mo_memory_rows_write(c->memory, &columns, sink);
 }
 

@@ -62,7 +62,7 @@ typedef struct mo_compact {
     int n_segments;
     mo_transfer_arc *segment_arcs;
     int end_segment; /* behind the last g */
-    int known;       /* k, the known schedule; -1: none */
+    int incumbent;   /* k, the incumbent as a column; -1: none */
 
     /* Times in units: of i on k, and of an item on its arcs. */
     double *run;
@@ -105,9 +105,10 @@ double mo_compact_start_transfer_order(const mo_compact *c, int first,
 mo_status mo_compact_proven_find(mo_compact *c, mo_error *err);
 void mo_compact_proven_columns(const mo_compact *c, mo_sink *sink);
 
-/* known_schedule.c: the number of its columns, from c->known on, and these. */
-int64_t mo_compact_known_count(const mo_compact *c);
-void mo_compact_known_columns(const mo_compact *c, mo_sink *sink);
+/* incumbent.c: the number of its columns, which begin at c->incumbent, and
+ * their declaration, which does nothing without an incumbent. */
+int64_t mo_compact_incumbent_count(const mo_compact *c);
+void mo_compact_incumbent_columns(const mo_compact *c, mo_sink *sink);
 
 /* Returns the lower bound of w. */
 int64_t mo_compact_makespan_lower(const mo_compact *c);
@@ -122,7 +123,7 @@ void mo_compact_op_order_rows(const mo_compact *c, mo_sink *sink);
 void mo_compact_transfer_order_rows(const mo_compact *c, mo_sink *sink);
 void mo_compact_segment_load_rows(const mo_compact *c, mo_sink *sink);
 void mo_compact_proven_rows(const mo_compact *c, mo_sink *sink);
-void mo_compact_known_rows(const mo_compact *c, mo_sink *sink);
+void mo_compact_incumbent_rows(const mo_compact *c, mo_sink *sink);
 
 /* Sums as terms of a row, all times sign. */
 void mo_compact_add_duration_terms(const mo_compact *c, mo_sink *sink, int op,

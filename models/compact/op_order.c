@@ -72,8 +72,8 @@ static void disjunction_rows(const mo_compact *c, int i,
         mo_sink_term(sink, order->forward, 1);
     if (order->backward >= 0)
         mo_sink_term(sink, order->backward, 1);
-    if (c->known >= 0)
-        mo_sink_term(sink, c->known, 1);
+    if (c->incumbent >= 0)
+        mo_sink_term(sink, c->incumbent, 1);
     mo_sink_row(sink, MO_GE, 1);
 }
 

@@ -292,8 +292,8 @@ static double sent_terms(const mo_compact *c, int i, double sign, mo_sink *sink)
             mo_sink_term(sink, mo_compact_arc_column(c, item, e),
                          stays ? -sign : sign);
     }
-    if (stays && c->known >= 0)
-        mo_sink_term_add(sink, c->known, -sign);
+    if (stays && c->incumbent >= 0)
+        mo_sink_term_add(sink, c->incumbent, -sign);
     return stays ? sign : 0;
 }
 

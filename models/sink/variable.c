@@ -16,8 +16,8 @@ int mo_variable_role_arity(mo_variable_role role)
     case MO_VARIABLE_ROLE_CROSS:
     case MO_VARIABLE_ROLE_FAVORITE:
     case MO_VARIABLE_ROLE_SPACE:
-    case MO_VARIABLE_ROLE_KNOWN_START:
-    case MO_VARIABLE_ROLE_KNOWN_SEND:
+    case MO_VARIABLE_ROLE_INCUMBENT_START:
+    case MO_VARIABLE_ROLE_INCUMBENT_SEND:
         return 1;
     case MO_VARIABLE_ROLE_PLACE:
     case MO_VARIABLE_ROLE_FREE_PLACE:
@@ -29,7 +29,7 @@ int mo_variable_role_arity(mo_variable_role role)
     case MO_VARIABLE_ROLE_SEGMENT:
         return 3;
     case MO_VARIABLE_ROLE_MAKESPAN:
-    case MO_VARIABLE_ROLE_KNOWN:
+    case MO_VARIABLE_ROLE_INCUMBENT:
     case MO_VARIABLE_ROLE_IDENTITY:
         break;
     }

@@ -29,11 +29,11 @@ typedef enum mo_variable_role {
     MO_VARIABLE_ROLE_FAVORITE = 'f', /* sct: flow is not to a favourite child */
     MO_VARIABLE_ROLE_SPACE = 'a',    /* workspace on device */
     MO_VARIABLE_ROLE_MAKESPAN = 'w', /* without numbers */
-    MO_VARIABLE_ROLE_KNOWN = 'k',    /* the known schedule; without numbers */
-    MO_VARIABLE_ROLE_FREE_PLACE = 'v',  /* op on device, not by k */
-    MO_VARIABLE_ROLE_KNOWN_START = 'b', /* of an op, by k */
-    MO_VARIABLE_ROLE_KNOWN_SEND = 'q',  /* of a transfer, by k */
-    MO_VARIABLE_ROLE_IDENTITY = 'I'     /* a name of its own: moirai_g_... */
+    MO_VARIABLE_ROLE_INCUMBENT = 'k',       /* the incumbent; without numbers */
+    MO_VARIABLE_ROLE_FREE_PLACE = 'v',      /* op on device, not by k */
+    MO_VARIABLE_ROLE_INCUMBENT_START = 'b', /* of an op, by k */
+    MO_VARIABLE_ROLE_INCUMBENT_SEND = 'q',  /* of a transfer, by k */
+    MO_VARIABLE_ROLE_IDENTITY = 'I' /* a name of its own: moirai_g_... */
 } mo_variable_role;
 
 typedef enum mo_variable_kind {

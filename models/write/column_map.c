@@ -33,10 +33,10 @@ static const role_meaning meanings[] = {
     { MO_VARIABLE_ROLE_FAVORITE, "favour", "t" },
     { MO_VARIABLE_ROLE_SPACE, "workspace", "d" },
     { MO_VARIABLE_ROLE_MAKESPAN, "makespan", "" },
-    { MO_VARIABLE_ROLE_KNOWN, "known", "" },
+    { MO_VARIABLE_ROLE_INCUMBENT, "known", "" },
     { MO_VARIABLE_ROLE_FREE_PLACE, "free-place", "od" },
-    { MO_VARIABLE_ROLE_KNOWN_START, "known-start", "o" },
-    { MO_VARIABLE_ROLE_KNOWN_SEND, "known-send", "t" },
+    { MO_VARIABLE_ROLE_INCUMBENT_START, "known-start", "o" },
+    { MO_VARIABLE_ROLE_INCUMBENT_SEND, "known-send", "t" },
     { MO_VARIABLE_ROLE_IDENTITY, "identity", "" },
 };
 

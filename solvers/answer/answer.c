@@ -22,11 +22,12 @@ typedef struct answer_decoder {
     const mo_regime *regime;
     double unit_ns, tolerance;
 
-    bool *seen;    /* by op and device: x_i_k occurred */
-    int *device;   /* by op, or MO_FREE */
-    double *start; /* by op, in units; NAN: no column */
-    double w;      /* NAN: no column */
-    bool known;    /* column k is 1: b_ and q_ have the times, not s_ and t_ */
+    bool *seen;        /* by op and device: x_i_k occurred */
+    int *device;       /* by op, or MO_FREE */
+    double *start;     /* by op, in units; NAN: no column */
+    double w;          /* NAN: no column */
+    bool is_incumbent; /* column k is 1: b_ and q_ have the times, not s_ and t_
+                        */
 
     /* From the second pass on. */
     mo_schedule *s;
@@ -125,13 +126,14 @@ static mo_status store_time(const answer_decoder *a,
     return MO_OK;
 }
 
-/* The known schedule is all of the solution, or no part of it. */
-static bool find_known(const answer_decoder *a)
+/* Returns whether column k is 1: the incumbent is all of the solution, or no
+ * part of it. */
+static bool is_incumbent_chosen(const answer_decoder *a)
 {
     for (int i = 0; i < a->solution->n; i++) {
         const mo_solution_value *column = &a->solution->values[i];
 
-        if (column->name[0] == MO_VARIABLE_ROLE_KNOWN &&
+        if (column->name[0] == MO_VARIABLE_ROLE_INCUMBENT &&
             column->name[1] == '\0')
             return is_one(a, column->value);
     }
@@ -143,8 +145,8 @@ static mo_status decode_op_column(answer_decoder *a,
                                   const mo_column_name *name, mo_error *err)
 {
     int op = name->number[0];
-    int starts =
-        a->known ? MO_VARIABLE_ROLE_KNOWN_START : MO_VARIABLE_ROLE_START;
+    int starts = a->is_incumbent ? MO_VARIABLE_ROLE_INCUMBENT_START
+                                 : MO_VARIABLE_ROLE_START;
 
     if (name->role == MO_VARIABLE_ROLE_PLACE && name->n == 2)
         return decode_placement_column(a, column, name, err);
@@ -230,7 +232,7 @@ static mo_status decode_ops(answer_decoder *a, mo_error *err)
 {
     mo_status status = alloc_decoder(a, err);
 
-    a->known = find_known(a);
+    a->is_incumbent = is_incumbent_chosen(a);
     if (status == MO_OK)
         status = each_column(a, decode_op_column, err);
     if (status == MO_OK)
@@ -430,11 +432,11 @@ static mo_status decode_other_column(answer_decoder *a,
                                      const mo_solution_value *column,
                                      const mo_column_name *name, mo_error *err)
 {
-    if ((int) name->role ==
-            (a->known ? MO_VARIABLE_ROLE_KNOWN_SEND : MO_VARIABLE_ROLE_SEND) &&
+    if ((int) name->role == (a->is_incumbent ? MO_VARIABLE_ROLE_INCUMBENT_SEND
+                                             : MO_VARIABLE_ROLE_SEND) &&
         name->n == 1)
         return decode_send_column(a, column, name, err);
-    if (a->known) /* orders and channels are those of no op */
+    if (a->is_incumbent) /* orders and channels are those of no op */
         return MO_OK;
     if (name->role == MO_VARIABLE_ROLE_CHANNEL && name->n == 3)
         return decode_channel_column(a, column, name, err);

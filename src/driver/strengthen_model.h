@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * strengthen_model.h - the search before a model is built: its bounds become
- * rows, its schedule the column of the known schedule and the MIP start.
+ * rows, its schedule the incumbent column (models/compact/incumbent.c) and the
+ * MIP start.
  */
 #ifndef MO_DRIVER_STRENGTHEN_MODEL_H
 #define MO_DRIVER_STRENGTHEN_MODEL_H
@@ -17,7 +18,7 @@
 /* Options of the command line. */
 typedef struct mo_strengthen_options {
     double seconds; /* of search; negative: the default effort; 0: none */
-    bool none;
+    bool none;      /* --no-strengthen */
     int64_t seed;
 } mo_strengthen_options;
 
@@ -45,11 +46,12 @@ mo_status mo_strengthen_check(const mo_strengthen_options *s,
 
 /*
  * Searches, unless the options or the formulation exclude it, and sets
- * made->strength and made->start for mo_prepare_model(); prints one line about
- * what was proven unless the log is quiet.  The default effort is a number of
- * rounds: the result depends on input and seed alone, unless it takes longer
- * than a limit of a few seconds.  Fails with MO_E_INFEASIBLE where the search
- * proves that no placement fits into memory.
+ * made->strength and made->start, both owned by made, for mo_prepare_model();
+ * NULL where there was no search, or it found no schedule.  Prints one line
+ * about what was proven unless the log is quiet.  The default effort is a
+ * number of rounds: the result depends on input and seed alone, unless it takes
+ * longer than a limit of a few seconds.  Fails with MO_E_INFEASIBLE where the
+ * search proves that no placement fits into memory.
  */
 mo_status mo_strengthen_model(const mo_strengthen_options *s,
                               const mo_prepare_options *p,

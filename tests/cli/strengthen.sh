@@ -77,7 +77,7 @@ exits "a model by default" 0 moirai-emit "$inception" -o "$work/default.lp" \
 ok "one line about the proof" grep -q 'optimal, proven by search' "$work/err"
 ok "a bound in its comments" grep -q '^.* proven: no schedule is shorter' \
     "$work/default.lp"
-ok "a known schedule" grep -q '^k,.*,known,' "$work/default.csv"
+ok "an incumbent" grep -q '^k,.*,known,' "$work/default.csv"
 exits "the same again" 0 moirai-emit -q "$inception" -o "$work/again.lp"
 ok "the same bytes" cmp "$work/default.lp" "$work/again.lp"
 not_ok_k=$(moirai-emit -q --slack 1.5 "$inception" | grep -c '^ known_')
