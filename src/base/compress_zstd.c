@@ -49,7 +49,7 @@ static void *open_unzstd(void)
     return ZSTD_createDStream();
 }
 
-/* The window that a frame asks for is limited to 128 MiB by the library. */
+/* The window size of a frame is limited to 128 MiB by the library. */
 static mo_decompress_backend_step step_unzstd(void *state,
                                               mo_compress_backend_io *io)
 {

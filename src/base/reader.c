@@ -32,29 +32,30 @@ struct mo_reader {
     char *block;
     const char *at;
     size_t n_left;
-    const mo_compress_backend *way; /* NULL: not compressed */
+    const mo_compress_backend *backend; /* NULL: not compressed */
     void *state;
     bool in_frame;
     uint64_t n_packed, n_unpacked, most; /* most 0: the default limits */
 };
 
-static const mo_compress_backend *const ways[] = { &mo_compress_backend_gzip,
-                                                   &mo_compress_backend_zstd };
+static const mo_compress_backend *const backends[] = {
+    &mo_compress_backend_gzip, &mo_compress_backend_zstd
+};
 
-enum { WAYS = sizeof ways / sizeof *ways };
+enum { N_BACKENDS = sizeof backends / sizeof *backends };
 
-/* Compressions that are not read. */
+/* Formats that are recognized and refused, with the program to unpack them. */
 static const struct {
     const char *magic;
     size_t n_magic;
     const char *format, *program;
-} unread[] = {
+} unsupported[] = {
     { "\3757zXZ", 5, "xz", "unxz" },
     { "BZh", 3, "bzip2", "bunzip2" },
     { "\x04\x22\x4d\x18", 4, "lz4", "unlz4" },
 };
 
-enum { UNREAD = sizeof unread / sizeof *unread };
+enum { N_UNSUPPORTED = sizeof unsupported / sizeof *unsupported };
 
 const char *mo_reader_name(const mo_reader *reader)
 {
@@ -125,7 +126,7 @@ void mo_reader_close(mo_reader *r)
     if (!r)
         return;
     if (r->state)
-        r->way->close_reader(r->state);
+        r->backend->close_reader(r->state);
     if (r->owns_fd)
         close(r->fd);
     free(r->block);
@@ -191,25 +192,26 @@ static bool begins_with(const char *data, size_t size, const char *magic,
 
 static const mo_compress_backend *backend_of(const char *data, size_t size)
 {
-    for (int i = 0; i < WAYS; i++)
-        if (begins_with(data, size, ways[i]->magic, ways[i]->n_magic))
-            return ways[i];
+    for (int i = 0; i < N_BACKENDS; i++)
+        if (begins_with(data, size, backends[i]->magic, backends[i]->n_magic))
+            return backends[i];
     return NULL;
 }
 
-static int find_unread(const char *data, size_t size)
+static int find_unsupported(const char *data, size_t size)
 {
     int i = 0;
 
-    while (i < UNREAD &&
-           !begins_with(data, size, unread[i].magic, unread[i].n_magic))
+    while (i < N_UNSUPPORTED && !begins_with(data, size, unsupported[i].magic,
+                                             unsupported[i].n_magic))
         i++;
     return i;
 }
 
 bool mo_reader_sniff(const char *data, size_t size)
 {
-    return backend_of(data, size) || find_unread(data, size) < UNREAD;
+    return backend_of(data, size) ||
+           find_unsupported(data, size) < N_UNSUPPORTED;
 }
 
 static mo_status read_limit(mo_reader *r, mo_error *err)
@@ -236,22 +238,23 @@ static mo_status begin(mo_reader *r, mo_error *err)
 
     if (status != MO_OK || r->is_open)
         return status;
-    i = find_unread(r->at, r->n_left);
-    if (i < UNREAD)
+    i = find_unsupported(r->at, r->n_left);
+    if (i < N_UNSUPPORTED)
         return mo_fail_at(err, MO_E_SUPPORT, r->name, 0,
                           "is compressed with %s; unpack it first (%s)",
-                          unread[i].format, unread[i].program);
-    r->way = backend_of(r->at, r->n_left);
-    if (r->way && !r->way->open_reader)
+                          unsupported[i].format, unsupported[i].program);
+    r->backend = backend_of(r->at, r->n_left);
+    if (r->backend && !r->backend->open_reader)
         return mo_fail_at(err, MO_E_SUPPORT, r->name, 0,
                           "is compressed with %s, and this build has no %s; "
                           "unpack it first (%s)",
-                          r->way->format, r->way->library, r->way->program);
-    if (r->way) {
+                          r->backend->format, r->backend->library,
+                          r->backend->program);
+    if (r->backend) {
         status = read_limit(r, err);
         if (status != MO_OK)
             return status;
-        r->state = r->way->open_reader();
+        r->state = r->backend->open_reader();
         if (!r->state)
             return mo_fail_memory(err);
     }
@@ -267,13 +270,14 @@ static mo_status check_size(const mo_reader *r, mo_error *err)
         return mo_fail_at(err, MO_E_LIMIT, r->name, 0,
                           "unpacks to more than %llu MiB; unpack it first "
                           "(%s), or allow more by " LIMIT_VARIABLE,
-                          (unsigned long long) (most / MIB), r->way->program);
+                          (unsigned long long) (most / MIB),
+                          r->backend->program);
     if (r->most == 0 && r->n_unpacked > ANY_RATIO &&
         r->n_unpacked / MOST_RATIO > r->n_packed)
         return mo_fail_at(err, MO_E_LIMIT, r->name, 0,
                           "unpacks to more than %d times its size; unpack it "
                           "first (%s), or allow it by " LIMIT_VARIABLE,
-                          MOST_RATIO, r->way->program);
+                          MOST_RATIO, r->backend->program);
     return MO_OK;
 }
 
@@ -288,18 +292,18 @@ static mo_status unpack_step(mo_reader *r, mo_compress_backend_io *out,
     io.in_left = r->n_left < MO_COMPRESS_BACKEND_PIECE
                      ? r->n_left
                      : MO_COMPRESS_BACKEND_PIECE;
-    step = r->way->unpack(r->state, &io);
+    step = r->backend->unpack(r->state, &io);
     if (step == MO_DECOMPRESS_BACKEND_MEMORY)
         return mo_fail_at(err, MO_E_LIMIT, r->name, 0,
                           "needs too much memory to unpack; unpack it first "
                           "(%s)",
-                          r->way->program);
+                          r->backend->program);
     if (step == MO_DECOMPRESS_BACKEND_DAMAGED)
         return mo_fail_at(err, MO_E_SYNTAX, r->name, 0,
                           "is compressed with %s, and damaged; %s -t tests it",
-                          r->way->format,
-                          r->way == &mo_compress_backend_gzip ? "gzip"
-                                                              : "zstd");
+                          r->backend->format,
+                          r->backend == &mo_compress_backend_gzip ? "gzip"
+                                                                  : "zstd");
     r->n_left -= (size_t) (io.in - r->at);
     r->n_packed += (uint64_t) (io.in - r->at);
     r->n_unpacked += out->out_left - io.out_left;
@@ -339,7 +343,7 @@ static mo_status read_unpacked(mo_reader *r, char *to, size_t room, size_t *got,
             status = mo_fail_at(err, MO_E_SYNTAX, r->name, 0,
                                 "is compressed with %s, and ends too early; it "
                                 "was perhaps not written to its end",
-                                r->way->format);
+                                r->backend->format);
     }
     *got = n;
     return status;
@@ -353,15 +357,15 @@ mo_status mo_reader_read(mo_reader *r, char *to, size_t room, size_t *got,
     *got = 0;
     if (status != MO_OK)
         return status;
-    return r->way ? read_unpacked(r, to, room, got, err)
-                  : read_plain(r, to, room, got, err);
+    return r->backend ? read_unpacked(r, to, room, got, err)
+                      : read_plain(r, to, room, got, err);
 }
 
 mo_status mo_reader_is_packed(mo_reader *r, bool *packed, mo_error *err)
 {
     mo_status status = begin(r, err);
 
-    *packed = r->way != NULL;
+    *packed = r->backend != NULL;
     return status;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reader.h - sequential reader of a file, a pipe or a buffer, decompressed
- * where its first bytes are those of gzip or zstd.
+ * where its first bytes are those of gzip or zstd (magic number).
  *
- * The size of the decompressed data is limited, against files that are made to
- * expand without end: to MOIRAI_UNPACK_MIB mebibytes where that variable is
- * set; else to 8 GiB, and beyond 64 MiB to 1000 times the compressed size. One
- * reader is used by one thread.
+ * The size of the decompressed data is limited, against decompression bombs: to
+ * MOIRAI_UNPACK_MIB mebibytes where that variable is set; else to 8 GiB, and
+ * beyond 64 MiB to 1000 times the compressed size. One reader is used by one
+ * thread.
  */
 #ifndef MO_BASE_READER_H
 #define MO_BASE_READER_H
@@ -42,10 +42,12 @@ const char *mo_reader_name(const mo_reader *reader);
 mo_status mo_reader_read(mo_reader *reader, char *to, size_t room, size_t *got,
                          mo_error *err);
 
-/* Sets *packed: the file is decompressed. Reads its beginning. */
+/* Sets *packed: whether the file is compressed. Reads its beginning into the
+ * reader's buffer. */
 mo_status mo_reader_is_packed(mo_reader *reader, bool *packed, mo_error *err);
 
-/* Whether data begins as a file that this reader decompresses or refuses. */
+/* Returns whether data begins as a file that this reader decompresses or
+ * refuses. */
 bool mo_reader_sniff(const char *data, size_t size);
 
 /* Reads all of path into *text, terminated by a 0 byte that *size does not
