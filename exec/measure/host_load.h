@@ -2,9 +2,9 @@
 /*
  * host_load.h - load of the machine by other processes during a measurement.
  *
- * Processor time of the processors that this process may use, less its own;
- * and time that the hypervisor took away (steal). Times of a machine whose
- * processors work for others are no measurements of a device.
+ * CPU time of the processors that this process may use (/proc/stat), less its
+ * own; and steal time, taken by the hypervisor. Times on a machine whose
+ * processors run other processes are no measurements of a device.
  */
 #ifndef MO_EXEC_MEASURE_HOST_LOAD_H
 #define MO_EXEC_MEASURE_HOST_LOAD_H
@@ -25,8 +25,9 @@ typedef struct mo_measure_load {
     int64_t busy_ns, steal_ns; /* of these processors, by all processes */
 } mo_measure_load;
 
-/* Reads the present load, from a file like /proc/stat; NULL: that file. From a
- * thread that is not pinned. */
+/* Reads the present load, from a file like /proc/stat; NULL: that file. To be
+ * called from a thread that is not pinned: its affinity mask selects the
+ * processors. */
 void mo_measure_load_read(const char *file, mo_measure_load *load);
 
 /* Makes *load the difference to the present load. */
@@ -41,13 +42,14 @@ mo_status mo_measure_load_gather(const mo_transport *transport,
                                  mo_transport_world *world,
                                  mo_measure_load *load, mo_error *err);
 
-/* Return the number of processors that worked for others, and that were not
- * there at all, on average. */
+/* Return the average number of processors that other processes used, and that
+ * the hypervisor took (steal); 0 where unknown. */
 double mo_measure_load_others(const mo_measure_load *load);
 double mo_measure_load_stolen(const mo_measure_load *load);
 
-/* Returns whether others had less than a tenth of the processors, and steal
- * less than a hundredth; true where that is unknown, as for less than 0.2 s. */
+/* Returns whether other processes used less than a tenth of the processors, and
+ * steal less than a hundredth; also true for less than 0.2 s, and where the
+ * load is unknown. */
 bool mo_measure_load_quiet(const mo_measure_load *load);
 
 enum { MO_MEASURE_LOAD_SIZE = 160 };

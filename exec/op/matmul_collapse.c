@@ -11,16 +11,16 @@
  */
 #include "exec/op/call.h"
 
-static void transpose_operand(mo_call_matmul_operand *side)
+static void transpose_operand(mo_call_matmul_operand *operand)
 {
-    int64_t row = side->row;
+    int64_t row = operand->row;
 
-    side->row = side->column;
-    side->column = row;
+    operand->row = operand->column;
+    operand->column = row;
 }
 
 /* c = a b is c' = b' a'. */
-static void swap_sides(mo_call_matmul *f)
+static void swap_operands(mo_call_matmul *f)
 {
     mo_call_matmul_operand a = f->a;
     int64_t m = f->m;
@@ -49,10 +49,11 @@ static void remove_batch(mo_call_matmul *f, int d)
     f->n_batch--;
 }
 
-static bool goes_on(const mo_call_matmul_operand *side, int outer, int inner,
-                    int64_t extent)
+/* Whether one stride steps through both batch dimensions; extent: of inner. */
+static bool is_contiguous(const mo_call_matmul_operand *operand, int outer,
+                          int inner, int64_t extent)
 {
-    return side->batch[outer] == side->batch[inner] * extent;
+    return operand->batch[outer] == operand->batch[inner] * extent;
 }
 
 /* Returns true when the outer dimension and the one behind it can be merged. */
@@ -60,9 +61,9 @@ static bool can_merge(const mo_call_matmul *f, int outer, int inner)
 {
     int64_t extent = f->extent[inner];
 
-    return goes_on(&f->a, outer, inner, extent) &&
-           goes_on(&f->b, outer, inner, extent) &&
-           goes_on(&f->c, outer, inner, extent);
+    return is_contiguous(&f->a, outer, inner, extent) &&
+           is_contiguous(&f->b, outer, inner, extent) &&
+           is_contiguous(&f->c, outer, inner, extent);
 }
 
 static void merge_batches(mo_call_matmul *f)
@@ -86,7 +87,7 @@ static void merge_batches(mo_call_matmul *f)
 
 /* Returns true when rows along batch dimension d leave a and c matrices of
  * row-major or column-major order. */
-static bool makes_matrices(const mo_call_matmul *f, int d)
+static bool has_matrix_layout(const mo_call_matmul *f, int d)
 {
     return (f->k <= 1 || f->a.column == 1 || f->a.batch[d] == 1) &&
            (f->n <= 1 || f->c.column == 1 || f->c.batch[d] == 1);
@@ -99,7 +100,7 @@ static bool fold_batch(mo_call_matmul *f, int d)
 
     if (f->b.batch[d] != 0 || a == 0)
         return false;
-    if (f->m == 1 ? makes_matrices(f, d)
+    if (f->m == 1 ? has_matrix_layout(f, d)
                   : f->a.row == extent * a && f->c.row == extent * c) {
         f->a.row = a;
         f->c.row = c;
@@ -130,7 +131,7 @@ static bool lengthen_rows(mo_call_matmul *f)
 {
     for (int d = f->n_batch - 1; d >= 0; d--)
         if (f->b.batch[d] == 0 && f->a.batch[d] != 0 && f->a.row != 0 &&
-            f->extent[d] > f->m && makes_matrices(f, d)) {
+            f->extent[d] > f->m && has_matrix_layout(f, d)) {
             exchange_rows(f, d);
             return true;
         }
@@ -157,9 +158,9 @@ void mo_call_matmul_fold(mo_call_matmul *call)
         n_batch = call->n_batch;
         merge_batches(call);
         fold_rows(call);
-        swap_sides(call);
+        swap_operands(call);
         fold_rows(call);
-        swap_sides(call);
+        swap_operands(call);
     } while (call->m != m || call->n != n || call->n_batch != n_batch);
 }
 
@@ -172,7 +173,7 @@ bool mo_call_matmul_collapse(mo_call_matmul *call)
         call->c.column = 1;
     swapped = call->c.column != 1 && (call->c.row == 1 || call->m == 1);
     if (swapped)
-        swap_sides(call);
+        swap_operands(call);
     if (call->n == 1)
         call->c.column = 1;
     return swapped;

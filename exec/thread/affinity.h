@@ -28,8 +28,8 @@ typedef struct mo_thread_cpu {
 typedef struct mo_thread_cpus {
     int n;
     mo_thread_cpu *cpus; /* by number */
-    double quota; /* processor time per time, limited by control groups; n where
-                     they do not limit it */
+    double quota; /* CPU bandwidth limit of control groups, in processors; n
+                     where they do not limit it */
 } mo_thread_cpus;
 
 /* Reads the processors in the affinity mask of the calling thread (taskset,
@@ -42,6 +42,7 @@ mo_status mo_thread_cpus_read(mo_thread_cpus *cpus, mo_error *err);
 mo_status mo_thread_cpus_read_at(const char *root, const int *numbers, int n,
                                  mo_thread_cpus *cpus, mo_error *err);
 
+/* Frees the array; *cpus is zeros again. */
 void mo_thread_cpus_clear(mo_thread_cpus *cpus);
 
 /* Returns the number of threads that these processors and the quota can run at
@@ -72,6 +73,7 @@ typedef struct mo_thread_mask {
     int numbers[MO_THREAD_MAX_CPUS];
 } mo_thread_mask;
 
+/* Of the calling thread; restoring an unknown mask does nothing. */
 void mo_thread_mask_save(mo_thread_mask *mask);
 void mo_thread_mask_restore(const mo_thread_mask *mask);
 

@@ -16,7 +16,7 @@ enum { SAMPLE_NS = 40000000, NS_PER_S = 1000000000, LINE_SIZE = 512 };
 
 /*
  * A claim is a datagram socket with a name in the abstract namespace of Linux:
- * binding a name that exists fails whoever owns it, a connection succeeds if
+ * binding a name that exists fails for every user, a connection succeeds if
  * and only if it exists, and no file is left over.
  */
 #ifdef __linux__

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "exec/thread/affinity.h"
 
-/* The name of the claims of all commands. */
+/* Prefix of the names of claims, the same in all commands. */
 #define MO_THREAD_CLAIM_SPACE "moirai"
 
 typedef struct mo_thread_reservation {
@@ -32,8 +32,9 @@ void mo_thread_cpus_mark_claimed(const char *space, mo_thread_cpus *cpus);
  * of some 40 ms, during which this function sleeps. */
 void mo_thread_cpus_mark_busy(mo_thread_cpus *cpus);
 
-/* Claims a processor for this process; false if another process has it, or this
- * system has no such claims. */
+/* Claims a processor for this process and adds the claim to r. Returns false if
+ * another process has it, memory is exhausted, or this system has no abstract
+ * sockets. */
 bool mo_thread_claim(const char *space, int cpu, mo_thread_reservation *r);
 
 /*
@@ -46,6 +47,8 @@ bool mo_thread_claim(const char *space, int cpu, mo_thread_reservation *r);
 mo_status mo_thread_reserve(const char *space, mo_thread_cpus *cpus,
                             const int *threads, int n, mo_thread_reservation *r,
                             mo_error *err);
+
+/* Ends all claims and frees the arrays; r is zeros again. */
 void mo_thread_reservation_clear(mo_thread_reservation *r);
 
 #endif

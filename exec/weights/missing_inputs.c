@@ -259,7 +259,7 @@ static bool infer_filter(search *s, bool grouped, bool transposed)
 
     if (!read_window(s, &w))
         return false;
-    /* A convolution in groups is depthwise unless told otherwise. */
+    /* Without an attribute a grouped convolution is depthwise. */
     if (grouped && !read_numbers(s, "groups", 1, &w.groups, 1) &&
         !read_numbers(s, "group", 1, &w.groups, 1))
         w.groups = mo_min_i64(in, out);

@@ -39,8 +39,8 @@ typedef struct mo_weights_missing {
     const mo_attr_list *attrs;
 } mo_weights_missing;
 
-/* Finds the inputs that op lacks beside its only one; missing->attrs is in
- * arena, and NULL also when memory is exhausted. */
+/* Infers the inputs that op lacks beside its only one. missing->attrs is
+ * allocated in arena, and NULL also when memory is exhausted. */
 void mo_weights_find_missing(const mo_weights_partial_op *op, mo_arena *arena,
                              mo_weights_missing *missing);
 

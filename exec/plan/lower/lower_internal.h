@@ -59,7 +59,7 @@ typedef struct mo_plan_lower_io_port {
     int tensor;
 } mo_plan_lower_io_port;
 
-/* What the graph does not say about an op. */
+/* What an op lacks in the graph. */
 typedef enum mo_plan_lower_lack {
     MO_PLAN_LACKS_NOTHING, /* the op is not supported, or invalid */
     MO_PLAN_LACKS_SHAPES,

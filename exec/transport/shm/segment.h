@@ -22,7 +22,7 @@
 typedef struct mo_shm_segment {
     void *memory; /* NULL: none */
     size_t bytes;
-    int fd; /* of the creator, until it is published; else -1 */
+    int fd; /* of the creator, until mo_shm_segment_unpublish(); else -1 */
 } mo_shm_segment;
 
 /* Creates a segment of zeros that other processes may open. Returns false
@@ -31,12 +31,15 @@ typedef struct mo_shm_segment {
 bool mo_shm_segment_create(mo_shm_segment *segment, size_t bytes);
 
 /* Maps the segment that process pid has created as descriptor fd; it has to
- * have exactly so many bytes. */
+ * have exactly so many bytes. Returns false where that is not possible; the
+ * caller frees it with mo_shm_segment_clear(). */
 bool mo_shm_segment_open(mo_shm_segment *segment, int64_t pid, int fd,
                          size_t bytes);
 
 /* Closes the creator's descriptor: the segment cannot be opened any more. */
 void mo_shm_segment_unpublish(mo_shm_segment *segment);
+
+/* Unmaps the memory and closes the descriptor; nothing for an empty one. */
 void mo_shm_segment_clear(mo_shm_segment *segment);
 
 /* Blocks while *word is value, for 100 ms at most; may return at any time. */

@@ -17,7 +17,7 @@
 /* Spinning lasts about as long as a thread needs to block and be woken. */
 enum { SPIN_NS = 30000, SPINS_PER_CLOCK = 16 };
 
-/* Of a segment; values that do not fit go another way. */
+/* Of a segment; values that do not fit are sent by the transport. */
 static const int64_t default_limit_bytes = 256 << 20;
 
 enum { LINE_BYTES = 64, N_SECRETS = 2 };
@@ -80,7 +80,7 @@ static bool spin(counter *word, unsigned count)
                 return true;
             mo_thread_pause();
         }
-        /* The thread that counts may need this core. */
+        /* The thread that increments the counter may need this core. */
         sched_yield();
     } while (mo_stop_clock_ns() < end);
     return false;

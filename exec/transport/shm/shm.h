@@ -4,17 +4,18 @@
  *
  * A plan is static: the size of every transfer is known before the first run.
  * So each transfer has a slot of its own in a segment that the ranks of a host
- * share. The sender copies its value there in its own thread when it posts the
- * transfer, and goes on; the receiver copies it out when it waits for it.
- * Neither needs a progress thread, and no sender waits for a receiver. A slot
- * is free again in the next run, since a barrier separates runs.
+ * share: an eager protocol with preallocated bounce buffers. The sender copies
+ * its value there in its own thread when it posts the transfer, and goes on;
+ * the receiver copies it out when it waits for it. Neither needs a progress
+ * thread, and no sender waits for a receiver. A slot is free again in the next
+ * run, since a barrier separates runs.
  *
  * The segment is made by the lowest rank of each host; the others map it
  * (segment.h). Where that fails, for ranks of several users or containers, and
- * for values that are too large for the segment, the transport that the ranks
- * have met by carries the values. Other ranks may write anything into the
- * segment: what is read from it is data, or a counter that is compared, never
- * a size or a position.
+ * for values that are too large for the segment, the transport that connects
+ * the ranks (TCP, MPI) carries the values. Other ranks may write anything into
+ * the segment: what is read from it is data, or a counter that is compared,
+ * never a size or a position.
  */
 #ifndef MO_EXEC_TRANSPORT_SHM_SHM_H
 #define MO_EXEC_TRANSPORT_SHM_SHM_H
@@ -30,7 +31,8 @@
 
 typedef struct mo_shm mo_shm;
 
-/* Collects bytes of every rank, by rank, in all; all ranks call it. */
+/* Allgather: writes the bytes at own of every rank, by rank, to all.
+ * Collective: all ranks call it. */
 typedef mo_status mo_shm_allgather_fn(void *context, const void *own, void *all,
                                       size_t bytes, mo_error *err);
 
@@ -49,7 +51,7 @@ typedef struct mo_shm_options {
  * cannot be shared is no error. The caller frees *shm with mo_shm_free(). */
 mo_status mo_shm_new(const mo_shm_options *options, mo_shm **shm,
                      mo_error *err);
-void mo_shm_free(mo_shm *shm);
+void mo_shm_free(mo_shm *shm); /* NULL is allowed */
 
 /* Returns whether the transfer, of any two ranks, goes through shared memory;
  * equal on all ranks. False for NULL, as the next. */
