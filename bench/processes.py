@@ -64,7 +64,7 @@ class Example:
         return json.loads(done.stdout)
 
 
-def tell(number, report):
+def print_report(number, report):
     devices = ", ".join(
         f"{d['id']} on {d.get('cpus', 'any')} waited {d['wait_us']:.1f} us"
         for d in report["by_device"]
@@ -88,7 +88,7 @@ def main():
             if number == 0 or arguments.anew:
                 example.place()
             reports.append(example.execute(arguments))
-            tell(number, reports[-1])
+            print_report(number, reports[-1])
     off = [r["measured_us"] / r["predicted_us"] - 1 for r in reports]
     quiet = all(r["quiet"] for r in reports)
     verdicts.line("measured / predicted - 1, worst", max(off),

@@ -59,7 +59,7 @@ show_line()
         "$verdict" "$1" "$2" "$4" "$3" "$5"
 }
 
-# The same for a time, of which a busy machine knows nothing.
+# The same for a time, which a busy machine cannot measure.
 timed_line()
 {
     if [ "$3" != - ] && awk "BEGIN { exit !($2 $4 $3) }" && ! is_quiet; then

@@ -8,7 +8,7 @@
     moirai-check solution.sol
 
 The two ops go to different devices.  Whatever else is added, names stay as they
-are: they say what a solution means, and of which model it is.  --slack leaves
+are: they identify the columns of a solution and its model.  --slack leaves
 room for such rows, --unit fixes the unit of the objective.
 """
 import highspy

@@ -26,7 +26,7 @@ def arguments():
 
 
 def open_text(path, mode="r"):
-    """An open file; newlines are kept, as the csv module wants it."""
+    """An open file; newlines are kept, as the csv module requires."""
     try:
         return open(path, mode, encoding="utf-8", newline="")
     except OSError as error:

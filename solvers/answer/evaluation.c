@@ -156,7 +156,7 @@ static mo_status evaluate_schedule(const mo_solution *solution,
         return set_complaint(j, "(1a) ", status, &why, err);
     }
     if (!j->schedule)
-        return MO_OK; /* the complaint has the reason */
+        return MO_OK; /* the violation is in j->complaint */
     compare_claim(tolerance, j);
     return j->verdict ? MO_OK : validate_schedule(x, j, err);
 }

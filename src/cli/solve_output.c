@@ -120,7 +120,7 @@ static const char *describe_failure(const mo_answer_selection *selection,
     snprintf(text, size,
              "no placement fits into memory: the ops need %.0f bytes, all "
              "devices together have %.0f",
-             sum.needed, sum.there);
+             sum.needed, sum.available);
     return text;
 }
 

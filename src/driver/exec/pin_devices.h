@@ -36,7 +36,8 @@ typedef struct mo_exec_fit {
 /* Sets host_threads of n ranks. */
 void mo_exec_fits_combine(mo_exec_fit *fits, int n);
 
-/* Whether all ranks with the processors of this one have more threads. */
+/* Returns whether the ranks that share the processors of rank have more threads
+ * than processors (oversubscription). */
 bool mo_exec_fits_crowded(const mo_exec_fit *fits, int n, int rank);
 
 /* Sets cpus of the units of this rank (rank_of[k] == rank, n of them in all)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank_binding.h - check of a launcher's binding: mpirun binds each of two
- * ranks to one core, and Slurm to as many as it was asked for.
+ * rank_binding.h - check of a launcher's CPU binding: mpirun binds each of
+ * two ranks to one core, and Slurm to --cpus-per-task of them.
  */
 #ifndef MO_DRIVER_EXEC_RANK_BINDING_H
 #define MO_DRIVER_EXEC_RANK_BINDING_H

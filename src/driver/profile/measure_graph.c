@@ -386,7 +386,7 @@ static mo_status collect_device(work *w, int device, mo_error *err)
 }
 
 /* Ranks measure at the same time, as they run: each is background load of the
- * others. Rank 0 alone knows what is needed. */
+ * others. Rank 0, which has the profile, decides what is needed. */
 static mo_status measure_by_ranks(work *w, bool *needed, mo_error *err)
 {
     int n = w->devices.cluster->n_devices;

@@ -34,10 +34,10 @@ void mo_profiler_ranks_close(mo_profiler_ranks *ranks, mo_status status,
 mo_status mo_profiler_ranks_check_same(const mo_profiler_ranks *ranks,
                                        uint64_t digest, mo_error *err);
 
-/* The buffer of rank from to rank 0. */
+/* Copies the buffer of rank from to that of rank 0 (gather, one rank). */
 mo_status mo_profiler_ranks_collect(const mo_profiler_ranks *ranks, int from,
                                     void *data, size_t bytes, mo_error *err);
-/* The buffer of rank 0 to all others. */
+/* Copies the buffer of rank 0 to all others (broadcast). */
 mo_status mo_profiler_ranks_broadcast(const mo_profiler_ranks *ranks,
                                       void *data, size_t bytes, mo_error *err);
 

@@ -11,11 +11,12 @@
 #include "schedule/regime.h"
 
 /* Memory of all ops and of all devices, in bytes. With MO_MEMORY_LIVE only
- * weights count. A device without a limit makes there infinite. */
+ * weights count. A device without a limit makes available infinite. */
 typedef struct mo_memory_totals {
-    double needed, there;
+    double needed, available;
 } mo_memory_totals;
 
+/* Returns the totals of instance x. */
 mo_memory_totals mo_bound_memory_totals(const mo_instance *x,
                                         const mo_regime *regime);
 
