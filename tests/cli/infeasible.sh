@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests of graphs that fit no cluster: exit status 3 from every command that
-# needs a placement, with the amounts, whoever finds it out.
+# needs a placement, with the amounts, whichever step detects it.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 cd "$work" || exit 99
@@ -54,7 +54,7 @@ while IFS='|' read -r command cluster reason; do
 done <<END
 moirai --time 20 g.graphml|op|op 'x' needs 600 bytes and device A, the largest, has 500
 moirai --time 20 g.graphml|total|the ops need 1800 bytes of memory, all devices together have 1600
-moirai --time 20 g.graphml|packing|memory
+moirai --time 20 g.graphml|packing|no placement fits into memory
 moirai-emit g.graphml|op|op 'x' needs 600 bytes and device A, the largest, has 500
 moirai-emit g.graphml|total|the ops need 1800 bytes of memory, all devices together have 1600
 moirai-place --time 5 g.graphml|op|op 'x' needs 600 bytes and device A, the largest, has 500
