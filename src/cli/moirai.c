@@ -327,6 +327,14 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
     return status;
 }
 
+/* A folder is no graph: one called exec does not hide moirai exec. */
+static bool is_graph_file(const char *name)
+{
+    struct stat info;
+
+    return stat(name, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
 /* moirai help emit, moirai emit --help: starts moirai-emit, which lies beside
  * this program or in PATH. Returns if the word is no command, or is a file. */
 static void run_subcommand(int argc, char **argv)
@@ -337,7 +345,7 @@ static void run_subcommand(int argc, char **argv)
     char path[4096], option[] = "--help", *first = argv[1], **shifted;
 
     if (!*word || *word == '-' || strchr(word, '/') || strchr(word, '.') ||
-        access(word, F_OK) == 0 || (!help && strcmp(word, "help") == 0))
+        (!help && (is_graph_file(word) || strcmp(word, "help") == 0)))
         return;
     snprintf(path, sizeof path, "%.*smoirai-%s",
              slash ? (int) (slash - argv[0] + 1) : 0, argv[0], word);
@@ -348,6 +356,13 @@ static void run_subcommand(int argc, char **argv)
     else
         execvp(path, shifted);
     argv[1] = first;
+    if (help) {
+        fprintf(stderr,
+                "moirai: there is no command '%.200s'; moirai help lists the "
+                "commands\n",
+                word);
+        exit(MO_EXIT_USAGE);
+    }
 }
 
 int main(int argc, char **argv)

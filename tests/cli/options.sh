@@ -58,6 +58,14 @@ exits "moirai-solve help" 0 moirai-solve help
 exits "moirai zoo --list" 0 moirai zoo --list
 complains "a word that is nothing" 2 "neither a file nor a command" \
     moirai nonsense
+complains "help for a word that is nothing" 2 "no command 'nonsense'" \
+    moirai help nonsense
+mkdir zoo
+exits "moirai zoo beside a folder of that name" 0 moirai zoo --list
+ok "lists networks" grep -q . out
+exits "moirai help zoo beside it" 0 moirai help zoo
+ok "prints those of moirai-zoo" grep -q '^Usage: moirai-zoo' out
+rmdir zoo
 
 # ---- completions, by bash itself
 
