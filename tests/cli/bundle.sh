@@ -158,6 +158,11 @@ listed "graph model.xml" "weights 0123456789abcdef 5 model.bin" \
     "packed model.bin"
 complains "weights of another size" 1 "does not contain in that size" \
     moirai-exec ../evil.tar
+size=$(wc -c <model.bin)
+listed "graph model.xml" "weights 0123456789abcdef $((size)) model.bin" \
+    "packed model.bin"
+complains "weights of another digest" 1 "not those that were packed" \
+    moirai-exec ../evil.tar
 listed "graph model.xml" "graph model.xml"
 complains "two graphs" 1 "second input" moirai-exec ../evil.tar
 listed "solution model.sol"

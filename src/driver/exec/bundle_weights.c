@@ -63,6 +63,26 @@ static mo_status fail_missing(const mo_bundle *bundle, const char *missing,
                       missing);
 }
 
+/* That packed weights are those that were packed, as far as the digest goes. */
+static mo_status check_packed(const mo_bundle *bundle,
+                              const mo_bundle_weights *w, mo_error *err)
+{
+    mo_mmap_file mapped;
+    mo_status status = mo_mmap_file_open(bundle->path, &mapped, err);
+    const char *data;
+
+    if (status != MO_OK)
+        return status;
+    data = (const char *) mapped.data + w->member->offset;
+    if (mo_digest_sample(data, (size_t) w->size) != w->digest)
+        status = mo_fail_at(err, MO_E_INPUT, bundle->file, 0,
+                            "weights '%.200s' are not those that were packed: "
+                            "their digest differs; copy or pack it again",
+                            w->name);
+    mo_mmap_file_close(&mapped);
+    return status;
+}
+
 static mo_status find_all(const mo_bundle *bundle,
                           const mo_search_folders *folders, bool random,
                           mo_bundle_sources *sources, mo_error *err)
@@ -76,6 +96,7 @@ static mo_status find_all(const mo_bundle *bundle,
         size_t used = strlen(missing);
 
         if (w->member) {
+            status = check_packed(bundle, w, err);
             source.path = bundle->path;
             source.offset = w->member->offset;
         } else {
