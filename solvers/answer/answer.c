@@ -25,6 +25,7 @@ typedef struct answer_decoder {
     bool *seen;        /* by op and device: x_i_k occurred */
     int *device;       /* by op, or MO_FREE */
     double *start;     /* by op, in units; NAN: no column */
+    double *other;     /* of the other schedule, unused */
     double w;          /* NAN: no column */
     bool is_incumbent; /* column k is 1: b_ and q_ have the times, not s_ and t_
                         */
@@ -145,18 +146,19 @@ static mo_status decode_op_column(answer_decoder *a,
                                   const mo_column_name *name, mo_error *err)
 {
     int op = name->number[0];
-    int starts = a->is_incumbent ? MO_VARIABLE_ROLE_INCUMBENT_START
-                                 : MO_VARIABLE_ROLE_START;
+    bool incumbent = name->role == MO_VARIABLE_ROLE_INCUMBENT_START;
 
     if (name->role == MO_VARIABLE_ROLE_PLACE && name->n == 2)
         return decode_placement_column(a, column, name, err);
     if (name->role == MO_VARIABLE_ROLE_MAKESPAN && name->n == 0)
         return store_time(a, column, &a->w, err);
-    if ((int) name->role != starts || name->n != 1)
+    if ((!incumbent && name->role != MO_VARIABLE_ROLE_START) || name->n != 1)
         return MO_OK;
     if (op >= a->x->n)
         return fail_index(column, "op", op, a->x->n, err);
-    return store_time(a, column, &a->start[op], err);
+    return store_time(
+        a, column, incumbent == a->is_incumbent ? &a->start[op] : &a->other[op],
+        err);
 }
 
 /* Calls take for every column of the model. */
@@ -209,11 +211,12 @@ static mo_status alloc_decoder(answer_decoder *a, mo_error *err)
     a->seen = calloc(n * k + 1, sizeof *a->seen);
     a->device = calloc(n + 1, sizeof *a->device);
     a->start = calloc(n + 1, sizeof *a->start);
-    if (!a->seen || !a->device || !a->start)
+    a->other = calloc(n + 1, sizeof *a->other);
+    if (!a->seen || !a->device || !a->start || !a->other)
         return mo_fail_memory(err);
     for (size_t i = 0; i < n; i++) {
         a->device[i] = MO_FREE;
-        a->start[i] = NAN;
+        a->start[i] = a->other[i] = NAN;
     }
     a->w = NAN;
     return MO_OK;
@@ -222,6 +225,7 @@ static mo_status alloc_decoder(answer_decoder *a, mo_error *err)
 static void clear_decoder(answer_decoder *a)
 {
     free(a->claimed);
+    free(a->other);
     free(a->start);
     free(a->device);
     free(a->seen);

@@ -33,6 +33,9 @@ typedef struct mo_method_task {
     double gap;  /* relative gap to stop at, e.g. 0.01 */
     int rounds;  /* of improvement; 0: until time or gap is reached or no job is
                     left; negative: none */
+    int closing_rounds; /* up to so many while the relative gap is at most
+                           closing_gap; 0: rounds */
+    double closing_gap;
     const mo_stop *stop;
     const mo_solver *assist; /* for subproblems, or NULL; with found */
     const mo_solver_install *found;

@@ -10,12 +10,19 @@
 #include "solvers/process/interrupt.h"
 #include "solvers/search/driver/strengthen.h"
 
-/* The default effort: rounds of improvement up to so many ops, none for larger
- * graphs, whose rounds take longer than a model should. */
-enum { ROUNDS = 4, MAX_OPS_FOR_ROUNDS = 1200 };
+/* The default effort: rounds of improvement by the number of ops, none for
+ * graphs whose rounds take longer than a model should. */
+enum {
+    SMALL_OPS = 500,
+    SMALL_ROUNDS = 4,
+    CLOSING_ROUNDS = 6, /* of a small graph with a small gap */
+    MEDIUM_OPS = 1200,
+    MEDIUM_ROUNDS = 2
+};
+#define SMALL_GAP 0.02
 
 /* Limit of the default effort on slow machines, in seconds. */
-#define DEFAULT_LIMIT_S 5.0
+#define DEFAULT_LIMIT_S 5.5
 
 mo_status mo_strengthen_check(const mo_strengthen_options *s,
                               const mo_prepare_options *p, mo_error *err)
@@ -73,6 +80,19 @@ static void report_search(const mo_driver_log *logger, const mo_prepared *made,
             slack > 0 ? "the bounds" : "both; for rows of your own: --slack");
 }
 
+static void set_default_effort(int n, mo_search_strengthen_options *options)
+{
+    if (n > MEDIUM_OPS) {
+        options->rounds = -1;
+    } else if (n > SMALL_OPS) {
+        options->rounds = MEDIUM_ROUNDS;
+    } else {
+        options->rounds = SMALL_ROUNDS;
+        options->closing_rounds = CLOSING_ROUNDS;
+        options->closing_gap = SMALL_GAP;
+    }
+}
+
 mo_status mo_strengthen_model(const mo_strengthen_options *s,
                               const mo_prepare_options *p,
                               const mo_driver_log *logger, mo_prepared *made,
@@ -91,7 +111,7 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
         strcmp(p->formulation, mo_formulation_compact.name) != 0)
         return MO_OK;
     if (by_default)
-        options.rounds = x->n <= MAX_OPS_FOR_ROUNDS ? ROUNDS : -1;
+        set_default_effort(x->n, &options);
     mo_stop_after(&stop, by_default ? DEFAULT_LIMIT_S : s->seconds);
     stop.signaled = is_interrupted;
     status = mo_search_strengthen(x, &regime, &options, &made->strength,

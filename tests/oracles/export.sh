@@ -122,10 +122,10 @@ is "nothing is left behind" "$(left_in "$bad")" ""
 exits "a shape for it" 0 \
     moirai-export --shape x=3,4 "$bad/dynamic.onnx" -o "$work/dynamic.graphml"
 ok "is the input's" grep -q '>3,4<' "$work/dynamic.graphml"
-complains "no source" 2 'see moirai-export --help' moirai-export
+complains "no source" 2 "try 'moirai-export --help'" moirai-export
 complains "no shape" 2 "'x=1,b' is not NAME=1,2,3" \
     moirai-export --shape x=1,b "$bad/dynamic.onnx"
-complains "no such option" 2 'see moirai-export --help' \
+complains "no such option" 2 "try 'moirai-export --help'" \
     moirai-export --nope "$bad/dynamic.onnx"
 ok "help" moirai-export --help
 ok "the version" moirai-export --version

@@ -153,8 +153,9 @@ def foreign_digest(s, rng):
     lines = list(s.lines)
     i = rng.choice(s.find(r"moirai_[gci]_"))
     name = lines[i].split()[0]
-    lines[i] = name[:-8] + "%08x 1" % rng.randrange(1 << 32)
-    return lines, r"which the solution is of|come out differently"
+    lines[i] = re.sub(r"(moirai_[gci]_........)[0-9a-f]{8}",
+                      r"\g<1>%08x" % rng.randrange(1 << 32), name) + " 1"
+    return lines, r"missing here: .* is another|come out differently"
 
 
 def truncated(s, rng):

@@ -5,6 +5,7 @@
 # to.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"
+. "$top_srcdir/tests/support/random_placement.sh"
 
 ranks_or_skip tcp
 ranks_use_shm
@@ -80,36 +81,51 @@ as_ranks "a cluster is measured by ranks" 2 moirai-cluster discover --measure \
     --cpus 1 --gpus none
 ok "with the path of its links" grep -q 'measured, path: shm' "$work/out"
 
-# What moirai-exec reports.
-for kind in threads ranks; do
-    moirai-place -q -p $kind.xml model.xml -o $kind.sol >/dev/null
-done
+# What moirai-exec reports, of a placement on both devices whatever was measured.
+moirai-place -q -p threads.xml model.xml -o placed.sol >/dev/null
+moirai-check --json placed.sol >verdict.json
+placed_at_random verdict.json 2 1 |
+    sed 's/"D1"/"fast"/; s/"D2"/"slow"/' >placement.json
+# The profile; further options.
+execute()
+{
+    profiled=$1
+    shift
+    echo moirai-exec -g model.xml -p "$profiled.xml" "$@" placement.json
+}
 message='was measured by threads of a process, but values go by shm'
-as_ranks "ranks run what was measured by threads" 2 moirai-exec --check \
-    threads.sol
+# shellcheck disable=SC2046
+as_ranks "ranks run what was measured by threads" 2 $(execute threads --check)
 is "and report it in one line" "$(grep -c "threads.xml: .*$message" \
     "$work/err")" 1
 ok "the report has the path of a link" grep -q 'fast to slow by shm: ' \
     "$work/out"
-as_ranks "what was measured by ranks" 2 moirai-exec --json ranks.sol
+# shellcheck disable=SC2046
+as_ranks "what was measured by ranks" 2 $(execute ranks --json)
 is "is run without a word" "$(grep -c 'was measured by' "$work/err")" 0
 ok "JSON has the path" grep -q '"path": "shm"' "$work/out"
-as_ranks "an option excludes shared memory" 2 moirai-exec --no-shm ranks.sol
+# shellcheck disable=SC2046
+as_ranks "an option excludes shared memory" 2 $(execute ranks --no-shm)
 ok "for all values" grep -q 'fast to slow by tcp: ' "$work/out"
 ok "and that is reported" grep -q 'by shm, but values go by tcp' "$work/err"
-exits "threads run what was measured by ranks" 0 moirai-exec ranks.sol
+# shellcheck disable=SC2046
+exits "threads run what was measured by ranks" 0 $(execute ranks)
 ok "and report it" grep -q 'by shm, but values go by threads' "$work/err"
 
 # Bound to one of several processors.
 if [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] && command -v taskset >/dev/null; then
-    as_ranks "ranks with a processor" 2 taskset -c 0 moirai-exec ranks.sol
-    is "need no more" "$(grep -c 'processor' "$work/err")" 0
-    as_ranks "without shared memory" 2 taskset -c 0 moirai-exec --no-shm \
-        ranks.sol
+    # shellcheck disable=SC2046
+    as_ranks "ranks with one processor" 2 taskset -c 0 $(execute ranks)
+    is "share it, and need no other for messages" \
+        "$(grep -c 'take turns' "$work/err") $(grep -c 'messages need' \
+            "$work/err")" "1 0"
+    # shellcheck disable=SC2046
+    as_ranks "without shared memory" 2 taskset -c 0 $(execute ranks --no-shm)
     is "they do for messages" "$(grep -c \
         'rank 0 is bound to 1 processor for 1 thread, and messages need one' \
         "$work/err")" 1
-    as_ranks "for two threads" 2 taskset -c 0 moirai-exec --threads 2 ranks.sol
+    # shellcheck disable=SC2046
+    as_ranks "for two threads" 2 taskset -c 0 $(execute ranks --threads 2)
     ok "they do, too" grep -q \
         'processors (mpirun --bind-to none, or --map-by slot:PE=2)' "$work/err"
 fi

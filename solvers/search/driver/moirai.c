@@ -212,6 +212,16 @@ static mo_status split_cases(round *r, int number, mo_error *err)
     return mo_search_case_split_raise_all(s, err);
 }
 
+static bool is_round_left(const mo_search_state *s, int rounds)
+{
+    const mo_method_task *task = s->task;
+
+    return task->rounds == 0 || rounds < task->rounds ||
+           (rounds < task->closing_rounds && s->best &&
+            (double) (s->best->makespan_ns - s->lower_ns) <=
+                task->closing_gap * (double) s->best->makespan_ns);
+}
+
 static mo_status run_rounds(round *r, mo_search_round_plan *round_plan,
                             mo_search_bound_plan *bound_plan, int *rounds,
                             mo_error *err)
@@ -224,8 +234,7 @@ static mo_status run_rounds(round *r, mo_search_round_plan *round_plan,
     if (status == MO_OK)
         status = split_cases(r, 0, err);
     while (status == MO_OK && any && !mo_search_is_done(s) &&
-           !mo_stop_reached(task->stop) &&
-           (task->rounds == 0 || *rounds < task->rounds)) {
+           !mo_stop_reached(task->stop) && is_round_left(s, *rounds)) {
         status = run_round(r, round_plan, bound_plan, *rounds, &any, err);
         *rounds += any;
         if (status == MO_OK)

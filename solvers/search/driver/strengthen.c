@@ -11,6 +11,8 @@ mo_status mo_search_strengthen(const mo_instance *x, const mo_regime *regime,
                             .seed = options->seed,
                             .threads = options->threads,
                             .rounds = options->rounds,
+                            .closing_rounds = options->closing_rounds,
+                            .closing_gap = options->closing_gap,
                             .stop = options->stop,
                             .on_progress = options->on_progress,
                             .context = options->context };

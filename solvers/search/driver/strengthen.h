@@ -19,6 +19,8 @@ typedef struct mo_search_strengthen_options {
     uint64_t seed;
     int threads;         /* 0: all cores */
     int rounds;          /* of improvement; 0: no limit, negative: none */
+    int closing_rounds;  /* up to so many below closing_gap; 0: rounds */
+    double closing_gap;  /* relative */
     const mo_stop *stop; /* the search ends earlier if the gap is closed */
     void (*on_progress)(void *context,
                         const mo_method_progress *progress); /* or NULL */
