@@ -121,5 +121,11 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
     mo_driver_log_info(logger, "searched for %.2f s",
                        mo_driver_clock_s() - begin);
     report_search(logger, made, p->slack);
+    if (by_default && !logger->quiet && mo_stop_reached(&stop) &&
+        !mo_strengthen_is_optimal(made))
+        fprintf(stderr,
+                "%s: the search was stopped after %.1f s: another run may "
+                "write other bytes; see --strengthen\n",
+                logger->command, DEFAULT_LIMIT_S);
     return MO_OK;
 }

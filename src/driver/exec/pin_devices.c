@@ -70,7 +70,7 @@ static mo_status pin_always(const mo_thread_cpus *cpus, const demand *d, int n,
         return MO_OK;
     return mo_fail(err, MO_E_INPUT,
                    "--pin on: the devices have %d threads, and this process "
-                   "may use %d processors; give fewer threads, or more "
+                   "may use %d of the processors; give fewer threads, or more "
                    "processors",
                    d->all, mo_thread_cpus_usable(cpus));
 }
