@@ -96,6 +96,7 @@ static mo_status prepare_model(settings *s, const char *path, mo_prepared *made,
     if (status == MO_OK)
         status = mo_output_files_check_input(s->outputs, OUTPUTS,
                                              made->loaded.cluster->file, err);
+    s->strengthen.writes_model = true;
     if (status == MO_OK)
         status = mo_strengthen_model(&s->strengthen, &s->prepare, &s->logger,
                                      made, err);

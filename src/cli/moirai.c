@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,10 +214,14 @@ static mo_status run_pipeline(settings *s, const char *graph,
         status =
             mo_prepare_instance(&s->prepare, graph, &s->logger, &made, err);
     begin_s = mo_driver_clock_s();
+    s->strengthen.limit_s = s->portfolio.time_s / 2;
     if (status == MO_OK)
         status = mo_strengthen_model(&s->strengthen, &s->prepare, &s->logger,
                                      &made, err);
     s->portfolio.search_s = mo_driver_clock_s() - begin_s;
+    if (s->portfolio.time_s > 0) /* the solver has what the search left */
+        s->portfolio.time_s = fmax(s->portfolio.time_s - s->portfolio.search_s,
+                                   s->portfolio.time_s / 2);
     optimal = mo_strengthen_is_optimal(&made);
     if (status == MO_OK)
         status = mo_prepare_model(&s->prepare, &s->logger, &made, err);

@@ -52,7 +52,8 @@ static bool is_interrupted(void)
 }
 
 /* The start is the model's from here on, or replaced: reported before. */
-static void report_search(const mo_driver_log *logger, const mo_prepared *made,
+static void report_search(const mo_strengthen_options *s,
+                          const mo_driver_log *logger, const mo_prepared *made,
                           double slack)
 {
     double lower_us = (double) made->strength->lower_ns / 1000, us;
@@ -76,8 +77,11 @@ static void report_search(const mo_driver_log *logger, const mo_prepared *made,
                 "%.3f us (gap %.2f %%)",
                 logger->command, us, lower_us,
                 us > 0 ? 100 * (us - lower_us) / us : 0);
-    fprintf(stderr, "; the model has %s\n",
-            slack > 0 ? "the bounds" : "both; for rows of your own: --slack");
+    if (s->writes_model)
+        fprintf(stderr, "; the model has %s",
+                slack > 0 ? "the bounds"
+                          : "both; for rows of your own: --slack");
+    fprintf(stderr, "\n");
 }
 
 static void set_default_effort(int n, mo_search_strengthen_options *options)
@@ -101,6 +105,10 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
     const mo_regime regime = mo_prepare_regime(p);
     const mo_instance *x = made->loaded.instance;
     bool by_default = s->seconds < 0;
+    double limit_s = !by_default ? s->seconds
+                     : s->limit_s > 0 && s->limit_s < DEFAULT_LIMIT_S
+                         ? s->limit_s
+                         : DEFAULT_LIMIT_S;
     mo_stop stop;
     mo_search_strengthen_options options = { .seed = (uint64_t) s->seed,
                                              .stop = &stop };
@@ -112,7 +120,7 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
         return MO_OK;
     if (by_default)
         set_default_effort(x->n, &options);
-    mo_stop_after(&stop, by_default ? DEFAULT_LIMIT_S : s->seconds);
+    mo_stop_after(&stop, limit_s);
     stop.signaled = is_interrupted;
     status = mo_search_strengthen(x, &regime, &options, &made->strength,
                                   &made->start, err);
@@ -120,12 +128,12 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
         return status;
     mo_driver_log_info(logger, "searched for %.2f s",
                        mo_driver_clock_s() - begin);
-    report_search(logger, made, p->slack);
-    if (by_default && !logger->quiet && mo_stop_reached(&stop) &&
-        !mo_strengthen_is_optimal(made))
+    report_search(s, logger, made, p->slack);
+    if (by_default && s->writes_model && !logger->quiet &&
+        mo_stop_reached(&stop) && !mo_strengthen_is_optimal(made))
         fprintf(stderr,
                 "%s: the search was stopped after %.1f s: another run may "
                 "write other bytes; see --strengthen\n",
-                logger->command, DEFAULT_LIMIT_S);
+                logger->command, limit_s);
     return MO_OK;
 }

@@ -17,8 +17,10 @@
 
 /* Options of the command line. */
 typedef struct mo_strengthen_options {
-    double seconds; /* of search; negative: the default effort; 0: none */
-    bool none;      /* --no-strengthen */
+    double seconds;    /* of search; negative: the default effort; 0: none */
+    double limit_s;    /* of the default effort; 0: a few seconds */
+    bool none;         /* --no-strengthen */
+    bool writes_model; /* for the message: the model is the output */
     int64_t seed;
 } mo_strengthen_options;
 

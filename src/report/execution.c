@@ -82,7 +82,10 @@ static void put_disturbance(const mo_report_execution *e, mo_out *out)
     for (int k = 1; k < e->n_devices; k++)
         if (e->devices[k].wait_ns > most->wait_ns)
             most = &e->devices[k];
-    if (e->n_disturbed > e->runs / 4) {
+    if (e->n_disturbed > e->runs / 4 && most->wait_ns == 0)
+        mo_out_printf(out, "%d of %d runs waited for a processor%s",
+                      e->n_disturbed, e->runs, e->load ? "; " : "");
+    else if (e->n_disturbed > e->runs / 4) {
         mo_out_printf(out, "device %s waited ",
                       mo_utf8_escape_controls(id, sizeof id, most->id));
         put_us(most->wait_ns, out);

@@ -168,7 +168,7 @@ insert src/ingest/room.am 'input[.]c' "	%D%/dummy.c %D%/dummy.h \\\\"
 insert man/moirai-graph.5 '^[.]Sh SEE ALSO' '.\\" dummy'
 is "a format is its list of files" "$(touched)" "$(listed 'A graph format')"
 ok "it builds" link moirai-info src/ingest/dummy.c src/ingest/read.c \
-    src/cli/info.c
+    src/cli/info.c src/cli/info_solution.c
 echo '<dummy/>' >"$work/net.dummy"
 "$work/moirai-info" "$work/net.dummy" >"$work/out" 2>&1
 ok "it reads" grep -q 'the dummy reader was called' "$work/out"

@@ -110,6 +110,18 @@ static mo_status divide_gpu(const mo_cluster *cluster, const char *spec,
     return status;
 }
 
+/* Those of the list that this process may use. */
+static void format_allowed_cpus(const mo_backend_unit_options *unit,
+                                char text[MO_EXEC_CPUS_SIZE])
+{
+    int allowed[MO_THREAD_MAX_CPUS], n = 0;
+
+    for (int i = 0; i < unit->n_cpus && n < MO_THREAD_MAX_CPUS; i++)
+        if (mo_host_cpu_is_allowed(unit->cpus[i]))
+            allowed[n++] = unit->cpus[i];
+    mo_exec_format_cpus(allowed, n, text);
+}
+
 mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
                              const mo_exec_config *wants, mo_exec_units *units,
                              mo_error *err)
@@ -171,8 +183,7 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
                                 &units->reserved, &units->fits[rank], err);
     for (int k = 0; k < units->n && status == MO_OK; k++)
         if (units->rank_of[k] == rank && !units->backends[k]->separate_memory) {
-            mo_exec_format_cpus(units->options[k].cpus,
-                                units->options[k].n_cpus, units->cpus[k]);
+            format_allowed_cpus(&units->options[k], units->cpus[k]);
             units->chosen[k] =
                 strcmp(wants->pin, "on") != 0 &&
                 units->options[k].cpus != cluster->devices[k].cpus;
@@ -181,13 +192,18 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
 }
 
 /* Returns the first processor of the list that this process may not use, or
- * -1. */
-static int missing_processor(const mo_backend_unit_options *unit)
+ * -1; *others becomes the number of those that it may use. */
+static int missing_processor(const mo_backend_unit_options *unit, int *others)
 {
+    int missing = -1;
+
+    *others = 0;
     for (int i = 0; i < unit->n_cpus; i++)
-        if (!mo_host_cpu_is_allowed(unit->cpus[i]))
-            return unit->cpus[i];
-    return -1;
+        if (mo_host_cpu_is_allowed(unit->cpus[i]))
+            ++*others;
+        else if (missing < 0)
+            missing = unit->cpus[i];
+    return missing;
 }
 
 void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
@@ -196,17 +212,17 @@ void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
     mo_exec_backends_log(cluster, units->backends, units->options,
                          &units->no_gpu, logger);
     for (int k = 0; k < units->n && !logger->quiet; k++) {
-        int missing = missing_processor(&units->options[k]);
+        int others, missing = missing_processor(&units->options[k], &others);
         char id[LINE_SIZE];
 
         if (units->rank_of[k] == rank && missing >= 0)
             fprintf(
                 stderr,
                 "%s: device %s should run on processor %d, which this "
-                "process may not use: its threads run anywhere\n",
+                "process may not use: its threads run %s\n",
                 logger->command,
                 mo_utf8_escape_controls(id, sizeof id, cluster->devices[k].id),
-                missing);
+                missing, others > 0 ? "on the others" : "anywhere");
     }
     for (int r = 0; r < units->n_ranks; r++)
         mo_exec_fit_log(&units->fits[r], units->n_ranks > 1 ? r : -1, logger);

