@@ -119,8 +119,12 @@ static const char *describe_failure(const mo_answer_selection *selection,
     sum = mo_bound_memory_totals(r->made.loaded.instance, &r->regime);
     snprintf(text, size,
              "no placement fits into memory: the ops need %.0f bytes, all "
-             "devices together have %.0f",
-             sum.needed, sum.available);
+             "devices together have %.0f%s",
+             sum.needed, sum.available,
+             sum.needed > sum.available
+                 ? ""
+                 : ", but the ops cannot be divided among them so that each "
+                   "device has enough");
     return text;
 }
 
