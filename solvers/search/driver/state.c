@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/driver/state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ static mo_status choose_states(const mo_instance *x, mo_decomp_states *states,
     size_t n = (size_t) x->n_devices;
     mo_status status = MO_OK;
 
+    assert(x->n_devices > 0); /* else gcc 13 warns of the sizes below */
     states->all = x->n_devices <= MAX_ALL_STATES;
     states->n = states->all ? x->n_devices : N_SOME_STATES;
     states->device = calloc(n, sizeof *states->device);
