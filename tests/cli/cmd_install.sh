@@ -81,10 +81,19 @@ END
 }
 
 # Nothing of a program may depend on the tree, which goes away.
+# The configured prefix, which programs contain, may lie in the tree.
 no_path_of_the_tree()
 {
-    ! grep -rlaF -e "$(cd "$top_builddir" && pwd)" \
-        -e "$(cd "$top_srcdir" && pwd)" "$work/usr"
+    prefix=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")
+    find "$work/usr" -type f | while read -r file; do
+        if LC_ALL=C sed "s|$prefix/||g" "$file" |
+            grep -qaF -e "$(cd "$top_builddir" && pwd)" \
+                -e "$(cd "$top_srcdir" && pwd)"; then
+            echo "$file"
+        fi
+    done >"$work/with_path"
+    cat "$work/with_path"
+    [ ! -s "$work/with_path" ]
 }
 
 # HiGHS of an active environment: the package highspy has a library alone.
