@@ -91,12 +91,13 @@ int mo_host_cpu_count(void)
 
 int mo_host_local_processes(void)
 {
-    static const char *const said[] = { "OMPI_COMM_WORLD_LOCAL_SIZE",
-                                        "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE",
-                                        "LOCAL_WORLD_SIZE" };
+    static const char *const variables[] = { "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                             "MPI_LOCALNRANKS",
+                                             "PMI_LOCAL_SIZE",
+                                             "LOCAL_WORLD_SIZE" };
 
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
-        const char *text = getenv(said[i]);
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *text = getenv(variables[i]);
         long n = text ? strtol(text, NULL, 10) : 0;
 
         if (n > 0 && n < 1 << 20)

@@ -164,7 +164,7 @@ START_TEST(a_device_without_a_speed_is_a_mistake_of_the_cluster)
 }
 END_TEST
 
-/* The number of lines is limited by the causes that are told apart. */
+/* The number of lines is limited by the number of distinct causes. */
 START_TEST(causes_beyond_the_limit_are_counted)
 {
     char *cluster = devices(40);
