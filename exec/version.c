@@ -22,6 +22,9 @@ static const char linked_libraries[] =
 #ifdef HAVE_MPI
     "MPI, "
 #endif
+#ifdef HAVE_OPENSSL
+    "OpenSSL, "
+#endif
     "";
 
 #ifdef HAVE_CUDA

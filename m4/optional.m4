@@ -37,7 +37,7 @@ AC_DEFUN([MO_FIND], [
   for mo_dir in $mo_dirs; do
     AS_IF([test "$mo_dir" = system],
       [MO_LINKS([], [-l$3], [$2], [$4],
-         [mo_found=yes $1_CFLAGS= $1_LIBS=-l$3])],
+         [mo_found=yes $1_CFLAGS= $1_LIBS="-l$3"])],
       [test -r "$mo_dir/include/$2"],
       [for mo_lib in lib64 lib "lib/$host_cpu-linux-gnu"; do
          test -d "$mo_dir/$mo_lib" || continue

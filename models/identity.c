@@ -4,7 +4,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/digest.h"
 
 /* The longest option words fit with room to spare. */
 static void add_name(mo_identity *identity, const char *format, ...)
@@ -157,9 +160,65 @@ static void add_shapes(mo_identity *identity,
         add_name(identity, "moirai_s__");
 }
 
+/* The words of the options, before their digest. */
+enum { OPTION_WORDS = 5 };
+
+/* Returns the length of what the digest covers of a name: neither the digest
+ * itself, nor the name of a file. */
+static size_t covered_length(const char *name)
+{
+    static const char prefix[] = "moirai_?_", files[] = "gcpf";
+    size_t length = strlen(name), most = sizeof prefix - 1 + 16;
+    const char *at = name;
+
+    if (length < sizeof prefix - 1)
+        return length;
+    if (strchr(files, name[sizeof prefix - 3]))
+        return length < most ? length : most;
+    if (name[sizeof prefix - 3] != 'o')
+        return length;
+    for (int words = 0; *at; at++)
+        if (*at == '.' && ++words == OPTION_WORDS)
+            break;
+    return (size_t) (at - name);
+}
+
+static int compare_digests(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+uint64_t mo_identity_digest(const char *const *names, int n)
+{
+    uint64_t each[MO_IDENTITY_NAMES] = { 0 };
+    unsigned char bytes[sizeof each];
+
+    for (int i = 0; i < n; i++)
+        each[i] = mo_digest_of(names[i], covered_length(names[i]));
+    qsort(each, (size_t) n, sizeof *each, compare_digests);
+    for (int i = 0; i < 8 * n; i++)
+        bytes[i] = (unsigned char) (each[i / 8] >> 8 * (i % 8));
+    return mo_digest_of(bytes, (size_t) n * 8);
+}
+
+static void seal_options(mo_identity *identity, char *options)
+{
+    const char *names[MO_IDENTITY_NAMES];
+    size_t length = strlen(options);
+
+    for (int i = 0; i < identity->n; i++)
+        names[i] = identity->name[i];
+    snprintf(options + length, MO_VARIABLE_NAME - length, ".%016" PRIx64,
+             mo_identity_digest(names, identity->n));
+}
+
 void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
                       mo_identity *identity)
 {
+    char *sealed;
+
     *identity = (mo_identity){ 0 };
     add_file(identity, 'g', options->graph_digest, options->graph_file);
     add_file(identity, 'c', x->cluster_digest, options->cluster_file);
@@ -167,6 +226,7 @@ void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
         add_file(identity, 'p', x->profile_digest, options->profile_file);
     if (options->has_rules)
         add_file(identity, 'f', options->rules_digest, options->rules_file);
+    sealed = identity->name[identity->n];
     add_options(identity, options);
     if (options->cost)
         add_cost(identity, options->cost);
@@ -174,4 +234,5 @@ void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
     if (options->unit_ns)
         add_name(identity, "moirai_u_%" PRId64, options->unit_ns);
     add_digest(identity, 'i', x->digest);
+    seal_options(identity, sealed);
 }

@@ -4,7 +4,8 @@
  *
  * A solution file is all that returns from the solver's host.  Columns fixed
  * to 1 carry the digests of graph, cluster, profile, rules and instance, the
- * options and the time unit in their names; every solver copies them.  Behind
+ * options and the time unit in their names, and a digest of all these names;
+ * every solver copies them.  Behind
  * the digest of a file its name is kept, without its folder: a hint for
  * messages and searches, which no comparison uses.  moirai-model(5).
  */
@@ -51,6 +52,14 @@ typedef struct mo_identity_options {
 /* Fills *identity, a plain value that owns nothing. */
 void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
                       mo_identity *identity);
+
+/*
+ * Returns the digest of all identity columns, by their names in any order and
+ * without those of files. It ends the name of the options column: an edit of
+ * any of them is noticed, unless the digest is computed anew. n is
+ * MO_IDENTITY_NAMES at most.
+ */
+uint64_t mo_identity_digest(const char *const *names, int n);
 
 /*
  * Appends text to the name of a column, of at most size bytes with the 0:

@@ -49,7 +49,7 @@ static mo_status inspect_file(const char *path, file_start *found,
     if (!file)
         return mo_fail_errno(err, path, "cannot be opened");
     read_first_line(file, line, sizeof line);
-    fclose(file);
+    (void) fclose(file);
     word = line + strspn(line, " \t");
     *found = (file_start){
         .empty = !*word,

@@ -15,9 +15,6 @@
 #include "base/arena.h"
 #include "solvers/process/path_util.h"
 
-/* A line for each of a hundred million columns. */
-#define MAX_BYTES INT64_C(4294967296)
-
 /* ----------------------------------------------------------------- the log */
 
 void mo_solver_log_summary_update(mo_solver_log_summary *log,
@@ -111,8 +108,7 @@ static mo_status add_names(const char *path, mo_solution *solution,
     return status;
 }
 
-/* Reading a FIFO in place of a solution would not end, and a file that filled
- * the disk must not fill the memory. */
+/* Reading a FIFO in place of a solution would not end. */
 static mo_status check_regular_file(const char *path, mo_error *err)
 {
     struct stat state;
@@ -121,8 +117,6 @@ static mo_status check_regular_file(const char *path, mo_error *err)
         return mo_fail_errno(err, path, "cannot be read");
     if (!S_ISREG(state.st_mode))
         return mo_fail_at(err, MO_E_INPUT, path, 0, "is not a plain file");
-    if (state.st_size > MAX_BYTES)
-        return mo_fail_at(err, MO_E_LIMIT, path, 0, "is too large to be one");
     return MO_OK;
 }
 
@@ -295,7 +289,7 @@ mo_status mo_solver_output_reader_read(const mo_solver_output_reader *answer,
     mo_error unread = { .status = MO_OK };
     mo_solution *incumbent = NULL;
 
-    if (access(answer->solution, F_OK) == 0 &&
+    if ((access(answer->solution, F_OK) == 0 || errno != ENOENT) &&
         read_files(answer, &outcome->solution, &unread) == MO_E_MEMORY)
         return mo_fail_memory(err);
     if (!outcome->solution || outcome->solution->n == 0) {

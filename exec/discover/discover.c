@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "exec/discover/discover_internal.h"
@@ -71,26 +72,42 @@ static bool is_text(const char *text, size_t size)
     return memchr(text, '\0', size) != NULL;
 }
 
-/* Validation: the other end may be another program. */
-static bool is_valid_inventory(const mo_discover_inventory *survey)
+static bool is_rate(double value)
 {
-    bool sound = survey->version == MO_DISCOVER_INVENTORY_VERSION &&
-                 is_text(survey->host, sizeof survey->host) &&
-                 is_text(survey->machine, sizeof survey->machine) &&
-                 is_text(survey->cpu, sizeof survey->cpu) &&
-                 is_text(survey->network, sizeof survey->network) &&
-                 is_text(survey->no_gpu, sizeof survey->no_gpu) &&
-                 survey->processors > 0 && survey->n_cpus >= 0 &&
-                 survey->n_cpus <= MO_DISCOVER_MAX_CPUS &&
-                 survey->n_gpus >= 0 && survey->n_gpus <= MO_DISCOVER_MAX_GPUS;
+    return isfinite(value) && value >= 0;
+}
+
+static bool is_valid_gpu(const mo_discover_gpu *gpu)
+{
+    return is_text(gpu->name, sizeof gpu->name) && gpu->n_nvlinks >= 0 &&
+           gpu->n_nvlinks <= MO_DISCOVER_MAX_NVLINKS && gpu->ordinal >= 0 &&
+           gpu->arch >= 0 && gpu->sms >= 0 && gpu->socket >= -1 &&
+           gpu->memory_bytes >= 0 && is_rate(gpu->clock_mhz) &&
+           is_rate(gpu->bandwidth_gbs) && is_rate(gpu->pci_gbps);
+}
+
+bool mo_discover_decode_inventory(const mo_discover_inventory *survey)
+{
+    bool sound =
+        survey->version == MO_DISCOVER_INVENTORY_VERSION &&
+        is_text(survey->host, sizeof survey->host) &&
+        is_text(survey->machine, sizeof survey->machine) &&
+        is_text(survey->cpu, sizeof survey->cpu) &&
+        is_text(survey->network, sizeof survey->network) &&
+        is_text(survey->no_gpu, sizeof survey->no_gpu) &&
+        survey->processors > 0 &&
+        survey->processors <= MO_DISCOVER_MAX_PROCESSORS &&
+        survey->cores >= 0 && survey->cores <= MO_DISCOVER_MAX_PROCESSORS &&
+        is_rate(survey->clock_mhz) && is_rate(survey->flops_per_cycle) &&
+        is_rate(survey->socket_gbps) && is_rate(survey->network_gbps) &&
+        survey->memory_bytes >= 0 && survey->n_cpus >= 0 &&
+        survey->n_cpus <= MO_DISCOVER_MAX_CPUS && survey->n_gpus >= 0 &&
+        survey->n_gpus <= MO_DISCOVER_MAX_GPUS;
 
     for (int i = 0; sound && i < survey->n_cpus; i++)
         sound = survey->cpus[i] >= 0 && survey->core_of[i] >= 0;
     for (int g = 0; sound && g < survey->n_gpus; g++)
-        sound = is_text(survey->gpus[g].name, sizeof survey->gpus[g].name) &&
-                survey->gpus[g].n_nvlinks >= 0 &&
-                survey->gpus[g].n_nvlinks <= MO_DISCOVER_MAX_NVLINKS &&
-                survey->gpus[g].ordinal >= 0;
+        sound = is_valid_gpu(&survey->gpus[g]);
     return sound;
 }
 
@@ -98,7 +115,7 @@ static mo_status check_inventories(const mo_discover_inventory *surveys,
                                    int n_ranks, mo_error *err)
 {
     for (int r = 0; r < n_ranks; r++)
-        if (!is_valid_inventory(&surveys[r]))
+        if (!mo_discover_decode_inventory(&surveys[r]))
             return mo_fail(err, MO_E_INPUT,
                            "what rank %d tells of its machine cannot be read; "
                            "start the same version everywhere",

@@ -22,6 +22,7 @@
 enum {
     MO_DISCOVER_MAX_GPUS = 32,
     MO_DISCOVER_MAX_CPUS = 1024,
+    MO_DISCOVER_MAX_PROCESSORS = 1 << 20,
     MO_DISCOVER_MAX_NVLINKS = 24, /* of one GPU */
     MO_DISCOVER_TEXT_SIZE = 96,
     MO_DISCOVER_REASON_SIZE = 256
@@ -73,6 +74,11 @@ typedef struct mo_discover_inventory {
     int32_t n_gpus;
     mo_discover_gpu gpus[MO_DISCOVER_MAX_GPUS];
 } mo_discover_inventory;
+
+/* Decoder of the inventory of another rank (transport/rendezvous/decode.h):
+ * returns whether all counts are within the struct, texts end, and numbers are
+ * finite and not negative. */
+bool mo_discover_decode_inventory(const mo_discover_inventory *survey);
 
 /* Takes the inventory of this machine. gpus: their ordinals; NULL: all. A
  * missing one of these is an error; no GPU at all is not. */

@@ -25,7 +25,7 @@ static bool read_line(const char *path, char line[LINE_SIZE])
     bool found = file && fgets(line, LINE_SIZE, file);
 
     if (file)
-        fclose(file);
+        (void) fclose(file);
     if (found)
         line[strcspn(line, "\n")] = '\0';
     return found && *line;
@@ -77,7 +77,7 @@ static void read_cpuinfo(cpuinfo *info)
         read_field(line, info);
     }
     if (file)
-        fclose(file);
+        (void) fclose(file);
 }
 
 /* The extended family stands in front of the basic one, as NCCL counts. */
@@ -177,7 +177,7 @@ static double read_number(const char *path)
         return 0;
     if (!fgets(line, sizeof line, file))
         line[0] = '\0';
-    fclose(file);
+    (void) fclose(file);
     number = strtod(line, NULL);
     return number > 0 && number < 1e9 ? number : 0;
 }

@@ -108,7 +108,7 @@ static mo_status make_devices(work *w, size_t n_steps, mo_error *err)
         mo_plan_device *device = &plan->devices[d];
 
         device->id = w->options->ids[d];
-        device->arena_bytes = 2 * LARGEST;
+        device->arena_bytes = (int64_t) 2 * LARGEST;
         device->capacity_bytes = INT64_MAX;
         device->steps =
             mo_arena_array(plan->arena, n_steps, sizeof *device->steps);

@@ -36,7 +36,7 @@ static uint64_t machine_digest(void)
     if (!file || !fgets(line, sizeof line, file))
         line[0] = '\0';
     if (file)
-        fclose(file);
+        (void) fclose(file);
     return mo_digest_of(line, strlen(line));
 }
 
@@ -84,7 +84,7 @@ void mo_measure_load_read(const char *file, mo_measure_load *load)
     while (stat && fgets(line, sizeof line, stat))
         add_processor(line, &mask, tick_ns, load);
     if (stat)
-        fclose(stat);
+        (void) fclose(stat);
 }
 
 void mo_measure_load_since(const char *file, mo_measure_load *load)
@@ -97,6 +97,36 @@ void mo_measure_load_since(const char *file, mo_measure_load *load)
     now.busy_ns -= load->busy_ns;
     now.steal_ns -= load->steal_ns;
     *load = now;
+}
+
+/* Of one rank: as many as all ranks together can count. */
+enum { MAX_PROCESSORS = 1 << 18 };
+
+static const int64_t max_time_ns = INT64_C(1) << 61;
+
+static bool is_time(int64_t ns)
+{
+    return ns >= -max_time_ns && ns <= max_time_ns;
+}
+
+mo_status mo_measure_decode_load(const mo_measure_load *load, mo_error *err)
+{
+    if (load->processors < 0 || load->processors > MAX_PROCESSORS)
+        return mo_fail(err, MO_E_IO, "%d processors", (int) load->processors);
+    if (!is_time(load->wall_ns) || !is_time(load->own_ns) ||
+        !is_time(load->busy_ns) || !is_time(load->steal_ns))
+        return mo_fail(err, MO_E_IO, "a load of more than 73 years");
+    return MO_OK;
+}
+
+/* Saturates. */
+static int64_t add_times(int64_t a, int64_t b)
+{
+    int64_t sum = a + b;
+
+    return sum > max_time_ns    ? max_time_ns
+           : sum < -max_time_ns ? -max_time_ns
+                                : sum;
 }
 
 /* Processors that several ranks may use count once; their own time counts
@@ -114,12 +144,12 @@ static mo_measure_load combine_machine(const mo_measure_load *loads, int n,
         for (int k = first; k < i && !seen; k++)
             seen = loads[k].machine == all.machine &&
                    loads[k].mask == loads[i].mask;
-        all.own_ns += loads[i].own_ns;
+        all.own_ns = add_times(all.own_ns, loads[i].own_ns);
         if (seen)
             continue;
         all.processors += loads[i].processors;
-        all.busy_ns += loads[i].busy_ns;
-        all.steal_ns += loads[i].steal_ns;
+        all.busy_ns = add_times(all.busy_ns, loads[i].busy_ns);
+        all.steal_ns = add_times(all.steal_ns, loads[i].steal_ns);
     }
     return all;
 }
@@ -167,8 +197,15 @@ mo_status mo_measure_load_gather(const mo_transport *transport,
     if (!all)
         return mo_fail_memory(err);
     all[0] = *load;
-    for (int r = 1; r < n && status == MO_OK; r++)
+    for (int r = 1; r < n && status == MO_OK; r++) {
+        mo_error why = { 0 };
+
         status = transport->collect(world, r, &all[r], sizeof *all, err);
+        if (status == MO_OK && mo_measure_decode_load(&all[r], &why) != MO_OK)
+            status = mo_fail(err, MO_E_IO,
+                             "rank %d sends %s: use the same moirai everywhere",
+                             r, why.text);
+    }
     if (status == MO_OK)
         *load = mo_measure_load_combine(all, n);
     free(all);

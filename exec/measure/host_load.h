@@ -30,6 +30,10 @@ typedef struct mo_measure_load {
  * processors. */
 void mo_measure_load_read(const char *file, mo_measure_load *load);
 
+/* Decoder of the load that another rank sends (transport/rendezvous/decode.h):
+ * sums over all ranks do not overflow. */
+mo_status mo_measure_decode_load(const mo_measure_load *load, mo_error *err);
+
 /* Makes *load the difference to the present load. */
 void mo_measure_load_since(const char *file, mo_measure_load *load);
 

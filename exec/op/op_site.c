@@ -23,7 +23,7 @@ mo_status mo_op_site_fail(const mo_op_site *site, mo_status status,
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     return mo_fail(err, status, "op '%.256s' (%.64s): %s", site->name,
-                   site->type, text);
+                   site->type ? site->type : "no type", text);
 }
 
 int mo_op_site_opset(const mo_op_site *site)

@@ -7,11 +7,53 @@
 #include "exec/tensor/nhwc.h"
 #include "exec/tensor/convert.h"
 
-/* Header of a device's message, before the timestamps. */
-typedef struct record_header {
-    int64_t workspace_bytes, allocated_bytes;
-    int64_t timed; /* isolated times of calls follow */
-} record_header;
+/* Of a time, or a sum of durations: 73 years. */
+static const int64_t max_time_ns = INT64_C(1) << 61;
+
+mo_status mo_run_decode_record(const mo_run_record_header *header,
+                               mo_error *err)
+{
+    if (header->workspace_bytes < 0 || header->allocated_bytes < 0)
+        return mo_fail(err, MO_E_IO, "a negative size of memory");
+    if (header->timed != 0 && header->timed != 1)
+        return mo_fail(err, MO_E_IO, "a flag of value %lld",
+                       (long long) header->timed);
+    return MO_OK;
+}
+
+mo_status mo_run_decode_timestamps(const int64_t *times, size_t n,
+                                   mo_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (times[i] < -max_time_ns || times[i] > max_time_ns)
+            return mo_fail(err, MO_E_IO, "a clock of %lld ns",
+                           (long long) times[i]);
+    return MO_OK;
+}
+
+mo_status mo_run_decode_durations(const int64_t *times, size_t n, mo_error *err)
+{
+    int64_t left = max_time_ns;
+
+    for (size_t i = 0; i < n; i++) {
+        if (times[i] < 0 || times[i] > left)
+            return mo_fail(err, MO_E_IO, "a time of %lld ns",
+                           (long long) times[i]);
+        left -= times[i];
+    }
+    return MO_OK;
+}
+
+/* Completes the error of a decoder. */
+static mo_status check_sent(int from, mo_status status, mo_error *err)
+{
+    if (status == MO_OK || !err)
+        return status;
+    return mo_fail(err, status,
+                   "rank %d sends %s of its devices: use the same moirai "
+                   "everywhere",
+                   from, err->text);
+}
 
 static size_t timestamps_bytes(const mo_run_result *result, int n_actions)
 {
@@ -39,8 +81,8 @@ static mo_status send_record(const mo_run_plan_options *o, int rank,
                              mo_run_device *d, const mo_run_result *result,
                              mo_error *err)
 {
-    record_header t = { d->workspace_bytes, d->allocated_bytes,
-                        d->isolated_ns != NULL };
+    mo_run_record_header t = { d->workspace_bytes, d->allocated_bytes,
+                               d->isolated_ns != NULL };
     size_t times = (size_t) d->n_actions * sizeof *d->isolated_ns;
     mo_status status;
 
@@ -70,7 +112,7 @@ static mo_status receive_record(const mo_run_plan_options *o, int device,
     int64_t *wait_ns = foreign ? foreign + timestamps / sizeof *foreign : NULL;
     int64_t *isolated_ns = foreign ? wait_ns + result->n_runs : NULL;
     int from = o->rank_of[device];
-    record_header t = { 0 };
+    mo_run_record_header t = { 0 };
     mo_status status;
 
     if (!foreign)
@@ -78,12 +120,29 @@ static mo_status receive_record(const mo_run_plan_options *o, int device,
     record->foreign = foreign;
     status = o->transport->collect(o->world, from, &t, sizeof t, err);
     if (status == MO_OK)
+        status = check_sent(from, mo_run_decode_record(&t, err), err);
+    if (status == MO_OK)
         status =
             o->transport->collect(o->world, from, foreign, timestamps, err);
     if (status == MO_OK)
+        status = check_sent(from,
+                            mo_run_decode_timestamps(
+                                foreign, timestamps / sizeof *foreign, err),
+                            err);
+    if (status == MO_OK)
         status = o->transport->collect(o->world, from, wait_ns, waits, err);
+    if (status == MO_OK)
+        status = check_sent(
+            from,
+            mo_run_decode_durations(wait_ns, (size_t) result->n_runs, err),
+            err);
     if (status == MO_OK && t.timed)
         status = o->transport->collect(o->world, from, isolated_ns, times, err);
+    if (status == MO_OK && t.timed)
+        status = check_sent(from,
+                            mo_run_decode_durations(
+                                isolated_ns, (size_t) record->n_actions, err),
+                            err);
     record->timestamps = foreign;
     record->wait_ns = wait_ns;
     record->isolated_ns = t.timed ? isolated_ns : NULL;

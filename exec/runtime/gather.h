@@ -30,6 +30,22 @@ mo_status mo_run_gather_results(mo_run_device *devices, int n_here,
                                 mo_run_device_record *records,
                                 mo_run_result *result, mo_error *err);
 
+/* What another rank sends of a device, before its times. */
+typedef struct mo_run_record_header {
+    int64_t workspace_bytes, allocated_bytes;
+    int64_t timed; /* 1: isolated times of calls follow; else 0 */
+} mo_run_record_header;
+
+/* Decoders of messages (transport/rendezvous/decode.h): a header, and n times
+ * in nanoseconds. Sums of durations do not overflow, nor do differences of
+ * timestamps, which may be negative. */
+mo_status mo_run_decode_record(const mo_run_record_header *header,
+                               mo_error *err);
+mo_status mo_run_decode_timestamps(const int64_t *times, size_t n,
+                                   mo_error *err);
+mo_status mo_run_decode_durations(const int64_t *times, size_t n,
+                                  mo_error *err);
+
 /* Frees the buffers that records own; NULL timestamps are skipped. */
 void mo_run_device_records_clear(mo_run_device_record *records, int n_devices);
 

@@ -12,6 +12,8 @@
 #include "exec/runtime/device/device_run.h"
 #include "exec/runtime/gather.h"
 #include "exec/runtime/joint/joint.h"
+#include "exec/tensor/mmap_file.h"
+#include "exec/thread/worker.h"
 
 typedef struct run {
     const mo_exec_plan *plan;
@@ -34,6 +36,8 @@ static void report_thread_end(const mo_run_plan_options *o, mo_status status,
     o->transport->leave(o->world);
 }
 
+/* Results that were computed from weights that were cut meanwhile are never
+ * gathered: the check is part of the run. */
 static void *run_device(void *context)
 {
     mo_run_device *d = context;
@@ -42,6 +46,8 @@ static void *run_device(void *context)
 
     if (status == MO_OK)
         status = mo_run_device_execute(d, &err);
+    if (status == MO_OK)
+        status = mo_mmap_file_check_all(&err);
     report_thread_end(d->options, status, &err);
     return NULL;
 }
@@ -53,6 +59,8 @@ static void *run_joint(void *context)
     mo_status status = mo_joint_run_devices(
         r->joint, r->n_joint, r->eager_reason, &r->chain_ns, &err);
 
+    if (status == MO_OK)
+        status = mo_mmap_file_check_all(&err);
     report_thread_end(r->options, status, &err);
     return NULL;
 }
@@ -78,8 +86,7 @@ static bool start_thread(run *r, int *n_started, void *(*run_threads)(void *),
         ++*n_started;
         return true;
     }
-    mo_fail(&err, MO_E_MEMORY, "a thread cannot be started: %s",
-            strerror(failed));
+    mo_thread_fail_start(failed, &err);
     o->transport->fail(o->world, &err);
     return false;
 }

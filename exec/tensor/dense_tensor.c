@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/tensor/dense_tensor.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,6 +146,15 @@ double mo_tensor_get_double(const mo_tensor_dense *dense, int64_t i)
     default:
         return (double) mo_tensor_get_int(dense, i);
     }
+}
+
+int64_t mo_tensor_count_not_finite(const mo_tensor_dense *dense)
+{
+    int64_t n = mo_tensor_desc_elements(&dense->desc), count = 0;
+
+    for (int64_t i = 0; i < n && mo_elem_is_float(dense->desc.elem); i++)
+        count += !isfinite(mo_tensor_get_double(dense, i));
+    return count;
 }
 
 /* Rounds towards zero and saturates; NaN becomes 0. */

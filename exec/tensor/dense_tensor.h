@@ -53,6 +53,9 @@ void mo_tensor_fill_random(mo_tensor_dense *dense, uint64_t seed, double scale,
 double mo_tensor_get_double(const mo_tensor_dense *dense, int64_t i);
 int64_t mo_tensor_get_int(const mo_tensor_dense *dense, int64_t i);
 
+/* Returns the number of elements that are infinite or NaN. */
+int64_t mo_tensor_count_not_finite(const mo_tensor_dense *dense);
+
 /* Stores a number, rounded to the element type; or an integer, of which an
  * integer type keeps the low bits. */
 void mo_tensor_set_double(mo_tensor_dense *dense, int64_t i, double x);

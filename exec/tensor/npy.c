@@ -357,7 +357,32 @@ mo_status mo_npy_read(const char *path, mo_tensor_dense *dense, mo_error *err)
     *dense = (mo_tensor_dense){ 0 };
     if (status == MO_OK)
         status = mo_npy_read_memory(path, mapped.data, mapped.size, dense, err);
+    if (status == MO_OK) {
+        status = mo_mmap_file_check(&mapped, err);
+        if (status != MO_OK)
+            mo_tensor_clear(dense);
+    }
     mo_mmap_file_close(&mapped);
+    return status;
+}
+
+mo_status mo_npy_read_desc(const char *path, mo_tensor_desc *desc,
+                           mo_error *err)
+{
+    npy_header header;
+    mo_mmap_file mapped;
+    mo_status status = mo_mmap_file_open(path, &mapped, err);
+
+    if (status == MO_OK) {
+        status = read_header(mapped.data, mapped.size, &header, err);
+        if (status != MO_OK)
+            mo_error_set_location(err, path, 0);
+    }
+    if (status == MO_OK)
+        status = mo_mmap_file_check(&mapped, err);
+    mo_mmap_file_close(&mapped);
+    if (status == MO_OK)
+        *desc = header.desc;
     return status;
 }
 

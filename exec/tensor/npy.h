@@ -22,6 +22,10 @@ mo_status mo_npy_read(const char *path, mo_tensor_dense *dense, mo_error *err);
 mo_status mo_npy_read_memory(const char *file, const void *data, size_t size,
                              mo_tensor_dense *dense, mo_error *err);
 
+/* Reads type and shape only, whatever the size of the data. */
+mo_status mo_npy_read_desc(const char *path, mo_tensor_desc *desc,
+                           mo_error *err);
+
 /* Writes the tensor to out; errors stay in out, where the caller checks them.
  */
 void mo_npy_write_to(const mo_tensor_dense *dense, mo_out *out);

@@ -22,7 +22,7 @@ static bool read_line(const char *path, char line[LINE_SIZE])
     bool found = file && fgets(line, LINE_SIZE, file);
 
     if (file)
-        fclose(file);
+        (void) fclose(file);
     if (found)
         line[strcspn(line, "\n")] = '\0';
     return found && *line;
@@ -66,56 +66,19 @@ static double group_quota(const char *folder)
     return quota > 0 && period > 0 ? quota / period : INFINITY;
 }
 
-/* The least quota of a group and the groups around it. In a container the path
- * may be one of the host, and only its end, or nothing of it, is there. */
-static double path_quota(const char *root, const char *mount, const char *group)
+static void lower_quota(void *context, const char *folder)
 {
-    char folder[PATH_SIZE];
-    int top =
-        snprintf(folder, sizeof folder, "%s/sys/fs/cgroup%s", root, mount);
-    double least = INFINITY;
+    double *least = context;
 
-    if (top >= PATH_SIZE)
-        return INFINITY;
-    snprintf(folder + top, sizeof folder - (size_t) top, "%s", group);
-    for (;;) {
-        char *slash;
-
-        least = fmin(least, group_quota(folder));
-        slash = strrchr(folder + top, '/');
-        if (!slash)
-            return least;
-        *slash = '\0';
-    }
+    *least = fmin(*least, group_quota(folder));
 }
 
-/* Lines of /proc/self/cgroup are "4:cpu,cpuacct:/docker/5e1", and "0::/user" in
- * version 2. */
+/* The least quota of the groups around this process. */
 static double read_quota(const char *root)
 {
-    char path[PATH_SIZE], line[LINE_SIZE];
     double least = INFINITY;
-    FILE *file;
 
-    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    file = fopen(path, "re");
-    while (file && fgets(line, sizeof line, file)) {
-        char *names = strchr(line, ':');
-        char *group = names ? strchr(names + 1, ':') : NULL;
-
-        if (!group)
-            continue;
-        *group++ = '\0';
-        group[strcspn(group, "\n")] = '\0';
-        if (!names[1])
-            least = fmin(least, path_quota(root, "", group));
-        for (char *rest = names + 1, *name;
-             (name = strsep(&rest, ",")) != NULL;)
-            if (strcmp(name, "cpu") == 0)
-                least = fmin(least, path_quota(root, "/cpu", group));
-    }
-    if (file)
-        fclose(file);
+    mo_host_walk_cgroups(root, "cpu", lower_quota, &least);
     return least;
 }
 

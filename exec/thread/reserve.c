@@ -113,7 +113,7 @@ static void read_idle(int64_t idle[MO_THREAD_MAX_CPUS])
             idle[cpu] = ticks + waiting;
     }
     if (file)
-        fclose(file);
+        (void) fclose(file);
 }
 
 void mo_thread_cpus_mark_busy(mo_thread_cpus *cpus)

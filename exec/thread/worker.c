@@ -3,6 +3,7 @@
 
 #include "exec/thread/worker.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -65,6 +66,14 @@ void mo_thread_worker_submit(mo_thread_worker *worker, int item)
     pthread_mutex_unlock(&c->lock);
 }
 
+mo_status mo_thread_fail_start(int error, mo_error *err)
+{
+    return mo_fail(err, MO_E_MEMORY, "a thread cannot be started: %s",
+                   error == EAGAIN ? "out of memory, or more threads than the "
+                                     "user may have (ulimit -u)"
+                                   : strerror(error));
+}
+
 mo_status mo_thread_worker_new(int n_items, mo_thread_worker_fn *run,
                                void *context, mo_thread_worker **worker,
                                mo_error *err)
@@ -93,8 +102,7 @@ mo_status mo_thread_worker_new(int n_items, mo_thread_worker_fn *run,
     pthread_mutex_destroy(&c->lock);
     free(c->next);
     free(c);
-    return mo_fail(err, MO_E_MEMORY, "a thread cannot be started: %s",
-                   strerror(failed));
+    return mo_thread_fail_start(failed, err);
 }
 
 void mo_thread_worker_free(mo_thread_worker *worker)

@@ -11,6 +11,10 @@ typedef struct mo_thread_worker mo_thread_worker;
 
 typedef void mo_thread_worker_fn(void *context, int item);
 
+/* Fails with the error of pthread_create(): as a rule memory or the number of
+ * threads has reached its limit. */
+mo_status mo_thread_fail_start(int error, mo_error *err);
+
 /* Starts the thread, which calls run(context, item) for every submitted item;
  * items are 0, ..., n_items - 1. The caller frees *worker with
  * mo_thread_worker_free(), which ends the thread and drops what is still

@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/minmax.h"
 #include "base/stop.h"
+#include "exec/thread/worker.h"
 #include "exec/transport/peers.h"
 #include "exec/transport/rendezvous/control_msg.h"
 
@@ -45,6 +46,7 @@ enum {
 struct mo_failure_detector {
     mo_failure_detector_options options;
     pthread_t thread;
+    struct pollfd *polled; /* of the thread */
     int pipe[2];
     atomic_bool stopping;
     atomic_bool error_printed; /* the error is printed, or about to be */
@@ -54,7 +56,8 @@ struct mo_failure_detector {
     pthread_cond_t done_cond;
     mo_transport_peers peers;
     bool error_sent,
-        is_remote; /* broadcast done; the error is that of another rank */
+        is_remote;      /* broadcast done; the error is that of another rank */
+    bool ignores_peers; /* none of their failures concerns this rank */
     int64_t connect_deadline_ns, failed_ns, signal_ns;
     int signal;
 };
@@ -241,6 +244,8 @@ static void poll_once(mo_failure_detector *w)
     mo_transport_peers_poll_messages(&w->peers, w->options.timeout_s, &why);
     if (mo_transport_peers_all_done(&w->peers))
         pthread_cond_broadcast(&w->done_cond);
+    if (w->ignores_peers)
+        why = (mo_error){ 0 };
     if (!w->peers.peers && now > w->connect_deadline_ns && why.status == MO_OK)
         w->options.describe_missing(w->options.context, &why);
     is_remote = why.status != MO_OK;
@@ -284,13 +289,11 @@ static void wait_for_events(mo_failure_detector *w, struct pollfd *polled)
 static void *run_detector(void *context)
 {
     mo_failure_detector *w = context;
-    struct pollfd *polled = calloc(MO_TRANSPORT_MAX_PEERS + 1, sizeof *polled);
 
-    while (polled && !atomic_load(&w->stopping)) {
-        wait_for_events(w, polled);
+    while (!atomic_load(&w->stopping)) {
+        wait_for_events(w, w->polled);
         poll_once(w);
     }
-    free(polled);
     return NULL;
 }
 
@@ -321,8 +324,7 @@ static mo_status start_thread(mo_failure_detector *w, mo_error *err)
     restore_signals();
     close(w->pipe[0]);
     close(w->pipe[1]);
-    return mo_fail(err, MO_E_MEMORY, "a thread cannot be started: %s",
-                   strerror(failed));
+    return mo_thread_fail_start(failed, err);
 }
 
 mo_status mo_failure_detector_new(const mo_failure_detector_options *options,
@@ -339,26 +341,29 @@ mo_status mo_failure_detector_new(const mo_failure_detector_options *options,
     w->connect_deadline_ns = mo_stop_clock_ns() + (int64_t) (seconds * 1e9);
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->done_cond, NULL);
-    status = start_thread(w, err);
+    w->polled = calloc(MO_TRANSPORT_MAX_PEERS + 1, sizeof *w->polled);
+    status = w->polled ? start_thread(w, err) : mo_fail_memory(err);
     if (status == MO_OK) {
         *detector = w;
         return MO_OK;
     }
     pthread_cond_destroy(&w->done_cond);
     pthread_mutex_destroy(&w->lock);
+    free(w->polled);
     free(w);
     return status;
 }
 
 mo_status mo_failure_detector_set_peers(mo_failure_detector *detector,
                                         int n_ranks, int rank,
-                                        const int *sockets, mo_error *err)
+                                        mo_secure_channel *const *channels,
+                                        mo_error *err)
 {
     mo_status status;
 
     pthread_mutex_lock(&detector->lock);
     status =
-        mo_transport_peers_init(&detector->peers, n_ranks, rank, sockets, err);
+        mo_transport_peers_init(&detector->peers, n_ranks, rank, channels, err);
     pthread_mutex_unlock(&detector->lock);
     wake_thread(detector);
     return status;
@@ -393,16 +398,31 @@ bool mo_failure_detector_peer_wait_expired(mo_failure_detector *detector,
            mo_failure_detector_peer_has_left(detector, rank);
 }
 
-mo_status mo_failure_detector_finish(mo_failure_detector *detector,
-                                     mo_error *err)
+mo_status mo_failure_detector_await_done(mo_failure_detector *detector,
+                                         mo_error *err)
 {
     pthread_mutex_lock(&detector->lock);
-    mo_transport_peers_broadcast(&detector->peers, MO_RDV_MSG_DONE, NULL);
     while (!mo_transport_peers_all_done(&detector->peers) &&
            !mo_first_error_is_set(detector->options.failure))
         pthread_cond_wait(&detector->done_cond, &detector->lock);
     pthread_mutex_unlock(&detector->lock);
     return mo_first_error_get(detector->options.failure, err);
+}
+
+void mo_failure_detector_ignore_peers(mo_failure_detector *detector)
+{
+    pthread_mutex_lock(&detector->lock);
+    detector->ignores_peers = true;
+    pthread_mutex_unlock(&detector->lock);
+}
+
+mo_status mo_failure_detector_finish(mo_failure_detector *detector,
+                                     mo_error *err)
+{
+    pthread_mutex_lock(&detector->lock);
+    mo_transport_peers_broadcast(&detector->peers, MO_RDV_MSG_DONE, NULL);
+    pthread_mutex_unlock(&detector->lock);
+    return mo_failure_detector_await_done(detector, err);
 }
 
 void mo_failure_detector_stop(mo_failure_detector *detector)
@@ -430,5 +450,6 @@ void mo_failure_detector_free(mo_failure_detector *detector)
     close(detector->pipe[1]);
     pthread_cond_destroy(&detector->done_cond);
     pthread_mutex_destroy(&detector->lock);
+    free(detector->polled);
     free(detector);
 }

@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "exec/thread/first_error.h"
+#include "exec/transport/secure/channel.h"
 
 typedef struct mo_failure_detector mo_failure_detector;
 
@@ -47,11 +48,12 @@ mo_status mo_failure_detector_new(const mo_failure_detector_options *options,
                                   mo_failure_detector **detector,
                                   mo_error *err);
 
-/* Connections to all other ranks, by rank (-1 at our own), owned and closed by
- * the detector on success; NULL: there are no others. */
+/* Connections to all other ranks, by rank (NULL at our own), owned and closed
+ * by the detector on success; NULL: there are no others. */
 mo_status mo_failure_detector_set_peers(mo_failure_detector *detector,
                                         int n_ranks, int rank,
-                                        const int *sockets, mo_error *err);
+                                        mo_secure_channel *const *channels,
+                                        mo_error *err);
 
 /* Sets the name of a rank in errors: "rank 1 (host tau, device 'B')". */
 void mo_failure_detector_set_peer_name(mo_failure_detector *detector, int rank,
@@ -82,6 +84,14 @@ bool mo_failure_detector_peer_has_left(mo_failure_detector *detector, int rank);
  * sent before its DONE may still be in flight, or unread. */
 bool mo_failure_detector_peer_wait_expired(mo_failure_detector *detector,
                                            int rank, int64_t since_ns);
+
+/* Returns MO_OK when all others have sent DONE, or the stored error. */
+mo_status mo_failure_detector_await_done(mo_failure_detector *detector,
+                                         mo_error *err);
+
+/* After mo_failure_detector_await_done(): what happens to the others is no
+ * failure of this rank any more. Signals are. */
+void mo_failure_detector_ignore_peers(mo_failure_detector *detector);
 
 /* Sends DONE and returns MO_OK when all others have, or the stored error. */
 mo_status mo_failure_detector_finish(mo_failure_detector *detector,

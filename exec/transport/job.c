@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "base/stop.h"
+#include "exec/transport/rendezvous/decode.h"
 
 /* The rest of ten seconds is left to report the error. */
 static const double default_timeout_s = 8, max_timeout_s = 1e6;
@@ -95,10 +96,11 @@ mo_status mo_transport_job_start_detector(
 }
 
 mo_status mo_transport_job_set_connections(mo_transport_job *job,
-                                           const int *sockets, mo_error *err)
+                                           mo_secure_channel *const *channels,
+                                           mo_error *err)
 {
     mo_status status = mo_failure_detector_set_peers(
-        job->detector, job->n_ranks, job->rank, sockets, err);
+        job->detector, job->n_ranks, job->rank, channels, err);
 
     if (status == MO_OK) {
         char name[MO_RDV_ENDPOINT_NAME_SIZE + 64];
@@ -111,7 +113,7 @@ mo_status mo_transport_job_set_connections(mo_transport_job *job,
     }
     for (int r = 0; r < job->n_ranks && status != MO_OK; r++)
         if (r != job->rank)
-            close(sockets[r]);
+            mo_secure_channel_free(channels[r]);
     return status;
 }
 
@@ -316,6 +318,17 @@ mo_status mo_transport_job_plan_mismatch(const mo_transport_job *job, int other,
                    other, job->endpoints[other].host);
 }
 
+mo_status mo_transport_job_check_sent(const mo_transport_job *job, int from,
+                                      mo_status status, mo_error *err)
+{
+    if (status == MO_OK || !err)
+        return status;
+    return mo_fail(err, status,
+                   "rank %d (host %s) sends %s: use the same moirai "
+                   "everywhere, and start all ranks with the same command",
+                   from, job->endpoints[from].host, err->text);
+}
+
 /* ------------------------------------------------- clocks (Cristian, 1989) */
 
 /* Of many round trips the shortest bounds the error best: the remote clock was
@@ -332,6 +345,9 @@ static mo_status measure_clock_offset(mo_transport_job *job,
 
         status = ping(context, 0, true, &there, err);
         after = mo_stop_clock_ns();
+        if (status == MO_OK)
+            status = mo_transport_job_check_sent(
+                job, 0, mo_rdv_decode_clock(there, &there, err), err);
         if (after - before >= quickest)
             continue;
         quickest = after - before;

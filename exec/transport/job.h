@@ -57,7 +57,8 @@ mo_status mo_transport_job_start_detector(
 /* Hands the connections to all other ranks to the failure detector, which owns
  * and closes them; closes them itself on failure. endpoints is set before. */
 mo_status mo_transport_job_set_connections(mo_transport_job *job,
-                                           const int *sockets, mo_error *err);
+                                           mo_secure_channel *const *channels,
+                                           mo_error *err);
 
 /* explain is called from here on for errors of the failure detector. */
 void mo_transport_job_set_error_context(
@@ -116,6 +117,11 @@ const char *mo_transport_job_path(const mo_transport_job *job, int transfer,
  * first such rank. */
 mo_status mo_transport_job_plan_mismatch(const mo_transport_job *job, int other,
                                          mo_error *err);
+
+/* Completes the error of a decoder (rendezvous/decode.h) for a message of rank
+ * from: "rank 3 (host tau) sends ...". Returns status. */
+mo_status mo_transport_job_check_sent(const mo_transport_job *job, int from,
+                                      mo_status status, mo_error *err);
 
 /* One round trip of a number: the rank with first sends any number and
  * receives the clock (mo_stop_clock_ns) of the other. */

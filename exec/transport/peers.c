@@ -22,7 +22,8 @@ static int64_t next_heartbeat(double timeout_s, int64_t now)
 }
 
 mo_status mo_transport_peers_init(mo_transport_peers *peers, int n_ranks,
-                                  int rank, const int *sockets, mo_error *err)
+                                  int rank, mo_secure_channel *const *channels,
+                                  mo_error *err)
 {
     int64_t now = mo_stop_clock_ns();
     mo_transport_peer *made;
@@ -34,11 +35,12 @@ mo_status mo_transport_peers_init(mo_transport_peers *peers, int n_ranks,
     if (!made)
         return mo_fail_memory(err);
     for (int r = 0; r < n_ranks; r++) {
-        mo_rdv_msg_channel_init(&made[r].channel, r == rank ? -1 : sockets[r]);
+        mo_rdv_msg_channel_init(&made[r].channel,
+                                r == rank ? NULL : channels[r]);
         made[r].last_message_ns = now;
         snprintf(made[r].name, sizeof made[r].name, "rank %d", r);
     }
-    *peers = (mo_transport_peers){ made, n_ranks, rank, now };
+    *peers = (mo_transport_peers){ made, n_ranks, rank, now, false };
     return MO_OK;
 }
 
@@ -47,20 +49,23 @@ void mo_transport_peers_clear(mo_transport_peers *peers)
     for (int r = 0; r < peers->n_ranks; r++)
         mo_rdv_msg_channel_close(&peers->peers[r].channel);
     free(peers->peers);
-    *peers = (mo_transport_peers){ NULL, 0, 0, 0 };
+    *peers = (mo_transport_peers){ NULL, 0, 0, 0, false };
 }
 
 void mo_transport_peers_broadcast(mo_transport_peers *peers,
                                   mo_rdv_msg_kind kind, const char *text)
 {
+    peers->done_sent |= kind == MO_RDV_MSG_DONE;
     for (int r = 0; r < peers->n_ranks; r++)
         mo_rdv_msg_send(&peers->peers[r].channel, kind, text);
 }
 
 /* ----------------------------------------------------------------- polling */
 
+/* A rank closes when all have sent DONE; before that its end is a failure. */
 static void handle_message(mo_transport_peer *p, mo_rdv_msg_kind kind,
-                           const char *text, int64_t now, mo_error *why)
+                           const char *text, bool done_sent, int64_t now,
+                           mo_error *why)
 {
     p->last_message_ns = now;
     switch (kind) {
@@ -72,7 +77,9 @@ static void handle_message(mo_transport_peer *p, mo_rdv_msg_kind kind,
         p->done_ns = now;
         break;
     case MO_RDV_MSG_CLOSE:
-        p->close_received = true;
+        p->close_received = done_sent && p->done_ns != 0;
+        if (!p->close_received && why->status == MO_OK)
+            mo_fail(why, MO_E_IO, "%s has left before the end", p->name);
         break;
     case MO_RDV_MSG_HEARTBEAT:
         break;
@@ -80,7 +87,8 @@ static void handle_message(mo_transport_peer *p, mo_rdv_msg_kind kind,
 }
 
 /* Messages that precede the end of the connection are handled before it. */
-static void read_peer(mo_transport_peer *p, int64_t now, mo_error *why)
+static void read_peer(mo_transport_peer *p, bool done_sent, int64_t now,
+                      mo_error *why)
 {
     char text[MO_RDV_MSG_TEXT_SIZE];
     mo_rdv_msg_kind kind;
@@ -90,12 +98,15 @@ static void read_peer(mo_transport_peer *p, int64_t now, mo_error *why)
         mo_rdv_msg_receive(&p->channel, &closed);
         more = false;
         while (mo_rdv_msg_next(&p->channel, &kind, text, &closed)) {
-            handle_message(p, kind, text, now, why);
+            handle_message(p, kind, text, done_sent, now, why);
             more = !closed;
         }
     }
     if (!closed)
         return;
+    if (*mo_secure_channel_failure(p->channel.conn) && why->status == MO_OK)
+        mo_fail(why, MO_E_IO, "%s %s", p->name,
+                mo_secure_channel_failure(p->channel.conn));
     mo_rdv_msg_channel_close(&p->channel);
     if (!p->close_received && why->status == MO_OK)
         mo_fail(why, MO_E_IO,
@@ -112,9 +123,9 @@ void mo_transport_peers_poll_messages(mo_transport_peers *peers,
     for (int r = 0; r < peers->n_ranks; r++) {
         mo_transport_peer *p = &peers->peers[r];
 
-        if (p->channel.socket >= 0)
-            read_peer(p, now, why);
-        if (p->channel.socket >= 0) {
+        if (p->channel.conn)
+            read_peer(p, peers->done_sent, now, why);
+        if (p->channel.conn) {
             double silent_s = (double) (now - p->last_message_ns) * 1e-9;
 
             if (silent_s > timeout_s && why->status == MO_OK)
@@ -135,8 +146,9 @@ nfds_t mo_transport_peers_add_pollfds(const mo_transport_peers *peers,
                                       struct pollfd *polled, nfds_t n)
 {
     for (int r = 0; r < peers->n_ranks; r++)
-        if (peers->peers[r].channel.socket >= 0)
-            polled[n++] = (struct pollfd){ .fd = peers->peers[r].channel.socket,
+        if (peers->peers[r].channel.conn)
+            polled[n++] = (struct pollfd){ .fd = mo_rdv_msg_channel_socket(
+                                               &peers->peers[r].channel),
                                            .events = POLLIN };
     return n;
 }

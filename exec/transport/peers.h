@@ -29,12 +29,14 @@ typedef struct mo_transport_peers {
     mo_transport_peer *peers; /* by rank, owned; NULL: not connected yet */
     int n_ranks, rank;
     int64_t next_heartbeat_ns;
+    bool done_sent; /* this rank has sent DONE */
 } mo_transport_peers;
 
-/* sockets: by rank, owned from here on, that of rank is ignored. The caller
+/* channels: by rank, owned from here on, that of rank is ignored. The caller
  * frees the peers with mo_transport_peers_clear(). */
 mo_status mo_transport_peers_init(mo_transport_peers *peers, int n_ranks,
-                                  int rank, const int *sockets, mo_error *err);
+                                  int rank, mo_secure_channel *const *channels,
+                                  mo_error *err);
 void mo_transport_peers_clear(mo_transport_peers *peers);
 
 void mo_transport_peers_broadcast(mo_transport_peers *peers,

@@ -55,6 +55,13 @@ typedef struct mo_transport {
      * failure it does not wait. */
     void (*close)(mo_transport_world *world);
 
+    /* Rank 0, by the opening thread: returns MO_OK when all others have done
+     * their part and wait in close, or the stored error. Results that it
+     * publishes after that are not followed by a failure of another rank: tcp
+     * does not report one any more. The others still end with the error if
+     * this rank calls fail. NULL member: nothing to wait for. */
+    mo_status (*settle)(mo_transport_world *world, mo_error *err);
+
     /* Number of ranks, and the rank of this process; 1 and 0 for local. */
     int (*n_ranks)(const mo_transport_world *world);
     int (*rank)(const mo_transport_world *world);

@@ -23,8 +23,11 @@ mo_status mo_weights_new(const mo_graph *graph,
         return mo_fail_memory(err);
     c->graph = graph;
     c->options = *options;
-    c->room =
-        mo_host_available_memory_bytes() / 2; /* half: devices pack copies */
+    c->limit = options->memory_limit > 0
+                   ? options->memory_limit
+                   : mo_host_available_memory_bytes() /
+                         2; /* half: devices pack copies */
+    c->room = c->limit;
     c->constants =
         calloc((size_t) graph->n_constants + 1, sizeof *c->constants);
     c->arena = mo_arena_new();
@@ -52,6 +55,57 @@ void mo_weights_free(mo_weights_store *c)
     free(c->constants);
     mo_arena_free(c->arena);
     free(c);
+}
+
+/* Without a limit of the user's, what is computed stays in proportion to the
+ * files: a few bytes of a graph may describe a tensor of any size. */
+mo_weights_limit mo_weights_computed_limit(const mo_weights_store *c)
+{
+    enum { GROWTH = 8 }; /* four bits to f32 */
+    int64_t total = INT64_C(1) << 30, left;
+
+    for (size_t i = 0; i < c->n_files; i++)
+        if (c->files[i].mapped.size > (uint64_t) (INT64_MAX - total) / GROWTH)
+            total = INT64_MAX;
+        else
+            total += (int64_t) c->files[i].mapped.size * GROWTH;
+    if (c->options.memory_limit > 0)
+        total = c->options.memory_limit;
+    left = total - c->computed;
+    if (left > c->room) {
+        total = c->room + c->computed;
+        left = c->room;
+    }
+    return (mo_weights_limit){ left > 0 ? left : 0, total };
+}
+
+void mo_weights_add_computed(mo_weights_store *c, int64_t bytes)
+{
+    c->computed += bytes;
+    c->room -= bytes;
+}
+
+/* Allocates a value that is computed, within the limit. */
+static mo_status alloc_computed(mo_weights_store *c, const mo_op *op,
+                                mo_tensor_dense *value, mo_error *err)
+{
+    const mo_weights_limit limit = mo_weights_computed_limit(c);
+    int64_t bytes = mo_tensor_desc_bytes(&value->desc);
+    mo_status status =
+        mo_weights_check_limit(&limit, op->name, op->type, bytes, err);
+
+    if (status == MO_OK)
+        status = mo_tensor_new(&value->desc, value, err);
+    else
+        mo_error_set_location(err, NULL, op->line);
+    if (status == MO_OK)
+        mo_weights_add_computed(c, bytes);
+    return status;
+}
+
+int64_t mo_weights_memory_bytes(const mo_weights_store *c)
+{
+    return c->limit - c->room;
 }
 
 int64_t mo_weights_bytes(const mo_weights_store *c)
@@ -113,10 +167,11 @@ static int input_count(const mo_graph *g, int id)
     return g->feed_start[id + 1] - g->feed_start[id];
 }
 
-static mo_status parse_value_attr(const mo_op *op, const mo_attr *attr,
-                                  mo_tensor_dense *value, mo_error *err)
+static mo_status parse_value_attr(mo_weights_store *c, const mo_op *op,
+                                  const mo_attr *attr, mo_tensor_dense *value,
+                                  mo_error *err)
 {
-    mo_status status = mo_tensor_new(&value->desc, value, err);
+    mo_status status = alloc_computed(c, op, value, err);
     mo_error why = { 0 };
 
     if (status != MO_OK)
@@ -135,7 +190,8 @@ static mo_status synthesize_constant(mo_weights_store *c, int id,
                                      mo_tensor_dense *value, mo_error *err)
 {
     mo_tensor_desc desc = value->desc;
-    mo_status status = mo_weights_alloc_synthetic(c, &desc, value, err);
+    mo_status status =
+        mo_weights_alloc_synthetic(c, &c->graph->ops[id], &desc, value, err);
 
     if (status == MO_OK && (mo_elem_is_float(value->desc.elem) ||
                             !mo_weights_infer_from_shapes(c->graph, id, value)))
@@ -157,7 +213,7 @@ static mo_status load_source(mo_weights_store *c, int id,
         status =
             mo_weights_from_file(c, op, &value->desc, value, &missing, err);
     else if (attr)
-        return parse_value_attr(op, attr, value, err);
+        return parse_value_attr(c, op, attr, value, err);
     if (status != MO_OK || !missing)
         return status;
     if (c->options.random)
@@ -204,6 +260,7 @@ static mo_status evaluate_op(mo_weights_store *c, int id,
 {
     const mo_op *op = &c->graph->ops[id];
     const mo_operator *known = op->kind;
+    const mo_weights_limit limit = mo_weights_computed_limit(c);
     int n_in = input_count(c->graph, id);
     evaluation e = { calloc((size_t) n_in + 1, sizeof *e.in),
                      calloc((size_t) n_in + 1, sizeof *e.value),
@@ -223,8 +280,13 @@ static mo_status evaluate_op(mo_weights_store *c, int id,
         e.out[i] = values[i].desc;
         values[i] = (mo_tensor_dense){ 0 };
     }
-    if (status == MO_OK)
-        status = mo_weights_eval_op(&site, values, err);
+    if (status == MO_OK) {
+        status = mo_weights_eval_op(&site, &limit, values, err);
+        if (status != MO_OK)
+            mo_error_set_location(err, NULL, op->line);
+    }
+    for (int i = 0; i < n && status == MO_OK; i++)
+        mo_weights_add_computed(c, mo_tensor_desc_bytes(&values[i].desc));
     free(e.in);
     free(e.value);
     free(e.out);
@@ -288,9 +350,10 @@ static bool infer_from_consumers(mo_weights_store *c, int id)
     value = mo_arena_alloc(c->arena, sizeof *value);
     if (!value || output_desc(&g->ops[id], 0, &value->desc, NULL) != MO_OK ||
         mo_elem_is_float(value->desc.elem) ||
-        mo_tensor_new(&value->desc, value, NULL) != MO_OK)
+        alloc_computed(c, &g->ops[id], value, NULL) != MO_OK)
         return false;
     if (!mo_weights_infer_from_shapes(g, id, value)) {
+        mo_weights_add_computed(c, -mo_tensor_desc_bytes(&value->desc));
         mo_tensor_clear(value);
         return false;
     }

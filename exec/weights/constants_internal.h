@@ -41,7 +41,9 @@ struct mo_weights_store {
     int64_t bytes;
     int64_t random_bytes; /* of n_random tensors */
     int n_random;
-    int64_t room; /* bytes left for synthetic values */
+    int64_t limit;    /* of values that are not in files */
+    int64_t room;     /* bytes left for values that are not in files */
+    int64_t computed; /* bytes of those that were computed from others */
 };
 
 /* Reads the value from the file that op->weights names; *value borrows the
@@ -74,10 +76,9 @@ mo_status mo_weights_parse_port_values(const mo_op *op, int port,
                                        mo_tensor_dense *value, bool *found,
                                        mo_error *err);
 
-/* Allocates a zeroed tensor for synthetic values; fails when these exceed half
- * of the host's available memory: a graph without weights may be of any
- * size. */
-mo_status mo_weights_alloc_synthetic(mo_weights_store *c,
+/* Allocates a zeroed tensor for synthetic values of op; fails when these exceed
+ * the memory limit: a graph without weights may be of any size. */
+mo_status mo_weights_alloc_synthetic(mo_weights_store *c, const mo_op *op,
                                      const mo_tensor_desc *desc,
                                      mo_tensor_dense *value, mo_error *err);
 

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "exec/backend/backend.h"
 #include "exec/op/lower.h"
+#include "report/format_units.h"
 
 /* An interpreter for one operator: its tensors by operand number (inputs,
  * outputs, temporaries), and the unit that runs its calls. */
@@ -17,10 +19,50 @@ typedef struct interpreter {
     int n_in, n_out, n_tensors;
 } interpreter;
 
+mo_status mo_weights_check_limit(const mo_weights_limit *limit,
+                                 const char *name, const char *type,
+                                 int64_t bytes, mo_error *err)
+{
+    char need[MO_FORMAT_SIZE], left[MO_FORMAT_SIZE], total[MO_FORMAT_SIZE];
+
+    if (!limit || bytes <= limit->left)
+        return MO_OK;
+    return mo_fail(err, MO_E_MEMORY,
+                   "constant '%.80s' (%.40s) would take %s, and of the %s for "
+                   "constants that are computed %s are left; raise the limit "
+                   "with --memory-limit if this is meant",
+                   name, type ? type : "no type",
+                   mo_format_bytes((double) bytes, need),
+                   mo_format_bytes((double) limit->total, total),
+                   mo_format_bytes((double) limit->left, left));
+}
+
+/* Of all tensors that an evaluation allocates; INT64_MAX on overflow. */
+static int64_t needed_bytes(const mo_op_site *site,
+                            const mo_lower_result *lowered)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < site->n_out + lowered->n_temps; i++)
+        if (!mo_int64_add(
+                sum,
+                mo_tensor_desc_bytes(i < site->n_out
+                                         ? &site->out[i]
+                                         : &lowered->temps[i - site->n_out]),
+                &sum))
+            return INT64_MAX;
+    return sum;
+}
+
 static mo_status alloc_tensors(interpreter *s, const mo_op_site *site,
+                               const mo_weights_limit *limit,
                                const mo_lower_result *lowered, mo_error *err)
 {
-    mo_status status = MO_OK;
+    mo_status status = mo_weights_check_limit(limit, site->name, site->type,
+                                              needed_bytes(site, lowered), err);
+
+    if (status != MO_OK)
+        return status;
 
     s->n_in = site->n_in;
     s->n_out = site->n_out;
@@ -105,13 +147,14 @@ static mo_status run_call(const interpreter *s, const mo_call *call,
 }
 
 static mo_status run_op(interpreter *s, const mo_op_site *site,
-                        mo_tensor_dense *outputs, mo_error *err)
+                        const mo_weights_limit *limit, mo_tensor_dense *outputs,
+                        mo_error *err)
 {
     mo_lower_result lowered = { 0 };
     mo_status status = mo_lower_operator(site, s->arena, &lowered, err);
 
     if (status == MO_OK)
-        status = alloc_tensors(s, site, &lowered, err);
+        status = alloc_tensors(s, site, limit, &lowered, err);
     for (int i = 0; status == MO_OK && i < lowered.n_calls; i++)
         status = run_call(s, &lowered.calls[i], err);
     for (int i = 0; status == MO_OK && i < site->n_out; i++) {
@@ -141,14 +184,15 @@ static void close_interpreter(interpreter *s)
     mo_arena_free(s->arena);
 }
 
-mo_status mo_weights_eval_op(const mo_op_site *site, mo_tensor_dense *outputs,
-                             mo_error *err)
+mo_status mo_weights_eval_op(const mo_op_site *site,
+                             const mo_weights_limit *limit,
+                             mo_tensor_dense *outputs, mo_error *err)
 {
     interpreter s = { 0 };
     mo_status status = open_interpreter(&s, err);
 
     if (status == MO_OK)
-        status = run_op(&s, site, outputs, err);
+        status = run_op(&s, site, limit, outputs, err);
     close_interpreter(&s);
     return status;
 }

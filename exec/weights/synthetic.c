@@ -5,18 +5,22 @@
 
 #include "base/random.h"
 #include "exec/weights/constants_internal.h"
+#include "report/format_units.h"
 
-mo_status mo_weights_alloc_synthetic(mo_weights_store *c,
+mo_status mo_weights_alloc_synthetic(mo_weights_store *c, const mo_op *op,
                                      const mo_tensor_desc *desc,
                                      mo_tensor_dense *value, mo_error *err)
 {
     int64_t bytes = mo_tensor_desc_bytes(desc);
+    char need[MO_FORMAT_SIZE], left[MO_FORMAT_SIZE];
 
     if (bytes > c->room)
-        return mo_fail(err, MO_E_MEMORY,
-                       "weights that are made up need more memory than this "
-                       "machine has left; run a smaller network, or on more "
-                       "machines");
+        return mo_fail_at(
+            err, MO_E_MEMORY, NULL, op->line,
+            "random weights of '%.80s' would take %s, and %s are left; run a "
+            "smaller network, on more machines, or raise --memory-limit",
+            op->name, mo_format_bytes((double) bytes, need),
+            mo_format_bytes((double) c->room, left));
     c->room -= bytes;
     return mo_tensor_new(desc, value, err);
 }
@@ -46,7 +50,8 @@ static mo_status add_synthetic(mo_weights_store *c, int op, int port,
                                const mo_tensor_desc *desc,
                                mo_weights_synthetic *made, mo_error *err)
 {
-    mo_status status = mo_weights_alloc_synthetic(c, desc, &made->value, err);
+    mo_status status = mo_weights_alloc_synthetic(c, &c->graph->ops[op], desc,
+                                                  &made->value, err);
 
     if (status == MO_OK)
         status = fill_synthetic(c, op, port, &made->value, err);

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/beneath.h"
+#include "base/compress.h"
 #include "base/digest.h"
 #include "base/number.h"
 #include "exec/weights/constants_internal.h"
@@ -145,8 +147,72 @@ static void list_missing(const mo_weights_store *c, const mo_weights_file *file,
     }
 }
 
-static mo_status open_file(mo_weights_store *c, mo_weights_file *file,
-                           mo_error *err)
+mo_status mo_weights_fail_outside(const char *name, const char *outside,
+                                  const char *file, int line, mo_error *err)
+{
+    const char *slash = strrchr(outside, '/');
+    int folder = slash && slash > outside ? (int) (slash - outside) : 1;
+
+    return mo_fail_at(err, MO_E_INPUT, file, line,
+                      "weights of '%.80s' are in %.300s, outside of the "
+                      "graph's folder: give --weights-from %.*s",
+                      name, outside, folder, outside);
+}
+
+static mo_status fail_unpacked(const mo_op *op, const char *path, mo_error *err)
+{
+    return mo_fail_at(err, MO_E_INPUT, NULL, op->line,
+                      "weights of '%.80s' are in %.300s, which the bundle does "
+                      "not contain; pack it again",
+                      op->name, path);
+}
+
+mo_status mo_weights_open_allowed(const mo_weights_options *options,
+                                  const char *path, int *fd, char **outside,
+                                  mo_error *err)
+{
+    size_t n = options->packed ? 0 : options->n_allowed;
+    const char **folders = malloc((n + 1) * sizeof *folders);
+    mo_status status =
+        folders ? mo_compress_check_plain(path, err) : mo_fail_memory(err);
+    int saved;
+
+    *outside = NULL;
+    if (status == MO_OK) {
+        folders[0] = options->folder ? options->folder : "";
+        if (n > 0)
+            memcpy(folders + 1, options->allowed, n * sizeof *folders);
+        *fd = mo_beneath_open(path, folders, n + 1, outside);
+        if (*fd < 0 && !*outside)
+            status = mo_fail_errno(err, path, "cannot open");
+    }
+    saved = errno;
+    free(folders);
+    errno = saved;
+    return status;
+}
+
+static mo_status map_allowed(const mo_weights_store *c, const mo_op *op,
+                             mo_weights_file *file, mo_error *err)
+{
+    char *outside = NULL;
+    int fd = -1;
+    mo_status status =
+        mo_weights_open_allowed(&c->options, file->path, &fd, &outside, err);
+
+    if (outside)
+        status = c->options.packed
+                     ? fail_unpacked(op, outside, err)
+                     : mo_weights_fail_outside(op->name, outside, NULL,
+                                               op->line, err);
+    else if (status == MO_OK)
+        status = mo_mmap_file_open_fd(fd, file->path, &file->mapped, err);
+    free(outside);
+    return status;
+}
+
+static mo_status open_file(mo_weights_store *c, const mo_op *op,
+                           mo_weights_file *file, mo_error *err)
 {
     const mo_weights_source *from = find_source(c, file->name);
     char others[400] = "";
@@ -155,7 +221,7 @@ static mo_status open_file(mo_weights_store *c, mo_weights_file *file,
     errno = 0;
     status = from ? mo_mmap_file_open_part(file->path, from->offset, from->size,
                                            &file->mapped, err)
-                  : mo_mmap_file_open(file->path, &file->mapped, err);
+                  : map_allowed(c, op, file, err);
     if (status == MO_OK)
         return MO_OK;
     file->missing = status == MO_E_IO && errno == ENOENT;
@@ -170,8 +236,9 @@ static mo_status open_file(mo_weights_store *c, mo_weights_file *file,
                       others);
 }
 
-static mo_status add_file(mo_weights_store *c, const weight_location *p,
-                          mo_weights_file **file, mo_error *err)
+static mo_status add_file(mo_weights_store *c, const mo_op *op,
+                          const weight_location *p, mo_weights_file **file,
+                          mo_error *err)
 {
     mo_weights_file new = { .name = mo_arena_text(c->arena, p->file,
                                                   p->file_length) };
@@ -187,7 +254,7 @@ static mo_status add_file(mo_weights_store *c, const weight_location *p,
         from ? strdup(from->path) : join_path(c->options.folder, new.name);
     if (!new.path)
         return mo_fail_memory(err);
-    status = open_file(c, &new, err);
+    status = open_file(c, op, &new, err);
     if (status != MO_OK) {
         free(new.path);
         return status;
@@ -197,8 +264,9 @@ static mo_status add_file(mo_weights_store *c, const weight_location *p,
     return MO_OK;
 }
 
-static mo_status find_file(mo_weights_store *c, const weight_location *p,
-                           mo_weights_file **file, mo_error *err)
+static mo_status find_file(mo_weights_store *c, const mo_op *op,
+                           const weight_location *p, mo_weights_file **file,
+                           mo_error *err)
 {
     for (size_t i = 0; i < c->n_files; i++)
         if (strlen(c->files[i].name) == p->file_length &&
@@ -206,7 +274,7 @@ static mo_status find_file(mo_weights_store *c, const weight_location *p,
             *file = &c->files[i];
             return MO_OK;
         }
-    return add_file(c, p, file, err);
+    return add_file(c, op, p, file, err);
 }
 
 void mo_weights_close_files(mo_weights_store *c)
@@ -226,7 +294,7 @@ mo_status mo_weights_file_is_missing(mo_weights_store *c, const mo_op *op,
     mo_status status = parse_location(op, &p, err);
 
     if (status == MO_OK)
-        status = find_file(c, &p, &file, err);
+        status = find_file(c, op, &p, &file, err);
     if (status == MO_OK)
         *missing = file->missing;
     return status;
@@ -307,7 +375,7 @@ mo_status mo_weights_from_file(mo_weights_store *c, const mo_op *op,
 
     *missing = false;
     if (status == MO_OK)
-        status = find_file(c, &p, &file, err);
+        status = find_file(c, op, &p, &file, err);
     if (status != MO_OK)
         return status;
     *missing = file->missing;

@@ -38,10 +38,11 @@ static int64_t deadline_on(const mo_frame *frame, const mo_transfer_item *item,
 
 static bool route_has(const mo_instance *x, mo_transfer_arc arc, int link)
 {
-    int64_t pair = (int64_t) arc.a * x->n_devices + arc.b;
+    int n;
+    const int *links = mo_instance_route(x, arc.a, arc.b, &n);
 
-    for (int r = x->route_start[pair]; r < x->route_start[pair + 1]; r++)
-        if (x->route_link[r] == link)
+    for (int r = 0; r < n; r++)
+        if (links[r] == link)
             return true;
     return false;
 }
@@ -66,10 +67,11 @@ bool mo_transfer_items_needs_resource(const mo_frame *frame,
 static bool routes_cross(const mo_instance *x, mo_transfer_arc first,
                          mo_transfer_arc second)
 {
-    int64_t pair = (int64_t) first.a * x->n_devices + first.b;
+    int n;
+    const int *links = mo_instance_route(x, first.a, first.b, &n);
 
-    for (int r = x->route_start[pair]; r < x->route_start[pair + 1]; r++)
-        if (route_has(x, second, x->route_link[r]))
+    for (int r = 0; r < n; r++)
+        if (route_has(x, second, links[r]))
             return true;
     return false;
 }
@@ -184,13 +186,12 @@ static mo_status push_route(use_builder *w, mo_transfer_item *item,
                             mo_transfer_arc arc, mo_transfer_use use,
                             mo_error *err)
 {
-    const mo_instance *x = w->x;
-    int64_t pair = (int64_t) arc.a * x->n_devices + arc.b;
+    int n;
+    const int *links = mo_instance_route(w->x, arc.a, arc.b, &n);
     mo_status status = MO_OK;
 
-    for (int r = x->route_start[pair];
-         r < x->route_start[pair + 1] && status == MO_OK; r++)
-        status = push_use(w, item, use, x->route_link[r], err);
+    for (int r = 0; r < n && status == MO_OK; r++)
+        status = push_use(w, item, use, links[r], err);
     return status;
 }
 
@@ -245,7 +246,8 @@ static mo_status make_uses(use_builder *w, mo_transfer_item *item,
 static mo_status find_uses(mo_transfer_items *items, mo_error *err)
 {
     use_builder w = { items, items->frame, items->frame->x, 0 };
-    mo_status status = MO_OK;
+    /* Not NULL even when no item uses a resource. */
+    mo_status status = MO_ARRAY_GROW(items->uses, (size_t) 0, w.room, err);
 
     items->n_resources = count_resources(items->frame);
     for (int i = 0; i < items->n && status == MO_OK; i++)

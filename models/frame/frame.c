@@ -362,6 +362,19 @@ mo_status mo_frame_make_with_bounds(const mo_instance *x,
     return make_frame(&basis, false, frame, err);
 }
 
+mo_status mo_frame_make_exact(const mo_instance *x, const mo_regime *regime,
+                              const mo_proven_bounds *proven, int64_t upper_ns,
+                              mo_frame **frame, mo_error *err)
+{
+    const mo_frame basis = { .given = x,
+                             .regime = *regime,
+                             .proven = proven,
+                             .fixed_unit_ns = 1,
+                             .upper_ns = upper_ns };
+
+    return make_frame(&basis, true, frame, err);
+}
+
 mo_status mo_frame_make_from(const mo_frame *other, mo_schedule *start,
                              int64_t upper_ns, mo_frame **frame, mo_error *err)
 {

@@ -90,6 +90,14 @@ mo_status mo_frame_make_with_bounds(const mo_instance *x,
                                     mo_schedule *start, mo_frame **frame,
                                     mo_error *err);
 
+/* The same for a schedule of known length instead of a start: every schedule of
+ * at most upper_ns is in its windows.  The unit is a nanosecond, so no time is
+ * rounded however long the horizon; numbers of a model may be too large for
+ * solvers. */
+mo_status mo_frame_make_exact(const mo_instance *x, const mo_regime *regime,
+                              const mo_proven_bounds *proven, int64_t upper_ns,
+                              mo_frame **frame, mo_error *err);
+
 /* Another frame of the same instance, for a model that has only some of the
  * devices.  start, a schedule of other->given or NULL, is owned by the new
  * frame whatever the result; upper_ns is its makespan, or an upper bound in

@@ -58,22 +58,30 @@ static bool same_transfers(const mo_instance *x, int a, int b)
     return true;
 }
 
+static void count_uses(const mo_instance *x, const mo_route_span *route,
+                       int *uses)
+{
+    for (int h = 0; h < route->n; h++)
+        uses[x->route_link[route->first + h]]++;
+}
+
 /* Records the images of the links from one device to another; returns false
  * when they contradict those found before. */
 static bool exchange_route(struct symmetry *t, int pair, int image_pair)
 {
     const mo_instance *x = t->f->x;
-    int first = x->route_start[pair], image = x->route_start[image_pair];
-    int length = x->route_start[pair + 1] - first;
+    const mo_route_span *route = &x->routes[pair], *to = &x->routes[image_pair];
 
-    if (x->route_start[image_pair + 1] - image != length)
+    if (to->n != route->n)
         return false;
-    for (int h = 0; h < length; h++) {
-        int link = x->route_link[first + h];
+    for (int h = 0; h < route->n; h++) {
+        int link = x->route_link[route->first + h];
+        int image = x->route_link[to->first + h];
+
         t->own[link]++;
         if (t->image[link] < 0)
-            t->image[link] = x->route_link[image + h];
-        if (t->image[link] != x->route_link[image + h])
+            t->image[link] = image;
+        if (t->image[link] != image)
             return false;
     }
     return true;
@@ -154,8 +162,8 @@ mo_status mo_frame_find_symmetric_devices(mo_frame *f, mo_error *err)
         for (int i = 0; i < t.f->x->n; i++)
             if (t.f->x->pin[i] != MO_FREE)
                 t.is_pinned[t.f->x->pin[i]] = true;
-        for (int h = 0; h < t.f->x->route_start[n_pairs]; h++)
-            t.uses[t.f->x->route_link[h]]++;
+        for (int pair = 0; pair < n_pairs; pair++)
+            count_uses(t.f->x, &t.f->x->routes[pair], t.uses);
         /* first and last are by device, for classes by their first one. */
         for (int k = 0; k < t.f->x->n_devices; k++) {
             first[k] = find_class(&t, first, k);

@@ -109,13 +109,14 @@ static void add_all_channel_links(mo_paper *m, bool counts)
     for (int a = 0; a < m->on.n_slots; a++)
         for (int b = 0; b < m->on.n_slots; b++)
             if (a != b) {
-                int pair = m->on.device[a] * m->x->n_devices + m->on.device[b];
+                int n;
+                const int *links = mo_instance_route(m->x, m->on.device[a],
+                                                     m->on.device[b], &n);
 
                 /* Adds the channel from slot a to slot b to the links on its
                  * route: counts it, or, once the lists have room, stores it. */
-                for (int at = m->x->route_start[pair];
-                     at < m->x->route_start[pair + 1]; at++) {
-                    int link = m->x->route_link[at];
+                for (int at = 0; at < n; at++) {
+                    int link = links[at];
 
                     if (counts)
                         m->link_start[link + 1]++;

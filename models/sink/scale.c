@@ -114,7 +114,8 @@ mo_memory_scale mo_memory_scale_for(const int64_t *bytes, int n,
 
 double mo_memory_scale_size(const mo_memory_scale *scale, int64_t bytes)
 {
-    double size = (double) (bytes / scale->shared) / scale->ten;
+    int64_t units = bytes / scale->shared;
+    double size = (double) units / scale->ten;
 
     return size * FRACTIONS >= 1 ? size : 0;
 }

@@ -232,7 +232,10 @@ void mo_sink_row(mo_sink *sink, mo_sense sense, double rhs)
     int kept = 0;
 
     assert(sink->family && isfinite(rhs));
-    if (sink->merges && !mo_sink_failed(sink)) {
+    /* Columns that were declared after a failure have no id. */
+    if (mo_sink_failed(sink))
+        sink->n = 0;
+    if (sink->merges && sink->n > 0) {
         if (sink->n <= SHORT_ROW)
             merge_short(sink);
         else

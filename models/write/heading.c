@@ -3,7 +3,8 @@
 
 #include "models/write/heading.h"
 
-#include <stdbool.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "models/sink/scale.h"
@@ -205,4 +206,11 @@ void mo_heading_write(const mo_heading *heading, const char *mark, mo_out *out)
         write_number(&c, "device", k, x->device_ids[k]);
     for (int i = 0; i < mo_model_transfers(heading->model); i++)
         write_transfer(&c, frame, mo_model_transfer(heading->model, i));
+}
+
+size_t mo_heading_end(bool mps, uint64_t digest, char text[MO_HEADING_END_SIZE])
+{
+    return (size_t) snprintf(text, MO_HEADING_END_SIZE,
+                             "%c digest: %016" PRIx64 "\n%s\n",
+                             mps ? '*' : '\\', digest, mps ? "ENDATA" : "End");
 }

@@ -107,8 +107,10 @@ static void write_objective(mo_sink *sink)
     lp_writer *w = (lp_writer *) sink;
     char *at;
 
-    if (w->heading)
+    if (w->heading) {
+        mo_out_digest_begin(w->line.out);
         mo_heading_write(w->heading, "\\", w->line.out);
+    }
     mo_out_text(w->line.out, "Minimize\n");
     at = mo_line_buffer_text(mo_line_buffer_open(&w->line), "obj: ");
     mo_line_buffer_close(&w->line, mo_line_buffer_name(at, &w->columns, 0));
@@ -160,6 +162,7 @@ static void write_binaries(lp_writer *w)
 static mo_status write_tail(mo_sink *sink, mo_error *err)
 {
     lp_writer *w = (lp_writer *) sink;
+    char end[MO_HEADING_END_SIZE] = "End\n";
 
     (void) err; /* the output keeps its own failures */
     if (w->columns.n_bounds > 0)
@@ -167,7 +170,9 @@ static mo_status write_tail(mo_sink *sink, mo_error *err)
     for (size_t i = 0; i < w->columns.n_bounds; i++)
         write_bound(w, &w->columns.bounds[i]);
     write_binaries(w);
-    mo_out_text(w->line.out, "End\n");
+    if (w->heading)
+        (void) mo_heading_end(false, mo_out_digest(w->line.out), end);
+    mo_out_text(w->line.out, end);
     return MO_OK;
 }
 

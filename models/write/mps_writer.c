@@ -55,6 +55,8 @@ static void begin_pass(mo_sink *sink, int pass)
     w->pass = pass;
     if (pass > 0)
         return;
+    if (w->heading)
+        mo_out_digest_begin(w->line.out);
     mo_out_text(w->line.out, "NAME moirai FREE\n");
     if (w->heading)
         mo_heading_write(w->heading, "*", w->line.out);
@@ -121,13 +123,13 @@ static void count_row(mps_writer *w, const mo_sink_row_terms *row)
 static void add_row(mps_writer *w, const mo_sink_row_terms *row)
 {
     uint32_t number = (uint32_t) w->sink.n_rows;
+    int last = rhs_column(w);
     mo_error *err = &w->sink.failure;
     mo_status status = mo_transpose_add(w->entries, number, row->n,
                                         row->columns, row->coefs, err);
 
     if (row->rhs != 0 && status == MO_OK)
-        mo_transpose_add(w->entries, number, 1, &(int){ rhs_column(w) },
-                         &row->rhs, err);
+        mo_transpose_add(w->entries, number, 1, &last, &row->rhs, err);
 }
 
 static void process_row(mo_sink *sink, const mo_sink_row_terms *row)
@@ -238,16 +240,16 @@ static void write_column_bounds(mps_writer *w, const mo_column_bounds *b)
 static void write_bounds(mps_writer *w)
 {
     const mo_column_table *columns = &w->columns;
-    const mo_column_bounds *b = columns->bounds,
-                           *write_sections = b + columns->n_bounds;
+    size_t next = 0;
 
     mo_out_text(w->line.out, "BOUNDS\n");
     for (int i = 0; i < columns->n; i++) {
         if (columns->kind[i] == MO_VARIABLE_BINARY) {
             write_bound(w, " LO BND ", i, 0);
             write_bound(w, " UP BND ", i, 1);
-        } else if (b < write_sections && b->column == i) {
-            write_column_bounds(w, b++);
+        } else if (next < columns->n_bounds &&
+                   columns->bounds[next].column == i) {
+            write_column_bounds(w, &columns->bounds[next++]);
         }
     }
 }
@@ -255,6 +257,7 @@ static void write_bounds(mps_writer *w)
 static mo_status write_sections(mo_sink *sink, mo_error *err)
 {
     mps_writer *w = (mps_writer *) sink;
+    char end[MO_HEADING_END_SIZE] = "ENDATA\n";
     mo_status status;
 
     mo_out_text(w->line.out, "COLUMNS\n");
@@ -263,7 +266,9 @@ static mo_status write_sections(mo_sink *sink, mo_error *err)
         return status;
     begin_rhs_section(w);
     write_bounds(w);
-    mo_out_text(w->line.out, "ENDATA\n");
+    if (w->heading)
+        (void) mo_heading_end(true, mo_out_digest(w->line.out), end);
+    mo_out_text(w->line.out, end);
     return MO_OK;
 }
 

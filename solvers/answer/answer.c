@@ -127,18 +127,29 @@ static mo_status store_time(const answer_decoder *a,
     return MO_OK;
 }
 
-/* Returns whether column k is 1: the incumbent is all of the solution, or no
- * part of it. */
-static bool is_incumbent_chosen(const answer_decoder *a)
+/* Sets whether column k is 1: the incumbent is all of the solution, or no part
+ * of it. */
+static mo_status decode_incumbent_column(answer_decoder *a, mo_error *err)
 {
+    bool seen = false;
+
     for (int i = 0; i < a->solution->n; i++) {
         const mo_solution_value *column = &a->solution->values[i];
 
-        if (column->name[0] == MO_VARIABLE_ROLE_INCUMBENT &&
-            column->name[1] == '\0')
-            return is_one(a, column->value);
+        if (column->name[0] != MO_VARIABLE_ROLE_INCUMBENT ||
+            column->name[1] != '\0')
+            continue;
+        if (seen)
+            return fail_duplicate(column, err);
+        seen = true;
+        a->is_incumbent = is_one(a, column->value);
+        if (!a->is_incumbent && !is_zero(a, column->value))
+            return mo_fail(err, MO_E_INPUT,
+                           "column k is %g, not 0 or 1: the known schedule is "
+                           "the solution, or no part of it",
+                           column->value);
     }
-    return false;
+    return MO_OK;
 }
 
 static mo_status decode_op_column(answer_decoder *a,
@@ -159,6 +170,30 @@ static mo_status decode_op_column(answer_decoder *a,
     return store_time(
         a, column, incumbent == a->is_incumbent ? &a->start[op] : &a->other[op],
         err);
+}
+
+static bool has_times(const answer_decoder *a)
+{
+    bool found = !isnan(a->w);
+
+    for (int i = 0; i < a->x->n && !found; i++)
+        found = !isnan(a->start[i]) || !isnan(a->other[i]);
+    return found;
+}
+
+/* A file of the integer columns alone, as Gurobi's .mst, lacks x_i_k where the
+ * model has it as the sum of v_i_k and k. Without the incumbent that is
+ * v_i_k. */
+static mo_status decode_free_place(answer_decoder *a,
+                                   const mo_solution_value *column,
+                                   const mo_column_name *name, mo_error *err)
+{
+    int op = name->number[0], device = name->number[1], k = a->x->n_devices;
+
+    if (name->role != MO_VARIABLE_ROLE_FREE_PLACE || name->n != 2 ||
+        (op < a->x->n && device < k && a->seen[(int64_t) op * k + device]))
+        return MO_OK;
+    return decode_placement_column(a, column, name, err);
 }
 
 /* Calls take for every column of the model. */
@@ -188,6 +223,12 @@ static mo_status check_all_placed(const answer_decoder *a, mo_error *err)
         }
     if (n == 0)
         return MO_OK;
+    if (a->is_incumbent)
+        return mo_fail(err, MO_E_INPUT,
+                       "(1c) column k is 1, for the schedule known to the "
+                       "model, but op '%.200s' is on no device; write all "
+                       "columns, not the integer ones alone",
+                       a->x->op_names[first]);
     if (n == a->x->n)
         return mo_fail(err, MO_E_INPUT,
                        "(1c) no op is on any device; is it a solution of a "
@@ -236,9 +277,12 @@ static mo_status decode_ops(answer_decoder *a, mo_error *err)
 {
     mo_status status = alloc_decoder(a, err);
 
-    a->is_incumbent = is_incumbent_chosen(a);
+    if (status == MO_OK)
+        status = decode_incumbent_column(a, err);
     if (status == MO_OK)
         status = each_column(a, decode_op_column, err);
+    if (status == MO_OK && !a->is_incumbent && !has_times(a))
+        status = each_column(a, decode_free_place, err);
     if (status == MO_OK)
         status = check_all_placed(a, err);
     return status;

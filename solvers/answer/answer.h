@@ -22,13 +22,18 @@
 
 /* Contents of the identity columns; see models/identity.h. */
 typedef struct mo_provenance {
+    mo_identity columns; /* their names, as read; n 0: there are none */
     bool has_graph, has_cluster, has_profile, has_rules, has_instance;
     uint64_t graph, cluster, profile, rules, instance;
     bool has_options;
     char formulation[16], fusion[64];
     mo_regime regime;
+    bool has_digest; /* of all identity columns */
+    bool edited;     /* it is not that of the columns */
+    uint64_t digest;
     bool has_unit;
     int64_t unit_ns; /* unit of the model's times */
+    bool has_slack;  /* in the heading of a model: rows may be added */
 
     /* Names of the files, hints for messages and searches; "": not recorded. A
      * name that was too long ends in "...". */
@@ -41,7 +46,8 @@ typedef struct mo_provenance {
 } mo_provenance;
 
 /* Reads the identity columns. Returns an error for one that is not 1, does not
- * parse, or occurs twice. Without any of them all members stay empty. */
+ * parse, or occurs twice. Without any of them all members stay empty. Columns
+ * that do not fit their digest are no error: edited is set. */
 mo_status mo_answer_provenance(const mo_solution *solution,
                                mo_provenance *origin, mo_error *err);
 

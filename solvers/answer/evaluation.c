@@ -102,6 +102,60 @@ static mo_status recompute_times(const mo_instance *x, bool timed,
                                      : status;
 }
 
+/* Returns the start of flow q's transfer in a schedule of any rules. */
+static int64_t flow_start_ns(const mo_instance *x, const mo_schedule *s, int q)
+{
+    bool once = s->regime.tensors == MO_TENSORS_ONCE;
+
+    return mo_schedule_transfer(s, once ? x->flows[q].tensor : q,
+                                s->device[x->flows[q].to])
+        ->start_ns;
+}
+
+/* Sets the starts of all transfers of s, whose tensors are sent by another
+ * rule than those of from: a tensor that is sent once is sent as early as the
+ * first of its flows. */
+static void copy_transfer_starts(const mo_instance *x, const mo_schedule *from,
+                                 mo_schedule *s)
+{
+    bool once = s->regime.tensors == MO_TENSORS_ONCE;
+
+    for (int i = 0; i < s->n_transfers; i++)
+        s->transfers[i].start_ns = INT64_MAX;
+    for (int q = 0; q < x->n_flows; q++) {
+        const mo_flow *flow = &x->flows[q];
+        int to = s->device[flow->to];
+        mo_transfer *t;
+
+        if (s->device[flow->from] == to)
+            continue;
+        t = mo_schedule_transfer(s, once ? flow->tensor : q, to);
+        t->start_ns = mo_min_i64(t->start_ns, flow_start_ns(x, from, q));
+    }
+}
+
+/* Turns the schedule into one of other rules, with the same placement and
+ * order. */
+static mo_status adopt_regime(const mo_instance *x, const mo_regime *regime,
+                              mo_schedule **schedule, mo_error *err)
+{
+    mo_schedule *from = *schedule, *s = NULL;
+    mo_status status;
+
+    if (from->regime.tensors == regime->tensors) {
+        from->regime = *regime;
+        return MO_OK;
+    }
+    status = mo_schedule_new(x, regime, from->device, &s, err);
+    if (status != MO_OK)
+        return status;
+    memcpy(s->start_ns, from->start_ns, (size_t) s->n * sizeof *s->start_ns);
+    copy_transfer_starts(x, from, s);
+    mo_schedule_free(from);
+    *schedule = s;
+    return MO_OK;
+}
+
 static mo_status evaluate_bare(const mo_solution *solution,
                                const mo_instance *x, const mo_regime *regime,
                                double tolerance, mo_answer_evaluation *j,
@@ -110,21 +164,23 @@ static mo_status evaluate_bare(const mo_solution *solution,
 /* For a solution without start times: those of its orders or, if it has none,
  * of list scheduling. */
 static mo_status rebuild_times(const mo_solution *solution,
-                               const mo_instance *x, double tolerance,
-                               mo_answer_evaluation *j, mo_error *err)
+                               const mo_instance *x, const mo_regime *regime,
+                               double tolerance, mo_answer_evaluation *j,
+                               mo_error *err)
 {
     int64_t claim_ns = j->claim_ns;
-    mo_regime regime = j->schedule->regime;
     bool has_order;
     mo_status status = mo_answer_order_times(solution, x, tolerance,
                                              j->schedule, &has_order, err);
 
-    if (status == MO_OK && has_order)
-        status = mo_schedule_left_shift(x, j->schedule, err);
-    else if (status == MO_OK) {
+    if (status == MO_OK && has_order) {
+        status = adopt_regime(x, regime, &j->schedule, err);
+        if (status == MO_OK)
+            status = mo_schedule_left_shift(x, j->schedule, err);
+    } else if (status == MO_OK) {
         mo_schedule_free(j->schedule);
         j->schedule = NULL;
-        status = evaluate_bare(solution, x, &regime, tolerance, j, err);
+        status = evaluate_bare(solution, x, regime, tolerance, j, err);
         j->claim_ns = claim_ns;
     }
     j->rebuilt = true;
@@ -138,18 +194,23 @@ static mo_status evaluate_schedule(const mo_solution *solution,
                                    mo_answer_evaluation *j, mo_error *err)
 {
     int64_t unit_ns = origin->has_unit ? origin->unit_ns : ANY_UNIT_NS;
+    /* Columns are numbered by the rules of their model. */
+    const mo_regime *numbered = origin->has_options ? &origin->regime : regime;
     mo_error why = { 0 };
-    mo_status status = mo_answer_schedule(solution, x, regime, unit_ns,
+    mo_status status = mo_answer_schedule(solution, x, numbered, unit_ns,
                                           tolerance, &j->schedule, &why);
 
     if (status != MO_OK)
         return set_complaint(j, "", status, &why, err);
     if (origin->has_unit)
         j->claim_ns = j->schedule->makespan_ns;
-    if (mo_answer_has_times(solution))
-        status = recompute_times(x, origin->has_unit, j->schedule, &why);
-    else
-        status = rebuild_times(solution, x, tolerance, j, &why);
+    if (mo_answer_has_times(solution)) {
+        status = adopt_regime(x, regime, &j->schedule, &why);
+        if (status == MO_OK)
+            status = recompute_times(x, origin->has_unit, j->schedule, &why);
+    } else {
+        status = rebuild_times(solution, x, regime, tolerance, j, &why);
+    }
     if (status != MO_OK) {
         mo_schedule_free(j->schedule);
         j->schedule = NULL;

@@ -120,7 +120,7 @@ static mo_status add_orders(const mo_solution *solution, double tolerance,
     for (int i = 0; i < solution->n && status == MO_OK; i++) {
         const mo_solution_value *c = &solution->values[i];
         mo_column_name name;
-        int from, to;
+        int from = -1, to = -1;
 
         if (!mo_column_name_parse(c->name, &name) || name.n != 2 ||
             (name.role != MO_VARIABLE_ROLE_ORDER &&

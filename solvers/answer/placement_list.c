@@ -111,12 +111,14 @@ static bool is_solution_mark(const char *line)
     return mo_solfmt_has_prefix(line, "moirai_") && line[7] && line[8] == '_';
 }
 
-/* Two words in every line. If the second is always a number it may be the
- * MIPLIB format: the first decides. */
+/* Two words in every line, which is no tag. If the second is always a number it
+ * may be the MIPLIB format: the first decides. */
 static bool sniff_lines(const char *at)
 {
     bool other = false;
 
+    if (*at == '<')
+        return false;
     while (*at) {
         const char *end = at + strcspn(at, "\n");
         pair p;

@@ -131,7 +131,10 @@ static bool parse_options(const char *at, mo_provenance *origin)
         !next_word(&at, word[0], sizeof word[0]) ||
         !next_word(&at, word[1], sizeof word[1]) ||
         !next_word(&at, word[2], sizeof word[2]) ||
-        !next_word(&at, origin->fusion, sizeof origin->fusion) || *at)
+        !next_word(&at, origin->fusion, sizeof origin->fusion))
+        return false;
+    origin->has_digest = *at != '\0';
+    if (*at && (!parse_hex(at, &origin->digest) || at[DIGITS]))
         return false;
     congestion =
         find_name(word[0], mo_congestion_names, MO_CONGESTION_NONE + 1);
@@ -202,15 +205,28 @@ static mo_status read_column(const mo_solution_value *column, mo_provenance *o,
 mo_status mo_answer_provenance(const mo_solution *solution,
                                mo_provenance *origin, mo_error *err)
 {
+    const char *names[MO_IDENTITY_NAMES];
+    mo_identity *columns = &origin->columns;
     mo_status status = MO_OK;
+    int n = 0;
 
     *origin = (mo_provenance){ 0 };
     for (int i = 0; i < solution->n && status == MO_OK; i++) {
         const mo_solution_value *column = &solution->values[i];
 
-        if (column->name &&
-            strncmp(column->name, PREFIX, sizeof PREFIX - 1) == 0)
-            status = read_column(column, origin, err);
+        if (!column->name ||
+            strncmp(column->name, PREFIX, sizeof PREFIX - 1) != 0)
+            continue;
+        status = read_column(column, origin, err);
+        if (n < MO_IDENTITY_NAMES) {
+            names[n] = column->name;
+            snprintf(columns->name[columns->n++], MO_VARIABLE_NAME, "%s",
+                     column->name);
+        }
+        n++;
     }
+    if (status == MO_OK && origin->has_digest)
+        origin->edited = n > MO_IDENTITY_NAMES ||
+                         mo_identity_digest(names, n) != origin->digest;
     return status;
 }

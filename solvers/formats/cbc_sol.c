@@ -35,10 +35,10 @@ static bool sniff_cbc(const char *text)
 
 static mo_solution_status status_of(const char *line, double objective)
 {
-    if (mo_solfmt_has_prefix(line, "Infeasible") ||
-        mo_solfmt_has_prefix(line, "Integer infeasible"))
+    /* Infeasible, Integer infeasible, Linear relaxation infeasible, ... */
+    if (find_in_line(line, "nfeasible"))
         return MO_SOLUTION_STATUS_INFEASIBLE;
-    if (mo_solfmt_has_prefix(line, "Unbounded"))
+    if (find_in_line(line, "nbounded"))
         return MO_SOLUTION_STATUS_UNBOUNDED;
     if (find_in_line(line, "no integer solution") ||
         find_in_line(line, "continuous used") || objective >= no_objective)

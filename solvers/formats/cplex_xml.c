@@ -92,7 +92,7 @@ static mo_status read_number(document *d, const mo_xml_element *element,
 static mo_status read_header(document *d, const mo_xml_element *element,
                              mo_error *err)
 {
-    double objective, code;
+    double objective, code, feasible;
     bool has;
     mo_status status =
         read_number(d, element, "objectiveValue", &has, &objective, err);
@@ -103,7 +103,12 @@ static mo_status read_header(document *d, const mo_xml_element *element,
         status =
             read_number(d, element, "solutionStatusValue", &has, &code, err);
     if (status == MO_OK && has)
-        d->r->solution->claim = status_of(code);
+        mo_solfmt_set_claim(d->r, status_of(code));
+    if (status == MO_OK)
+        status =
+            read_number(d, element, "primalFeasible", &has, &feasible, err);
+    if (status == MO_OK && has && feasible == 0)
+        mo_solfmt_set_claim(d->r, MO_SOLUTION_STATUS_NO_SOLUTION);
     return status;
 }
 

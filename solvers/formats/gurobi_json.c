@@ -19,6 +19,7 @@ static bool sniff_gurobi_json(const char *text)
 typedef struct info {
     bool has_info, has_vars;
     double status;
+    double count; /* of solutions */
 } info;
 
 /* GRB_OPTIMAL and following; 7 and above are limits, interrupts and failures,
@@ -42,6 +43,8 @@ static mo_status read_info(mo_solfmt_reader *r, const mo_solfmt_token *key,
 
     if (mo_solfmt_token_is(key, "Status"))
         return mo_json_stream_number(r, &found->status, err);
+    if (mo_solfmt_token_is(key, "SolCount"))
+        return mo_json_stream_number(r, &found->count, err);
     if (mo_solfmt_token_is(key, "ObjVal")) {
         solution->has_objective = true;
         return mo_json_stream_number(r, &solution->objective, err);
@@ -107,7 +110,7 @@ static mo_status read_part(mo_solfmt_reader *r, const mo_solfmt_token *key,
 
 static mo_status read_gurobi_json(mo_solfmt_reader *r, mo_error *err)
 {
-    info found = { 0 };
+    info found = { .count = 1 };
     mo_status status = mo_json_stream_object(r, read_part, &found, err);
 
     if (status == MO_OK)
@@ -119,7 +122,8 @@ static mo_status read_gurobi_json(mo_solfmt_reader *r, mo_error *err)
                           "is JSON, but no solution of Gurobi: it has neither "
                           "SolutionInfo nor Vars");
     if (found.has_info)
-        r->solution->claim = status_of(found.status, found.has_vars);
+        r->solution->claim =
+            status_of(found.status, found.has_vars && found.count > 0);
     return MO_OK;
 }
 

@@ -6,7 +6,8 @@
  *     # Objective value = 30                x_0_1 1
  *     x_0_1 1
  *
- * There is no end mark, so a truncated file is not detected, and no status.
+ * There is no end mark, so a truncated file is not detected, and no status but
+ * that in the notes of moirai-solve.
  */
 #include <stdio.h>
 #include <string.h>
@@ -35,11 +36,17 @@ static void read_note(mo_solfmt_reader *r, mo_solution_note *note)
     mo_solfmt_token rest;
 
     if (mo_solfmt_skip_text(r, "# status:")) {
+        int status;
+
         rest = mo_solfmt_rest_of_line(r);
-        for (int c = MO_SOLUTION_STATUS_UNKNOWN;
-             c <= MO_SOLUTION_STATUS_NO_SOLUTION; c++)
-            if (mo_solfmt_token_is(&rest, mo_solution_status_names[c]))
-                note->status = (mo_solution_status) c;
+        status = mo_solfmt_find_status(&rest);
+        if (status >= 0)
+            note->status = (mo_solution_status) status;
+        /* The values below a status that denies them are no solution. */
+        if (status == MO_SOLUTION_STATUS_INFEASIBLE ||
+            status == MO_SOLUTION_STATUS_UNBOUNDED ||
+            status == MO_SOLUTION_STATUS_NO_SOLUTION)
+            mo_solfmt_set_claim(r, note->status);
     } else if (mo_solfmt_skip_text(r, "# bound:")) {
         rest = mo_solfmt_rest_of_line(r);
         note->has_bound = mo_solfmt_token_number(&rest, &note->bound);

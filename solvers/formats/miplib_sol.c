@@ -64,12 +64,14 @@ static mo_status read_claim(mo_solfmt_reader *r, mo_error *err)
 {
     mo_solfmt_token status_text = mo_solfmt_rest_of_line(r);
 
-    for (int c = MO_SOLUTION_STATUS_UNKNOWN;
-         c <= MO_SOLUTION_STATUS_NO_SOLUTION; c++)
-        if (mo_solfmt_token_is(&status_text, mo_solution_status_names[c])) {
-            r->solution->claim = (mo_solution_status) c;
-            return MO_OK;
-        }
+    int status = mo_solfmt_find_status(&status_text);
+
+    if (status >= 0) {
+        mo_solfmt_set_claim(r, status >= MO_SOLUTION_STATUS_UNCONFIRMED
+                                   ? MO_SOLUTION_STATUS_FEASIBLE
+                                   : (mo_solution_status) status);
+        return MO_OK;
+    }
     return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                       "'%.*s' is no status that is known",
                       status_text.length < 80 ? (int) status_text.length : 80,
@@ -94,11 +96,11 @@ static mo_status read_mark(mo_solfmt_reader *r, mo_error *err)
     mo_status status;
 
     if (mo_solfmt_skip_text(r, "=infeas=")) {
-        r->solution->claim = MO_SOLUTION_STATUS_INFEASIBLE;
+        mo_solfmt_set_claim(r, MO_SOLUTION_STATUS_INFEASIBLE);
         return MO_OK;
     }
     if (mo_solfmt_skip_text(r, "=unbd=")) {
-        r->solution->claim = MO_SOLUTION_STATUS_UNBOUNDED;
+        mo_solfmt_set_claim(r, MO_SOLUTION_STATUS_UNBOUNDED);
         return MO_OK;
     }
     mo_solfmt_skip_text(r, objective_mark);

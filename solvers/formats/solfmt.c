@@ -158,9 +158,10 @@ mo_status mo_solfmt_add_value(mo_solfmt_reader *r, const mo_solfmt_token *name,
     mo_solution_value *added;
     mo_status status;
 
-    if (r->n == INT_MAX)
+    if (r->n >= r->max)
         return mo_fail_at(err, MO_E_LIMIT, r->file, r->line,
-                          "more than %d columns", INT_MAX);
+                          "more than %zu columns; MOIRAI_INPUT_MIB allows more",
+                          r->max);
     status = MO_ARRAY_GROW(solution->values, r->n, r->room, err);
     if (status != MO_OK)
         return status;
@@ -230,6 +231,28 @@ void mo_solfmt_set_objective(mo_solfmt_reader *r, double value)
 {
     r->solution->has_objective = true;
     r->solution->objective = value;
+}
+
+static bool denies_solution(mo_solution_status claim)
+{
+    return claim == MO_SOLUTION_STATUS_INFEASIBLE ||
+           claim == MO_SOLUTION_STATUS_UNBOUNDED ||
+           claim == MO_SOLUTION_STATUS_NO_SOLUTION;
+}
+
+void mo_solfmt_set_claim(mo_solfmt_reader *r, mo_solution_status claim)
+{
+    if (!denies_solution(r->solution->claim))
+        r->solution->claim = claim;
+}
+
+int mo_solfmt_find_status(const mo_solfmt_token *name)
+{
+    for (int c = MO_SOLUTION_STATUS_UNKNOWN;
+         c <= MO_SOLUTION_STATUS_OPTIMAL_AS_GIVEN; c++)
+        if (mo_solfmt_token_is(name, mo_solution_status_names[c]))
+            return c;
+    return -1;
 }
 
 mo_solution_status mo_solution_status_at_limit(bool has_solution)

@@ -25,6 +25,7 @@ typedef struct mo_solfmt_reader {
     bool unended;          /* it ends with the file, not with a newline */
     mo_solution *solution;
     size_t n, room; /* number and capacity of its values, while reading */
+    size_t max;     /* largest number of values */
 } mo_solfmt_reader;
 
 typedef struct mo_solfmt {
@@ -98,6 +99,13 @@ mo_status mo_solfmt_fail_truncated(mo_solfmt_reader *r, const char *missing,
                                    mo_error *err);
 
 void mo_solfmt_set_objective(mo_solfmt_reader *r, double value);
+
+/* Sets the status that the file claims. One that denies the solution is kept,
+ * whatever follows. */
+void mo_solfmt_set_claim(mo_solfmt_reader *r, mo_solution_status claim);
+
+/* Returns the status with that name, or -1. */
+int mo_solfmt_find_status(const mo_solfmt_token *name);
 
 /* Returns the status of a solver that stopped at a limit. */
 mo_solution_status mo_solution_status_at_limit(bool has_solution);

@@ -15,9 +15,10 @@
 #include "base/reader.h"
 #include "solvers/formats/solfmt.h"
 
-const char *const mo_solution_status_names[] = { "nothing",   "optimal",
-                                                 "feasible",  "infeasible",
-                                                 "unbounded", "no solution" };
+const char *const mo_solution_status_names[] = {
+    "nothing",   "optimal",     "feasible",        "infeasible",
+    "unbounded", "no solution", "claimed_optimal", "optimal_as_given"
+};
 
 /* The format without a mark is tried last. */
 static const mo_solfmt *const formats[] = {
@@ -103,6 +104,17 @@ static mo_status check_zero_bytes(const char *file, const char *text,
                       "has a zero byte: not a solution, or damaged");
 }
 
+/* The columns may take as much memory as the text. */
+static mo_status set_max_columns(mo_solfmt_reader *r, mo_error *err)
+{
+    uint64_t most;
+    mo_status status = mo_reader_memory_limit(&most, err);
+
+    most /= sizeof *r->solution->values;
+    r->max = most < INT_MAX ? (size_t) most : INT_MAX;
+    return status;
+}
+
 /* Parses solution->text, size bytes with a 0 behind them. */
 static mo_status read_text(const char *file, size_t size, mo_solution *solution,
                            mo_error *err)
@@ -115,8 +127,10 @@ static mo_status read_text(const char *file, size_t size, mo_solution *solution,
                            .end = solution->text + size,
                            .solution = solution };
     const mo_solfmt *layout;
-    mo_status status;
+    mo_status status = set_max_columns(&r, err);
 
+    if (status != MO_OK)
+        return status;
     if (zero)
         return check_zero_bytes(file, text, zero, err);
     while (*text && (unsigned char) *text <= ' ')
@@ -140,6 +154,8 @@ static mo_status read_text(const char *file, size_t size, mo_solution *solution,
             solution->has_objective = false;
         if (fabs(solution->bound) >= infinite)
             solution->has_bound = false;
+        if (fabs(solution->note.bound) >= infinite)
+            solution->note.has_bound = false;
     }
     return status;
 }

@@ -21,15 +21,20 @@ typedef enum mo_solution_status {
     MO_SOLUTION_STATUS_OPTIMAL,
     MO_SOLUTION_STATUS_FEASIBLE, /* a solution, stopped by a limit or a user */
     MO_SOLUTION_STATUS_INFEASIBLE,
-    MO_SOLUTION_STATUS_UNBOUNDED,  /* or: infeasible or unbounded */
-    MO_SOLUTION_STATUS_NO_SOLUTION /* stopped before there was one */
+    MO_SOLUTION_STATUS_UNBOUNDED,   /* or: infeasible or unbounded */
+    MO_SOLUTION_STATUS_NO_SOLUTION, /* stopped before there was one */
+    /* Only in the notes of moirai-solve: optimal by one solver's claim; and by
+     * that of several, of a model that is not as it was emitted. */
+    MO_SOLUTION_STATUS_UNCONFIRMED,
+    MO_SOLUTION_STATUS_OPTIMAL_AS_GIVEN
 } mo_solution_status;
 
 extern const char *const mo_solution_status_names[]; /* "optimal", ... */
 
 /* The comments "# status:", "# bound:" and "# solver:" or "# method:" of a
  * file in Gurobi's format, as moirai-solve and moirai-place write them. They
- * are for reports only: no result depends on them. */
+ * are for reports only: no result depends on them, but a status that denies
+ * the solution counts as one of the file. */
 typedef struct mo_solution_note {
     mo_solution_status status;
     bool has_bound;
@@ -56,8 +61,9 @@ typedef struct mo_solution {
     struct mo_arena *arena;
 } mo_solution;
 
-/* With the statuses infeasible, unbounded and no solution the values and the
- * objective of a file are dropped (CBC writes those of the relaxation).
+/* With the statuses infeasible, unbounded and no solution, in notes, too, the
+ * values and the objective of a file are dropped (CBC writes those of the
+ * relaxation), whatever other status the file has.
  * Objectives and bounds from 1e20 on mean that there is none. */
 
 /* Reads path ("-": standard input); the caller frees *solution with

@@ -20,6 +20,7 @@ static const mo_dynlib_symbol symbols[] = {
     SYMBOL(set_int, "setintparam"),
     SYMBOL(set_double, "setdblparam"),
     SYMBOL(read_model, "readmodel"),
+    OPTIONAL(load_model, "loadmodel"),
     SYMBOL(free_model, "freemodel"),
     SYMBOL(environment_of, "getenv"),
     SYMBOL(optimize, "optimize"),

@@ -7,6 +7,7 @@
 #define MO_SOLVERS_PLUGINS_GUROBI_API_H
 
 #include "solvers/plugins/dynlib.h"
+#include "solvers/plugins/solver.h"
 
 enum { MO_GUROBI_NO_LICENSE = 10009, MO_GUROBI_SIZE_LIMIT = 10010 };
 
@@ -32,6 +33,12 @@ typedef struct mo_gurobi_api {
     int (*set_int)(void *environment, const char *parameter, int value);
     int (*set_double)(void *environment, const char *parameter, double value);
     int (*read_model)(void *environment, const char *path, void **model);
+    int (*load_model)(void *environment, void **model, const char *name,
+                      int n_columns, int n_rows, int sense, double offset,
+                      double *cost, char *senses, double *rhs, int *start,
+                      int *lengths, int *index, double *value, double *lower,
+                      double *upper, char *kinds, char **column_names,
+                      char **row_names); /* or NULL */
     int (*free_model)(void *model);
     void *(*environment_of)(void *model);
     int (*optimize)(void *model);
@@ -52,5 +59,12 @@ extern const char *const mo_gurobi_sonames[];
 extern const mo_dynlib_spec mo_gurobi_dynlib;
 
 mo_status mo_gurobi_open(const char *path, mo_gurobi_api *api, mo_error *err);
+
+/* Implement mo_solver.solve and mo_solver.solve_lp. */
+mo_status mo_gurobi_solve(const mo_solver_install *found,
+                          const mo_solver_job *job, mo_error *err);
+mo_status mo_gurobi_solve_lp(const mo_solver_install *found,
+                             const mo_linear_program *lp, double time_s,
+                             mo_linear_program_answer *answer, mo_error *err);
 
 #endif

@@ -348,7 +348,7 @@ static size_t max_name_bytes(const char *model)
     struct stat file;
 
     if (stat(model, &file) != 0 || file.st_size < USUAL)
-        return USUAL * GZIP_RATIO;
+        return (size_t) USUAL * GZIP_RATIO;
     return (size_t) file.st_size * (packed ? GZIP_RATIO : 1) + USUAL;
 }
 
@@ -579,6 +579,7 @@ const mo_solver mo_solver_highs = {
     .command = build_command,
     .read_incumbent = read_incumbent,
     .solve = solve_by_library,
+    .solve_lp = mo_highs_solve_lp,
     .library_version = print_library_version,
     .parse_log_line = parse_log_line,
 };

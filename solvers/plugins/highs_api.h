@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "solvers/plugins/dynlib.h"
+#include "solvers/plugins/solver.h"
 
 enum { MO_HIGHS_ERROR = -1, MO_HIGHS_OK = 0, MO_HIGHS_WARNING = 1 };
 
@@ -51,10 +52,16 @@ typedef struct mo_highs_api {
     int (*size_of_int)(const void *highs);
     void *(*create)(void);
     void (*destroy)(void *highs);
+    int (*set_bool)(void *highs, const char *option, int value);
     int (*set_int)(void *highs, const char *option, int value);
     int (*set_double)(void *highs, const char *option, double value);
     int (*set_string)(void *highs, const char *option, const char *value);
     int (*read_model)(void *highs, const char *path);
+    int (*pass_lp)(void *highs, int n_columns, int n_rows, int n_nonzeros,
+                   int format, int sense, double offset, const double *cost,
+                   const double *lower, const double *upper,
+                   const double *row_lower, const double *row_upper,
+                   const int *start, const int *index, const double *value);
     int (*run)(void *highs);
     int (*model_status)(const void *highs);
     int (*int_info)(const void *highs, const char *info, int *value);
@@ -86,6 +93,11 @@ extern const char *const mo_highs_sonames[];
 extern const mo_dynlib_spec mo_highs_dynlib;
 
 mo_status mo_highs_open(const char *path, mo_highs_api *api, mo_error *err);
+
+/* Implements mo_solver.solve_lp. */
+mo_status mo_highs_solve_lp(const mo_solver_install *found,
+                            const mo_linear_program *lp, double time_s,
+                            mo_linear_program_answer *answer, mo_error *err);
 
 /* Solves a small model that presolve of many versions before 1.15 gets wrong;
  * for a child process.  Returns 0 when the answer is right,

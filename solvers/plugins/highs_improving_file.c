@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/out.h"
+#include "base/reader.h"
 
 static const char heading[] = "Objective ";
 
@@ -79,14 +80,21 @@ static mo_status read_block_as_solution(const char *path, const block *b,
     return status;
 }
 
+/* Reads the file, or the end of it that the limit of inputs allows: the last
+ * solution is wanted. */
 static char *read_file(FILE *file, mo_error *err)
 {
-    long size;
+    uint64_t most;
+    long size = -1;
     char *text;
     size_t got;
 
-    if (fseek(file, 0, SEEK_END) != 0 || (size = ftell(file)) < 0 ||
-        fseek(file, 0, SEEK_SET) != 0) {
+    if (mo_reader_memory_limit(&most, err) != MO_OK)
+        return NULL;
+    if (fseek(file, 0, SEEK_END) == 0 && (size = ftell(file)) >= 0 &&
+        (uint64_t) size > most)
+        size = (long) most;
+    if (size < 0 || fseek(file, -size, SEEK_END) != 0) {
         mo_fail_errno(err, "", "cannot be read");
         return NULL;
     }
@@ -112,7 +120,7 @@ mo_status mo_highs_improving_file_read(const char *path, mo_solution **solution,
         return errno == ENOENT ? MO_OK
                                : mo_fail_errno(err, path, "cannot be opened");
     text = read_file(file, err);
-    fclose(file);
+    (void) fclose(file);
     if (!text)
         return MO_E_IO;
     if (find_last_block(text, &last))

@@ -56,7 +56,7 @@ char *mo_install_dirs_build(const char *key)
             value = strdup(line + n + 1);
     }
     if (file)
-        fclose(file);
+        (void) fclose(file);
     return value;
 }
 

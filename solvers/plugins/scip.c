@@ -334,6 +334,7 @@ const mo_solver mo_solver_scip = {
     .version_after = "SCIP version ",
     .command = build_command,
     .solve = solve_by_library,
+    .solve_lp = mo_scip_solve_lp,
     .library_version = print_library_version,
     .parse_log_line = parse_log_line,
 };

@@ -5,6 +5,10 @@
     {                                                                          \
         "SCIP" name, offsetof(mo_scip_api, member), false                      \
     }
+#define OPTIONAL(member, name)                                                 \
+    {                                                                          \
+        "SCIP" name, offsetof(mo_scip_api, member), true                       \
+    }
 
 static const mo_dynlib_symbol symbols[] = {
     SYMBOL(version_major, "majorVersion"),
@@ -31,6 +35,12 @@ static const mo_dynlib_symbol symbols[] = {
     SYMBOL(create_solution, "createSol"),
     SYMBOL(set_value, "setSolVal"),
     SYMBOL(add_solution, "addSolFree"),
+    OPTIONAL(lp_create, "lpiCreate"),
+    OPTIONAL(lp_free, "lpiFree"),
+    OPTIONAL(lp_infinity, "lpiInfinity"),
+    OPTIONAL(lp_load, "lpiLoadColLP"),
+    OPTIONAL(lp_solve, "lpiSolveDual"),
+    OPTIONAL(lp_solution, "lpiGetSol"),
     { NULL, 0, false },
 };
 

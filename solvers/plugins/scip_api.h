@@ -11,9 +11,11 @@
 
 #include "solvers/plugins/dynlib.h"
 #include "solvers/formats/solution.h"
+#include "solvers/plugins/solver.h"
 
 enum { MO_SCIP_OKAY = 1 };             /* SCIP_RETCODE */
 enum { MO_SCIP_PARAMSETTING_OFF = 3 }; /* SCIP_PARAMSETTING */
+enum { MO_SCIP_MINIMIZE = 1 };         /* SCIP_OBJSEN */
 
 typedef struct mo_scip_api {
     mo_dynlib library;
@@ -41,6 +43,19 @@ typedef struct mo_scip_api {
     int (*create_solution)(void *scip, void **solution, void *heuristic);
     int (*set_value)(void *scip, void *solution, void *variable, double value);
     int (*add_solution)(void *scip, void **solution, unsigned *stored);
+
+    /* Its interface to LP solvers; all NULL in a library without. */
+    int (*lp_create)(void **lpi, void *messages, const char *name, int sense);
+    int (*lp_free)(void **lpi);
+    double (*lp_infinity)(void *lpi);
+    int (*lp_load)(void *lpi, int sense, int n_columns, const double *cost,
+                   const double *lower, const double *upper,
+                   char **column_names, int n_rows, const double *row_lower,
+                   const double *row_upper, char **row_names, int n_nonzeros,
+                   const int *start, const int *index, const double *value);
+    int (*lp_solve)(void *lpi);
+    int (*lp_solution)(void *lpi, double *objective, double *columns,
+                       double *duals, double *rows, double *reduced_costs);
 } mo_scip_api;
 
 /* For the loader's search path; ends with NULL. */
@@ -49,6 +64,11 @@ extern const char *const mo_scip_sonames[];
 extern const mo_dynlib_spec mo_scip_dynlib;
 
 mo_status mo_scip_open(const char *path, mo_scip_api *api, mo_error *err);
+
+/* Implements mo_solver.solve_lp. */
+mo_status mo_scip_solve_lp(const mo_solver_install *found,
+                           const mo_linear_program *lp, double time_s,
+                           mo_linear_program_answer *answer, mo_error *err);
 
 /* Returns the meaning of a status: a proof, or else
  * MO_SOLUTION_STATUS_FEASIBLE, since all others are limits. Optimal is 11 up

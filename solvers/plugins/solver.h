@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "models/write/mip_start.h"
+#include "solvers/plugins/linear_program.h"
 #include "solvers/process/argv.h"
 #include "solvers/formats/solution.h"
 
@@ -115,6 +116,14 @@ typedef struct mo_solver {
      * member: not supported. */
     mo_status (*solve)(const mo_solver_install *found, const mo_solver_job *job,
                        mo_error *err);
+
+    /* library: runs in a child, solves the linear program with one thread and
+     * fills *answer, whose array has an entry for each row; time_s as in a job.
+     * After its limit the solver may leave what it has.  NULL: not
+     * supported. */
+    mo_status (*solve_lp)(const mo_solver_install *found,
+                          const mo_linear_program *lp, double time_s,
+                          mo_linear_program_answer *answer, mo_error *err);
 
     /* library: runs in a child, prints the version on a line of its own and
      * returns the exit code. */

@@ -164,7 +164,7 @@ static mo_status start_supervisor(child_run *r, int control, int output,
     if (!environment)
         return mo_fail(err, MO_E_MEMORY, "out of memory");
 
-    fflush(stdout);
+    (void) fflush(stdout);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     r->supervisor = fork();
@@ -337,8 +337,12 @@ static void supervise_run(child_run *r)
                                   { .fd = r->interrupt, .events = POLLIN },
                                   { .fd = r->output, .events = POLLIN } };
 
-        if (poll(files, 3, enforce_limits(r)) < 0)
+        if (poll(files, 3, enforce_limits(r)) < 0) {
+            /* Without poll() the command is given up. */
+            r->failure = errno == EINTR ? 0 : errno;
+            r->ended = r->failure != 0;
             continue;
+        }
         if (files[2].revents)
             read_output(r);
         if (files[1].revents)

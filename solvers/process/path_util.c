@@ -39,6 +39,8 @@ bool mo_path_is_program(const char *path)
            access(path, X_OK) == 0;
 }
 
+/* Programs are started in other folders: a path of a relative folder in PATH
+ * has to be made absolute. */
 char *mo_path_search(const char *name)
 {
     const char *folders = getenv("PATH");
@@ -49,8 +51,13 @@ char *mo_path_search(const char *name)
         if (length > 0) {
             char *path = mo_path_format("%.*s/%s", (int) length, folders, name);
 
-            if (path && mo_path_is_program(path))
-                return path;
+            if (path && mo_path_is_program(path)) {
+                char *absolute = *path == '/' ? path : mo_path_absolute(path);
+
+                if (absolute != path)
+                    free(path);
+                return absolute;
+            }
             free(path);
         }
         folders += length + (folders[length] == ':');

@@ -22,8 +22,8 @@ const char *mo_path_basename(const char *path);
 /* Whether path is a regular file that this process may execute. */
 bool mo_path_is_program(const char *path);
 
-/* Returns the path of the first program of that name in PATH; NULL when there
- * is none, or no memory. */
+/* Returns the absolute path of the first program of that name in PATH; NULL when
+ * there is none, or no memory. An empty folder in PATH is skipped. */
 char *mo_path_search(const char *name);
 
 /* Returns path as an absolute one, with the symbolic links of its folders

@@ -34,6 +34,16 @@ enum { CONTROL = 3, CHILDREN, N_FILES };
 /* Time for killed processes to disappear. */
 enum { MAX_ROUNDS = 2000, ROUND_NS = 1000000 };
 
+static int open_again(const char *path, int flags)
+{
+    int fd;
+
+    do
+        fd = open(path, flags | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 /* Calls visit for every numeric entry of a folder of /proc: processes, open
  * files.  visit may close the descriptor it gets; that of the folder itself is
  * left out.  Does nothing where there is no such folder. */
@@ -42,7 +52,7 @@ static void each_proc_entry(const char *folder,
                             void *context)
 {
     _Alignas(struct dirent64) char entries[4096];
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open_again(folder, O_RDONLY | O_DIRECTORY);
     ssize_t got;
 
     if (fd < 0)
@@ -106,7 +116,7 @@ _Noreturn static void run_body(const mo_child_job *job,
     close(failures);
     setvbuf(stdout, NULL, _IOLBF, 0);
     code = job->body(job->context);
-    fflush(stdout);
+    (void) fflush(stdout);
     _exit(code);
 }
 
@@ -180,29 +190,34 @@ static void close_other(int fd, void *context)
         close(fd);
 }
 
-/* Moved up first, as any of them may have any number. */
-static void arrange_files(int control, int output)
+/* Moved up first, as any of them may have any number. Ends the process when the
+ * control socket cannot be moved: the parent gets end of file. */
+static void arrange_control(int *control, int *output)
 {
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-    control = fcntl(control, F_DUPFD_CLOEXEC, N_FILES);
-    output = fcntl(output, F_DUPFD_CLOEXEC, N_FILES);
-    nothing = fcntl(nothing, F_DUPFD_CLOEXEC, N_FILES);
-    dup2(nothing, STDIN_FILENO);
-    dup2(output, STDOUT_FILENO);
-    dup2(output, STDERR_FILENO);
-    dup3(control, CONTROL, O_CLOEXEC);
-    each_proc_entry("/proc/self/fd", close_other, NULL);
+    *control = fcntl(*control, F_DUPFD_CLOEXEC, N_FILES);
+    *output = fcntl(*output, F_DUPFD_CLOEXEC, N_FILES);
+    if (*output < 0 || dup3(*control, CONTROL, O_CLOEXEC) < 0)
+        _exit(EXIT_FAILURE);
 }
 
-/* Of signals only SIGCHLD matters, as a descriptor. */
-static int open_child_signals(void)
+/* Standard files of the command, and SIGCHLD, the only signal that matters, as
+ * a descriptor; all others are closed. Returns false with errno set. */
+static bool arrange_files(int output)
 {
+    int nothing = open_again("/dev/null", O_RDWR), children;
     sigset_t set;
 
+    if (nothing < 0 ||
+        (nothing = fcntl(nothing, F_DUPFD_CLOEXEC, N_FILES)) < 0 ||
+        dup2(nothing, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
+        dup2(output, STDERR_FILENO) < 0)
+        return false;
+    each_proc_entry("/proc/self/fd", close_other, NULL);
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    children = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return children == CHILDREN ||
+           (children >= 0 && dup3(children, CHILDREN, O_CLOEXEC) >= 0);
 }
 
 static void send_event(mo_supervisor_event event, int value)
@@ -226,7 +241,7 @@ static pid_t parent_of(int pid)
     int file;
 
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    file = open(path, O_RDONLY | O_CLOEXEC);
+    file = open_again(path, O_RDONLY);
     if (file < 0)
         return -1;
     length = read(file, text, sizeof text - 1);
@@ -254,8 +269,11 @@ static int kill_all(pid_t command)
 
     kill(-command, SIGKILL);
     kill(command, SIGKILL);
-    while (waitpid(command, &status, 0) < 0 && errno == EINTR)
-        continue;
+    while (waitpid(command, &status, 0) < 0)
+        if (errno != EINTR) {
+            status = SIGKILL; /* not known, and no success */
+            break;
+        }
     for (int i = 0; i < MAX_ROUNDS; i++) {
         pid_t gone = waitpid(-1, NULL, WNOHANG);
 
@@ -271,7 +289,8 @@ static int kill_all(pid_t command)
 
 /* --------------------------------------------------------------- main loop */
 
-/* Returns whether the command has ended; reaps all other children. */
+/* Returns whether the command has ended, or cannot be waited for; reaps all
+ * other children. */
 static bool has_ended(pid_t command)
 {
     struct signalfd_siginfo drained;
@@ -280,11 +299,15 @@ static bool has_ended(pid_t command)
     while (read(CHILDREN, &drained, sizeof drained) > 0)
         continue;
     for (;;) {
+        int failed;
+
         ended.si_pid = 0;
-        if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-            ended.si_pid == 0)
+        do
+            failed = waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT);
+        while (failed && errno == EINTR);
+        if (!failed && ended.si_pid == 0)
             return false;
-        if (ended.si_pid == command)
+        if (failed || ended.si_pid == command)
             return true;
         waitpid(ended.si_pid, NULL, 0);
     }
@@ -301,15 +324,18 @@ static bool forward_signal(pid_t command)
     return got > 0 || (got < 0 && errno == EINTR);
 }
 
-/* Returns false when the parent is gone. */
+/* Returns false when the parent is gone, or cannot be waited for. */
 static bool run_loop(pid_t command)
 {
     struct pollfd files[] = { { .fd = CONTROL, .events = POLLIN },
                               { .fd = CHILDREN, .events = POLLIN } };
 
     for (;;) {
-        if (poll(files, 2, -1) < 0)
+        if (poll(files, 2, -1) < 0) {
+            if (errno != EINTR)
+                return false;
             continue;
+        }
         if (files[0].revents && !forward_signal(command))
             return false;
         if (files[1].revents && has_ended(command))
@@ -328,8 +354,8 @@ _Noreturn void mo_supervisor_run(const mo_child_job *job,
     setsid();
     prctl(PR_SET_NAME, "moirai-keeper");
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    arrange_files(control, output);
-    if (open_child_signals() != CHILDREN) {
+    arrange_control(&control, &output);
+    if (!arrange_files(output)) {
         send_event(MO_SUPERVISOR_FAILED, errno);
         _exit(EXIT_FAILURE);
     }

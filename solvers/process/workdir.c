@@ -6,6 +6,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "solvers/process/path_util.h"
 
 #define PREFIX "moirai-solve-"
@@ -27,20 +30,28 @@ struct mo_workdir {
 
 /* ---------------------------------------------------------------- removing */
 
+/* Signal handlers remove folders too: nothing here allocates. */
+
 static void remove_content(int folder, int depth);
 
-static void remove_entry(int folder, const char *name, int depth)
+/* An empty folder goes without a descriptor, of which there may be none.
+ * Returns whether the entry is gone. */
+static bool remove_entry(int folder, const char *name, int depth)
 {
     int inner;
 
-    if (unlinkat(folder, name, 0) == 0 || depth >= MAX_DEPTH)
-        return;
+    if (unlinkat(folder, name, 0) == 0 ||
+        unlinkat(folder, name, AT_REMOVEDIR) == 0)
+        return true;
+    if (depth >= MAX_DEPTH)
+        return false;
     inner =
         openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (inner >= 0) {
-        remove_content(inner, depth + 1);
-        unlinkat(folder, name, AT_REMOVEDIR);
-    }
+    if (inner < 0)
+        return false;
+    remove_content(inner, depth + 1);
+    close(inner);
+    return unlinkat(folder, name, AT_REMOVEDIR) == 0;
 }
 
 static bool is_dots(const char *name)
@@ -48,20 +59,33 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Closes folder. */
+/* Returns whether any entry went. */
+static bool remove_listed(int folder, int depth)
+{
+    _Alignas(struct dirent64) char entries[1024];
+    bool any = false;
+    ssize_t got;
+
+    if (lseek(folder, 0, SEEK_SET) != 0)
+        return false;
+    while ((got = getdents64(folder, entries, sizeof entries)) > 0)
+        for (ssize_t at = 0; at < got;) {
+            const struct dirent64 *entry = (const void *) (entries + at);
+
+            if (!is_dots(entry->d_name) &&
+                remove_entry(folder, entry->d_name, depth))
+                any = true;
+            at += entry->d_reclen;
+        }
+    return any;
+}
+
+/* A list may skip entries while others are removed, so it is read again until
+ * nothing of it goes; not for ever, as another process may add some. */
 static void remove_content(int folder, int depth)
 {
-    DIR *entries = fdopendir(folder);
-    const struct dirent *entry;
-
-    if (!entries) {
-        close(folder);
-        return;
-    }
-    while ((entry = readdir(entries)))
-        if (!is_dots(entry->d_name))
-            remove_entry(folder, entry->d_name, depth);
-    closedir(entries);
+    for (int i = 0; i < TRIES && remove_listed(folder, depth); i++)
+        continue;
 }
 
 void mo_workdir_remove(const char *path)
@@ -98,8 +122,10 @@ static bool lock_workdir(mo_workdir *workdir)
 {
     int folder = open_folder(workdir->path);
 
-    if (folder < 0)
+    if (folder < 0) {
+        rmdir(workdir->path);
         return false;
+    }
     while (flock(folder, LOCK_EX) != 0 && errno == EINTR)
         continue;
     if (is_same_folder(folder, workdir->path)) {
@@ -163,6 +189,21 @@ static char *temporary_folder(void)
     return realpath(named && *named ? named : "/tmp", NULL);
 }
 
+/* Signals wait until it is registered, so that none finds it unregistered. */
+static bool create_registered(char *path)
+{
+    sigset_t all, old;
+    bool made;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    made = mkdtemp(path) != NULL;
+    if (made)
+        mo_cleanup_register_folder(path, mo_workdir_remove);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return made;
+}
+
 static mo_status create_locked(const char *parent, mo_workdir *workdir,
                                mo_error *err)
 {
@@ -171,10 +212,11 @@ static mo_status create_locked(const char *parent, mo_workdir *workdir,
         workdir->path = mo_path_format("%s/%s", parent, PREFIX "XXXXXX");
         if (!workdir->path)
             return mo_fail_memory(err);
-        if (!mkdtemp(workdir->path))
+        if (!create_registered(workdir->path))
             return mo_fail_errno(err, parent, "cannot make a folder there");
         if (lock_workdir(workdir))
             return MO_OK;
+        mo_cleanup_unregister_folder(workdir->path);
     }
     return mo_fail_errno(err, parent, "folders made there do not last");
 }
@@ -226,11 +268,15 @@ mo_status mo_workdir_create_file(const char *folder, const char *name,
     return status;
 }
 
+/* The descriptor of the lock is the one that lists the folder: another one may
+ * not be available. */
 void mo_workdir_free(mo_workdir *workdir)
 {
     if (!workdir)
         return;
-    mo_workdir_remove(workdir->path);
+    remove_content(workdir->lock, 1);
+    rmdir(workdir->path);
+    mo_cleanup_unregister_folder(workdir->path);
     close(workdir->lock);
     free(workdir->path);
     free(workdir);

@@ -4,7 +4,8 @@
  *
  * It is under TMPDIR, and locked (flock), which ends with the process;
  * unlocked folders were left by a run that was killed, and the next run
- * removes them.
+ * removes them. A signal from outside that ends the process removes it first
+ * (base/cleanup.h).
  */
 #ifndef MO_SOLVERS_PROCESS_WORKDIR_H
 #define MO_SOLVERS_PROCESS_WORKDIR_H
@@ -29,7 +30,7 @@ mo_status mo_workdir_create_file(const char *folder, const char *name,
 void mo_workdir_free(mo_workdir *workdir);
 
 /* Removes any folder with its contents, as far as possible. Symbolic links in
- * it are removed, not followed. */
+ * it are removed, not followed. Signal handlers may call it. */
 void mo_workdir_remove(const char *path);
 
 #endif

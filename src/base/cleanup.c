@@ -23,20 +23,38 @@ static const int deadly[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU,
  * any moment.
  */
 static _Atomic(const char *) paths[MAX_PATHS];
+static _Atomic(const char *) folders[MAX_PATHS];
+static _Atomic(mo_cleanup_remover *) remove_folder;
 
 /* A forked child must not remove the files of its parent. */
 static _Atomic long owner;
 
+static void forget_inherited(void)
+{
+    long self = (long) getpid(), previous = atomic_exchange(&owner, self);
+
+    if (previous != 0 && previous != self)
+        for (int i = 0; i < MAX_PATHS; i++) {
+            atomic_store(&paths[i], NULL);
+            atomic_store(&folders[i], NULL);
+        }
+}
+
 void mo_cleanup_run(void)
 {
-    if (atomic_load(&owner) == (long) getpid())
-        for (int i = 0; i < MAX_PATHS; i++) {
-            const char *path = atomic_load(&paths[i]);
+    mo_cleanup_remover *remover = atomic_load(&remove_folder);
 
-            /* A folder, registered after its files, is empty by now. */
-            if (path && unlink(path) != 0)
-                rmdir(path);
-        }
+    if (atomic_load(&owner) != (long) getpid())
+        return;
+    for (int i = 0; i < MAX_PATHS; i++) {
+        const char *path = atomic_load(&paths[i]);
+        const char *folder = atomic_load(&folders[i]);
+
+        if (path)
+            unlink(path);
+        if (folder && remover)
+            remover(folder);
+    }
 }
 
 static void remove_all(int signal_number)
@@ -59,27 +77,48 @@ static void install(int signal_number)
     sigaction(signal_number, &ours, NULL);
 }
 
-void mo_cleanup_register(const char *path)
+static void add(_Atomic(const char *) *slots, const char *path)
 {
-    atomic_store(&owner, (long) getpid());
+    forget_inherited();
     for (int i = 0; i < MAX_PATHS; i++) {
         const char *empty = NULL;
 
-        if (atomic_compare_exchange_strong(&paths[i], &empty, path))
+        if (atomic_compare_exchange_strong(&slots[i], &empty, path))
             break;
     }
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         install(deadly[i]);
 }
 
-void mo_cleanup_unregister(const char *path)
+static void drop(_Atomic(const char *) *slots, const char *path)
 {
     for (int i = 0; i < MAX_PATHS; i++) {
         const char *expected = path;
 
-        if (atomic_compare_exchange_strong(&paths[i], &expected, NULL))
+        if (atomic_compare_exchange_strong(&slots[i], &expected, NULL))
             return;
     }
+}
+
+void mo_cleanup_register(const char *path)
+{
+    add(paths, path);
+}
+
+void mo_cleanup_unregister(const char *path)
+{
+    drop(paths, path);
+}
+
+void mo_cleanup_register_folder(const char *path, mo_cleanup_remover *remover)
+{
+    atomic_store(&remove_folder, remover);
+    add(folders, path);
+}
+
+void mo_cleanup_unregister_folder(const char *path)
+{
+    drop(folders, path);
 }
 
 void mo_cleanup_ignore_write_signals(void)

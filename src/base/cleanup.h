@@ -9,13 +9,19 @@
 #ifndef MO_BASE_CLEANUP_H
 #define MO_BASE_CLEANUP_H
 
-/* The caller keeps path valid and unchanged until it is unregistered. A folder
- * is removed if it is empty: its files are registered before it. Capacity is
- * limited; beyond it a signal leaves the file, which is the only effect. */
+/* The caller keeps path valid and unchanged until it is unregistered. Capacity
+ * is limited; beyond it a signal leaves the file, which is the only effect. */
 void mo_cleanup_register(const char *path);
 void mo_cleanup_unregister(const char *path);
 
-/* Removes all registered files: for a process that is about to call _exit. */
+/* The same for a folder with its contents. The remover is called by a signal
+ * handler, and is the same one for all folders. */
+typedef void mo_cleanup_remover(const char *path);
+void mo_cleanup_register_folder(const char *path, mo_cleanup_remover *remover);
+void mo_cleanup_unregister_folder(const char *path);
+
+/* Removes all registered files and folders: for a process that is about to call
+ * _exit. */
 void mo_cleanup_run(void);
 
 /* Called first by every command: afterwards a closed pipe (SIGPIPE) or a file

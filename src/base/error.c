@@ -55,11 +55,6 @@ mo_status mo_fail_errno(mo_error *err, const char *file, const char *doing)
                       "%s: %s", doing, strerror(cause));
 }
 
-mo_status mo_fail_memory(mo_error *err)
-{
-    return mo_fail(err, MO_E_MEMORY, "out of memory");
-}
-
 mo_status mo_error_set_location(mo_error *err, const char *file, int line)
 {
     if (!err)

@@ -18,13 +18,13 @@
 
 typedef enum mo_status {
     MO_OK = 0,
-    MO_E_MEMORY, /* memory is exhausted */
-    MO_E_IO,     /* a file could not be opened, read, written or renamed   */
-    MO_E_SYNTAX, /* a file violates its format: broken XML, ... */
-    MO_E_INPUT,  /* well-formed, but wrong: a cycle, a negative size, ...  */
-    MO_E_LIMIT,  /* larger than the accepted limit */
-    MO_E_USAGE,  /* the command line names something that does not exist */
-    MO_E_SUPPORT, /* understood, but not supported by this build or version */
+    MO_E_MEMORY,    /* memory is exhausted */
+    MO_E_IO,        /* a file could not be opened, read, written or renamed   */
+    MO_E_SYNTAX,    /* a file violates its format: broken XML, ... */
+    MO_E_INPUT,     /* well-formed, but wrong: a cycle, a negative size, ...  */
+    MO_E_LIMIT,     /* larger than the accepted limit */
+    MO_E_USAGE,     /* the command line names something that does not exist */
+    MO_E_SUPPORT,   /* understood, but not supported by this build or version */
     MO_E_INFEASIBLE /* no solution: memory is too small, a solver proved it */
 } mo_status;
 
@@ -56,7 +56,12 @@ mo_status mo_fail_at(mo_error *err, mo_status status, const char *file,
 /* The same for a failed system call: appends the text of errno. */
 mo_status mo_fail_errno(mo_error *err, const char *file, const char *doing);
 
-mo_status mo_fail_memory(mo_error *err);
+/* Inline, so that static analysis knows that the status is not MO_OK. */
+static inline mo_status mo_fail_memory(mo_error *err)
+{
+    mo_fail(err, MO_E_MEMORY, "out of memory");
+    return MO_E_MEMORY;
+}
 
 /* Sets the place of an error that has none yet (the detecting function may not
  * know the file it works on). Returns err->status, or MO_E_INPUT when err is

@@ -7,10 +7,11 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { LINE_SIZE = 256, BYTES_PER_KIB = 1024 };
+enum { LINE_SIZE = 256, PATH_SIZE = 1024, BYTES_PER_KIB = 1024 };
 
 /* Returns the number in a file; "max" and an absent file are INT64_MAX. */
 static int64_t read_number(const char *path)
@@ -22,7 +23,7 @@ static int64_t read_number(const char *path)
         return INT64_MAX;
     if (fscanf(file, "%" SCNd64, &number) != 1 || number < 0)
         number = INT64_MAX;
-    fclose(file);
+    (void) fclose(file);
     return number;
 }
 
@@ -37,26 +38,118 @@ static int64_t available_bytes(void)
         if (sscanf(line, "MemAvailable: %" SCNd64, &kib) != 1)
             kib = -1;
     if (file)
-        fclose(file);
+        (void) fclose(file);
     if (kib >= 0 && kib < INT64_MAX / BYTES_PER_KIB)
         return kib * BYTES_PER_KIB;
     return (int64_t) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 }
 
-/* The used amount includes reclaimable file pages, so the result is
- * conservative. */
-static int64_t remaining_bytes(const char *limit, const char *used)
-{
-    int64_t most = read_number(limit), now = read_number(used);
-
-    if (most == INT64_MAX || now == INT64_MAX)
-        return INT64_MAX;
-    return most > now ? most - now : 0;
-}
-
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+static void visit_path(const char *root, const char *mount, const char *group,
+                       mo_host_visit_cgroup *visit, void *context)
+{
+    char folder[PATH_SIZE];
+    int top =
+        snprintf(folder, sizeof folder, "%s/sys/fs/cgroup%s", root, mount);
+    char *slash;
+
+    if (top >= PATH_SIZE)
+        return;
+    snprintf(folder + top, sizeof folder - (size_t) top, "%s", group);
+    visit(context, folder);
+    while ((slash = strrchr(folder + top, '/')) != NULL) {
+        *slash = '\0';
+        visit(context, folder);
+    }
+}
+
+/* Lines of /proc/self/cgroup are "4:cpu,cpuacct:/docker/5e1", and "0::/user" in
+ * version 2. */
+void mo_host_walk_cgroups(const char *root, const char *controller,
+                          mo_host_visit_cgroup *visit, void *context)
+{
+    char path[PATH_SIZE], line[PATH_SIZE];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        char *names = strchr(line, ':');
+        char *group = names ? strchr(names + 1, ':') : NULL;
+
+        if (!group)
+            continue;
+        *group++ = '\0';
+        group[strcspn(group, "\n")] = '\0';
+        if (!names[1])
+            visit_path(root, "", group, visit, context);
+        for (char *rest = names + 1, *name;
+             (name = strsep(&rest, ",")) != NULL;)
+            if (strcmp(name, controller) == 0) {
+                snprintf(path, sizeof path, "/%s", controller);
+                visit_path(root, path, group, visit, context);
+            }
+    }
+    if (file)
+        (void) fclose(file);
+}
+
+static int64_t read_group_number(const char *folder, const char *name)
+{
+    char path[PATH_SIZE + 64];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return read_number(path);
+}
+
+/* File pages of a group, which are reclaimed before it is out of memory. */
+static int64_t file_bytes(const char *folder)
+{
+    char path[PATH_SIZE + 64], line[LINE_SIZE];
+    int64_t sum = 0, bytes;
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/memory.stat", folder);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if ((sscanf(line, "inactive_file %" SCNd64, &bytes) == 1 ||
+             sscanf(line, "active_file %" SCNd64, &bytes) == 1) &&
+            bytes > 0 && bytes < INT64_MAX - sum)
+            sum += bytes;
+    if (file)
+        (void) fclose(file);
+    return sum;
+}
+
+/* "memory.max" is version 2, "memory.limit_in_bytes" version 1. */
+static void read_group(void *context, const char *folder)
+{
+    mo_host_group_memory *memory = context;
+    int64_t limit = read_group_number(folder, "memory.max");
+    int64_t used = read_group_number(folder, "memory.current");
+
+    if (limit == INT64_MAX) {
+        limit = read_group_number(folder, "memory.limit_in_bytes");
+        used = read_group_number(folder, "memory.usage_in_bytes");
+    }
+    memory->limit = least(memory->limit, limit);
+    if (limit == INT64_MAX || used == INT64_MAX)
+        return;
+    used -= least(used, file_bytes(folder));
+    memory->available =
+        least(memory->available, limit > used ? limit - used : 0);
+}
+
+mo_host_group_memory mo_host_group_memory_read(const char *root)
+{
+    mo_host_group_memory memory = { INT64_MAX, INT64_MAX };
+
+    mo_host_walk_cgroups(root, "memory", read_group, &memory);
+    return memory;
 }
 
 int64_t mo_host_available_memory_bytes(void)
@@ -65,11 +158,7 @@ int64_t mo_host_available_memory_bytes(void)
 
     if (bytes <= 0)
         bytes = INT64_MAX;
-    bytes = least(bytes, remaining_bytes("/sys/fs/cgroup/memory.max",
-                                         "/sys/fs/cgroup/memory.current"));
-    return least(
-        bytes, remaining_bytes("/sys/fs/cgroup/memory/memory.limit_in_bytes",
-                               "/sys/fs/cgroup/memory/memory.usage_in_bytes"));
+    return least(bytes, mo_host_group_memory_read("").available);
 }
 
 int64_t mo_host_memory_limit_bytes(void)
@@ -77,9 +166,7 @@ int64_t mo_host_memory_limit_bytes(void)
     int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     int64_t bytes = pages > 0 && size > 0 ? pages * size : INT64_MAX;
 
-    bytes = least(bytes, read_number("/sys/fs/cgroup/memory.max"));
-    return least(bytes,
-                 read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+    return least(bytes, mo_host_group_memory_read("").limit);
 }
 
 int mo_host_cpu_count(void)
@@ -130,6 +217,6 @@ void mo_host_exit(int code)
 {
     if (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA))
         return;
-    fflush(NULL);
+    (void) fflush(NULL);
     _exit(code);
 }

@@ -9,9 +9,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * Calls visit for the folder of the control group (cgroup) of this process and
+ * of every group around it: groups of version 2, and those of a controller
+ * ("memory") in version 1. Folders may not exist: in a container the group may
+ * be named by its path on the host, of which only the end, or nothing, is
+ * there. root is "", or in tests a folder that contains proc and sys.
+ */
+typedef void mo_host_visit_cgroup(void *context, const char *folder);
+void mo_host_walk_cgroups(const char *root, const char *controller,
+                          mo_host_visit_cgroup *visit, void *context);
+
+/* Memory that control groups allow, in bytes; INT64_MAX: not limited. */
+typedef struct mo_host_group_memory {
+    int64_t limit;     /* the least limit */
+    int64_t available; /* the least that is left of one; reclaimable file pages
+                          count as left */
+} mo_host_group_memory;
+
+/* Reads the limits of all groups around this process. */
+mo_host_group_memory mo_host_group_memory_read(const char *root);
+
 /* Returns the memory in bytes that is available now: that of the machine, or
- * the remaining limit of the control group (cgroup), whichever is less.
- * INT64_MAX: unknown. */
+ * what is left to one of the control groups, whichever is less. INT64_MAX:
+ * unknown. */
 int64_t mo_host_available_memory_bytes(void);
 
 /* Returns the memory in bytes that this process may use on an otherwise idle

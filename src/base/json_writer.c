@@ -11,7 +11,7 @@ static void end_line(mo_json_writer *w)
 
     static_assert(sizeof blanks == 2 + STEP * MO_JSON_MAX_NESTING,
                   "as many blanks as the deepest level has");
-    mo_out_bytes(w->out, blanks, (size_t) (1 + w->indent));
+    mo_out_bytes(w->out, blanks, 1 + (size_t) w->indent);
 }
 
 void mo_json_put_key(mo_json_writer *w, const char *key)

@@ -47,7 +47,7 @@ static double nearest_double(char digits[MAX_DIGITS + 32], size_t n,
         exponent = 9999;
     if (exponent < -9999)
         exponent = -9999;
-    snprintf(digits + n, 32, "e%d", (int) exponent);
+    snprintf(digits + n, MAX_DIGITS + 32 - n, "e%d", (int) exponent);
     return strtod(digits, NULL);
 }
 

@@ -115,6 +115,7 @@ static mo_status store_int(const mo_option *option, const char *value,
 {
     int64_t number;
 
+    assert(value);
     if (mo_number_read_int(value, strlen(value), &number) != MO_NUMBER_OK ||
         !in_range(option, (double) number))
         return refuse_number(option, value, err);
@@ -127,6 +128,7 @@ static mo_status store_double(const mo_option *option, const char *value,
 {
     double number;
 
+    assert(value);
     if (mo_number_read_double(value, strlen(value), &number) != MO_NUMBER_OK ||
         !in_range(option, number))
         return refuse_number(option, value, err);
@@ -171,8 +173,10 @@ static mo_status store(const mo_option *option, const char *value,
 /* Returns whether value is one of "lp|mps". */
 static bool is_choice(const char *choices, const char *value)
 {
-    size_t length = strlen(value);
+    size_t length;
 
+    assert(value);
+    length = strlen(value);
     for (;;) {
         size_t n = strcspn(choices, "|");
 

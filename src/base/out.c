@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/compress.h"
+#include "base/digest.h"
 #include "base/number.h"
 #include "base/async_writer.h"
 #include "base/atomic_file.h"
@@ -25,6 +26,9 @@ typedef struct output {
     mo_atomic_file *target; /* NULL for an output in memory */
     mo_compress *compress;  /* NULL without compression */
     int failure;            /* the errno of the first failure, or 0 */
+    mo_digest *digest;      /* NULL: none was begun */
+    size_t digested;        /* bytes at the start of the buffer that it has, or
+                               that were written before it was begun */
 
     /* Large outputs have a writer thread and a second buffer for it. */
     mo_async_writer *pump;
@@ -124,8 +128,19 @@ static void write_directly(output *o, const char *data, size_t size)
         note(o, write_piece(o, data, size));
 }
 
+/* Adds to the digest what is in the buffer. */
+static void digest_buffer(output *o)
+{
+    if (!o->digest)
+        return;
+    mo_digest_bytes(o->digest, o->buffer + o->digested, used(o) - o->digested);
+    o->digested = used(o);
+}
+
 static void flush_buffer(output *o)
 {
+    digest_buffer(o);
+    o->digested = 0;
     if (o->flushes < SMALL && ++o->flushes == SMALL) {
         o->pumped = malloc(FILE_ROOM);
         if (o->pumped)
@@ -175,6 +190,8 @@ void mo_out_spill(mo_out *out, const char *data, size_t size)
     } else {
         flush_buffer(o);
         if (size >= room(o)) {
+            if (o->digest)
+                mo_digest_bytes(o->digest, data, size);
             write_directly(o, data, size);
             return;
         }
@@ -233,6 +250,23 @@ void mo_out_printf(mo_out *out, const char *format, ...)
     va_end(args);
 }
 
+void mo_out_digest_begin(mo_out *out)
+{
+    output *o = of(out);
+
+    if (!o->digest)
+        o->digest = mo_digest_new();
+    o->digested = used(o);
+    if (!o->digest)
+        note(o, ENOMEM);
+}
+
+uint64_t mo_out_digest(mo_out *out)
+{
+    digest_buffer(of(out));
+    return of(out)->digest ? mo_digest_value(of(out)->digest) : 0;
+}
+
 char *mo_out_take(mo_out *out, size_t *size)
 {
     output *o = of(out);
@@ -263,6 +297,7 @@ const char *mo_out_borrow(mo_out *out, size_t *size)
 static void free_output(output *o)
 {
     mo_compress_free(o->compress);
+    mo_digest_free(o->digest);
     free(o->pumped);
     free(o->buffer);
     free(o);

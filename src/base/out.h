@@ -63,6 +63,12 @@ void mo_out_printf(mo_out *out, const char *format, ...) MO_PRINTF(2, 3);
 void mo_out_xml(mo_out *out, const char *text);
 void mo_out_json(mo_out *out, const char *text);
 
+/* Begins a digest of the bytes that follow, before compression; and returns
+ * that of all bytes since then. One digest an output, which is not borrowed
+ * from. */
+void mo_out_digest_begin(mo_out *out);
+uint64_t mo_out_digest(mo_out *out);
+
 /* Returns the bytes collected so far with a terminating 0; the caller frees
  * them. Only for mo_out_memory. NULL when memory was exhausted. */
 char *mo_out_take(mo_out *out, size_t *size);

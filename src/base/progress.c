@@ -56,7 +56,7 @@ void mo_progress_update(mo_progress *progress, int64_t done)
                 percent_of(done, progress->total));
     else
         fprintf(stderr, "\r%s: %lld\033[K", what, (long long) done);
-    fflush(stderr);
+    (void) fflush(stderr);
     progress->shown = true;
 }
 
@@ -64,7 +64,7 @@ void mo_progress_end(mo_progress *progress)
 {
     if (progress->shown) {
         fputs("\r\033[K", stderr);
-        fflush(stderr);
+        (void) fflush(stderr);
     }
     progress->shown = false;
     progress->enabled = false;

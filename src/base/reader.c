@@ -18,10 +18,11 @@
 enum { BLOCK = 1 << 16 };
 
 #define MIB            ((uint64_t) 1 << 20)
-#define MOST_BYTES     (8192 * MIB)
+#define MOST_STREAMED  (8192 * MIB)
+#define MOST_IN_MEMORY (256 * MIB)
 #define ANY_RATIO      (64 * MIB) /* up to here no ratio is too large */
 #define MOST_RATIO     1000
-#define LIMIT_VARIABLE "MOIRAI_UNPACK_MIB"
+#define LIMIT_VARIABLE "MOIRAI_INPUT_MIB"
 
 /* Bytes of the file are at `at`, n_left of them; behind them those that fd
  * yields, unless the file is a buffer (fd < 0) or has ended. */
@@ -35,7 +36,9 @@ struct mo_reader {
     const mo_compress_backend *backend; /* NULL: not compressed */
     void *state;
     bool in_frame;
-    uint64_t n_packed, n_unpacked, most; /* most 0: the default limits */
+    uint64_t n_packed, n_read; /* bytes as stored, and as returned */
+    uint64_t most;
+    bool most_is_given; /* by the user: then any ratio is allowed */
 };
 
 static const mo_compress_backend *const backends[] = {
@@ -62,13 +65,49 @@ const char *mo_reader_name(const mo_reader *reader)
     return reader->name;
 }
 
+/* Sets *most to the limit that the user has set, or to 0. */
+static mo_status read_limit(uint64_t *most, mo_error *err)
+{
+    const char *text = getenv(LIMIT_VARIABLE);
+    int64_t mib;
+
+    *most = 0;
+    if (!text || !*text)
+        return MO_OK;
+    if (mo_number_read_int(text, strlen(text), &mib) != MO_NUMBER_OK ||
+        mib <= 0 || mib > INT64_MAX >> 20)
+        return mo_fail(err, MO_E_USAGE,
+                       LIMIT_VARIABLE " is '%s'; it must be a number of MiB",
+                       text);
+    *most = (uint64_t) mib * MIB;
+    return MO_OK;
+}
+
+mo_status mo_reader_memory_limit(uint64_t *most, mo_error *err)
+{
+    mo_status status = read_limit(most, err);
+
+    if (*most == 0)
+        *most = MOST_IN_MEMORY;
+    return status;
+}
+
 static mo_status new_reader(const char *name, mo_reader **reader, mo_error *err)
 {
-    *reader = calloc(1, sizeof **reader);
-    if (!*reader)
+    mo_reader *made;
+    uint64_t given;
+    mo_status status = read_limit(&given, err);
+
+    if (status != MO_OK)
+        return status;
+    made = calloc(1, sizeof *made);
+    if (!made)
         return mo_fail_memory(err);
-    (*reader)->name = name;
-    (*reader)->fd = -1;
+    made->name = name;
+    made->fd = -1;
+    made->most = given > 0 ? given : MOST_STREAMED;
+    made->most_is_given = given > 0;
+    *reader = made;
     return MO_OK;
 }
 
@@ -82,7 +121,9 @@ static mo_status open_path(mo_reader *r, const char *path, mo_error *err)
     if (strcmp(path, "-") == 0) {
         r->fd = STDIN_FILENO;
     } else {
-        r->fd = open(path, O_RDONLY | O_CLOEXEC);
+        do
+            r->fd = open(path, O_RDONLY | O_CLOEXEC);
+        while (r->fd < 0 && errno == EINTR);
         if (r->fd < 0)
             return mo_fail_errno(err, r->name, "cannot open");
         r->owns_fd = true;
@@ -133,6 +174,33 @@ void mo_reader_close(mo_reader *r)
     free(r);
 }
 
+static mo_status fail_size(const mo_reader *r, mo_error *err)
+{
+    unsigned long long mib = r->most / MIB;
+
+    if (r->backend)
+        return mo_fail_at(err, MO_E_LIMIT, r->name, 0,
+                          "unpacks to more than %llu MiB; " LIMIT_VARIABLE
+                          " allows more",
+                          mib);
+    return mo_fail_at(err, MO_E_LIMIT, r->name, 0,
+                      "is larger than %llu MiB; " LIMIT_VARIABLE " allows more",
+                      mib);
+}
+
+static mo_status check_size(const mo_reader *r, mo_error *err)
+{
+    if (r->n_read > r->most)
+        return fail_size(r, err);
+    if (r->backend && !r->most_is_given && r->n_read > ANY_RATIO &&
+        r->n_read / MOST_RATIO > r->n_packed)
+        return mo_fail_at(err, MO_E_LIMIT, r->name, 0,
+                          "unpacks to more than %d times its size; unpack it "
+                          "first (%s), or allow it by " LIMIT_VARIABLE,
+                          MOST_RATIO, r->backend->program);
+    return MO_OK;
+}
+
 /* ------------------------------------------------------------ bytes as stored
  */
 
@@ -178,7 +246,8 @@ static mo_status read_plain(mo_reader *r, char *to, size_t room, size_t *got,
     r->n_left -= n;
     status = read_fd(r, to + n, room - n, got, err);
     *got += n;
-    return status;
+    r->n_read += *got;
+    return status == MO_OK ? check_size(r, err) : status;
 }
 
 /* -------------------------------------------------------------- compressions
@@ -214,22 +283,6 @@ bool mo_reader_sniff(const char *data, size_t size)
            find_unsupported(data, size) < N_UNSUPPORTED;
 }
 
-static mo_status read_limit(mo_reader *r, mo_error *err)
-{
-    const char *text = getenv(LIMIT_VARIABLE);
-    int64_t mib;
-
-    if (!text || !*text)
-        return MO_OK;
-    if (mo_number_read_int(text, strlen(text), &mib) != MO_NUMBER_OK ||
-        mib <= 0 || mib > INT64_MAX >> 20)
-        return mo_fail(err, MO_E_USAGE,
-                       LIMIT_VARIABLE " is '%s'; it must be a number of MiB",
-                       text);
-    r->most = (uint64_t) mib * MIB;
-    return MO_OK;
-}
-
 /* Finds the compression by the first bytes. */
 static mo_status begin(mo_reader *r, mo_error *err)
 {
@@ -251,33 +304,11 @@ static mo_status begin(mo_reader *r, mo_error *err)
                           r->backend->format, r->backend->library,
                           r->backend->program);
     if (r->backend) {
-        status = read_limit(r, err);
-        if (status != MO_OK)
-            return status;
         r->state = r->backend->open_reader();
         if (!r->state)
             return mo_fail_memory(err);
     }
     r->is_open = true;
-    return MO_OK;
-}
-
-static mo_status check_size(const mo_reader *r, mo_error *err)
-{
-    uint64_t most = r->most > 0 ? r->most : MOST_BYTES;
-
-    if (r->n_unpacked > most)
-        return mo_fail_at(err, MO_E_LIMIT, r->name, 0,
-                          "unpacks to more than %llu MiB; unpack it first "
-                          "(%s), or allow more by " LIMIT_VARIABLE,
-                          (unsigned long long) (most / MIB),
-                          r->backend->program);
-    if (r->most == 0 && r->n_unpacked > ANY_RATIO &&
-        r->n_unpacked / MOST_RATIO > r->n_packed)
-        return mo_fail_at(err, MO_E_LIMIT, r->name, 0,
-                          "unpacks to more than %d times its size; unpack it "
-                          "first (%s), or allow it by " LIMIT_VARIABLE,
-                          MOST_RATIO, r->backend->program);
     return MO_OK;
 }
 
@@ -306,7 +337,7 @@ static mo_status unpack_step(mo_reader *r, mo_compress_backend_io *out,
                                                                   : "zstd");
     r->n_left -= (size_t) (io.in - r->at);
     r->n_packed += (uint64_t) (io.in - r->at);
-    r->n_unpacked += out->out_left - io.out_left;
+    r->n_read += out->out_left - io.out_left;
     r->at = io.in;
     r->in_frame = step != MO_DECOMPRESS_BACKEND_END;
     out->out = io.out;
@@ -372,6 +403,12 @@ mo_status mo_reader_is_packed(mo_reader *r, bool *packed, mo_error *err)
 /* ---------------------------------------------------------------- whole files
  */
 
+void mo_reader_limit_to_memory(mo_reader *reader)
+{
+    if (!reader->most_is_given)
+        reader->most = MOST_IN_MEMORY;
+}
+
 static size_t expected_size(const mo_reader *r)
 {
     struct stat about;
@@ -392,16 +429,22 @@ mo_status mo_reader_all(const char *path, char **text, size_t *size,
     *size = 0;
     if (status != MO_OK)
         return status;
-    need = expected_size(r) + 2;
-    do {
+    mo_reader_limit_to_memory(r);
+    need = expected_size(r);
+    status = need > r->most ? fail_size(r, err) : MO_OK;
+    need += 2;
+    while (status == MO_OK && (room == 0 || *size == room - 1)) {
+        size_t left = (size_t) (r->most - *size) + 1, space;
+
         got = 0;
         status = mo_array_reserve((void **) text, &room, need, 1, err);
+        space = room - *size - 1;
         if (status == MO_OK)
-            status =
-                mo_reader_read(r, *text + *size, room - *size - 1, &got, err);
+            status = mo_reader_read(r, *text + *size,
+                                    space < left ? space : left, &got, err);
         *size += got;
         need = *size + BLOCK;
-    } while (status == MO_OK && *size == room - 1);
+    }
     if (status == MO_OK)
         (*text)[*size] = '\0';
     mo_reader_close(r);

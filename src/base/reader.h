@@ -3,16 +3,18 @@
  * reader.h - sequential reader of a file, a pipe or a buffer, decompressed
  * where its first bytes are those of gzip or zstd (magic number).
  *
- * The size of the decompressed data is limited, against decompression bombs: to
- * MOIRAI_UNPACK_MIB mebibytes where that variable is set; else to 8 GiB, and
- * beyond 64 MiB to 1000 times the compressed size. One reader is used by one
- * thread.
+ * The size of an input is limited, against files without end and decompression
+ * bombs: to MOIRAI_INPUT_MIB mebibytes where that variable is set; else to
+ * 8 GiB, to 256 MiB where it is kept in memory (mo_reader_limit_to_memory()),
+ * and beyond 64 MiB to 1000 times its compressed size. Sizes are those of the
+ * decompressed data. One reader is used by one thread.
  */
 #ifndef MO_BASE_READER_H
 #define MO_BASE_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -38,7 +40,7 @@ const char *mo_reader_name(const mo_reader *reader);
 /* Reads room bytes into to, or what is left of the file: *got < room only at
  * its end. Returns MO_E_SYNTAX when compressed data is damaged or incomplete,
  * MO_E_SUPPORT for a compression that is not built in or not known, MO_E_LIMIT
- * when it expands too far. */
+ * for an input beyond its limit. */
 mo_status mo_reader_read(mo_reader *reader, char *to, size_t room, size_t *got,
                          mo_error *err);
 
@@ -50,8 +52,17 @@ mo_status mo_reader_is_packed(mo_reader *reader, bool *packed, mo_error *err);
  * refuses. */
 bool mo_reader_sniff(const char *data, size_t size);
 
+/* Lowers the limit to that of an input that is kept in memory, unless the user
+ * has set one. Called before the first read. */
+void mo_reader_limit_to_memory(mo_reader *reader);
+
+/* Sets *most to the largest size in bytes of an input that is kept in memory;
+ * MO_E_USAGE when MOIRAI_INPUT_MIB is malformed. */
+mo_status mo_reader_memory_limit(uint64_t *most, mo_error *err);
+
 /* Reads all of path into *text, terminated by a 0 byte that *size does not
- * count. The caller frees *text, also after a failure. */
+ * count, up to mo_reader_memory_limit(). The caller frees *text, also after a
+ * failure. */
 mo_status mo_reader_all(const char *path, char **text, size_t *size,
                         mo_error *err);
 

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/async_writer.h"
+#include "base/beneath.h"
 
 /* A larger extended header or more members are refused. */
 enum { MOST_EXTENDED = 1 << 16, MOST_MEMBERS = 1 << 12, PIECE = 1 << 20 };
@@ -161,12 +163,18 @@ static mo_status copy_file(int fd, const char *path, int64_t size, mo_out *out,
 mo_status mo_tar_put_file(mo_out *out, const char *name, const char *path,
                           mo_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = mo_open_nonblocking(path);
+
+    return fd < 0 ? mo_fail_errno(err, path, "cannot open")
+                  : mo_tar_put_fd(out, name, fd, path, err);
+}
+
+mo_status mo_tar_put_fd(mo_out *out, const char *name, int fd, const char *path,
+                        mo_error *err)
+{
     struct stat about;
     mo_status status;
 
-    if (fd < 0)
-        return mo_fail_errno(err, path, "cannot open");
     if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
         status = mo_fail_at(err, MO_E_IO, path, 0,
                             "is no plain file; copy it into one first");
@@ -451,30 +459,17 @@ const mo_tar_member *mo_tar_find(const mo_tar_index *index, const char *name)
     return NULL;
 }
 
-static mo_status write_all(int fd, const char *path, const char *data,
-                           size_t size, mo_error *err)
-{
-    while (size > 0) {
-        ssize_t n = write(fd, data, size);
-
-        if (n < 0 && errno != EINTR)
-            return mo_fail_errno(err, path, "cannot write");
-        if (n > 0) {
-            data += n;
-            size -= (size_t) n;
-        }
-    }
-    return MO_OK;
-}
-
 mo_status mo_tar_extract(int fd, const char *file, const mo_tar_member *member,
                          const char *path, mo_error *err)
 {
     const reader r = { .fd = fd, .file = file, .at = member->offset };
-    int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     char *piece = malloc(PIECE);
     mo_status status = MO_OK;
+    int to;
 
+    do
+        to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    while (to < 0 && errno == EINTR);
     if (to < 0)
         status = mo_fail_errno(err, path, "cannot make it");
     else if (!piece)
@@ -484,10 +479,12 @@ mo_status mo_tar_extract(int fd, const char *file, const mo_tar_member *member,
         size_t n = rest < PIECE ? (size_t) rest : PIECE;
 
         status = read_at(&r, member->offset + at, piece, n, err);
-        if (status == MO_OK)
-            status = write_all(to, path, piece, n, err);
+        errno = status == MO_OK ? mo_write_all(to, piece, n) : 0;
+        if (errno != 0)
+            status = mo_fail_errno(err, path, "cannot write");
     }
-    if (to >= 0 && close(to) != 0 && status == MO_OK)
+    /* After EINTR the descriptor is closed all the same. */
+    if (to >= 0 && close(to) != 0 && errno != EINTR && status == MO_OK)
         status = mo_fail_errno(err, path, "cannot write");
     free(piece);
     return status;

@@ -31,6 +31,11 @@ void mo_tar_put_bytes(mo_out *out, const char *name, const char *data,
 mo_status mo_tar_put_file(mo_out *out, const char *name, const char *path,
                           mo_error *err);
 
+/* The same for an open file, which path names in errors. Closes it, whatever
+ * the result. */
+mo_status mo_tar_put_fd(mo_out *out, const char *name, int fd, const char *path,
+                        mo_error *err);
+
 /* Appends the end mark; the caller commits out. */
 void mo_tar_put_end(mo_out *out);
 

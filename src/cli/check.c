@@ -10,6 +10,7 @@
 #include "driver/bundle.h"
 #include "driver/output_files.h"
 #include "driver/review.h"
+#include "driver/root_lp.h"
 #include "driver/log.h"
 
 enum { REPORT, SCHEDULE, OUTPUTS };
@@ -18,6 +19,7 @@ typedef struct settings {
     mo_prepare_options prepare;
     const char *graph;
     double tolerance;
+    double root_lp_s;
     mo_output_file outputs[OUTPUTS];
     bool json;
     mo_driver_log logger;
@@ -75,6 +77,18 @@ static mo_status write_outputs(settings *s, const mo_bundle *bundle,
     return mo_output_files_commit(s->outputs, OUTPUTS, err);
 }
 
+static mo_status raise_bound(const settings *s, mo_review *review,
+                             mo_error *err)
+{
+    mo_answer_evaluation *j = &review->judgement;
+
+    if (!mo_answer_evaluation_valid(j))
+        return MO_OK;
+    return mo_root_lp_raise(review->made.loaded.instance, &review->regime,
+                            j->schedule->makespan_ns, s->root_lp_s, &s->logger,
+                            &j->lower.bound_ns, &j->lower.which, err);
+}
+
 static mo_status run_check(void *context, char **operands, size_t n_operands,
                            mo_error *err)
 {
@@ -98,10 +112,14 @@ static mo_status run_check(void *context, char **operands, size_t n_operands,
     if (status == MO_OK)
         status = mo_review_file(&from, path, &review, err);
     if (status == MO_OK)
+        status = raise_bound(s, &review, err);
+    if (status == MO_OK)
         status = write_outputs(s, bundle, &review, err);
     if (!mo_answer_evaluation_valid(&review.judgement))
         s->code = MO_EXIT_VIOLATION;
     mo_output_files_discard(s->outputs, OUTPUTS);
+    if (status != MO_OK)
+        mo_bundle_show_error(bundle, err);
     mo_review_clear(&review);
     mo_bundle_close(bundle);
     return status;
@@ -120,18 +138,12 @@ int main(int argc, char **argv)
         { 'g', "graph", "FILE", "the graph file, if it is not found by itself",
           MO_OPTION_TEXT, .to = &s.graph },
         MO_REVIEW_OPTIONS(&s.prepare),
-        { 0, "congestion", "C",
-          "congestion model of a placement (default port)", MO_OPTION_TEXT,
-          .to = &s.prepare.congestion, .choices = MO_CONGESTION_CHOICES },
-        { 0, "tensors", "T", "tensor model of a placement (default per-edge)",
-          MO_OPTION_TEXT, .to = &s.prepare.tensors,
-          .choices = MO_TENSORS_CHOICES },
-        { 0, "memory", "M", "memory model of a placement (default static)",
-          MO_OPTION_TEXT, .to = &s.prepare.memory,
-          .choices = MO_MEMORY_CHOICES },
+        MO_REVIEW_RULE_OPTIONS(&s.prepare),
         { 0, "tolerance", "T",
           "integrality tolerance of binaries (default 1e-5)", MO_OPTION_DOUBLE,
           .to = &s.tolerance, .min = 0, .max = 0.1 },
+        MO_ROOT_LP_OPTION(&s.root_lp_s, "solve the LP relaxation for a better "
+                                        "bound, at most so long (default 0)"),
         { 0, "schedule", "FILE", "write placement and start times as JSON",
           MO_OPTION_TEXT, .to = &s.outputs[SCHEDULE].path },
         { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,

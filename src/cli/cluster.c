@@ -1,26 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moirai-cluster - discovers devices and links. */
+/* moirai-cluster - discovers devices and links; makes tokens for ranks. */
 #include <config.h>
 
 #include <string.h>
 
 #include "base/option.h"
+#include "driver/exec/token.h"
 #include "driver/profile/cluster_discover.h"
 #include "cli/exec_version.h"
 #include "base/host.h"
 
 static const char *subcommand(size_t i)
 {
-    return i == 0 ? "discover" : NULL;
+    static const char *const names[] = { "discover", "token", NULL };
+
+    return names[i];
 }
 
 static mo_status run_cluster(void *context, char **operands, size_t n_operands,
                              mo_error *err)
 {
-    (void) n_operands;
+    if (strcmp(operands[0], "token") == 0)
+        return mo_launch_token_write(n_operands > 1 ? operands[1] : NULL, err);
     if (strcmp(operands[0], "discover") != 0)
-        return mo_fail(err, MO_E_USAGE, "no subcommand '%s'; there is discover",
+        return mo_fail(err, MO_E_USAGE,
+                       "no subcommand '%s'; there are discover and token",
                        operands[0]);
+    if (n_operands > 1)
+        return mo_fail(err, MO_E_USAGE,
+                       "discover takes no operand, and '%s' is one; --output "
+                       "FILE writes a file",
+                       operands[1]);
     return mo_driver_cluster_discover(context, err);
 }
 
@@ -54,16 +64,16 @@ int main(int argc, char **argv)
     };
     const mo_command command = {
         .name = "moirai-cluster",
-        .synopsis = "discover [OPTION]...",
+        .synopsis = "discover [OPTION]... | token [FILE]",
         .purpose = "Discover devices and links and write them as a cluster.",
         .details =
             "Devices are those of this machine or, started by a launcher, "
-            "those of all ranks.",
+            "those of all ranks. token writes a random token for --token-file "
+            "to FILE, which only its owner may read.",
         .options = options,
         .min_operands = 1,
-        .max_operands = 1,
+        .max_operands = 2,
         .suggest = subcommand,
-        .no_files = true,
         .version = mo_cli_exec_version,
     };
     int code = mo_command_main(&command, argc, argv, run_cluster, &o);

@@ -88,11 +88,13 @@ mo_status mo_cli_emit_start(const mo_cli_emit *emit, const char *path,
     return status == MO_OK ? send_model(emit, sink, err) : status;
 }
 
-/* Comments have the same length in every format. */
+/* Comments have the same length in every format; the last line of a file is
+ * counted with the model. */
 static mo_status measure_heading(const mo_cli_emit *emit, int64_t *bytes,
                                  mo_error *err)
 {
     mo_heading heading = heading_of(emit);
+    char end[MO_HEADING_END_SIZE];
     mo_out *out;
     size_t size = 0;
     mo_status status = mo_out_memory(&out, err);
@@ -101,7 +103,8 @@ static mo_status measure_heading(const mo_cli_emit *emit, int64_t *bytes,
         return status;
     mo_heading_write(&heading, "*", out);
     free(mo_out_take(out, &size));
-    *bytes = (int64_t) size;
+    *bytes = (int64_t) (size + mo_heading_end(false, 0, end)) -
+             (int64_t) strlen("End\n");
     return mo_out_commit(out, err);
 }
 

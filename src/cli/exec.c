@@ -20,8 +20,11 @@
 #include "driver/exec/device_units.h"
 #include "cli/exec_version.h"
 #include "base/host.h"
+#include "base/utf8.h"
 #include "exec/runtime/run.h"
 #include "exec/transport/transport.h"
+
+enum { LINE_SIZE = 256 };
 
 static const char command_name[] = "moirai-exec";
 
@@ -100,7 +103,8 @@ static mo_status open_world(mo_exec_options *o, work *w, mo_error *err)
 {
     mo_transport_world_options options = { .print_fatal = log_last_error,
                                            .note = log_note };
-    mo_status status = mo_launch_options_read(&o->job, &options.launch, err);
+    mo_status status =
+        mo_launch_options_read(&o->job, options.note, &options.launch, err);
 
     if (status == MO_OK)
         status = mo_transport_select_with(o->transport, &options.launch,
@@ -131,8 +135,9 @@ static mo_status prepare_run(mo_exec_options *o, work *w, mo_error *err)
     if (status == MO_OK)
         status = mo_plan_check_capacity(w->job.plan, NULL, err);
     if (status == MO_OK)
-        status =
-            mo_exec_units_check_memory(&w->units, w->job.plan, w->rank, err);
+        status = mo_exec_units_check_memory(&w->units, w->job.plan, w->rank,
+                                            mo_exec_job_memory_left(o, &w->job),
+                                            err);
     if (status == MO_OK)
         status = mo_exec_inputs_make(o, w->job.review.made.fine, w->job.plan,
                                      w->units.rank_of, w->rank, all, &w->inputs,
@@ -227,6 +232,28 @@ static const char *transport_name(const work *w)
                                : transport->name;
 }
 
+/* Infinities and NaN are results like others, but hardly meant. */
+static void log_not_finite(const mo_exec_options *o, const mo_exec_plan *plan,
+                           const mo_run_result *result)
+{
+    char name[LINE_SIZE];
+
+    for (int i = 0; i < result->n_outputs && !o->logger.quiet; i++) {
+        const mo_tensor_dense *output = &result->outputs[i];
+        int64_t total = mo_tensor_desc_elements(&output->desc);
+        int64_t n = mo_tensor_count_not_finite(output);
+
+        if (n > 0)
+            fprintf(stderr,
+                    "%s: output '%s' has %lld of %lld values that are not "
+                    "finite\n",
+                    o->logger.command,
+                    mo_utf8_escape_controls(name, sizeof name,
+                                            plan->outputs[i].name),
+                    (long long) n, (long long) total);
+    }
+}
+
 static mo_status finish_run(mo_exec_options *o, work *w, mo_error *err)
 {
     const mo_cli_exec_result outcome = {
@@ -244,6 +271,8 @@ static mo_status finish_run(mo_exec_options *o, work *w, mo_error *err)
     if (o->tolerance < 0)
         o->tolerance = mo_exec_default_tolerance(&o->wants, w->job.plan);
     status = o->dry_run ? MO_OK : compare_with_references(o, w, err);
+    if (status == MO_OK && !o->dry_run)
+        log_not_finite(o, w->job.plan, &w->result);
     if (status == MO_OK)
         status = mo_cli_exec_report(o, &outcome, err);
     if (status == MO_OK && !o->dry_run &&
@@ -311,6 +340,8 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
         status = run_plan(o, w, err);
     if (status == MO_OK && !o->dry_run)
         status = find_paths(o, w, err);
+    if (status == MO_OK && w->rank == 0 && w->transport->settle)
+        status = w->transport->settle(w->world, err);
     if (status == MO_OK && w->rank == 0)
         status = finish_run(o, w, err);
     return status;
@@ -373,6 +404,7 @@ int main(int argc, char **argv)
         { 'g', "graph", "FILE", "the graph file, if it is not found by itself",
           MO_OPTION_TEXT, .to = &o.graph },
         MO_REVIEW_OPTIONS(&o.prepare),
+        MO_REVIEW_RULE_OPTIONS(&o.prepare),
         { 'i', "input", "NAME=FILE",
           "an input by name or number; others are random", MO_OPTION_LIST,
           .to = &o.inputs },
@@ -381,6 +413,7 @@ int main(int argc, char **argv)
         { 0, "random-weights", "SEED",
           "random weights where the graph or its file has none", MO_OPTION_INT,
           .to = &o.weights, .min = 0, .max = 9e15 },
+        MO_EXEC_WEIGHTS_OPTIONS(&o.wants, ""),
         { 'o', "output", "DIR", "write the outputs as DIR/output0.npy, ...",
           MO_OPTION_TEXT, .to = &o.output },
         { 0, "check", NULL, "compare the outputs with a run on one device",
@@ -449,6 +482,7 @@ int main(int argc, char **argv)
     int code = mo_command_main(&command, argc, argv, run_exec, &o);
 
     mo_option_list_free(&o.inputs);
+    mo_option_list_free(&o.wants.weights_from);
     mo_option_list_free(&o.prepare.shapes);
     mo_launch_options_clear(&o.job);
     if (code == MO_EXIT_DONE)

@@ -198,6 +198,11 @@ static mo_status fill_report(const mo_exec_options *o,
     f->e.graph = mo_bundle_shown(f->from->job->bundle, r->located.graph);
     f->e.cluster =
         mo_bundle_shown(f->from->job->bundle, r->made.loaded.cluster->file);
+    if (!f->from->job->alone) {
+        f->e.regime = &r->regime;
+        f->e.rules = r->rules;
+        f->e.rules.tolerance = 0; /* tolerance is that of the outputs */
+    }
     f->e.ops = r->made.fine->n_ops;
     f->e.edges = r->made.fine->n_edges;
     f->e.coarse_ops = r->made.loaded.instance->n;

@@ -104,9 +104,12 @@ static mo_status describe_file(const settings *s, const char *path, mo_out *out,
     const mo_read_format *format;
     mo_graph *graph = NULL;
     mo_bundle *bundle = NULL;
+    bool is_solution = false;
     mo_status status = mo_bundle_open(path, &bundle, err);
 
-    if (status == MO_OK && (bundle || mo_cli_info_is_solution(path))) {
+    if (status == MO_OK && !bundle)
+        status = mo_cli_info_sniff_solution(path, &is_solution, err);
+    if (status == MO_OK && (bundle || is_solution)) {
         if (s->dot || s->instance)
             status = mo_fail(err, MO_E_USAGE, "--%s is for graphs; %s is a %s",
                              s->dot ? "dot" : "instance", path,
@@ -122,6 +125,8 @@ static mo_status describe_file(const settings *s, const char *path, mo_out *out,
             status = describe_graph(s, &d, out, err);
         }
     }
+    if (status != MO_OK)
+        mo_bundle_show_error(bundle, err);
     mo_graph_free(graph);
     mo_bundle_close(bundle);
     return status;

@@ -15,44 +15,75 @@
 
 enum { HEAD_BYTES = 4096, ROOT_SIZE = 64, MOST_DEVICES = MO_MAX_DEVICES };
 
+/* A file that is no XML after all is none of these; a failure to read it is an
+ * error. */
+static bool is_failure(mo_status status)
+{
+    return status == MO_E_MEMORY || status == MO_E_IO;
+}
+
 /* Of XML files, those of CPLEX are solutions. */
-static bool is_cplex(const char *path)
+static mo_status sniff_cplex(const char *path, bool *is_solution, mo_error *err)
 {
     static const char wanted[] = "CPLEXSolution";
     char root[ROOT_SIZE] = "";
     mo_input *input;
+    mo_status status = mo_input_open(path, &input, err);
 
-    if (mo_input_open(path, &input, NULL) != MO_OK)
-        return false;
-    if (mo_read_root(input, root, sizeof root, NULL) != MO_OK)
-        root[0] = '\0';
+    if (status != MO_OK)
+        return status;
+    status = mo_read_root(input, root, sizeof root, err);
     mo_input_close(input);
-    return strncmp(root, wanted, sizeof wanted - 1) == 0;
+    *is_solution =
+        status == MO_OK && strncmp(root, wanted, sizeof wanted - 1) == 0;
+    return is_failure(status) ? status : MO_OK;
 }
 
-bool mo_cli_info_is_solution(const char *path)
+/* Reads the first bytes of a file as text. */
+static mo_status read_head(const char *path, char head[HEAD_BYTES + 1],
+                           size_t *n, mo_error *err)
+{
+    FILE *file = fopen(path, "re");
+    bool failed;
+
+    if (!file)
+        return mo_fail_errno(err, path, "cannot open");
+    *n = fread(head, 1, HEAD_BYTES, file);
+    failed = ferror(file);
+    head[*n] = '\0';
+    if (failed)
+        mo_fail_errno(err, path, "cannot read");
+    (void) fclose(file);
+    return failed ? MO_E_IO : MO_OK;
+}
+
+mo_status mo_cli_info_sniff_solution(const char *path, bool *is_solution,
+                                     mo_error *err)
 {
     char head[HEAD_BYTES + 1];
     struct stat about;
     const char *at = head;
-    FILE *file;
-    size_t n;
+    mo_status status;
+    size_t n = 0;
 
+    *is_solution = false;
     /* What is read from a pipe is lost to the reader of graphs. */
-    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 ||
-        !S_ISREG(about.st_mode))
-        return false;
-    file = fopen(path, "re");
-    n = file ? fread(head, 1, HEAD_BYTES, file) : 0;
-    if (file)
-        fclose(file);
-    head[n] = '\0';
+    if (strcmp(path, "-") == 0)
+        return MO_OK;
+    if (stat(path, &about) != 0)
+        return mo_fail_errno(err, path, "cannot open");
+    if (!S_ISREG(about.st_mode))
+        return MO_OK;
+    status = read_head(path, head, &n, err);
+    if (status != MO_OK)
+        return status;
     if (strncmp(at, "\xef\xbb\xbf", 3) == 0)
         at += 3;
     at += strspn(at, " \t\r\n");
     if (*at == '<')
-        return is_cplex(path);
-    return n > 0 && strlen(head) == n && mo_solution_sniff(head);
+        return sniff_cplex(path, is_solution, err);
+    *is_solution = n > 0 && strlen(head) == n && mo_solution_sniff(head);
+    return MO_OK;
 }
 
 /* Working data of a report. */
@@ -110,11 +141,14 @@ static mo_status count_ops(description *d, mo_error *err)
 static mo_status name_devices(description *d, mo_error *err)
 {
     const char *path = d->survey.inputs[MO_LOCATE_CLUSTER].path;
+    mo_status status = MO_OK;
     char *where = NULL;
 
     if (path)
-        (void) mo_cluster_choose(path, NULL, &d->cluster, &where, NULL);
+        status = mo_cluster_choose(path, NULL, &d->cluster, &where, err);
     free(where);
+    if (is_failure(status))
+        return status;
     if (!d->cluster || d->cluster->n_devices < d->n_devices)
         return MO_OK;
     d->n_devices = d->cluster->n_devices;
@@ -216,9 +250,13 @@ mo_status mo_cli_info_solution(const char *path, const mo_bundle *bundle,
     const char *solution = bundle ? bundle->solution : path;
     description d = { 0 };
     mo_report_solution report = { .file = path };
+    bool is_solution = !bundle;
     mo_status status = bundle ? list_members(bundle, &d, err) : MO_OK;
 
-    if (status == MO_OK && solution && mo_cli_info_is_solution(solution))
+    /* A bundle may have a graph in place of a solution. */
+    if (status == MO_OK && bundle && solution)
+        status = mo_cli_info_sniff_solution(solution, &is_solution, err);
+    if (status == MO_OK && is_solution)
         status = read_solution(solution, bundle, read, logger, &d, err);
     if (status == MO_OK) {
         report.members = d.members;

@@ -13,9 +13,10 @@
 #include "driver/log.h"
 #include "ingest/read.h"
 
-/* Returns whether the file at path begins like a solution rather than like a
- * graph. */
-bool mo_cli_info_is_solution(const char *path);
+/* Sets *is_solution to whether the file at path begins like a solution rather
+ * than like a graph; "-" and what is no regular file do not. */
+mo_status mo_cli_info_sniff_solution(const char *path, bool *is_solution,
+                                     mo_error *err);
 
 /* Describes the solution at path; of a bundle (else NULL), its members and its
  * solution. Inputs that are not here are no error. */

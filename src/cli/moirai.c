@@ -16,6 +16,7 @@
 #include "driver/select_answer.h"
 #include "driver/model_file.h"
 #include "driver/output_files.h"
+#include "driver/placement_solution.h"
 #include "driver/prepare.h"
 #include "cli/solve_output.h"
 #include "driver/solve_model.h"
@@ -37,7 +38,7 @@ typedef struct settings {
 
 /* Intermediate files, in a private folder or in that of --keep. */
 typedef struct way {
-    char *model, *start, *solution, *schedule;
+    char *model, *start, *known, *solution, *schedule;
 } way;
 
 /* Copies the graph's name without folder and suffix. */
@@ -74,9 +75,10 @@ static mo_status lay_way(const settings *s, const char *graph,
     stem_of(graph, stem, sizeof stem);
     w->model = join_path(to, stem, ".lp");
     w->start = join_path(to, stem, ".start.sol");
+    w->known = mo_workdir_file(folder, "known.sol");
     w->solution = join_path(to, stem, ".sol");
     w->schedule = join_path(to, stem, ".schedule.json");
-    return w->model && w->start && w->solution && w->schedule
+    return w->model && w->start && w->known && w->solution && w->schedule
                ? MO_OK
                : mo_fail_memory(err);
 }
@@ -95,6 +97,24 @@ static mo_status write_model(const mo_cli_emit *emit_model, const way *w,
         return mo_out_commit(out, err);
     mo_out_abandon(out);
     return status;
+}
+
+/* With live memory the model may exclude the schedule of the search, which is
+ * an answer all the same. To be called before the model takes it over. */
+static mo_status write_known(settings *s, const way *w, const mo_prepared *made,
+                             mo_error *err)
+{
+    const mo_place_solution solution = { .x = made->loaded.instance,
+                                         .schedule = made->start,
+                                         .made_of = made->o,
+                                         .method = "search" };
+
+    if (!made->strength || !made->start ||
+        made->start->regime.memory != MO_MEMORY_LIVE)
+        return MO_OK;
+    s->portfolio.known = w->known;
+    s->portfolio.searched = true;
+    return mo_place_solution_save(&solution, w->known, err);
 }
 
 static mo_status emit_model(settings *s, const char *graph, const way *w,
@@ -175,13 +195,20 @@ static mo_status solve_in_folder(settings *s, const char *graph, const way *w,
                                     .tolerance = MO_ANSWER_TOLERANCE,
                                     .gap = s->portfolio.gap,
                                     .logger = &s->logger,
-                                    .state = MO_ANSWER_SELECTOR_READY };
+                                    .state = MO_ANSWER_SELECTOR_READY,
+                                    .origin_of_model = true,
+                                    .is_emitted = true };
     mo_portfolio portfolio = { 0 };
     mo_answer_selection selection = { 0 };
     mo_status status =
         mo_model_file_provenance(w->model, &selector.review.origin, err);
 
     selector.review.regime = made->o.regime;
+    if (made->strength) {
+        mo_answer_selector_add_bound(&selector, made->strength->lower_ns,
+                                     "search");
+        selector.searched = true;
+    }
     selector.review.made = *made;
     *made = (mo_prepared){ 0 };
     selector.review.located.graph = strdup(graph);
@@ -224,15 +251,13 @@ static mo_status run_pipeline(settings *s, const char *graph,
                                    s->portfolio.time_s / 2);
     optimal = mo_strengthen_is_optimal(&made);
     if (status == MO_OK)
+        status = write_known(s, &w, &made, err);
+    if (status == MO_OK)
         status = mo_prepare_model(&s->prepare, &s->logger, &made, err);
     if (status == MO_OK)
         status = emit_model(s, graph, &w, &made, err);
-    if (status == MO_OK && s->portfolio.searched) {
-        s->portfolio.start_bound = (double) made.strength->lower_ns /
-                                   (double) made.model.frame->unit_ns;
-        s->portfolio.no_solver =
-            optimal && !s->portfolio.solvers && !s->portfolio.command;
-    }
+    s->portfolio.no_solver = s->portfolio.searched && optimal &&
+                             !s->portfolio.solvers && !s->portfolio.command;
     if (status == MO_OK) {
         char plan[64];
 
@@ -248,6 +273,7 @@ static mo_status run_pipeline(settings *s, const char *graph,
     mo_prepared_clear(&made);
     free(w.model);
     free(w.start);
+    free(w.known);
     free(w.solution);
     free(w.schedule);
     return status;

@@ -21,6 +21,7 @@ enum { SOLUTION, POLICY, CURVE, OUTPUTS };
 
 typedef struct settings {
     mo_prepare_options prepare;
+    double begin_s;
     mo_place_options place;
     mo_output_file outputs[OUTPUTS];
     bool json;
@@ -90,7 +91,8 @@ static mo_status compare_placements(const settings *s, const mo_instance *x,
 {
     mo_place_context setting = { .options = &s->place,
                                  .regime = mo_prepare_regime(&s->prepare),
-                                 .logger = &s->logger };
+                                 .logger = &s->logger,
+                                 .begin_s = s->begin_s };
     mo_solver_install found = { 0 };
     mo_status status =
         mo_place_assist_solver(&s->place, &setting.assist, &found, err);
@@ -166,6 +168,7 @@ static mo_status run_place(void *context, char **operands, size_t n_operands,
     mo_status status;
 
     (void) n_operands;
+    s->begin_s = mo_driver_clock_s();
     /* Without training the policy is only read. */
     s->outputs[POLICY].path = s->place.no_learning ? NULL : s->place.policy;
     s->outputs[CURVE].path = s->place.curve;

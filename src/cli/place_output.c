@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "driver/place/placement_solution.h"
+#include "driver/placement_solution.h"
 
 mo_status mo_cli_place_write(const mo_place_comparison *c,
                              const mo_prepared *made, mo_output_file *output,

@@ -94,6 +94,7 @@ int main(int argc, char **argv)
         { 0, "random-weights", "SEED",
           "run: random weights where there are none", MO_OPTION_INT,
           .to = &o.weights, .min = 0, .max = 9e15 },
+        MO_EXEC_WEIGHTS_OPTIONS(&o.wants, "run: "),
         { 0, "transport", "T",
           "run: transport of tensors (default: by the launcher)",
           MO_OPTION_TEXT, .to = &o.transport, .choices = "local|tcp|nccl|mpi" },
@@ -123,6 +124,7 @@ int main(int argc, char **argv)
 
     mo_option_list_free(&o.shapes);
     mo_option_list_free(&o.inputs);
+    mo_option_list_free(&o.wants.weights_from);
     mo_launch_options_clear(&o.job);
     mo_host_exit(code);
     return code;

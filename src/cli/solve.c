@@ -92,6 +92,12 @@ static mo_status solve_file(settings *s, const char *model, const char *beside,
         mo_model_file_provenance(model, &selector.review.origin, err);
     bool told;
 
+    selector.origin_of_model = selector.review.origin.has_graph;
+    if (status == MO_OK && selector.review.origin.edited)
+        status = mo_fail_at(err, MO_E_INPUT, beside, 0,
+                            "its identity comments were edited, or one is "
+                            "missing: they do not fit their digest; write the "
+                            "model again with moirai-emit");
     if (status == MO_OK)
         status = mo_driver_solve_model(&s->portfolio, model, folder, &selector,
                                        &portfolio, &selection, err);

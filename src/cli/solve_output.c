@@ -13,11 +13,36 @@
 #include "schedule/bound/memory_bound.h"
 #include "solvers/registry.h"
 
+static const char as_given[] = "as given, not as emitted";
+
+/* Identity columns are those of the model, whether a solver returned them or
+ * not; a start keeps its own, which may have another time unit. */
+static mo_provenance identity_of(const mo_answer_selector *selector,
+                                 const mo_portfolio_member *e)
+{
+    mo_provenance own;
+
+    if (e->is_start &&
+        mo_answer_provenance(e->outcome.solution, &own, NULL) == MO_OK &&
+        own.columns.n > 0)
+        return own;
+    return selector->review.origin;
+}
+
+static void write_column(const char *name, double value, mo_out *out)
+{
+    mo_out_text(out, name);
+    mo_out_char(out, ' ');
+    mo_out_double(out, value);
+    mo_out_char(out, '\n');
+}
+
 static void write_answer(const mo_answer_selection *selection,
                          const mo_answer_selector *selector, mo_out *out)
 {
+    static const char prefix[] = "moirai_";
     const mo_solution *s = selection->best->outcome.solution;
-    bool has_unit = selector->review.origin.has_unit;
+    const mo_provenance identity = identity_of(selector, selection->best);
 
     mo_out_text(out, "# Solution for model moirai\n");
     if (s->has_objective) {
@@ -28,20 +53,28 @@ static void write_answer(const mo_answer_selection *selection,
     mo_out_printf(out, "# status: %s\n", selection->status);
     mo_out_printf(out, "# solver: %s\n",
                   mo_portfolio_member_title(selection->best));
-    if (selection->bound_by && has_unit) {
+    if (!selector->is_emitted)
+        mo_out_printf(out, "# model: %s\n", as_given);
+    if (selection->claimed_by)
+        mo_out_printf(out, "# claimed by: %s\n", selection->claimed_by);
+    if (selection->confirmed_by)
+        mo_out_printf(out, "# confirmed by: %s\n", selection->confirmed_by);
+    if (selection->bound.by && identity.has_unit) {
         mo_out_text(out, "# bound: ");
-        mo_out_double(out, (double) selection->bound_ns /
-                               (double) selector->review.origin.unit_ns);
-        mo_out_char(out, '\n');
+        mo_out_double(out, (double) selection->bound.bound_ns /
+                               (double) identity.unit_ns);
+        mo_out_printf(out, "\n# bound by: %s, %s\n", selection->bound.by,
+                      selection->bound.recomputed ? "recomputed" : "claimed");
     }
     for (int i = 0; i < s->n; i++) {
-        if (!isfinite(s->values[i].value))
-            continue;
-        mo_out_text(out, s->values[i].name);
-        mo_out_char(out, ' ');
-        mo_out_double(out, s->values[i].value);
-        mo_out_char(out, '\n');
+        const char *name = s->values[i].name;
+
+        if (name && isfinite(s->values[i].value) &&
+            strncmp(name, prefix, sizeof prefix - 1) != 0)
+            write_column(name, s->values[i].value, out);
     }
+    for (int i = 0; i < identity.columns.n; i++)
+        write_column(identity.columns.name[i], 1, out);
 }
 
 mo_status mo_cli_solve_write(const mo_answer_selection *selection,
@@ -81,7 +114,7 @@ static const char *name_of(const mo_portfolio_member *e)
 
 static void report_judged(const mo_answer_selection *selection,
                           const mo_answer_selector *selector,
-                          const mo_portfolio_member *e, double seconds,
+                          const mo_portfolio_member *e, const mo_portfolio *c,
                           bool json, mo_out *out)
 {
     mo_report_verdict report = mo_review_report(&selector->review);
@@ -89,11 +122,22 @@ static void report_judged(const mo_answer_selection *selection,
     report.judgement = &e->judgement;
     report.solver = name_of(e);
     report.status = selection->best ? selection->status : "invalid";
-    report.seconds = seconds;
-    report.bound_ns =
-        selection->best ? selection->bound_ns : e->judgement.lower.bound_ns;
-    report.bound_by =
-        selection->best ? selection->bound_by : e->judgement.lower.which;
+    report.seconds = c->seconds;
+    report.cross_check_s = c->cross_check_s;
+    report.refuted = selection->doubt;
+    report.model = selector->is_emitted ? "as emitted" : as_given;
+    if (selection->best) {
+        report.claimed_by = selection->claimed_by;
+        report.confirmed_by = selection->confirmed_by;
+        report.bound_ns = selection->bound.bound_ns;
+        report.bound_by = selection->bound.by;
+        report.bound_claimed = !selection->bound.recomputed;
+        report.own_bound_ns = selection->own.bound_ns;
+        report.own_bound_by = selection->own.by;
+    } else {
+        report.bound_ns = e->judgement.lower.bound_ns;
+        report.bound_by = e->judgement.lower.which;
+    }
     if (json)
         mo_report_verdict_json(&report, out);
     else
@@ -101,17 +145,22 @@ static void report_judged(const mo_answer_selection *selection,
 }
 
 /* Writes why there is no answer, and returns text. Without limits of memory
- * every placement is a schedule, so a proof of infeasibility is about them. */
+ * every placement is a schedule, so a proof about the instance is about them; a
+ * proof about a model as given may be about its rows. */
 static const char *describe_failure(const mo_answer_selection *selection,
                                     const mo_answer_selector *selector,
                                     const mo_portfolio_member *e, char *text,
                                     size_t size)
 {
     const mo_review *r = &selector->review;
-    bool infeasible = strcmp(selection->status, "infeasible") == 0;
     mo_memory_totals sum;
 
-    if (!infeasible || selector->state != MO_ANSWER_SELECTOR_READY ||
+    if (selection->doubt[0] && strcmp(selection->status, "limit") == 0) {
+        snprintf(text, size, "%s", selection->doubt);
+        return text;
+    }
+    if (strcmp(selection->status, "infeasible") != 0 ||
+        selector->state != MO_ANSWER_SELECTOR_READY ||
         r->regime.memory == MO_MEMORY_NONE) {
         snprintf(text, size, "%s", e->outcome.text);
         return text;
@@ -134,7 +183,8 @@ static void report_claimed(const mo_answer_selection *selection,
                            const mo_portfolio_member *e, double seconds,
                            bool json, mo_out *out)
 {
-    char why[512] = "", text[MO_FORMAT_SIZE];
+    char why[512] = "", text[MO_FORMAT_SIZE], status[100];
+    const char *shown;
     double us;
 
     if (!selection->best)
@@ -145,6 +195,14 @@ static void report_claimed(const mo_answer_selection *selection,
         mo_json_begin_object(&w, NULL, MO_JSON_LINES);
         mo_json_put_text(&w, "solver", name_of(e));
         mo_json_put_text(&w, "status", selection->status);
+        mo_json_put_text(&w, "model",
+                         selector->is_emitted ? "as emitted" : as_given);
+        if (selection->best)
+            mo_json_put_bool(&w, "checked", false);
+        if (selection->claimed_by)
+            mo_json_put_text(&w, "claimed_by", selection->claimed_by);
+        if (selection->confirmed_by)
+            mo_json_put_text(&w, "confirmed_by", selection->confirmed_by);
         if (selection->best)
             mo_json_put_double(&w, "claimed_us",
                                mo_answer_selector_makespan_us(selector, e));
@@ -154,19 +212,27 @@ static void report_claimed(const mo_answer_selection *selection,
         mo_json_end(&w);
         return;
     }
+    shown = mo_report_status_text(selection->status, selection->claimed_by,
+                                  status, sizeof status);
     if (!selection->best) {
-        size_t n = strlen(selection->status);
+        static const char infeasible[] = "infeasible";
+        bool proven = selection->confirmed_by != NULL;
+        size_t n = strstr(shown, infeasible) ? sizeof infeasible - 1 : 0;
 
         /* "infeasible after 2.0 s" begins with the status. */
-        if (strncmp(why, selection->status, n) == 0)
-            mo_out_printf(out, "%s: proven%s\n", selection->status, why + n);
+        if (n > 0 && strncmp(why, infeasible, n) == 0)
+            mo_out_printf(out, "%s:%s%s\n", shown, proven ? " proven" : "",
+                          why + n);
         else
-            mo_out_printf(out, "%s: %s\n", selection->status, why);
+            mo_out_printf(out, "%s: %s\n", shown, why);
         return;
     }
     us = mo_answer_selector_makespan_us(selector, e);
-    mo_out_printf(out, "%s, not checked\nclaimed     ", selection->status);
-    if (selector->review.origin.has_unit && us * 1000 < 9e18)
+    mo_out_printf(out, "%s, not checked\n", shown);
+    if (!selector->is_emitted)
+        mo_out_printf(out, "%-12s%s\n", "model", as_given);
+    mo_out_printf(out, "%-12s", "claimed");
+    if (selector->review.origin.has_unit && fabs(us * 1000) < 9e18)
         mo_out_text(out, mo_format_time((int64_t) llround(us * 1000), text));
     else
         mo_out_double(out, us);
@@ -180,12 +246,15 @@ void mo_cli_solve_report(const mo_answer_selection *selection,
     const mo_portfolio_member *e = most_informative_member(selection, c);
 
     if (e->judged)
-        report_judged(selection, selector, e, c->seconds, json, out);
+        report_judged(selection, selector, e, c, json, out);
     else
         report_claimed(selection, selector, e, c->seconds, json, out);
     if (!json)
         mo_out_printf(out, "%-12s%s, %.2f s\n", "solver",
                       mo_portfolio_member_title(e), c->seconds);
+    if (!json && selection->claimed_by && selection->confirmed_by)
+        mo_out_printf(out, "%-12sby %s, %.2f s\n", "confirmed",
+                      selection->confirmed_by, c->cross_check_s);
 }
 
 int mo_cli_solve_exit_status(const mo_answer_selection *selection)
@@ -214,12 +283,13 @@ mo_status mo_cli_list_solvers(const mo_portfolio_options *options, bool json,
     mo_status status = MO_OK;
     int n = 0;
 
-    for (; mo_solver_table[n] && n < MO_PORTFOLIO_MAX && status == MO_OK; n++) {
+    for (; n < MO_PORTFOLIO_MAX && mo_solver_table[n] && status == MO_OK; n++) {
         rows[n] = (mo_report_solver_row){ mo_solver_table[n], &found[n] };
         status = mo_solver_table[n]->find(options->path, &found[n], NULL);
         if (status == MO_OK)
             status = query_both_versions(mo_solver_table[n], &found[n], err);
-        else if (status != MO_E_MEMORY)
+        /* One that cannot be run is no error of the others. */
+        if (status != MO_E_MEMORY)
             status = MO_OK;
     }
     if (status == MO_OK && json)

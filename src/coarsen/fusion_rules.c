@@ -200,14 +200,28 @@ static mo_status load_file(const char *path, mo_fusion_rules **rules,
     return status;
 }
 
+const mo_fusion_rule_set *mo_fusion_rule_set_find(const char *name)
+{
+    const mo_fusion_rule_set *set = mo_fusion_rule_sets;
+
+    while (set->name && strcmp(set->name, name) != 0)
+        set++;
+    return set->name ? set : NULL;
+}
+
+bool mo_fusion_rules_is_set(const char *name)
+{
+    return mo_fusion_rule_set_find(name) || strcmp(name, "none") == 0;
+}
+
 mo_status mo_fusion_rules_load(const char *name_or_file,
                                mo_fusion_rules **rules, mo_error *err)
 {
-    for (const mo_fusion_rule_set *set = mo_fusion_rule_sets; set->name; set++)
-        if (strcmp(set->name, name_or_file) == 0)
-            return mo_fusion_rules_parse(set->name, set->text,
-                                         strlen(set->text), rules, err);
-    return load_file(name_or_file, rules, err);
+    const mo_fusion_rule_set *set = mo_fusion_rule_set_find(name_or_file);
+
+    return set ? mo_fusion_rules_parse(set->name, set->text, strlen(set->text),
+                                       rules, err)
+               : load_file(name_or_file, rules, err);
 }
 
 void mo_fusion_rules_free(mo_fusion_rules *rules)

@@ -41,6 +41,12 @@ typedef struct mo_fusion_rule_set {
 /* Ends with a NULL name. */
 extern const mo_fusion_rule_set mo_fusion_rule_sets[];
 
+/* Returns the built-in set of that name, or NULL. */
+const mo_fusion_rule_set *mo_fusion_rule_set_find(const char *name);
+
+/* Returns whether name is a built-in set or "none", not a file. */
+bool mo_fusion_rules_is_set(const char *name);
+
 /* Loads a built-in set by name, else a file. The caller frees *rules with
  * mo_fusion_rules_free(), which accepts NULL. The second function parses
  * length bytes; file is the name for error messages. */

@@ -74,8 +74,8 @@ mo_status mo_cluster_read_memory(const char *file, const char *data,
                                  mo_error *err);
 void mo_cluster_free(mo_cluster *cluster);
 
-/* Chooses the cluster for a graph: name_or_file when it is given, a file of
- * that name before a built-in; else <stem>.cluster.xml beside graph_path; else
+/* Chooses the cluster for a graph: name_or_file when it is given, a built-in
+ * before a file of that name; else <stem>.cluster.xml beside graph_path; else
  * the one named by MOIRAI_CLUSTER; else inter-server. Both arguments may be
  * NULL, and "-" is a graph without a path. *where describes the choice in one
  * line for standard error; the caller frees it, and *cluster. */

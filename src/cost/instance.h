@@ -40,6 +40,11 @@ typedef struct mo_flow {
     int tensor;
 } mo_flow;
 
+/* A route: n links of mo_instance.route_link, from the first on. */
+typedef struct mo_route_span {
+    int first, n;
+} mo_route_span;
+
 typedef struct mo_instance {
     int n, n_devices; /* ops; devices, called K below */
     const char **op_names;
@@ -74,15 +79,28 @@ typedef struct mo_instance {
     int *group; /* by op: a colocation group, or MO_FREE */
     int n_groups;
 
-    /* Routes for congestion by link: the links on the way from a to b are
-     * route_link[route_start[a * K + b] .. route_start[a * K + b + 1]). */
+    /* Routes for congestion by link, see mo_instance_route(). Routes to one
+     * device may share their ends: memory does not grow with their length. */
     int n_links;
-    int *route_start, *route_link;
+    mo_route_span *routes; /* from a to b: routes[a * K + b] */
+    int *route_link;
+    size_t n_route_links;
 
     /* Of its sources (0: no profile), and of the instance itself. */
     uint64_t graph_digest, cluster_digest, profile_digest, digest;
     mo_arena *arena; /* owns everything, names too */
 } mo_instance;
+
+/* Returns the links on the way from a to b, in order of travel; *n is their
+ * number. */
+static inline const int *mo_instance_route(const mo_instance *x, int a, int b,
+                                           int *n)
+{
+    const mo_route_span *route = &x->routes[(int64_t) a * x->n_devices + b];
+
+    *n = route->n;
+    return x->route_link + route->first;
+}
 
 static inline int64_t mo_instance_p_ns(const mo_instance *x, int op, int device)
 {

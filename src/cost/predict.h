@@ -47,6 +47,7 @@ mo_device mo_device_from_model(const mo_device_model *model);
 
 /* A cost model, selected by --cost. All zeros is the built-in roofline. */
 typedef struct mo_predictor {
+    const char *text; /* as given, for messages; borrowed; NULL: built in */
     bool is_wave;
     mo_device origin; /* of wave scaling */
     const mo_profile

@@ -3,17 +3,23 @@
 
 #include "driver/bundle.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/beneath.h"
 #include "base/cleanup.h"
+#include "base/minmax.h"
 #include "base/number.h"
 #include "base/reader.h"
+#include "coarsen/fusion_rules.h"
+#include "cost/cluster.h"
 #include "solvers/process/decompress.h"
 
 enum { MOST_MANIFEST = 1 << 24 };
@@ -29,15 +35,29 @@ static bool is_file(const char *path)
            S_ISREG(about.st_mode);
 }
 
+/* Returns whether there are size bytes at offset; errno is 0 when the file
+ * ends before. */
+static bool read_at(int fd, char *to, size_t size, off_t offset)
+{
+    size_t n = 0;
+    ssize_t got = 1;
+
+    while (n < size && (got > 0 || (got < 0 && errno == EINTR))) {
+        got = pread(fd, to + n, size - n, offset + (off_t) n);
+        n += got > 0 ? (size_t) got : 0;
+    }
+    if (got == 0)
+        errno = 0;
+    return n == size;
+}
+
 /* Opens the file if it is a tar archive; -1: it is not. */
 static int open_archive(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char block[MO_TAR_BLOCK];
+    int fd = mo_open_nonblocking(path);
 
-    if (fd >= 0 &&
-        pread(fd, block, sizeof block, 0) == (ssize_t) sizeof block &&
-        mo_tar_sniff(block))
+    if (fd >= 0 && read_at(fd, block, sizeof block, 0) && mo_tar_sniff(block))
         return fd;
     if (fd >= 0)
         close(fd);
@@ -170,11 +190,22 @@ static mo_status set_packed(mo_bundle *b, const char *name, mo_error *err)
     return MO_OK;
 }
 
-/* Names of built-in inputs and cost models name no file. */
-static mo_status set_name(const mo_bundle *b, char **to, const char *text,
-                          mo_error *err)
+static bool is_cluster_name(const char *name)
 {
-    if (*to || strchr(text, '/') || strncmp(text, "roofline:", 9) == 0)
+    return mo_cluster_builtin_find(name) != NULL;
+}
+
+static bool is_cost_name(const char *name)
+{
+    return !strchr(name, '/') && strncmp(name, "roofline:", 9) != 0;
+}
+
+/* Names of built-in inputs and cost models name no file: a bundle has no
+ * access to the files beside it. */
+static mo_status set_name(const mo_bundle *b, char **to, const char *text,
+                          bool (*is_built_in)(const char *), mo_error *err)
+{
+    if (*to || !is_built_in(text))
         return mo_fail_at(err, MO_E_INPUT, b->file, 0,
                           "lists '%.100s', which is a file or a second one",
                           text);
@@ -201,11 +232,11 @@ static mo_status take_line(mo_bundle *b, char *line, mo_error *err)
         if (strcmp(line, files[i].key) == 0)
             return unpack(b, value, files[i].path, err);
     if (strcmp(line, "cluster-name") == 0)
-        return set_name(b, &b->cluster, value, err);
+        return set_name(b, &b->cluster, value, is_cluster_name, err);
     if (strcmp(line, "fusion-name") == 0)
-        return set_name(b, &b->fusion, value, err);
+        return set_name(b, &b->fusion, value, mo_fusion_rules_is_set, err);
     if (strcmp(line, "cost") == 0)
-        return set_name(b, &b->cost, value, err);
+        return set_name(b, &b->cost, value, is_cost_name, err);
     if (strcmp(line, "shape") == 0)
         return mo_path_list_append(&b->shapes, strdup(value), err);
     if (strcmp(line, "weights") == 0)
@@ -259,9 +290,9 @@ static mo_status read_manifest(mo_bundle *b, mo_error *err)
     text = calloc(1, (size_t) member->size + 1);
     if (!text)
         return mo_fail_memory(err);
-    if (pread(b->fd, text, (size_t) member->size, (off_t) member->offset) !=
-        (ssize_t) member->size)
-        status = mo_fail_errno(err, b->file, "cannot read");
+    if (!read_at(b->fd, text, (size_t) member->size, (off_t) member->offset))
+        status = errno ? mo_fail_errno(err, b->file, "cannot read")
+                       : mo_fail_at(err, MO_E_IO, b->file, 0, "was cut off");
     else
         status = take_lines(b, text, err);
     free(text);
@@ -311,7 +342,6 @@ mo_status mo_bundle_open(const char *path, mo_bundle **bundle, mo_error *err)
         mo_bundle_close(b);
         return status;
     }
-    mo_cleanup_register(mo_workdir_path(b->folder));
     *bundle = b;
     return MO_OK;
 }
@@ -322,8 +352,6 @@ void mo_bundle_close(mo_bundle *b)
         return;
     for (size_t i = 0; i < b->unpacked.n; i++)
         mo_cleanup_unregister(b->unpacked.paths[i]);
-    if (b->folder)
-        mo_cleanup_unregister(mo_workdir_path(b->folder));
     mo_workdir_free(b->folder);
     mo_path_list_clear(&b->unpacked);
     mo_path_list_clear(&b->shapes);
@@ -387,4 +415,37 @@ const char *mo_bundle_shown(const mo_bundle *bundle, const char *path)
     if (path[length] == '/')
         return path + length + 1;
     return path[length] ? path : bundle->file;
+}
+
+/* Replaces every "FOLDER/" in text by "FILE:". */
+static void replace_folder(char *text, size_t size, const char *folder,
+                           const char *file)
+{
+    size_t length = strlen(folder);
+    char copy[MO_ERROR_TEXT_SIZE];
+    const char *from = copy;
+    size_t n = 0;
+
+    snprintf(copy, sizeof copy, "%s", text);
+    while (*from && n + 1 < size)
+        if (strncmp(from, folder, length) == 0 && from[length] == '/') {
+            int added = snprintf(text + n, size - n, "%s:", file);
+
+            n = mo_min_size(n + (size_t) added, size - 1);
+            from += length + 1;
+        } else {
+            text[n++] = *from++;
+        }
+    text[n] = '\0';
+}
+
+void mo_bundle_show_error(const mo_bundle *bundle, mo_error *err)
+{
+    const char *folder =
+        bundle && bundle->folder ? mo_workdir_path(bundle->folder) : NULL;
+
+    if (!folder || !err)
+        return;
+    replace_folder(err->file, sizeof err->file, folder, bundle->file);
+    replace_folder(err->text, sizeof err->text, folder, bundle->file);
 }

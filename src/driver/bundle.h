@@ -22,12 +22,12 @@
 #include "solvers/process/workdir.h"
 
 #define MO_BUNDLE_MANIFEST   "moirai-bundle.txt"
-#define MO_BUNDLE_FIRST_LINE "moirai-bundle 1"
+#define MO_BUNDLE_FIRST_LINE "moirai-bundle 2"
 
 typedef struct mo_bundle_weights {
     char *name; /* as in the graph */
     int64_t size;
-    uint64_t digest;             /* mo_digest_sample() */
+    uint64_t digest;             /* mo_digest_of() all bytes */
     const mo_tar_member *member; /* NULL: not packed */
 } mo_bundle_weights;
 
@@ -64,5 +64,9 @@ mo_status mo_bundle_apply(const mo_bundle *bundle, mo_prepare_options *options,
  * archive if it is in the private folder of bundle, which may be NULL; else
  * path itself. Borrowed from either. */
 const char *mo_bundle_shown(const mo_bundle *bundle, const char *path);
+
+/* Replaces the private folder of bundle, which may be NULL, in an error by the
+ * name of the archive: "job.tar:net.graphml". */
+void mo_bundle_show_error(const mo_bundle *bundle, mo_error *err);
 
 #endif

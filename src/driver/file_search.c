@@ -4,6 +4,7 @@
 #include "driver/file_search.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static mo_status list_folder(folder *f, mo_error *err)
     mo_status status = MO_OK;
 
     if (!dir)
-        return MO_OK;
+        return errno == ENOMEM ? mo_fail_memory(err) : MO_OK;
     while (status == MO_OK && f->n < MOST_NAMES && (entry = readdir(dir)))
         if (is_meant(f, entry->d_name))
             status = add_candidate(f, entry->d_name, err);
@@ -111,7 +112,8 @@ static void free_list(folder *f)
 
 /* Whether path is a regular file within the size limit whose beginning matches
  * the kind. */
-static bool looks_right(const mo_file_search_spec *kind, const char *path)
+static bool looks_right(const mo_file_search_spec *kind, const char *path,
+                        mo_error *err)
 {
     struct stat about;
     mo_input *input;
@@ -123,9 +125,9 @@ static bool looks_right(const mo_file_search_spec *kind, const char *path)
         return false;
     if (!kind->root)
         return true;
-    if (mo_input_open(path, &input, NULL) != MO_OK)
+    if (mo_input_open(path, &input, err) != MO_OK)
         return false;
-    right = mo_read_root(input, root, sizeof root, NULL) == MO_OK &&
+    right = mo_read_root(input, root, sizeof root, err) == MO_OK &&
             kind->root(root);
     mo_input_close(input);
     return right;
@@ -148,14 +150,18 @@ static mo_status test_listed(const folder *f, mo_file_search_test *test,
 {
     for (size_t i = 0; i < f->n && i < MOST_OPENED; i++) {
         char *path = join_path(f->path, f->list[i].name);
+        mo_error why = { 0 };
 
         if (!path)
             return mo_fail_memory(err);
-        if (looks_right(f->kind, path) && test(context, path)) {
+        if (looks_right(f->kind, path, &why) && test(context, path, &why)) {
             *found = path;
             return MO_OK;
         }
         free(path);
+        /* Other errors are those of a file that is not the one. */
+        if (why.status == MO_E_MEMORY)
+            return mo_fail_memory(err);
     }
     return MO_OK;
 }
@@ -222,6 +228,12 @@ mo_status mo_search_folders_add_beside(mo_search_folders *folders,
         status = add_folder_of(folders, target, err);
     free(target);
     return status;
+}
+
+mo_status mo_search_folders_add(mo_search_folders *folders, const char *path,
+                                mo_error *err)
+{
+    return add_folder(folders, path, strlen(path), err);
 }
 
 mo_status mo_search_folders_add_usual(mo_search_folders *folders, mo_error *err)

@@ -32,6 +32,10 @@ typedef struct mo_search_folders {
 mo_status mo_search_folders_add_beside(mo_search_folders *folders,
                                        const char *file, mo_error *err);
 
+/* Adds a folder; one that does not exist adds nothing. */
+mo_status mo_search_folders_add(mo_search_folders *folders, const char *path,
+                                mo_error *err);
+
 /* Adds the working folder and the folders of MOIRAI_PATH. */
 mo_status mo_search_folders_add_usual(mo_search_folders *folders,
                                       mo_error *err);
@@ -42,7 +46,10 @@ void mo_search_folders_clear(mo_search_folders *folders);
 char *mo_search_folders_find(const mo_search_folders *folders,
                              const char *name);
 
-typedef bool mo_file_search_test(void *context, const char *path);
+/* Whether the file is accepted. The search ends when memory is exhausted: err
+ * has that status then. */
+typedef bool mo_file_search_test(void *context, const char *path,
+                                 mo_error *err);
 
 /*
  * Calls test for candidate files until it returns true: at most 10,000 names

@@ -129,7 +129,7 @@ typedef struct quest {
 
 /* A file with another digest, or one that cannot be read, is not a match; it
  * is noted if it has the name of the input. */
-static bool is_wanted(void *context, const char *path)
+static bool is_wanted(void *context, const char *path, mo_error *err)
 {
     quest *q = context;
     mo_locate_input *input = q->input;
@@ -143,6 +143,8 @@ static bool is_wanted(void *context, const char *path)
                            q->kind->what, digest);
     if (status == MO_OK && digest == input->digest)
         return true;
+    if (status == MO_E_MEMORY)
+        mo_fail_memory(err);
     if (!same_name || input->note[0])
         return false;
     if (status == MO_OK)
@@ -172,24 +174,26 @@ static mo_status compare_digest(const char *what, const char *path, bool has,
                       what, found, wanted, name[0] ? ", " : "", name);
 }
 
-static bool digest_built_in(const mo_cluster_builtin *c, uint64_t *digest)
+static bool digest_built_in(const mo_cluster_builtin *c, uint64_t *digest,
+                            mo_error *err)
 {
     mo_cluster *cluster = NULL;
     bool done = mo_cluster_read_memory(c->name, c->text, strlen(c->text),
-                                       &cluster, NULL) == MO_OK &&
-                mo_cluster_digest(cluster, digest, NULL) == MO_OK;
+                                       &cluster, err) == MO_OK &&
+                mo_cluster_digest(cluster, digest, err) == MO_OK;
 
     mo_cluster_free(cluster);
     return done;
 }
 
-/* Returns the name of the built-in cluster with that digest, or NULL. */
-static const char *built_in_cluster(uint64_t wanted)
+/* Returns the name of the built-in cluster with that digest, or NULL; err has
+ * a status if one could not be built. */
+static const char *built_in_cluster(uint64_t wanted, mo_error *err)
 {
     for (const mo_cluster_builtin *c = mo_cluster_builtins; c->name; c++) {
         uint64_t digest;
 
-        if (digest_built_in(c, &digest) && digest == wanted)
+        if (digest_built_in(c, &digest, err) && digest == wanted)
             return c->name;
     }
     return NULL;
@@ -204,9 +208,12 @@ static mo_status refuse_built_in(const char *name, const mo_provenance *origin,
          c->name && origin->has_cluster; c++) {
         uint64_t digest;
 
-        if (strcmp(c->name, name) == 0 && digest_built_in(c, &digest))
-            return compare_digest("cluster", name, true, origin->cluster,
-                                  origin->cluster_name, digest, err);
+        if (strcmp(c->name, name) != 0)
+            continue;
+        if (!digest_built_in(c, &digest, err))
+            return mo_error_set_location(err, name, 0);
+        return compare_digest("cluster", name, true, origin->cluster,
+                              origin->cluster_name, digest, err);
     }
     return MO_OK;
 }
@@ -270,7 +277,8 @@ static void list_inputs(const mo_locate_query *what,
 /* Returns the input as given by the caller, or a built-in one; NULL: to be
  * searched for. A built-in rule set is identified by name. */
 static const char *given_input(const mo_locate_query *what,
-                               const mo_provenance *origin, int i)
+                               const mo_provenance *origin, int i,
+                               mo_error *err)
 {
     switch (i) {
     case MO_LOCATE_GRAPH:
@@ -278,7 +286,7 @@ static const char *given_input(const mo_locate_query *what,
     case MO_LOCATE_CLUSTER:
         return what->cluster || !origin->has_cluster
                    ? what->cluster
-                   : built_in_cluster(origin->cluster);
+                   : built_in_cluster(origin->cluster, err);
     case MO_LOCATE_PROFILE:
         return what->profile;
     case MO_LOCATE_RULES:
@@ -316,10 +324,13 @@ mo_status mo_locate_survey_make(const mo_locate_query *what,
     list_inputs(what, origin, survey);
     for (int i = 0; i < MO_LOCATE_KINDS && status == MO_OK; i++) {
         mo_locate_input *input = &survey->inputs[i];
-        const char *given = given_input(what, origin, i);
+        mo_error why = { 0 };
+        const char *given = given_input(what, origin, i, &why);
         quest q = { &kinds[i], &read, logger, input };
 
-        if (given)
+        if (why.status == MO_E_MEMORY)
+            status = mo_fail_memory(err);
+        else if (given)
             status = copy_given(given, &input->path, err);
         else if (input->has_digest)
             status = mo_file_search(&survey->folders, input->name, what->beside,
@@ -384,9 +395,9 @@ mo_status mo_locate_inputs(const mo_locate_query *what,
 
     *located = (mo_locate_result){ 0 };
     if (!what->graph && !origin->has_graph)
-        return mo_fail(err, MO_E_INPUT,
-                       "it does not say which graph it is of; give the graph "
-                       "with --graph");
+        return mo_fail_at(err, MO_E_INPUT, what->beside, 0,
+                          "has no identity of its graph; give the graph with "
+                          "--graph");
     status =
         what->cluster ? refuse_built_in(what->cluster, origin, err) : MO_OK;
     if (status == MO_OK)

@@ -3,6 +3,7 @@
 
 #include "driver/mip_start_file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,19 @@ static double objective_of(const mo_solution *s)
         if (strcmp(s->values[i].name, "w") == 0)
             return s->values[i].value;
     return s->has_objective ? s->objective : 0;
+}
+
+/* Solvers read no infinite value of a column, or stop at one. */
+static mo_status check_finite(const mo_solution *s, const char *path,
+                              mo_error *err)
+{
+    for (int i = 0; i < s->n; i++)
+        if (!isfinite(s->values[i].value))
+            return mo_fail_at(err, MO_E_INPUT, path, s->values[i].line,
+                              "column '%.80s' is infinite; a start needs "
+                              "finite values",
+                              s->values[i].name);
+    return MO_OK;
 }
 
 static void write_start(const mo_solution *s, mo_mip_start_layout layout,
@@ -85,6 +99,8 @@ mo_status mo_mip_start_file_convert(const char *path, const mo_solver *solver,
     if (status == MO_OK && (solution->nameless || solution->n == 0))
         status = mo_fail_at(err, MO_E_INPUT, path, 0,
                             "has no columns to start from");
+    if (status == MO_OK)
+        status = check_finite(solution, path, err);
     if (status == MO_OK)
         status = write_file(solution, layout, to, err);
     mo_solution_free(solution);

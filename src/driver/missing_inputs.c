@@ -26,19 +26,22 @@ static void append(char *text, size_t size, const char *format, ...)
 }
 
 /* Weight files that are not beside the graph, which was found. */
-static void append_weights(const char *graph, const mo_read_options *read,
-                           char *text, size_t size)
+static mo_status append_weights(const char *graph, const mo_read_options *read,
+                                char *text, size_t size, mo_error *err)
 {
     mo_weight_files files = { 0 };
     mo_graph *g = NULL;
+    mo_error why = { 0 };
+    mo_status status = mo_read_graph(graph, read, &g, NULL, &why);
 
-    if (mo_read_graph(graph, read, &g, NULL, NULL) == MO_OK &&
-        mo_weight_files_list(g, graph, &files, NULL) == MO_OK)
-        for (size_t i = 0; i < files.n; i++)
-            if (access(files.list[i].path, F_OK) != 0)
-                append(text, size, "; weights %.100s", files.list[i].name);
+    if (status == MO_OK)
+        status = mo_weight_files_list(g, graph, &files, &why);
+    for (size_t i = 0; status == MO_OK && i < files.n; i++)
+        if (access(files.list[i].path, F_OK) != 0)
+            append(text, size, "; weights %.100s", files.list[i].name);
     mo_weight_files_clear(&files);
     mo_graph_free(g);
+    return status == MO_E_MEMORY ? mo_fail_memory(err) : MO_OK;
 }
 
 mo_status mo_missing_inputs_fail(const mo_locate_query *what,
@@ -71,8 +74,10 @@ mo_status mo_missing_inputs_fail(const mo_locate_query *what,
             what->read.n_shapes == 0)
             append(options, sizeof options, " with --shape");
     }
-    if (what->weights && graph->path)
-        append_weights(graph->path, &read, missing, sizeof missing);
+    if (what->weights && graph->path &&
+        append_weights(graph->path, &read, missing, sizeof missing, err) !=
+            MO_OK)
+        return MO_E_MEMORY;
     for (size_t i = 0; i < survey->folders.n; i++)
         append(searched, sizeof searched, "%s%.60s", i > 0 ? ", " : "",
                survey->folders.path[i]);

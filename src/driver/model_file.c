@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/out.h"
 #include "base/reader.h"
 #include "models/identity.h"
+#include "models/write/heading.h"
 
 /* The identity comments are among the first lines. */
 enum { LINES = 40, HEAD = 1 << 16 };
@@ -20,12 +22,16 @@ typedef struct names {
     char text[MO_IDENTITY_NAMES][MO_VARIABLE_NAME];
     mo_solution_value values[MO_IDENTITY_NAMES];
     int n;
+    bool has_slack;
 } names;
 
 static void take_line(names *to, const char *line)
 {
-    static const char mark[] = " identity: ";
+    static const char mark[] = " identity: ", slack[] = " slack: ";
 
+    if ((line[0] == '\\' || line[0] == '*') &&
+        strncmp(line + 1, slack, sizeof slack - 1) == 0)
+        to->has_slack = true;
     if ((line[0] != '\\' && line[0] != '*') ||
         strncmp(line + 1, mark, sizeof mark - 1) != 0 ||
         to->n == MO_IDENTITY_NAMES)
@@ -64,8 +70,63 @@ mo_status mo_model_file_provenance(const char *path, mo_provenance *origin,
     if (status == MO_OK) {
         columns.n = found.n;
         status = mo_answer_provenance(&columns, origin, err);
+        origin->has_slack = found.has_slack;
+        origin->edited |= found.n > 0 && !origin->has_digest;
     }
     free(head);
+    return status;
+}
+
+/* Reads path in blocks and adds all but its end to the digest: as many bytes
+ * as the comment with the digest and the last line take. Returns the number of
+ * those left in block, which has room for HEAD bytes and the end. */
+static mo_status digest_body(mo_reader *reader, char *block, mo_digest *digest,
+                             bool *mps, size_t *left, mo_error *err)
+{
+    char end[MO_HEADING_END_SIZE];
+    size_t held = 0, got, last = 0;
+    mo_status status;
+
+    *left = 0;
+    do {
+        status = mo_reader_read(reader, block + *left, HEAD, &got, err);
+        if (status != MO_OK)
+            return status;
+        if (last == 0) {
+            *mps = got > 0 && block[0] != '\\';
+            last = mo_heading_end(*mps, 0, end);
+        }
+        *left += got;
+        held = *left < last ? *left : last;
+        mo_digest_bytes(digest, block, *left - held);
+        memmove(block, block + *left - held, held);
+        *left = held;
+    } while (got == HEAD);
+    return MO_OK;
+}
+
+mo_status mo_model_file_digest(const char *path, uint64_t *value, bool *emitted,
+                               mo_error *err)
+{
+    char *block = malloc(HEAD + MO_HEADING_END_SIZE), end[MO_HEADING_END_SIZE];
+    mo_digest *digest = mo_digest_new();
+    mo_reader *reader = NULL;
+    bool mps = false;
+    size_t left = 0;
+    mo_status status = block && digest ? mo_reader_open(path, &reader, err)
+                                       : mo_fail_memory(err);
+
+    if (status == MO_OK)
+        status = digest_body(reader, block, digest, &mps, &left, err);
+    if (status == MO_OK) {
+        *emitted = mo_heading_end(mps, mo_digest_value(digest), end) == left &&
+                   memcmp(block, end, left) == 0;
+        mo_digest_bytes(digest, block, left);
+        *value = mo_digest_value(digest);
+    }
+    mo_reader_close(reader);
+    mo_digest_free(digest);
+    free(block);
     return status;
 }
 

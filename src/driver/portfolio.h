@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/option.h"
 #include "driver/log.h"
+#include "driver/root_lp.h"
 #include "driver/suggest.h"
 #include "solvers/answer/evaluation.h"
 #include "solvers/run_solver.h"
@@ -25,17 +26,20 @@ typedef struct mo_portfolio_options {
     const char *command;
     const char *path;
     const char *start;
-    bool searched;      /* the start is that of a search, with its bound */
-    double start_bound; /* of a search, in units of the model */
+    const char *known;  /* a schedule that is an answer, but perhaps no MIP start
+                           of the model; then no start is one */
+    bool searched;      /* the start, or known, is that of a search */
     double search_s;    /* its duration */
     bool no_solver;     /* the start is proven optimal */
     double time_s, gap; /* 0, negative: no limit, the solver's default */
     int64_t threads, memory_mib;
+    double cross_check_s; /* for confirming a claim; negative: the default */
+    double root_lp_s;     /* for the root relaxation; 0: none */
 } mo_portfolio_options;
 
 #define MO_PORTFOLIO_DEFAULTS                                                  \
     {                                                                          \
-        .time_s = 60, .gap = -1                                                \
+        .time_s = 60, .gap = -1, .cross_check_s = -1, .root_lp_s = 5           \
     }
 #define MO_SOLVER_VIA_CHOICES "process|library|command"
 
@@ -57,16 +61,25 @@ typedef struct mo_portfolio_options {
     { 0, "threads", "N", "threads (default: the solver's)",  \
       MO_OPTION_INT, .to = &(c)->threads, .min = 0, .max = 1024 },             \
     { 0, "memory-limit", "MIB", "memory limit of a solver", MO_OPTION_INT,     \
-      .to = &(c)->memory_mib, .min = 0, .max = 1 << 30 }
+      .to = &(c)->memory_mib, .min = 0, .max = 1 << 30 },                      \
+    { 0, "cross-check", "SECONDS", "time to confirm a claim of optimality by a " \
+      "second solver (0: none)", MO_OPTION_DOUBLE,                             \
+      .to = &(c)->cross_check_s, .min = 0, .max = 1e9 },                       \
+    MO_ROOT_LP_OPTION(&(c)->root_lp_s,                                         \
+                      "time for the bound of the root LP, recomputed (default 5)")
 /* clang-format on */
 
-enum { MO_PORTFOLIO_MAX = 8 };
+/* Solvers run in parallel; and all entries: also those of a cross-check, the
+ * MIP start and the schedule of a search. */
+enum { MO_PORTFOLIO_MAX = 8, MO_PORTFOLIO_ENTRIES = 2 * MO_PORTFOLIO_MAX + 2 };
 
 /* A solver of the portfolio and its result. */
 typedef struct mo_portfolio_member {
     const mo_solver *solver; /* NULL: a command of the user, or the MIP start */
     bool is_start;
-    bool searched; /* a start by search */
+    bool searched;   /* a start by search */
+    bool is_recheck; /* cross-checks a claim of the same solver, without
+                        presolve */
     mo_solver_install found;
     mo_solver_via way;
     mo_solver_outcome outcome;
@@ -79,10 +92,9 @@ typedef struct mo_portfolio_member {
 
 typedef struct mo_portfolio {
     int n;
-    mo_portfolio_member
-        entries[MO_PORTFOLIO_MAX + 1]; /* one more for the MIP start */
-    double finding_s;                  /* subtracted from the time limit */
-    double seconds;
+    mo_portfolio_member entries[MO_PORTFOLIO_ENTRIES];
+    double finding_s; /* subtracted from the time limit */
+    double seconds, cross_check_s;
     bool presolve;
 } mo_portfolio;
 

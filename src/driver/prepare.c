@@ -49,15 +49,6 @@ static mo_status read_graph(const mo_prepare_options *p, const char *path,
     return status;
 }
 
-static bool is_rule_set(const char *name)
-{
-    const mo_fusion_rule_set *set = mo_fusion_rule_sets;
-
-    while (set->name && strcmp(set->name, name) != 0)
-        set++;
-    return set->name != NULL;
-}
-
 static mo_status coarsen_graph(const mo_prepare_options *p,
                                const mo_driver_log *logger, mo_prepared *made,
                                mo_error *err)
@@ -72,7 +63,7 @@ static mo_status coarsen_graph(const mo_prepare_options *p,
     options.rules = rules;
     if (status == MO_OK) {
         /* A built-in rule set is recorded by name, a file by its digest. */
-        made->o.has_rules = !is_rule_set(p->fusion);
+        made->o.has_rules = !mo_fusion_rule_set_find(p->fusion);
         made->o.fusion = made->o.has_rules ? "file" : p->fusion;
         status = made->o.has_rules
                      ? mo_fusion_rules_digest(rules, &made->o.rules_digest, err)
@@ -96,7 +87,7 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
     mo_status status = read_graph(p, path, logger, made, err);
     mo_driver_load_options load = p->load;
 
-    load.any_size = mo_memory_of(p->memory) == MO_MEMORY_NONE;
+    load.any_size = mo_prepare_regime(p).memory == MO_MEMORY_NONE;
     made->o.fusion = "none";
     made->o.graph_file = path;
     made->o.profile_file = p->load.profile;
@@ -122,8 +113,10 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
 
 mo_regime mo_prepare_regime(const mo_prepare_options *p)
 {
-    return (mo_regime){ mo_congestion_of(p->congestion), tensors_of(p),
-                        mo_memory_of(p->memory) };
+    return (mo_regime){
+        p->congestion ? mo_congestion_of(p->congestion) : MO_CONGESTION_PORT,
+        tensors_of(p), p->memory ? mo_memory_of(p->memory) : MO_MEMORY_STATIC
+    };
 }
 
 static mo_status make_frame(const mo_prepare_options *p, const mo_instance *x,

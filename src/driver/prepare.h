@@ -25,10 +25,10 @@ typedef struct mo_prepare_options {
     mo_driver_load_options load;
     mo_option_list shapes; /* freed by the command */
     const char *fusion;
-    const char *formulation, *congestion, *memory;
-    const char *tensors; /* NULL: the default of the formulation */
+    const char *formulation;
+    const char *congestion, *tensors, *memory; /* NULL: the default */
     bool closure;
-    double slack; /* 0: no rows will be added */
+    double slack;     /* 0: no rows will be added */
     const char *unit; /* ns, us, ms or s; NULL: by the horizon */
 } mo_prepare_options;
 

@@ -71,7 +71,7 @@ void mo_progress_line_update(void *context, const mo_solver *solver,
                                           best->incumbent,
                                       gap));
         fprintf(stderr, "%.0f s", now_s - live->begin_s);
-        fflush(stderr);
+        (void) fflush(stderr);
         live->shown = true;
         live->next_s = now_s + PAUSE_S;
     }

@@ -31,6 +31,49 @@ static mo_status check_places(const mo_provenance *origin, mo_error *err)
                    "nothing to check");
 }
 
+/* Rules that are given take precedence over those of the origin. */
+static void choose_rules(const mo_prepare_options *given, mo_review *r)
+{
+    const mo_rule_source other =
+        r->origin.has_options ? MO_RULE_SOLUTION : MO_RULE_DEFAULT;
+
+    r->regime = mo_prepare_regime(given);
+    r->rules = (mo_report_rules){
+        .congestion = given->congestion ? MO_RULE_GIVEN : other,
+        .tensors = given->tensors ? MO_RULE_GIVEN : other,
+        .memory = given->memory ? MO_RULE_GIVEN : other,
+        .tolerance = r->rules.tolerance,
+    };
+    if (!r->origin.has_options)
+        return;
+    if (!given->congestion)
+        r->regime.congestion = r->origin.regime.congestion;
+    if (!given->tensors)
+        r->regime.tensors = r->origin.regime.tensors;
+    if (!given->memory)
+        r->regime.memory = r->origin.regime.memory;
+}
+
+const char *mo_review_identity_fault(const mo_prepare_options *options,
+                                     const mo_provenance *o)
+{
+    bool given = options->congestion && options->tensors && options->memory;
+
+    if (o->edited)
+        return "the identity columns were edited: they do not fit the digest "
+               "in moirai_o_; inputs and rules of this solution are unknown";
+    if (o->has_digest || !(o->has_graph || o->has_cluster || o->has_options ||
+                           o->has_instance || o->has_unit))
+        return NULL;
+    if (!(o->has_graph && o->has_cluster && o->has_instance))
+        return "identity columns are missing: the inputs of this solution are "
+               "unknown; remove all of them and give --graph";
+    return given ? NULL
+                 : "the identity columns have no digest: they are those of an "
+                   "earlier version, or were edited; give the rules to judge "
+                   "by with --congestion, --tensors and --memory";
+}
+
 mo_status mo_review_instance(const mo_prepare_options *options,
                              const mo_review_files *files,
                              const mo_driver_log *logger, mo_review *r,
@@ -64,8 +107,7 @@ mo_status mo_review_instance(const mo_prepare_options *options,
     p.shapes =
         (mo_option_list){ .items = (const char **) (uintptr_t) read.shapes,
                           .count = read.n_shapes };
-    r->regime =
-        r->origin.has_options ? r->origin.regime : mo_prepare_regime(options);
+    choose_rules(options, r);
     p.memory = mo_memory_names[r->regime.memory];
     mo_driver_log_info(logger, "the graph is %s", r->located.graph);
     status = mo_driver_load_check(&p.load, r->located.graph, err);
@@ -90,6 +132,7 @@ mo_report_verdict mo_review_report(const mo_review *r)
         .edges = r->made.fine->n_edges,
         .x = r->made.loaded.instance,
         .regime = &r->regime,
+        .rules = &r->rules,
         .formulation = r->origin.has_options ? r->origin.formulation : NULL,
         .judgement = &r->judgement,
         .claim = &r->claim,
@@ -166,6 +209,7 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
     const mo_review_files files = { .graph = from->graph,
                                     .beside = path,
                                     .weights = from->weights };
+    const char *fault = NULL;
     mo_solution *solution = NULL;
     mo_status status =
         mo_solution_read_memory(path, text, size, &solution, err);
@@ -178,6 +222,7 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
         status = mo_answer_provenance(solution, &review->origin, err);
         if (status != MO_OK)
             mo_error_set_location(err, path, 0);
+        fault = mo_review_identity_fault(from->prepare, &review->origin);
     }
     if (status == MO_OK)
         status = mo_review_instance(from->prepare, &files, from->logger, review,
@@ -186,6 +231,9 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
         status = mo_answer_evaluate_solution(
             solution, &review->origin, review->made.loaded.instance,
             &review->regime, from->tolerance, &review->judgement, err);
+    if (status == MO_OK && fault)
+        snprintf(review->judgement.complaint,
+                 sizeof review->judgement.complaint, "%s", fault);
     if (status == MO_OK)
         review->claim = claim_of(solution, &review->origin);
     mo_solution_free(solution);
@@ -200,6 +248,7 @@ mo_status mo_review_file(const mo_review_source *from, const char *path,
     size_t size;
     mo_status status = mo_reader_all(path, &text, &size, err);
 
+    review->rules.tolerance = from->tolerance;
     /* With a graph given, a text in no solver's format is treated as a
      * malformed placement, so that the error names its line. */
     if (status == MO_OK && (mo_placement_list_sniff(text) ||

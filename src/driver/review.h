@@ -16,19 +16,33 @@
 #include "solvers/answer/evaluation.h"
 
 /* Defaults and option rows of commands that validate: the solution records its
- * own instance. */
+ * own instance, and the rules of schedules unless they are given. */
 #define MO_REVIEW_DEFAULTS                                                     \
     {                                                                          \
-        .formulation = "compact", .congestion = "port", .memory = "static"     \
+        .formulation = "compact"                                               \
     }
 #define MO_REVIEW_OPTIONS(p)                                                   \
     MO_PREPARE_INSTANCE_OPTIONS(p, "the rules the graph was coarsened with")
+/* clang-format off */
+#define MO_REVIEW_RULE_OPTIONS(p)                                              \
+    { 0, "congestion", "C",                                                    \
+      "congestion model to judge by (default: the solution's, or port)",       \
+      MO_OPTION_TEXT, .to = &(p)->congestion,                                  \
+      .choices = MO_CONGESTION_CHOICES },                                      \
+    { 0, "tensors", "T",                                                       \
+      "tensor model to judge by (default: the solution's, or per-edge)",       \
+      MO_OPTION_TEXT, .to = &(p)->tensors, .choices = MO_TENSORS_CHOICES },    \
+    { 0, "memory", "M",                                                        \
+      "memory model to judge by (default: the solution's, or static)",         \
+      MO_OPTION_TEXT, .to = &(p)->memory, .choices = MO_MEMORY_CHOICES }
+/* clang-format on */
 
 typedef struct mo_review {
     mo_provenance origin;
     mo_locate_result located;
     mo_prepared made; /* up to the instance */
     mo_regime regime;
+    mo_report_rules rules; /* where regime comes from */
     mo_answer_evaluation judgement;
     mo_report_claim claim; /* of the file; not believed */
 } mo_review;
@@ -46,12 +60,19 @@ typedef struct mo_review_files {
 } mo_review_files;
 
 /* Finds the inputs of review->origin, which the caller has set, and builds the
- * instance. options give inputs, and the rules of schedules where the origin
- * lacks them; options->fusion is NULL to take the origin's. */
+ * instance. Rules of schedules are those of the options, where given, then
+ * those of the origin, then the defaults; options->fusion is NULL to take the
+ * origin's. */
 mo_status mo_review_instance(const mo_prepare_options *options,
                              const mo_review_files *files,
                              const mo_driver_log *logger, mo_review *review,
                              mo_error *err);
+
+/* Returns why the identity columns of review->origin are no ground for a
+ * judgement: they were edited, or have no digest and the options do not give
+ * all rules. NULL: nothing is wrong, or there are none. */
+const char *mo_review_identity_fault(const mo_prepare_options *options,
+                                     const mo_provenance *origin);
 
 /* Options of a command for the answer to validate. */
 typedef struct mo_review_source {

@@ -8,78 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "driver/judge_answer.h"
 #include "models/formulation.h"
 #include "schedule/heuristic/upper_bound.h"
-
-/* Default relative gap at which solvers report an optimal solution. */
-#define OWN_GAP 1e-4
-
-static void look_for_instance(mo_answer_selector *j)
-{
-    const mo_review_files files = { .graph = j->graph,
-                                    .beside = j->beside,
-                                    .also = j->output };
-    mo_status status =
-        mo_review_instance(j->options, &files, j->logger, &j->review, &j->why);
-
-    j->state = status == MO_OK ? MO_ANSWER_SELECTOR_READY
-                               : MO_ANSWER_SELECTOR_NO_INSTANCE;
-}
-
-/* The model's own provenance takes precedence: it never was with the solver. */
-static bool take_origin(mo_answer_selector *j, const mo_solution *solution)
-{
-    mo_provenance *origin = &j->review.origin;
-
-    if (origin->has_graph)
-        return true;
-    if (mo_answer_provenance(solution, origin, &j->why) == MO_OK)
-        return true;
-    j->state = MO_ANSWER_SELECTOR_NO_INSTANCE;
-    return false;
-}
-
-/* A MIP start may use another time unit than the model. */
-static mo_provenance origin_of(const mo_answer_selector *j,
-                               const mo_portfolio_member *e)
-{
-    mo_provenance origin = j->review.origin, own;
-
-    if (e->is_start &&
-        mo_answer_provenance(e->outcome.solution, &own, NULL) == MO_OK &&
-        own.has_unit)
-        origin.unit_ns = own.unit_ns;
-    return origin;
-}
-
-bool mo_answer_selector_on_answer(void *context, mo_portfolio_member *e)
-{
-    mo_answer_selector *j = context;
-
-    if (e->status != MO_OK)
-        return false;
-    mo_driver_log_info(j->logger, "%s: %s", mo_portfolio_member_title(e),
-                       e->outcome.text);
-    if (!e->outcome.solution || e->outcome.solution->n == 0)
-        return false;
-    if (take_origin(j, e->outcome.solution) &&
-        j->state == MO_ANSWER_SELECTOR_NO_INSTANCE_YET)
-        look_for_instance(j);
-    if (j->state == MO_ANSWER_SELECTOR_READY) {
-        const mo_review *r = &j->review;
-        const mo_provenance origin = origin_of(j, e);
-
-        e->judged =
-            mo_answer_evaluate_solution(
-                e->outcome.solution, &origin, r->made.loaded.instance,
-                &r->regime, j->tolerance, &e->judgement, &e->err) == MO_OK;
-        if (!e->judged)
-            mo_driver_log_info(j->logger, "%s could not be judged: %s",
-                               mo_portfolio_member_title(e), e->err.text);
-    }
-    return e->outcome.claim == MO_SOLUTION_STATUS_OPTIMAL &&
-           (!e->judged || mo_answer_evaluation_valid(&e->judgement));
-}
 
 static double unit_us(const mo_answer_selector *j)
 {
@@ -107,10 +38,16 @@ double mo_answer_selector_makespan_us(const mo_answer_selector *j,
     return round(claimed_us(e) * unit_us(j) * 1000) / 1000;
 }
 
-static bool has_answer(const mo_portfolio_member *e)
+static bool has_values(const mo_portfolio_member *e)
 {
     return e->ended && e->status == MO_OK && e->outcome.solution &&
            e->outcome.solution->n > 0;
+}
+
+/* An infinite objective is that of no solution. */
+static bool has_answer(const mo_portfolio_member *e)
+{
+    return has_values(e) && (e->judged || isfinite(claimed_us(e)));
 }
 
 /* With live memory a model may exclude valid schedules. */
@@ -120,76 +57,118 @@ static bool may_refuse(const mo_answer_selector *j)
            j->review.regime.memory == MO_MEMORY_LIVE;
 }
 
-/* Whether the model admits exactly the schedules of the instance; those of the
- * baselines admit more or fewer. */
-static bool is_whole(const mo_answer_selector *j)
+bool mo_answer_selector_can_search(const mo_answer_selector *j)
 {
     const mo_provenance *o = &j->review.origin;
 
-    return j->state == MO_ANSWER_SELECTOR_READY && !may_refuse(j) &&
-           o->has_options &&
+    return j->state == MO_ANSWER_SELECTOR_READY && o->has_options &&
            (strcmp(o->formulation, mo_formulation_compact.name) == 0 ||
             strcmp(o->formulation, mo_formulation_paper.name) == 0);
 }
 
-/* Computes the makespan of a heuristic schedule. */
+/* Whether the model admits exactly the schedules of the instance; those of the
+ * baselines admit more or fewer. */
+bool mo_answer_selector_is_exact(const mo_answer_selector *j)
+{
+    return mo_answer_selector_can_search(j) && !may_refuse(j);
+}
+
+/* Whether rows of the user may exclude schedules: the model has room for them,
+ * and is not as it was emitted. */
+static bool may_have_rows(const mo_answer_selector *j)
+{
+    return j->review.origin.has_slack && !j->is_emitted;
+}
+
+void mo_answer_selector_add_bound(mo_answer_selector *j, int64_t bound_ns,
+                                  const char *by)
+{
+    if (j->n_own < MO_ANSWER_SELECTOR_BOUNDS)
+        j->own[j->n_own++] =
+            (mo_answer_bound){ bound_ns, by, .recomputed = true };
+}
+
+void mo_answer_selector_add_schedule(mo_answer_selector *j, int64_t makespan_ns)
+{
+    if (!j->has_upper || makespan_ns < j->upper_ns)
+        j->upper_ns = makespan_ns;
+    j->has_upper = true;
+}
+
+/* Computes the makespan of a heuristic schedule. One that rows of the user may
+ * exclude is not compared with. */
 static bool find_upper(mo_answer_selector *j)
 {
     const mo_review *r = &j->review;
     mo_schedule *schedule = NULL;
+    mo_error err = { 0 };
     int64_t bound_ns;
 
-    if (!is_whole(j))
+    if (!mo_answer_selector_is_exact(j) || may_have_rows(j))
         return false;
-    if (!j->tried_upper &&
-        mo_bound_upper(r->made.loaded.instance, &r->regime, &schedule,
-                       &bound_ns, NULL) == MO_OK &&
-        schedule) {
-        j->has_upper = true;
-        j->upper_ns = schedule->makespan_ns;
-    }
+    if (!j->tried_upper && mo_bound_upper(r->made.loaded.instance, &r->regime,
+                                          &schedule, &bound_ns, &err) != MO_OK)
+        mo_answer_judge_note_failure(j, &err);
+    if (!j->tried_upper && schedule)
+        mo_answer_selector_add_schedule(j, schedule->makespan_ns);
     j->tried_upper = true;
     mo_schedule_free(schedule);
     return j->has_upper;
 }
 
-/* Returns the solver's dual bound in microseconds; negative: none. */
-static double bound_us(const mo_answer_selector *j,
-                       const mo_portfolio_member *e)
-{
-    if (e->status != MO_OK || !e->outcome.has_bound || !is_whole(j))
-        return -1;
-    return e->outcome.bound * unit_us(j);
-}
-
 /* Whether us exceeds other_us by more than the tolerances explain. */
 static bool is_above(const mo_answer_selector *j, double us, double other_us)
 {
-    return us >
-           other_us * (1 + MO_ANSWER_CLAIM_TOLERANCE(j->tolerance)) + 0.001;
+    return us > other_us +
+                    MO_ANSWER_CLAIM_TOLERANCE(j->tolerance) * fabs(other_us) +
+                    0.001;
 }
 
-static void find_bound(const mo_answer_selector *j, const mo_portfolio *c,
-                       mo_answer_selection *selection)
+/* Whether a bound proves us optimal. */
+static bool meets(double bound_us, double us)
 {
-    double most_us, makespan_us;
-
-    if (!selection->best || !selection->best->judged)
-        return;
-    makespan_us = mo_answer_selector_makespan_us(j, selection->best);
-    selection->bound_ns = selection->best->judgement.lower.bound_ns;
-    selection->bound_by = selection->best->judgement.lower.which;
-    most_us = (double) selection->bound_ns / 1000;
-    for (int i = 0; i < c->n; i++) {
-        double us = bound_us(j, &c->entries[i]);
-
-        if (us <= most_us || is_above(j, us, makespan_us))
-            continue;
-        most_us = us < makespan_us ? us : makespan_us;
-        selection->bound_ns = (int64_t) (most_us * 1000);
-        selection->bound_by = mo_portfolio_member_title(&c->entries[i]);
-    }
+    return bound_us >= us - MO_ANSWER_OPTIMAL_GAP * fabs(us);
 }
+
+/* Whether a schedule computed here is shorter than the member's answer. */
+static bool is_beaten(mo_answer_selector *j, const mo_portfolio_member *e)
+{
+    return find_upper(j) &&
+           is_above(j, mo_answer_selector_makespan_us(j, e),
+                    (double) j->upper_ns / 1000 * (1 + MO_ANSWER_OPTIMAL_GAP));
+}
+
+bool mo_answer_selector_on_answer(void *context, mo_portfolio_member *e)
+{
+    mo_answer_selector *j = context;
+
+    if (e->status != MO_OK)
+        return false;
+    mo_driver_log_info(j->logger, "%s: %s", mo_portfolio_member_title(e),
+                       e->outcome.text);
+    if (!e->outcome.solution || e->outcome.solution->n == 0)
+        return false;
+    mo_answer_judge(j, e);
+    return e->outcome.claim == MO_SOLUTION_STATUS_OPTIMAL &&
+           (!e->judged ||
+            (mo_answer_evaluation_valid(&e->judgement) && !is_beaten(j, e)));
+}
+
+/* Returns the smallest makespan known, in microseconds; negative: none. */
+static double known_us(mo_answer_selector *j,
+                       const mo_answer_selection *selection)
+{
+    double best_us = selection->best
+                         ? mo_answer_selector_makespan_us(j, selection->best)
+                         : -1;
+    double upper_us = find_upper(j) ? (double) j->upper_ns / 1000 : -1;
+
+    if (best_us < 0 || upper_us < 0)
+        return best_us < 0 ? upper_us : best_us;
+    return fmin(best_us, upper_us);
+}
+
+/* ------------------------------------------------------------------- claims */
 
 static void note_contradiction(mo_answer_selection *selection,
                                const char *format, ...) MO_PRINTF(2, 3);
@@ -207,19 +186,19 @@ static void note_contradiction(mo_answer_selection *selection,
     va_end(args);
 }
 
-/* Returns the smallest makespan known from other sources, in microseconds;
- * negative: none. */
-static double known_us(mo_answer_selector *j,
-                       const mo_answer_selection *selection)
+static bool claims(const mo_portfolio_member *e, mo_solution_status claim)
 {
-    double best_us = selection->best
-                         ? mo_answer_selector_makespan_us(j, selection->best)
-                         : -1;
-    double upper_us = find_upper(j) ? (double) j->upper_ns / 1000 : -1;
+    return e->ended && e->status == MO_OK && e->outcome.claim == claim;
+}
 
-    if (best_us < 0 || upper_us < 0)
-        return best_us < 0 ? upper_us : best_us;
-    return best_us < upper_us ? best_us : upper_us;
+/* Returns the bound that the solver claims in microseconds; negative: none. */
+static double claimed_bound_us(const mo_answer_selector *j,
+                               const mo_portfolio_member *e)
+{
+    if (!e->ended || e->status != MO_OK || !e->outcome.has_bound ||
+        !isfinite(e->outcome.bound) || !mo_answer_selector_is_exact(j))
+        return -1;
+    return e->outcome.bound * unit_us(j);
 }
 
 /* Returns the smallest value claimed optimal by a member. The claimed
@@ -230,87 +209,263 @@ static double least_us(const mo_answer_selector *j,
 {
     double us;
 
-    if (!has_answer(e) || j->gap > OWN_GAP)
-        return bound_us(j, e);
+    if (!has_answer(e) || j->gap > MO_ANSWER_OPTIMAL_GAP)
+        return claimed_bound_us(j, e);
     us = mo_answer_selector_makespan_us(j, e);
-    if (is_whole(j) && j->review.origin.has_unit)
+    if (mo_answer_selector_is_exact(j) && j->review.origin.has_unit &&
+        !may_have_rows(j))
         us = fmax(us, claimed_us(e) * unit_us(j));
     return us;
 }
 
-/* Looks for a contradiction in the member's claim. */
-static void find_doubt(mo_answer_selector *j, const mo_portfolio_member *e,
+/* Whether a claim of the member contradicts its answer or a known schedule of
+ * that makespan (negative: none). Models that are not exact may exclude that
+ * schedule. */
+static bool is_refuted(const mo_answer_selector *j,
+                       const mo_portfolio_member *e, double known,
                        mo_answer_selection *selection)
 {
-    mo_solution_status claim =
-        e->status == MO_OK ? e->outcome.claim : MO_SOLUTION_STATUS_UNKNOWN;
-    double known, least;
+    const char *title = mo_portfolio_member_title(e);
+    bool comparable =
+        mo_answer_selector_is_exact(j) || j->state != MO_ANSWER_SELECTOR_READY;
+    double us;
 
-    if ((claim != MO_SOLUTION_STATUS_INFEASIBLE &&
-         claim != MO_SOLUTION_STATUS_OPTIMAL) ||
-        may_refuse(j))
-        return;
-    known = known_us(j, selection);
-    if (known < 0)
-        return;
-    if (claim == MO_SOLUTION_STATUS_INFEASIBLE) {
-        note_contradiction(
-            selection,
-            "%s says there is no answer, but one of %.3f us is known",
-            mo_portfolio_member_title(e), known);
-        return;
-    }
-    least = least_us(j, e);
-    if (is_above(j, least, known * (1 + OWN_GAP)))
-        note_contradiction(
-            selection,
-            "%s says that %.3f us is the least, but %.3f us is known",
-            mo_portfolio_member_title(e), least, known);
-}
-
-static bool claims_optimal(const mo_answer_selector *j,
-                           const mo_portfolio_member *e,
-                           const mo_answer_selection *selection)
-{
-    double best_us = mo_answer_selector_makespan_us(j, selection->best);
-    double gap =
-        best_us > 0 ? 1 - (double) selection->bound_ns / 1000 / best_us : 0;
-
-    if (!has_answer(e) || e->outcome.claim != MO_SOLUTION_STATUS_OPTIMAL ||
-        (j->state == MO_ANSWER_SELECTOR_READY && !is_whole(j)) ||
-        is_above(j, mo_answer_selector_makespan_us(j, e), best_us))
+    if (!e->ended || e->status != MO_OK || e->is_start)
         return false;
-    return j->gap <= OWN_GAP || (selection->bound_by && gap <= OWN_GAP);
+    if (has_answer(e) && e->judged &&
+        !mo_answer_evaluation_valid(&e->judgement)) {
+        if (!selection->best)
+            note_contradiction(
+                selection, "%s gave an answer that does not hold: %.300s",
+                title, mo_answer_evaluation_violation(&e->judgement, 0));
+        return true;
+    }
+    if (claims(e, MO_SOLUTION_STATUS_OPTIMAL) && !has_answer(e)) {
+        note_contradiction(
+            selection, "%s claims an optimal solution, but gave none", title);
+        return true;
+    }
+    if (known < 0 || may_refuse(j))
+        return false;
+    if (claims(e, MO_SOLUTION_STATUS_INFEASIBLE) ||
+        claims(e, MO_SOLUTION_STATUS_UNBOUNDED)) {
+        note_contradiction(
+            selection, "%s claims that the model is %s, but %.3f us is known",
+            title, mo_solution_status_names[e->outcome.claim], known);
+        return true;
+    }
+    us = claims(e, MO_SOLUTION_STATUS_OPTIMAL) ? least_us(j, e) : -1;
+    if (comparable &&
+        is_above(j, us, known + MO_ANSWER_OPTIMAL_GAP * fabs(known))) {
+        note_contradiction(
+            selection,
+            "%s claims that %.3f us is optimal, but %.3f us is known", title,
+            us, known);
+        return true;
+    }
+    us = claimed_bound_us(j, e);
+    if (!is_above(j, us, known))
+        return false;
+    note_contradiction(
+        selection,
+        "%s claims a bound of %.3f us, but %.3f us is known; the "
+        "bound is not taken",
+        title, us, known);
+    return true;
 }
 
-static const char *status_of(const mo_answer_selector *j, const mo_portfolio *c,
-                             const mo_answer_selection *selection)
+static bool is_trusted(const mo_answer_selector *j,
+                       const mo_portfolio_member *e)
 {
-    bool infeasible = false, optimal = false;
+    for (int i = 0; i < j->n_distrusted; i++)
+        if (j->distrusted[i] == e->solver)
+            return false;
+    return true;
+}
+
+/* One refuted claim is enough for all others of that solver. */
+static void find_refuted(mo_answer_selector *j, const mo_portfolio *c,
+                         mo_answer_selection *selection)
+{
+    double known = known_us(j, selection);
 
     for (int i = 0; i < c->n; i++) {
         const mo_portfolio_member *e = &c->entries[i];
 
-        infeasible |= e->ended && e->status == MO_OK &&
-                      e->outcome.claim == MO_SOLUTION_STATUS_INFEASIBLE;
-        if (selection->best)
-            optimal |= claims_optimal(j, e, selection);
+        if (is_refuted(j, e, known, selection) && is_trusted(j, e) &&
+            j->n_distrusted < MO_PORTFOLIO_MAX)
+            j->distrusted[j->n_distrusted++] = e->solver;
     }
-    if (!selection->best)
-        return infeasible && !selection->doubt[0] ? "infeasible" : "limit";
-    if (selection->best->judged &&
-        selection->bound_ns >= selection->best->judgement.schedule->makespan_ns)
-        return "optimal";
-    return optimal && !selection->doubt[0] ? "optimal" : "feasible";
 }
 
-void mo_answer_selector_select(mo_answer_selector *j, mo_portfolio *c,
-                               mo_answer_selection *selection)
+/* ------------------------------------------------------------------- bounds */
+
+static void take_bound(mo_answer_selection *selection,
+                       const mo_answer_bound *bound)
 {
-    *selection = (mo_answer_selection){ 0 };
-    if (j->state == MO_ANSWER_SELECTOR_NO_INSTANCE_YET &&
-        j->review.origin.has_graph)
-        look_for_instance(j);
+    mo_answer_bound *own = &selection->own, *all = &selection->bound;
+
+    if (bound->recomputed && (!own->by || bound->bound_ns > own->bound_ns))
+        *own = *bound;
+    if (!all->by || bound->bound_ns > all->bound_ns)
+        *all = *bound;
+}
+
+/* No bound is above a known schedule, those computed here included. */
+static void take_own_bound(const mo_answer_selector *j, double known,
+                           const mo_answer_bound *bound,
+                           mo_answer_selection *selection)
+{
+    if (is_above(j, (double) bound->bound_ns / 1000, known))
+        note_contradiction(selection,
+                           "the bound of %.3f us (%s) is above a schedule of "
+                           "%.3f us and not taken; this is a defect of Moirai",
+                           (double) bound->bound_ns / 1000, bound->by, known);
+    else
+        take_bound(selection, bound);
+}
+
+static void find_bounds(mo_answer_selector *j, const mo_portfolio *c,
+                        mo_answer_selection *selection)
+{
+    const mo_answer_evaluation *best;
+    mo_answer_bound basic;
+    double known = known_us(j, selection);
+
+    if (!selection->best || !selection->best->judged)
+        return;
+    best = &selection->best->judgement;
+    basic = (mo_answer_bound){ best->lower.bound_ns, best->lower.which,
+                               .recomputed = true };
+    take_own_bound(j, known, &basic, selection);
+    for (int i = 0; i < j->n_own; i++)
+        take_own_bound(j, known, &j->own[i], selection);
+    for (int i = 0; i < c->n; i++) {
+        const mo_portfolio_member *e = &c->entries[i];
+        double us = fmin(claimed_bound_us(j, e), known);
+        const mo_answer_bound claimed = { (int64_t) (us * 1000),
+                                          mo_portfolio_member_title(e),
+                                          .recomputed = false };
+
+        if (us > 0 && !e->is_start && is_trusted(j, e))
+            take_bound(selection, &claimed);
+    }
+}
+
+/* ------------------------------------------------------------------- status */
+
+/* Whether the member claims that the best answer, within tolerances, is
+ * optimal. */
+static bool claims_best(const mo_answer_selector *j,
+                        const mo_portfolio_member *e,
+                        const mo_answer_selection *selection)
+{
+    double best_us = mo_answer_selector_makespan_us(j, selection->best);
+
+    if (!has_answer(e) || !claims(e, MO_SOLUTION_STATUS_OPTIMAL) ||
+        (j->state == MO_ANSWER_SELECTOR_READY &&
+         !mo_answer_selector_is_exact(j)) ||
+        is_above(j, mo_answer_selector_makespan_us(j, e), best_us))
+        return false;
+    return j->gap <= MO_ANSWER_OPTIMAL_GAP ||
+           meets(claimed_bound_us(j, e), best_us);
+}
+
+/* The same for a claim that there is no answer at all. */
+static bool claims_none(const mo_portfolio_member *e,
+                        const mo_answer_selection *selection)
+{
+    return !selection->best && claims(e, MO_SOLUTION_STATUS_INFEASIBLE);
+}
+
+/* Whether a claim of e confirms that of first: by another solver, or by a run
+ * of the same one with other methods. */
+static bool confirms(const mo_portfolio_member *e,
+                     const mo_portfolio_member *first)
+{
+    return e->solver != first->solver || e->is_recheck != first->is_recheck;
+}
+
+/* Whether a second opinion can confirm a claim about the best answer, or that
+ * there is none: the latter only the search, where the model may refuse
+ * schedules. */
+static bool can_confirm(const mo_answer_selector *j,
+                        const mo_answer_selection *selection)
+{
+    return selection->best || j->state != MO_ANSWER_SELECTOR_READY ||
+           mo_answer_selector_is_exact(j) ||
+           (mo_answer_selector_can_search(j) && !j->searched);
+}
+
+static void count_claims(const mo_answer_selector *j, const mo_portfolio *c,
+                         mo_answer_selection *selection)
+{
+    const mo_portfolio_member *first = NULL;
+
+    for (int i = 0; i < c->n; i++) {
+        const mo_portfolio_member *e = &c->entries[i];
+        bool claim = selection->best ? claims_best(j, e, selection)
+                                     : claims_none(e, selection);
+
+        if (!claim || e->is_start)
+            continue;
+        selection->open_claim |= can_confirm(j, selection);
+        if (!is_trusted(j, e))
+            continue;
+        if (!first) {
+            first = e;
+            selection->claimed_by = mo_portfolio_member_title(e);
+        } else if (confirms(e, first) && !selection->confirmed_by) {
+            selection->confirmed_by = mo_portfolio_member_title(e);
+        }
+    }
+}
+
+/* Solvers that agree have a proof for the model that they were given. It holds
+ * for the instance if that is the model that was emitted. */
+static const char *infeasible_status(const mo_answer_selector *j,
+                                     mo_answer_selection *selection)
+{
+    if (j->proven_infeasible) {
+        selection->confirmed_by = "search";
+        return "infeasible";
+    }
+    if (!selection->claimed_by)
+        return "limit";
+    if (j->state == MO_ANSWER_SELECTOR_READY && !mo_answer_selector_is_exact(j))
+        selection->confirmed_by = NULL;
+    if (!selection->confirmed_by)
+        return "claimed_infeasible";
+    return j->is_emitted ? "infeasible" : "infeasible_as_given";
+}
+
+static const char *status_of(const mo_answer_selector *j, const mo_portfolio *c,
+                             mo_answer_selection *selection)
+{
+    const mo_answer_bound *own = &selection->own;
+    const char *status;
+    bool proven;
+
+    count_claims(j, c, selection);
+    proven = selection->best && own->by &&
+             meets((double) own->bound_ns / 1000,
+                   mo_answer_selector_makespan_us(j, selection->best));
+    if (proven)
+        selection->confirmed_by = own->by;
+    if (!selection->best)
+        status = infeasible_status(j, selection);
+    else if (selection->confirmed_by)
+        status = proven || j->is_emitted ? "optimal" : "optimal_as_given";
+    else
+        status = selection->claimed_by ? "claimed_optimal" : "feasible";
+    if (selection->confirmed_by)
+        selection->open_claim = false;
+    return status;
+}
+
+static void find_best(const mo_answer_selector *j, mo_portfolio *c,
+                      mo_answer_selection *selection)
+{
     for (int i = 0; i < c->n; i++) {
         mo_portfolio_member *e = &c->entries[i];
 
@@ -325,14 +480,18 @@ void mo_answer_selector_select(mo_answer_selector *j, mo_portfolio *c,
             selection->broken = e;
         }
     }
-    find_bound(j, c, selection);
-    for (int i = 0; i < c->n; i++)
-        find_doubt(j, &c->entries[i], selection);
-    if (selection->broken && !selection->best)
-        note_contradiction(
-            selection, "%s gave an answer that does not hold: %.300s",
-            mo_portfolio_member_title(selection->broken),
-            mo_answer_evaluation_violation(&selection->broken->judgement, 0));
+}
+
+void mo_answer_selector_select(mo_answer_selector *j, mo_portfolio *c,
+                               mo_answer_selection *selection)
+{
+    *selection = (mo_answer_selection){ 0 };
+    if (j->state == MO_ANSWER_SELECTOR_NO_INSTANCE_YET &&
+        j->review.origin.has_graph)
+        mo_answer_judge_find_instance(j);
+    find_best(j, c, selection);
+    find_refuted(j, c, selection);
+    find_bounds(j, c, selection);
     selection->status = status_of(j, c, selection);
 }
 

@@ -97,6 +97,19 @@ static void set_default_effort(int n, mo_search_strengthen_options *options)
     }
 }
 
+mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
+                               double limit_s, mo_proven_bounds **proven,
+                               mo_schedule **start, mo_error *err)
+{
+    mo_stop stop;
+    mo_search_strengthen_options options = { .seed = 1, .stop = &stop };
+
+    set_default_effort(x->n, &options);
+    mo_stop_after(&stop, limit_s);
+    stop.signaled = is_interrupted;
+    return mo_search_strengthen(x, regime, &options, proven, start, err);
+}
+
 mo_status mo_strengthen_model(const mo_strengthen_options *s,
                               const mo_prepare_options *p,
                               const mo_driver_log *logger, mo_prepared *made,

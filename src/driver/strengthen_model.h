@@ -60,6 +60,12 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
                               const mo_driver_log *logger, mo_prepared *made,
                               mo_error *err);
 
+/* Searches with the default effort, at most limit_s seconds, as for a model.
+ * The caller frees *proven and *start; see mo_search_strengthen(). */
+mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
+                               double limit_s, mo_proven_bounds **proven,
+                               mo_schedule **start, mo_error *err);
+
 /* Returns whether the search has proven its schedule optimal. */
 bool mo_strengthen_is_optimal(const mo_prepared *made);
 

@@ -37,6 +37,8 @@ static mo_status input_new(const char *name, mo_reader *reader,
         mo_reader_close(reader);
         return mo_fail_memory(err);
     }
+    if (reader)
+        mo_reader_limit_to_memory(reader);
     *made = (mo_input){ .name = name, .reader = reader, .block = block };
     *input = made;
     return MO_OK;

@@ -54,7 +54,7 @@ static const mo_operator *find_canonical(const char *name)
 
 mo_operator_id mo_operator_id_of(const char *name)
 {
-    const mo_operator *found = find_canonical(name);
+    const mo_operator *found = name ? find_canonical(name) : NULL;
 
     return found && strcmp(found->name, name) == 0
                ? (mo_operator_id) (found - mo_operators)

@@ -10,6 +10,7 @@
 #include <libxml/xmlerror.h>
 
 #include "base/array.h"
+#include "base/utf8.h"
 
 /*
  * Of libxml2's two streaming interfaces, xmlTextReader builds a node for every
@@ -195,6 +196,21 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix,
     xml->line = current_line(xml);
 }
 
+/* A block is decoded before it is parsed, so the line may be a later one. */
+#define BAD_BYTES    "bytes here or further on do not fit the file's encoding"
+#define SAVE_AS_UTF8 "save it as UTF-8"
+
+/* libxml2 2.9 takes overlong forms in CDATA. */
+static bool is_well_formed(const char *text, size_t length)
+{
+    uint32_t code;
+    size_t at = 0, size = 1;
+
+    for (; at < length && size > 0; at += size)
+        size = mo_utf8_decode(text + at, length - at, &code);
+    return size > 0;
+}
+
 static void on_end(void *context, const xmlChar *name, const xmlChar *prefix,
                    const xmlChar *space)
 {
@@ -213,6 +229,11 @@ static void on_end(void *context, const xmlChar *name, const xmlChar *prefix,
         text = xml->text + closed->text_start;
         length = xml->n_text - closed->text_start;
         xml->text[xml->n_text] = '\0';
+    }
+    if (!is_well_formed(text, length)) {
+        STOP_AT(xml, MO_E_SYNTAX, xml->line, "not well-formed XML: %s; %s",
+                BAD_BYTES, SAVE_AS_UTF8);
+        return;
     }
     xml->n_text = closed->text_start;
     xml->n_namespaces -= closed->n_namespaces;
@@ -288,10 +309,6 @@ static void on_attribute(void *context, const xmlChar *element,
     xmlFreeEnumeration(choices);
     refuse_declaration(context, "attribute", name);
 }
-
-/* A block is decoded before it is parsed, so the line may be a later one. */
-#define BAD_BYTES    "bytes here or further on do not fit the file's encoding"
-#define SAVE_AS_UTF8 "save it as UTF-8"
 
 /* Messages for errors of libxml2; without one, libxml2's own text is used. */
 static const struct complaint {

@@ -253,6 +253,8 @@ void mo_report_execution_text(const mo_report_execution *e, mo_out *out)
     put_disturbance(e, out);
     put_ratios(e, out);
     mo_out_printf(out, "%-12s%s\n", "precision", e->precision);
+    if (e->regime)
+        mo_report_rules_text(e->regime, &e->rules, out);
     put_random_weights(e, out);
     if (e->emulated)
         mo_out_printf(out, "%-12s%s\n", "emulated",
@@ -285,6 +287,8 @@ static void json_what(const mo_report_execution *e, mo_json_writer *w)
     mo_json_put_int(w, "edges", e->edges);
     mo_json_put_int(w, "devices", e->n_devices);
     mo_json_put_us(w, "makespan_us", e->predicted_ns);
+    if (e->regime)
+        mo_report_rules_json(e->regime, &e->rules, w);
 }
 
 static void json_emulation(const mo_report_execution *e, mo_json_writer *w)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/out.h"
+#include "report/rules.h"
 
 typedef struct mo_report_execution_device {
     const char *id;
@@ -59,8 +60,11 @@ typedef struct mo_report_execution {
 
     bool measured; /* false: planned only */
     int runs, warm_ups;
-    int64_t predicted_ns; /* the schedule's makespan */
-    bool trusted;         /* predicted from numbers of these devices */
+    int64_t predicted_ns;    /* the schedule's makespan */
+    const mo_regime *regime; /* that it was judged by, with rules; NULL: a graph
+                                alone */
+    mo_report_rules rules;
+    bool trusted; /* predicted from numbers of these devices */
     int64_t measured_ns, spread_ns;
     int64_t min_ns, p95_ns, p99_ns;
     const int64_t *run_ns; /* of every run */

@@ -238,12 +238,13 @@ static void json_kinds(const mo_instance *x, int from, mo_json_writer *w)
 
 static void json_routes(const mo_instance *x, int from, mo_json_writer *w)
 {
-    const int *start = x->route_start + (int64_t) from * x->n_devices;
-
     mo_json_begin_array(w, NULL, MO_JSON_INLINE);
-    for (int to = 0; to < x->n_devices; to++)
-        mo_json_put_ints(w, NULL, x->route_link + start[to],
-                         start[to + 1] - start[to]);
+    for (int to = 0; to < x->n_devices; to++) {
+        int n;
+        const int *links = mo_instance_route(x, from, to, &n);
+
+        mo_json_put_ints(w, NULL, links, n);
+    }
     mo_json_end(w);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/method_table.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,7 @@ double mo_report_methods_loss(const mo_report_methods *p, int device)
 {
     const mo_report_method_row *best = mo_report_methods_best(p);
 
+    assert(best);
     if (best->makespan_ns == 0)
         return 0;
     return (double) p->losses[device].makespan_ns / (double) best->makespan_ns -

@@ -23,14 +23,14 @@ static double unit_us(const mo_report_solution *r)
     return r->origin->has_unit ? (double) r->origin->unit_ns / 1000 : NAN;
 }
 
-/* The objective of the file, else column w; NAN: none. */
+/* The objective of the file, else column w; NAN: none, or infinite. */
 static double claimed(const mo_solution *s)
 {
     if (s->has_objective)
         return s->objective;
     for (int i = 0; i < s->n; i++)
         if (s->values[i].name && strcmp(s->values[i].name, "w") == 0)
-            return s->values[i].value;
+            return isfinite(s->values[i].value) ? s->values[i].value : NAN;
     return NAN;
 }
 
@@ -94,13 +94,24 @@ static void put_time(const mo_report_solution *r, const char *what,
 static void put_claims(const mo_report_solution *r, mo_out *out)
 {
     const mo_solution *s = r->solution;
+    mo_solution_status status = claimed_status(s);
 
     put_line(out, "layout", s->layout);
-    if (claimed_status(s) != MO_SOLUTION_STATUS_UNKNOWN)
+    if (status != MO_SOLUTION_STATUS_UNKNOWN)
         mo_out_printf(out, "%-12s%s, as claimed\n", "status",
-                      mo_solution_status_names[claimed_status(s)]);
+                      status == MO_SOLUTION_STATUS_UNCONFIRMED
+                          ? "optimal, not confirmed"
+                      : status == MO_SOLUTION_STATUS_OPTIMAL_AS_GIVEN
+                          ? "optimal for its model as given"
+                          : mo_solution_status_names[status]);
     put_time(r, "makespan", claimed(s), out);
     put_time(r, "bound", claimed_bound(s), out);
+}
+
+/* Whether the identity columns fit their digest. */
+static const char *integrity(const mo_provenance *o)
+{
+    return o->edited ? "edited" : o->has_digest ? "intact" : "no digest";
 }
 
 static void put_options(const mo_report_solution *r, mo_out *out)
@@ -108,6 +119,7 @@ static void put_options(const mo_report_solution *r, mo_out *out)
     const mo_provenance *o = r->origin;
 
     if (o->has_options) {
+        put_line(out, "identity", integrity(o));
         put_line(out, "formulation", o->formulation);
         put_line(out, "congestion", mo_congestion_names[o->regime.congestion]);
         put_line(out, "tensors", mo_tensors_names[o->regime.tensors]);
@@ -222,6 +234,7 @@ static void json_options(const mo_report_solution *r, mo_json_writer *w)
     const mo_provenance *o = r->origin;
 
     if (o->has_options) {
+        mo_json_put_text(w, "identity", integrity(o));
         mo_json_put_text(w, "formulation", o->formulation);
         mo_json_put_text(w, "congestion",
                          mo_congestion_names[o->regime.congestion]);

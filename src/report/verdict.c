@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/verdict.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/json_writer.h"
 #include "base/utf8.h"
 #include "report/format_units.h"
 
-enum { NAME_ROOM = 200 };
+enum { NAME_ROOM = 200, STATUS_ROOM = 100 };
 
 static void put_time(const char *what, int64_t ns, mo_out *out)
 {
@@ -14,22 +17,49 @@ static void put_time(const char *what, int64_t ns, mo_out *out)
     mo_out_printf(out, "%-12s%s", what, mo_format_time(ns, text));
 }
 
-double mo_report_verdict_gap(const mo_report_verdict *r)
+static double gap_to(const mo_report_verdict *r, int64_t bound_ns)
 {
     double makespan = (double) r->judgement->schedule->makespan_ns;
-    double bound = (double) r->bound_ns;
+    double bound = (double) bound_ns;
 
     return makespan > bound ? (makespan - bound) / makespan : 0;
+}
+
+double mo_report_verdict_gap(const mo_report_verdict *r)
+{
+    return gap_to(r, r->bound_ns);
+}
+
+const char *mo_report_status_text(const char *status, const char *claimed_by,
+                                  char *text, size_t size)
+{
+    static const char prefix[] = "claimed_", suffix[] = "_as_given";
+    size_t length = strlen(status);
+
+    if (length >= sizeof suffix &&
+        strcmp(status + length - sizeof suffix + 1, suffix) == 0) {
+        snprintf(text, size, "%.*s for the model as given",
+                 (int) (length - sizeof suffix + 1), status);
+        return text;
+    }
+    if (strncmp(status, prefix, sizeof prefix - 1) != 0)
+        return status;
+    snprintf(text, size, "%s (claimed by %s, not confirmed)",
+             status + sizeof prefix - 1, claimed_by);
+    return text;
 }
 
 static void put_verdict(const mo_report_verdict *r, mo_out *out)
 {
     const mo_answer_evaluation *j = r->judgement;
     int n = mo_answer_evaluation_count(j);
+    char text[STATUS_ROOM];
 
     mo_out_text(out, mo_answer_evaluation_valid(j) ? "valid" : "invalid");
     if (r->status && mo_answer_evaluation_valid(j))
-        mo_out_printf(out, ", %s", r->status);
+        mo_out_printf(
+            out, ", %s",
+            mo_report_status_text(r->status, r->claimed_by, text, sizeof text));
     mo_out_text(out, "\n");
     for (int i = 0; i < n; i++)
         mo_out_printf(out, "  %s\n", mo_answer_evaluation_violation(j, i));
@@ -54,20 +84,45 @@ static void put_claim(const mo_report_verdict *r, mo_out *out)
 {
     const mo_report_claim *c = r->claim;
     char text[MO_FORMAT_SIZE], by[NAME_ROOM];
+    bool unconfirmed = c && c->status == MO_SOLUTION_STATUS_UNCONFIRMED;
 
     if (!c || (c->status == MO_SOLUTION_STATUS_UNKNOWN && !c->has_bound))
         return;
     mo_out_printf(out, "%-12s%s", "claimed",
-                  c->status == MO_SOLUTION_STATUS_UNKNOWN
-                      ? "bound"
+                  c->status == MO_SOLUTION_STATUS_UNKNOWN ? "bound"
+                  : c->status >= MO_SOLUTION_STATUS_UNCONFIRMED
+                      ? "optimal"
                       : mo_solution_status_names[c->status]);
     if (c->by[0])
         mo_out_printf(out, " by %s",
                       mo_utf8_escape_controls(by, sizeof by, c->by));
+    if (unconfirmed)
+        mo_out_text(out, ", not confirmed");
+    if (c->status == MO_SOLUTION_STATUS_OPTIMAL_AS_GIVEN)
+        mo_out_text(out, ", for its model as given");
     if (c->has_bound)
         mo_out_printf(out, ", bound %s%s", mo_format_time(c->bound_ns, text),
                       is_refuted(r) ? ", which this schedule refutes" : "");
     mo_out_text(out, "\n");
+}
+
+/* A claimed bound is followed by the best one that is computed here. */
+static void put_bounds(const mo_report_verdict *r, mo_out *out)
+{
+    char gap[MO_FORMAT_SIZE];
+
+    put_time("bound", r->bound_ns, out);
+    if (r->bound_claimed)
+        mo_out_printf(out, " (claimed by %s)", r->bound_by);
+    else
+        mo_out_printf(out, " (%s, recomputed)", r->bound_by);
+    mo_out_printf(out, ", gap %s %%\n",
+                  mo_format_percent(mo_report_verdict_gap(r), gap));
+    if (!r->bound_claimed || !r->own_bound_by)
+        return;
+    put_time("recomputed", r->own_bound_ns, out);
+    mo_out_printf(out, " (%s), gap %s %%\n", r->own_bound_by,
+                  mo_format_percent(gap_to(r, r->own_bound_ns), gap));
 }
 
 /* A schedule that violates a constraint has no gap: bounds are of valid
@@ -75,7 +130,7 @@ static void put_claim(const mo_report_verdict *r, mo_out *out)
 static void put_times(const mo_report_verdict *r, mo_out *out)
 {
     const mo_answer_evaluation *j = r->judgement;
-    char id[NAME_ROOM], gap[MO_FORMAT_SIZE], text[MO_FORMAT_SIZE];
+    char id[NAME_ROOM], text[MO_FORMAT_SIZE];
 
     put_time("makespan", j->schedule->makespan_ns, out);
     if (j->claim_ns != MO_ANSWER_NO_CLAIM)
@@ -85,11 +140,10 @@ static void put_times(const mo_report_verdict *r, mo_out *out)
         mo_out_printf(out, "%-12s%s\n", "start times",
                       "not in the file; rebuilt from the placement");
     put_claim(r, out);
-    if (mo_answer_evaluation_valid(j)) {
-        put_time("bound", r->bound_ns, out);
-        mo_out_printf(out, " (%s), gap %s %%\n", r->bound_by,
-                      mo_format_percent(mo_report_verdict_gap(r), gap));
-    }
+    if (mo_answer_evaluation_valid(j))
+        put_bounds(r, out);
+    if (r->refuted && r->refuted[0])
+        mo_out_printf(out, "%-12s%s\n", "refuted", r->refuted);
     if (j->single == MO_FREE)
         return;
     put_time("best single", j->single_ns, out);
@@ -135,9 +189,13 @@ void mo_report_verdict_text(const mo_report_verdict *r, mo_out *out)
     char text[MO_FORMAT_SIZE];
 
     put_verdict(r, out);
+    if (j->schedule)
+        put_times(r, out);
+    if (r->model && strcmp(r->model, "as emitted") != 0)
+        mo_out_printf(out, "%-12s%s\n", "model", r->model);
+    mo_report_rules_text(r->regime, r->rules, out);
     if (!j->schedule)
         return;
-    put_times(r, out);
     mo_out_printf(out, "%-12s%d, %s in all\n\n", "transfers",
                   j->verdict->n_transfers,
                   mo_format_time(j->verdict->sent_ns, text));
@@ -162,10 +220,8 @@ static void json_what(const mo_report_verdict *r, mo_json_writer *w)
     mo_json_put_int(w, "edges", r->edges);
     mo_json_put_int(w, "devices", r->x->n_devices);
     json_known(w, "formulation", r->formulation);
-    mo_json_put_text(w, "congestion",
-                     mo_congestion_names[r->regime->congestion]);
-    mo_json_put_text(w, "tensors", mo_tensors_names[r->regime->tensors]);
-    mo_json_put_text(w, "memory", mo_memory_names[r->regime->memory]);
+    json_known(w, "model", r->model);
+    mo_report_rules_json(r->regime, r->rules, w);
     json_known(w, "solver", r->solver);
 }
 
@@ -179,7 +235,13 @@ static void json_times(const mo_report_verdict *r, mo_json_writer *w)
     mo_json_put_bool(w, "times_in_file", !j->rebuilt);
     if (mo_answer_evaluation_valid(j)) {
         mo_json_put_us(w, "bound_us", r->bound_ns);
+        mo_json_put_text(w, "bound_by", r->bound_by);
+        mo_json_put_bool(w, "bound_recomputed", !r->bound_claimed);
         mo_json_put_double(w, "gap", mo_report_verdict_gap(r));
+        if (r->bound_claimed && r->own_bound_by) {
+            mo_json_put_us(w, "recomputed_bound_us", r->own_bound_ns);
+            mo_json_put_text(w, "recomputed_bound_by", r->own_bound_by);
+        }
     }
     if (j->single != MO_FREE)
         mo_json_put_us(w, "best_single_us", j->single_ns);
@@ -252,10 +314,16 @@ void mo_report_verdict_json(const mo_report_verdict *r, mo_out *out)
                      r->status                       ? r->status
                      : mo_answer_evaluation_valid(j) ? "valid"
                                                      : "invalid");
+    json_known(&w, "claimed_by", r->claimed_by);
+    json_known(&w, "confirmed_by", r->confirmed_by);
+    if (r->refuted && r->refuted[0])
+        mo_json_put_text(&w, "refuted", r->refuted);
     json_times(r, &w);
     json_claim(r, &w);
     if (r->seconds >= 0)
         mo_json_put_double(&w, "seconds", r->seconds);
+    if (r->cross_check_s > 0)
+        mo_json_put_double(&w, "cross_check_seconds", r->cross_check_s);
     if (j->schedule)
         json_placement(r->x, j->schedule, &w);
     json_violations(j, &w);

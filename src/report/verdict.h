@@ -11,6 +11,7 @@
 
 #include "base/out.h"
 #include "cost/instance.h"
+#include "report/rules.h"
 #include "schedule/regime.h"
 #include "solvers/answer/evaluation.h"
 
@@ -27,14 +28,26 @@ typedef struct mo_report_verdict {
     int ops, edges;              /* of the graph as read */
     const mo_instance *x;
     const mo_regime *regime;
-    const char *formulation; /* NULL: no model was involved */
-    const char *solver;      /* NULL: unknown */
-    const char *status;      /* NULL: valid or invalid, by the validator */
+    const mo_report_rules *rules;
+    const char *formulation;  /* NULL: no model was involved */
+    const char *solver;       /* NULL: unknown */
+    const char *model;        /* "as emitted", or how not; NULL: no model was
+                                 read */
+    const char *status;       /* NULL: valid or invalid, by the validator */
+    const char *claimed_by;   /* the solver that claims the status, or NULL */
+    const char *confirmed_by; /* what confirms that, or NULL */
+    const char *refuted;      /* a claim that cannot be true; NULL or "":
+                                 none */
+    double cross_check_s;     /* spent on the confirmation; 0: nothing */
     const mo_answer_evaluation *judgement;
     const mo_report_claim *claim; /* shown as a claim; NULL: none */
     int64_t bound_ns;             /* lower bound of all schedules */
     const char *bound_by;         /* the source of the bound */
-    double seconds;               /* negative: unknown */
+    bool bound_claimed; /* it is a solver's claim; then the largest that is
+                           computed here: */
+    int64_t own_bound_ns;
+    const char *own_bound_by;
+    double seconds; /* negative: unknown */
 } mo_report_verdict;
 
 void mo_report_verdict_text(const mo_report_verdict *report, mo_out *out);
@@ -43,6 +56,11 @@ void mo_report_verdict_json(const mo_report_verdict *report, mo_out *out);
 /* Writes placement and times, as in moirai-check(1). */
 void mo_report_schedule_json(const mo_instance *x, const mo_schedule *schedule,
                              mo_out *out);
+
+/* Returns the status in words, "optimal (claimed by HiGHS, not confirmed)" or
+ * "optimal for the model as given", in text of that size, or as it is. */
+const char *mo_report_status_text(const char *status, const char *claimed_by,
+                                  char *text, size_t size);
 
 /* Returns the gap of the makespan; there must be a schedule. */
 double mo_report_verdict_gap(const mo_report_verdict *report);

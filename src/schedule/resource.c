@@ -19,7 +19,7 @@ int mo_resource_count(const mo_instance *x, mo_congestion congestion)
 int mo_resource_list(const mo_instance *x, mo_congestion congestion, int a,
                      int b, int pair[2], const int **ids)
 {
-    int channel = a * x->n_devices + b;
+    int channel = a * x->n_devices + b, n;
 
     *ids = pair;
     switch (congestion) {
@@ -31,8 +31,8 @@ int mo_resource_list(const mo_instance *x, mo_congestion congestion, int a,
         pair[0] = channel;
         return 1;
     case MO_CONGESTION_LINK:
-        *ids = x->route_link + x->route_start[channel];
-        return x->route_start[channel + 1] - x->route_start[channel];
+        *ids = mo_instance_route(x, a, b, &n);
+        return n;
     case MO_CONGESTION_NONE:
         break;
     }

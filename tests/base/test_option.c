@@ -315,8 +315,8 @@ START_TEST(help_that_cannot_be_written_fails)
 
     ck_assert_int_ge(child, 0);
     if (child == 0) {
-        freopen("/dev/null", "w", stderr);
-        if (!freopen("/dev/full", "w", stdout))
+        if (!freopen("/dev/null", "w", stderr) ||
+            !freopen("/dev/full", "w", stdout))
             _exit(99);
         _exit(parse(requests[_i]));
     }

@@ -6,10 +6,12 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/digest.h"
 #include "tests/support/capture.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
@@ -40,7 +42,6 @@ START_TEST(a_file_appears_only_when_committed)
     MUST(mo_out_open("whole/file", &out, &err));
     mo_out_text(out, "new");
     ck_assert_str_eq(scratch_read("whole/file"), "old");
-    ck_assert_uint_eq(scratch_count("whole"), 2);
     MUST(mo_out_commit(out, &err));
     ck_assert_str_eq(scratch_read("whole/file"), "new");
     ck_assert_uint_eq(scratch_count("whole"), 1);
@@ -204,6 +205,38 @@ START_TEST(a_dash_or_nothing_is_standard_output)
 }
 END_TEST
 
+/* Pieces below and above the size of the buffer, with and without a writer
+ * thread. */
+START_TEST(a_digest_is_of_the_bytes_since_it_was_begun)
+{
+    static const struct {
+        size_t piece;
+        int n;
+    } sizes[] = {
+        { 0, 1 }, { 1, 1 }, { 7, 1000 }, { 1000, 9000 }, { 300000, 3 }
+    };
+    const size_t piece = sizes[_i].piece, size = piece * (size_t) sizes[_i].n;
+    char *bytes = malloc(size + 1);
+    mo_out *out = NULL;
+
+    ck_assert_ptr_nonnull(bytes);
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (char) (i * 2654435761u >> 13);
+    MUST(mo_out_open("digested", &out, &err));
+    mo_out_text(out, "before");
+    mo_out_digest_begin(out);
+    for (int i = 0; i < sizes[_i].n; i++)
+        mo_out_bytes(out, bytes + (size_t) i * piece, piece);
+    ck_assert_uint_eq(mo_out_digest(out), mo_digest_of(bytes, size));
+    ck_assert_uint_eq(mo_out_digest(out), mo_digest_of(bytes, size));
+    mo_out_text(out, "x");
+    bytes[size] = 'x';
+    ck_assert_uint_eq(mo_out_digest(out), mo_digest_of(bytes, size + 1));
+    MUST(mo_out_commit(out, &err));
+    free(bytes);
+}
+END_TEST
+
 SUITE(out_file)
 {
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
@@ -218,4 +251,5 @@ SUITE(out_file)
     TEST(what_cannot_be_written_is_refused_at_once);
     TEST(a_device_is_written_directly);
     EACH(a_dash_or_nothing_is_standard_output, 2);
+    EACH(a_digest_is_of_the_bytes_since_it_was_begun, 5);
 }

@@ -5,6 +5,7 @@
 
 #include "base/reader.h"
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <unistd.h>
 
@@ -224,7 +225,7 @@ START_TEST(what_expands_without_end_is_stopped)
     for (int i = 0; i < PIECES; i++)
         mo_out_bytes(out, piece, PIECE);
     MUST(mo_out_commit(out, &err));
-    setenv("MOIRAI_UNPACK_MIB", "3", 1);
+    setenv("MOIRAI_INPUT_MIB", "3", 1);
     MUST(mo_reader_open(name, &reader, &err));
     do {
         status = mo_reader_read(reader, piece, PIECE, &got, &why);
@@ -236,7 +237,7 @@ START_TEST(what_expands_without_end_is_stopped)
     ck_assert_uint_le(sum, 5 << 20);
 
     /* Named larger than that, it is read to its end, whatever its ratio. */
-    setenv("MOIRAI_UNPACK_MIB", "70", 1);
+    setenv("MOIRAI_INPUT_MIB", "70", 1);
     MUST(mo_reader_open(name, &reader, &err));
     sum = 0;
     do {
@@ -245,7 +246,7 @@ START_TEST(what_expands_without_end_is_stopped)
     } while (got > 0);
     mo_reader_close(reader);
     ck_assert_uint_eq(sum, (size_t) PIECE * PIECES);
-    unsetenv("MOIRAI_UNPACK_MIB");
+    unsetenv("MOIRAI_INPUT_MIB");
 }
 END_TEST
 
@@ -277,6 +278,55 @@ START_TEST(the_ratio_is_limited_by_default)
 }
 END_TEST
 
+/* Read whole, a file or device without end takes no more than its limit. */
+START_TEST(what_is_read_whole_is_limited)
+{
+    mo_error why = { 0 };
+    char *text = NULL;
+    size_t size = 0;
+
+    setenv("MOIRAI_INPUT_MIB", "2", 1);
+    ck_assert_int_eq(mo_reader_all("/dev/zero", &text, &size, &why),
+                     MO_E_LIMIT);
+    ck_assert_ptr_nonnull(strstr(why.text, "larger than 2 MiB"));
+    ck_assert_uint_le(size, (2 << 20) + 1);
+    free(text);
+    text = NULL;
+    unsetenv("MOIRAI_INPUT_MIB");
+
+    /* A plain file is refused by its size, before a byte is read. */
+    ck_assert_int_eq(close(creat("large", 0600)), 0);
+    ck_assert_int_eq(truncate("large", (off_t) 300 << 20), 0);
+    ck_assert_int_eq(mo_reader_all("large", &text, &size, &why), MO_E_LIMIT);
+    ck_assert_ptr_nonnull(strstr(why.text, "larger than 256 MiB"));
+    ck_assert_uint_eq(size, 0);
+    free(text);
+    unlink("large");
+}
+END_TEST
+
+START_TEST(a_plain_file_of_just_the_limit_is_read)
+{
+    enum { MOST = 1 << 20 };
+    char *text = NULL;
+    mo_error why = { 0 };
+    size_t size = 0;
+
+    ck_assert_int_eq(close(creat("just", 0600)), 0);
+    ck_assert_int_eq(truncate("just", MOST), 0);
+    setenv("MOIRAI_INPUT_MIB", "1", 1);
+    MUST(mo_reader_all("just", &text, &size, &err));
+    ck_assert_uint_eq(size, MOST);
+    free(text);
+    text = NULL;
+    ck_assert_int_eq(truncate("just", MOST + 1), 0);
+    ck_assert_int_eq(mo_reader_all("just", &text, &size, &why), MO_E_LIMIT);
+    free(text);
+    unsetenv("MOIRAI_INPUT_MIB");
+    unlink("just");
+}
+END_TEST
+
 START_TEST(a_limit_that_is_no_number_is_refused)
 {
 #ifdef HAVE_ZLIB
@@ -284,10 +334,10 @@ START_TEST(a_limit_that_is_no_number_is_refused)
     char to[8];
     size_t got;
 
-    setenv("MOIRAI_UNPACK_MIB", "much", 1);
+    setenv("MOIRAI_INPUT_MIB", "much", 1);
     ck_assert_int_eq(read_raw("\x1f\x8b\x08", 3, to, sizeof to, &got, &err),
                      MO_E_USAGE);
-    unsetenv("MOIRAI_UNPACK_MIB");
+    unsetenv("MOIRAI_INPUT_MIB");
 #endif
 }
 END_TEST
@@ -314,6 +364,8 @@ SUITE(reader)
     EACH(other_compressions_are_named, COUNT(refused));
     EACH(what_expands_without_end_is_stopped, COUNT(names));
     TEST(the_ratio_is_limited_by_default);
+    TEST(what_is_read_whole_is_limited);
+    TEST(a_plain_file_of_just_the_limit_is_read);
     TEST(a_limit_that_is_no_number_is_refused);
     TEST(folders_and_absent_files_are_refused);
 }

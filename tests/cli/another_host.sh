@@ -142,8 +142,11 @@ exits "which is known" 0 in_folder empty moirai-info dyn.sol
 ok "from the solution" grep -q '^shape  *x=2,8$' "$work/out"
 exits "in a bundle, too" 0 in_folder empty \
     sh -c 'moirai-exec -q --bundle dyn.tar dyn.sol && moirai-exec dyn.tar'
-sed 's/^moirai_s_.*/moirai_s__ 1/' "$work/empty/dyn.sol" >"$work/empty/long.sol"
-complains "a size that was too long for the file" 1 "give it a size with --shape" \
+in_folder empty moirai-place -q -c cpu --shape "x=$(printf '%090d' 2),8" \
+    net_dyn.xml -o long.sol >"$work/out"
+ok "a size that is too long for a column" \
+    grep -q '^moirai_s__ 1$' "$work/empty/long.sol"
+complains "is not in the file" 1 "give it a size with --shape" \
     in_folder empty moirai-exec long.sol
 ok "names the model and no other" sh -c \
     "grep -q 'net_dyn.xml: input' '$work/err' && ! grep -q bag '$work/err'"

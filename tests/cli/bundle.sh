@@ -40,6 +40,12 @@ mkdir again && tar -C again -xf job.tar &&
 exits "packed again by tar" 0 sh -c "cd there && $run ../again.tar"
 exits "a graph alone" 0 moirai-exec -q --bundle graph.tar net/model.xml
 exits "runs, too" 0 sh -c "cd there && $run ../graph.tar"
+echo "no cluster" >there/cpu
+exits "beside a file that is named as its cluster" 0 \
+    sh -c "cd there && $run ../graph.tar && $run ../net/model.xml"
+exits "and packed there" 0 sh -c "cd there &&
+    moirai-exec -q --bundle - ../net/model.xml | cmp - ../graph.tar"
+rm there/cpu
 exits "and is described" 0 moirai-info graph.tar
 ok "by its members" grep -q '^weights  *model.bin' out
 exits "with options of a run" 0 sh -c "cd there &&
@@ -141,7 +147,7 @@ pack moirai-bundle.txt model.* && tar -rf ../evil.tar model.xml
 complains "a member twice" 1 "is there twice" moirai-exec ../evil.tar
 listed()
 {
-    { echo "moirai-bundle 1" && printf '%s\n' "$@"; } >moirai-bundle.txt
+    { echo "moirai-bundle 2" && printf '%s\n' "$@"; } >moirai-bundle.txt
     pack moirai-bundle.txt model.*
 }
 listed "graph model.xml" "solution none.sol"
@@ -151,6 +157,12 @@ listed "graph ../target"
 complains "a path in the list" 1 "does not contain it" moirai-exec ../evil.tar
 listed "graph model.xml" "cluster-name /etc/passwd"
 complains "a file instead of a name" 1 "is a file" moirai-exec ../evil.tar
+cp ../net/model.cluster.xml near.xml 2>/dev/null || echo '<cluster/>' >near.xml
+for line in "cluster-name near.xml" "fusion-name near.xml" "cluster-name -"; do
+    listed "graph model.xml" "$line"
+    complains "a file beside the bundle: $line" 1 "is a file" \
+        moirai-exec ../evil.tar
+done
 listed "graph model.xml" "weights 0123 5 model.bin"
 complains "weights without a digest" 1 "DIGEST BYTES NAME" \
     moirai-exec ../evil.tar
@@ -169,9 +181,9 @@ listed "solution model.sol"
 complains "no graph" 1 "lists no graph" moirai-exec ../evil.tar
 listed "graph model.xml" "later thing"
 complains "a line of a later version" 1 "does not know" moirai-exec ../evil.tar
-echo "moirai-bundle 2" >moirai-bundle.txt
+echo "moirai-bundle 3" >moirai-bundle.txt
 pack moirai-bundle.txt model.*
-complains "a later version" 1 "not 'moirai-bundle 1'" moirai-info ../evil.tar
+complains "a later version" 1 "not 'moirai-bundle 2'" moirai-info ../evil.tar
 cd ..
 is "nothing was written outside" "$(cat target)" stolen
 printf 'no tar at all' | gzip >plain.gz
@@ -181,7 +193,7 @@ exits "a compressed file that is no archive" 1 moirai-exec plain.gz
 
 is "no folder is left" "$(ls -A tmp)" ""
 for signal in TERM HUP; do
-    moirai-exec --runs 1000000 job.tar >/dev/null 2>&1 &
+    env --default-signal=$signal moirai-exec --runs 1000000 job.tar >/dev/null 2>&1 &
     pid=$!
     tries=0
     until [ "$(find tmp -type f | wc -l)" -ge 3 ] || [ $tries -gt 200 ]; do

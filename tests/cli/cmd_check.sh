@@ -43,6 +43,26 @@ ok "is JSON" "${MOIRAI_PYTHON:-python3}" -c \
     'import json,sys; json.load(open(sys.argv[1]))' "$work/out"
 exits "from standard input" 0 sh -c "cd '$work/here' && moirai-check - <'$sol'"
 
+# Integer columns alone, as in a .mst of Gurobi: x of the known placement is the
+# sum of v and k.
+sed -n '/^Binaries/,/^[\\E]/p' "$work/model.lp" | tr ' ' '\n' |
+    grep -v '^k$' >"$work/integers"
+grep -F -w -f "$work/integers" "$sol" | sed '1i # MIP start' >"$work/here/a.mst"
+{ cat "$work/here/a.mst" && echo 'k 0'; } >"$work/here/integers.mst"
+ok "v, and not all of x" grep -q '^v_[0-9_]* 1' "$work/here/integers.mst"
+exits "integer columns" 0 moirai-check -g "$net" "$work/here/integers.mst"
+ok "have the placement" grep -q 'rebuilt from the placement' "$work/out"
+exits "with the known schedule" 4 sh -c "sed 's/^k 0/k 1/; s/^v_.*//' \
+    '$work/here/integers.mst' | moirai-check -g '$net' -"
+ok "they do not" grep -q 'column k is 1, for the schedule known' "$work/out"
+
+# A solution that is cut is damaged, not a placement.
+for cut in '<header problemName="m" ' '<header ' '<'; do
+    printf '<?xml version="1.0"?>\n<CPLEXSolution version="1.2">\n%s' "$cut" \
+        >"$work/here/cut.sol"
+    exits "cut at $cut" 1 moirai-check "$work/here/cut.sol"
+done
+
 x=$(sed -n 's/^\(x_3_[01]\) 1$/\1/p' "$sol")
 case $x in x_3_0) y=x_3_1 ;; *) y=x_3_0 ;; esac
 exits "an op in no place" 4 edited "/^$x /d"
@@ -78,7 +98,7 @@ exits "a file with a claim" 0 moirai-check "$work/here/claim.sol"
 is "which is shown as one" "$(grep '^claimed' "$work/out")" \
     "claimed     optimal by HiGHS, bound 95.1 us"
 ok "besides the bound that is computed" \
-    grep -q '^bound  *88.999 us (load), gap ' "$work/out"
+    grep -q '^bound  *88.999 us (load, recomputed), gap ' "$work/out"
 exits "as JSON" 0 moirai-check --json "$work/here/claim.sol"
 ok "in an object of its own" \
     grep -q '"claimed": {"status": "optimal", "by": "HiGHS", .*"bound_us": 95.1}' \

@@ -78,7 +78,7 @@ moirai-place -q --method heft -c "$work/measured.xml" -o "$work/two.sol" \
 ok "and run there" moirai-exec -q -c "$work/measured.xml" \
     -g "$top_srcdir/examples/two_branches/model.xml" --check "$work/two.sol"
 
-complains "no subcommand" 2 "there is discover" moirai-cluster find
+complains "no subcommand" 2 "there are discover and token" moirai-cluster find
 complains "a list that is none" 2 "--gpus 1,1: no list of GPUs" \
     moirai-cluster discover --gpus 1,1
 complains "a number that is none" 2 "--cpus 0: no number of devices" \
@@ -216,4 +216,21 @@ else
     ok "gives the reason" grep -q 'there is no GPU 0' "$work/err"
 fi
 
+# Tokens: 43 characters of base64url, never the same, never over another.
+exits "a token is printed" 0 moirai-cluster token
+ok "of 43 characters" grep -Eqx '[A-Za-z0-9_-]{43}' "$work/out"
+exits "a token is written" 0 moirai-cluster token "$work/token"
+ok "of 43 characters as well" grep -Eqx '[A-Za-z0-9_-]{43}' "$work/token"
+is "that only its owner reads" "$(stat -c %a "$work/token")" 600
+ok "and that is another" sh -c '! cmp -s "$1/out" "$1/token"' - "$work"
+cp "$work/token" "$work/before"
+complains "a token that exists" 1 "token: exists, and is not replaced" \
+    moirai-cluster token "$work/token"
+ok "stays" cmp "$work/before" "$work/token"
+complains "a token in no folder" 1 "none/t: cannot create" \
+    moirai-cluster token "$work/none/t"
+complains "a token on a full disk" 1 "cannot write" \
+    sh -c 'exec moirai-cluster token >/dev/full'
+complains "discover with an operand" 2 "takes no operand" \
+    moirai-cluster discover here.xml
 done_testing

@@ -322,8 +322,46 @@ complains "a token of bytes" 1 "bytes:1: has a zero byte" \
     moirai-exec --rank 1 --ranks 2 --token-file "$work/bytes" "$sol"
 complains "a token in the second line" 1 "later:1: has no token" \
     moirai-exec --rank 1 --ranks 2 --token-file "$work/later" "$sol"
+printf ' \t\nsecret\n' >"$work/blank"
+complains "a token of blanks" 1 "blank:1: has no token" \
+    moirai-exec --rank 1 --ranks 2 --token-file "$work/blank" "$sol"
 complains "an empty token" 2 "--token is empty" \
     moirai-exec --rank 1 --ranks 2 --token "" "$sol"
+MOIRAI_TOKEN='' complains "an empty variable" 2 "the token is empty" \
+    moirai-exec --rank 1 --ranks 2 --transport tcp "$sol"
+exits "is nothing to a single process" 0 env MOIRAI_TOKEN= \
+    moirai-exec -q --dry-run "$sol"
+
+# What other machines can reach needs a token, whoever started the ranks.
+complains "no token between machines" 2 "need a token: make one with" \
+    moirai-exec --rank 0 --ranks 2 --transport tcp --master 192.0.2.1 "$sol"
+complains "nor at the other end" 2 "--token-file FILE; or use --open" \
+    moirai-exec --rank 1 --ranks 2 --transport tcp --master 192.0.2.1 "$sol"
+complains "nor at all addresses" 2 "need a token" \
+    moirai-exec --rank 0 --ranks 2 --transport tcp --bind 0.0.0.0 "$sol"
+complains "nor with the name of a Slurm job" 2 "need a token" \
+    env SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=0 SLURM_JOB_ID=7 \
+    SLURM_STEP_NODELIST=tau,phi moirai-exec --transport tcp "$sol"
+complains "an open job with a token" 2 "leave out one of the two" \
+    moirai-exec --rank 0 --ranks 2 --transport tcp --open --token t "$sol"
+complains "a certificate without its key" 2 "belong together" \
+    moirai-exec --rank 0 --ranks 2 --transport tcp --tls-cert c "$sol"
+MOIRAI_PATIENCE=0.1 exits "an open job begins" 1 \
+    moirai-exec --rank 0 --ranks 2 --transport tcp --open --bind 0.0.0.0 "$sol"
+is "with one line of warning" "$(grep -c 'open: any process .* may join' \
+    "$work/err")" 1
+echo secret >"$work/token"
+chmod 644 "$work/token"
+MOIRAI_PATIENCE=0.1 exits "a token that others can read" 1 \
+    moirai-exec --rank 0 --ranks 2 --transport tcp \
+    --token-file "$work/token" "$sol"
+is "is reported" "$(grep -c 'token: other users may read' "$work/err")" 1
+chmod 600 "$work/token"
+MOIRAI_PATIENCE=0.1 exits "a short token between machines" 1 \
+    moirai-exec --rank 0 --ranks 2 --transport tcp --bind 0.0.0.0 \
+    --token-file "$work/token" "$sol"
+is "too" "$(grep -c 'token has 6 characters' "$work/err")" 1
+is "and others cannot read it" "$(grep -c 'other users' "$work/err")" 0
 
 if command -v mpirun >/dev/null && mpirun -n 2 moirai-exec --transport mpi \
     --dry-run "$sol" >/dev/null 2>&1; then
@@ -338,5 +376,32 @@ if command -v mpirun >/dev/null && mpirun -n 2 moirai-exec --transport mpi \
 else
     skip "ranks" "there is no mpirun, or no MPI in this build"
 fi
+
+# ---- outputs that are not finite
+
+cat >"$work/inf.graphml" <<'EOF'
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="t" for="node" attr.name="type" attr.type="string"/>
+<key id="s" for="node" attr.name="shape" attr.type="string"/>
+<key id="d" for="node" attr.name="dtype" attr.type="string"/>
+<key id="a" for="node" attr.name="attrs" attr.type="string"/>
+<key id="c" for="node" attr.name="constant" attr.type="boolean"/>
+<key id="p" for="edge" attr.name="dst_port" attr.type="int"/>
+<graph edgedefault="directed">
+<node id="x"><data key="t">Const</data><data key="s">3</data>
+<data key="d">f32</data><data key="c">true</data>
+<data key="a">{"value":"1,0,2"}</data></node>
+<node id="y"><data key="t">Const</data><data key="s">3</data>
+<data key="d">f32</data><data key="c">true</data>
+<data key="a">{"value":"0,0,1"}</data></node>
+<node id="quotient"><data key="t">Divide</data><data key="s">3</data>
+<data key="d">f32</data></node>
+<edge source="x" target="quotient"><data key="p">0</data></edge>
+<edge source="y" target="quotient"><data key="p">1</data></edge>
+</graph></graphml>
+EOF
+exits "infinities and NaN" 0 moirai-exec "$work/inf.graphml"
+is "are reported" "$(cat "$work/err")" \
+    "moirai-exec: output 'quotient' has 2 of 3 values that are not finite"
 
 done_testing

@@ -217,6 +217,12 @@ ok "with the line of the device" grep -q \
 ok "what is scaled from is named" grep -q \
     "ops have no time on a, from which --cost wave scales" "$work/err.wave:a"
 
+echo '<efficiency><factors class="matmul" launch="1e300"/></efficiency>' \
+    >"$work/huge.xml"
+complains "a factor that is too large" 1 \
+    "by --cost roofline:$work/huge.xml; times must lie" moirai-info --instance \
+    -c inter-server --cost "roofline:$work/huge.xml" "$work/zoo.graphml"
+
 sed 's/"p">A/"p">Z/' "$graph" >"$work/pinned.graphml"
 complains "a pin to nowhere" 1 "$work/pinned.graphml:12: op 'c' is pinned" \
     moirai-info --instance -c inter-server "$work/pinned.graphml"

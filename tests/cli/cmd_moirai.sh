@@ -44,4 +44,30 @@ complains "no graph" 1 "none.graphml" moirai -q none.graphml
 exits "no operand" 2 moirai
 complains "no such solver" 2 "abacus" moirai --solver abacus "$net"
 is "and nothing is left" "$(ls "$TMPDIR")" ""
+
+# ---- signals
+
+# Waits, ten seconds at most, until there is a temporary folder, or none.
+until_folders()
+{
+    tries=0
+    until [ "$(ls "$TMPDIR" | wc -l)" -eq "$1" ] || [ $tries -gt 200 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+}
+
+ok "a graph that takes long" moirai-zoo --layers 2 --hidden 64 --heads 2 \
+    -o long.graphml
+for signal in HUP QUIT USR1; do
+    # shellcheck disable=SC3045
+    (ulimit -c 0 && exec env --default-signal=$signal moirai -q --time 60 \
+        -c inter-server long.graphml) >/dev/null 2>&1 &
+    pid=$!
+    until_folders 1
+    ok "a run" kill -s $signal $pid
+    wait $pid 2>/dev/null
+    until_folders 0
+    is "nothing is left after SIG$signal" "$(ls "$TMPDIR")" ""
+done
 done_testing

@@ -99,7 +99,7 @@ exits "several files together" 0 moirai-profile fit --train v100 \
 ok "count together" grep -q '^fitted to   24 rows of v100$' "$work/out"
 ok "less what is of no use" grep -q '^not used    1 rows$' "$work/out"
 
-complains "no rows of use" 1 'none of 1 rows is a time on a device model' \
+complains "no rows of use" 1 'unknown.xml: none of 1 rows, other files included, is a time' \
     moirai-profile fit "$work/unknown.xml"
 complains "a device without times" 1 "no times measured on 'h100'" \
     moirai-profile fit --train h100 "$profile"
@@ -189,5 +189,9 @@ complains "no CPUs" 1 "has no device of kind cpu" \
     moirai-profile run -c inter-server "$net/model.xml"
 complains "two graphs" 2 "one graph" \
     moirai-profile run "$net/model.xml" "$net/model.xml"
+moirai-place -q -c "$net/model.cluster.xml" -o "$work/placed.sol" \
+    "$net/model.xml"
+complains "a solution on two devices" 1 "placed on 2 devices" \
+    env MOIRAI_PATH="$net" moirai-profile run "$work/placed.sol"
 
 done_testing

@@ -86,7 +86,7 @@ for z in gz zst; do
     head -c $((size / 2)) "model.lp.$z" >cut.lp
     complains "$z: a model cut off" 1 'ends too early' moirai-solve cut.lp
     complains "$z: a limit of one's own" 1 'more than 1 MiB' \
-        env MOIRAI_UNPACK_MIB=1 moirai-info "zoo.graphml.$z"
+        env MOIRAI_INPUT_MIB=1 moirai-info "zoo.graphml.$z"
     cd ..
 done
 

@@ -24,7 +24,7 @@ int main(void)
 END
 # Flags are words.
 # shellcheck disable=SC2086
-"${CC:-cc}" ${CFLAGS-} -o leak leak.c 2>leak.log || cat leak.log
+${CC:-cc} ${CFLAGS-} -o leak leak.c 2>leak.log || cat leak.log
 ok "what is lost is found" test -x leak
 ok "and reported" sh -c '! ./leak'
 

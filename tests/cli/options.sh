@@ -118,6 +118,7 @@ moirai-exec --transport tc|tcp
 moirai-zoo gpt3-3|gpt3-330m 
 moirai-zoo fi|
 moirai-cluster d|discover 
+moirai-cluster t|token 
 moirai-profile r|run 
 moirai-profile run fi|file.xml 
 moirai-info --js|--json 

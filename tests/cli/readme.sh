@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Tests of README.md: its commands run as they stand there, one after the
 # other, on the examples. Commands that need a GPU, a launcher, or files of the
 # user's own are left out.

@@ -154,16 +154,20 @@ START_TEST(the_nearest_cluster_is_taken)
 }
 END_TEST
 
-START_TEST(a_file_hides_a_built_in_cluster)
+START_TEST(a_file_does_not_hide_a_built_in_cluster)
 {
+    static const struct {
+        const char *given, *first_id, *where;
+    } names[] = { { "inter-server", "A", "the built-in inter-server" },
+                  { "./inter-server", "file", "./inter-server" } };
     mo_cluster *cluster;
     char *where;
 
     write_cluster("inter-server", "file");
-    MUST(mo_cluster_choose("inter-server", NULL, &cluster, &where, &err));
+    MUST(mo_cluster_choose(names[_i].given, NULL, &cluster, &where, &err));
     remove("inter-server");
-    ck_assert_str_eq(cluster->devices[0].id, "file");
-    ck_assert_str_eq(where, "inter-server");
+    ck_assert_str_eq(cluster->devices[0].id, names[_i].first_id);
+    ck_assert_str_eq(where, names[_i].where);
     free(where);
     mo_cluster_free(cluster);
 }
@@ -207,6 +211,6 @@ SUITE(cluster_choice)
     EACH(the_built_in_clusters_are_the_papers, COUNT(built_in));
     TEST(there_is_one_other_built_in_cluster);
     EACH(the_nearest_cluster_is_taken, COUNT(choices));
-    TEST(a_file_hides_a_built_in_cluster);
+    EACH(a_file_does_not_hide_a_built_in_cluster, 2);
     EACH(what_is_given_must_be_there, COUNT(dead_ends));
 }

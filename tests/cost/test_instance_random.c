@@ -266,5 +266,5 @@ SUITE(instance_random)
 {
     SOME(flows_and_transfers_are_as_defined, 200, 10);
     TEST(what_is_alike_is_kept_once);
-    TEST(what_differs_is_kept_apart);
+    SOME(what_differs_is_kept_apart, 1, 0);
 }

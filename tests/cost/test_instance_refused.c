@@ -277,5 +277,5 @@ SUITE(instance_refused)
     TEST(scaling_reports_what_it_scales_from);
     TEST(many_devices_are_counted);
     EACH(sums_stay_in_range, 2);
-    TEST(more_times_than_fit_are_refused_at_once);
+    SOME(more_times_than_fit_are_refused_at_once, 1, 0);
 }

@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint64_t large = 0, small = 0;
     mo_status status;
 
-    setenv("MOIRAI_UNPACK_MIB", "16", 1);
+    setenv("MOIRAI_INPUT_MIB", "16", 1);
     status = read_to_end(data, size, 1 << 16, &large);
     assert((read_to_end(data, size, 61, &small) == MO_OK) == (status == MO_OK));
     assert(status != MO_OK || large == small);

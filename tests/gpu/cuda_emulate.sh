@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Tests of moirai-exec and moirai-profile --emulate: SM partitions of one GPU
 # as the devices of a cluster, on the stand-in or on a real GPU where
 # MOIRAI_TEST_GPU is set.

@@ -191,5 +191,5 @@ SUITE(build_refused)
     EACH(what_is_no_graph_is_refused, COUNT(refusals));
     TEST(a_long_cycle_is_abbreviated);
     TEST(long_names_leave_room_for_advice);
-    TEST(a_large_cycle_takes_no_stack);
+    SOME(a_large_cycle_takes_no_stack, 1, 0);
 }

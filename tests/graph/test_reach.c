@@ -140,5 +140,5 @@ SUITE(reach)
     SOME(all_answers_agree_with_the_definition, 600, 20);
     SOME(both_ways_agree_on_large_graphs, 12, 1);
     TEST(the_closure_is_made_only_where_it_fits);
-    TEST(the_papers_largest_graph_fits_the_default);
+    SOME(the_papers_largest_graph_fits_the_default, 1, 0);
 }

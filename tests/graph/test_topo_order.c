@@ -206,7 +206,7 @@ END_TEST
 SUITE(order)
 {
     EACH(ops_are_numbered_by_edges_and_then_by_name, COUNT(orders));
-    TEST(names_of_megabytes_take_no_stack);
+    SOME(names_of_megabytes_take_no_stack, 1, 0);
     SOME(numbers_agree_with_their_definition, 500, 40);
     SOME(the_order_of_a_file_does_not_matter, 600, 30);
 }

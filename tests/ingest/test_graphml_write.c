@@ -264,7 +264,7 @@ SUITE(graphml_write)
     EACH(a_graph_is_written_as_it_should_be, COUNT(writings));
     SOME(a_random_graph_is_read_back_equal, 500, 20);
     SOME(the_same_graph_is_the_same_bytes, 500, 20);
-    TEST(many_different_values_are_read_back_equal);
+    SOME(many_different_values_are_read_back_equal, 1, 0);
     if (data)
         SOME(a_real_graph_is_read_back_equal, COUNT(folders), 2);
 }

@@ -157,6 +157,7 @@ static const struct {
     { BYTES("<a>\n\x01</a>"), "doc:2: not well-formed XML: PCDATA invalid Char "
                               "value 1; save it as UTF-8" },
     { BYTES("<a>\n\xfc </a>"), "doc:2: not well-formed XML: " },
+    { BYTES("<a>\n<![CDATA[\xc1\xba]]></a>"), "doc:2: not well-formed XML: " },
     { BYTES("<?xml version='1.0' encoding='klingon'?><a/>"),
       "doc:1: not well-formed XML: " },
     { BYTES("\xff\xfe<\0a\0>\0\0\xd8x\0<\0/\0a\0>\0"),
@@ -394,7 +395,7 @@ SUITE(xml)
     EACH(every_common_encoding_is_read, COUNT(encodings));
     EACH(what_cannot_be_read_is_told_in_one_line, COUNT(refusals));
     TEST(a_handlers_error_stops_the_parser_and_gets_the_place);
-    EACH(long_parts_that_are_no_tags_are_read, COUNT(long_parts));
+    SOME(long_parts_that_are_no_tags_are_read, COUNT(long_parts), 1);
     EACH(blocks_may_end_anywhere, 80);
     TEST(lines_are_counted_beyond_sixteen_bits);
     TEST(attributes_are_found_by_their_name_alone);

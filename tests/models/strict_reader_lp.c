@@ -191,9 +191,16 @@ static bool read_binary(reader *r)
     return true;
 }
 
+/* The only comment that is not in the heading. */
+static bool is_digest(reader *r)
+{
+    return strncmp(peek(r), "\\", 1) == 0 && r->at == 0 && r->line.n == 3 &&
+           strcmp(r->line.token[1], "digest:") == 0;
+}
+
 static bool read_many(reader *r, bool (*read)(reader *))
 {
-    while (!is_header(r))
+    while (!is_header(r) && !is_digest(r))
         if (!read(r))
             return false;
     return !r->m->fault[0];
@@ -212,6 +219,8 @@ static bool read_sections(reader *r)
         return false;
     if (take_header(r, "Binaries", NULL) && !read_many(r, read_binary))
         return false;
+    if (is_digest(r))
+        skip_comments(r);
     if (!take_header(r, "End", NULL))
         return strict_fail(r->m, "'%s' where End should be", peek(r));
     return !peek(r)[0] || strict_fail(r->m, "text behind End");

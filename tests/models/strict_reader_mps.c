@@ -166,6 +166,12 @@ static bool read_section(reader *r, const char *header, bool (*read)(reader *))
     return true;
 }
 
+/* The only comment that is not in the heading. */
+static bool skip_digest(reader *r)
+{
+    return r->line.n != 3 || !is(r, 0, "*") || !is(r, 1, "digest:") || next(r);
+}
+
 static bool check_integers(strict_model *m)
 {
     for (size_t i = 0; i < m->n_columns; i++) {
@@ -188,7 +194,8 @@ bool strict_read_mps(strict_model *m, const char *text)
     if (r.integers)
         return strict_fail(m, "a marker is open");
     if (!read_section(&r, "RHS", read_rhs) ||
-        !read_section(&r, "BOUNDS", read_bound) || !expect(&r, "ENDATA"))
+        !read_section(&r, "BOUNDS", read_bound) || !skip_digest(&r) ||
+        !expect(&r, "ENDATA"))
         return false;
     if (r.line.n > 0)
         return strict_fail(m, "text behind ENDATA");

@@ -92,9 +92,11 @@ static int exchanged(int device, int a, int b)
 
 static bool share_link(const mo_instance *x, int pair, int other)
 {
-    for (int h = x->route_start[pair]; h < x->route_start[pair + 1]; h++)
-        for (int g = x->route_start[other]; g < x->route_start[other + 1]; g++)
-            if (x->route_link[h] == x->route_link[g])
+    const mo_route_span *r = &x->routes[pair], *s = &x->routes[other];
+
+    for (int h = 0; h < r->n; h++)
+        for (int g = 0; g < s->n; g++)
+            if (x->route_link[r->first + h] == x->route_link[s->first + g])
                 return true;
     return false;
 }

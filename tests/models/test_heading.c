@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/digest.h"
+#include "models/write/lp_writer.h"
+#include "models/write/mps_writer.h"
 #include "tests/support/suite.h"
 #include "tests/models/tiny_model.h"
 
@@ -138,6 +141,38 @@ START_TEST(no_line_is_long_whatever_the_names)
 }
 END_TEST
 
+/* LP and MPS. */
+START_TEST(a_model_ends_with_its_digest)
+{
+    const bool mps = _i == 1;
+    char end[MO_HEADING_END_SIZE];
+    tiny_model tiny;
+    mo_heading heading;
+    mo_sink *sink = NULL;
+    mo_out *out = NULL;
+    char *text;
+    size_t size, length;
+
+    tiny_model_make(&tiny, GRAPH);
+    heading = (mo_heading){ &tiny.model, "g", "c" };
+    MUST(mo_out_memory(&out, &err));
+    if (mps)
+        MUST(mo_mps_writer_new(out, &heading, 0, &sink, &err));
+    else
+        MUST(mo_lp_writer_new(out, &heading, &sink, &err));
+    MUST(mo_model_write(&tiny.model, sink, &err));
+    mo_sink_free(sink);
+    text = mo_out_take(out, &size);
+    MUST(mo_out_commit(out, &err));
+    length = mo_heading_end(mps, 0, end);
+    ck_assert_uint_gt(size, length);
+    mo_heading_end(mps, mo_digest_of(text, size - length), end);
+    ck_assert_str_eq(text + size - length, end);
+    free(text);
+    tiny_model_clear(&tiny);
+}
+END_TEST
+
 SUITE(heading)
 {
     TEST(all_is_told);
@@ -146,4 +181,5 @@ SUITE(heading)
     TEST(closure_is_an_option);
     EACH(names_stay_in_their_line, 5);
     EACH(no_line_is_long_whatever_the_names, 2);
+    EACH(a_model_ends_with_its_digest, 2);
 }

@@ -13,7 +13,7 @@ START_TEST(digests_and_options_are_told)
     static const char *const plain[] = {
         "moirai_g_00000000000000ab",
         "moirai_c_000000000000000c",
-        "moirai_o_compact.port.once.static.none",
+        "moirai_o_compact.port.once.static.none.12657fdfda76dcf3",
         "moirai_i_fedcba9876543210",
     };
     mo_instance x = { .cluster_digest = 0xc, .digest = 0xfedcba9876543210 };

@@ -194,10 +194,13 @@ static int count_links(const mo_instance *x)
     int n = 0;
 
     ck_assert_int_le(x->n_links, MOST_LINKS);
-    for (int at = 0; at < x->route_start[x->n_devices * x->n_devices]; at++) {
-        n += !used[x->route_link[at]];
-        used[x->route_link[at]] = true;
-    }
+    for (int pair = 0; pair < x->n_devices * x->n_devices; pair++)
+        for (int at = 0; at < x->routes[pair].n; at++) {
+            int link = x->route_link[x->routes[pair].first + at];
+
+            n += !used[link];
+            used[link] = true;
+        }
     return n;
 }
 

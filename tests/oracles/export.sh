@@ -86,11 +86,11 @@ import onnx
 from onnx import helper
 
 
-def save(name, nodes, shape):
+def save(name, nodes, shape, weights=()):
     tensor = onnx.TensorProto.FLOAT
     graph = helper.make_graph(
         nodes, "bad", [helper.make_tensor_value_info("x", tensor, shape)],
-        [helper.make_tensor_value_info("y", tensor, None)])
+        [helper.make_tensor_value_info("y", tensor, None)], weights)
     onnx.save(helper.make_model(graph), f"{sys.argv[1]}/{name}.onnx")
 
 
@@ -99,6 +99,12 @@ save("dynamic", [relu], ["batch", 4])
 save("missing", [helper.make_node("Det", ["x"], ["d"], "first"),
                  helper.make_node("NonZero", ["x"], ["n"], "second"),
                  helper.make_node("Add", ["d", "d"], ["y"])], [2, 2])
+weights = onnx.TensorProto(name="w", dims=[-5], raw_data=bytes(12),
+                           data_type=onnx.TensorProto.FLOAT)
+add = helper.make_node("Add", ["x", "w"], ["y"])
+save("negative", [add], [3], [weights])
+save("negative_constant", [helper.make_node("Constant", [], ["w"],
+                                            value=weights), add], [3])
 END
 "$python" -B "$work/bad.py" "$bad"
 head -c 5000 "$net/model.onnx" >"$bad/short.onnx"
@@ -114,10 +120,22 @@ complains "no fixed shape" 1 "input 'x' has no fixed shape; give it one" \
 complains "all that is missing, at once" 1 "Det 'first': there is no such" \
     moirai-export "$bad/missing.onnx"
 ok "the second as well" grep -q "NonZero 'second': " "$work/err"
+complains "weights with a negative dimension" 1 \
+    "weights 'w' are not as their shape" moirai-export "$bad/negative.onnx"
+complains "a constant with one" 1 "has a negative dimension" \
+    moirai-export "$bad/negative_constant.onnx"
 complains "a folder that is not there" 1 'No such file' \
     moirai-export "$net/model.onnx" -o "$bad/none/model.graphml"
 complains "another input" 1 "there is no input 'z'" \
     moirai-export --shape z=1 "$net/model.onnx"
+truncate -s 2G "$bad/large.onnx"
+complains "more than there is memory for" 1 'out of memory' \
+    env OPENBLAS_NUM_THREADS=1 bash -c 'ulimit -v 1500000
+        exec moirai-export "$1"' - "$bad/large.onnx"
+rm "$bad/large.onnx"
+complains "more than the disk takes" 1 'File too large' \
+    bash -c 'trap "" XFSZ; ulimit -f 1; exec moirai-export "$@"' - \
+    "$net/model.onnx" -o "$bad/model.graphml"
 is "nothing is left behind" "$(left_in "$bad")" ""
 exits "a shape for it" 0 \
     moirai-export --shape x=3,4 "$bad/dynamic.onnx" -o "$work/dynamic.graphml"

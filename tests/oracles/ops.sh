@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Every executable operator computes what OpenVINO (the oracle) computes, for
 # random shapes, types and attributes. MOIRAI_OPS_CASES is the number of cases
 # per type, 12 by default, or 20 with MOIRAI_LONG; MOIRAI_SEED the seed, 1 by

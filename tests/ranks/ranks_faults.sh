@@ -40,14 +40,24 @@ all_gone()
 }
 
 # Every rank but the victim has printed one line, and it names the victim.
+# mpirun sends SIGKILL to the others a second after the death of one, which on a
+# busy machine may come before their line: then unprinted is set, and nothing
+# else is wrong.
 all_name_victim()
 {
+    unprinted=
     r=0
     while [ $r -lt "$n" ]; do
         if [ $r -ne "$victim" ]; then
             errors=$work/here/errors.$r
+            if [ "$ranks_by" = mpi ] && [ ! -s "$errors" ]; then
+                unprinted=$r
+                r=$((r + 1))
+                continue
+            fi
             [ -e "$errors" ] && [ "$(wc -l <"$errors")" -eq 1 ] &&
-                grep -Eq ": rank $victim .*(is gone|cannot be reached)" \
+                grep -Eq -e ": rank $victim .*(is gone|cannot be reached)" \
+                    -e ": ranks ([0-9]+, )*$victim(, [0-9]+)* are gone" \
                     "$errors" || return 1
         fi
         r=$((r + 1))
@@ -57,6 +67,7 @@ all_name_victim()
 ranks_limit=90
 hangs=0
 silent=0
+killed=0
 survived=0
 i=0
 while [ $i -lt "$kills" ]; do
@@ -90,8 +101,15 @@ while [ $i -lt "$kills" ]; do
         echo "# kill $i: rank $victim of $n"
         cat "$work/here"/errors.* "$work/err" 2>&1 | comment
     fi
+    if [ -n "$unprinted" ]; then
+        killed=$((killed + 1))
+        echo "# kill $i: rank $victim of $n: mpirun has killed rank $unprinted"
+    fi
     i=$((i + 1))
 done
 is "$kills kills: no rank hangs" $hangs 0
 is "all runs fail" $survived 0
 is "all others name the killed rank" $silent 0
+[ "$ranks_by" != mpi ] ||
+    ok "and mpirun leaves them the time for it, nine times in ten" \
+        test $((10 * killed)) -le "$kills"

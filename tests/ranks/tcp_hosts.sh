@@ -33,6 +33,9 @@ if ! command -v ip >/dev/null || ! lay_cable 2>/dev/null; then
     exit 0
 fi
 
+security=MOIRAI_TOKEN=cable
+"$top_builddir/tests/ranks/hostile_rank" tls || security=MOIRAI_OPEN=1
+
 # Rank, host, variables, arguments: the output is in rank.0, rank.1.
 on()
 {
@@ -43,7 +46,7 @@ on()
     # Variables are words.
     # shellcheck disable=SC2086
     ip netns exec "$machine" env MOIRAI_RANK="$rank" MOIRAI_RANKS=2 \
-        MOIRAI_MASTER=10.77.0.1 MOIRAI_TOKEN=cable $variables \
+        MOIRAI_MASTER=10.77.0.1 $security $variables \
         timeout -k 1 90 "$exec_fault" "$@" >"$work/rank.$rank" 2>&1 </dev/null
 }
 

@@ -3,6 +3,8 @@
  * above the optimum of random problems. */
 #include "schedule/bound/lower_bound.h"
 
+#include <stdio.h>
+
 #include "schedule/heuristic/upper_bound.h"
 #include "tests/support/dense_problem.h"
 #include "tests/support/exhaustive.h"
@@ -132,10 +134,67 @@ START_TEST(no_schedule_of_a_crowd_beats_it)
 }
 END_TEST
 
+/* A hub with many devices around it, and a chain of ops. */
+enum { HUB_DEVICES = 520, HUB_OPS = 8 };
+
+static void hub_make(problem *p)
+{
+    static char cluster[HUB_DEVICES * 40], graph[HUB_OPS * 60];
+    size_t n = 0, m = 0;
+
+    for (int k = 0; k < HUB_DEVICES; k++)
+        n += (size_t) snprintf(cluster + n, sizeof cluster - n,
+                               "d%d model=t4; ", k);
+    for (int k = 1; k < HUB_DEVICES; k++)
+        n += (size_t) snprintf(cluster + n, sizeof cluster - n,
+                               "d0-d%d gbps=8; ", k);
+    for (int i = 0; i < HUB_OPS; i++)
+        m += (size_t) snprintf(graph + m, sizeof graph - m,
+                               "o%d op=ReLU flops=1e6 bytes=8e6; ", i);
+    for (int i = 1; i < HUB_OPS; i++)
+        m += (size_t) snprintf(graph + m, sizeof graph - m, "o%d>o%d bytes=8; ",
+                               i - 1, i);
+    problem_make(p, graph, cluster, NULL);
+}
+
+static int n_polls;
+static bool is_due;
+
+static bool count_poll(void)
+{
+    n_polls++;
+    return is_due;
+}
+
+/* Between two polls there is at most one op's propagation to all devices; after
+ * the stop there is none, and what was found holds. */
+START_TEST(many_devices_are_stopped_between_ops)
+{
+    problem p = { 0 };
+    mo_stop stop;
+    mo_lower_bound whole = { 0 }, cut = { 0 };
+
+    hub_make(&p);
+    mo_stop_after(&stop, 0);
+    stop.signaled = count_poll;
+    is_due = false;
+    n_polls = 0;
+    MUST(mo_bound_lower_until(p.x, &by_port, &stop, &whole, &err));
+    ck_assert_int_ge(n_polls, 4 * HUB_OPS);
+    is_due = true;
+    n_polls = 0;
+    MUST(mo_bound_lower_until(p.x, &by_port, &stop, &cut, &err));
+    ck_assert_int_le(n_polls, 16);
+    ck_assert_int_le(cut.bound_ns, whole.bound_ns);
+    problem_clear(&p);
+}
+END_TEST
+
 SUITE(lower)
 {
     EACH(simple_problems_are_bounded_exactly, COUNT(exact));
     TEST(the_bound_that_won_is_named);
+    SOME(many_devices_are_stopped_between_ops, 1, 0);
     SOME(no_schedule_beats_it, at_length(30, 10), 1);
     SOME(no_schedule_of_a_crowd_beats_it, at_length(20, 6), 0);
 }

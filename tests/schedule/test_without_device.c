@@ -67,15 +67,15 @@ START_TEST(routes_are_those_of_the_pairs)
     ck_assert_int_eq(x->n_links, p.x->n_links);
     for (int a = 0; a < 2; a++)
         for (int b = 0; b < 2; b++) {
-            const int *now = &x->route_start[a * 2 + b];
-            const int *before = &p.x->route_start[2 * a * 3 + 2 * b];
+            int n, n_before;
+            const int *now = mo_instance_route(x, a, b, &n);
+            const int *before = mo_instance_route(p.x, 2 * a, 2 * b, &n_before);
 
-            ck_assert_int_eq(now[1] - now[0], before[1] - before[0]);
-            for (int r = 0; r < now[1] - now[0]; r++)
-                ck_assert_int_eq(x->route_link[now[0] + r],
-                                 p.x->route_link[before[0] + r]);
+            ck_assert_int_eq(n, n_before);
+            for (int r = 0; r < n; r++)
+                ck_assert_int_eq(now[r], before[r]);
         }
-    ck_assert_int_eq(x->route_start[2] - x->route_start[1], 2);
+    ck_assert_int_eq(x->routes[1].n, 2);
     mo_instance_free(x);
     problem_clear(&p);
 }

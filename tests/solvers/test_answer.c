@@ -207,6 +207,87 @@ START_TEST(identity_is_read)
 }
 END_TEST
 
+/* Reads the identity columns; they parse. */
+static mo_provenance read_identity(const char *text)
+{
+    mo_solution *s = read_text(text);
+    mo_provenance o;
+
+    MUST(mo_answer_provenance(s, &o, &err));
+    mo_solution_free(s);
+    return o;
+}
+
+static void write_identity(const mo_identity *identity, const int *order,
+                           char *text, size_t size)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < identity->n; i++)
+        n += (size_t) snprintf(text + n, size - n, "%s 1\n",
+                               identity->name[order ? order[i] : i]);
+}
+
+/* Every option, digest, cost, shape and unit is covered by the digest in the
+ * options, in any order; the names of files are not. */
+START_TEST(an_edit_of_the_identity_is_noticed)
+{
+    static const char *const shapes[] = { "ids=1,128", "mask=1,128" };
+    static const struct {
+        const char *from, *to;
+        bool edited;
+    } edits[] = {
+        { ".static.", ".none.", true },
+        { ".static.", ".live.", true },
+        { ".port.", ".none.", true },
+        { ".once.", ".per_edge.", true },
+        { "compact.", "paper.", true },
+        { ".default.", ".none.", true },
+        { "moirai_u_10 ", "moirai_u_1 ", true },
+        { "roofline", "rooflines", true },
+        { "_3d1_2c128", "_3d1_2c127", true },
+        { "moirai_g_0", "moirai_g_1", true },
+        { "moirai_i_0", "moirai_i_1", true },
+        { "moirai_c_0000000000000002 1\n", "", true },
+        { "moirai_s_ids_3d1_2c128 1\n", "", true },
+        { "moirai_i_0000000000000003 1\n", "", true },
+        { "net.graphml", "other.graphml", false },
+        { "_net.graphml", "", false },
+    };
+    mo_instance x = { .cluster_digest = 2, .digest = 3 };
+    mo_identity_options options = {
+        .formulation = "compact",
+        .regime = { MO_CONGESTION_PORT, MO_TENSORS_ONCE, MO_MEMORY_STATIC },
+        .fusion = "default",
+        .graph_digest = 1,
+        .graph_file = "net.graphml",
+        .unit_ns = 10,
+        .cost = "roofline",
+        .shapes = shapes,
+        .n_shapes = COUNT(shapes)
+    };
+    const int backwards[] = { 7, 6, 5, 4, 3, 2, 1, 0 };
+    char text[2048], edited[2048];
+    mo_identity identity;
+
+    mo_identity_make(&x, &options, &identity);
+    ck_assert_int_eq(identity.n, COUNT(backwards));
+    write_identity(&identity, backwards, text, sizeof text);
+    ck_assert(read_identity(text).has_digest && !read_identity(text).edited);
+    write_identity(&identity, NULL, text, sizeof text);
+    ck_assert(read_identity(text).has_digest && !read_identity(text).edited);
+    for (size_t i = 0; i < COUNT(edits); i++) {
+        char *at = strstr(text, edits[i].from);
+
+        ck_assert_msg(at != NULL, "%s", edits[i].from);
+        snprintf(edited, sizeof edited, "%.*s%s%s", (int) (at - text), text,
+                 edits[i].to, at + strlen(edits[i].from));
+        ck_assert_msg(read_identity(edited).edited == edits[i].edited,
+                      "'%s' for '%s'", edits[i].to, edits[i].from);
+    }
+}
+END_TEST
+
 static const char *const no_identities[] = {
     "moirai_g_0000000000000001 0\n",
     "moirai_g_0000000000000001 0.5\n",
@@ -222,6 +303,8 @@ static const char *const no_identities[] = {
     "moirai_u_10 1\nmoirai_u_100 1\n",
     "moirai_o_compact.port.once.static 1\n",
     "moirai_o_compact.port.once.static.none.more 1\n",
+    "moirai_o_compact.port.once.static.none.0123456789abcdef0 1\n",
+    "moirai_o_compact.port.once.static.none.0123456789abcdef_ 1\n",
     "moirai_o_compact.boat.once.static.none 1\n",
     "moirai_o_dense.port.once.static.none 1\n",
     "moirai_o_ 1\n",
@@ -391,6 +474,7 @@ SUITE(answer)
     TEST(an_answer_is_timed_anew);
     EACH(a_change_is_refused_or_harmless, COUNT(changes));
     TEST(identity_is_read);
+    TEST(an_edit_of_the_identity_is_noticed);
     EACH(a_broken_identity_is_refused, COUNT(no_identities));
     TEST(tensors_sent_once_are_found);
     EACH(placements_are_told_from_solutions, COUNT(listings));

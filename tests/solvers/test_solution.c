@@ -320,7 +320,9 @@ START_TEST(a_cut_file_is_refused_where_that_can_be_known)
     size_t size = load_sample(s->file, text);
     mo_solution *whole = solution_of_bytes(text, size);
 
-    for (size_t n = 0; n < size && knows_its_end(s->layout); n++) {
+    /* Seven is no multiple of a line's length. */
+    for (size_t n = 0; n < size && knows_its_end(s->layout);
+         n += (size_t) how_many(1, 7)) {
         mo_error err = { 0 };
         mo_solution *cut = NULL;
         mo_status status = mo_solution_read_memory("cut", text, n, &cut, &err);

@@ -77,6 +77,53 @@ static const struct {
     { "# made by hand\n=obj= 3\n# more\nx 1\n", MO_SOLUTION_STATUS_UNKNOWN, 1 },
     { "=infeas=\n", MO_SOLUTION_STATUS_INFEASIBLE, 0 },
     { "=unbd=\n", MO_SOLUTION_STATUS_UNBOUNDED, 0 },
+    /* A status that denies the solution counts, whatever else is there. */
+    { "# Solution for model m\n# status: infeasible\nx 1\n",
+      MO_SOLUTION_STATUS_INFEASIBLE, 0 },
+    { "# Solution for model m\nx 1\n# status: no solution\n",
+      MO_SOLUTION_STATUS_NO_SOLUTION, 0 },
+    { "# MIP start\n# status: unbounded\n# status: optimal\nx 1\n",
+      MO_SOLUTION_STATUS_UNBOUNDED, 0 },
+    { "# Solution for model m\n# status: claimed_optimal\nx 1\n",
+      MO_SOLUTION_STATUS_UNKNOWN, 1 },
+    { "# status: claimed_optimal\nx 1\n", MO_SOLUTION_STATUS_FEASIBLE, 1 },
+    { "# status: optimal_as_given\nx 1\n", MO_SOLUTION_STATUS_FEASIBLE, 1 },
+    { "# status: infeasible\nx 1\n", MO_SOLUTION_STATUS_INFEASIBLE, 0 },
+    { "=infeas=\n# status: optimal\n=obj= 3\nx 1\n",
+      MO_SOLUTION_STATUS_INFEASIBLE, 0 },
+    { "x 1\n=unbd=\n", MO_SOLUTION_STATUS_UNBOUNDED, 0 },
+    { "solution status: infeasible\nobjective value: 3\nx 1\n",
+      MO_SOLUTION_STATUS_INFEASIBLE, 0 },
+    { "solution status: optimal solution found\nno solution available\nx 1\n",
+      MO_SOLUTION_STATUS_NO_SOLUTION, 0 },
+    { "Linear relaxation infeasible - objective value 3\n 0 x 1 0\n",
+      MO_SOLUTION_STATUS_INFEASIBLE, 0 },
+    { "Linear relaxation unbounded - objective value 3\n 0 x 1 0\n",
+      MO_SOLUTION_STATUS_UNBOUNDED, 0 },
+    { "Model status\nInfeasible\n\n# Primal solution values\n"
+      "Feasible\nObjective 3\n# Columns 1\nx 1\n# Rows 0\n",
+      MO_SOLUTION_STATUS_INFEASIBLE, 0 },
+    { "Model status\nOptimal\n\n# Primal solution values\n"
+      "Infeasible\nObjective 3\n# Columns 1\nx 1\n# Rows 0\n",
+      MO_SOLUTION_STATUS_NO_SOLUTION, 0 },
+    { "Columns\nIndex Status Lower Upper Primal Dual Type Name\n"
+      "0 BS 0 1 1 0 Integer x\nRows\n\n"
+      "Model status: Infeasible\n\nObjective value: 0\n",
+      MO_SOLUTION_STATUS_INFEASIBLE, 0 },
+    { "s mip 0 1 n 0\nj 1 1\ne o f\n", MO_SOLUTION_STATUS_INFEASIBLE, 0 },
+    { "{\"SolutionInfo\":{\"Status\":3},"
+      "\"Vars\":[{\"X\":1,\"VarName\":\"x\"}]}",
+      MO_SOLUTION_STATUS_INFEASIBLE, 0 },
+    { "{\"SolutionInfo\":{\"Status\":2,\"SolCount\":0},"
+      "\"Vars\":[{\"X\":1,\"VarName\":\"x\"}]}",
+      MO_SOLUTION_STATUS_NO_SOLUTION, 0 },
+    { "<CPLEXSolution><header solutionStatusValue=\"103\"/><variables>"
+      "<variable name=\"x\" value=\"1\"/></variables></CPLEXSolution>",
+      MO_SOLUTION_STATUS_INFEASIBLE, 0 },
+    { "<CPLEXSolution><header solutionStatusValue=\"101\" "
+      "primalFeasible=\"0\"/><variables>"
+      "<variable name=\"x\" value=\"1\"/></variables></CPLEXSolution>",
+      MO_SOLUTION_STATUS_NO_SOLUTION, 0 },
 };
 
 START_TEST(variants_are_read)

@@ -4,9 +4,11 @@
 
 #include "solvers/process/workdir.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -108,6 +110,105 @@ START_TEST(what_a_killed_run_left_the_next_removes)
 }
 END_TEST
 
+static mo_workdir *make_full(void)
+{
+    mo_workdir *workdir = NULL;
+
+    if (mo_workdir_new(&workdir, NULL) != MO_OK ||
+        chdir(mo_workdir_path(workdir)) != 0 || mkdir("inner", 0700) != 0 ||
+        mkdir("empty", 0700) != 0)
+        _exit(1);
+    scratch_write("inner/file", "x");
+    for (int i = 0; i < 100; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "a name of a length that fills lists %d",
+                 i);
+        scratch_write(name, "x");
+    }
+    return workdir;
+}
+
+static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 };
+
+START_TEST(a_signal_that_ends_the_process_removes_it)
+{
+    const struct rlimit no_core = { 0, 0 };
+    pid_t run;
+    int status;
+
+    work_here();
+    run = fork();
+    if (run == 0) {
+        setrlimit(RLIMIT_CORE, &no_core);
+        signal(deadly[_i], SIG_DFL);
+        make_full();
+        raise(deadly[_i]);
+        _exit(1);
+    }
+    waitpid(run, &status, 0);
+    ck_assert(WIFSIGNALED(status));
+    ck_assert_int_eq(WTERMSIG(status), deadly[_i]);
+    ck_assert_uint_eq(scratch_count("."), 0);
+}
+END_TEST
+
+START_TEST(a_signal_to_a_forked_process_leaves_that_of_its_parent)
+{
+    mo_workdir *ours = NULL, *theirs = NULL;
+    pid_t run;
+    int status;
+
+    work_here();
+    MUST(mo_workdir_new(&ours, &err));
+    run = fork();
+    if (run == 0) {
+        signal(SIGHUP, SIG_DFL);
+        if (mo_workdir_new(&theirs, NULL) == MO_OK)
+            raise(SIGHUP);
+        _exit(1);
+    }
+    waitpid(run, &status, 0);
+    ck_assert(WIFSIGNALED(status));
+    ck_assert_int_eq(access(mo_workdir_path(ours), F_OK), 0);
+    ck_assert_uint_eq(scratch_count("."), 1);
+    mo_workdir_free(ours);
+    ck_assert_uint_eq(scratch_count("."), 0);
+}
+END_TEST
+
+/* One descriptor is left for the folder in it that is not empty. */
+START_TEST(it_goes_when_descriptors_are_few)
+{
+    const struct rlimit few = { 64, 64 };
+    bool full = _i == 1;
+    pid_t run;
+    int status;
+
+    work_here();
+    run = fork();
+    if (run == 0) {
+        mo_workdir *workdir = NULL;
+        int last = -1, next;
+
+        if (full)
+            workdir = make_full();
+        else if (mo_workdir_new(&workdir, NULL) != MO_OK)
+            _exit(1);
+        setrlimit(RLIMIT_NOFILE, &few);
+        while ((next = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+            last = next;
+        if (full)
+            close(last);
+        mo_workdir_free(workdir);
+        _exit(0);
+    }
+    waitpid(run, &status, 0);
+    ck_assert_int_eq(status, 0);
+    ck_assert_uint_eq(scratch_count("."), 0);
+}
+END_TEST
+
 /* Each process creates folders, finds its
  * file in them, and removes stale ones of the others. */
 static void make_many(void)
@@ -162,6 +263,9 @@ SUITE(workdir)
     TEST(all_that_is_in_it_goes_and_nothing_else);
     TEST(stale_ones_are_removed_and_those_in_use_stay);
     TEST(what_a_killed_run_left_the_next_removes);
+    EACH(a_signal_that_ends_the_process_removes_it, COUNT(deadly));
+    TEST(a_signal_to_a_forked_process_leaves_that_of_its_parent);
+    EACH(it_goes_when_descriptors_are_few, 2);
     TEST(none_is_swept_while_it_is_being_made);
     TEST(a_folder_that_is_not_there_is_an_error);
 }

@@ -55,11 +55,12 @@ static int64_t later(int64_t a, int64_t b)
 
 static uint64_t links_between(const mo_instance *x, int a, int b)
 {
-    int pair = a * x->n_devices + b;
+    int n;
+    const int *route = mo_instance_route(x, a, b, &n);
     uint64_t links = 0;
 
-    for (int r = x->route_start[pair]; r < x->route_start[pair + 1]; r++)
-        links |= bit(x->n_devices + x->route_link[r]);
+    for (int r = 0; r < n; r++)
+        links |= bit(x->n_devices + route[r]);
     return links;
 }
 

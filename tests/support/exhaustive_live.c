@@ -29,11 +29,13 @@ static uint32_t bit(int number)
 static bool share_link(const mo_instance *x, const mo_transfer *t,
                        const mo_transfer *u)
 {
-    int a = t->from * x->n_devices + t->to, b = u->from * x->n_devices + u->to;
+    int n_one, n_other;
+    const int *one = mo_instance_route(x, t->from, t->to, &n_one);
+    const int *other = mo_instance_route(x, u->from, u->to, &n_other);
 
-    for (int i = x->route_start[a]; i < x->route_start[a + 1]; i++)
-        for (int j = x->route_start[b]; j < x->route_start[b + 1]; j++)
-            if (x->route_link[i] == x->route_link[j])
+    for (int i = 0; i < n_one; i++)
+        for (int j = 0; j < n_other; j++)
+            if (one[i] == other[j])
                 return true;
     return false;
 }

@@ -114,12 +114,13 @@ static const char *broken_transfer(const mo_instance *x, const mo_schedule *s,
 static bool share_a_link(const mo_instance *x, const mo_transfer *t,
                          const mo_transfer *u)
 {
-    const int *way_t = x->route_start + t->from * x->n_devices + t->to;
-    const int *way_u = x->route_start + u->from * x->n_devices + u->to;
+    int n_one, n_other;
+    const int *one = mo_instance_route(x, t->from, t->to, &n_one);
+    const int *other = mo_instance_route(x, u->from, u->to, &n_other);
 
-    for (int i = way_t[0]; i < way_t[1]; i++)
-        for (int j = way_u[0]; j < way_u[1]; j++)
-            if (x->route_link[i] == x->route_link[j])
+    for (int i = 0; i < n_one; i++)
+        for (int j = 0; j < n_other; j++)
+            if (one[i] == other[j])
                 return true;
     return false;
 }

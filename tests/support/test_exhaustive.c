@@ -118,12 +118,13 @@ static int item_of(const dumb *d, int flow)
 
 static bool shares_link(const mo_instance *x, const job *a, const job *b)
 {
-    int one = a->from * x->n_devices + a->to;
-    int other = b->from * x->n_devices + b->to;
+    int n_one, n_other;
+    const int *one = mo_instance_route(x, a->from, a->to, &n_one);
+    const int *other = mo_instance_route(x, b->from, b->to, &n_other);
 
-    for (int i = x->route_start[one]; i < x->route_start[one + 1]; i++)
-        for (int j = x->route_start[other]; j < x->route_start[other + 1]; j++)
-            if (x->route_link[i] == x->route_link[j])
+    for (int i = 0; i < n_one; i++)
+        for (int j = 0; j < n_other; j++)
+            if (one[i] == other[j])
                 return true;
     return false;
 }

@@ -36,6 +36,8 @@ lacks()
     fi
     case $1 in
     exec/backend/cuda/*) ! has cuda.h && echo CUDA ;;
+    exec/transport/secure/openssl_internal.h)
+        ! has openssl/ssl.h && echo OpenSSL ;;
     exec/transport/nccl/nccl_api.h | exec/transport/nccl/p2p_internal.h)
         ! has nccl.h && echo NCCL ;;
     *) return 1 ;;

@@ -16,7 +16,7 @@ rooms="base
     cost/calibrate cost/instance
     schedule schedule/bound schedule/heuristic schedule/sim schedule/validate
     models/sink models/frame models models/compact models/paper
-    models/baselines models/write
+    models/baselines models/write models/relax
     solvers/formats solvers/process solvers/answer solvers/plugins
     solvers
     solvers/search solvers/search/decomp solvers/search/lp
@@ -34,6 +34,7 @@ rooms="base
     exec/weights
     exec/plan/ir exec/plan/passes exec/plan/lower exec/plan/schedule
     exec/plan/verify exec/plan
+    exec/transport/secure
     exec/transport/rendezvous exec/transport/shm exec/transport
     exec/transport/tcp
     exec/transport/mpi exec/transport/nccl

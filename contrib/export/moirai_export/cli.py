@@ -206,6 +206,9 @@ def main(arguments=None):
         sys.stderr.write(f"moirai-export: {error.filename or output}: "
                          f"{error.strerror}\n")
         return 1
+    except MemoryError:
+        sys.stderr.write(f"moirai-export: {chosen.source}: out of memory\n")
+        return 1
     if chosen.verbose:
         sys.stderr.write("moirai-export: exported in "
                          f"{time.monotonic() - begin:.2f} s\n")

@@ -31,6 +31,18 @@ def title(node):
     return node.name or next(filter(None, node.output), node.op_type)
 
 
+def check_dims(tensor):
+    """numpy takes a negative dimension for one that follows from the size."""
+    if any(size < 0 for size in tensor.dims):
+        raise ValueError(f"the shape {list(tensor.dims)} has a negative "
+                         "dimension")
+
+
+def array_of(tensor):
+    check_dims(tensor)
+    return onnx.numpy_helper.to_array(tensor)
+
+
 class Op:
     """One node of the model, as its translator accesses it."""
 
@@ -41,6 +53,8 @@ class Op:
         self.version = version
         self.attrs = {a.name: onnx.helper.get_attribute_value(a)
                       for a in node.attribute}
+        for attribute in node.attribute:
+            check_dims(attribute.t)
 
     def attr(self, name, default=None):
         value = self.attrs.get(name, default)
@@ -175,11 +189,10 @@ class Reader:
                               "dense ones")
         for tensor in graph.initializer:
             try:
-                array = onnx.numpy_helper.to_array(tensor)
+                self.names[tensor.name] = array_of(tensor)
             except BROKEN as error:
                 raise ExportError(f"weights '{tensor.name}' are not as their "
                                   f"shape and type say: {error}") from None
-            self.names[tensor.name] = array
 
     # Ops.
 
@@ -269,6 +282,8 @@ class Reader:
             run = onnx.reference.ReferenceEvaluator(
                 graph, opsets={"": self.versions.get("", 1)})
             results = run.run(wanted, feeds)
+        except MemoryError:
+            raise
         except Exception as error:  # whatever the reference cannot do
             reason = str(error).strip().split("\n")[0][:80]
             raise Unsupported(f"cannot be computed: {reason}") from None
@@ -367,6 +382,8 @@ def read(path, shapes):
         model = onnx.load(path)
     except OSError as error:
         raise ExportError(f"{path}: {error.strerror or error}") from None
+    except MemoryError:
+        raise
     except Exception as error:  # protobuf's are of many kinds
         raise ExportError(f"{path}: is no ONNX model: "
                           f"{str(error).splitlines()[0]}") from None

@@ -315,6 +315,8 @@ def read(module, inputs):
     try:
         with torch.no_grad():
             program = torch.export.export(module, *arguments(inputs))
+    except MemoryError:
+        raise
     except Exception as error:  # of many kinds, all of them PyTorch's
         reason = str(error).strip().split("\n")[0]
         raise ExportError(f"torch.export failed: {reason}") from error
@@ -326,6 +328,8 @@ def read_file(path):
         program = torch.export.load(path)
     except OSError as error:
         raise ExportError(f"{path}: {error.strerror or error}") from None
+    except MemoryError:
+        raise
     except Exception as error:  # zip's, pickle's, PyTorch's
         reason = str(error).strip().split("\n")[0]
         raise ExportError(f"{path}: is no program of torch.export: "

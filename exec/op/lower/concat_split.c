@@ -41,7 +41,7 @@ mo_status mo_lower_concat(const mo_op_site *site, mo_arena *arena,
     const mo_tensor_desc *out = site->out;
     int64_t given, place = 0;
     mo_call *call;
-    int axis;
+    int axis = 0;
     mo_status status = mo_op_site_check_arity(site, 1, MANY, 1, err);
 
     if (status == MO_OK)
@@ -84,7 +84,7 @@ mo_status mo_lower_split(const mo_op_site *site, mo_arena *arena,
     const mo_tensor_desc *in = site->in;
     int64_t place = 0;
     mo_call *call;
-    int axis;
+    int axis = 0;
     mo_status status = mo_op_site_check_arity(site, 2, 3, site->n_out, err);
 
     if (status == MO_OK)

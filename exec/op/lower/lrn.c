@@ -114,11 +114,11 @@ static mo_status add_averages(const mo_op_site *site, const window *lrn,
 /* The pool divides by its own size, which is one less than an even one. */
 static double scale_factor(const window *lrn)
 {
-    double width = (double) ((lrn->size - 1) / 2 * 2 + 1);
+    int64_t width = (lrn->size - 1) / 2 * 2 + 1;
     double factor = lrn->alpha;
 
     for (int d = lrn->first; d <= lrn->last; d++)
-        factor *= width / (double) lrn->size;
+        factor *= (double) width / (double) lrn->size;
     return factor;
 }
 

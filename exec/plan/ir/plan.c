@@ -31,6 +31,22 @@ mo_status mo_plan_add_constant(mo_exec_plan *plan, const mo_tensor_desc *desc,
     return MO_OK;
 }
 
+mo_status mo_plan_adopt_constant(mo_exec_plan *plan, mo_tensor_dense *value,
+                                 const mo_tensor_dense **constant,
+                                 mo_error *err)
+{
+    mo_plan_owned_constant *owned = mo_arena_alloc(plan->arena, sizeof *owned);
+
+    if (!owned)
+        return mo_fail_memory(err);
+    *owned = (mo_plan_owned_constant){ .value = *value,
+                                       .next = plan->owned_constants };
+    *value = (mo_tensor_dense){ 0 };
+    plan->owned_constants = owned;
+    *constant = &owned->value;
+    return MO_OK;
+}
+
 mo_tensor_desc mo_plan_output_desc(const mo_exec_plan *plan, int i)
 {
     mo_tensor_desc desc = plan->values[plan->outputs[i].value].desc;

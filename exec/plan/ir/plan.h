@@ -149,6 +149,11 @@ void mo_plan_free(mo_exec_plan *plan);
 mo_status mo_plan_add_constant(mo_exec_plan *plan, const mo_tensor_desc *desc,
                                mo_tensor_dense **constant, mo_error *err);
 
+/* Makes the plan the owner of *value, which becomes zeros on success. */
+mo_status mo_plan_adopt_constant(mo_exec_plan *plan, mo_tensor_dense *value,
+                                 const mo_tensor_dense **constant,
+                                 mo_error *err);
+
 /* Returns type and shape of output i as the caller of a run receives it. */
 mo_tensor_desc mo_plan_output_desc(const mo_exec_plan *plan, int i);
 

@@ -96,7 +96,7 @@ static mo_status add_missing_inputs(input_list *all, mo_error *err)
     mo_weights_partial_op partial = { .op = &l->g->ops[all->op],
                                       .type = l->ops[all->op].type,
                                       .n_out = first[1] - first[0] };
-    mo_weights_missing missing;
+    mo_weights_missing missing = { 0 };
 
     if (all->n != 1 || partial.n_out < 1)
         return MO_OK;
@@ -371,34 +371,47 @@ static mo_status alloc_constant(mo_plan_lower_state *l,
     return MO_OK;
 }
 
-static mo_status store_constants(mo_plan_lower_state *l, int tensor,
-                                 const mo_tensor_dense *value, mo_error *err)
+/* Returns whether folding would replace a small constant by a much larger one,
+ * as for a broadcast scalar: the op stays a call. */
+static bool is_expansion(const mo_op_site *site)
 {
-    mo_tensor_dense *kept = NULL;
-    mo_status status = alloc_constant(l, &value->desc, &kept, err);
+    enum { LARGE_BYTES = 64 << 20, GROWTH = 16 };
+    int64_t in = 0, out = 0;
 
-    if (status != MO_OK)
-        return status;
-    memcpy(kept->data, value->data,
-           (size_t) mo_tensor_desc_bytes(&value->desc));
-    l->tensors[tensor].known = kept;
-    return MO_OK;
+    for (int i = 0; i < site->n_in; i++)
+        if (!mo_int64_add(in, mo_tensor_desc_bytes(&site->in[i]), &in))
+            return false;
+    for (int i = 0; i < site->n_out; i++)
+        if (!mo_int64_add(out, mo_tensor_desc_bytes(&site->out[i]), &out))
+            return true;
+    return out > LARGE_BYTES && out / GROWTH > in;
 }
 
-/* Constant folding: evaluates an op with constant inputs only. */
+/* Constant folding: evaluates an op with constant inputs only. The plan owns
+ * the results. */
 static mo_status fold_op(mo_plan_lower_state *l, int id, const op_context *s,
                          mo_error *err)
 {
+    mo_weights_store *constants = l->source->constants;
+    const mo_weights_limit limit = mo_weights_computed_limit(constants);
     int n = s->site.n_out;
     mo_tensor_dense *outputs = calloc((size_t) n + 1, sizeof *outputs);
-    mo_status status = outputs ? mo_weights_eval_op(&s->site, outputs, err)
-                               : mo_fail_memory(err);
+    mo_status status = outputs
+                           ? mo_weights_eval_op(&s->site, &limit, outputs, err)
+                           : mo_fail_memory(err);
 
-    for (int i = 0; i < n && status == MO_OK; i++)
-        status = store_constants(l, l->first_tensor[id] + i, &outputs[i], err);
+    for (int i = 0; i < n && status == MO_OK; i++) {
+        mo_weights_add_computed(constants,
+                                mo_tensor_desc_bytes(&outputs[i].desc));
+        status = mo_plan_adopt_constant(
+            l->plan, &outputs[i], &l->tensors[l->first_tensor[id] + i].known,
+            err);
+    }
     for (int i = 0; i < n && outputs; i++)
         mo_tensor_clear(&outputs[i]);
     free(outputs);
+    if (status != MO_OK)
+        mo_error_set_location(err, NULL, l->g->ops[id].line);
     return status;
 }
 
@@ -451,7 +464,7 @@ static mo_status lower_op(mo_plan_lower_state *l, int id, mo_error *err)
         return status;
     if (is_type(op, "ShapeOf"))
         return fold_shape(l, id, &s, err);
-    if (s.all_known)
+    if (s.all_known && !is_expansion(&s.site))
         return fold_op(l, id, &s, err);
     if (is_type(op, "Const"))
         return mo_plan_lower_fail(

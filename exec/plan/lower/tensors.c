@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "base/number.h"
 #include "exec/plan/lower/lower_internal.h"
 #include "graph/output_types.h"
 #include "ingest/work/weight_attrs.h"
+#include "report/format_units.h"
 
 const char *mo_plan_lower_op_type(const mo_op *op)
 {
@@ -130,6 +132,35 @@ mo_status mo_plan_lower_number_tensors(mo_plan_lower_state *l, mo_error *err)
     return status;
 }
 
+/* A large constant that no device can hold fails before it is computed. Small
+ * ones, and values of files, which are only mapped, are checked with all others
+ * when the plan is complete. */
+static mo_status check_device_memory(const mo_plan_lower_state *l, int id,
+                                     int port, mo_error *err)
+{
+    enum { SMALL_BYTES = 16 << 20 };
+    const mo_op *op = &l->g->ops[id];
+    char need[MO_FORMAT_SIZE], most[MO_FORMAT_SIZE];
+    int64_t largest = 0, bytes;
+    mo_tensor_desc desc;
+    mo_status status =
+        mo_weights_get_desc(l->source->constants, id, port, &desc, err);
+
+    if (status != MO_OK || op->weights)
+        return status;
+    for (int d = 0; d < l->plan->n_devices; d++)
+        largest = mo_max_i64(largest, l->plan->devices[d].capacity_bytes);
+    bytes = mo_tensor_desc_bytes(&desc);
+    if (bytes <= mo_max_i64(largest, SMALL_BYTES))
+        return MO_OK;
+    return mo_fail_at(err, MO_E_MEMORY, NULL, op->line,
+                      "constant '%.80s' (%.40s) would take %s, and no device "
+                      "has more than %s; give one more memory in the cluster",
+                      op->name, op->type ? op->type : "no type",
+                      mo_format_bytes((double) bytes, need),
+                      mo_format_bytes((double) largest, most));
+}
+
 mo_status mo_plan_lower_constant_value(mo_plan_lower_state *l, int tensor,
                                        const mo_tensor_dense **value,
                                        mo_error *err)
@@ -138,9 +169,12 @@ mo_status mo_plan_lower_constant_value(mo_plan_lower_state *l, int tensor,
     mo_status status;
 
     if (!it->known && it->op >= l->g->n_ops) {
-        status =
-            mo_weights_get(l->source->constants, it->op,
-                           tensor - l->first_tensor[it->op], &it->known, err);
+        int port = tensor - l->first_tensor[it->op];
+
+        status = check_device_memory(l, it->op, port, err);
+        if (status == MO_OK)
+            status = mo_weights_get(l->source->constants, it->op, port,
+                                    &it->known, err);
         if (status != MO_OK) {
             l->lacks_data = true;
             return status;
@@ -256,7 +290,8 @@ static mo_status add_constant_tensor(attr_reader *t, int port,
                                      const mo_tensor_desc *desc, int *number,
                                      mo_error *err)
 {
-    mo_plan_lower_tensor tensor = { .name = first_output(t)->name,
+    const mo_plan_lower_tensor *own = first_output(t);
+    mo_plan_lower_tensor tensor = { .name = own ? own->name : "",
                                     .desc = *desc,
                                     .input = MO_PLAN_NONE,
                                     .op = MO_PLAN_NONE,
@@ -272,7 +307,7 @@ static mo_status add_constant_tensor(attr_reader *t, int port,
 static mo_status add_constant_input(attr_reader *t, int port,
                                     const mo_tensor_desc *desc, mo_error *err)
 {
-    int number;
+    int number = MO_PLAN_NONE;
     mo_status status = add_constant_tensor(t, port, desc, &number, err);
 
     return status == MO_OK ? t->take(t->context, port, number, err) : status;
@@ -317,9 +352,9 @@ static mo_status add_weight_inputs(attr_reader *t, mo_error *err)
 
 /* A causal mask is as large as the matrices it is added to, and the same for
  * all of them: it is created once. */
-static mo_status add_causal_mask(attr_reader *t, int port, mo_error *err)
+static mo_status add_causal_mask(attr_reader *t, const mo_tensor_desc *own,
+                                 int port, mo_error *err)
 {
-    const mo_tensor_desc *own = first_output_desc(t);
     int rank = own->shape.rank;
     mo_tensor_desc desc = { own->elem, { .rank = 2 } };
     mo_status status = MO_OK;
@@ -348,10 +383,11 @@ static bool is_parameter_list(const attr_reader *t, int port)
            mo_plan_lower_op_class(&t->l->g->ops[t->op]) == MO_CLASS_FREE;
 }
 
-static mo_status add_number_input(attr_reader *t, int port, const char *text,
-                                  size_t length, mo_error *err)
+static mo_status add_number_input(attr_reader *t, mo_elem elem, int port,
+                                  const char *text, size_t length,
+                                  mo_error *err)
 {
-    mo_tensor_desc desc = { first_output_desc(t)->elem, { .rank = 0 } };
+    mo_tensor_desc desc = { elem, { .rank = 0 } };
     int64_t count = 1;
 
     for (size_t i = 0; i < length; i++)
@@ -371,17 +407,18 @@ static mo_status add_value_input(attr_reader *t, const char *text,
     static const char causal[] = "causal";
     const char *colon = memchr(text, ':', length);
     size_t before = colon ? (size_t) (colon - text) : 0;
+    const mo_tensor_desc *own = first_output_desc(t);
     int64_t port;
 
-    if (!colon || !first_output_desc(t) ||
+    if (!colon || !own ||
         mo_number_read_int(text, before, &port) != MO_NUMBER_OK || port < 0 ||
         port > INT_MAX)
         return fail_attr(t, "values", err);
     text = colon + 1;
     length -= before + 1;
     if (length == strlen(causal) && memcmp(text, causal, length) == 0)
-        return add_causal_mask(t, (int) port, err);
-    return add_number_input(t, (int) port, text, length, err);
+        return add_causal_mask(t, own, (int) port, err);
+    return add_number_input(t, own->elem, (int) port, text, length, err);
 }
 
 static mo_status add_value_inputs(attr_reader *t, mo_error *err)

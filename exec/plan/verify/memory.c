@@ -46,12 +46,17 @@ static mo_status check_offset(const mo_exec_plan *plan, int v, mo_error *err)
     int64_t bytes = mo_tensor_desc_bytes(&value->desc);
     int64_t size = plan->devices[value->device].arena_bytes;
 
-    if (value->offset >= 0 && bytes <= size && value->offset <= size - bytes)
-        return MO_OK;
-    return mo_fail(err, MO_E_INPUT,
-                   "plan: value %d '%.160s' does not lie in the arena of its "
-                   "device",
-                   v, mo_verify_name(value->name));
+    if (value->offset < 0 || bytes > size || value->offset > size - bytes)
+        return mo_fail(err, MO_E_INPUT,
+                       "plan: value %d '%.160s' does not lie in the arena of "
+                       "its device",
+                       v, mo_verify_name(value->name));
+    if (value->offset % (int64_t) mo_elem_size(value->desc.elem) != 0)
+        return mo_fail(err, MO_E_INPUT,
+                       "plan: value %d '%.160s' is not aligned to its element "
+                       "type",
+                       v, mo_verify_name(value->name));
+    return MO_OK;
 }
 
 static int64_t low_of(const arena *a, int value)
@@ -95,8 +100,8 @@ static void sort_blocks(arena *a)
     int n = 0;
 
     for (int i = 0; i < a->n; i++) {
-        a->marks[2 * i] = low_of(a, a->blocks[i].value);
-        a->marks[2 * i + 1] = high_of(a, a->blocks[i].value);
+        a->marks[(size_t) 2 * i] = low_of(a, a->blocks[i].value);
+        a->marks[(size_t) 2 * i + 1] = high_of(a, a->blocks[i].value);
     }
     qsort(a->marks, 2 * (size_t) a->n, sizeof *a->marks, mo_compare_i64);
     for (int i = 0; i < 2 * a->n; i++)

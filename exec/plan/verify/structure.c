@@ -184,7 +184,7 @@ static bool extend_bounds(int64_t extent, int64_t stride, int64_t *low,
 
 static bool stays_within(const mo_tensor_view *view, const mo_tensor_desc *desc)
 {
-    int64_t low = view->offset, high = view->offset;
+    int64_t low = view->offset, high = low;
 
     for (int d = 0; d < view->rank; d++)
         if (view->extent[d] == 0)

@@ -11,6 +11,7 @@
 #include "base/stop.h"
 #include "exec/plan/ir/value_table.h"
 #include "exec/runtime/device/device_run_internal.h"
+#include "exec/tensor/mmap_file.h"
 #include "exec/thread/run_delay.h"
 
 void mo_run_report_progress(mo_run_device *d, const char *what)
@@ -432,6 +433,8 @@ mo_status mo_run_device_execute(mo_run_device *device, mo_error *err)
             status = mo_run_more_warm_ups(o, begun_ns, &warming, err);
         if (r >= 0 && warming)
             r = -1; /* one more of them */
+        if (mo_mmap_file_has_failed() && status == MO_OK)
+            status = mo_mmap_file_check_all(err);
         if (d->n_warm_ups + d->n_runs > 0 && status == MO_OK)
             status = record_after_first(d, err);
         if (status == MO_OK)

@@ -2,6 +2,7 @@
 /* The transport mpi: values as point-to-point messages of MPI. */
 #include <config.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,12 +28,37 @@ static void free_buffers(mo_mpi_world *world)
 
 /* ----------------------------------------------------------------- opening */
 
+enum { MISSING_SIZE = 128, MISSING_ROOM = 16 };
+
+/* Writes the numbers of missing ranks from the first on; returns text. */
+static const char *list_missing(const mo_mpi_world *world, int first,
+                                char text[MISSING_SIZE])
+{
+    size_t n = 0;
+
+    for (int r = first; r >= 0 && n < MISSING_SIZE - MISSING_ROOM;
+         r = mo_rdv_presence_next_missing(world->presence, r + 1))
+        n += (size_t) snprintf(text + n, MISSING_SIZE - n, "%s%d",
+                               n > 0 ? ", " : "", r);
+    return text;
+}
+
 static void describe_missing(void *context, mo_error *why)
 {
     mo_mpi_world *world = context;
-    int missing = mo_rdv_presence_first_missing(world->presence);
+    int missing = mo_rdv_presence_next_missing(world->presence, 0);
+    int second = missing < 0 ? -1
+                             : mo_rdv_presence_next_missing(world->presence,
+                                                            missing + 1);
 
-    if (missing >= 0)
+    /* A rank that has failed since is as absent as the one that it missed. */
+    if (second >= 0)
+        mo_fail(why, MO_E_IO,
+                "ranks %s are gone or have never come: all %d ranks must be "
+                "started with this command",
+                list_missing(world, missing, (char[MISSING_SIZE]){ 0 }),
+                world->launcher.n_ranks);
+    else if (missing >= 0)
         mo_fail(why, MO_E_IO,
                 "rank %d is gone or has never come: all %d ranks must be "
                 "started with this command",
@@ -86,8 +112,8 @@ static mo_status exchange_endpoints(mo_mpi_world *world,
                         "swap addresses", err);
 }
 
-static mo_status connect_all(mo_mpi_world *world, int listener, int *sockets,
-                             mo_error *err)
+static mo_status connect_all(mo_mpi_world *world, int listener,
+                             mo_secure_channel **channels, mo_error *err)
 {
     const mo_rdv_mesh mesh = { .endpoints = world->job.endpoints,
                                .n_ranks = world->job.n_ranks,
@@ -95,10 +121,10 @@ static mo_status connect_all(mo_mpi_world *world, int listener, int *sockets,
                                .listener = listener,
                                .seconds = world->job.peer_timeout_s / 2,
                                .n_kinds = 1 };
-    mo_status status = mo_rdv_mesh_connect(&mesh, sockets, err);
+    mo_status status = mo_rdv_mesh_connect(&mesh, channels, err);
 
     return status == MO_OK
-               ? mo_transport_job_set_connections(&world->job, sockets, err)
+               ? mo_transport_job_set_connections(&world->job, channels, err)
                : status;
 }
 
@@ -106,12 +132,13 @@ static mo_status connect_ranks(mo_mpi_world *world,
                                const mo_transport_world_options *options,
                                mo_error *err)
 {
-    int *sockets = calloc((size_t) world->job.n_ranks, sizeof *sockets);
+    mo_secure_channel **channels =
+        calloc((size_t) world->job.n_ranks, sizeof *channels);
     int listener = -1;
     mo_rdv_endpoint own;
     mo_status status;
 
-    if (!sockets)
+    if (!channels)
         return mo_fail_memory(err);
     status =
         mo_rdv_endpoint_listen(world->job.n_ranks, NULL, &own, &listener, err);
@@ -120,10 +147,10 @@ static mo_status connect_ranks(mo_mpi_world *world,
     if (status == MO_OK)
         status = exchange_endpoints(world, &own, err);
     if (status == MO_OK)
-        status = connect_all(world, listener, sockets, err);
+        status = connect_all(world, listener, channels, err);
     if (listener >= 0)
         close(listener);
-    free(sockets);
+    free(channels);
     return status;
 }
 
@@ -194,6 +221,14 @@ static void close_world(mo_transport_world *handle)
         mo_failure_detector_stop(world->job.detector);
     }
     free_world(world);
+}
+
+/* MPI_Finalize() still needs the other ranks: their failures are reported. */
+static mo_status settle(mo_transport_world *handle, mo_error *err)
+{
+    mo_mpi_world *world = mo_mpi_world_of(handle);
+
+    return mo_failure_detector_await_done(world->job.detector, err);
 }
 
 /* ---------------------------------------------------------------- checking */
@@ -432,6 +467,7 @@ const mo_transport mo_transport_mpi = {
     .help = "processes that mpirun or srun has started",
     .open = open_world,
     .close = close_world,
+    .settle = settle,
     .n_ranks = count_ranks,
     .rank = own_rank,
     .begin = begin_plan,

@@ -115,6 +115,14 @@ static void close_world(mo_transport_world *handle)
     free(b);
 }
 
+/* Communicators are finalized by all their ranks together, before DONE. */
+static mo_status settle(mo_transport_world *handle, mo_error *err)
+{
+    return mo_tcp_world_of(handle)->extension->in_use
+               ? MO_OK
+               : mo_tcp_settle(handle, err);
+}
+
 static mo_status set_backends(mo_transport_world *handle,
                               const mo_backend *const *backends, int n_devices,
                               mo_error *err)
@@ -182,7 +190,7 @@ static mo_status begin_plan(mo_transport_world *handle,
         b->is_carried[t] = mo_nccl_p2p_carrier(nccl, t) != NULL;
     note_unavailable(world, nccl);
     replace_p2p(world, nccl);
-    return MO_OK;
+    return b->is_carried ? MO_OK : mo_fail_memory(err);
 }
 
 static const mo_backend_carrier *get_carrier(mo_transport_world *handle,
@@ -239,6 +247,7 @@ const mo_transport mo_transport_nccl = {
     .help = "as tcp, and NCCL between GPUs of several ranks",
     .open = open_world,
     .close = close_world,
+    .settle = settle,
     .n_ranks = mo_tcp_n_ranks,
     .rank = mo_tcp_rank,
     .set_backends = set_backends,

@@ -46,10 +46,10 @@ static int resolve_with_flags(const char *host, int flags,
 {
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags };
     struct addrinfo *all = NULL;
-    int count = 0;
+    int count = 0, failed = getaddrinfo(host, NULL, &hints, &all);
 
-    if (getaddrinfo(host, NULL, &hints, &all) != 0)
-        return 0;
+    if (failed != 0)
+        return failed == EAI_MEMORY ? -1 : 0;
     for (struct addrinfo *i = all; i && count < n; i = i->ai_next)
         if (mo_rdv_address_from_sockaddr(i->ai_addr, found[count]))
             count++;
@@ -72,7 +72,7 @@ bool mo_rdv_address_parse_loopback(const char *host,
         memcpy(address, mo_rdv_address_loopback, MO_RDV_ADDRESS_BYTES);
         return true;
     }
-    if (resolve_with_flags(host, AI_NUMERICHOST, found, 1) == 0 ||
+    if (resolve_with_flags(host, AI_NUMERICHOST, found, 1) <= 0 ||
         !mo_rdv_address_is_loopback(found[0]))
         return false;
     memcpy(address, found[0], MO_RDV_ADDRESS_BYTES);
@@ -98,21 +98,19 @@ bool mo_rdv_address_equal(const uint8_t a[MO_RDV_ADDRESS_BYTES],
     return memcmp(a, b, MO_RDV_ADDRESS_BYTES) == 0;
 }
 
-const char *mo_rdv_address_format_peer(int socket,
-                                       char text[MO_RDV_ADDRESS_TEXT])
+void mo_rdv_address_format(const struct sockaddr *from,
+                           char text[MO_RDV_ADDRESS_TEXT])
 {
-    struct sockaddr_storage at;
-    socklen_t length = sizeof at;
     uint8_t address[MO_RDV_ADDRESS_BYTES];
     bool v4;
 
-    if (getpeername(socket, (struct sockaddr *) &at, &length) != 0 ||
-        !mo_rdv_address_from_sockaddr((struct sockaddr *) &at, address))
-        return "here";
+    snprintf(text, MO_RDV_ADDRESS_TEXT, "this machine");
+    if (from->sa_family != AF_INET && from->sa_family != AF_INET6)
+        return;
+    mo_rdv_address_from_sockaddr(from, address);
     v4 = is_v4(address);
     inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? address + 12 : address, text,
               MO_RDV_ADDRESS_TEXT);
-    return text;
 }
 
 /* --------------------------------------------------------------- listening */

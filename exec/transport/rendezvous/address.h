@@ -20,7 +20,7 @@ bool mo_rdv_address_from_sockaddr(const struct sockaddr *from,
                                   uint8_t to[MO_RDV_ADDRESS_BYTES]);
 
 /* Resolves a number or a name, such as "10.0.0.7", "::1" or "tau", to at most
- * n addresses. Returns their number; 0: none. */
+ * n addresses. Returns their number; 0: none; -1: out of memory. */
 int mo_rdv_address_resolve(const char *host,
                            uint8_t (*found)[MO_RDV_ADDRESS_BYTES], int n);
 
@@ -35,10 +35,10 @@ bool mo_rdv_address_parse_loopback(const char *host,
 bool mo_rdv_address_equal(const uint8_t a[MO_RDV_ADDRESS_BYTES],
                           const uint8_t b[MO_RDV_ADDRESS_BYTES]);
 
-/* Formats the address of the other end of a socket into text and returns text;
- * "here" where it has none. */
-const char *mo_rdv_address_format_peer(int socket,
-                                       char text[MO_RDV_ADDRESS_TEXT]);
+/* Formats the address of the other end of a socket, without its port; that of a
+ * Unix socket is "this machine". */
+void mo_rdv_address_format(const struct sockaddr *from,
+                           char text[MO_RDV_ADDRESS_TEXT]);
 
 /* Returns a nonblocking listening socket; address NULL: any, port 0: any. -1
  * with errno on failure. The caller closes it. */

@@ -58,7 +58,7 @@ bool mo_rdv_control_is_aborted(void *context, mo_error *why)
     mo_rdv_control *control = context;
 
     for (int r = 0; r < control->params->n_ranks; r++)
-        if (control->channels[r].socket >= 0)
+        if (control->channels[r].conn)
             read_channel(control, r, why);
     if (why->status == MO_OK)
         return false;
@@ -98,7 +98,8 @@ static mo_status wait_for_all(mo_rdv_control *control, int64_t deadline_ns,
                            "rank %d (host %s) has sent nothing while all "
                            "ranks were being connected",
                            r, control->endpoints[r].host);
-        poll(&(struct pollfd){ .fd = control->channels[r].socket,
+        poll(&(struct pollfd){ .fd = mo_rdv_msg_channel_socket(
+                                   &control->channels[r]),
                                .events = POLLIN },
              1, wait_ms);
     }
@@ -114,14 +115,15 @@ void mo_rdv_control_resolve_error(mo_rdv_control *control, mo_error *why)
     mo_rdv_control_broadcast_error(control, why);
     if (control->params->rank == 0)
         return;
-    while (server->socket >= 0 && verdict.status == MO_OK &&
+    while (server->conn && verdict.status == MO_OK &&
            (wait_ms = mo_rdv_timeout_ms(deadline_ns, poll_ns)) > 0) {
         read_channel(control, 0, &verdict);
-        poll(&(struct pollfd){ .fd = server->socket, .events = POLLIN }, 1,
-             wait_ms);
+        poll(&(struct pollfd){ .fd = mo_rdv_msg_channel_socket(server),
+                               .events = POLLIN },
+             1, wait_ms);
     }
     /* If rank 0 is gone without a message, our own error stands. */
-    if (verdict.status != MO_OK && server->socket >= 0)
+    if (verdict.status != MO_OK && server->conn)
         *why = verdict;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * control_msg.h - short control messages between two ranks, over a connected
- * socket.
+ * control_msg.h - short control messages between two ranks, over a channel.
  *
  * No function blocks: when a message cannot be sent at once, the connection is
  * closed, which the other end notices.
@@ -11,6 +10,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "exec/transport/secure/channel.h"
 
 enum { MO_RDV_MSG_TEXT_SIZE = 1600 };
 
@@ -22,13 +23,18 @@ typedef enum mo_rdv_msg_kind {
 } mo_rdv_msg_kind;
 
 typedef struct mo_rdv_msg_channel {
-    int socket; /* -1: none, or closed */
+    mo_secure_channel *conn; /* owned; NULL: none, or closed */
     char pending[MO_RDV_MSG_TEXT_SIZE + 3];
     size_t n_pending;
 } mo_rdv_msg_channel;
 
-void mo_rdv_msg_channel_init(mo_rdv_msg_channel *channel, int socket);
+/* Takes conn, which may be NULL. */
+void mo_rdv_msg_channel_init(mo_rdv_msg_channel *channel,
+                             mo_secure_channel *conn);
 void mo_rdv_msg_channel_close(mo_rdv_msg_channel *channel);
+
+/* Returns the socket, for poll(); -1: none. */
+int mo_rdv_msg_channel_socket(const mo_rdv_msg_channel *channel);
 
 /* text may be NULL; truncated to MO_RDV_MSG_TEXT_SIZE - 1 bytes. */
 void mo_rdv_msg_send(mo_rdv_msg_channel *channel, mo_rdv_msg_kind kind,

@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -21,27 +20,64 @@ enum { MAX_ADDRESSES = 8, FOREIGN_BACKLOG = 128 };
 
 const char mo_rdv_magic[8] = "MOIRAI\n";
 
-/* ------------------------------------------------------------------ proofs */
+/* --------------------------------------------------------------- messages */
 
-void mo_rdv_compute_proof(const char *token, mo_rdv_role role,
-                          const mo_rdv_hello *hello,
-                          const uint8_t nonce[MO_RDV_NONCE_BYTES],
-                          uint8_t proof[MO_HMAC_BYTES])
+mo_rdv_security mo_rdv_security_of(const mo_rdv_params *params)
 {
-    /* The role is part of the message, so that a proof cannot be reflected. */
-    uint8_t message[1 + sizeof *hello + MO_RDV_NONCE_BYTES];
-
-    message[0] = role == MO_RDV_SERVER ? 'h' : 'c';
-    memcpy(message + 1, hello, sizeof *hello);
-    memcpy(message + 1 + sizeof *hello, nonce, MO_RDV_NONCE_BYTES);
-    mo_hmac_sha256(token, strlen(token), message, sizeof message, proof);
+    if (params->tls_cert)
+        return MO_RDV_SECURITY_CERTIFICATE;
+    return params->has_token ? MO_RDV_SECURITY_TOKEN : MO_RDV_SECURITY_NONE;
 }
 
-mo_status mo_rdv_random_nonce(uint8_t nonce[MO_RDV_NONCE_BYTES], mo_error *err)
+void mo_rdv_preamble_init(mo_rdv_preamble *preamble,
+                          const mo_rdv_params *params)
 {
-    if (getrandom(nonce, MO_RDV_NONCE_BYTES, 0) == MO_RDV_NONCE_BYTES)
+    *preamble = (mo_rdv_preamble){ .order = MO_RDV_BYTE_ORDER_MARK,
+                                   .version = MO_RDV_PROTOCOL_VERSION,
+                                   .security = mo_rdv_security_of(params),
+                                   .rank = (uint32_t) params->rank };
+    memcpy(preamble->magic, mo_rdv_magic, sizeof preamble->magic);
+}
+
+void mo_rdv_format_job(const mo_rdv_params *params,
+                       char job[MO_RDV_JOB_NAME_SIZE])
+{
+    memset(job, 0, MO_RDV_JOB_NAME_SIZE);
+    if (!params->has_token)
+        snprintf(job, MO_RDV_JOB_NAME_SIZE, "%s", params->token);
+}
+
+mo_status mo_rdv_credentials_new(const mo_rdv_params *params,
+                                 const uint8_t salt[MO_SECURE_SALT_BYTES],
+                                 mo_secure_credentials **credentials,
+                                 mo_error *err)
+{
+    uint8_t key[MO_SECURE_KEY_BYTES];
+    mo_status status;
+
+    *credentials = NULL;
+    switch (mo_rdv_security_of(params)) {
+    case MO_RDV_SECURITY_NONE:
         return MO_OK;
-    return mo_fail_errno(err, NULL, "draw a number at random");
+    case MO_RDV_SECURITY_CERTIFICATE:
+        return mo_secure_credentials_from_files(params->tls_cert,
+                                                params->tls_key, params->tls_ca,
+                                                credentials, err);
+    case MO_RDV_SECURITY_TOKEN:
+        break;
+    }
+    status = mo_secure_derive_key(params->token, salt, key, err);
+    if (status == MO_OK)
+        status = mo_secure_credentials_from_key(key, credentials, err);
+    explicit_bzero(key, sizeof key);
+    return status;
+}
+
+void mo_rdv_format_identity(char identity[MO_SECURE_IDENTITY_SIZE],
+                            uint32_t rank, uint32_t n_ranks)
+{
+    snprintf(identity, MO_SECURE_IDENTITY_SIZE, "moirai join %d rank %u of %u",
+             MO_RDV_PROTOCOL_VERSION, (unsigned) rank, (unsigned) n_ranks);
 }
 
 /* ------------------------------------------------------ sending, receiving */
@@ -51,34 +87,46 @@ static bool should_retry(void)
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-bool mo_rdv_send_all(int socket, const void *data, size_t bytes,
+static bool wait_for(const mo_secure_channel *channel, short events,
                      int64_t deadline_ns)
 {
-    const char *at = data;
+    return should_retry() &&
+           mo_rdv_socket_poll(mo_secure_channel_socket(channel), events,
+                              deadline_ns);
+}
+
+bool mo_rdv_send_all(mo_secure_channel *channel, const void *data, size_t bytes,
+                     int64_t deadline_ns)
+{
+    union {
+        const void *read;
+        char *base;
+    } at = { data };
 
     while (bytes > 0) {
-        ssize_t sent = send(socket, at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+        struct iovec part = { .iov_base = at.base, .iov_len = bytes };
+        ssize_t sent = mo_secure_channel_send(channel, &part, 1);
 
-        if (sent < 0 && !(should_retry() &&
-                          mo_rdv_socket_poll(socket, POLLOUT, deadline_ns)))
+        if (sent < 0 && !wait_for(channel, POLLOUT, deadline_ns))
             return false;
-        at += sent > 0 ? sent : 0;
+        at.base += sent > 0 ? sent : 0;
         bytes -= sent > 0 ? (size_t) sent : 0;
     }
+    while (mo_secure_channel_flush(channel) != 0)
+        if (!wait_for(channel, POLLOUT, deadline_ns))
+            return false;
     return true;
 }
 
-bool mo_rdv_receive_all(int socket, void *data, size_t bytes,
+bool mo_rdv_receive_all(mo_secure_channel *channel, void *data, size_t bytes,
                         int64_t deadline_ns)
 {
     char *at = data;
 
     while (bytes > 0) {
-        ssize_t got = recv(socket, at, bytes, MSG_DONTWAIT);
+        ssize_t got = mo_secure_channel_receive(channel, at, bytes);
 
-        if (got == 0 ||
-            (got < 0 && !(should_retry() &&
-                          mo_rdv_socket_poll(socket, POLLIN, deadline_ns))))
+        if (got == 0 || (got < 0 && !wait_for(channel, POLLIN, deadline_ns)))
             return false;
         at += got > 0 ? got : 0;
         bytes -= got > 0 ? (size_t) got : 0;
@@ -163,7 +211,9 @@ int mo_rdv_connect(const mo_rdv_params *params, int64_t deadline_ns,
     if (!*params->host)
         return connect_abstract(params);
     n = mo_rdv_address_resolve(params->host, found, MAX_ADDRESSES);
-    if (n == 0)
+    if (n < 0)
+        mo_fail_memory(err);
+    else if (n == 0)
         mo_fail(err, MO_E_IO, "there is no host '%s', where rank 0 shall be",
                 params->host);
     for (int i = 0; i < n && fd < 0; i++)

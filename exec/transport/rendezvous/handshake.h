@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handshake.h - challenge-response handshake between the clients and the
- * server, which is rank 0, for the files that join ranks.
+ * handshake.h - messages between the clients and the server, which is rank 0,
+ * for the files that join ranks.
  *
  * client                           rank 0
- * hello: rank, nonce         ->
- *                            <-    challenge: nonce, proof
- * response: proof, endpoint  ->
+ * preamble                   ->
+ *                            <-    preamble: salt
+ *        TLS handshake: the key is derived from token and salt
+ * hello: rank, endpoint      ->
  *                            <-    verdict: accepted, or why not
  *                            <-    verdict: all are here, or why not
  *                            <-    the endpoints of all
@@ -14,6 +15,11 @@
  * Afterwards control messages (control_msg.h): MO_RDV_MSG_ERROR, or
  * MO_RDV_MSG_DONE, sent by a client that is connected to all ranks and by rank
  * 0 when all are.
+ *
+ * The preambles are plain and not authenticated, and need not be: another salt
+ * gives another key, and each side insists on its own kind of security. All
+ * that follows them is sealed, unless the job has neither token nor
+ * certificate.
  */
 #ifndef MO_EXEC_TRANSPORT_RENDEZVOUS_HANDSHAKE_H
 #define MO_EXEC_TRANSPORT_RENDEZVOUS_HANDSHAKE_H
@@ -21,36 +27,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exec/transport/rendezvous/hmac.h"
-#include "exec/transport/rendezvous/join.h"
 #include "exec/transport/rendezvous/control_msg.h"
+#include "exec/transport/rendezvous/join.h"
+#include "exec/transport/secure/channel.h"
 
 enum {
-    MO_RDV_PROTOCOL_VERSION = 2,
+    MO_RDV_PROTOCOL_VERSION = 3,
     MO_RDV_BYTE_ORDER_MARK =
         0x01020304, /* reads differently with another byte order */
-    MO_RDV_NONCE_BYTES = 32,
     MO_RDV_REASON_BYTES = 508
 };
 
-typedef struct mo_rdv_hello {
+/* How ranks authenticate each other; the same on all. */
+typedef enum mo_rdv_security {
+    MO_RDV_SECURITY_NONE,
+    MO_RDV_SECURITY_TOKEN,
+    MO_RDV_SECURITY_CERTIFICATE
+} mo_rdv_security;
+
+typedef struct mo_rdv_preamble {
     char magic[8];
     uint32_t order, version;
+    uint32_t security, rank;            /* mo_rdv_security; of the sender */
+    uint8_t salt[MO_SECURE_SALT_BYTES]; /* of the server; else zeros */
+} mo_rdv_preamble;
+
+typedef struct mo_rdv_hello {
     uint32_t rank, n_ranks;
-    uint32_t endpoint_bytes, zero;
-    uint8_t nonce[MO_RDV_NONCE_BYTES];
-} mo_rdv_hello;
-
-typedef struct mo_rdv_challenge {
-    char magic[8];
-    uint8_t nonce[MO_RDV_NONCE_BYTES];
-    uint8_t proof[MO_HMAC_BYTES];
-} mo_rdv_challenge;
-
-typedef struct mo_rdv_response {
-    uint8_t proof[MO_HMAC_BYTES];
+    uint32_t endpoint_bytes, plain_values;
+    char job[MO_RDV_JOB_NAME_SIZE]; /* its name, where there is no token */
     mo_rdv_endpoint endpoint;
-} mo_rdv_response;
+} mo_rdv_hello;
 
 typedef struct mo_rdv_verdict {
     uint32_t refused;
@@ -59,21 +66,32 @@ typedef struct mo_rdv_verdict {
 
 extern const char mo_rdv_magic[8];
 
-/* Computes the HMAC of the role, the hello and the challenge's nonce, with the
- * token as key. */
-typedef enum mo_rdv_role { MO_RDV_CLIENT, MO_RDV_SERVER } mo_rdv_role;
-void mo_rdv_compute_proof(const char *token, mo_rdv_role role,
-                          const mo_rdv_hello *hello,
-                          const uint8_t nonce[MO_RDV_NONCE_BYTES],
-                          uint8_t proof[MO_HMAC_BYTES]);
+mo_rdv_security mo_rdv_security_of(const mo_rdv_params *params);
 
-mo_status mo_rdv_random_nonce(uint8_t nonce[MO_RDV_NONCE_BYTES], mo_error *err);
+/* Fills the preamble of this rank; the salt is zeros. */
+void mo_rdv_preamble_init(mo_rdv_preamble *preamble,
+                          const mo_rdv_params *params);
+
+/* Fills job: the name of the job, or an empty text where there is a token. */
+void mo_rdv_format_job(const mo_rdv_params *params,
+                       char job[MO_RDV_JOB_NAME_SIZE]);
+
+/* Makes the credentials of this rank, which the caller frees: NULL without
+ * security. The salt is that of rank 0. */
+mo_status mo_rdv_credentials_new(const mo_rdv_params *params,
+                                 const uint8_t salt[MO_SECURE_SALT_BYTES],
+                                 mo_secure_credentials **credentials,
+                                 mo_error *err);
+
+/* The identity of a client in the TLS handshake. */
+void mo_rdv_format_identity(char identity[MO_SECURE_IDENTITY_SIZE],
+                            uint32_t rank, uint32_t n_ranks);
 
 /* Send or receive all bytes by the deadline; return false when that is not
  * possible, or the connection is closed. */
-bool mo_rdv_send_all(int socket, const void *data, size_t bytes,
+bool mo_rdv_send_all(mo_secure_channel *channel, const void *data, size_t bytes,
                      int64_t deadline_ns);
-bool mo_rdv_receive_all(int socket, void *data, size_t bytes,
+bool mo_rdv_receive_all(mo_secure_channel *channel, void *data, size_t bytes,
                         int64_t deadline_ns);
 
 /* Formats the address of rank 0 for errors into text and returns text. */
@@ -112,19 +130,19 @@ void mo_rdv_control_resolve_error(mo_rdv_control *control, mo_error *why);
 mo_status mo_rdv_control_finish(mo_rdv_control *control, int64_t deadline_ns,
                                 mo_error *err);
 
-/* The server, rank 0: accepts all clients. sockets: by rank, -1 at our own;
- * the caller closes them. On failure all are -1, and the clients have received
+/* The server, rank 0: accepts all clients. channels: by rank, NULL at our own;
+ * the caller frees them. On failure all are NULL, and the clients have received
  * the reason. */
 mo_status mo_rdv_join_server(const mo_rdv_params *params,
                              const mo_rdv_join_options *options,
                              const uint8_t *bind, mo_rdv_endpoint *endpoints,
-                             int *sockets, mo_error *err);
+                             mo_secure_channel **channels, mo_error *err);
 
 /* The client; endpoints[params->rank] is its own endpoint, the others are
- * filled in. The caller closes *socket, -1 on failure. */
+ * filled in. The caller frees *channel, NULL on failure. */
 mo_status mo_rdv_join_client(const mo_rdv_params *params,
                              const mo_rdv_join_options *options,
-                             mo_rdv_endpoint *endpoints, int *socket,
-                             mo_error *err);
+                             mo_rdv_endpoint *endpoints,
+                             mo_secure_channel **channel, mo_error *err);
 
 #endif

@@ -23,6 +23,7 @@ static mo_status resolve_bind(const mo_rdv_params *params,
                               const uint8_t **bind, mo_error *err)
 {
     uint8_t found[1][MO_RDV_ADDRESS_BYTES];
+    int n;
 
     memcpy(address, mo_rdv_address_loopback, MO_RDV_ADDRESS_BYTES);
     *bind =
@@ -31,7 +32,10 @@ static mo_status resolve_bind(const mo_rdv_params *params,
             : NULL;
     if (!params->bind)
         return MO_OK;
-    if (mo_rdv_address_resolve(params->bind, found, 1) == 0)
+    n = mo_rdv_address_resolve(params->bind, found, 1);
+    if (n < 0)
+        return mo_fail_memory(err);
+    if (n == 0)
         return mo_fail(err, MO_E_USAGE,
                        "'%.128s' is no address to listen at; --bind takes one "
                        "of this machine's",
@@ -60,7 +64,7 @@ static mo_status raise_file_limit(int n_ranks, int n_kinds, mo_error *err)
     return mo_fail(err, MO_E_LIMIT,
                    "%d ranks need %llu open files in each, and this one may "
                    "have %llu: raise that limit (ulimit -n)",
-                   n_ranks, (unsigned long long) (needed + MIN_OTHER_FILES),
+                   n_ranks, (unsigned long long) needed + MIN_OTHER_FILES,
                    (unsigned long long) limit.rlim_max);
 }
 
@@ -84,20 +88,25 @@ static mo_status listen_mesh(const mo_rdv_params *params, const uint8_t *bind,
 
 static mo_status connect_all(mo_rdv_control *control,
                              const mo_rdv_join_options *options, int listener,
-                             int *sockets, mo_error *err)
+                             mo_secure_channel **channels, mo_error *err)
 {
     int64_t deadline_ns =
         mo_stop_clock_ns() + (int64_t) (options->seconds * 1e9);
-    const mo_rdv_mesh mesh = { .endpoints = control->endpoints,
-                               .n_ranks = control->params->n_ranks,
-                               .rank = control->params->rank,
-                               .listener = listener,
-                               .seconds = options->seconds / 2,
-                               .n_kinds = options->n_kinds,
-                               .is_aborted = mo_rdv_control_is_aborted,
-                               .context = control };
+    const mo_rdv_mesh mesh = {
+        .endpoints = control->endpoints,
+        .n_ranks = control->params->n_ranks,
+        .rank = control->params->rank,
+        .listener = listener,
+        .seconds = options->seconds / 2,
+        .n_kinds = options->n_kinds,
+        .is_secure =
+            mo_rdv_security_of(control->params) != MO_RDV_SECURITY_NONE,
+        .n_sealed_kinds = control->params->plain ? 1 : options->n_kinds,
+        .is_aborted = mo_rdv_control_is_aborted,
+        .context = control
+    };
     mo_error why = { 0 };
-    mo_status status = mo_rdv_mesh_connect(&mesh, sockets, &why);
+    mo_status status = mo_rdv_mesh_connect(&mesh, channels, &why);
     int n = options->n_kinds * control->params->n_ranks;
 
     if (status == MO_OK)
@@ -106,9 +115,8 @@ static mo_status connect_all(mo_rdv_control *control,
         return MO_OK;
     mo_rdv_control_resolve_error(control, &why);
     for (int i = 0; i < n; i++) {
-        if (sockets[i] >= 0)
-            close(sockets[i]);
-        sockets[i] = -1;
+        mo_secure_channel_free(channels[i]);
+        channels[i] = NULL;
     }
     if (err)
         *err = why;
@@ -117,7 +125,7 @@ static mo_status connect_all(mo_rdv_control *control,
 
 static mo_status init_control(const mo_rdv_params *params,
                               const mo_rdv_endpoint *endpoints,
-                              const int *control_sockets,
+                              mo_secure_channel *const *control_channels,
                               mo_rdv_control *control, mo_error *err)
 {
     size_t n = (size_t) params->n_ranks;
@@ -128,30 +136,30 @@ static mo_status init_control(const mo_rdv_params *params,
     if (!control->channels || !control->done)
         return mo_fail_memory(err);
     for (int r = 0; r < params->n_ranks; r++) {
-        mo_rdv_msg_channel_init(&control->channels[r], control_sockets[r]);
-        control->done[r] = control_sockets[r] < 0;
+        mo_rdv_msg_channel_init(&control->channels[r], control_channels[r]);
+        control->done[r] = !control_channels[r];
     }
     return MO_OK;
 }
 
-/* ends: the control connections, by rank; closed in any case. */
+/* control_channels: by rank; freed in any case. */
 static mo_status build_mesh(const mo_rdv_params *params,
                             const mo_rdv_join_options *options, int listener,
                             const mo_rdv_endpoint *endpoints,
-                            const int *control_sockets, int *sockets,
-                            mo_error *err)
+                            mo_secure_channel *const *control_channels,
+                            mo_secure_channel **channels, mo_error *err)
 {
     mo_rdv_control control;
     mo_status status =
-        init_control(params, endpoints, control_sockets, &control, err);
+        init_control(params, endpoints, control_channels, &control, err);
 
     if (status == MO_OK)
-        status = connect_all(&control, options, listener, sockets, err);
+        status = connect_all(&control, options, listener, channels, err);
     for (int r = 0; r < params->n_ranks; r++)
         if (control.channels && control.done)
             mo_rdv_msg_channel_close(&control.channels[r]);
-        else if (control_sockets[r] >= 0)
-            close(control_sockets[r]);
+        else
+            mo_secure_channel_free(control_channels[r]);
     free(control.channels);
     free(control.done);
     return status;
@@ -160,31 +168,30 @@ static mo_status build_mesh(const mo_rdv_params *params,
 static mo_status rendezvous(const mo_rdv_params *params,
                             const mo_rdv_join_options *options, int listener,
                             const uint8_t *bind, mo_rdv_endpoint *endpoints,
-                            int *sockets, mo_error *err)
+                            mo_secure_channel **channels, mo_error *err)
 {
-    int *control_sockets =
-        malloc((size_t) params->n_ranks * sizeof *control_sockets);
+    mo_secure_channel **control_channels =
+        calloc((size_t) params->n_ranks, sizeof *control_channels);
     mo_status status;
 
-    if (!control_sockets)
+    if (!control_channels)
         return mo_fail_memory(err);
-    for (int r = 0; r < params->n_ranks; r++)
-        control_sockets[r] = -1;
     status = params->rank == 0
                  ? mo_rdv_join_server(params, options, bind, endpoints,
-                                      control_sockets, err)
+                                      control_channels, err)
                  : mo_rdv_join_client(params, options, endpoints,
-                                      &control_sockets[0], err);
+                                      &control_channels[0], err);
     if (status == MO_OK)
         status = build_mesh(params, options, listener, endpoints,
-                            control_sockets, sockets, err);
-    free(control_sockets);
+                            control_channels, channels, err);
+    free(control_channels);
     return status;
 }
 
 mo_status mo_rdv_join(const mo_rdv_params *params,
                       const mo_rdv_join_options *options,
-                      mo_rdv_endpoint *endpoints, int *sockets, mo_error *err)
+                      mo_rdv_endpoint *endpoints, mo_secure_channel **channels,
+                      mo_error *err)
 {
     uint8_t address[MO_RDV_ADDRESS_BYTES];
     const uint8_t *bind;
@@ -194,13 +201,13 @@ mo_status mo_rdv_join(const mo_rdv_params *params,
     if (status == MO_OK)
         status = raise_file_limit(params->n_ranks, options->n_kinds, err);
     for (int i = 0; i < options->n_kinds * params->n_ranks; i++)
-        sockets[i] = -1;
+        channels[i] = NULL;
     if (status == MO_OK)
         status =
             listen_mesh(params, bind, &endpoints[params->rank], &listener, err);
     if (status == MO_OK && params->n_ranks > 1)
-        status = rendezvous(params, options, listener, bind, endpoints, sockets,
-                            err);
+        status = rendezvous(params, options, listener, bind, endpoints,
+                            channels, err);
     if (listener >= 0)
         close(listener);
     return status;

@@ -3,14 +3,16 @@
  * join.h - rendezvous of the ranks of a job, authenticated by a shared token.
  *
  * Rank 0 listens at the rendezvous address; the others connect to it, with
- * retries. Both sides prove that they have the token without sending it: a
- * challenge-response handshake with HMAC (handshake.h, hmac.h). Then all ranks
+ * retries. With a token both sides authenticate each other by TLS 1.3 with a
+ * pre-shared key that scrypt derives from it, with certificates by these
+ * (secure/credentials.h). Then all ranks
  * receive all endpoints and connect to each other (mesh.h). Until the mesh is
  * complete they keep a control connection to rank 0, so that each rank learns
  * which one is missing, is gone, or cannot reach another.
  *
- * Nothing is encrypted: the token keeps other processes out, it keeps nothing
- * secret.
+ * All connections of a job with a token or certificates are sealed
+ * (secure/channel.h); with params->plain those for values are only
+ * authenticated. Others are plain.
  */
 #ifndef MO_EXEC_TRANSPORT_RENDEZVOUS_JOIN_H
 #define MO_EXEC_TRANSPORT_RENDEZVOUS_JOIN_H
@@ -23,16 +25,18 @@
 
 typedef struct mo_rdv_join_options {
     double seconds; /* longest wait for the other ranks */
-    int n_kinds;    /* connections between any two ranks */
+    int n_kinds;    /* connections between any two ranks; the first is for
+                       control, and sealed in any case */
     /* NULL, or receives a message for every refused connection, while rank 0
      * goes on waiting. */
     void (*note)(const char *text);
 } mo_rdv_join_options;
 
-/* Fills endpoints, by rank, and sockets, as mo_rdv_mesh_connect()
+/* Fills endpoints, by rank, and channels, as mo_rdv_mesh_connect()
  * does; both arrays are the caller's. */
 mo_status mo_rdv_join(const mo_rdv_params *params,
                       const mo_rdv_join_options *options,
-                      mo_rdv_endpoint *endpoints, int *sockets, mo_error *err);
+                      mo_rdv_endpoint *endpoints, mo_secure_channel **channels,
+                      mo_error *err);
 
 #endif

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/transport/rendezvous/address.h"
+
 /* Ports for Slurm jobs: above those of services, below the ephemeral range. */
 enum { JOB_PORTS_FROM = 15000, JOB_PORTS = 15000, LAST_PORT = 65535 };
 
@@ -314,19 +316,42 @@ static mo_status set_launcher_master(mo_rdv_params *params,
                    launcher->name);
 }
 
-/* The token that authenticates ranks. By default the name of the job, which
- * keeps jobs apart that use the same address. */
+/* ---------------------------------------------------------- authentication */
+
+/* The token that authenticates ranks: an empty variable counts as given. By
+ * default the name of the job, which keeps jobs apart that use the same
+ * address. */
 static void choose_token(const mo_rdv_launch_options *launch,
                          const mo_rdv_launcher *launcher, mo_rdv_params *params)
 {
-    const char *named[] = { launch->token, get_variable("MOIRAI_TOKEN"),
-                            get_variable("TORCHELASTIC_RUN_ID"),
-                            launcher->job_name };
+    const char *job_name = get_variable("TORCHELASTIC_RUN_ID");
 
-    params->token = "";
-    for (int i = params->from_options ? 1 : 3; i >= 0; i--)
-        if (named[i])
-            params->token = named[i];
+    params->token = launch->token ? launch->token : getenv("MOIRAI_TOKEN");
+    params->has_token = params->token != NULL;
+    if (params->has_token)
+        return;
+    if (!job_name)
+        job_name = launcher->job_name;
+    params->token = job_name && !params->from_options ? job_name : "";
+}
+
+static void choose_security(const mo_rdv_launch_options *launch,
+                            mo_rdv_params *params)
+{
+    bool has_files = launch->tls_cert || launch->tls_key || launch->tls_ca;
+    uint8_t address[MO_RDV_ADDRESS_BYTES];
+
+    params->open = launch->open || get_variable("MOIRAI_OPEN");
+    params->plain = launch->plain || get_variable("MOIRAI_PLAIN");
+    params->tls_cert =
+        has_files ? launch->tls_cert : get_variable("MOIRAI_TLS_CERT");
+    params->tls_key =
+        has_files ? launch->tls_key : get_variable("MOIRAI_TLS_KEY");
+    params->tls_ca = has_files ? launch->tls_ca : get_variable("MOIRAI_TLS_CA");
+    params->is_local =
+        (!*params->host ||
+         mo_rdv_address_parse_loopback(params->host, address)) &&
+        (!params->bind || mo_rdv_address_parse_loopback(params->bind, address));
 }
 
 static mo_status resolve_ranks(const mo_rdv_launch_options *launch,
@@ -381,5 +406,6 @@ mo_status mo_rdv_params_resolve(const mo_rdv_launch_options *launch,
     choose_token(launch, &launcher, params);
     params->bind = launch->bind ? launch->bind : get_variable("MOIRAI_BIND");
     params->no_shm = mo_rdv_launch_excludes_shm(launch);
+    choose_security(launch, params);
     return status;
 }

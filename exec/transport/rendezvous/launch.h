@@ -30,16 +30,39 @@ typedef struct mo_rdv_params {
     char host[MO_RDV_HOST_SIZE];
     int port;
     char name[MO_RDV_JOB_NAME_SIZE];
-    const char *token; /* shared by all ranks; never NULL */
-    const char *bind;  /* address to listen at, or NULL */
-    bool no_shm;       /* no shared memory with ranks of this host */
+    /* Shared by all ranks; never NULL. Where none is given (has_token false) it
+     * is the name of the job, or empty: that keeps jobs apart, and no other
+     * process out. */
+    const char *token;
+    bool has_token;   /* token is a secret of the user */
+    bool open;        /* no token is needed */
+    bool plain;       /* values are not sealed */
+    bool is_local;    /* nothing is reachable from another machine */
+    const char *bind; /* address to listen at, or NULL */
+    bool no_shm;      /* no shared memory with ranks of this host */
+    /* Files of a certificate, its key and the authority; all or none NULL. */
+    const char *tls_cert, *tls_key, *tls_ca;
 } mo_rdv_params;
+
+/* Length of a token in characters, below which a warning is due. */
+enum { MO_RDV_SHORT_TOKEN = 16 };
 
 /* Fills *params; its strings are borrowed from *launch and the environment.
  * Returns MO_E_USAGE, with a one-line text, for contradictory or malformed
  * parameters. */
 mo_status mo_rdv_params_resolve(const mo_rdv_launch_options *launch,
                                 mo_rdv_params *params, mo_error *err);
+
+/*
+ * Checks how the ranks of a job authenticate each other, for transports over
+ * TCP. Fails with MO_E_USAGE when ranks of several machines have neither a
+ * token nor a certificate and --open is not given, when the token is empty, and
+ * for contradictory options; the text names the remedy. On rank 0 note, if not
+ * NULL, receives one line for each weakness: an open job, a short token,
+ * values that are not sealed. A job of one rank passes.
+ */
+mo_status mo_rdv_params_check(const mo_rdv_params *params,
+                              void (*note)(const char *text), mo_error *err);
 
 /* Returns whether options or variables exclude shared memory. */
 bool mo_rdv_launch_excludes_shm(const mo_rdv_launch_options *launch);

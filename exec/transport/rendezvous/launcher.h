@@ -23,9 +23,9 @@ bool mo_rdv_launcher_detect(mo_rdv_launcher *launcher);
 /*
  * Launch options of a command; all may be missing. Options override the
  * variables MOIRAI_RANK, MOIRAI_RANKS, MOIRAI_MASTER, MOIRAI_TOKEN,
- * MOIRAI_BIND and MOIRAI_NO_SHM, these override torchrun's (RANK, WORLD_SIZE,
- * MASTER_ADDR, MASTER_PORT), and these the variables of a launcher of MPI or
- * Slurm.
+ * MOIRAI_BIND, MOIRAI_NO_SHM, MOIRAI_OPEN, MOIRAI_PLAIN and MOIRAI_TLS_CERT,
+ * _KEY, _CA, these override torchrun's (RANK, WORLD_SIZE, MASTER_ADDR,
+ * MASTER_PORT), and these the variables of a launcher of MPI or Slurm.
  */
 typedef struct mo_rdv_launch_options {
     bool has_rank;      /* rank is given */
@@ -34,6 +34,11 @@ typedef struct mo_rdv_launch_options {
     const char *token;  /* has to be equal on all ranks; NULL: none */
     const char *bind;   /* the address to listen at; NULL: any */
     bool no_shm;        /* no shared memory with ranks of this host */
+    bool open;          /* without a token, any process may join */
+    bool plain;         /* values are not sealed */
+    /* Files of a certificate, its key and the authority, in PEM; all or none.
+     * They replace the token. */
+    const char *tls_cert, *tls_key, *tls_ca;
 } mo_rdv_launch_options;
 
 #endif

@@ -3,19 +3,25 @@
 
 #include "exec/transport/rendezvous/mesh.h"
 
+#include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/beneath.h"
 #include "base/stop.h"
+#include "exec/transport/rendezvous/control_msg.h"
+#include "exec/transport/rendezvous/decode.h"
+#include "exec/transport/rendezvous/handshake.h"
 #include "exec/transport/rendezvous/pending_conns.h"
 
-/* The first message of a connecting rank. */
+/* The first message of a connecting rank on a plain connection. */
 typedef struct hello {
-    uint64_t secret;
+    uint8_t secret[MO_SECURE_KEY_BYTES];
     uint32_t rank;
     uint32_t kind;
 } hello;
@@ -44,13 +50,18 @@ static void collect_addresses(mo_rdv_endpoint *endpoint)
  * each may have its own network namespace. */
 static void identify_machine(mo_rdv_endpoint *endpoint)
 {
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    int fd = mo_open_nonblocking("/proc/sys/kernel/random/boot_id");
+    size_t length = 0, room = sizeof endpoint->machine - 1;
+    ssize_t got = fd < 0 ? 0 : 1;
 
-    if (!file ||
-        !fgets(endpoint->machine, (int) sizeof endpoint->machine, file))
+    while (length < room && (got > 0 || (got < 0 && errno == EINTR))) {
+        got = read(fd, endpoint->machine + length, room - length);
+        length += got > 0 ? (size_t) got : 0;
+    }
+    if (length == 0)
         memcpy(endpoint->machine, endpoint->host, sizeof endpoint->machine);
-    if (file)
-        fclose(file);
+    if (fd >= 0)
+        close(fd);
     if (readlink("/proc/self/ns/net", endpoint->network,
                  sizeof endpoint->network - 1) < 0)
         snprintf(endpoint->network, sizeof endpoint->network, "the only one");
@@ -108,8 +119,6 @@ static mo_rdv_endpoint make_endpoint(const uint8_t *bind)
         collect_addresses(&endpoint);
     if (bind && !mo_rdv_address_is_loopback(bind))
         endpoint.network[0] = '\0'; /* no listening on loopback */
-    if (getrandom(&endpoint.secret, sizeof endpoint.secret, 0) < 0)
-        endpoint.secret = (uint64_t) mo_stop_clock_ns() ^ (uint64_t) getpid();
     return endpoint;
 }
 
@@ -117,15 +126,105 @@ mo_status mo_rdv_endpoint_listen(int n_ranks, const uint8_t *bind,
                                  mo_rdv_endpoint *endpoint, int *listener,
                                  mo_error *err)
 {
+    mo_status status;
+
     *endpoint = make_endpoint(bind);
+    status = mo_secure_random(endpoint->secret, sizeof endpoint->secret, err);
+    if (status != MO_OK)
+        return status;
     *listener = mo_rdv_socket_listen(bind, 0, 2 * n_ranks + 16);
     if (*listener < 0)
         return mo_fail_errno(err, NULL, "listen for the other ranks");
     endpoint->port = mo_rdv_socket_local_port(*listener);
-    return MO_OK;
+    if (endpoint->port > 0)
+        return MO_OK;
+    mo_fail_errno(err, NULL, "cannot get the port of a socket");
+    close(*listener);
+    *listener = -1;
+    return MO_E_IO;
 }
 
 /* -------------------------------------------------------------- connecting */
+
+typedef struct connecting {
+    const mo_rdv_mesh *mesh;
+    mo_secure_credentials *credentials; /* NULL: plain; owned */
+    mo_secure_channel **channels;
+    int64_t deadline_ns;
+    bool is_aborted;
+} connecting;
+
+/* Returns a connected rank that has closed its connection since; -1: none. */
+static int first_gone(const mo_rdv_mesh *m, mo_secure_channel *const *channels)
+{
+    for (int i = 0; i < m->n_kinds * m->n_ranks; i++)
+        if (channels[i] && mo_secure_channel_is_closed(channels[i]))
+            return i % m->n_ranks;
+    return -1;
+}
+
+/* Returns whether the first bytes that a connected rank has sent are the error
+ * it ended with, and copies its text. */
+static bool peek_error(const mo_rdv_mesh *m, const mo_secure_channel *channel,
+                       char text[MO_RDV_MSG_TEXT_SIZE])
+{
+    char bytes[MO_RDV_MSG_TEXT_SIZE + 3];
+    mo_rdv_msg_kind kind;
+    size_t n_used;
+    ssize_t n;
+
+    if (m->is_secure || !channel)
+        return false;
+    n = recv(mo_secure_channel_socket(channel), bytes, sizeof bytes,
+             MSG_PEEK | MSG_DONTWAIT);
+    return n > 0 &&
+           mo_rdv_decode_control(bytes, (size_t) n, &kind, text, &n_used) ==
+               MO_RDV_DECODED &&
+           kind == MO_RDV_MSG_ERROR;
+}
+
+/* Sends the reason of a failure to the ranks that are connected, which else
+ * would take this rank for the cause. */
+static void send_error(const mo_rdv_mesh *m, mo_secure_channel *const *channels,
+                       const mo_error *why)
+{
+    char text[MO_RDV_MSG_TEXT_SIZE];
+
+    mo_error_format(why, text, sizeof text);
+    for (int r = 0; r < m->n_ranks; r++) {
+        mo_rdv_msg_channel channel;
+
+        if (!channels[r])
+            continue;
+        mo_rdv_msg_channel_init(&channel, channels[r]);
+        mo_rdv_msg_send(&channel, MO_RDV_MSG_ERROR, text);
+    }
+}
+
+static mo_status check_abort(const mo_rdv_mesh *m,
+                             mo_secure_channel *const *channels, mo_error *err)
+{
+    char text[MO_RDV_MSG_TEXT_SIZE];
+    mo_error why = { 0 };
+    int gone;
+
+    if (m->is_aborted) {
+        if (m->is_aborted(m->context, &why) && err)
+            *err = why;
+        return why.status;
+    }
+    for (int i = 0; i < m->n_kinds * m->n_ranks; i++)
+        if (peek_error(m, channels[i], text))
+            return mo_fail(err, MO_E_IO, "rank %d (host %s): %s",
+                           i % m->n_ranks, m->endpoints[i % m->n_ranks].host,
+                           text);
+    gone = first_gone(m, channels);
+    if (gone < 0)
+        return MO_OK;
+    return mo_fail(err, MO_E_IO,
+                   "rank %d (host %s) is gone: it was killed, or has failed",
+                   gone, m->endpoints[gone].host);
+}
 
 /* Tries the endpoint's addresses; a rank that listens at one address only has
  * only that one. */
@@ -157,16 +256,94 @@ static int connect_endpoint(const mo_rdv_endpoint *own,
     return fd >= 0 ? fd : connect_addresses(own, other, deadline_ns);
 }
 
-static mo_status connect_rank(const mo_rdv_mesh *m, int r, int kind,
-                              int64_t deadline_ns, int *socket, mo_error *err)
+/* The identity of a connecting rank: neither can its connection be taken for
+ * another, nor be answered by another rank. */
+static const char identity_format[] = "moirai mesh from %d to %d kind %d";
+
+static void format_identity(char identity[MO_SECURE_IDENTITY_SIZE], int from,
+                            int to, int kind)
 {
+    snprintf(identity, MO_SECURE_IDENTITY_SIZE, identity_format, from, to,
+             kind);
+}
+
+static mo_status authenticate(connecting *c, int r, int kind,
+                              mo_secure_channel *channel, mo_error *err)
+{
+    const mo_rdv_mesh *m = c->mesh;
+    char identity[MO_SECURE_IDENTITY_SIZE];
+    mo_secure_progress progress;
+    mo_status status;
+
+    format_identity(identity, m->rank, r, kind);
+    status = mo_secure_channel_start(channel, c->credentials, MO_SECURE_CLIENT,
+                                     identity, err);
+    if (status != MO_OK)
+        return status;
+    while ((progress = mo_secure_channel_handshake(channel, err)) ==
+           MO_SECURE_AGAIN) {
+        struct pollfd polled = { .fd = mo_secure_channel_socket(channel),
+                                 .events = mo_secure_channel_events(channel) };
+        int wait_ms = mo_rdv_timeout_ms(c->deadline_ns, poll_ns);
+
+        status = check_abort(m, c->channels, err);
+        c->is_aborted = status != MO_OK;
+        if (status != MO_OK)
+            return status;
+        if (wait_ms == 0)
+            return mo_fail(err, MO_E_IO, "has sent nothing in time");
+        poll(&polled, 1, wait_ms);
+    }
+    if (progress == MO_SECURE_FAILED)
+        return err->status;
+    if (kind >= m->n_sealed_kinds)
+        mo_secure_channel_unseal(channel);
+    return MO_OK;
+}
+
+static mo_status send_hello(const connecting *c, int kind,
+                            mo_secure_channel *channel, mo_error *err)
+{
+    hello h = { .rank = (uint32_t) c->mesh->rank, .kind = (uint32_t) kind };
+
+    memcpy(h.secret, c->mesh->endpoints[0].secret, sizeof h.secret);
+    if (mo_rdv_send_all(channel, &h, sizeof h, c->deadline_ns))
+        return MO_OK;
+    return mo_fail_errno(err, NULL, "send");
+}
+
+static mo_status connect_rank(connecting *c, int r, int kind, mo_error *err)
+{
+    const mo_rdv_mesh *m = c->mesh;
     const mo_rdv_endpoint *own = &m->endpoints[m->rank],
                           *other = &m->endpoints[r];
-    hello h = { m->endpoints[0].secret, (uint32_t) m->rank, (uint32_t) kind };
+    mo_secure_channel **channel = &c->channels[kind * m->n_ranks + r];
+    int fd = connect_endpoint(own, other, c->deadline_ns);
+    mo_error why = { 0 };
+    mo_status status = MO_E_IO;
 
-    *socket = connect_endpoint(own, other, deadline_ns);
-    if (*socket >= 0 && send(*socket, &h, sizeof h, MSG_NOSIGNAL) == sizeof h)
+    if (fd >= 0) {
+        *channel = mo_secure_channel_new(fd);
+        if (!*channel)
+            return mo_fail_memory(err);
+        status = c->credentials ? authenticate(c, r, kind, *channel, &why)
+                                : send_hello(c, kind, *channel, &why);
+    }
+    if (status == MO_OK)
         return MO_OK;
+    if (c->is_aborted) {
+        if (err)
+            *err = why;
+        return status;
+    }
+    if (why.status == MO_E_MEMORY)
+        return mo_fail_memory(err);
+    if (why.status == MO_E_INPUT)
+        return mo_fail(err, MO_E_IO,
+                       "what answers for rank %d (host %s) at port %d is of "
+                       "another job, or altered on the way: it %s",
+                       r, other->host, (int) other->port,
+                       mo_secure_channel_failure(*channel));
     return mo_fail(err, MO_E_IO,
                    "rank %d (host %s) cannot be reached at port %d: see that "
                    "it is still there, and that no firewall is between it and "
@@ -176,79 +353,87 @@ static mo_status connect_rank(const mo_rdv_mesh *m, int r, int kind,
 
 /* --------------------------------------------------------------- accepting */
 
-typedef struct accept_context {
-    const mo_rdv_mesh *mesh;
-    int *sockets;
-} accept_context;
+/* Stores the channel of a rank; returns false for one that is not expected. */
+static bool store_channel(connecting *c, int rank, int kind,
+                          mo_secure_channel *channel)
+{
+    const mo_rdv_mesh *m = c->mesh;
+    mo_secure_channel **place;
+
+    if (rank <= m->rank || rank >= m->n_ranks || kind < 0 || kind >= m->n_kinds)
+        return false;
+    place = &c->channels[kind * m->n_ranks + rank];
+    if (*place)
+        return false;
+    *place = channel;
+    return true;
+}
 
 static mo_rdv_pending_action handle_hello(void *context,
                                           mo_rdv_pending_conn *conn)
 {
-    const accept_context *a = context;
-    const mo_rdv_mesh *m = a->mesh;
-    int *socket;
+    connecting *c = context;
     hello h;
 
     memcpy(&h, conn->bytes, sizeof h);
-    if (h.secret != m->endpoints[0].secret || h.rank >= (uint32_t) m->n_ranks ||
-        h.rank <= (uint32_t) m->rank || h.kind >= (uint32_t) m->n_kinds)
+    return memcmp(h.secret, c->mesh->endpoints[0].secret, sizeof h.secret) ==
+                       0 &&
+                   h.rank <= INT32_MAX && h.kind <= INT32_MAX &&
+                   store_channel(c, (int) h.rank, (int) h.kind, conn->channel)
+               ? MO_RDV_PENDING_ACCEPTED
+               : MO_RDV_PENDING_CLOSE;
+}
+
+enum { ACCEPTED, AUTHENTICATED };
+
+/* Starts the handshake of an accepted connection, and checks the identity when
+ * it is complete. */
+static mo_rdv_pending_action handle_secure(void *context,
+                                           mo_rdv_pending_conn *conn)
+{
+    connecting *c = context;
+    char identity[MO_SECURE_IDENTITY_SIZE];
+    int from, to, kind;
+
+    if (conn->stage == ACCEPTED) {
+        conn->stage = AUTHENTICATED;
+        return mo_secure_channel_start(conn->channel, c->credentials,
+                                       MO_SECURE_SERVER, NULL, NULL) == MO_OK
+                   ? MO_RDV_PENDING_KEEP
+                   : MO_RDV_PENDING_NO_MEMORY;
+    }
+    if (sscanf(mo_secure_channel_identity(conn->channel), identity_format,
+               &from, &to, &kind) != 3)
         return MO_RDV_PENDING_CLOSE;
-    socket = &a->sockets[h.kind * (uint32_t) m->n_ranks + h.rank];
-    if (*socket >= 0)
+    format_identity(identity, from, to, kind);
+    if (strcmp(identity, mo_secure_channel_identity(conn->channel)) != 0 ||
+        to != c->mesh->rank || !store_channel(c, from, kind, conn->channel))
         return MO_RDV_PENDING_CLOSE;
-    *socket = conn->socket;
+    if (kind >= c->mesh->n_sealed_kinds)
+        mo_secure_channel_unseal(conn->channel);
     return MO_RDV_PENDING_ACCEPTED;
 }
 
-static int first_missing(const mo_rdv_mesh *m, const int *sockets)
+static int first_missing(const connecting *c)
 {
+    const mo_rdv_mesh *m = c->mesh;
+
     for (int r = m->rank + 1; r < m->n_ranks; r++)
         for (int k = 0; k < m->n_kinds; k++)
-            if (sockets[k * m->n_ranks + r] < 0)
+            if (!c->channels[k * m->n_ranks + r])
                 return r;
     return -1;
 }
 
-/* Returns a connected rank that has closed its connection since; -1: none. */
-static int first_gone(const mo_rdv_mesh *m, const int *sockets)
-{
-    char byte;
-
-    for (int i = 0; i < m->n_kinds * m->n_ranks; i++)
-        if (sockets[i] >= 0 &&
-            recv(sockets[i], &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
-            return i % m->n_ranks;
-    return -1;
-}
-
-static mo_status check_abort(const mo_rdv_mesh *m, const int *sockets,
-                             mo_error *err)
-{
-    mo_error why = { 0 };
-    int gone;
-
-    if (m->is_aborted) {
-        if (m->is_aborted(m->context, &why) && err)
-            *err = why;
-        return why.status;
-    }
-    gone = first_gone(m, sockets);
-    if (gone < 0)
-        return MO_OK;
-    return mo_fail(err, MO_E_IO,
-                   "rank %d (host %s) is gone: it was killed, or has failed",
-                   gone, m->endpoints[gone].host);
-}
-
 static mo_status accept_until(mo_rdv_pending_conns *pending,
-                              const mo_rdv_mesh *m, int64_t deadline_ns,
-                              int *sockets, mo_error *err)
+                              const connecting *c, mo_error *err)
 {
+    const mo_rdv_mesh *m = c->mesh;
     int missing;
 
-    while ((missing = first_missing(m, sockets)) >= 0) {
-        int wait_ms = mo_rdv_timeout_ms(deadline_ns, poll_ns);
-        mo_status status = check_abort(m, sockets, err);
+    while ((missing = first_missing(c)) >= 0) {
+        int wait_ms = mo_rdv_timeout_ms(c->deadline_ns, poll_ns);
+        mo_status status = check_abort(m, c->channels, err);
 
         if (status != MO_OK)
             return status;
@@ -259,38 +444,57 @@ static mo_status accept_until(mo_rdv_pending_conns *pending,
                            "between it and host %s",
                            missing, m->endpoints[missing].host,
                            m->endpoints[m->rank].host);
-        mo_rdv_pending_conns_poll(pending, wait_ms);
+        status = mo_rdv_pending_conns_poll(pending, wait_ms, err);
+        if (status != MO_OK)
+            return status;
     }
     return MO_OK;
 }
 
-mo_status mo_rdv_mesh_connect(const mo_rdv_mesh *mesh, int *sockets,
-                              mo_error *err)
+static mo_status connect_and_accept(connecting *c, mo_error *err)
 {
-    int64_t deadline_ns = mo_stop_clock_ns() + (int64_t) (mesh->seconds * 1e9);
-    int n = mesh->n_kinds * mesh->n_ranks;
+    const mo_rdv_mesh *m = c->mesh;
+    mo_rdv_pending_conns pending;
     mo_status status = MO_OK;
 
-    for (int i = 0; i < n; i++)
-        sockets[i] = -1;
-    for (int r = 0; r < mesh->rank && status == MO_OK; r++)
-        for (int k = 0; k < mesh->n_kinds && status == MO_OK; k++)
-            status = connect_rank(mesh, r, k, deadline_ns,
-                                  &sockets[k * mesh->n_ranks + r], err);
-    if (status == MO_OK) {
-        accept_context a = { mesh, sockets };
-        mo_rdv_pending_conns pending;
+    for (int r = 0; r < m->rank && status == MO_OK; r++)
+        for (int k = 0; k < m->n_kinds && status == MO_OK; k++)
+            status = connect_rank(c, r, k, err);
+    if (status != MO_OK)
+        return status;
+    status = mo_rdv_pending_conns_init(
+        &pending, m->listener, m->is_secure ? 0 : sizeof(hello),
+        m->is_secure ? handle_secure : handle_hello, c, err);
+    if (status == MO_OK)
+        status = accept_until(&pending, c, err);
+    mo_rdv_pending_conns_clear(&pending);
+    return status;
+}
 
-        status = mo_rdv_pending_conns_init(
-            &pending, mesh->listener, sizeof(hello), handle_hello, &a, err);
-        if (status == MO_OK)
-            status = accept_until(&pending, mesh, deadline_ns, sockets, err);
-        mo_rdv_pending_conns_clear(&pending);
-    }
+mo_status mo_rdv_mesh_connect(const mo_rdv_mesh *mesh,
+                              mo_secure_channel **channels, mo_error *err)
+{
+    connecting c = { .mesh = mesh, .channels = channels };
+    int n = mesh->n_kinds * mesh->n_ranks;
+    mo_error why = { 0 };
+    mo_status status = MO_OK;
+
+    c.deadline_ns = mo_stop_clock_ns() + (int64_t) (mesh->seconds * 1e9);
+    for (int i = 0; i < n; i++)
+        channels[i] = NULL;
+    if (mesh->is_secure)
+        status = mo_secure_credentials_from_key(mesh->endpoints[0].secret,
+                                                &c.credentials, &why);
+    if (status == MO_OK)
+        status = connect_and_accept(&c, &why);
+    if (status != MO_OK && !mesh->is_secure && !mesh->is_aborted)
+        send_error(mesh, channels, &why);
+    if (status != MO_OK && err)
+        *err = why;
     for (int i = 0; i < n && status != MO_OK; i++) {
-        if (sockets[i] >= 0)
-            close(sockets[i]);
-        sockets[i] = -1;
+        mo_secure_channel_free(channels[i]);
+        channels[i] = NULL;
     }
+    mo_secure_credentials_free(c.credentials);
     return status;
 }

@@ -6,7 +6,10 @@
  * Each rank listens on a port of its own and describes it by an endpoint:
  * host, addresses, port. Once all have all endpoints, each rank connects to
  * those with lower numbers and accepts those with higher ones. A random secret
- * in the endpoint of rank 0 keeps other processes out.
+ * in the endpoint of rank 0 keeps other processes out: it is the pre-shared key
+ * of sealed connections (secure/channel.h), whose identities contain both
+ * ranks and the kind, so that a connection cannot be redirected or reflected;
+ * plain ones send it.
  */
 #ifndef MO_EXEC_TRANSPORT_RENDEZVOUS_MESH_H
 #define MO_EXEC_TRANSPORT_RENDEZVOUS_MESH_H
@@ -16,6 +19,7 @@
 
 #include "base/error.h"
 #include "exec/transport/rendezvous/address.h"
+#include "exec/transport/secure/channel.h"
 
 enum { MO_RDV_ENDPOINT_NAME_SIZE = 64, MO_RDV_ENDPOINT_ADDRESSES = 8 };
 
@@ -33,7 +37,7 @@ typedef struct mo_rdv_endpoint {
     uint8_t addresses[MO_RDV_ENDPOINT_ADDRESSES][MO_RDV_ADDRESS_BYTES];
     int32_t n_addresses;
     int32_t port;
-    uint64_t secret;
+    uint8_t secret[MO_SECURE_KEY_BYTES]; /* of rank 0; else zeros */
 } mo_rdv_endpoint;
 
 /* Starts to listen, at bind alone, or at all addresses for NULL, and fills
@@ -50,18 +54,21 @@ typedef struct mo_rdv_mesh {
     const mo_rdv_endpoint *endpoints; /* by rank */
     int n_ranks, rank, listener;
     double seconds;
-    int n_kinds; /* connections between any two ranks */
+    int n_kinds;        /* connections between any two ranks */
+    bool is_secure;     /* peers are authenticated by TLS */
+    int n_sealed_kinds; /* of these, the first ones stay sealed after that */
     /* NULL, or polled several times a second: returns true, with *why, to
-     * abort. With it, a closed connection alone is no error. */
+     * abort. With it, a closed connection alone is no error. Without it a rank
+     * that fails sends the reason to those it is connected to. */
     bool (*is_aborted)(void *context, mo_error *why);
     void *context;
 } mo_rdv_mesh;
 
-/* Fills sockets: kind k with rank r at [k * n_ranks + r], nonblocking, -1 at
- * our own; the caller closes them. All are -1 on failure; the error names the
- * rank that cannot be reached. */
-mo_status mo_rdv_mesh_connect(const mo_rdv_mesh *mesh, int *sockets,
-                              mo_error *err);
+/* Fills channels: kind k with rank r at [k * n_ranks + r], NULL at our own; the
+ * caller frees them. All are NULL on failure; the error names the rank that
+ * cannot be reached. */
+mo_status mo_rdv_mesh_connect(const mo_rdv_mesh *mesh,
+                              mo_secure_channel **channels, mo_error *err);
 
 bool mo_rdv_endpoint_same_machine(const mo_rdv_endpoint *a,
                                   const mo_rdv_endpoint *b);

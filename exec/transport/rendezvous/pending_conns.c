@@ -36,7 +36,7 @@ static void remove_conn(mo_rdv_pending_conns *pending, int i)
 
 static void close_conn(mo_rdv_pending_conns *pending, int i)
 {
-    close(pending->conns[i].socket);
+    mo_secure_channel_free(pending->conns[i].channel);
     remove_conn(pending, i);
 }
 
@@ -69,14 +69,23 @@ static bool evict_oldest(mo_rdv_pending_conns *pending)
 static void accept_conns(mo_rdv_pending_conns *pending)
 {
     while (evict_oldest(pending)) {
-        int fd = accept4(pending->listener, NULL, NULL,
+        struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
+        socklen_t length = sizeof from;
+        int fd = accept4(pending->listener, (struct sockaddr *) &from, &length,
                          SOCK_CLOEXEC | SOCK_NONBLOCK);
+        mo_secure_channel *channel;
         mo_rdv_pending_conn *conn;
 
         if (fd < 0)
             return;
+        channel = mo_secure_channel_new(fd);
+        if (!channel) {
+            pending->lacks_memory = true;
+            return;
+        }
         conn = &pending->conns[pending->n_conns++];
-        conn->socket = fd;
+        conn->channel = channel;
+        mo_rdv_address_format((struct sockaddr *) &from, conn->address);
         conn->stage = 0;
         conn->wanted = pending->first_wanted;
         conn->received = 0;
@@ -88,50 +97,87 @@ static void accept_conns(mo_rdv_pending_conns *pending)
  * closed. */
 static bool read_conn(mo_rdv_pending_conn *conn, bool *gone)
 {
-    ssize_t got = recv(conn->socket, conn->bytes + conn->received,
-                       conn->wanted - conn->received, MSG_DONTWAIT);
+    ssize_t got;
 
+    if (conn->received == conn->wanted)
+        return true;
+    got = mo_secure_channel_receive(conn->channel, conn->bytes + conn->received,
+                                    conn->wanted - conn->received);
     if (got > 0)
         conn->received += (size_t) got;
     else
-        *gone = got == 0 ||
-                (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+        *gone = got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
     return conn->received == conn->wanted;
 }
 
+/* One step: the handshake, if there is one, then bytes, then the handler. */
+static mo_rdv_pending_action step_conn(mo_rdv_pending_conns *pending,
+                                       mo_rdv_pending_conn *conn)
+{
+    mo_error why = { 0 };
+    bool gone = false;
+
+    switch (mo_secure_channel_handshake(conn->channel, &why)) {
+    case MO_SECURE_FAILED:
+        if (pending->on_failure)
+            pending->on_failure(pending->context, conn, &why);
+        return why.status == MO_E_MEMORY ? MO_RDV_PENDING_NO_MEMORY
+                                         : MO_RDV_PENDING_CLOSE;
+    case MO_SECURE_AGAIN:
+        return MO_RDV_PENDING_KEEP;
+    case MO_SECURE_DONE:
+        break;
+    }
+    if (read_conn(conn, &gone)) {
+        conn->received = 0;
+        return pending->handler(pending->context, conn);
+    }
+    return gone ? MO_RDV_PENDING_CLOSE : MO_RDV_PENDING_KEEP;
+}
+
+/* Steps until a connection waits for its peer: received bytes may be in the
+ * channel already, where poll() does not see them. */
 static mo_rdv_pending_action serve_conn(mo_rdv_pending_conns *pending,
                                         mo_rdv_pending_conn *conn)
 {
-    mo_rdv_pending_action action = MO_RDV_PENDING_KEEP;
-    bool gone = false;
+    mo_rdv_pending_action action;
+    int stage;
 
-    if (read_conn(conn, &gone)) {
-        conn->received = 0;
-        action = pending->handler(pending->context, conn);
-    }
-    if (action == MO_RDV_PENDING_KEEP &&
-        (gone || mo_stop_clock_ns() > conn->deadline_ns))
+    do {
+        stage = conn->stage;
+        action = step_conn(pending, conn);
+    } while (action == MO_RDV_PENDING_KEEP && conn->stage != stage);
+    if (action == MO_RDV_PENDING_KEEP && mo_stop_clock_ns() > conn->deadline_ns)
         return MO_RDV_PENDING_CLOSE;
     return action;
 }
 
-void mo_rdv_pending_conns_poll(mo_rdv_pending_conns *pending, int wait_ms)
+mo_status mo_rdv_pending_conns_poll(mo_rdv_pending_conns *pending, int wait_ms,
+                                    mo_error *err)
 {
     struct pollfd polled[MO_RDV_MAX_PENDING + 1];
     nfds_t n = 0;
 
     polled[n++] = (struct pollfd){ .fd = pending->listener, .events = POLLIN };
-    for (int i = 0; i < pending->n_conns; i++)
+    for (int i = 0; i < pending->n_conns; i++) {
+        const mo_secure_channel *channel = pending->conns[i].channel;
+
         polled[n++] =
-            (struct pollfd){ .fd = pending->conns[i].socket, .events = POLLIN };
-    poll(polled, n, wait_ms);
+            (struct pollfd){ .fd = mo_secure_channel_socket(channel),
+                             .events = mo_secure_channel_events(channel) };
+    }
+    if (poll(polled, n, wait_ms) < 0 && errno != EINTR)
+        return mo_fail_errno(err, NULL, "cannot wait for the other ranks");
     for (int i = pending->n_conns - 1; i >= 0; i--) {
         mo_rdv_pending_action action = serve_conn(pending, &pending->conns[i]);
 
-        if (action == MO_RDV_PENDING_CLOSE)
+        pending->lacks_memory |= action == MO_RDV_PENDING_NO_MEMORY;
+        if (action == MO_RDV_PENDING_CLOSE ||
+            action == MO_RDV_PENDING_NO_MEMORY)
             close_conn(pending, i);
         else if (action == MO_RDV_PENDING_ACCEPTED)
             remove_conn(pending, i);
     }
     accept_conns(pending);
+    return pending->lacks_memory ? mo_fail_memory(err) : MO_OK;
 }

@@ -14,12 +14,15 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "exec/transport/rendezvous/address.h"
+#include "exec/transport/secure/channel.h"
 
-enum { MO_RDV_MAX_PENDING = 64, MO_RDV_PENDING_BYTES = 512 };
+enum { MO_RDV_MAX_PENDING = 64, MO_RDV_PENDING_BYTES = 768 };
 
 typedef struct mo_rdv_pending_conn {
-    int socket;              /* nonblocking; owned by the table */
-    int stage;               /* for the handler; 0 at first */
+    mo_secure_channel *channel;        /* owned by the table */
+    char address[MO_RDV_ADDRESS_TEXT]; /* of the peer, even after its reset */
+    int stage;                         /* for the handler; 0 at first */
     size_t wanted, received; /* bytes; received restarts at 0 at each stage */
     unsigned char bytes[MO_RDV_PENDING_BYTES];
     unsigned char state[MO_RDV_PENDING_BYTES]; /* for the handler */
@@ -27,12 +30,15 @@ typedef struct mo_rdv_pending_conn {
 } mo_rdv_pending_conn;
 
 typedef enum mo_rdv_pending_action {
-    MO_RDV_PENDING_KEEP,     /* wanted is the number of further bytes */
-    MO_RDV_PENDING_ACCEPTED, /* the handler owns the socket now */
-    MO_RDV_PENDING_CLOSE
+    MO_RDV_PENDING_KEEP,     /* wanted is the number of further bytes; the
+                                handshake of the channel comes before them */
+    MO_RDV_PENDING_ACCEPTED, /* the handler owns the channel now */
+    MO_RDV_PENDING_CLOSE,
+    MO_RDV_PENDING_NO_MEMORY /* closed; the poll returns MO_E_MEMORY */
 } mo_rdv_pending_action;
 
-/* Called when the wanted bytes of a connection have arrived. */
+/* Called when the wanted bytes of a connection have arrived; for none, when it
+ * was accepted or its handshake is complete. */
 typedef mo_rdv_pending_action mo_rdv_pending_handler(void *context,
                                                      mo_rdv_pending_conn *conn);
 
@@ -40,9 +46,14 @@ typedef struct mo_rdv_pending_conns {
     int listener; /* nonblocking; stays the caller's to close */
     size_t first_wanted;
     mo_rdv_pending_handler *handler;
+    /* NULL, or called when the handshake of a connection has failed, which is
+     * then closed. */
+    void (*on_failure)(void *context, mo_rdv_pending_conn *conn,
+                       const mo_error *why);
     void *context;
     mo_rdv_pending_conn *conns;
     int n_conns;
+    bool lacks_memory;
 } mo_rdv_pending_conns;
 
 mo_status mo_rdv_pending_conns_init(mo_rdv_pending_conns *pending, int listener,
@@ -53,7 +64,9 @@ void mo_rdv_pending_conns_clear(mo_rdv_pending_conns *pending);
 
 /* Accepts pending connections and reads from them without blocking; returns
  * within wait_ms. Calls the handler for every connection whose wanted bytes
- * have arrived. */
-void mo_rdv_pending_conns_poll(mo_rdv_pending_conns *pending, int wait_ms);
+ * have arrived. A connection that fails is no error; memory that is exhausted
+ * and a failing poll() are. */
+mo_status mo_rdv_pending_conns_poll(mo_rdv_pending_conns *pending, int wait_ms,
+                                    mo_error *err);
 
 #endif

@@ -79,11 +79,11 @@ static int is_present(const mo_rdv_launcher *launcher, int rank)
     return is_present_now;
 }
 
-int mo_rdv_presence_first_missing(const mo_rdv_presence *presence)
+int mo_rdv_presence_next_missing(const mo_rdv_presence *presence, int rank)
 {
     if (!presence)
         return -1;
-    for (int r = 0; r < presence->launcher.n_ranks; r++)
+    for (int r = rank; r < presence->launcher.n_ranks; r++)
         if (!is_present(&presence->launcher, r))
             return r;
     return -1;

@@ -20,8 +20,8 @@ typedef struct mo_rdv_presence mo_rdv_presence;
 mo_rdv_presence *mo_rdv_presence_new(const mo_rdv_launcher *launcher);
 void mo_rdv_presence_free(mo_rdv_presence *presence);
 
-/* Returns the first rank that is not present; -1: none is missing, or it is
- * unknown (presence NULL). */
-int mo_rdv_presence_first_missing(const mo_rdv_presence *presence);
+/* Returns the first rank, from the given one on, that is not present; -1: none
+ * is missing, or it is unknown (presence NULL). */
+int mo_rdv_presence_next_missing(const mo_rdv_presence *presence, int rank);
 
 #endif

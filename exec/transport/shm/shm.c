@@ -56,7 +56,8 @@ struct mo_shm {
     mo_shm_segment segment;
     int *first_of;       /* by rank: first rank of its host */
     offer *offers;       /* by rank */
-    bool *attached;      /* by rank: has mapped the segment of its host */
+    uint8_t *attached;   /* by rank, 0 or 1: has mapped the segment of its
+                            host */
     int64_t *offset;     /* by transfer: of its slot; 0: none */
     unsigned *n_done;    /* by transfer: sent, or received, by this rank */
     unsigned n_barriers; /* that this rank has passed */
@@ -256,7 +257,7 @@ static mo_status share_segments(mo_shm *shm, mo_error *err)
     int first = shm->first_of[o->rank];
     offer own = { .fd = -1 };
     mo_status status = MO_OK;
-    bool attached = false;
+    uint8_t attached = 0;
 
     if (is_first_of_several(shm))
         status = make_offer(shm, &own, err);
@@ -272,8 +273,14 @@ static mo_status share_segments(mo_shm *shm, mo_error *err)
     if (status != MO_OK)
         return status;
     shm->has_barrier = true;
-    for (int r = 0; r < o->n_ranks; r++)
+    for (int r = 0; r < o->n_ranks; r++) {
+        if (shm->attached[r] > 1)
+            return mo_fail(err, MO_E_IO,
+                           "rank %d (host %s) sends a flag of value %d: use "
+                           "the same moirai everywhere",
+                           r, o->endpoints[r].host, shm->attached[r]);
         shm->has_barrier &= shm->attached[r] && shm->first_of[r] == 0;
+    }
     return MO_OK;
 }
 

@@ -5,18 +5,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/stop.h"
 #include "exec/transport/tcp/tcp_internal.h"
 
-void mo_tcp_conn_init(mo_tcp_conn *conn, int socket)
+void mo_tcp_conn_init(mo_tcp_conn *conn, mo_secure_channel *channel)
 {
     memset(conn, 0, sizeof *conn);
-    conn->socket = socket;
+    conn->channel = channel;
     atomic_init(&conn->broken_ns, 0);
+    atomic_init(&conn->lacked_memory, false);
     atomic_init(&conn->control_expected, false);
     atomic_init(&conn->control_sent, false);
     pthread_mutex_init(&conn->lock, NULL);
@@ -24,8 +24,7 @@ void mo_tcp_conn_init(mo_tcp_conn *conn, int socket)
 
 void mo_tcp_conn_clear(mo_tcp_conn *conn)
 {
-    if (conn->socket >= 0)
-        close(conn->socket);
+    mo_secure_channel_free(conn->channel);
     free(conn->queue);
     pthread_mutex_destroy(&conn->lock);
 }
@@ -76,10 +75,11 @@ static void finish_send(mo_tcp_world *world, mo_tcp_conn *conn)
 }
 
 /* Fills parts with the unsent rest of the first item; returns their number. */
-static size_t unsent_parts(const mo_tcp_conn *conn, struct iovec parts[2])
+static int unsent_parts(const mo_tcp_conn *conn, struct iovec parts[2])
 {
     mo_tcp_send_item *item = &conn->queue[conn->first];
-    size_t header = sizeof item->header, sent = conn->sent, at = 0;
+    size_t header = sizeof item->header, sent = conn->sent;
+    int at = 0;
 
     if (sent < header) {
         parts[at].iov_base = (char *) &item->header + sent;
@@ -98,35 +98,46 @@ static size_t unsent_parts(const mo_tcp_conn *conn, struct iovec parts[2])
     return at;
 }
 
+bool mo_tcp_conn_has_unsent(const mo_tcp_conn *conn)
+{
+    return conn->n > 0 ||
+           (conn->channel && mo_secure_channel_has_unsent(conn->channel));
+}
+
+/* The cause is in errno. That of a lost connection is reported by the failure
+ * detector, which has more information. */
+static void break_conn(mo_tcp_conn *conn)
+{
+    long long never = 0;
+
+    if (errno == ENOMEM)
+        atomic_store(&conn->lacked_memory, true);
+    atomic_compare_exchange_strong(&conn->broken_ns, &never,
+                                   mo_stop_clock_ns());
+    conn->n = 0;
+}
+
 void mo_tcp_conn_flush(mo_tcp_world *world, mo_tcp_conn *conn)
 {
     while (conn->n > 0) {
         size_t total_bytes = sizeof(mo_tcp_msg_header) +
                              (size_t) conn->queue[conn->first].header.bytes;
         struct iovec parts[2];
-        struct msghdr message = { .msg_iov = parts };
-        ssize_t sent;
+        int n_parts = unsent_parts(conn, parts);
+        ssize_t sent = mo_secure_channel_send(conn->channel, parts, n_parts);
 
-        message.msg_iovlen = unsent_parts(conn, parts);
-        sent = sendmsg(conn->socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
         if (sent < 0) {
-            if (errno != EAGAIN && errno != EWOULDBLOCK) {
-                /* The failure detector reports the cause: it has more
-                 * information. */
-                long long never = 0;
-
-                atomic_compare_exchange_strong(&conn->broken_ns, &never,
-                                               mo_stop_clock_ns());
-                conn->n = 0;
-            }
+            if (errno != EAGAIN && errno != EWOULDBLOCK)
+                break_conn(conn);
             return;
         }
         conn->sent += (size_t) sent;
         if (conn->sent == total_bytes)
             finish_send(world, conn);
     }
+    if (mo_secure_channel_flush(conn->channel) != 0 && errno != EAGAIN &&
+        errno != EWOULDBLOCK)
+        break_conn(conn);
 }
 
 mo_status mo_tcp_conn_enqueue(mo_tcp_world *world, mo_tcp_conn *conn,
@@ -146,7 +157,7 @@ mo_status mo_tcp_conn_enqueue(mo_tcp_world *world, mo_tcp_conn *conn,
     /* Large messages are copied by the I/O thread, not by a device's thread. */
     if (alone && bytes <= MO_TCP_EAGER_BYTES)
         mo_tcp_conn_flush(world, conn);
-    *wake |= conn->n > 0;
+    *wake |= mo_tcp_conn_has_unsent(conn);
     return MO_OK;
 }
 
@@ -181,9 +192,23 @@ static bool count_arrival(mo_tcp_world *world, bool vote, bool *verdict)
     if (all) {
         world->barrier_arrived = 0;
         world->barrier_vote = false;
+        for (int r = 1; r < world->job.n_ranks; r++)
+            world->conns[r].barrier_arrived = false;
     }
     pthread_mutex_unlock(&world->barrier_lock);
     return all;
+}
+
+/* Sets *state to value; returns whether it was another. */
+static bool exchange_state(mo_tcp_world *world, bool *state, bool value)
+{
+    bool changed;
+
+    pthread_mutex_lock(&world->barrier_lock);
+    changed = *state != value;
+    *state = value;
+    pthread_mutex_unlock(&world->barrier_lock);
+    return changed;
 }
 
 mo_status mo_tcp_barrier_arrive(mo_tcp_world *world, bool vote, mo_error *err)
@@ -191,8 +216,10 @@ mo_status mo_tcp_barrier_arrive(mo_tcp_world *world, bool vote, mo_error *err)
     mo_status status = MO_OK;
     bool verdict;
 
-    if (world->job.rank != 0)
+    if (world->job.rank != 0) {
+        exchange_state(world, &world->barrier_pending, true);
         return send_vote(world, 0, vote, err);
+    }
     if (!count_arrival(world, vote, &verdict))
         return MO_OK;
     for (int r = 1; r < world->job.n_ranks && status == MO_OK; r++)
@@ -237,8 +264,6 @@ static mo_tcp_transfer *find_transfer(const mo_tcp_world *world,
     const mo_plan_transfer *transfer;
     int receiver;
 
-    if (header->arg < 0 || header->arg >= world->n_transfers)
-        return NULL;
     transfer = &world->job.plan->transfers[header->arg];
     receiver = world->job.rank_of[transfer->to];
     if (world->transfers[header->arg].conn != conn ||
@@ -251,7 +276,7 @@ static mo_tcp_transfer *find_transfer(const mo_tcp_world *world,
 static void start_data(mo_tcp_world *world, mo_tcp_conn *conn)
 {
     mo_tcp_transfer *t = find_transfer(world, conn, true);
-    bool good;
+    bool good, lacks_memory = false;
 
     if (!t) {
         fail_protocol(world, conn, "a value that is not in the plan");
@@ -265,10 +290,15 @@ static void start_data(mo_tcp_world *world, mo_tcp_conn *conn)
     } else if (conn->header.bytes <= MO_TCP_EAGER_BYTES && !t->unexpected) {
         t->unexpected = malloc((size_t) conn->header.bytes + 1);
         conn->read_pos = t->unexpected;
-        good = t->unexpected != NULL;
+        good = true;
+        lacks_memory = !t->unexpected;
     }
     pthread_mutex_unlock(&conn->lock);
     conn->bytes_left = conn->header.bytes;
+    if (lacks_memory) {
+        atomic_store(&conn->lacked_memory, true);
+        atomic_store(&conn->broken_ns, mo_stop_clock_ns());
+    }
     if (!good)
         fail_protocol(world, conn, "a value that was not requested");
 }
@@ -330,11 +360,17 @@ static void handle_barrier(mo_tcp_world *world, mo_tcp_conn *conn)
     mo_error err = { 0 };
     bool vote = conn->header.arg != 0;
 
-    if (world->job.rank != 0) {
-        if (peer_of(world, conn) == 0 && world->transfers)
-            mo_vote_barrier_release(&world->job.process.barrier, vote);
-        else
-            fail_protocol(world, conn, "a message that only rank 0 may send");
+    if (world->job.rank != 0 && peer_of(world, conn) != 0) {
+        fail_protocol(world, conn, "a message that only rank 0 may send");
+    } else if (!world->transfers ||
+               !exchange_state(world,
+                               world->job.rank == 0 ? &conn->barrier_arrived
+                                                    : &world->barrier_pending,
+                               world->job.rank == 0)) {
+        /* A rank arrives once a run, and rank 0 releases those that have. */
+        fail_protocol(world, conn, "a vote out of turn");
+    } else if (world->job.rank != 0) {
+        mo_vote_barrier_release(&world->job.process.barrier, vote);
     } else if (mo_tcp_barrier_arrive(world, vote, &err) != MO_OK) {
         mo_transport_job_fail(&world->job, &err);
     }
@@ -351,20 +387,27 @@ static bool is_broken(mo_tcp_conn *conn)
  * connection is broken. */
 static size_t read_some(mo_tcp_conn *conn, void *read_pos, size_t bytes)
 {
-    ssize_t got;
+    ssize_t got = mo_secure_channel_receive(conn->channel, read_pos, bytes);
 
-    do
-        got = recv(conn->socket, read_pos, bytes, MSG_DONTWAIT);
-    while (got < 0 && errno == EINTR);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK))
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK)) {
+        atomic_store(&conn->lacked_memory, got < 0 && errno == ENOMEM);
         atomic_store(&conn->broken_ns, mo_stop_clock_ns());
+    }
     return got > 0 ? (size_t) got : 0;
 }
 
 /* Starts on the body of a complete header. Returns false: not yet possible. */
 static bool start_body(mo_tcp_world *world, mo_tcp_conn *conn)
 {
+    const char *wrong =
+        mo_tcp_decode_header((const unsigned char *) &conn->header,
+                             world->n_transfers, &conn->header);
+
     conn->bytes_left = 0;
+    if (wrong) {
+        fail_protocol(world, conn, wrong);
+        return true;
+    }
     switch (conn->header.kind) {
     case MO_TCP_MSG_DATA:
         start_data(world, conn);
@@ -385,8 +428,7 @@ static bool start_body(mo_tcp_world *world, mo_tcp_conn *conn)
         conn->bytes_left = conn->header.bytes;
         return true;
     default:
-        fail_protocol(world, conn, "an unknown message");
-        return true;
+        return true; /* none: the header is checked */
     }
 }
 

@@ -1,196 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The transport tcp: sends, receives and barriers over data connections. */
+/* The transport tcp: connections, sends, receives and barriers. */
 #include <config.h>
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/stop.h"
 #include "exec/transport/rendezvous/join.h"
 #include "exec/transport/tcp/tcp_internal.h"
 
 /* Connections between two ranks: for the failure detector, and for data. */
 enum { CONTROL, DATA, N_KINDS };
-
-/* ---------------------------------------------------------------- the plan */
-
-/* The memory of a value that is partly read, or not yet written, is about to
- * be freed: the connection becomes unusable. */
-static void break_if_partial(mo_tcp_conn *conn)
-{
-    bool values = conn->body_started && conn->header.kind == MO_TCP_MSG_DATA;
-
-    pthread_mutex_lock(&conn->lock);
-    for (size_t i = 0; i < conn->n; i++)
-        values |= conn->queue[conn->first + i].header.kind == MO_TCP_MSG_DATA;
-    if (values) {
-        conn->n = 0;
-        atomic_store(&conn->broken_ns, mo_stop_clock_ns());
-    }
-    pthread_mutex_unlock(&conn->lock);
-}
-
-static void clear_plan(mo_tcp_world *world)
-{
-    pthread_mutex_lock(&world->plan_lock);
-    for (int r = 0; r < world->job.n_ranks && world->transfers; r++)
-        break_if_partial(&world->conns[r]);
-    for (int t = 0; t < world->n_transfers; t++)
-        free(world->transfers[t].unexpected);
-    free(world->transfers);
-    world->transfers = NULL;
-    world->n_transfers = 0;
-    pthread_mutex_unlock(&world->plan_lock);
-}
-
-static mo_status install_plan(mo_tcp_world *world, const mo_exec_plan *plan,
-                              const int *rank_of, int n_threads, mo_error *err)
-{
-    mo_tcp_transfer *transfers =
-        calloc((size_t) plan->n_transfers + 1, sizeof *transfers);
-    mo_status status;
-    const mo_transport_job *job = &world->job;
-
-    if (!transfers)
-        return mo_fail_memory(err);
-    clear_plan(world);
-    pthread_mutex_lock(&world->plan_lock);
-    status = mo_transport_job_begin(&world->job, plan, rank_of, n_threads, err);
-    if (status == MO_OK) {
-        world->transfers = transfers;
-        world->n_transfers = plan->n_transfers;
-        for (int t = 0; t < plan->n_transfers; t++) {
-            int from = job->rank_of[plan->transfers[t].from];
-            int to = job->rank_of[plan->transfers[t].to];
-
-            if (from != to && (from == job->rank || to == job->rank))
-                world->transfers[t].conn =
-                    &world->conns[from == job->rank ? to : from];
-        }
-    }
-    pthread_mutex_unlock(&world->plan_lock);
-    if (status != MO_OK)
-        free(transfers);
-    return status;
-}
-
-/* --------------------------------------------------------------- comparing */
-
-/* Rank 0 receives all digests and sends the first rank that differs; -1:
- * none. */
-static mo_status find_other_digest(mo_tcp_world *world, uint64_t digest,
-                                   int64_t *other, mo_error *err)
-{
-    mo_status status = MO_OK;
-    uint64_t theirs;
-
-    *other = -1;
-    for (int r = 1; r < world->job.n_ranks && status == MO_OK; r++) {
-        status = mo_tcp_control_receive(world, r, &theirs, sizeof theirs, err);
-        if (status == MO_OK && *other < 0 && theirs != digest)
-            *other = r;
-    }
-    for (int r = 1; r < world->job.n_ranks && status == MO_OK; r++)
-        status = mo_tcp_control_send(world, r, other, sizeof *other, err);
-    return status;
-}
-
-static mo_status compare_plans(mo_tcp_world *world, uint64_t digest,
-                               mo_error *err)
-{
-    int64_t other = -1;
-    mo_status status;
-
-    if (world->job.rank == 0) {
-        status = find_other_digest(world, digest, &other, err);
-    } else {
-        status = mo_tcp_control_send(world, 0, &digest, sizeof digest, err);
-        if (status == MO_OK)
-            status =
-                mo_tcp_control_receive(world, 0, &other, sizeof other, err);
-    }
-    if (status != MO_OK || other < 0)
-        return status;
-    return mo_transport_job_plan_mismatch(&world->job, (int) other, err);
-}
-
-static mo_status ping_clock(void *world, int peer, bool first, int64_t *number,
-                            mo_error *err)
-{
-    mo_status status;
-
-    if (first) {
-        status = mo_tcp_control_send(world, peer, number, sizeof *number, err);
-        return status == MO_OK ? mo_tcp_control_receive(world, peer, number,
-                                                        sizeof *number, err)
-                               : status;
-    }
-    status = mo_tcp_control_receive(world, peer, number, sizeof *number, err);
-    *number = mo_stop_clock_ns();
-    return status == MO_OK
-               ? mo_tcp_control_send(world, peer, number, sizeof *number, err)
-               : status;
-}
-
-/* Exchanges which ranks have an extension, since builds may differ. */
-static mo_status exchange_extensions(mo_tcp_world *world, mo_error *err)
-{
-    int n = world->job.n_ranks;
-    bool own = world->extension != NULL;
-    mo_status status = MO_OK;
-
-    if (!world->peer_has_extension)
-        world->peer_has_extension =
-            calloc((size_t) n, sizeof *world->peer_has_extension);
-    if (!world->peer_has_extension)
-        return mo_fail_memory(err);
-    for (int r = 0; r < n && status == MO_OK; r++)
-        if (r != world->job.rank)
-            status = mo_tcp_control_exchange(
-                world, r, &own, &world->peer_has_extension[r], sizeof own, err);
-    world->peer_has_extension[world->job.rank] = own;
-    return status;
-}
-
-/* Pairwise exchanges in ascending order of ranks: no cycle of waiting ranks
- * can form. */
-static mo_status allgather(void *context, const void *own, void *all,
-                           size_t bytes, mo_error *err)
-{
-    mo_tcp_world *world = context;
-    mo_status status = MO_OK;
-
-    memcpy((char *) all + (size_t) world->job.rank * bytes, own, bytes);
-    for (int r = 0; r < world->job.n_ranks && status == MO_OK; r++)
-        if (r != world->job.rank)
-            status = mo_tcp_control_exchange(
-                world, r, own, (char *) all + (size_t) r * bytes, bytes, err);
-    return status;
-}
-
-mo_status mo_tcp_begin(mo_transport_world *handle, const mo_exec_plan *plan,
-                       const int *rank_of, int n_threads, uint64_t digest,
-                       mo_error *err)
-{
-    mo_tcp_world *world = mo_tcp_world_of(handle);
-    mo_status status = install_plan(world, plan, rank_of, n_threads, err);
-
-    if (status == MO_OK)
-        status = compare_plans(world, digest, err);
-    if (status == MO_OK)
-        status = exchange_extensions(world, err);
-    if (status == MO_OK)
-        status =
-            mo_transport_job_share_memory(&world->job, allgather, world, err);
-    if (status == MO_OK)
-        status =
-            mo_transport_job_sync_clocks(&world->job, ping_clock, world, err);
-    return status;
-}
 
 /* ----------------------------------------------------------------- opening */
 
@@ -203,41 +22,39 @@ static void describe_missing(void *context, mo_error *why)
             "stopped before all ranks had come: start all of them");
 }
 
-static mo_status create_conns(mo_tcp_world *world, const int *sockets,
-                              mo_error *err)
+static mo_status create_conns(mo_tcp_world *world,
+                              mo_secure_channel *const *channels, mo_error *err)
 {
-    int n = world->job.n_ranks, on = 1;
+    int n = world->job.n_ranks;
 
     world->conns = calloc((size_t) n, sizeof *world->conns);
-    for (int r = 0; r < n; r++) {
-        /* No SO_SNDBUF or SO_RCVBUF: they would switch off the autotuning of
-         * the kernel, which reaches larger buffers. */
-        if (sockets[r] >= 0)
-            setsockopt(sockets[r], IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    for (int r = 0; r < n; r++)
         if (world->conns)
-            mo_tcp_conn_init(&world->conns[r], sockets[r]);
-        else if (sockets[r] >= 0)
-            close(sockets[r]);
-    }
+            mo_tcp_conn_init(&world->conns[r], channels[r]);
+        else
+            mo_secure_channel_free(channels[r]);
     return world->conns ? MO_OK : mo_fail_memory(err);
 }
 
 static mo_status connect_all(mo_tcp_world *world,
                              const mo_transport_world_options *options,
-                             int *sockets, mo_error *err)
+                             mo_secure_channel **channels, mo_error *err)
 {
     const mo_rdv_join_options join = { .seconds = world->job.peer_timeout_s,
                                        .n_kinds = N_KINDS,
                                        .note = options ? options->note : NULL };
     int n = world->job.n_ranks;
     mo_status status =
-        mo_rdv_join(&world->params, &join, world->job.endpoints, sockets, err);
+        mo_rdv_join(&world->params, &join, world->job.endpoints, channels, err);
 
+    if (status != MO_OK)
+        return status;
+    status = create_conns(world, channels + (ptrdiff_t) DATA * n, err);
+    for (int r = 0; r < n && status != MO_OK; r++)
+        mo_secure_channel_free(channels[CONTROL * n + r]);
     if (status == MO_OK)
-        status = create_conns(world, sockets + DATA * n, err);
-    if (status == MO_OK)
-        status = mo_transport_job_set_connections(&world->job,
-                                                  sockets + CONTROL * n, err);
+        status = mo_transport_job_set_connections(
+            &world->job, channels + (ptrdiff_t) CONTROL * n, err);
     return status;
 }
 
@@ -246,24 +63,25 @@ static mo_status join_ranks(mo_tcp_world *world,
                             mo_error *err)
 {
     size_t n = (size_t) world->job.n_ranks;
-    int *sockets = calloc(n * N_KINDS, sizeof *sockets);
+    mo_secure_channel **channels = calloc(n * N_KINDS, sizeof *channels);
     mo_status status;
 
     world->job.endpoints = calloc(n, sizeof *world->job.endpoints);
-    status = sockets && world->job.endpoints
-                 ? connect_all(world, options, sockets, err)
+    status = channels && world->job.endpoints
+                 ? connect_all(world, options, channels, err)
                  : mo_fail_memory(err);
-    free(sockets);
+    free(channels);
     return status == MO_OK ? mo_tcp_io_thread_start(world, err) : status;
 }
 
 static void free_world(mo_tcp_world *world)
 {
     mo_tcp_io_thread_stop(world);
-    clear_plan(world);
+    mo_tcp_plan_clear(world);
     for (int r = 0; r < world->job.n_ranks && world->conns; r++)
         mo_tcp_conn_clear(&world->conns[r]);
     free(world->conns);
+    free(world->polled);
     free(world->peer_has_extension);
     mo_transport_job_destroy(&world->job);
     pthread_mutex_destroy(&world->plan_lock);
@@ -296,6 +114,9 @@ mo_status mo_tcp_open(const mo_transport_world_options *options,
     if (status == MO_OK)
         status = mo_rdv_params_resolve(options ? &options->launch : &none,
                                        &w->params, err);
+    if (status == MO_OK)
+        status = mo_rdv_params_check(&w->params, options ? options->note : NULL,
+                                     err);
     if (status == MO_OK) {
         w->job.rank = w->params.rank;
         w->job.n_ranks = w->params.n_ranks;
@@ -326,6 +147,19 @@ void mo_tcp_close(mo_transport_world *handle)
     if (mo_transport_job_finish(&world->job))
         mo_failure_detector_stop(world->job.detector);
     free_world(world);
+}
+
+mo_status mo_tcp_settle(mo_transport_world *handle, mo_error *err)
+{
+    mo_tcp_world *world = mo_tcp_world_of(handle);
+    mo_status status = mo_failure_detector_await_done(world->job.detector, err);
+
+    if (status != MO_OK)
+        return status;
+    atomic_store(&world->closing, true);
+    mo_failure_detector_ignore_peers(world->job.detector);
+    /* The failure may have been detected before that. */
+    return mo_first_error_get(&world->job.process.failure, err);
 }
 
 /* ------------------------------------------------------------------- a run */
@@ -475,7 +309,7 @@ mo_status mo_tcp_serve(mo_transport_world *handle, int n_threads, mo_error *err)
     serve_context s = { world, n_threads };
 
     mo_eventcount_wait(&world->job.process.server_event, all_left, &s);
-    clear_plan(world);
+    mo_tcp_plan_clear(world);
     return mo_transport_job_end(&world->job, err);
 }
 
@@ -504,6 +338,7 @@ const mo_transport mo_transport_tcp = {
     .help = "processes that meet at --master, or that a launcher has started",
     .open = mo_tcp_open,
     .close = mo_tcp_close,
+    .settle = mo_tcp_settle,
     .n_ranks = mo_tcp_n_ranks,
     .rank = mo_tcp_rank,
     .begin = mo_tcp_begin,

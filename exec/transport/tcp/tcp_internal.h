@@ -23,24 +23,10 @@
 #include "base/error.h"
 #include "exec/transport/rendezvous/launch.h"
 #include "exec/transport/job.h"
+#include "exec/transport/tcp/decode.h"
 #include "exec/transport/transport.h"
 
 enum { MO_TCP_EAGER_BYTES = 64 << 10 };
-
-typedef enum mo_tcp_msg_kind {
-    MO_TCP_MSG_DATA = 'd',          /* the bytes of a transfer */
-    MO_TCP_MSG_CLEAR_TO_SEND = 'r', /* the receive is posted */
-    MO_TCP_MSG_BARRIER = 'g', /* to rank 0: arrived, with the vote; from rank 0:
-                                 released, with the verdict */
-    MO_TCP_MSG_CONTROL = 't'  /* between opening threads */
-} mo_tcp_msg_kind;
-
-/* Precedes the bytes. */
-typedef struct mo_tcp_msg_header {
-    uint32_t kind;
-    int32_t arg; /* a transfer, or a vote */
-    int64_t bytes;
-} mo_tcp_msg_header;
 
 typedef struct mo_tcp_send_item {
     mo_tcp_msg_header header;
@@ -49,10 +35,11 @@ typedef struct mo_tcp_send_item {
 
 /* The data connection to one rank. */
 typedef struct mo_tcp_conn {
-    int socket;             /* -1: none */
-    atomic_llong broken_ns; /* when it broke; 0: it is open */
+    mo_secure_channel *channel; /* owned; NULL: none */
+    atomic_llong broken_ns;     /* when it broke; 0: it is open */
+    atomic_bool lacked_memory;  /* ... since this rank was out of memory */
 
-    pthread_mutex_t lock; /* for the send queue and the transfers */
+    pthread_mutex_t lock; /* for sending, the queue and the transfers */
     mo_tcp_send_item *queue;
     size_t capacity, first, n;
     size_t sent; /* bytes of the first item */
@@ -68,6 +55,10 @@ typedef struct mo_tcp_conn {
     bool body_started; /* the destination of the bytes is known */
     char *read_pos;    /* destination of the next byte */
     int64_t bytes_left;
+    int64_t waited_ns; /* for the rest of a message */
+
+    /* Rank 0, under the lock of the barrier: this peer has arrived. */
+    bool barrier_arrived;
 } mo_tcp_conn;
 
 /* A transfer with another rank, under the lock of its connection. */
@@ -92,6 +83,7 @@ typedef struct mo_tcp_world {
     mo_tcp_conn *conns; /* by rank */
 
     pthread_t thread;
+    struct pollfd *polled; /* of the thread: the pipe, then all connections */
     bool started;
     int pipe[2]; /* wakes the I/O thread */
     atomic_bool stopping, closing;
@@ -104,6 +96,7 @@ typedef struct mo_tcp_world {
     pthread_mutex_t barrier_lock;
     int barrier_arrived; /* rank 0: number of ranks that have arrived */
     bool barrier_vote;
+    bool barrier_pending; /* other ranks: arrived, and not released yet */
 } mo_tcp_world;
 
 /* The state behind the handle of the transport interface. */
@@ -120,7 +113,8 @@ mo_tcp_world_of_const(const mo_transport_world *world)
 
 /* ---- connection.c: sending */
 
-void mo_tcp_conn_init(mo_tcp_conn *conn, int socket);
+/* Takes channel, which may be NULL. */
+void mo_tcp_conn_init(mo_tcp_conn *conn, mo_secure_channel *channel);
 void mo_tcp_conn_clear(mo_tcp_conn *conn);
 
 /* Appends a message; the connection's lock is held, and data stays the
@@ -131,6 +125,8 @@ mo_status mo_tcp_conn_enqueue(mo_tcp_world *world, mo_tcp_conn *conn,
                               int64_t bytes, bool *wake, mo_error *err);
 /* Writes until the queue is empty or the socket would block; lock held. */
 void mo_tcp_conn_flush(mo_tcp_world *world, mo_tcp_conn *conn);
+/* Returns whether bytes are left to be written; lock held. */
+bool mo_tcp_conn_has_unsent(const mo_tcp_conn *conn);
 void mo_tcp_io_thread_wake(mo_tcp_world *world);
 
 /* ---- connection.c: receiving */
@@ -157,11 +153,17 @@ mo_status mo_tcp_control_exchange(mo_tcp_world *world, int peer,
                                   const void *own, void *other, size_t bytes,
                                   mo_error *err);
 
-/* ---- tcp.c, control.c: the transport interface (transport.h), also used by
- * the transport nccl */
+/* ---- plan.c */
+
+/* Forgets the transfers; a connection that is in the middle of one breaks. */
+void mo_tcp_plan_clear(mo_tcp_world *world);
+
+/* ---- tcp.c, plan.c, control.c: the transport interface (transport.h), also
+ * used by the transport nccl */
 mo_status mo_tcp_open(const mo_transport_world_options *options,
                       mo_transport_world **handle, mo_error *err);
 void mo_tcp_close(mo_transport_world *handle);
+mo_status mo_tcp_settle(mo_transport_world *handle, mo_error *err);
 int mo_tcp_n_ranks(const mo_transport_world *handle);
 int mo_tcp_rank(const mo_transport_world *handle);
 mo_status mo_tcp_begin(mo_transport_world *handle, const mo_exec_plan *plan,

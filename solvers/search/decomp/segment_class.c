@@ -11,12 +11,12 @@ bool mo_decomp_direct_transfers_serialize(const mo_instance *x,
                                           const mo_regime *regime, int from,
                                           int to)
 {
-    const int *route;
+    int n;
 
     if (regime->congestion != MO_CONGESTION_LINK)
         return regime->congestion != MO_CONGESTION_NONE;
-    route = x->route_start + (int64_t) from * x->n_devices + to;
-    return route[1] > route[0];
+    mo_instance_route(x, from, to, &n);
+    return n > 0;
 }
 
 int64_t mo_decomp_direct_transfer_ns(const mo_instance *x,

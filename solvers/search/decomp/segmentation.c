@@ -174,11 +174,11 @@ static mo_status drop_spanned_cuts(const mo_instance *x, int *cuts, int *n_cuts,
 {
     size_t n_groups = (size_t) x->n_groups;
     int *numbers = calloc(2 * n_groups + (size_t) x->n + 2, sizeof *numbers);
-    int *over = numbers + 2 * n_groups;
-    int n = 0;
+    int *over, n = 0;
 
     if (!numbers)
         return mo_fail_memory(err);
+    over = numbers + 2 * n_groups;
     count_spanning_groups(x, numbers, numbers + n_groups, over);
     for (int c = 0; c < *n_cuts; c++)
         if (over[cuts[c]] == 0)

@@ -232,7 +232,7 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 mo_status mo_search_candidates_select(mo_search_candidates *m,
-                                      const mo_search_candidate **candidates,
+                                      const mo_search_candidate **chosen,
                                       size_t *n, double *part, mo_error *err)
 {
     size_t n_boundaries =
@@ -251,7 +251,7 @@ mo_status mo_search_candidates_select(mo_search_candidates *m,
     status = add_shortest_paths(m, true, err);
     if (m->n > 1)
         qsort(m->candidates, m->n, sizeof *m->candidates, compare_candidates);
-    *candidates = m->candidates;
+    *chosen = m->candidates;
     *n = m->n;
     *part = m->part;
     return status;

@@ -60,7 +60,7 @@ void mo_exact_core_clear(mo_exact_core *c)
 
 static bool reserve_variables(mo_exact_core *c, size_t room)
 {
-    signed char *truth = realloc(c->truth, 2 * room);
+    int8_t *truth = realloc(c->truth, 2 * room);
     int *entry_of;
     double *activity;
     mo_exact_watch_list *watches;

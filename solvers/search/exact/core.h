@@ -64,9 +64,9 @@ typedef struct mo_exact_core mo_exact_core;
 struct mo_exact_core {
     int n_variables;
     size_t variables_room;
-    signed char *truth; /* by literal: 1, -1, or 0 while unassigned */
-    int *entry_of;      /* by variable: on the trail, if assigned */
-    double *activity;   /* by variable: VSIDS score */
+    int8_t *truth;    /* by literal: 1, -1, or 0 while unassigned */
+    int *entry_of;    /* by variable: on the trail, if assigned */
+    double *activity; /* by variable: VSIDS score */
     double activity_step;
     mo_exact_watch_list
         *watches; /* by literal: clauses to visit when it becomes false */

@@ -441,7 +441,8 @@ static bool is_allowed_on(const mo_exact_model *m, int unit, int device)
 /* Exactly one device per unit. */
 static void add_place_literals(mo_exact_builder *b, int unit)
 {
-    int *place = b->m->place_literal + unit * b->m->x->n_devices, n = 0;
+    int *place = b->m->place_literal + (size_t) unit * b->m->x->n_devices,
+        n = 0;
 
     for (int k = 0; k < b->m->x->n_devices; k++) {
         place[k] = MO_EXACT_NO_LITERAL;

@@ -305,7 +305,7 @@ static bool solve_perturbed(mo_lp_simplex *lp)
 {
     double part = PERTURBATION;
 
-    for (int i = 0; i < MAX_REPAIRS; i++, part /= 8) {
+    for (int i = 0; i < MAX_REPAIRS; i++) {
         if (dual_leaving(lp) >= 0) {
             perturb_costs(lp, part);
             if (!run_dual_simplex(lp))
@@ -319,6 +319,7 @@ static bool solve_perturbed(mo_lp_simplex *lp)
         } else {
             return true;
         }
+        part /= 8;
     }
     return false;
 }

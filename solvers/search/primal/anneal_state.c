@@ -6,6 +6,7 @@
  */
 #include "solvers/search/primal/anneal_state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "schedule/resource.h"
@@ -160,9 +161,8 @@ pick_critical_node(mo_primal_anneal_state *w)
 {
     if (w->n_chain == 0)
         find_critical_path(w);
-    return w->n_chain == 0
-               ? NULL
-               : &w->chain[mo_primal_anneal_random_below(w, w->n_chain)];
+    assert(w->n_chain > 0);
+    return &w->chain[mo_primal_anneal_random_below(w, w->n_chain)];
 }
 
 /* Sets the key of all flows that the transfer carries. */

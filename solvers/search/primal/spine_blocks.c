@@ -83,10 +83,10 @@ mo_status mo_primal_spine_blocks_new(const mo_instance *x,
 {
     mo_primal_spine_blocks *blocks = calloc(1, sizeof *blocks);
     size_t n_boundaries = (size_t) x->n_devices * (size_t) x->n_devices;
-    mo_status status = blocks ? MO_OK : mo_fail_memory(err);
+    mo_status status = MO_OK;
 
-    if (status != MO_OK)
-        return status;
+    if (!blocks)
+        return mo_fail_memory(err);
     blocks->x = x;
     blocks->regime = *regime;
     blocks->regime.memory = MO_MEMORY_NONE;

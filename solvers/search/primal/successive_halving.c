@@ -169,8 +169,8 @@ static mo_status anneal_start(halving *r, int i, int64_t moves, mo_error *err)
     mo_status status;
 
     options.moves = moves;
-    options.seed =
-        mo_random_seed(options.seed, (uint64_t) (r->n_runs * MAX_STARTS + i));
+    options.seed = mo_random_seed(
+        options.seed, (uint64_t) r->n_runs * MAX_STARTS + (uint64_t) i);
     status = mo_primal_anneal(r->x, r->regime, r->starts[i], &options,
                               &annealed, err);
     if (status != MO_OK)

@@ -223,9 +223,9 @@ static mo_status sample_devices(const mo_rl_hrl *h, mo_rl_tape *tape,
         if (mo_rl_tape_failed(tape))
             return mo_fail_memory(err);
         for (int i = 0; i < MO_RL_HRL_SAMPLES; i++)
-            chosen[t * MO_RL_HRL_SAMPLES + i] =
-                choose_index(mo_rl_tape_values(tape, logs) + i * h->n_devices,
-                             h->n_devices, random, greedy && i == 0);
+            chosen[t * MO_RL_HRL_SAMPLES + i] = choose_index(
+                mo_rl_tape_values(tape, logs) + (size_t) i * h->n_devices,
+                h->n_devices, random, greedy && i == 0);
     }
     return MO_OK;
 }

@@ -235,7 +235,8 @@ static mo_status compute_group_features(const mo_rl_hrl *h,
         groups->features[i] = mo_rl_log_scaled(sums[i], mean);
     for (int i = 0; i < groups->n; i++) {
         mo_rl_real *to = groups->features +
-                         (ptrdiff_t) i * h->n_group_features + 2 * h->n_devices;
+                         (ptrdiff_t) i * h->n_group_features +
+                         (ptrdiff_t) 2 * h->n_devices;
 
         to[GROUP_SIZE] = mo_rl_log_scaled(all[i].size * h->mean_ns, mean);
         to[GROUP_PLACE] = (mo_rl_real) all[i].place;

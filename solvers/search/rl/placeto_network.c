@@ -221,8 +221,9 @@ void mo_rl_placeto_features(const mo_rl_placeto *placeto, const int *device,
 
         features[k + MO_RL_PLACETO_UNIT_FEATURES + device[u]] = 1;
         features[k + STARTS] = (mo_rl_real) scratch[op] / (mo_rl_real) last;
-        features[k + VISITED] = u < p->first[c];
-        features[k + IS_NEXT] = p->first[c] <= u && u < p->first[c + 1];
+        features[k + VISITED] = (mo_rl_real) (u < p->first[c]);
+        features[k + IS_NEXT] =
+            (mo_rl_real) (p->first[c] <= u && u < p->first[c + 1]);
     }
 }
 

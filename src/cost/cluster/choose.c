@@ -24,21 +24,13 @@ static bool is_stdin(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-/* A directory does not hide a built-in cluster of the same name. */
-static bool is_file(const char *path)
-{
-    struct stat about;
-
-    return is_stdin(path) ||
-           (stat(path, &about) == 0 && !S_ISDIR(about.st_mode));
-}
-
 /* A file that exists but cannot be read does not count as absent. */
 static bool is_absent(const char *path)
 {
     struct stat about;
 
-    return stat(path, &about) != 0 && (errno == ENOENT || errno == ENOTDIR);
+    return !is_stdin(path) && stat(path, &about) != 0 &&
+           (errno == ENOENT || errno == ENOTDIR);
 }
 
 static mo_status refuse_name(const char *name, mo_error *err)
@@ -56,15 +48,15 @@ static mo_status refuse_name(const char *name, mo_error *err)
                    name, list);
 }
 
-/* *kind is the description in front of the name. */
+/* Names of built-in clusters are reserved: solutions and bundles refer to them,
+ * whatever files are in the working folder. *kind is the description in front
+ * of the name. */
 static mo_status read_named(const char *name, mo_cluster **cluster,
                             const char **kind, mo_error *err)
 {
     const mo_cluster_builtin *built_in = mo_cluster_builtin_find(name);
 
     *kind = "";
-    if (is_file(name))
-        return mo_cluster_read(name, cluster, err);
     if (built_in) {
         *kind = "the built-in ";
         return mo_cluster_read_memory(built_in->name, built_in->text,

@@ -214,6 +214,36 @@ static mo_status set_routes_along(route_search *w, int from, int t, double gbps,
     return MO_OK;
 }
 
+static int hops_of(const route_search *w, int pair)
+{
+    return (int) (w->distance[pair] % NANOSECOND);
+}
+
+/* Sorts the fresh pairs by falling number of hops: the end of a path is that
+ * of a pair that comes later, and is stored once. */
+static mo_status sort_farthest_first(route_search *w, mo_error *err)
+{
+    size_t *place = calloc(w->n + 1, sizeof *place);
+    int *sorted = malloc((w->n_fresh + 1) * sizeof *sorted);
+
+    if (!place || !sorted) {
+        free(sorted);
+        free(place);
+        return mo_fail_memory(err);
+    }
+    for (size_t i = 0; i < w->n_fresh; i++)
+        place[hops_of(w, w->fresh[i]) - 1]++;
+    for (size_t h = w->n; h-- > 0;)
+        place[h] += place[h + 1];
+    for (size_t i = 0; i < w->n_fresh; i++)
+        sorted[place[hops_of(w, w->fresh[i])]++] = w->fresh[i];
+    free(place);
+    free(w->fresh);
+    w->fresh = sorted;
+    w->fresh_room = w->n_fresh + 1;
+    return MO_OK;
+}
+
 /* Adds the links of one width, from index at on, and sets the routes of the
  * pairs that became connected. *next is where the narrower links begin. */
 static mo_status add_width(route_search *w, int at, int *next, mo_error *err)
@@ -227,6 +257,8 @@ static mo_status add_width(route_search *w, int at, int *next, mo_error *err)
            status == MO_OK;
          at++)
         status = add_link(w, &links[w->by_width[at]], err);
+    if (status == MO_OK)
+        status = sort_farthest_first(w, err);
     for (size_t i = 0; i < w->n_fresh && status == MO_OK; i++) {
         int from = w->fresh[i] % (int) w->n, to = w->fresh[i] / (int) w->n;
 
@@ -326,6 +358,7 @@ mo_status mo_routes_make(const mo_cluster *cluster, mo_routes **routes,
     free(w.sources);
     free(w.by_width);
     free(w.first);
+    w.routes->n_path = w.n_path;
     if (status == MO_OK)
         *routes = w.routes;
     else

@@ -30,6 +30,7 @@ typedef struct mo_routes {
     int n;            /* devices */
     mo_route *routes; /* n * n, from * n + to; the diagonal is empty */
     int *path;        /* link numbers of the cluster, in order of travel */
+    size_t n_path;
 } mo_routes;
 
 mo_status mo_routes_make(const mo_cluster *cluster, mo_routes **routes,

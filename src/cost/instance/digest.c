@@ -25,6 +25,29 @@ static void add_texts(mo_digest *d, const char **texts, size_t n)
         mo_digest_text(d, texts[i]);
 }
 
+/* Links on all routes together above which shared ends count once. */
+enum { MAX_LISTED_LINKS = 1 << 24 };
+
+/* Where each route begins in a list of all of them, and that list. */
+static void add_routes(mo_digest *d, const mo_instance *x)
+{
+    size_t n_pairs = (size_t) x->n_devices * (size_t) x->n_devices;
+    int64_t start = 0;
+
+    for (size_t pair = 0; pair < n_pairs; pair++) {
+        mo_digest_ints(d, &start, 1);
+        start += x->routes[pair].n;
+    }
+    mo_digest_ints(d, &start, 1);
+    if (start > MAX_LISTED_LINKS) {
+        add_ints(d, x->route_link, x->n_route_links);
+        return;
+    }
+    for (size_t pair = 0; pair < n_pairs; pair++)
+        add_ints(d, x->route_link + x->routes[pair].first,
+                 (size_t) x->routes[pair].n);
+}
+
 static void add_instance(mo_digest *d, const mo_instance *x)
 {
     size_t n = (size_t) x->n, k = (size_t) x->n_devices;
@@ -52,8 +75,7 @@ static void add_instance(mo_digest *d, const mo_instance *x)
                    (size_t) x->n_comm_rows * (size_t) x->n_kinds);
     add_ints(d, x->pin, n);
     add_ints(d, x->group, n);
-    add_ints(d, x->route_start, k * k + 1);
-    add_ints(d, x->route_link, (size_t) x->route_start[k * k]);
+    add_routes(d, x);
 }
 
 mo_status mo_instance_maker_digests(mo_instance_maker *m, mo_error *err)

@@ -63,28 +63,22 @@ static mo_status copy_routes(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
     size_t n_pairs = (size_t) x->n_devices * (size_t) x->n_devices;
-    size_t n = 0;
 
     x->n_links = m->cluster->n_links;
-    x->route_start =
-        mo_arena_array(x->arena, n_pairs + 1, sizeof *x->route_start);
-    if (!x->route_start)
-        return mo_fail_memory(err);
-    for (size_t pair = 0; pair < n_pairs; pair++) {
-        x->route_start[pair] = (int) n;
-        n += (size_t) m->routes->routes[pair].hops;
-    }
-    x->route_start[n_pairs] = (int) n;
-    x->route_link = mo_arena_array(x->arena, n, sizeof *x->route_link);
-    if (!x->route_link)
+    x->n_route_links = m->routes->n_path;
+    x->routes = mo_arena_array(x->arena, n_pairs, sizeof *x->routes);
+    x->route_link =
+        mo_arena_array(x->arena, x->n_route_links, sizeof *x->route_link);
+    if (!x->routes || !x->route_link)
         return mo_fail_memory(err);
     for (size_t pair = 0; pair < n_pairs; pair++) {
         const mo_route *route = &m->routes->routes[pair];
 
-        for (int h = 0; h < route->hops; h++)
-            x->route_link[x->route_start[pair] + h] =
-                m->routes->path[route->first_link + h];
+        x->routes[pair] = (mo_route_span){ route->first_link, route->hops };
     }
+    if (x->n_route_links > 0)
+        memcpy(x->route_link, m->routes->path,
+               x->n_route_links * sizeof *x->route_link);
     return MO_OK;
 }
 

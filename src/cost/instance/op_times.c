@@ -96,23 +96,31 @@ static double predicted_us(timing *t, int device)
  * none. */
 static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
 {
+    const mo_instance_options *options = t->m->options;
+    const char *how = "", *by = "";
     double us = given_us(t, device);
     mo_status status = MO_OK;
 
-    if (isnan(us))
+    if (isnan(us)) {
         status = profiled_us(t, device, &us, err);
+        how = " by profile ";
+        by = options->profile ? options->profile->file : "";
+    }
     if (status != MO_OK)
         return status;
-    if (isnan(us))
+    if (isnan(us)) {
         us = predicted_us(t, device);
+        how = " by --cost ";
+        by = options->predictor.text ? options->predictor.text : "roofline";
+    }
     *ns = isnan(us) ? MO_UNKNOWN : mo_instance_maker_round(us * 1000);
     if (isnan(us) || *ns >= 0)
         return MO_OK;
     return mo_fail_at(err, MO_E_INPUT, NULL, t->m->g->ops[t->op].line,
-                      "op '%.200s' takes %g us on device %s; times must lie "
-                      "between 0 and 10^11 us",
+                      "op '%.200s' takes %g us on device %.60s%s%.200s; times "
+                      "must lie between 0 and 10^11 us",
                       t->m->g->ops[t->op].name, us,
-                      t->m->cluster->devices[device].id);
+                      t->m->cluster->devices[device].id, how, by);
 }
 
 /* Writes "A, B and 254 more"; as many names as fit on a line. */

@@ -30,20 +30,15 @@ static bool allocate_arrays(maker *m)
 {
     mo_instance *x = m->x;
     size_t n = (size_t) x->n, K = (size_t) x->n_devices;
-    int64_t all = m->whole->n_devices;
-    int n_held = m->whole->route_start[all * all];
 
     x->device_ids = mo_arena_array(x->arena, K, sizeof *x->device_ids);
     x->capacity_bytes = mo_arena_array(x->arena, K, sizeof *x->capacity_bytes);
     x->p_ns = mo_arena_array(x->arena, n * K, sizeof *x->p_ns);
     x->pin = mo_arena_array(x->arena, n, sizeof *x->pin);
     x->pair_kind = mo_arena_array(x->arena, K * K, sizeof *x->pair_kind);
-    x->route_start =
-        mo_arena_array(x->arena, K * K + 1, sizeof *x->route_start);
-    x->route_link =
-        mo_arena_array(x->arena, (size_t) n_held, sizeof *x->route_link);
+    x->routes = mo_arena_array(x->arena, K * K, sizeof *x->routes);
     return x->device_ids && x->capacity_bytes && x->p_ns && x->pin &&
-           x->pair_kind && x->route_start && x->route_link;
+           x->pair_kind && x->routes;
 }
 
 static void copy_devices(maker *m)
@@ -72,7 +67,7 @@ static void copy_ops(maker *m)
 
 static void copy_pairs(maker *m)
 {
-    int n_held = 0, K = m->x->n_devices;
+    int K = m->x->n_devices;
 
     for (int a = 0; a < K; a++)
         for (int b = 0; b < K; b++) {
@@ -82,12 +77,8 @@ static void copy_pairs(maker *m)
                           device_in_whole(m, b);
 
             m->x->pair_kind[pair] = whole->pair_kind[old];
-            m->x->route_start[pair] = n_held;
-            for (int r = whole->route_start[old];
-                 r < whole->route_start[old + 1]; r++)
-                m->x->route_link[n_held++] = whole->route_link[r];
+            m->x->routes[pair] = whole->routes[old];
         }
-    m->x->route_start[(int64_t) K * K] = n_held;
 }
 
 mo_status mo_instance_without_device(const mo_instance *whole, int device,

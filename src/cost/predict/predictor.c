@@ -57,7 +57,7 @@ mo_status mo_predictor_parse(const char *text, const mo_cluster *cluster,
 {
     const char *rest;
 
-    *predictor = (mo_predictor){ .profile = profile };
+    *predictor = (mo_predictor){ .text = text, .profile = profile };
     if (strcmp(text, "roofline") == 0)
         return MO_OK;
     if ((rest = text_after(text, "roofline:")) && *rest)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/option.h"
 #include "driver/log.h"
 #include "cost/cluster.h"
 #include "exec/backend/backend.h"
@@ -27,8 +28,10 @@ typedef struct mo_exec_config {
     const char *pin; /* auto, on, off */
     bool no_measure;
     bool eager;
-    int64_t lanes;   /* streams of each GPU */
-    int64_t threads; /* of each device; 0: the cluster's */
+    int64_t lanes;               /* streams of each GPU */
+    int64_t threads;             /* of each device; 0: the cluster's */
+    mo_option_list weights_from; /* further folders that may hold weights */
+    int64_t memory_mib;          /* of host memory; 0: what is available */
 } mo_exec_config;
 
 enum { MO_EXEC_DEFAULT_STREAMS = 4 };
@@ -51,7 +54,22 @@ void mo_exec_gpu_init_start(const mo_exec_config *wants,
                             mo_exec_gpu_init *waking);
 void mo_exec_gpu_init_wait(mo_exec_gpu_init *waking);
 
-/* Rows of an option table for these options. */
+/* Rows of an option table for these options: of commands that read weights,
+ * with a text before the help, and all others. */
+#define MO_EXEC_WEIGHTS_OPTIONS(wants, prefix)                                 \
+    { 0,                                                                       \
+      "weights-from",                                                          \
+      "DIR",                                                                   \
+      prefix "a further folder that may hold weights, besides the graph's",    \
+      MO_OPTION_LIST,                                                          \
+      .to = &(wants)->weights_from },                                          \
+    {                                                                          \
+        0, "memory-limit", "MIB",                                              \
+            prefix "host memory for constants, inputs and values",             \
+            MO_OPTION_INT, .to = &(wants)->memory_mib, .min = 0,               \
+                           .max = 1 << 30                                      \
+    }
+
 #define MO_EXEC_BACKEND_CHOICES "cpu|cuda|auto"
 
 #define MO_EXEC_CONFIG_OPTIONS(wants)                                          \

@@ -3,39 +3,49 @@
 
 #include "driver/exec/bundle_weights.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/beneath.h"
 #include "base/digest.h"
 #include "driver/file_search.h"
 #include "exec/tensor/mmap_file.h"
 
-mo_status mo_bundle_weights_measure(const char *path, int64_t *size,
+mo_status mo_bundle_weights_measure(int fd, const char *path, int64_t *size,
                                     uint64_t *digest, mo_error *err)
 {
     mo_mmap_file mapped;
-    mo_status status = mo_mmap_file_open(path, &mapped, err);
+    mo_status status = mo_mmap_file_open_fd(fd, path, &mapped, err);
 
     if (status != MO_OK)
         return status;
     *size = (int64_t) mapped.size;
-    *digest = mo_digest_sample(mapped.data, mapped.size);
+    *digest = mo_digest_of(mapped.data, mapped.size);
+    status = mo_mmap_file_check(&mapped, err);
     mo_mmap_file_close(&mapped);
-    return MO_OK;
+    return status;
 }
 
-static bool is_wanted(void *context, const char *path)
+static bool is_wanted(void *context, const char *path, mo_error *err)
 {
     const mo_bundle_weights *wanted = context;
+    int fd = mo_open_nonblocking(path);
     struct stat about;
     int64_t size;
     uint64_t digest;
 
-    return stat(path, &about) == 0 && about.st_size == wanted->size &&
-           mo_bundle_weights_measure(path, &size, &digest, NULL) == MO_OK &&
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &about) != 0 || about.st_size != wanted->size) {
+        close(fd);
+        return false;
+    }
+    return mo_bundle_weights_measure(fd, path, &size, &digest, err) == MO_OK &&
            digest == wanted->digest;
 }
 
@@ -58,8 +68,9 @@ static mo_status fail_missing(const mo_bundle *bundle, const char *missing,
 {
     return mo_fail_at(err, MO_E_INPUT, bundle->file, 0,
                       "weights that are not packed are missing here: %.500s; "
-                      "put them beside it or in a folder of MOIRAI_PATH, pack "
-                      "without --bundle-weights, or run with --random-weights",
+                      "put them beside it or in a folder of MOIRAI_PATH or "
+                      "--weights-from, pack without --bundle-weights, or run "
+                      "with --random-weights",
                       missing);
 }
 
@@ -68,13 +79,15 @@ static mo_status check_packed(const mo_bundle *bundle,
                               const mo_bundle_weights *w, mo_error *err)
 {
     mo_mmap_file mapped;
-    mo_status status = mo_mmap_file_open(bundle->path, &mapped, err);
-    const char *data;
+    mo_status status = mo_mmap_file_open_part(bundle->path, w->member->offset,
+                                              w->size, &mapped, err);
+    uint64_t digest;
 
     if (status != MO_OK)
         return status;
-    data = (const char *) mapped.data + w->member->offset;
-    if (mo_digest_sample(data, (size_t) w->size) != w->digest)
+    digest = mo_digest_of(mapped.data, mapped.size);
+    status = mo_mmap_file_check(&mapped, err);
+    if (status == MO_OK && digest != w->digest)
         status = mo_fail_at(err, MO_E_INPUT, bundle->file, 0,
                             "weights '%.200s' are not those that were packed: "
                             "their digest differs; copy or pack it again",
@@ -115,7 +128,8 @@ static mo_status find_all(const mo_bundle *bundle,
     return status;
 }
 
-mo_status mo_bundle_sources_find(const mo_bundle *bundle, bool random,
+mo_status mo_bundle_sources_find(const mo_bundle *bundle,
+                                 const mo_option_list *given, bool random,
                                  mo_bundle_sources *sources, mo_error *err)
 {
     mo_search_folders folders = { 0 };
@@ -127,6 +141,8 @@ mo_status mo_bundle_sources_find(const mo_bundle *bundle, bool random,
         return mo_fail_memory(err);
     sources->n_found = bundle->n_weights;
     status = mo_search_folders_add_beside(&folders, bundle->file, err);
+    for (size_t i = 0; i < given->count && status == MO_OK; i++)
+        status = mo_search_folders_add(&folders, given->items[i], err);
     if (status == MO_OK)
         status = mo_search_folders_add_usual(&folders, err);
     if (status == MO_OK)

@@ -7,6 +7,7 @@
 #define MO_DRIVER_EXEC_BUNDLE_WEIGHTS_H
 
 #include "base/error.h"
+#include "base/option.h"
 #include "driver/bundle.h"
 #include "exec/weights/constants.h"
 
@@ -19,15 +20,17 @@ typedef struct mo_bundle_sources {
 } mo_bundle_sources;
 
 /* Finds all weights of bundle. Those that are not packed are searched for
- * beside the archive, in the working folder and in MOIRAI_PATH, by size and
- * digest. The error names all that are missing; with random they are left
- * out. The caller clears *sources, whatever the result. */
-mo_status mo_bundle_sources_find(const mo_bundle *bundle, bool random,
+ * beside the archive, in the folders given, in the working folder and in
+ * MOIRAI_PATH, by size and digest. The error names all that are missing; with
+ * random they are left out. The caller clears *sources, whatever the result. */
+mo_status mo_bundle_sources_find(const mo_bundle *bundle,
+                                 const mo_option_list *given, bool random,
                                  mo_bundle_sources *sources, mo_error *err);
 void mo_bundle_sources_clear(mo_bundle_sources *sources);
 
-/* Computes size and digest of a weight file, as bundles record them. */
-mo_status mo_bundle_weights_measure(const char *path, int64_t *size,
+/* Computes size and digest of an open weight file, as bundles record them.
+ * Closes the descriptor, whatever the result. */
+mo_status mo_bundle_weights_measure(int fd, const char *path, int64_t *size,
                                     uint64_t *digest, mo_error *err);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/tar.h"
 #include "coarsen/fusion_rules.h"
+#include "cost/cluster.h"
 #include "driver/bundle.h"
 #include "driver/exec/bundle_weights.h"
 #include "driver/weight_files.h"
@@ -20,6 +21,7 @@
 typedef struct packed_file {
     char *member;     /* its name there, owned */
     const char *path; /* borrowed */
+    bool is_weights;  /* which are of the folders that options allow only */
 } packed_file;
 
 typedef struct packer {
@@ -76,7 +78,7 @@ static mo_status add_file(packer *p, const char *path, const char **member,
     }
     if (!name)
         return mo_fail_memory(err);
-    p->files[p->n++] = (packed_file){ name, path };
+    p->files[p->n++] = (packed_file){ name, path, false };
     *member = name;
     return MO_OK;
 }
@@ -92,15 +94,6 @@ static mo_status add_input(packer *p, const char *key, const char *path,
     return status;
 }
 
-static bool is_rule_set(const char *name)
-{
-    const mo_fusion_rule_set *set = mo_fusion_rule_sets;
-
-    while (set->name && strcmp(set->name, name) != 0)
-        set++;
-    return set->name || strcmp(name, "none") == 0;
-}
-
 /* Graph, solution, cluster, profile, rules and cost model. The graph keeps its
  * name: the name of an OpenVINO model's weights follows from it. */
 static mo_status add_inputs(packer *p, const char *path, mo_error *err)
@@ -113,13 +106,13 @@ static mo_status add_inputs(packer *p, const char *path, mo_error *err)
 
     if (status == MO_OK && !p->job->alone)
         status = add_input(p, "solution", path, err);
-    if (status == MO_OK && access(cluster, F_OK) == 0)
+    if (status == MO_OK && !mo_cluster_builtin_find(cluster))
         status = add_input(p, "cluster", cluster, err);
     else
         mo_out_printf(p->manifest, "cluster-name %s\n", cluster);
     if (status == MO_OK && located->profile)
         status = add_input(p, "profile", located->profile, err);
-    if (status == MO_OK && !is_rule_set(located->rules))
+    if (status == MO_OK && !mo_fusion_rules_is_set(located->rules))
         status = add_input(p, "fusion", located->rules, err);
     else
         mo_out_printf(p->manifest, "fusion-name %s\n", located->rules);
@@ -166,6 +159,26 @@ static mo_status check_weights(const packer *p, mo_error *err)
                       missing);
 }
 
+/* Opens weights of the graph; fails where they are in another folder. */
+static mo_status open_weights(const packer *p, const char *path, int *fd,
+                              mo_error *err)
+{
+    const mo_weights_options options = {
+        .folder = p->job->folder,
+        .allowed = p->o->wants.weights_from.items,
+        .n_allowed = p->o->wants.weights_from.count,
+    };
+    char *outside = NULL;
+    mo_status status =
+        mo_weights_open_allowed(&options, path, fd, &outside, err);
+
+    if (outside)
+        status = mo_weights_fail_outside(path, outside,
+                                         p->job->review.located.graph, 0, err);
+    free(outside);
+    return status;
+}
+
 static mo_status add_weights(packer *p, mo_error *err)
 {
     bool pack =
@@ -181,21 +194,42 @@ static mo_status add_weights(packer *p, mo_error *err)
         const char *member = NULL;
         uint64_t digest;
         int64_t size;
+        int fd = -1;
 
-        if (access(file->path, R_OK) != 0)
+        /* Otherwise check_weights has found all of them. */
+        if (p->o->weights != MO_EXEC_NO_SEED && access(file->path, R_OK) != 0)
             continue;
         status = check_name(file->name, err);
         if (status == MO_OK)
-            status = mo_bundle_weights_measure(file->path, &size, &digest, err);
+            status = open_weights(p, file->path, &fd, err);
+        if (status == MO_OK)
+            status =
+                mo_bundle_weights_measure(fd, file->path, &size, &digest, err);
         if (status == MO_OK)
             mo_out_printf(p->manifest,
                           "weights %016" PRIx64 " %" PRId64 " %s\n", digest,
                           size, file->name);
         if (status == MO_OK && pack)
             status = add_file(p, file->path, &member, err);
-        if (member)
+        if (member) {
+            p->files[p->n - 1].is_weights = true;
             mo_out_printf(p->manifest, "packed %s\n", member);
+        }
     }
+    return status;
+}
+
+static mo_status put_file(const packer *p, const packed_file *file, mo_out *out,
+                          mo_error *err)
+{
+    int fd = -1;
+    mo_status status;
+
+    if (!file->is_weights)
+        return mo_tar_put_file(out, file->member, file->path, err);
+    status = open_weights(p, file->path, &fd, err);
+    if (status == MO_OK)
+        status = mo_tar_put_fd(out, file->member, fd, file->path, err);
     return status;
 }
 
@@ -211,8 +245,7 @@ static mo_status write_archive(const packer *p, mo_error *err)
         return status;
     mo_tar_put_bytes(out, MO_BUNDLE_MANIFEST, text, size);
     for (size_t i = 0; i < p->n && status == MO_OK; i++)
-        status =
-            mo_tar_put_file(out, p->files[i].member, p->files[i].path, err);
+        status = put_file(p, &p->files[i], out, err);
     if (status != MO_OK) {
         mo_out_abandon(out);
         return status;

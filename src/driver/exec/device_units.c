@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/host.h"
+#include "base/array.h"
 #include "base/utf8.h"
 #include "cost/cluster.h"
 #include "driver/exec/emulate.h"
@@ -228,34 +229,57 @@ void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
         mo_exec_fit_log(&units->fits[r], units->n_ranks > 1 ? r : -1, logger);
 }
 
+/* Adds bytes to *sum; INT64_MAX where that is too large. */
+static void add_bytes(int64_t *sum, int64_t bytes)
+{
+    if (!mo_int64_add(*sum, bytes, sum))
+        *sum = INT64_MAX;
+}
+
 /* Weights are mapped and packed: the copies count, the files do not. Devices
  * with memory of their own check it themselves. */
-mo_status mo_exec_units_check_memory(const mo_exec_units *units,
-                                     const mo_exec_plan *plan, int rank,
-                                     mo_error *err)
+static int64_t needed_bytes(const mo_exec_units *units,
+                            const mo_exec_plan *plan, int rank)
 {
-    int64_t left = mo_host_available_memory_bytes(), need = 0;
-    char wanted[MO_FORMAT_SIZE], there[MO_FORMAT_SIZE];
+    int64_t need = 0;
 
     for (int k = 0; k < plan->n_devices; k++) {
         const mo_plan_device *device = &plan->devices[k];
 
         if (units->rank_of[k] != rank || units->backends[k]->separate_memory)
             continue;
-        if (device->arena_bytes > INT64_MAX - need ||
-            device->weight_bytes > INT64_MAX - need - device->arena_bytes)
-            need = INT64_MAX;
-        else
-            need += device->arena_bytes + device->weight_bytes;
+        add_bytes(&need, device->arena_bytes);
+        add_bytes(&need, device->weight_bytes);
     }
+    for (int i = 0; i < plan->n_inputs; i++)
+        add_bytes(&need, mo_tensor_desc_bytes(&plan->inputs[i].desc));
+    for (int i = 0; i < plan->n_outputs && rank == 0; i++) {
+        mo_tensor_desc desc = mo_plan_output_desc(plan, i);
+
+        add_bytes(&need, mo_tensor_desc_bytes(&desc));
+    }
+    return need;
+}
+
+mo_status mo_exec_units_check_memory(const mo_exec_units *units,
+                                     const mo_exec_plan *plan, int rank,
+                                     int64_t limit, mo_error *err)
+{
+    int64_t left = limit > 0 ? limit : mo_host_available_memory_bytes();
+    int64_t need = needed_bytes(units, plan, rank);
+    char wanted[MO_FORMAT_SIZE], there[MO_FORMAT_SIZE];
+
     if (need <= left)
         return MO_OK;
     return mo_fail(err, MO_E_MEMORY,
-                   "the devices of this process need %s of memory, and the "
-                   "machine has %s left; run on more machines, or smaller "
-                   "inputs",
+                   "this process needs %s of memory for devices, inputs and "
+                   "outputs, and %s %s left; run on more machines, or smaller "
+                   "inputs%s",
                    mo_format_bytes((double) need, wanted),
-                   mo_format_bytes((double) left, there));
+                   limit > 0 ? "of --memory-limit there are"
+                             : "the machine has",
+                   mo_format_bytes((double) left, there),
+                   limit > 0 ? ", or raise it" : "");
 }
 
 /* --------------------------------------------------- exchange between ranks */
@@ -268,14 +292,51 @@ static const mo_backend elsewhere = { .name = "cuda", .separate_memory = true };
  * threads fit its processors. Fixed size: ranks may have clusters of other
  * sizes, which is detected later. */
 typedef struct unit_kinds {
-    bool separate_memory[MO_MAX_DEVICES];
-    bool chosen[MO_MAX_DEVICES]; /* processors were chosen, not given; sent
-                                    back: they are given up */
+    uint8_t separate_memory[MO_MAX_DEVICES]; /* 0 or 1 */
+    uint8_t chosen[MO_MAX_DEVICES]; /* 0 or 1: processors were chosen, not
+                                       given; sent back: they are given up */
     char cpus[MO_MAX_DEVICES][MO_EXEC_CPUS_SIZE];
     mo_exec_fit fit;
 } unit_kinds;
 
-_Static_assert(sizeof(bool) == 1, "they travel as bytes");
+/* Of the CPU devices of one rank, and their processors. */
+enum { MAX_FIT = 1 << 18 };
+
+mo_status mo_exec_decode_fit(const mo_exec_fit *sent, mo_exec_fit *fit,
+                             mo_error *err)
+{
+    if (sent->threads < 0 || sent->threads > MAX_FIT)
+        return mo_fail(err, MO_E_IO, "%d threads", (int) sent->threads);
+    if (sent->usable < 0 || sent->usable > MAX_FIT)
+        return mo_fail(err, MO_E_IO, "%d processors", (int) sent->usable);
+    *fit = *sent;
+    fit->host_threads = 0;
+    return MO_OK;
+}
+
+/* Checks what rank from sends: flags, and lists of processors, which are
+ * printed. */
+static mo_status decode_kinds(const unit_kinds *kinds, int from,
+                              mo_exec_fit *fit, mo_error *err)
+{
+    mo_error why = { 0 };
+    mo_status status = mo_exec_decode_fit(&kinds->fit, fit, &why);
+
+    for (int k = 0; k < MO_MAX_DEVICES && status == MO_OK; k++) {
+        size_t length = strnlen(kinds->cpus[k], MO_EXEC_CPUS_SIZE);
+
+        if (kinds->separate_memory[k] > 1 || kinds->chosen[k] > 1)
+            status = mo_fail(&why, MO_E_IO, "a flag that is neither 0 nor 1");
+        else if (length == MO_EXEC_CPUS_SIZE ||
+                 strspn(kinds->cpus[k], "0123456789,-.") != length)
+            status = mo_fail(&why, MO_E_IO, "no list of processors");
+    }
+    if (status == MO_OK)
+        return MO_OK;
+    return mo_fail(err, status,
+                   "rank %d sends %s: use the same moirai everywhere", from,
+                   why.text);
+}
 
 /* At rank 0: receives the message of every rank. */
 static mo_status receive_all(const mo_transport *transport,
@@ -287,16 +348,17 @@ static mo_status receive_all(const mo_transport *transport,
 
     for (int r = 1; r < transport->n_ranks(world) && status == MO_OK; r++) {
         status = transport->collect(world, r, &theirs, sizeof theirs, err);
+        if (status == MO_OK)
+            status = decode_kinds(&theirs, r, &units->fits[r], err);
         for (int k = 0; k < units->n && status == MO_OK; k++)
             if (units->rank_of[k] == r) {
                 all->separate_memory[k] = theirs.separate_memory[k];
                 all->chosen[k] = theirs.chosen[k];
-                theirs.cpus[k][MO_EXEC_CPUS_SIZE - 1] = '\0';
                 memcpy(units->cpus[k], theirs.cpus[k], sizeof theirs.cpus[k]);
             }
-        if (status == MO_OK)
-            units->fits[r] = theirs.fit;
     }
+    if (status != MO_OK)
+        return status;
     mo_exec_fits_combine(units->fits, units->n_ranks);
     for (int k = 0; k < units->n; k++)
         all->chosen[k] &= mo_exec_fits_crowded(units->fits, units->n_ranks,
@@ -311,6 +373,7 @@ mo_status mo_exec_exchange_units(const mo_transport *transport,
 {
     int rank = transport->rank(world);
     unit_kinds all = { .fit = units->fits[rank] };
+    mo_exec_fit ignored;
     mo_status status;
 
     if (transport->n_ranks(world) == 1)
@@ -324,6 +387,8 @@ mo_status mo_exec_exchange_units(const mo_transport *transport,
                        : transport->collect(world, rank, &all, sizeof all, err);
     if (status == MO_OK)
         status = transport->broadcast(world, &all, sizeof all, err);
+    if (status == MO_OK && rank != 0)
+        status = decode_kinds(&all, 0, &ignored, err);
     for (int k = 0; k < units->n && status == MO_OK; k++) {
         if (units->rank_of[k] != rank) {
             units->backends[k] =

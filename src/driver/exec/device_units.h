@@ -45,10 +45,11 @@ void mo_exec_units_clear(mo_exec_units *units);
 void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
                        int rank, const mo_driver_log *logger);
 
-/* Fails if this machine lacks the memory for the devices of rank that have
- * none of their own. */
+/* Fails if the devices of rank that have no memory of their own, the inputs,
+ * and at rank 0 the outputs need more than limit bytes; 0: more than the
+ * machine has available. */
 mo_status mo_exec_units_check_memory(const mo_exec_units *units,
                                      const mo_exec_plan *plan, int rank,
-                                     mo_error *err);
+                                     int64_t limit, mo_error *err);
 
 #endif

@@ -12,6 +12,11 @@
 #include "driver/exec/device_units.h"
 #include "exec/transport/transport.h"
 
+/* Decoder of how the threads of another rank fit its processors: sums over all
+ * ranks do not overflow (transport/rendezvous/decode.h). */
+mo_status mo_exec_decode_fit(const mo_exec_fit *sent, mo_exec_fit *fit,
+                             mo_error *err);
+
 /* Collective: all ranks call it after their own units are made and before the
  * plan is. Sets the units of the other ranks. */
 mo_status mo_exec_exchange_units(const mo_transport *transport,

@@ -11,9 +11,11 @@
 
 #include "base/digest.h"
 #include "base/host.h"
+#include "base/minmax.h"
 #include "base/reader.h"
 #include "exec/plan/build.h"
 #include "exec/plan/verify/verify.h"
+#include "exec/tensor/mmap_file.h"
 #include "ingest/read.h"
 #include "ingest/work/weight_attrs.h"
 
@@ -30,16 +32,15 @@ void mo_exec_job_clear(mo_exec_job *job)
     *job = (mo_exec_job){ 0 };
 }
 
-/* Whether the file begins like XML. Read errors are reported when it is
- * read. */
-static bool looks_like_xml(const char *path)
+/* Whether the file begins like XML. */
+static bool looks_like_xml(const char *path, mo_error *err)
 {
     mo_reader *reader = NULL;
     char bytes[FIRST_BYTES];
     size_t n = 0, i = 0;
 
-    if (strcmp(path, "-") != 0 && mo_reader_open(path, &reader, NULL) == MO_OK)
-        mo_reader_read(reader, bytes, sizeof bytes, &n, NULL);
+    if (strcmp(path, "-") != 0 && mo_reader_open(path, &reader, err) == MO_OK)
+        mo_reader_read(reader, bytes, sizeof bytes, &n, err);
     mo_reader_close(reader);
     if (n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
         i = 3;
@@ -48,21 +49,28 @@ static bool looks_like_xml(const char *path)
     return i < n && bytes[i] == '<';
 }
 
-/* Solvers write XML, too: the root element decides. */
-static bool is_graph(const char *path)
+/* Solvers write XML, too: the root element decides. Other errors than a failed
+ * read are reported when the file is read as a solution. */
+static mo_status find_graph_root(const char *path, bool *is_graph,
+                                 mo_error *err)
 {
     char root[ROOT_SIZE] = "";
-    mo_input *input;
+    mo_input *input = NULL;
+    mo_error why = { 0 };
     const mo_read_format *format = mo_read_formats;
 
-    if (!looks_like_xml(path) || mo_input_open(path, &input, NULL) != MO_OK)
-        return false;
-    if (mo_read_root(input, root, sizeof root, NULL) != MO_OK)
+    if (looks_like_xml(path, &why) &&
+        mo_input_open(path, &input, &why) == MO_OK &&
+        mo_read_root(input, root, sizeof root, &why) != MO_OK)
         root[0] = '\0';
     mo_input_close(input);
     while (format->name && strcmp(format->root, root) != 0)
         format++;
-    return format->name != NULL;
+    *is_graph = format->name != NULL;
+    if (why.status != MO_E_MEMORY && why.status != MO_E_IO)
+        return MO_OK;
+    *err = why;
+    return why.status;
 }
 
 /* The first CPU, else the first device. */
@@ -117,8 +125,9 @@ static mo_status open_bundle(const mo_exec_options *o, const char **path,
                           "is a bundle already; leave --bundle out");
     status = mo_bundle_apply(job->bundle, prepare, graph, path, err);
     if (status == MO_OK)
-        status = mo_bundle_sources_find(
-            job->bundle, o->weights != MO_EXEC_NO_SEED, &job->sources, err);
+        status = mo_bundle_sources_find(job->bundle, &o->wants.weights_from,
+                                        o->weights != MO_EXEC_NO_SEED,
+                                        &job->sources, err);
     return status;
 }
 
@@ -133,10 +142,17 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                               .weights = o->weights == MO_EXEC_NO_SEED };
     mo_status status = open_bundle(o, &path, &prepare, &from.graph, job, err);
 
-    job->alone = status == MO_OK && is_graph(path);
-    if (job->alone && from.graph)
+    if (status == MO_OK)
+        status = find_graph_root(path, &job->alone, err);
+    if (status == MO_OK && job->alone && from.graph)
         status = mo_fail(err, MO_E_USAGE,
                          "%s is a graph already; leave --graph out", path);
+    if (status == MO_OK && job->alone &&
+        (prepare.congestion || prepare.tensors || prepare.memory))
+        status = mo_fail(err, MO_E_USAGE,
+                         "%s is a graph, which is not judged by rules; leave "
+                         "--congestion, --tensors and --memory out",
+                         path);
     if (status == MO_OK)
         status = job->alone ? load_graph(&prepare, &o->logger, path, job, err)
                             : mo_review_file(&from, path, &job->review, err);
@@ -150,6 +166,8 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
         free(copy);
         status = job->folder ? MO_OK : mo_fail_memory(err);
     }
+    if (status != MO_OK)
+        mo_bundle_show_error(job->bundle, err);
     return status;
 }
 
@@ -157,6 +175,7 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
  * second comes: a single one is the error of the command. */
 typedef struct listener {
     const char *command, *path;
+    const mo_bundle *bundle; /* or NULL */
     int n;
     mo_error first;
 } listener;
@@ -175,6 +194,7 @@ static void on_unsupported_op(void *context, int line, const char *what)
     mo_error cannot = { 0 };
 
     mo_fail_at(&cannot, MO_E_SUPPORT, to->path, line, "%s", what);
+    mo_bundle_show_error(to->bundle, &cannot);
     if (to->n++ == 0) {
         to->first = cannot;
         return;
@@ -218,9 +238,11 @@ static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
 
 /* Random weights are held in memory together with their packed copies; fails
  * before the first is generated if that is too much. */
-static mo_status check_made_up(const mo_graph *g, bool random, mo_error *err)
+static mo_status check_made_up(const mo_graph *g, bool random, int64_t limit,
+                               mo_error *err)
 {
-    int64_t left = mo_host_available_memory_bytes() / 2, need = 0;
+    int64_t left = limit > 0 ? limit : mo_host_available_memory_bytes() / 2;
+    int64_t need = 0;
 
     for (int i = 0; i < g->n_ops; i++) {
         bool made_up =
@@ -230,8 +252,8 @@ static mo_status check_made_up(const mo_graph *g, bool random, mo_error *err)
         if (made_up && bytes > left - need)
             return mo_fail(err, MO_E_MEMORY,
                            "has weights that would be made up and need more "
-                           "memory than this machine has left; run a smaller "
-                           "network");
+                           "memory than there is left; run a smaller network, "
+                           "or raise --memory-limit");
         if (made_up && bytes > 0)
             need += bytes;
     }
@@ -249,10 +271,17 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
         .seed = random ? (uint64_t) o->weights : 0,
         .sources = job->sources.list,
         .n_sources = job->sources.n,
+        .allowed = o->wants.weights_from.items,
+        .n_allowed = o->wants.weights_from.count,
+        .packed = job->bundle != NULL,
+        .memory_limit = o->wants.memory_mib << 20,
     };
-    listener to = { .command = o->logger.command, .path = graph };
+    listener to = { .command = o->logger.command,
+                    .path = graph,
+                    .bundle = job->bundle };
     double begin = mo_driver_clock_s();
-    mo_status status = check_made_up(job->review.made.fine, random, err);
+    mo_status status = check_made_up(job->review.made.fine, random,
+                                     o->wants.memory_mib << 20, err);
 
     if (status == MO_OK)
         status = mo_weights_new(job->review.made.fine, &options,
@@ -260,14 +289,26 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
     if (status == MO_OK)
         status = make_plan(o, job, units, job->review.judgement.schedule,
                            speaks ? &to : NULL, &job->plan, err);
-    if (status != MO_OK)
+    if (status == MO_OK)
+        status = mo_mmap_file_check_all(err);
+    if (status != MO_OK) {
         mo_error_set_location(err, graph, 0);
-    else
+        mo_bundle_show_error(job->bundle, err);
+    } else
         mo_driver_log_info(&o->logger,
                            "planned %d calls and %d transfers in %.2f s",
                            job->plan->n_calls, job->plan->n_transfers,
                            mo_driver_clock_s() - begin);
     return status;
+}
+
+int64_t mo_exec_job_memory_left(const mo_exec_options *o,
+                                const mo_exec_job *job)
+{
+    int64_t limit = o->wants.memory_mib << 20;
+    int64_t held = mo_weights_memory_bytes(job->constants);
+
+    return limit == 0 ? 0 : mo_max_i64(limit - held, 1);
 }
 
 mo_status mo_exec_job_digest(const mo_exec_options *o, const mo_exec_job *job,

@@ -42,6 +42,11 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
 mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
                            bool speaks, mo_exec_job *job, mo_error *err);
 
+/* Returns what --memory-limit leaves behind the constants that are held in
+ * memory; 0: no limit was given. */
+int64_t mo_exec_job_memory_left(const mo_exec_options *o,
+                                const mo_exec_job *job);
+
 /* Computes a digest of everything that ranks must share besides the plan: the
  * graph with its weights, and the seeds. The plan must exist. */
 mo_status mo_exec_job_digest(const mo_exec_options *o, const mo_exec_job *job,

@@ -108,17 +108,23 @@ static mo_status read_file(const char *file, const mo_plan_input *input,
                            mo_tensor_dense *value, mo_error *err)
 {
     char is[MO_TENSOR_DESC_TEXT_SIZE], wanted[MO_TENSOR_DESC_TEXT_SIZE];
-    mo_status status = mo_npy_read(file, value, err);
+    mo_tensor_desc desc;
+    mo_status status = mo_npy_read_desc(file, &desc, err);
+    bool narrows = status == MO_OK && input->desc.elem == MO_ELEM_BF16 &&
+                   desc.elem == MO_ELEM_F32 &&
+                   mo_shape_equal(&desc.shape, &input->desc.shape);
 
-    if (status != MO_OK || mo_tensor_desc_equal(&value->desc, &input->desc))
+    if (status != MO_OK)
         return status;
-    if (input->desc.elem == MO_ELEM_BF16 && value->desc.elem == MO_ELEM_F32 &&
-        mo_shape_equal(&value->desc.shape, &input->desc.shape))
-        return convert_to_bf16(&input->desc, value, err);
-    return mo_fail_at(err, MO_E_INPUT, file, 0,
-                      "is %s, but input '%.80s' is %s; save it like that",
-                      mo_tensor_desc_format(&value->desc, is), input->name,
-                      mo_tensor_desc_format(&input->desc, wanted));
+    if (!narrows && !mo_tensor_desc_equal(&desc, &input->desc))
+        return mo_fail_at(err, MO_E_INPUT, file, 0,
+                          "is %s, but input '%.80s' is %s; save it like that",
+                          mo_tensor_desc_format(&desc, is), input->name,
+                          mo_tensor_desc_format(&input->desc, wanted));
+    status = mo_npy_read(file, value, err);
+    if (status == MO_OK && narrows)
+        status = convert_to_bf16(&input->desc, value, err);
+    return status;
 }
 
 /* Returns the rows of the table that op gathers from with its input at port,

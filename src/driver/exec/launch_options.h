@@ -16,7 +16,8 @@ typedef struct mo_launch_options {
     int64_t rank, ranks; /* -1 and 0: not given */
     const char *master, *bind;
     const char *token, *token_file;
-    bool no_shm;
+    const char *tls_cert, *tls_key, *tls_ca;
+    bool open, plain, no_shm;
     char *read; /* contents of the file; freed by mo_launch_options_clear */
 } mo_launch_options;
 
@@ -40,12 +41,24 @@ typedef struct mo_launch_options {
       MO_OPTION_TEXT, .to = &(job)->token_file },                              \
     { 0, "token", "TEXT", "the token, visible to all users; or MOIRAI_TOKEN",      \
       MO_OPTION_TEXT, .to = &(job)->token },                                   \
+    { 0, "tls-cert", "FILE", "certificate of this rank, instead of a token",     \
+      MO_OPTION_TEXT, .to = &(job)->tls_cert },                                \
+    { 0, "tls-key", "FILE", "private key of the certificate",                  \
+      MO_OPTION_TEXT, .to = &(job)->tls_key },                                 \
+    { 0, "tls-ca", "FILE", "authority that certified all ranks",               \
+      MO_OPTION_TEXT, .to = &(job)->tls_ca },                                  \
+    { 0, "open", NULL, "without a token, any process may join",                \
+      MO_OPTION_FLAG, .to = &(job)->open },                                    \
+    { 0, "plain", NULL, "do not seal values, for a trusted network",           \
+      MO_OPTION_FLAG, .to = &(job)->plain },                                   \
     { 0, "no-shm", NULL, "no shared memory between ranks of a host",           \
       MO_OPTION_FLAG, .to = &(job)->no_shm }
 /* clang-format on */
 
-/* Fills the launch parameters of the transport; they borrow from job. */
+/* Fills the launch parameters of the transport; they borrow from job. note, if
+ * not NULL, receives a line when other users may read the file of the token. */
 mo_status mo_launch_options_read(mo_launch_options *job,
+                                 void (*note)(const char *text),
                                  mo_rdv_launch_options *launch, mo_error *err);
 void mo_launch_options_clear(mo_launch_options *job);
 

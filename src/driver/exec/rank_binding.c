@@ -17,6 +17,8 @@ typedef struct binding {
     int cpus;     /* that it may use; 0: it is not bound */
 } binding;
 
+enum { MAX_COUNT = 1 << 20 }; /* of threads, and processors, of a rank */
+
 /* Whether values of this rank go by messages of a transport. */
 static bool sends_messages(const mo_exec_units *units, const mo_exec_plan *plan,
                            const char *const *paths, int rank)
@@ -75,6 +77,18 @@ static void log_binding(int rank, const binding *b, const mo_driver_log *logger)
             mo_exec_binding_remedy(b->threads + 1, remedy));
 }
 
+/* Of another rank: numbers that are printed and added to. */
+static mo_status check_binding(const binding *b, int rank, mo_error *err)
+{
+    if (b->threads >= 0 && b->threads <= MAX_COUNT && b->cpus >= 0 &&
+        b->cpus <= MAX_COUNT)
+        return MO_OK;
+    return mo_fail(err, MO_E_IO,
+                   "rank %d sends %d threads on %d processors: use the same "
+                   "moirai everywhere",
+                   rank, b->threads, b->cpus);
+}
+
 mo_status mo_exec_rank_binding_log(const mo_transport *transport,
                                    mo_transport_world *world,
                                    const mo_exec_units *units,
@@ -98,6 +112,8 @@ mo_status mo_exec_rank_binding_log(const mo_transport *transport,
         b = own;
         if (r > 0)
             status = transport->collect(world, r, &b, sizeof b, err);
+        if (status == MO_OK)
+            status = check_binding(&b, r, err);
         if (status != MO_OK || logged || !b.progress || b.cpus == 0 ||
             b.cpus != b.threads)
             continue;

@@ -23,6 +23,11 @@ static mo_status run_next(const mo_place_context *setting, const mo_instance *x,
 {
     double seconds = seconds_each(setting->options, x);
 
+    /* The time until here, such as for reading, counts for the first. */
+    if (seconds > 0 && c->n == 0) {
+        seconds -= mo_driver_clock_s() - setting->begin_s;
+        seconds = seconds > MO_PLACE_LEAST_S ? seconds : MO_PLACE_LEAST_S;
+    }
     return mo_place_run_method(setting, x, method, seconds, &c->entries[c->n++],
                                err);
 }

@@ -81,7 +81,7 @@ void mo_place_progress_update(void *context, const mo_method_progress *news)
     } else if (n->shows && mo_driver_clock_s() >= n->next_s) {
         compose_line(n, news, line);
         fprintf(stderr, "\r\033[K%.*s", SCREEN_WIDTH, line);
-        fflush(stderr);
+        (void) fflush(stderr);
         n->shown = true;
         n->next_s = mo_driver_clock_s() + PAUSE_S;
     }

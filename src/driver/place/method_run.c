@@ -184,6 +184,8 @@ mo_status mo_place_best_bound(const mo_place_context *setting,
                               int64_t *bound_ns, const char **bound_by,
                               mo_error *err)
 {
+    mo_stop stop;
+    double limit_s;
     int64_t known_ns = n > 0 && !ranked[0]->row.why && ranked[0]->row.fits
                            ? ranked[0]->row.makespan_ns
                            : INT64_MAX;
@@ -207,7 +209,14 @@ mo_status mo_place_best_bound(const mo_place_context *setting,
      * pays. */
     if (*bound_ns > 0)
         return MO_OK;
-    status = mo_bound_lower(x, &setting->regime, &lower, err);
+    limit_s = setting->options->time_s * n;
+    if (limit_s > 0) {
+        limit_s -= mo_driver_clock_s() - setting->begin_s;
+        limit_s = limit_s > MO_PLACE_LEAST_S ? limit_s : MO_PLACE_LEAST_S;
+    }
+    mo_stop_after(&stop, limit_s);
+    stop.signaled = is_interrupted;
+    status = mo_bound_lower_until(x, &setting->regime, &stop, &lower, err);
     if (status == MO_OK && lower.bound_ns > 0) {
         *bound_ns = lower.bound_ns;
         *bound_by = lower.which;

@@ -14,12 +14,16 @@
 #include "solvers/search/method.h"
 
 /* Shared by all methods. */
+/* The time limit that is left when it has passed: 0 would be none. */
+#define MO_PLACE_LEAST_S 1e-6
+
 typedef struct mo_place_context {
     const mo_place_options *options;
     mo_regime regime;
     const mo_solver *assist; /* or NULL */
     const mo_solver_install *found;
     const mo_driver_log *logger;
+    double begin_s; /* when the command began, by mo_driver_clock_s() */
 } mo_place_context;
 
 /* A method and its result. */
@@ -49,8 +53,8 @@ void mo_place_rank_results(const mo_place_result *entries, int n,
                            const mo_place_result **ranked);
 
 /* Returns the best bound proven by any method, else that of
- * schedule/bound/lower_bound.h. A bound above a known makespan is reported and
- * ignored. */
+ * schedule/bound/lower_bound.h, as far as the time of n methods allows. A bound
+ * above a known makespan is reported and ignored. */
 mo_status mo_place_best_bound(const mo_place_context *setting,
                               const mo_instance *x,
                               const mo_place_result *const *ranked, int n,

@@ -187,7 +187,8 @@ mo_status mo_driver_cluster_discover(mo_driver_cluster_options *o,
         mo_transport_world_options options = { .print_fatal = log_last_error,
                                                .note = log_note };
 
-        status = mo_launch_options_read(&o->job, &options.launch, err);
+        status =
+            mo_launch_options_read(&o->job, options.note, &options.launch, err);
         if (status == MO_OK)
             status = mo_transport_select_with(w.o->transport, &options.launch,
                                               &w.transport, err);
@@ -200,6 +201,8 @@ mo_status mo_driver_cluster_discover(mo_driver_cluster_options *o,
     }
     if (status == MO_OK) {
         status = find_devices(&w, err);
+        if (status == MO_OK && w.rank == 0 && w.transport->settle)
+            status = w.transport->settle(w.world, err);
         if (status == MO_OK && w.rank == 0)
             status = write_cluster(&w, err);
         if (status != MO_OK)

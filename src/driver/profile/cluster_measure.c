@@ -106,6 +106,13 @@ static mo_status measure_device(work *w, int k, mo_error *err)
     if (status == MO_OK && of > 0 && (w->rank == of || w->rank == 0))
         status =
             w->transport->collect(w->world, of, &reached, sizeof reached, err);
+    if (status == MO_OK &&
+        !(isfinite(reached.gflops) && reached.gflops >= 0 &&
+          isfinite(reached.bandwidth_gbs) && reached.bandwidth_gbs >= 0))
+        status = mo_fail(err, MO_E_IO,
+                         "rank %d sends rates of device '%s' that are no "
+                         "numbers: use the same moirai everywhere",
+                         of, w->cluster->devices[k].id);
     if (status == MO_OK && w->rank == 0)
         status = note_device(w, k, &reached, err);
     return status;

@@ -76,17 +76,18 @@ static mo_status add_file(const mo_profiler_options *o, const char *path,
     return status;
 }
 
-static mo_status fit_factors(const mo_profiler_options *o, work *w,
-                             mo_error *err)
+static mo_status fit_factors(const mo_profiler_options *o, const char *file,
+                             work *w, mo_error *err)
 {
     double begin = mo_driver_clock_s();
     mo_status status;
 
     if (w->samples.n == 0)
-        return mo_fail(err, MO_E_INPUT,
-                       "none of %zu rows is a time on a device model we know "
-                       "of an op whose work is known (moirai-profile(1))",
-                       w->samples.skipped);
+        return mo_fail_at(err, MO_E_INPUT, file, 0,
+                          "none of %zu rows, other files included, is a time "
+                          "on a known device model of an op whose work is "
+                          "known (moirai-profile(1))",
+                          w->samples.skipped);
     w->part = calloc(w->samples.n, sizeof *w->part);
     status =
         w->part ? mo_holdout_split(&w->samples, o->train, o->test, w->part, err)
@@ -151,7 +152,7 @@ mo_status mo_profiler_fit(mo_profiler_options *o, char **files, size_t n,
     for (size_t i = 0; i < n && status == MO_OK; i++)
         status = add_file(o, files[i], &w.samples, err);
     if (status == MO_OK)
-        status = fit_factors(o, &w, err);
+        status = fit_factors(o, n > 0 ? files[0] : NULL, &w, err);
     if (status == MO_OK)
         status = write_results(o, &w, err);
     mo_predictions_clear(&w.guesses);

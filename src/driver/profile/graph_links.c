@@ -101,8 +101,7 @@ mo_status mo_profiler_measure_links(const mo_profiler_devices *devices,
         missing = !mo_profiler_link_rows_complete(rows->profile, b.ids, b.n) ||
                   (rows->profile && !are_of_ranks(rows->profile, &b));
     if (status == MO_OK)
-        status =
-            mo_profiler_ranks_broadcast(ranks, &missing, sizeof missing, err);
+        status = mo_profiler_ranks_broadcast_flags(ranks, &missing, 1, err);
     if (status == MO_OK && missing) {
         mo_driver_log_info(logger, "measuring links between %d devices", b.n);
         status = add_links(&b, ranks, rows, added, err);

@@ -5,6 +5,7 @@
  */
 #include <config.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +52,6 @@ static mo_exec_options job_options(const mo_profiler_options *o)
 {
     return (mo_exec_options){
         .prepare = { .formulation = "compact",
-                     .congestion = "port",
-                     .memory = "none",
                      .fusion = o->fusion,
                      .shapes = o->shapes },
         .inputs = o->inputs,
@@ -90,6 +89,24 @@ static mo_status make_plans(const mo_exec_options *options, work *w,
         return status;
     can_jit = true;
     return mo_exec_job_replan(options, &w->job, &like, &w->gpu_plan, err);
+}
+
+/* Inputs, outputs and the values of a device of threads are held by this
+ * process. */
+static mo_status check_memory(const mo_exec_options *options, const work *w,
+                              mo_error *err)
+{
+    int rank_of[] = { 0 };
+    const mo_backend *backends[] = { w->devices.units.backends[0] };
+    const mo_exec_units one = { .n = 1,
+                                .rank_of = rank_of,
+                                .backends = backends };
+
+    for (int k = w->devices.cluster->n_devices - 1; k >= 0; k--)
+        if (is_own(w, k) && !w->devices.units.backends[k]->separate_memory)
+            backends[0] = w->devices.units.backends[k];
+    return mo_exec_units_check_memory(
+        &one, w->job.plan, 0, mo_exec_job_memory_left(options, &w->job), err);
 }
 
 /* Parts of a GPU measured one by one are another configuration. */
@@ -134,10 +151,17 @@ static mo_status prepare_work(work *w, const char *path, mo_error *err)
         status = mo_fail_at(err, MO_E_INPUT, path, 0,
                             "cannot run on one device: its ops are pinned to "
                             "several; take the pins out to measure it");
+    if (status == MO_OK && made->loaded.instance->n_devices > 1)
+        status = mo_fail_at(err, MO_E_INPUT, path, 0,
+                            "is placed on %d devices, but ops are measured on "
+                            "one at a time; give its graph",
+                            made->loaded.instance->n_devices);
     if (status == MO_OK)
         mo_exec_fit_log(&w->devices.units.fits[0], -1, &w->o->logger);
     if (status == MO_OK)
         status = make_plans(&options, w, err);
+    if (status == MO_OK)
+        status = check_memory(&options, w, err);
     if (status == MO_OK)
         status = mo_exec_inputs_make(&options, made->fine, w->job.plan, here, 0,
                                      true, &w->inputs, err);
@@ -372,6 +396,22 @@ static bool is_needed(const work *w, int device)
            !has_all(w, device);
 }
 
+/* What another rank has measured is written to the profile. */
+static mo_status check_measured(const work *w, int device, mo_error *err)
+{
+    const mo_profiler_stat *m = measured_of(w, device);
+
+    for (int i = 0; i < w->rows.n_signatures; i++)
+        if (!isfinite(m[i].median_us) || m[i].median_us < 0 ||
+            !isfinite(m[i].spread_us) || m[i].spread_us < 0 || m[i].count < 0)
+            return mo_fail(err, MO_E_IO,
+                           "rank %d sends times of device '%s' that are no "
+                           "times: use the same moirai everywhere",
+                           w->devices.units.rank_of[device],
+                           mo_profiler_devices_name(&w->devices, device));
+    return MO_OK;
+}
+
 /* Rank 0 adds what another rank has measured. */
 static mo_status collect_device(work *w, int device, mo_error *err)
 {
@@ -379,6 +419,8 @@ static mo_status collect_device(work *w, int device, mo_error *err)
         &w->ranks, w->devices.units.rank_of[device], measured_of(w, device),
         (size_t) w->rows.n_signatures * sizeof *w->measured, err);
 
+    if (status == MO_OK && w->ranks.rank == 0)
+        status = check_measured(w, device, err);
     if (status == MO_OK && w->ranks.rank == 0)
         status = add_rows(w, device, err);
     return status == MO_OK && w->ranks.rank == 0 ? save_profile(w, err)
@@ -394,8 +436,8 @@ static mo_status measure_by_ranks(work *w, bool *needed, mo_error *err)
 
     for (int k = 0; k < n; k++)
         needed[k] = is_needed(w, k);
-    status = mo_profiler_ranks_broadcast(&w->ranks, needed,
-                                         (size_t) n * sizeof *needed, err);
+    status =
+        mo_profiler_ranks_broadcast_flags(&w->ranks, needed, (size_t) n, err);
     for (int k = 0; k < n && status == MO_OK; k++)
         if (needed[k] && is_own(w, k))
             status = measure_device(w, k, err);

@@ -97,8 +97,11 @@ static int compare_ns(const void *a, const void *b)
 
 static double median_us(int64_t *ns, int n)
 {
+    int64_t twice;
+
     qsort(ns, (size_t) n, sizeof *ns, compare_ns);
-    return (double) (ns[(n - 1) / 2] + ns[n / 2]) / 2000;
+    twice = ns[(n - 1) / 2] + ns[n / 2];
+    return (double) twice / 2000;
 }
 
 /* Running mean over ops; count is their number. */

@@ -26,7 +26,8 @@ mo_status mo_profiler_ranks_open(mo_profiler_options *o,
 {
     mo_transport_world_options options = { .print_fatal = log_last_error,
                                            .note = log_note };
-    mo_status status = mo_launch_options_read(&o->job, &options.launch, err);
+    mo_status status =
+        mo_launch_options_read(&o->job, options.note, &options.launch, err);
 
     if (status == MO_OK)
         status = mo_transport_select_with(o->transport, &options.launch,
@@ -82,4 +83,20 @@ mo_status mo_profiler_ranks_broadcast(const mo_profiler_ranks *ranks,
     if (ranks->n_ranks == 1 || bytes == 0)
         return MO_OK;
     return ranks->transport->broadcast(ranks->world, data, bytes, err);
+}
+
+mo_status mo_profiler_ranks_broadcast_flags(const mo_profiler_ranks *ranks,
+                                            bool *flags, size_t n,
+                                            mo_error *err)
+{
+    unsigned char *bytes = (unsigned char *) flags;
+    mo_status status = mo_profiler_ranks_broadcast(ranks, bytes, n, err);
+
+    for (size_t i = 0; i < n && status == MO_OK; i++)
+        if (bytes[i] > 1)
+            status = mo_fail(err, MO_E_IO,
+                             "rank 0 sends a flag of value %d: use the same "
+                             "moirai everywhere",
+                             bytes[i]);
+    return status;
 }

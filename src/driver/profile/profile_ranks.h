@@ -38,6 +38,11 @@ mo_status mo_profiler_ranks_check_same(const mo_profiler_ranks *ranks,
 mo_status mo_profiler_ranks_collect(const mo_profiler_ranks *ranks, int from,
                                     void *data, size_t bytes, mo_error *err);
 /* Copies the buffer of rank 0 to all others (broadcast). */
+/* Broadcasts n flags of rank 0; a byte of rank 0 that is neither 0 nor 1 is an
+ * error. */
+mo_status mo_profiler_ranks_broadcast_flags(const mo_profiler_ranks *ranks,
+                                            bool *flags, size_t n,
+                                            mo_error *err);
 mo_status mo_profiler_ranks_broadcast(const mo_profiler_ranks *ranks,
                                       void *data, size_t bytes, mo_error *err);
 

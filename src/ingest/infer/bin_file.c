@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/beneath.h"
 #include "base/compress.h"
 
 mo_bin_file mo_bin_file_init(const char *path)
@@ -38,7 +39,7 @@ static mo_status open_bin(mo_bin_file *bin, mo_error *err)
         return mo_fail(err, MO_E_IO, "there is no .bin file");
     if (mo_compress_check_plain(bin->path, err) != MO_OK)
         return MO_E_SUPPORT;
-    bin->file = open(bin->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bin->file = mo_open_nonblocking(bin->path);
     if (bin->file < 0 || fstat(bin->file, &info) != 0)
         return fail_read(bin, err);
     if (!S_ISREG(info.st_mode)) {

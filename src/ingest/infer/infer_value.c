@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/infer/infer_value.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -38,9 +39,18 @@ bool mo_infer_value_supports(const char *dtype)
     return find_kind(dtype) != NULL;
 }
 
+/* Of a type that is supported. */
+static const kind *kind_of(const char *dtype)
+{
+    const kind *k = find_kind(dtype);
+
+    assert(k);
+    return k;
+}
+
 size_t mo_infer_value_item_bytes(const char *dtype)
 {
-    return (size_t) find_kind(dtype)->bytes;
+    return (size_t) kind_of(dtype)->bytes;
 }
 
 mo_infer_value *mo_infer_value_new(mo_arena *arena, const mo_shape *shape,
@@ -52,7 +62,7 @@ mo_infer_value *mo_infer_value_new(mo_arena *arena, const mo_shape *shape,
         return NULL;
     value->shape = *shape;
     value->dtype = dtype;
-    value->real = find_kind(dtype)->is == REAL;
+    value->real = kind_of(dtype)->is == REAL;
     value->count = mo_shape_elements(shape);
     value->items =
         mo_arena_array(arena, (size_t) value->count, sizeof *value->items);
@@ -109,7 +119,7 @@ static mo_infer_scalar decode_item(uint64_t bits, const kind *k)
 
 void mo_infer_value_decode(mo_infer_value *value, const unsigned char *bytes)
 {
-    const kind *k = find_kind(value->dtype);
+    const kind *k = kind_of(value->dtype);
 
     for (int64_t i = 0; i < value->count; i++) {
         uint64_t bits = 0;
@@ -123,7 +133,7 @@ void mo_infer_value_decode(mo_infer_value *value, const unsigned char *bytes)
 
 mo_infer_scalar mo_infer_value_fit_int(int64_t result, const char *dtype)
 {
-    const kind *k = find_kind(dtype);
+    const kind *k = kind_of(dtype);
 
     if (k->is == BOOL)
         result = result != 0;
@@ -137,7 +147,7 @@ mo_infer_scalar mo_infer_value_fit_int(int64_t result, const char *dtype)
 
 mo_infer_scalar mo_infer_value_fit_real(double result, const char *dtype)
 {
-    const kind *k = find_kind(dtype);
+    const kind *k = kind_of(dtype);
     int exponent;
     double significand;
 
@@ -159,7 +169,7 @@ static int64_t truncate_real(double real)
 mo_infer_scalar mo_infer_value_cast(mo_infer_scalar item, bool from_real,
                                     const char *dtype)
 {
-    const kind *k = find_kind(dtype);
+    const kind *k = kind_of(dtype);
 
     if (k->is == REAL)
         return mo_infer_value_fit_real(from_real ? item.r : (double) item.i,

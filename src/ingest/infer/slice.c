@@ -141,7 +141,7 @@ static void read_mask(const mo_infer_rule_op *op, const char *key, bool *mask)
 
 static masks read_masks(const mo_infer_rule_op *op)
 {
-    masks m;
+    masks m = { 0 };
 
     read_mask(op, "begin_mask", m.start);
     read_mask(op, "end_mask", m.stop);

@@ -82,7 +82,7 @@ mo_status mo_infer_window_count(const mo_infer_window *window, int d,
         return mo_fail(err, MO_E_INPUT,
                        "its kernel spans %lld of %lld items along spatial "
                        "dimension %d",
-                       (long long) span, (long long) (room + span), d);
+                       (long long) span, (long long) room + span, d);
     *out = 1 + (window->round == MO_INFER_ROUND_FLOOR ? room / stride
                                                       : ceil_div(room, stride));
     if (window->round == MO_INFER_ROUND_CEIL_TORCH &&

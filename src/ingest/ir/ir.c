@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/ir/ir.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -418,6 +419,7 @@ static mo_status on_end(void *state, const char *name, const char *text,
         return MO_OK;
     }
     rule = find_transition(p->open[p->depth - 1], name);
+    assert(rule);
     if (rule->end)
         status = rule->end(p, text, length, line, err);
     p->depth--;

@@ -115,21 +115,23 @@ static bool makes_product(operand a, operand b, const mo_shape *product)
 double mo_flops_matmul(const mo_work_input *in)
 {
     bool has_a = has_input(in, 0), has_b = has_input(in, 1);
-    operand a = { NULL, false }, b = { NULL, false };
+    operand a, b;
 
     if (!has_output(in) || (!has_a && !has_b))
         return UNKNOWN;
-    if (has_a)
-        a = operand_at(in, 0, "transpose_a");
-    if (has_b)
+    if (!has_a) {
         b = operand_at(in, 1, "transpose_b");
-    if (!has_a)
         return inner_products(
             in, b.shape->rank > 1 ? count_rows(b) : count_columns(b), false);
-    if (has_b && a.shape->rank > 1 && b.shape->rank > 1 &&
-        !makes_product(a, b, &in->outputs[0]) &&
-        makes_product(b, a, &in->outputs[0]))
-        a = b;
+    }
+    a = operand_at(in, 0, "transpose_a");
+    if (has_b) {
+        b = operand_at(in, 1, "transpose_b");
+        if (a.shape->rank > 1 && b.shape->rank > 1 &&
+            !makes_product(a, b, &in->outputs[0]) &&
+            makes_product(b, a, &in->outputs[0]))
+            a = b;
+    }
     return inner_products(in, count_columns(a), false);
 }
 

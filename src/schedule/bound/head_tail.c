@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/bound/head_tail.h"
 
+enum { POLL_WORK = 1 << 18 }; /* transfers between polls */
+
 int64_t mo_head_tail_with_p(const mo_head_tail *pass, int op, int device)
 {
     return pass->time_ns[mo_allowed_devices_index(pass->domains, op, device)] +
@@ -72,10 +74,27 @@ static void find_arrivals(mo_head_tail *pass, int op, int row)
     }
 }
 
+/* Polls the stop condition once in many transfers: an op has as many as there
+ * are pairs of devices. */
+static bool is_stopped(mo_head_tail *pass)
+{
+    int64_t n_devices = pass->domains->x->n_devices;
+
+    pass->work += n_devices * n_devices;
+    if (pass->stop && pass->work >= POLL_WORK) {
+        pass->work = 0;
+        pass->stopped = pass->stopped || mo_stop_reached(pass->stop);
+    }
+    return pass->stopped;
+}
+
 void mo_head_tail_propagate(mo_head_tail *pass, int op)
 {
     const mo_allowed_devices *p = pass->domains;
     int row = -1;
+
+    if (is_stopped(pass))
+        return;
 
     for (int e = first_flow(pass, op); e < first_flow(pass, op + 1); e++) {
         int flow = flow_at(pass, e), other = other_end(pass, flow);

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/stop.h"
 #include "schedule/allowed_devices.h"
 
 typedef struct mo_head_tail {
@@ -21,6 +22,11 @@ typedef struct mo_head_tail {
     bool backward;
     int64_t *time_ns; /* by op and device: the head, or, backward, the tail */
     int64_t *arrival_ns; /* by device: scratch buffer of the caller */
+    /* Ends the propagation, unless NULL: heads and tails stay lower bounds, of
+     * the flows relaxed until then. */
+    const mo_stop *stop;
+    int64_t work; /* since stop was polled: begins as 0 */
+    bool stopped; /* begins as false */
 } mo_head_tail;
 
 /* Returns the head or tail of op on the device plus its own processing

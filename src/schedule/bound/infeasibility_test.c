@@ -153,8 +153,8 @@ static int grid_line(const mo_infeas_test *r, int64_t side_ns, int64_t first_ns,
 
 static void build_grid(mo_infeas_test *r, int device, int64_t time_ns)
 {
-    int64_t *before = r->min_head + device * r->grid;
-    int64_t *after = r->min_tail + device * r->grid;
+    int64_t *before = r->min_head + (size_t) device * r->grid;
+    int64_t *after = r->min_tail + (size_t) device * r->grid;
     int64_t first = time_ns, last = time_ns;
 
     for (int line = 0; line < r->grid; line++)
@@ -185,7 +185,7 @@ static void build_grid(mo_infeas_test *r, int device, int64_t time_ns)
 
 static row *rows_of(const mo_infeas_test *r, int device)
 {
-    return r->rows + device * r->grid * r->grid;
+    return r->rows + (size_t) device * r->grid * r->grid;
 }
 
 static int64_t price_of(const row *of)
@@ -200,7 +200,7 @@ static int64_t price_of(const row *of)
 static int128 find_prices(mo_infeas_test *r, int device)
 {
     row *rows = rows_of(r, device);
-    int64_t *prices = r->prices + device * r->grid * r->grid;
+    int64_t *prices = r->prices + (size_t) device * r->grid * r->grid;
     int128 sum = 0;
 
     for (int b = 0; b < r->grid; b++) {
@@ -310,7 +310,7 @@ static bool update_weight(row *of, int step)
     if (percent < 25)
         percent = 25;
     of->weight += of->weight * (percent - 100) * FIRST_STEPS /
-                  (200 * (FIRST_STEPS + step));
+                  ((int64_t) 200 * (FIRST_STEPS + step));
     return of->load <= of->room;
 }
 

@@ -240,8 +240,15 @@ static int64_t shortest_through(const struct lower *l, int op)
 
 static void find_path_bound(struct lower *l)
 {
-    mo_head_tail before = { &l->domains, false, l->head_ns, l->at };
-    mo_head_tail after = { &l->domains, true, l->tail_ns, l->at };
+    mo_head_tail before = { .domains = &l->domains,
+                            .time_ns = l->head_ns,
+                            .arrival_ns = l->at,
+                            .stop = l->stop };
+    mo_head_tail after = { .domains = &l->domains,
+                           .backward = true,
+                           .time_ns = l->tail_ns,
+                           .arrival_ns = l->at,
+                           .stop = l->stop };
     int64_t most = 0;
 
     for (int i = 0; i < l->domains.x->n; i++)
@@ -325,7 +332,7 @@ static mo_status find_chain_bound(struct lower *l, mo_error *err)
     mo_bound_chain *chain = NULL;
     mo_status status;
 
-    if (!is_affordable(l->domains.x))
+    if (!is_affordable(l->domains.x) || mo_stop_reached(l->stop))
         return MO_OK;
     status = mo_bound_chain_find(&l->domains, &chain, err);
     if (status == MO_OK)

@@ -113,7 +113,11 @@ static void clear_times(const mo_bound_segments *s,
 static void find_tails(mo_bound_segments *s, const mo_bound_segment *segment,
                        int b)
 {
-    mo_head_tail pass = { &s->remaining, true, s->tail_ns, s->at };
+    mo_head_tail pass = { .domains = &s->remaining,
+                          .backward = true,
+                          .time_ns = s->tail_ns,
+                          .arrival_ns = s->at,
+                          .stop = s->stop };
 
     clear_times(s, segment, s->tail_ns);
     if (segment->v != MO_FREE)
@@ -125,7 +129,10 @@ static void find_tails(mo_bound_segments *s, const mo_bound_segment *segment,
 static void find_heads(mo_bound_segments *s, const mo_bound_segment *segment,
                        int a)
 {
-    mo_head_tail pass = { &s->remaining, false, s->head_ns, s->at };
+    mo_head_tail pass = { .domains = &s->remaining,
+                          .time_ns = s->head_ns,
+                          .arrival_ns = s->at,
+                          .stop = s->stop };
 
     clear_times(s, segment, s->head_ns);
     if (segment->u != MO_FREE)
@@ -215,7 +222,8 @@ static bool propagate_devices(mo_bound_segments *s,
 {
     bool changed = true;
 
-    for (int round = 0; round < MAX_ROUNDS && changed; round++) {
+    for (int round = 0;
+         round < MAX_ROUNDS && changed && !mo_stop_reached(s->stop); round++) {
         if (round > 0) {
             find_heads(s, segment, a);
             find_tails(s, segment, b);
@@ -252,7 +260,8 @@ static bool is_refuted(mo_bound_segments *s, const mo_bound_segment *segment,
     reset_segment(s, segment, a, b);
     return !propagate_devices(s, segment, a, b, time_ns) ||
            path_ns(s, segment, a, b) > time_ns ||
-           mo_infeas_test_proves(s->infeas_test, time_ns);
+           (!mo_stop_reached(s->stop) &&
+            mo_infeas_test_proves(s->infeas_test, time_ns));
 }
 
 /* The sum of the longest processing times: an end of the bisection

@@ -45,10 +45,8 @@ mo_status mo_channel_queues_open(mo_channel_queues *l, const mo_instance *x,
     l->held = calloc((size_t) n_resources + 1, sizeof *l->held);
     l->nonempty = malloc(((size_t) n + 1) * sizeof *l->nonempty);
     if (!l->uncongested || !l->queue || !l->conflicts || !l->held ||
-        !l->nonempty) {
-        mo_channel_queues_close(l);
+        !l->nonempty)
         return mo_fail_memory(err);
-    }
     for (int channel = 0; channel < n; channel++) {
         l->uncongested[channel] =
             channel_resources(l, channel, pair, &ids) == 0;

@@ -37,6 +37,7 @@ typedef struct mo_channel_queues {
     int *nonempty, n_nonempty; /* otherwise: channels with waiting transfers */
 } mo_channel_queues;
 
+/* The caller closes l whatever the result. */
 mo_status mo_channel_queues_open(mo_channel_queues *l, const mo_instance *x,
                                  mo_congestion congestion, mo_error *err);
 void mo_channel_queues_close(mo_channel_queues *l);

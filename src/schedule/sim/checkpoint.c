@@ -127,12 +127,14 @@ mo_status mo_sim_checkpoints_open(mo_sim_checkpoints *m, mo_sim *sim,
              : most > MO_SIM_CHECKPOINTS_MAX ? MO_SIM_CHECKPOINTS_MAX
                                              : (int) most;
     for (int i = 0; i < m->max; i++) {
-        m->memory[2 * i] = malloc(bytes);
-        m->memory[2 * i + 1] = malloc(bytes);
-        if (!m->memory[2 * i] || !m->memory[2 * i + 1])
+        void **memory = m->memory + (ptrdiff_t) 2 * i;
+
+        memory[0] = malloc(bytes);
+        memory[1] = malloc(bytes);
+        if (!memory[0] || !memory[1])
             return mo_fail_memory(err);
-        assign_buffers(sim, &m->kept[i], m->memory[2 * i]);
-        assign_buffers(sim, &m->fresh[i], m->memory[2 * i + 1]);
+        assign_buffers(sim, &m->kept[i], memory[0]);
+        assign_buffers(sim, &m->fresh[i], memory[1]);
     }
     sim->on_checkpoint = take_checkpoint;
     sim->context = m;

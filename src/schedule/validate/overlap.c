@@ -190,12 +190,12 @@ static mo_status occupy_route(const mo_validate_state *j, interval_list *all,
 {
     const mo_instance *x = j->x;
     const mo_transfer *t = &j->sent[transfer];
-    int64_t pair = (int64_t) t->from * x->n_devices + t->to;
+    int n;
+    const int *links = mo_instance_route(x, t->from, t->to, &n);
     mo_status status = MO_OK;
 
-    for (int r = x->route_start[pair];
-         r < x->route_start[pair + 1] && status == MO_OK; r++)
-        status = occupy_resource(j, all, transfer, x->route_link[r], err);
+    for (int r = 0; r < n && status == MO_OK; r++)
+        status = occupy_resource(j, all, transfer, links[r], err);
     return status;
 }
 

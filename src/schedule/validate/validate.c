@@ -75,7 +75,7 @@ mo_validate_label mo_validate_label_op(const mo_instance *x, int op)
 
 mo_validate_label mo_validate_label_device(const mo_instance *x, int device)
 {
-    mo_validate_label label;
+    mo_validate_label label = { "" };
 
     mo_utf8_escape_controls(label.text, NAME_SIZE, x->device_ids[device]);
     return label;

@@ -76,7 +76,7 @@ static mo_status evaluate(const mo_op_site *site, mo_tensor_dense *result,
     const mo_backend *backend = tested_backend();
 
     if (backend == &mo_backend_cpu)
-        return mo_weights_eval_op(site, result, err);
+        return mo_weights_eval_op(site, NULL, result, err);
     return run_site(backend, tested_unit(backend, MO_BACKEND_PRECISION_F32),
                     site, result, err);
 }

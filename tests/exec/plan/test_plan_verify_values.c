@@ -219,6 +219,17 @@ static bool lies_outside(corrupted_plan *v)
     return true;
 }
 
+static bool is_not_aligned(corrupted_plan *v)
+{
+    mo_plan_value *out = &v->plan->values[any_call(v)->out[0]];
+
+    if (mo_elem_size(out->desc.elem) == 1)
+        return false;
+    out->offset = v->plan->devices[out->device].arena_bytes + 1;
+    v->plan->devices[out->device].arena_bytes += 1 << 20;
+    return true;
+}
+
 static bool has_too_small_an_arena(corrupted_plan *v)
 {
     mo_plan_device *device =
@@ -355,6 +366,7 @@ static const plan_mutation of_values[] = {
     MUTATION(overwrites_a_living_value),
     MUTATION(overlaps_by_a_byte),
     MUTATION(lies_outside),
+    MUTATION(is_not_aligned),
     MUTATION(has_too_small_an_arena),
     MUTATION(views_itself),
     MUTATION(views_in_a_circle),

@@ -42,6 +42,7 @@ void join_set_up(join_rank *ranks, int n, int port)
         job->rank = r;
         job->n_ranks = n;
         job->token = "sesame";
+        job->has_token = mo_secure_is_available();
         job->port = port;
         if (port > 0)
             strcpy(job->host, "127.0.0.1");
@@ -57,7 +58,8 @@ static void *run_rank(void *context)
     const mo_rdv_join_options options = { r->seconds, JOIN_KINDS,
                                           note_refusal };
 
-    r->status = mo_rdv_join(&r->job, &options, r->cards, r->sockets, &r->err);
+    r->status = mo_rdv_join(&r->job, &options, r->cards, r->channels, &r->err);
+    atomic_store(&r->is_done, true);
     return NULL;
 }
 
@@ -74,8 +76,7 @@ void join_finish(join_rank *r)
 void join_hang_up(join_rank *r)
 {
     for (int i = 0; i < JOIN_KINDS * r->job.n_ranks; i++)
-        if (r->sockets[i] >= 0)
-            close(r->sockets[i]);
+        mo_secure_channel_free(r->channels[i]);
 }
 
 void join_check(const join_rank *ranks, int n)
@@ -87,9 +88,12 @@ void join_check(const join_rank *ranks, int n)
 
                 if (a == b)
                     continue;
-                ck_assert_int_eq(send(ranks[a].sockets[k * n + b], &byte, 1, 0),
-                                 1);
-                while (recv(ranks[b].sockets[k * n + a], &got, 1, 0) < 0)
+                ck_assert_int_eq(
+                    mo_secure_channel_send(ranks[a].channels[k * n + b],
+                                           &(struct iovec){ &byte, 1 }, 1),
+                    1);
+                while (mo_secure_channel_receive(ranks[b].channels[k * n + a],
+                                                 &got, 1) < 0)
                     usleep(100);
                 ck_assert_int_eq(got, byte);
             }

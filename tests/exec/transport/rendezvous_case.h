@@ -9,6 +9,7 @@
 #include "exec/transport/rendezvous/join.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { JOIN_RANKS = 6, JOIN_KINDS = 2 }; /* at most; kinds of connections */
 
@@ -21,10 +22,11 @@ typedef struct join_rank {
     mo_rdv_params job;
     double seconds;
     mo_rdv_endpoint cards[JOIN_RANKS];
-    int sockets[JOIN_KINDS * JOIN_RANKS];
+    mo_secure_channel *channels[JOIN_KINDS * JOIN_RANKS];
     mo_status status;
     mo_error err;
     pthread_t thread;
+    atomic_bool is_done; /* the thread has ended */
 } join_rank;
 
 /* Messages about refused connections. */
@@ -33,7 +35,8 @@ extern char join_notes[4096];
 /* Returns a port that was free a moment ago. */
 int join_free_port(void);
 
-/* n ranks of one job; port 0: at an abstract socket. */
+/* n ranks of one job, with a token where TLS is built in; port 0: at an
+ * abstract socket. */
 void join_set_up(join_rank *ranks, int n, int port);
 
 void join_start(join_rank *r);

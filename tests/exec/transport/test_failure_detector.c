@@ -60,14 +60,14 @@ static void open_detector(fixture *p, double timeout_s)
 
 static void set_up(fixture *p, double timeout_s)
 {
-    int ends[2], sockets[2];
+    mo_secure_channel *channels[2] = { NULL, NULL };
+    int ends[2];
 
     open_detector(p, timeout_s);
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    sockets[0] = -1;
-    sockets[1] = ends[0];
-    mo_rdv_msg_channel_init(&p->other, ends[1]);
-    MUST(mo_failure_detector_set_peers(p->watch, 2, 0, sockets, &err));
+    channels[1] = mo_secure_channel_new(ends[0]);
+    mo_rdv_msg_channel_init(&p->other, mo_secure_channel_new(ends[1]));
+    MUST(mo_failure_detector_set_peers(p->watch, 2, 0, channels, &err));
     mo_failure_detector_set_peer_name(p->watch, 0, "rank 0 (here)");
     mo_failure_detector_set_peer_name(p->watch, 1, "rank 1 (there)");
 }
@@ -176,7 +176,8 @@ START_TEST(garbage_is_the_end_of_a_connection)
     fixture p;
 
     set_up(&p, 60);
-    ck_assert_int_eq(send(p.other.socket, garbage[_i].bytes, garbage[_i].n, 0),
+    ck_assert_int_eq(send(mo_rdv_msg_channel_socket(&p.other),
+                          garbage[_i].bytes, garbage[_i].n, 0),
                      (ssize_t) garbage[_i].n);
     mo_rdv_msg_channel_close(&p.other);
     expect_failure(&p, "rank 1 (there) is gone");
@@ -191,7 +192,8 @@ START_TEST(messages_may_come_byte_by_byte)
 
     set_up(&p, 60);
     for (size_t i = 0; i < sizeof message - 1; i++) {
-        ck_assert_int_eq(send(p.other.socket, message + i, 1, 0), 1);
+        ck_assert_int_eq(
+            send(mo_rdv_msg_channel_socket(&p.other), message + i, 1, 0), 1);
         usleep(2000);
     }
     expect_failure(&p, "dead");
@@ -363,22 +365,26 @@ enum { N_RANKS = 4 };
 typedef struct mesh_rank {
     const mo_rdv_endpoint *endpoints;
     int rank, listener;
-    int sockets[N_RANKS];
+    mo_secure_channel *channels[N_RANKS];
+    bool is_secure;
     mo_status status;
 } mesh_rank;
 
 static mo_status connect_mesh(const mo_rdv_endpoint *endpoints, int n_ranks,
                               int rank, int listener, double seconds,
-                              int *sockets, mo_error *err)
+                              bool is_secure, mo_secure_channel **channels,
+                              mo_error *err)
 {
     const mo_rdv_mesh mesh = { .endpoints = endpoints,
                                .n_ranks = n_ranks,
                                .rank = rank,
                                .listener = listener,
                                .seconds = seconds,
-                               .n_kinds = 1 };
+                               .n_kinds = 1,
+                               .is_secure = is_secure,
+                               .n_sealed_kinds = 1 };
 
-    return mo_rdv_mesh_connect(&mesh, sockets, err);
+    return mo_rdv_mesh_connect(&mesh, channels, err);
 }
 
 static void *run_rank(void *context)
@@ -386,21 +392,22 @@ static void *run_rank(void *context)
     mesh_rank *g = context;
 
     g->status = connect_mesh(g->endpoints, N_RANKS, g->rank, g->listener, 5,
-                             g->sockets, NULL);
+                             g->is_secure, g->channels, NULL);
     return NULL;
 }
 
 /* Two connections without the secret. */
-static void connect_strangers(const mo_rdv_endpoint *host, int fds[2])
+static void connect_strangers(const mo_rdv_endpoint *host,
+                              mo_secure_channel *strangers[2])
 {
     mo_rdv_endpoint stranger[2] = { *host, *host };
-    int sockets[2];
+    mo_secure_channel *channels[2];
 
-    stranger[0].secret ^= 1;
+    stranger[0].secret[0] ^= 1;
     for (int i = 0; i < 2; i++) {
         /* As the highest rank it connects, and accepts none. */
-        MUST(connect_mesh(stranger, 2, 1, -1, 5, sockets, &err));
-        fds[i] = sockets[0];
+        MUST(connect_mesh(stranger, 2, 1, -1, 5, false, channels, &err));
+        strangers[i] = channels[0];
     }
 }
 
@@ -409,10 +416,16 @@ START_TEST(all_ranks_connect_and_strangers_do_not)
     mo_rdv_endpoint endpoints[N_RANKS];
     mesh_rank mesh_ranks[N_RANKS];
     pthread_t threads[N_RANKS];
-    int strangers[2];
+    mo_secure_channel *strangers[2];
+    bool is_secure = _i == 1;
+
+    if (is_secure && !mo_secure_is_available())
+        return;
 
     for (int r = 0; r < N_RANKS; r++) {
-        mesh_ranks[r] = (mesh_rank){ .endpoints = endpoints, .rank = r };
+        mesh_ranks[r] = (mesh_rank){ .endpoints = endpoints,
+                                     .rank = r,
+                                     .is_secure = is_secure };
         MUST(mo_rdv_endpoint_listen(N_RANKS, NULL, &endpoints[r],
                                     &mesh_ranks[r].listener, &err));
     }
@@ -428,26 +441,31 @@ START_TEST(all_ranks_connect_and_strangers_do_not)
 
             if (a == b)
                 continue;
-            ck_assert_int_eq(send(mesh_ranks[a].sockets[b], &byte, 1, 0), 1);
-            ck_assert_int_eq(recv(mesh_ranks[b].sockets[a], &got, 1, 0), 1);
+            ck_assert_int_eq(mo_secure_channel_send(mesh_ranks[a].channels[b],
+                                                    &(struct iovec){ &byte, 1 },
+                                                    1),
+                             1);
+            while (mo_secure_channel_receive(mesh_ranks[b].channels[a], &got,
+                                             1) < 0)
+                usleep(100);
             ck_assert_int_eq(got, byte);
         }
     }
     for (int r = 0; r < N_RANKS; r++) {
         for (int b = 0; b < N_RANKS; b++)
-            if (b != r)
-                close(mesh_ranks[r].sockets[b]);
+            mo_secure_channel_free(mesh_ranks[r].channels[b]);
         close(mesh_ranks[r].listener);
     }
-    close(strangers[0]);
-    close(strangers[1]);
+    mo_secure_channel_free(strangers[0]);
+    mo_secure_channel_free(strangers[1]);
 }
 END_TEST
 
 START_TEST(a_rank_that_cannot_be_reached_is_named)
 {
     mo_rdv_endpoint endpoints[2];
-    int listeners[2], sockets[2];
+    mo_secure_channel *channels[2];
+    int listeners[2];
     mo_error why = { 0 };
 
     for (int r = 0; r < 2; r++)
@@ -455,10 +473,11 @@ START_TEST(a_rank_that_cannot_be_reached_is_named)
                                     &err));
     close(listeners[0]);
     ck_assert_int_eq(
-        connect_mesh(endpoints, 2, 1, listeners[1], 1, sockets, &why), MO_E_IO);
+        connect_mesh(endpoints, 2, 1, listeners[1], 1, false, channels, &why),
+        MO_E_IO);
     ck_assert_ptr_nonnull(strstr(why.text, "rank 0 (host "));
     ck_assert_int_eq(
-        connect_mesh(endpoints, 2, 0, listeners[1], 0.1, sockets, &why),
+        connect_mesh(endpoints, 2, 0, listeners[1], 0.1, false, channels, &why),
         MO_E_IO);
     ck_assert_ptr_nonnull(strstr(why.text, "rank 1 (host "));
     close(listeners[1]);
@@ -478,6 +497,6 @@ SUITE(watch)
     TEST(a_death_after_DONE_is_reported);
     EACH(a_signal_is_a_failure_unless_it_has_a_cause, 2);
     TEST(a_process_that_hangs_prints_and_exits);
-    TEST(all_ranks_connect_and_strangers_do_not);
+    EACH(all_ranks_connect_and_strangers_do_not, 2);
     TEST(a_rank_that_cannot_be_reached_is_named);
 }

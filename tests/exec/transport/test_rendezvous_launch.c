@@ -21,6 +21,11 @@ static const char *const variables[] = {
     "MASTER_ADDR",
     "MASTER_PORT",
     "TORCHELASTIC_RUN_ID",
+    "MOIRAI_OPEN",
+    "MOIRAI_PLAIN",
+    "MOIRAI_TLS_CERT",
+    "MOIRAI_TLS_KEY",
+    "MOIRAI_TLS_CA",
     "OMPI_COMM_WORLD_SIZE",
     "OMPI_COMM_WORLD_RANK",
     "OMPI_COMM_WORLD_LOCAL_SIZE",
@@ -187,6 +192,104 @@ START_TEST(nonsense_is_refused_in_one_line)
 }
 END_TEST
 
+/* --------------------------------------------------------- authentication */
+
+#define TWO        "MOIRAI_RANK=0 MOIRAI_RANKS=2 MOIRAI_MASTER="
+#define FILES      .tls_cert = "c", .tls_key = "k", .tls_ca = "a"
+#define LONG_TOKEN "0123456789abcdef"
+
+/* The error, or the only note; NULL: none. */
+static const struct {
+    const char *variables;
+    mo_rdv_launch_options told;
+    const char *error, *note;
+} policies[] = {
+    { "", PLAIN, NULL, NULL },
+    { "MOIRAI_TOKEN=", PLAIN, NULL, NULL }, /* one process */
+    { TWO "127.0.0.1", PLAIN, NULL, NULL },
+    { TWO "127.9.9.9:7", PLAIN, NULL, NULL },
+    { TWO "localhost", PLAIN, NULL, NULL },
+    { TWO "[::1]:9", PLAIN, NULL, NULL },
+    { "MOIRAI_RANK=0 MOIRAI_RANKS=2", PLAIN, NULL, NULL },
+    { SRUN " SLURM_STEP_NUM_NODES=1", PLAIN, NULL, NULL },
+    { ONE_HOST " OMPI_MCA_ess_base_jobid=77", PLAIN, NULL, NULL },
+    /* Reachable from other machines. */
+    { TWO "tau", PLAIN, "need a token", NULL },
+    { TWO "10.0.0.1", PLAIN, "moirai-cluster token", NULL },
+    { TWO "0.0.0.0", PLAIN, "need a token", NULL },
+    { TWO "127.0.0.1 MOIRAI_BIND=0.0.0.0", PLAIN, "need a token", NULL },
+    { TWO "127.0.0.1", { .bind = "10.0.0.1" }, "need a token", NULL },
+    { TWO "127.0.0.1", { .bind = "127.0.0.2" }, NULL, NULL },
+    { "MOIRAI_RANK=1 MOIRAI_RANKS=2 MOIRAI_MASTER=tau", PLAIN, "need a token",
+      NULL },
+    /* The name of a job is no secret. */
+    { TORCHRUN " TORCHELASTIC_RUN_ID=0123456789abcdef", PLAIN, "need a token",
+      NULL },
+    { SRUN " SLURM_STEP_NODELIST=gpu[03-07]", PLAIN, "need a token", NULL },
+    { TWO "tau", { .open = true }, NULL, "may join" },
+    { TWO "tau MOIRAI_OPEN=1", PLAIN, NULL, "may join" },
+    { TWO "tau MOIRAI_OPEN=", PLAIN, "need a token", NULL },
+    { TWO "127.0.0.1", { .open = true }, NULL, NULL },
+    { TWO "tau", { .open = true, .token = LONG_TOKEN }, "--open", NULL },
+    { TWO "tau MOIRAI_TOKEN=t", { .open = true }, "--open", NULL },
+    { TWO "tau", { .token = LONG_TOKEN }, NULL, NULL },
+    { TWO "tau", { .token = "1234567" }, NULL, "has 7 characters" },
+    { TWO "127.0.0.1", { .token = "1234567" }, NULL, NULL },
+    { TWO "tau MOIRAI_TOKEN=", PLAIN, "token is empty", NULL },
+    { TWO "127.0.0.1 MOIRAI_TOKEN=", PLAIN, "token is empty", NULL },
+    { TWO "127.0.0.1 MOIRAI_TOKEN=", { .open = true }, "token is empty", NULL },
+    { TWO "127.0.0.1 MOIRAI_TOKEN=\t", PLAIN, "token is empty", NULL },
+    { TWO "127.0.0.1", { .token = "" }, "token is empty", NULL },
+    { TWO "127.0.0.1", { .token = "  " }, "token is empty", NULL },
+    { SRUN " SLURM_STEP_NUM_NODES=1 MOIRAI_TOKEN=", PLAIN, "token is empty",
+      NULL },
+    /* An option overrides the empty variable. */
+    { TWO "127.0.0.1 MOIRAI_TOKEN=", { .token = "t" }, NULL, NULL },
+    { TWO "tau", { FILES }, NULL, NULL },
+    { TWO "tau", { .tls_cert = "c", .tls_key = "k" }, "all three", NULL },
+    { TWO "tau MOIRAI_TLS_CA=a", PLAIN, "all three", NULL },
+    { TWO "tau MOIRAI_TLS_CA=a MOIRAI_TLS_KEY=k MOIRAI_TLS_CERT=c", PLAIN, NULL,
+      NULL },
+    { TWO "tau MOIRAI_TLS_CA=a",
+      { .tls_cert = "c", .tls_key = "k" },
+      "all three",
+      NULL },
+    { TWO "tau", { FILES, .token = LONG_TOKEN }, "give one", NULL },
+    { TWO "tau", { .plain = true, .token = LONG_TOKEN }, NULL, "--plain" },
+    { TWO "tau MOIRAI_PLAIN=1", { FILES }, NULL, "--plain" },
+    { TWO "127.0.0.1", { .plain = true }, NULL, NULL },
+};
+
+static char noted[512];
+static int n_noted;
+
+static void keep_note(const char *text)
+{
+    snprintf(noted, sizeof noted, "%s", text);
+    n_noted++;
+}
+
+START_TEST(strangers_are_kept_out_unless_they_are_let_in)
+{
+    const char *error = policies[_i].error, *note = policies[_i].note;
+    mo_error why = { 0 };
+    mo_rdv_params job;
+    mo_status status;
+
+    set_variables(policies[_i].variables);
+    MUST(mo_rdv_params_resolve(&policies[_i].told, &job, &err));
+    n_noted = 0;
+    status = mo_rdv_params_check(&job, keep_note, &why);
+    ck_assert_int_eq(status, error ? MO_E_USAGE : MO_OK);
+    if (error)
+        ck_assert_msg(strstr(why.text, error) != NULL, "%s", why.text);
+    ck_assert_int_eq(n_noted, note != NULL);
+    if (note)
+        ck_assert_msg(strstr(noted, note) != NULL, "%s", noted);
+    ck_assert_int_eq(mo_rdv_params_check(&job, NULL, NULL), status);
+}
+END_TEST
+
 /* Each process would assume that it is the only one. */
 START_TEST(ranks_that_are_told_need_a_transport_that_knows_them)
 {
@@ -319,6 +422,7 @@ SUITE(launch)
 {
     EACH(a_process_knows_its_rank, COUNT(found));
     EACH(nonsense_is_refused_in_one_line, COUNT(refused));
+    EACH(strangers_are_kept_out_unless_they_are_let_in, COUNT(policies));
     EACH(ranks_that_are_told_need_a_transport_that_knows_them, 4);
     EACH(patience_is_a_number_of_seconds, 8);
     EACH(hosts_and_ports_are_read, COUNT(masters));

@@ -53,23 +53,21 @@ START_TEST(many_may_connect_at_once)
 }
 END_TEST
 
-static mo_rdv_hello make_hello(int number, int n_ranks)
+static mo_rdv_preamble make_preamble(int rank)
 {
-    mo_rdv_hello greeting = { .order = MO_RDV_BYTE_ORDER_MARK,
-                              .version = MO_RDV_PROTOCOL_VERSION,
-                              .rank = (uint32_t) number,
-                              .n_ranks = (uint32_t) n_ranks,
-                              .endpoint_bytes = sizeof(mo_rdv_endpoint) };
+    const mo_rdv_params job = { .rank = rank,
+                                .has_token = mo_secure_is_available() };
+    mo_rdv_preamble preamble;
 
-    memcpy(greeting.magic, mo_rdv_magic, sizeof greeting.magic);
-    return greeting;
+    mo_rdv_preamble_init(&preamble, &job);
+    return preamble;
 }
 
-/* What a foreign connection sends: nothing, another protocol, half of a hello,
- * far too much, or random bytes. */
+/* What a foreign connection sends: nothing, another protocol, half of a
+ * preamble, far too much, or random bytes. */
 static void send_garbage(int fd, int kind, uint64_t seed)
 {
-    mo_rdv_hello greeting = make_hello(1, 2);
+    mo_rdv_preamble greeting = make_preamble(1);
     mo_random random = { seed };
     unsigned char bytes[4096];
 
@@ -82,9 +80,9 @@ static void send_garbage(int fd, int kind, uint64_t seed)
     case 2:
         send(fd, &greeting, sizeof greeting / 2, MSG_NOSIGNAL);
         break;
-    case 3: /* a random response */
+    case 3: /* a random hello */
         send(fd, &greeting, sizeof greeting, MSG_NOSIGNAL);
-        send(fd, bytes, sizeof(mo_rdv_response), MSG_NOSIGNAL);
+        send(fd, bytes, sizeof(mo_rdv_hello), MSG_NOSIGNAL);
         break;
     case 4:
         send(fd, bytes, sizeof bytes, MSG_NOSIGNAL);
@@ -126,35 +124,40 @@ START_TEST(strangers_block_no_rank)
 }
 END_TEST
 
-/* A client with the right token that is refused. */
+/* Rank 0 answers with its own preamble, and closes the connection. */
 START_TEST(other_kinds_of_machines_are_refused)
 {
+    static const char *const words[] = { "another order of bytes",
+                                         "another version",
+                                         "has a certificate, but rank 0 has" };
     join_rank ranks[2];
-    int port = join_free_port(), fd;
-    mo_rdv_verdict verdict;
-    mo_rdv_challenge answer;
-    mo_rdv_hello greeting = make_hello(1, 2);
-    int64_t soon = mo_stop_clock_ns() + 5000000000;
+    int port = join_free_port();
+    mo_secure_channel *channel;
+    mo_rdv_preamble greeting = make_preamble(1), answer;
+    int64_t soon = mo_stop_clock_ns() + SOON_NS;
+    char byte;
 
     if (_i == 0)
         greeting.order = 0x04030201;
-    else
+    else if (_i == 1)
         greeting.version++;
+    else
+        greeting.security = MO_RDV_SECURITY_CERTIFICATE;
     join_set_up(ranks, 2, port);
     ranks[0].seconds = 1;
     join_start(&ranks[0]);
-    fd = connect_with_retries(port);
-    ck_assert(mo_rdv_send_all(fd, &greeting, sizeof greeting, soon));
-    ck_assert(mo_rdv_receive_all(fd, &answer, sizeof answer, soon));
-    ck_assert(mo_rdv_receive_all(fd, &verdict, sizeof verdict, soon));
-    ck_assert_int_eq((int) verdict.refused, 1);
-    join_expect(verdict.text,
-                _i == 0 ? "another order of bytes" : "another version");
-    close(fd);
+    channel = mo_secure_channel_new(connect_with_retries(port));
+    ck_assert(mo_rdv_send_all(channel, &greeting, sizeof greeting, soon));
+    ck_assert(mo_rdv_receive_all(channel, &answer, sizeof answer, soon));
+    ck_assert_int_eq((int) answer.version, MO_RDV_PROTOCOL_VERSION);
+    ck_assert(!mo_rdv_receive_all(channel, &byte, 1, soon));
+    ck_assert(mo_secure_channel_is_closed(channel));
+    mo_secure_channel_free(channel);
     join_finish(&ranks[0]);
     ck_assert_int_eq(ranks[0].status, MO_E_IO);
     join_expect(ranks[0].err.text, "rank 1 has never come");
-    join_expect(ranks[0].err.text, verdict.text);
+    join_expect(ranks[0].err.text, "see the refusal above");
+    join_expect(join_notes, words[_i]);
 }
 END_TEST
 
@@ -181,13 +184,84 @@ START_TEST(what_answers_may_be_something_else)
 }
 END_TEST
 
+/* A port that accepts connections, and never answers. */
+START_TEST(what_listens_may_be_silent)
+{
+    int port = join_free_port();
+    int listener = mo_rdv_socket_listen(mo_rdv_address_loopback, port, 4);
+    join_rank ranks[2];
+    char words[80];
+
+    join_set_up(ranks, 2, port);
+    ranks[1].seconds = 1;
+    join_start(&ranks[1]);
+    join_finish(&ranks[1]);
+    close(listener);
+    snprintf(
+        words, sizeof words,
+        "what listens at 127.0.0.1:%d does not answer as rank 0 does: ", port);
+    ck_assert_int_eq(ranks[1].status, MO_E_IO);
+    join_expect(ranks[1].err.text, words);
+}
+END_TEST
+
+/* Accepts a rank as rank 0 does, without security, and then reports that the
+ * job has failed. */
+static void accept_and_fail(int listener, const char *text)
+{
+    int64_t soon = mo_stop_clock_ns() + SOON_NS;
+    mo_rdv_verdict verdicts[2] = { { .refused = 0 }, { .refused = 1 } };
+    const mo_rdv_params job = { .n_ranks = 2 };
+    mo_rdv_preamble greeting, own;
+    mo_secure_channel *channel;
+    mo_rdv_hello hello;
+    int fd;
+
+    while ((fd = accept(listener, NULL, NULL)) < 0)
+        usleep(1000);
+    channel = mo_secure_channel_new(fd);
+    mo_rdv_preamble_init(&own, &job);
+    snprintf(verdicts[1].text, sizeof verdicts[1].text, "%s", text);
+    ck_assert(mo_rdv_receive_all(channel, &greeting, sizeof greeting, soon));
+    ck_assert(mo_rdv_send_all(channel, &own, sizeof own, soon));
+    ck_assert(mo_rdv_receive_all(channel, &hello, sizeof hello, soon));
+    ck_assert(mo_rdv_send_all(channel, verdicts, sizeof verdicts, soon));
+    mo_secure_channel_free(channel);
+}
+
+/* The reason is a text of rank 0, and is marked as such. */
+START_TEST(a_failure_is_reported_as_that_of_rank_0)
+{
+    static const char *const reasons[] = { "rank 7 (host tau) is gone", "" };
+    static const char *const words[] = { "rank 7 (host tau) is gone",
+                                         "the job has failed" };
+    int port = join_free_port();
+    int listener = mo_rdv_socket_listen(mo_rdv_address_loopback, port, 4);
+    join_rank ranks[2];
+    char wanted[120];
+
+    join_set_up(ranks, 2, port);
+    ranks[1].job.has_token = false;
+    join_start(&ranks[1]);
+    accept_and_fail(listener, reasons[_i]);
+    join_finish(&ranks[1]);
+    close(listener);
+    snprintf(wanted, sizeof wanted, "%s (reported by rank 0 at 127.0.0.1:%d)",
+             words[_i], port);
+    ck_assert_int_eq(ranks[1].status, MO_E_IO);
+    ck_assert_str_eq(ranks[1].err.text, wanted);
+}
+END_TEST
+
 START_TEST(all_get_the_missing_rank)
 {
     join_rank ranks[4];
 
     join_set_up(ranks, 4, 0);
-    for (int r = 0; r < 4; r++)
-        ranks[r].seconds = 1;
+    for (int r = 0; r < 4; r++) {
+        ranks[r].seconds = 1; /* too short to derive a key on a busy machine */
+        ranks[r].job.has_token = false;
+    }
     for (int r = 0; r < 4; r++)
         if (r != _i)
             join_start(&ranks[r]);
@@ -204,27 +278,49 @@ START_TEST(all_get_the_missing_rank)
 }
 END_TEST
 
+/* A client that closes its connection once it is accepted. */
+static void join_and_leave(int port, const mo_rdv_params *params, int64_t soon)
+{
+    mo_rdv_hello hello = { .rank = (uint32_t) params->rank,
+                           .n_ranks = (uint32_t) params->n_ranks,
+                           .endpoint_bytes = sizeof hello.endpoint,
+                           .endpoint = { .host = "tau", .port = 1 } };
+    mo_secure_channel *channel =
+        mo_secure_channel_new(connect_with_retries(port));
+    char identity[MO_SECURE_IDENTITY_SIZE];
+    mo_rdv_preamble greeting, answer;
+    mo_secure_credentials *credentials;
+    mo_rdv_verdict verdict;
+
+    mo_rdv_preamble_init(&greeting, params);
+    mo_rdv_format_job(params, hello.job);
+    ck_assert(mo_rdv_send_all(channel, &greeting, sizeof greeting, soon));
+    ck_assert(mo_rdv_receive_all(channel, &answer, sizeof answer, soon));
+    MUST(mo_rdv_credentials_new(params, answer.salt, &credentials, &err));
+    mo_rdv_format_identity(identity, hello.rank, hello.n_ranks);
+    if (credentials) {
+        MUST(mo_secure_channel_start(channel, credentials, MO_SECURE_CLIENT,
+                                     identity, &err));
+        while (mo_secure_channel_handshake(channel, NULL) == MO_SECURE_AGAIN)
+            usleep(100);
+        ck_assert(mo_secure_channel_is_sealed(channel));
+    }
+    ck_assert(mo_rdv_send_all(channel, &hello, sizeof hello, soon));
+    ck_assert(mo_rdv_receive_all(channel, &verdict, sizeof verdict, soon));
+    ck_assert_int_eq((int) verdict.refused, 0);
+    mo_secure_channel_free(channel);
+    mo_secure_credentials_free(credentials);
+}
+
 START_TEST(one_that_leaves_is_named_at_once)
 {
     join_rank ranks[3];
-    int port = join_free_port(), fd;
+    int port = join_free_port();
     int64_t begin = mo_stop_clock_ns(), soon = begin + SOON_NS;
-    mo_rdv_hello greeting = make_hello(2, 3);
-    mo_rdv_response claim = { .endpoint = { .host = "tau" } };
-    mo_rdv_verdict verdict;
-    mo_rdv_challenge answer;
 
     join_set_up(ranks, 3, port);
     join_start(&ranks[0]);
-    fd = connect_with_retries(port);
-    ck_assert(mo_rdv_send_all(fd, &greeting, sizeof greeting, soon));
-    ck_assert(mo_rdv_receive_all(fd, &answer, sizeof answer, soon));
-    mo_rdv_compute_proof("sesame", MO_RDV_CLIENT, &greeting, answer.nonce,
-                         claim.proof);
-    ck_assert(mo_rdv_send_all(fd, &claim, sizeof claim, soon));
-    ck_assert(mo_rdv_receive_all(fd, &verdict, sizeof verdict, soon));
-    ck_assert_int_eq((int) verdict.refused, 0);
-    close(fd);
+    join_and_leave(port, &ranks[2].job, soon);
     usleep(100000);
     join_start(
         &ranks[1]); /* too late, but it receives the reason all the same */
@@ -240,8 +336,10 @@ SUITE(join_strangers)
 {
     TEST(many_may_connect_at_once);
     EACH(strangers_block_no_rank, 3);
-    EACH(other_kinds_of_machines_are_refused, 2);
+    EACH(other_kinds_of_machines_are_refused, 3);
     TEST(what_answers_may_be_something_else);
+    TEST(what_listens_may_be_silent);
+    EACH(a_failure_is_reported_as_that_of_rank_0, 2);
     EACH(all_get_the_missing_rank, 4);
     TEST(one_that_leaves_is_named_at_once);
 }

@@ -363,5 +363,5 @@ SUITE(method_moirai)
     TEST(what_fits_nowhere_is_reported);
     EACH(a_single_op_goes_where_it_is_fastest, N_REGIMES);
     SOME(many_devices_are_no_trouble, N_REGIMES, 6);
-    TEST(stacked_layers_take_their_number_of_times_as_long);
+    SOME(stacked_layers_take_their_number_of_times_as_long, 1, 0);
 }

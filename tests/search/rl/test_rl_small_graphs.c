@@ -209,5 +209,5 @@ SUITE(learners_small)
 {
     tcase_set_timeout(tests, 600);
     EACH(small_graphs_are_not_placed_by_chance, N_LEARNERS);
-    EACH(small_graphs_are_placed_well, N_LEARNERS);
+    SOME(small_graphs_are_placed_well, N_LEARNERS, 0);
 }

@@ -59,6 +59,11 @@ int GRBstartenv(void *started);
 void GRBfreeenv(void *freed);
 const char *GRBgeterrormsg(void *asked);
 int GRBreadmodel(void *started, const char *path, void **made);
+int GRBloadmodel(void *started, void **made, const char *name, int n_columns,
+                 int n_rows, int sense, double offset, double *cost,
+                 char *senses, double *rhs, int *start, int *lengths,
+                 int *index, double *value, double *lower, double *upper,
+                 char *kinds, char **column_names, char **row_names);
 int GRBfreemodel(void *freed);
 void *GRBgetenv(void *asked);
 int GRBsetintparam(void *set, const char *parameter, int value);
@@ -153,6 +158,36 @@ int GRBreadmodel(void *started, const char *path, void **made)
     m->rows = e->api.n_rows(m->highs);
     *made = m;
     return 0;
+}
+
+/* Columns follow each other without gaps, as the plug-in has them. */
+int GRBloadmodel(void *started, void **made, const char *name, int n_columns,
+                 int n_rows, int sense, double offset, double *cost,
+                 char *senses, double *rhs, int *start, int *lengths,
+                 int *index, double *value, double *lower, double *upper,
+                 char *kinds, char **column_names, char **row_names)
+{
+    environment *e = started;
+    model *m = calloc(1, sizeof *m);
+    double *sides = malloc((2 * (size_t) n_rows + 1) * sizeof *sides);
+    int n_terms = start[n_columns - 1] + lengths[n_columns - 1], status;
+
+    if (!m || !sides || kinds || column_names || row_names || !name)
+        return OUT_OF_MEMORY;
+    for (int i = 0; i < n_rows; i++) {
+        sides[i] = senses[i] == '<' ? -INFINITY : rhs[i];
+        sides[n_rows + i] = senses[i] == '>' ? INFINITY : rhs[i];
+    }
+    *m = (model){ .environment = e,
+                  .highs = e->api.create(),
+                  .n = n_columns,
+                  .rows = n_rows };
+    status = e->api.pass_lp(m->highs, n_columns, n_rows, n_terms,
+                            MO_HIGHS_BY_COLUMN, sense, offset, cost, lower,
+                            upper, sides, sides + n_rows, start, index, value);
+    free(sides);
+    *made = m;
+    return status == MO_HIGHS_ERROR ? DATA_NOT_AVAILABLE : 0;
 }
 
 /* Each model of Gurobi has an environment; here it is the model, for the
@@ -296,6 +331,11 @@ int GRBgetdblattrarray(void *asked, const char *attribute, int first, int count,
 {
     model *m = asked;
 
+    if (strcmp(attribute, "Pi") == 0 && first == 0 && count == m->rows)
+        return m->environment->api.solution(m->highs, NULL, NULL, NULL,
+                                            values) == MO_HIGHS_ERROR
+                   ? fail(m->environment, DATA_NOT_AVAILABLE, attribute)
+                   : 0;
     if (strcmp(attribute, "X") != 0 || first != 0 || count != m->n)
         return fail(m->environment, UNKNOWN_ATTRIBUTE, attribute);
     return m->environment->api.solution(m->highs, values, NULL, NULL, NULL) ==

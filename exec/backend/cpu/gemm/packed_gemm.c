@@ -104,10 +104,10 @@ static void run_part(const strip *s, mo_cpu_micro_kernel_fn *run, int rows,
     if (job->end.bias)
         job->end.bias = memcpy(bias, job->end.bias, bytes);
     for (int r = 0; job->add && r < rows; r++)
-        memcpy(whole + r * s->width, c + r * pitch, bytes);
+        memcpy(whole + (size_t) r * s->width, c + (int64_t) r * pitch, bytes);
     run(job);
     for (int r = 0; r < rows; r++)
-        memcpy(c + r * pitch, whole + r * s->width, bytes);
+        memcpy(c + (int64_t) r * pitch, whole + (size_t) r * s->width, bytes);
 }
 
 /* The epilogue applies with the last part of the depth. */

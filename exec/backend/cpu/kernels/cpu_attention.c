@@ -66,7 +66,9 @@ static int64_t count_parts(const mo_cpu_unit *unit, const attention_kernel *k)
 {
     int64_t most = (k->call.queries + QUERIES_AT_ONCE - 1) / QUERIES_AT_ONCE;
     int64_t wanted =
-        k->batches > 0 ? (2 * unit->threads + k->batches - 1) / k->batches : 1;
+        k->batches > 0
+            ? ((int64_t) 2 * unit->threads + k->batches - 1) / k->batches
+            : 1;
 
     if (unit->threads == 1)
         return 1;

@@ -131,7 +131,8 @@ static mo_status run_blend(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
 {
     enum { AT_ONCE = 1 << 13 };
     const blend_kernel *k = (const blend_kernel *) kernel;
-    float *place[2] = { workspace, (float *) ((char *) workspace + k->half) };
+    float *place[2] = { workspace,
+                        (float *) workspace + k->half / sizeof(float) };
     const float *from = in[0];
     int next = 0;
 

@@ -42,7 +42,12 @@ typedef struct reduce_kernel {
 /* Scratch of one worker. */
 typedef struct reduce_share {
     mo_cpu_accumulator gathered[BLOCK];
-    double loaded[BLOCK], ended[BLOCK];
+    double loaded[BLOCK];
+    union {
+        double wide[BLOCK];
+        float narrow[BLOCK];
+        int64_t integer[BLOCK];
+    } ended;
     char scratch[];
 } reduce_share;
 
@@ -195,16 +200,16 @@ static void finish_block(const reduce_kernel *kernel, int width,
         double real;
 
         if (!kernel->real) {
-            ((int64_t *) share->ended)[i] = mo_cpu_reducer_finish_int(
+            share->ended.integer[i] = mo_cpu_reducer_finish_int(
                 kernel->op, gathered->integer, kernel->folded);
             continue;
         }
         real =
             mo_cpu_reducer_finish(kernel->op, gathered->real, kernel->folded);
         if (kernel->wide)
-            share->ended[i] = real;
+            share->ended.wide[i] = real;
         else
-            ((float *) share->ended)[i] = (float) real;
+            share->ended.narrow[i] = (float) real;
     }
 }
 
@@ -223,7 +228,7 @@ static void store_block(const reduce_run *run, int64_t first, int width,
 {
     const reduce_kernel *kernel = run->kernel;
     const reduce_axis *inner = &kernel->axes[kernel->rank - 1];
-    const char *ended = (const char *) share->ended;
+    const char *ended = (const char *) &share->ended;
     size_t bytes =
         kernel->real && !kernel->wide ? sizeof(float) : sizeof(int64_t);
 

@@ -159,6 +159,7 @@ static void divide_by_counts(scatter_run *run)
 {
     const scatter_kernel *kernel = run->kernel;
 
+    assert(run->counts);
     for (int64_t i = 0; i < kernel->elements; i++)
         if (run->counts[i] > 0)
             mo_cpu_scatter_divide(kernel->elem, run->result, i,

@@ -93,8 +93,8 @@ static void softmax_rows(void *context, int64_t begin, int64_t end, int worker)
 }
 
 /* Transposes the rows of a tile to columns. */
-static void transpose_tile(const softmax_kernel *kernel, const char *rows,
-                           char *columns, int width)
+static void transpose_tile(const softmax_kernel *kernel, const void *rows,
+                           void *columns, int width)
 {
     int64_t count = kernel->softmax.count;
 

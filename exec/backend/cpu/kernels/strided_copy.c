@@ -123,7 +123,7 @@ int mo_cpu_strided_copy_init(const mo_call_copy_box *box, mo_elem elem,
     list = mo_backend_copy_dims_collapse(box, width);
     widen_element(&list, &width);
     order_for_transpose(&list, width);
-    if (width >= 2 * JOB_BYTES)
+    if (width / 2 >= JOB_BYTES)
         return set_long_rows(made, &list, width);
     set_dims(&made[0], &list, width);
     return 1;

@@ -81,7 +81,7 @@ typedef uint64_t vector_8 __attribute__((vector_size(VECTOR)));
         for (int j = 0; j < N; j++)                                            \
             memcpy(&from[j], in + j * p->in_column, VECTOR);                   \
         for (int stage = 1; stage < N; stage *= 2) {                           \
-            for (int k = 0; k < N / 2; k++) {                                  \
+            for (int64_t k = 0; k < N / 2; k++) {                              \
                 to[2 * k] = LOW_##width(from[k], from[k + N / 2]);             \
                 to[2 * k + 1] = HIGH_##width(from[k], from[k + N / 2]);        \
             }                                                                  \
@@ -114,8 +114,8 @@ static int64_t at_most_square(int64_t count)
     static void turn_whole_##width(const mo_cpu_copy_plane *p, const char *in, \
                                    char *out)                                  \
     {                                                                          \
-        for (int i = 0; i < SQUARE; i += VECTOR / width)                       \
-            for (int j = 0; j < SQUARE; j += VECTOR / width)                   \
+        for (int64_t i = 0; i < SQUARE; i += VECTOR / width)                   \
+            for (int64_t j = 0; j < SQUARE; j += VECTOR / width)               \
                 turn_square_##width(p, in + i * width + j * p->in_column,      \
                                     out + i * p->out_row + j * width);         \
     }                                                                          \

@@ -14,7 +14,7 @@ enum { LARGE_PAGE = 1 << 21 };
 void *mo_cpu_alloc_aligned(size_t bytes)
 {
     size_t align =
-        bytes >= 2 * LARGE_PAGE ? LARGE_PAGE : MO_CPU_MEMORY_ALIGNMENT;
+        bytes / 2 >= LARGE_PAGE ? LARGE_PAGE : MO_CPU_MEMORY_ALIGNMENT;
     void *memory;
 
     if (bytes > SIZE_MAX - align)

@@ -38,12 +38,14 @@ enum { SIDE = 16, THREADS = SIDE * SIDE, DEPTH = 16 };
 /* Elements per thread along a side: about as many as there are. */
 static int elements_per_thread(int64_t size)
 {
-    return size > 2 * SIDE ? 4 : size > SIDE ? 2 : 1;
+    return size > (int64_t) 2 * SIDE ? 4 : size > SIDE ? 2 : 1;
 }
 
 static int64_t count_tiles_along(int64_t size, int reach)
 {
-    return (size + SIDE * reach - 1) / (SIDE * reach);
+    int64_t side = (int64_t) SIDE * reach;
+
+    return (size + side - 1) / side;
 }
 
 static int64_t count_tiles(const tiled_gemm *t, int tm, int tn)

@@ -37,20 +37,20 @@ static int64_t count_registers(const mo_call_attention *c, int deep, int span)
 {
     int64_t chunks = ceil_div(c->width, 16), tiles = ceil_div(c->v_width, 8);
 
-    return deep * (8 * chunks + 4 * tiles + 4 * span) +
+    return (int64_t) 4 * deep * (2 * chunks + tiles + span) +
            span * (4 * chunks + 2 * tiles);
 }
 
 /* Keys of an iteration: as many as registers allow, of those of each warp. */
 static int choose_span(const mo_call_attention *c, int deep, int warps)
 {
-    int span = min_int(MAX_SPAN, ceil_div(c->keys, 8 * warps));
+    int span = min_int(MAX_SPAN, ceil_div(c->keys, (int64_t) 8 * warps));
 
     while (span > 1 && count_registers(c, deep, span) > MAX_REGISTERS)
         span--;
     /* Full iterations need no bounds checks. */
     for (int whole = span; whole > span / 2 && whole > 0; whole--)
-        if (c->keys % (8 * whole) == 0)
+        if (c->keys % ((int64_t) 8 * whole) == 0)
             return whole;
     return span < 1 ? 1 : span;
 }
@@ -58,10 +58,10 @@ static int choose_span(const mo_call_attention *c, int deep, int warps)
 /* Warps along the keys: no more than there are iterations. */
 static int choose_along(const mo_call_attention *c, int span, int most)
 {
-    int64_t turns = ceil_div(c->keys, 8 * span);
+    int64_t turns = ceil_div(c->keys, (int64_t) 8 * span);
     int along = 1;
 
-    while (2 * along <= most && 2 * along <= turns)
+    while (along <= most / 2 && along <= turns / 2)
         along *= 2;
     return along;
 }
@@ -77,7 +77,7 @@ static mo_cuda_attention_tiling make_tiling(const mo_call_attention *c,
     /* With few keys, warps of a block take other queries and find the keys in
      * the cache. */
     if (tiling.along == 1)
-        tiling.across = min_int(4, ceil_div(c->queries, 16 * deep));
+        tiling.across = min_int(4, ceil_div(c->queries, (int64_t) 16 * deep));
     return tiling;
 }
 
@@ -107,7 +107,7 @@ int mo_cuda_attention_find_tilings(
         count_registers(c, 2, 1) <= MAX_REGISTERS && c->queries > 16;
     bool many =
         problem->batches * ceil_div(c->queries, 16) >= 2 * (int64_t) sms;
-    bool short_rows = c->keys <= 8 * choose_span(c, 1, 1);
+    bool short_rows = c->keys <= (int64_t) 8 * choose_span(c, 1, 1);
     int first = deep_fits && many && !short_rows ? 2 : 1;
     int n = 0;
 

@@ -19,7 +19,11 @@
  * which are not read. */
 enum { MAX_OFFSET = 1 << 30, MAX_TILE = 256 };
 /* Corners of windows have 16 bits each. */
-enum { MAX_IMAGE_SIDE = 16000, MAX_WINDOW_REACH = 8000 };
+enum {
+    MAX_IMAGE_SIDE = 16000,
+    MAX_WINDOW_REACH = 8000,
+    USUAL_REACH = MAX_WINDOW_REACH / 64
+};
 /* Channels per group for which a product per group pays. */
 enum { MIN_GROUP_CHANNELS = 16 };
 
@@ -220,7 +224,7 @@ static bool image_fits(const mo_call_conv *c)
     double elements = (double) c->batch * (double) c->in_channels;
 
     for (int d = 0; d < c->sweep.spatial; d++)
-        elements *= (double) (c->sweep.in[d] + MAX_WINDOW_REACH / 64);
+        elements *= (double) (c->sweep.in[d] + USUAL_REACH);
     return elements < MAX_OFFSET;
 }
 

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/atomic_file.h"
+#include "base/beneath.h"
 #include "base/digest.h"
 
 /* A limit for hostile files; cubins are far smaller. */
@@ -177,7 +179,7 @@ bool mo_cuda_disk_cache_read(const mo_cuda_disk_cache *cache, uint64_t key,
 
     if (!path_of(cache, key, kind, path))
         return false;
-    file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    file = mo_open_nonblocking(path);
     if (file < 0)
         return false;
     body = read_body(file, key, size);
@@ -198,20 +200,16 @@ static bool write_file(int file, uint64_t key, const void *data, size_t size)
 bool mo_cuda_disk_cache_write(const mo_cuda_disk_cache *cache, uint64_t key,
                               const char *kind, const void *data, size_t size)
 {
-    char path[PATH_ROOM], other[PATH_ROOM];
+    char path[PATH_ROOM];
+    mo_atomic_file *file = NULL;
     bool done;
-    int file;
 
-    if (!path_of(cache, key, kind, path) ||
-        snprintf(other, sizeof other, "%s.XXXXXX", path) >= PATH_ROOM ||
-        !make_folder(cache->folder))
+    if (!path_of(cache, key, kind, path) || !make_folder(cache->folder) ||
+        mo_atomic_file_open(path, &file, NULL) != MO_OK)
         return false;
-    file = mkstemp(other);
-    if (file < 0)
-        return false;
-    done = write_file(file, key, data, size);
-    done = close(file) == 0 && done && rename(other, path) == 0;
-    if (!done)
-        unlink(other);
-    return done;
+    done = write_file(mo_atomic_file_fd(file), key, data, size);
+    if (done)
+        return mo_atomic_file_commit(file, 0, NULL) == MO_OK;
+    mo_atomic_file_abandon(file);
+    return false;
 }

@@ -21,7 +21,7 @@ static void emit_sizes(mo_cuda_source *code, const mo_call_cumsum *cumsum,
         "#define REVERSE %d\n#define BLOCK %d\n#define PER %d\n",
         real ? "double" : "long long", real ? "a + b" : "mo_add_l(a, b)",
         real ? "mo_shfl_up_d" : "mo_shfl_up_l",
-        (long long) (cumsum->outer * cumsum->inner), (long long) cumsum->count,
+        (long long) cumsum->outer * cumsum->inner, (long long) cumsum->count,
         (long long) cumsum->inner, cumsum->exclusive, cumsum->reverse, BLOCK,
         PER);
 }

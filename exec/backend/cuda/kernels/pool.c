@@ -54,7 +54,7 @@ static int choose_window_split(const mo_backend_unit *unit,
     if (shape->small || shape->has_indices ||
         items > (int64_t) unit->sms * 4 * SIDE)
         return 1;
-    while (split < MAX_SPLIT && 2 * split <= shape->window / MIN_PER_THREAD)
+    while (split < MAX_SPLIT && split <= shape->window / MIN_PER_THREAD / 2)
         split *= 2;
     return split;
 }
@@ -84,7 +84,7 @@ static void emit_counts(mo_cuda_source *code, const mo_call_pool *c)
 
     for (int d = 0; d < MO_CALL_MAX_SPATIAL; d++)
         mo_cuda_source_printf(code, "#define E%d ((PLACE) %lld)\n", d,
-                              (long long) (s->in[d] + s->pad_end[d]));
+                              (long long) s->in[d] + s->pad_end[d]);
     mo_cuda_source_printf(code,
                           "#define COUNT_DATA %d\n#define COUNT_PADDED %d\n",
                           c->count == MO_CALL_POOL_COUNT_DATA,

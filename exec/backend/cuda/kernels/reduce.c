@@ -124,7 +124,7 @@ static int power_of_two_below(int64_t wish, int most)
 {
     int n = 1;
 
-    while (2 * n <= wish && n < most)
+    while (n <= wish / 2 && n < most)
         n *= 2;
     return n;
 }

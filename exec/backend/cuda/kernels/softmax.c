@@ -26,7 +26,7 @@ static mo_status emit_columns(const mo_call_softmax *softmax,
 
     while (columns < MOST_COLUMNS && columns < softmax->inner)
         columns *= 2;
-    while (columns * deep < MOST_THREADS && 2 * deep < softmax->count)
+    while (columns * deep < MOST_THREADS && (int64_t) 2 * deep < softmax->count)
         deep *= 2;
     tiles = (softmax->inner + columns - 1) / columns;
     mo_cuda_source_printf(

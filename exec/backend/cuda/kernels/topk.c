@@ -37,7 +37,7 @@ static void emit_common(mo_cuda_source *code, const mo_call_topk *topk,
         "#define CHUNK %d\n#define BLOCK %d\n",
         mo_cuda_elem_type_name(out[1].elem), mo_elem_is_float(elem),
         elem != MO_ELEM_U64, topk->largest, topk->sort == MO_CALL_TOPK_BY_INDEX,
-        (long long) (topk->outer * topk->inner), (long long) topk->count,
+        (long long) topk->outer * topk->inner, (long long) topk->count,
         (long long) topk->inner, (long long) topk->k, chunk,
         chunk / 2 < MAX_THREADS ? chunk / 2 : MAX_THREADS);
     mo_cuda_source_append(code, common_source);
@@ -112,7 +112,7 @@ static mo_status set_workspace(multipass_kernel *made, mo_error *err)
         most = entries > most ? entries : most;
     }
     if (!mo_int64_mul(most, made->lines, &most) ||
-        !mo_int64_mul(most, 2 * ENTRY_BYTES, &bytes))
+        !mo_int64_mul(most, (int64_t) 2 * ENTRY_BYTES, &bytes))
         return mo_fail(err, MO_E_LIMIT, "the best %lld of %lld lines",
                        (long long) topk->k, (long long) made->lines);
     made->half = (size_t) bytes / 2;

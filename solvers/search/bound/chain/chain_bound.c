@@ -458,7 +458,7 @@ static void min_times_from(path_search *w, int a, int64_t *times_ns)
                    (size_t) n * sizeof *times_ns);
     }
     if (w->cls->v == MO_FREE)
-        times_ns[a * n] = w->distance_ns[0];
+        times_ns[(size_t) a * n] = w->distance_ns[0];
 }
 
 mo_status mo_chain_blocks_min_times(const mo_chain_blocks *blocks, int cls,

@@ -202,7 +202,7 @@ static mo_status allocate_cuts(const mo_allowed_devices *places,
     if (!s)
         return mo_fail_memory(err);
     s->cuts = calloc(MAX_CUTS, sizeof *s->cuts);
-    s->times_ns = calloc(n_devices, MAX_CUTS * 2 * sizeof *s->times_ns);
+    s->times_ns = calloc(n_devices, 2 * sizeof *s->times_ns * MAX_CUTS);
     if (!s->cuts || !s->times_ns)
         return mo_fail_memory(err);
     for (size_t i = 0; i < MAX_CUTS; i++) {

@@ -237,7 +237,7 @@ static void init_grid(mo_chain_interval_load *l, int64_t time_ns,
         l->head_ns[i] = i == 0 ? 0 : from_ns + span_ns / (GRID - 1) * (i - 1);
         l->tail_ns[i] = span_ns / GRID * i;
     }
-    for (int i = 0; i < l->n_resources * CELLS; i++) {
+    for (int i = 0; i < (int64_t) l->n_resources * CELLS; i++) {
         int64_t capacity_ns =
             time_ns - l->head_ns[i % CELLS / GRID] - l->tail_ns[i % GRID];
 
@@ -260,7 +260,7 @@ static wide compute_prices(mo_chain_interval_load *l)
 {
     wide sum = 0;
 
-    for (int i = 0; i < l->n_resources * CELLS; i++) {
+    for (int i = 0; i < (int64_t) l->n_resources * CELLS; i++) {
         int h = i % CELLS / GRID, t = i % GRID;
         int64_t own = row_price(&l->rows[i]);
 
@@ -294,7 +294,7 @@ static wide choose_devices(mo_chain_interval_load *l)
     const mo_allowed_devices *p = &l->w->places;
     wide sum = 0;
 
-    for (int i = 0; i < l->n_resources * CELLS; i++)
+    for (int i = 0; i < (int64_t) l->n_resources * CELLS; i++)
         l->rows[i].load_ns = 0;
     for (int i = 0; i < p->x->n; i++) {
         int best = -1;
@@ -320,10 +320,10 @@ static wide choose_devices(mo_chain_interval_load *l)
 /* Rows count the load of their cell and of those with larger thresholds. */
 static void accumulate_loads(mo_chain_interval_load *l)
 {
-    for (int i = l->n_resources * CELLS - 1; i >= 0; i--)
+    for (int64_t i = (int64_t) l->n_resources * CELLS - 1; i >= 0; i--)
         if (i % GRID + 1 < GRID)
             l->rows[i].load_ns += l->rows[i + 1].load_ns;
-    for (int i = l->n_resources * CELLS - 1; i >= 0; i--)
+    for (int64_t i = (int64_t) l->n_resources * CELLS - 1; i >= 0; i--)
         if (i % CELLS / GRID + 1 < GRID)
             l->rows[i].load_ns += l->rows[i + GRID].load_ns;
 }
@@ -342,7 +342,7 @@ static void update_weight(row *r, int step)
     if (ratio < 250)
         ratio = 250;
     r->weight += r->weight * (ratio - 1000) * FIRST_STEPS /
-                 (2000 * (FIRST_STEPS + step));
+                 ((int64_t) 2000 * (FIRST_STEPS + step));
 }
 
 /* Returns whether the loads fit all rows, so that nothing can be refuted. */
@@ -351,13 +351,13 @@ static bool update_weights(mo_chain_interval_load *l, int step)
     int64_t largest = 1;
     bool fits = true;
 
-    for (int i = 0; i < l->n_resources * CELLS; i++) {
+    for (int i = 0; i < (int64_t) l->n_resources * CELLS; i++) {
         fits &= l->rows[i].load_ns <= l->rows[i].capacity_ns;
         update_weight(&l->rows[i], step);
         if (l->rows[i].weight > largest)
             largest = l->rows[i].weight;
     }
-    for (int i = 0; i < l->n_resources * CELLS; i++)
+    for (int i = 0; i < (int64_t) l->n_resources * CELLS; i++)
         l->rows[i].weight = l->rows[i].weight * FULL_WEIGHT / largest;
     return fits;
 }
@@ -375,7 +375,7 @@ mo_status mo_chain_interval_load_refute(mo_chain_interval_load *l,
     for (int i = 0; i < MAX_ITERATIONS && status == MO_OK; i++) {
         wide room = compute_prices(l);
 
-        *steps += (int64_t) l->n_uses + l->n_resources * CELLS;
+        *steps += (int64_t) l->n_uses + (int64_t) l->n_resources * CELLS;
         if (choose_devices(l) > room) {
             *refuted = true;
             break;

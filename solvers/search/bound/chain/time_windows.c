@@ -253,8 +253,10 @@ static void raise_along_chain(mo_chain_windows *w, const mo_head_tail *pass,
 static bool propagate_pass(mo_chain_windows *w, bool backward)
 {
     int n = w->places.x->n;
-    mo_head_tail pass = { &w->places, backward,
-                          backward ? w->tail_ns : w->head_ns, w->device_ns };
+    mo_head_tail pass = { .domains = &w->places,
+                          .backward = backward,
+                          .time_ns = backward ? w->tail_ns : w->head_ns,
+                          .arrival_ns = w->device_ns };
 
     memset(pass.time_ns, 0,
            (size_t) n * (size_t) n_devices(w) * sizeof(int64_t));

@@ -53,7 +53,7 @@ static void fill_transfer_times(mo_cg_problem *c, int row, int number)
 
     for (int a = 0; a < k; a++)
         for (int b = 0; b < k; b++)
-            c->transfer[(int64_t) number * k * k + a * k + b] =
+            c->transfer[((int64_t) number * k + a) * k + b] =
                 a == b ? 0 : to_ticks(c, mo_instance_row_ns(x, row, a, b));
 }
 
@@ -121,7 +121,7 @@ static mo_status make_pair_resources(mo_cg_problem *c, mo_error *err)
         if (pair / k != pair % k)
             n += mo_resource_list(x, congestion, pair / k, pair % k, two, &ids);
     }
-    c->pair_start[k * k] = n;
+    c->pair_start[(size_t) k * k] = n;
     c->pair_resource = calloc((size_t) n + 1, sizeof *c->pair_resource);
     if (!c->pair_resource)
         return mo_fail_memory(err);

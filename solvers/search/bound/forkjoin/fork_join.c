@@ -302,8 +302,8 @@ static void list_children(fork_builder *f)
     for (int i = n - 1; i >= 0; i--)
         if (f->forest.reader[i] != MO_FREE)
             f->children[--f->child_start[f->forest.reader[i] + 1]].place = i;
-    memmove(f->child_start, f->child_start + 1,
-            (size_t) n * sizeof *f->child_start);
+    for (int i = 0; i < n; i++)
+        f->child_start[i] = f->child_start[i + 1];
     f->child_start[n] = sum;
 }
 

@@ -89,8 +89,7 @@ typedef struct mo_load_problem {
                               there */
     int64_t *event_min_ns; /* by event: earliest time */
     int64_t *event_tail_ns; /* by event: least time to the start of v */
-    signed char *first_stage,
-        *last_stage; /* by op and device: range of its stage */
+    int8_t *first_stage, *last_stage; /* by op and device: range of its stage */
     mo_load_item broadcast[MO_LOAD_MAX_ARRIVALS]; /* by rank: transfer of the
                                                      broadcast tensor */
     int64_t path_ns;                              /* longest branch alone */

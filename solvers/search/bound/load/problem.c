@@ -97,7 +97,7 @@ mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
         f->group_start = calloc(MAX_GROUPS + 1, sizeof *f->group_start);
         f->p_ns = calloc(size, 3 * sizeof *f->p_ns);
         f->rank = calloc(devices, sizeof *f->rank);
-        f->arrival_ns = calloc(devices + 4 * MO_LOAD_MAX_ARRIVALS + 4,
+        f->arrival_ns = calloc(devices + (size_t) 4 * MO_LOAD_MAX_ARRIVALS + 4,
                                sizeof *f->arrival_ns);
         f->excluded = calloc(size, sizeof *f->excluded);
         f->first_stage = calloc(size, 2 * sizeof *f->first_stage);
@@ -366,8 +366,8 @@ static void compute_stages(mo_load_problem *f, int op, int device)
     while (last > first &&
            f->event_min_ns[last] + f->p_ns[at] + f->tail_ns[at] > f->limit_ns)
         last--;
-    f->first_stage[at] = (signed char) first;
-    f->last_stage[at] = (signed char) last;
+    f->first_stage[at] = (int8_t) first;
+    f->last_stage[at] = (int8_t) last;
 }
 
 void mo_load_set_arrival_order(mo_load_problem *f,

@@ -208,12 +208,13 @@ const mo_rl_real *mo_rl_tape_values(const mo_rl_tape *tape, mo_rl_var a)
 /* The values are borrowed: each weight has many uses and rarely changes. */
 mo_rl_var mo_rl_tape_param(mo_rl_tape *tape, int weight)
 {
-    const mo_rl_param *w = &tape->weights->items[weight];
+    const mo_rl_param *w;
     mo_rl_tape_node *made = mo_rl_tape_new_node(tape, 0, 0, NULL);
 
     assert(weight >= 0 && weight < tape->weights->n);
     if (!made)
         return 0;
+    w = &tape->weights->items[weight];
     made->rows = w->rows;
     made->cols = w->cols;
     made->values = tape->weights->values + w->offset;

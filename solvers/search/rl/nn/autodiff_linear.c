@@ -69,9 +69,10 @@ INLINE void add_product_1(const mo_rl_real *a, size_t step, const mo_rl_real *b,
 INLINE void add_rows(const mo_rl_real *a, size_t step, const mo_rl_real *b,
                      size_t n, mo_rl_real *c, int k)
 {
+    const size_t block = (size_t) 4 * VEC_WIDTH;
     size_t j = 0;
 
-    for (; j + 4 * VEC_WIDTH <= n; j += 4 * VEC_WIDTH)
+    for (; j + block <= n; j += block)
         add_product_4(a, step, b + j, n, c + j, k);
     for (; j + VEC_WIDTH <= n; j += VEC_WIDTH)
         add_product_1(a, step, b + j, n, c + j, k);

@@ -16,9 +16,11 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "base/beneath.h"
 #include "base/number.h"
 #include "base/out.h"
 #include "base/random.h"
+#include "base/reader.h"
 
 static uint64_t seed_of(const char *name, uint64_t seed)
 {
@@ -249,17 +251,23 @@ static mo_status read_policy(reader *r, mo_rl_params *weights, const char *kind,
 /* Non-blocking, so that a pipe of that name does not block. */
 static mo_status open_regular_file(const char *path, FILE **file, mo_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = mo_open_nonblocking(path);
     struct stat info;
-    mo_status status = MO_OK;
+    uint64_t most;
+    mo_status status = mo_reader_memory_limit(&most, err);
 
     if (fd < 0)
         return mo_fail_errno(err, path, "cannot be read");
-    if (fstat(fd, &info) != 0)
+    if (status == MO_OK && fstat(fd, &info) != 0)
         status = mo_fail_errno(err, path, "cannot be read");
-    else if (!S_ISREG(info.st_mode))
+    if (status == MO_OK && !S_ISREG(info.st_mode))
         status = mo_fail_at(err, MO_E_INPUT, path, 0, "is not a plain file");
-    else if (!(*file = fdopen(fd, "r")))
+    if (status == MO_OK && (uint64_t) info.st_size > most)
+        status = mo_fail_at(err, MO_E_LIMIT, path, 0,
+                            "is larger than %llu MiB; MOIRAI_INPUT_MIB allows "
+                            "more",
+                            (unsigned long long) (most >> 20));
+    if (status == MO_OK && !(*file = fdopen(fd, "r")))
         status = mo_fail_errno(err, path, "cannot be read");
     if (status != MO_OK)
         close(fd);
@@ -286,6 +294,6 @@ mo_status mo_rl_params_read(mo_rl_params *weights, const char *kind,
                weights->n_values * sizeof *weights->values);
     free(read.values);
     free(r.line);
-    fclose(r.file);
+    (void) fclose(r.file);
     return status;
 }

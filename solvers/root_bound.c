@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
+#include "solvers/root_bound.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "models/relax/dual_bound.h"
+#include "models/relax/root_relaxation.h"
+#include "models/sink/scale.h"
+#include "solvers/plugins/library_solve.h"
+#include "solvers/process/child.h"
+#include "solvers/registry.h"
+
+/* A solver that ignores its limit is killed so much later. */
+static const double grace_s = 0.5;
+
+/* ------------------------------------------------------------------ scaling */
+
+/*
+ * Solvers have absolute tolerances, so they get the program in other units:
+ * times in units of unit_ns, rows without a time divided by a power of two near
+ * their largest coefficient.  With x_j = c_j x'_j and row i divided by r_i the
+ * dual value of the row is y_i = unit_ns / r_i y'_i.  Rounding here only
+ * changes which y is tried.
+ */
+typedef struct scaled_lp {
+    mo_linear_program lp;
+    double *row_scale; /* r_i */
+    double unit_ns;
+} scaled_lp;
+
+static bool is_time(mo_variable_role role)
+{
+    switch (role) {
+    case MO_VARIABLE_ROLE_START:
+    case MO_VARIABLE_ROLE_SEND:
+    case MO_VARIABLE_ROLE_MAKESPAN:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static double column_scale(const scaled_lp *s, const mo_integer_lp *from,
+                           size_t j)
+{
+    return is_time(from->columns[j].role) ? s->unit_ns : 1;
+}
+
+static double choose_row_scale(const scaled_lp *s, const mo_integer_lp *from,
+                               size_t i)
+{
+    double largest = 1;
+    int exponent;
+
+    for (size_t t = from->start[i]; t < from->start[i + 1]; t++) {
+        if (is_time(from->columns[from->index[t]].role))
+            return s->unit_ns;
+        largest = fmax(largest, fabs((double) from->coef[t]));
+    }
+    frexp(largest, &exponent);
+    return ldexp(1, exponent - 1);
+}
+
+static void free_scaled(scaled_lp *s)
+{
+    free(s->lp.cost);
+    free(s->lp.lower);
+    free(s->lp.upper);
+    free(s->lp.row_lower);
+    free(s->lp.row_upper);
+    free(s->lp.start);
+    free(s->lp.index);
+    free(s->lp.coef);
+    free(s->row_scale);
+}
+
+static mo_status allocate_scaled(scaled_lp *s, mo_error *err)
+{
+    mo_linear_program *lp = &s->lp;
+    size_t n = (size_t) lp->n_columns, m = (size_t) lp->n_rows;
+
+    lp->cost = calloc(n + 1, sizeof *lp->cost);
+    lp->lower = calloc(n + 1, sizeof *lp->lower);
+    lp->upper = calloc(n + 1, sizeof *lp->upper);
+    lp->row_lower = calloc(m + 1, sizeof *lp->row_lower);
+    lp->row_upper = calloc(m + 1, sizeof *lp->row_upper);
+    lp->start = calloc(n + 2, sizeof *lp->start);
+    lp->index = calloc((size_t) lp->n_terms + 1, sizeof *lp->index);
+    lp->coef = calloc((size_t) lp->n_terms + 1, sizeof *lp->coef);
+    s->row_scale = calloc(m + 1, sizeof *s->row_scale);
+    return lp->cost && lp->lower && lp->upper && lp->row_lower &&
+                   lp->row_upper && lp->start && lp->index && lp->coef &&
+                   s->row_scale
+               ? MO_OK
+               : mo_fail_memory(err);
+}
+
+static void fill_columns(scaled_lp *s, const mo_integer_lp *from)
+{
+    for (size_t j = 0; j < from->n_columns; j++) {
+        const mo_integer_lp_column *column = &from->columns[j];
+        double scale = column_scale(s, from, j);
+
+        s->lp.lower[j] = column->lower == MO_INTEGER_LP_NO_LOWER
+                             ? -INFINITY
+                             : (double) column->lower / scale;
+        s->lp.upper[j] = column->upper == MO_INTEGER_LP_NO_UPPER
+                             ? INFINITY
+                             : (double) column->upper / scale;
+    }
+    s->lp.cost[0] = 1;
+}
+
+static void fill_row_sides(scaled_lp *s, const mo_integer_lp *from)
+{
+    for (size_t i = 0; i < from->n_rows; i++) {
+        double side;
+
+        s->row_scale[i] = choose_row_scale(s, from, i);
+        side = (double) from->rhs[i] / s->row_scale[i];
+        s->lp.row_lower[i] = from->sense[i] == MO_LE ? -INFINITY : side;
+        s->lp.row_upper[i] = from->sense[i] == MO_GE ? INFINITY : side;
+    }
+}
+
+/* By columns, from rows: counting sort. */
+static void fill_terms(scaled_lp *s, const mo_integer_lp *from)
+{
+    int *start = s->lp.start;
+
+    for (size_t t = 0; t < from->n_terms; t++)
+        start[from->index[t] + 2]++;
+    for (size_t j = 2; j <= from->n_columns; j++)
+        start[j] += start[j - 1];
+    for (size_t i = 0; i < from->n_rows; i++)
+        for (size_t t = from->start[i]; t < from->start[i + 1]; t++) {
+            int at = start[from->index[t] + 1]++;
+
+            s->lp.index[at] = (int) i;
+            s->lp.coef[at] = (double) from->coef[t] *
+                             column_scale(s, from, (size_t) from->index[t]) /
+                             s->row_scale[i];
+        }
+}
+
+static mo_status scale_lp(const mo_integer_lp *from, int64_t upper_ns,
+                          scaled_lp *s, mo_error *err)
+{
+    mo_status status;
+
+    *s = (scaled_lp){ .lp = { .n_columns = (int) from->n_columns,
+                              .n_rows = (int) from->n_rows,
+                              .n_terms = (int) from->n_terms },
+                      .unit_ns = (double) mo_scale_unit_ns(upper_ns) };
+    status = allocate_scaled(s, err);
+    if (status != MO_OK)
+        return status;
+    fill_columns(s, from);
+    fill_row_sides(s, from);
+    fill_terms(s, from);
+    return MO_OK;
+}
+
+/* ---------------------------------------------------------------- the solver
+ */
+
+/* values are shared with the child: the objective, then a dual value for each
+ * row. */
+typedef struct lp_child {
+    const mo_solver *solver;
+    const mo_solver_install *found;
+    const mo_linear_program *lp;
+    double time_s;
+    double *values;
+} lp_child;
+
+static int run_lp_child(void *context)
+{
+    const lp_child *c = context;
+    mo_linear_program_answer answer = { .duals = c->values + 1 };
+    mo_error err = { 0 };
+    mo_status status =
+        c->solver->solve_lp(c->found, c->lp, c->time_s, &answer, &err);
+
+    c->values[0] = answer.objective;
+    return mo_library_exit_code(status, &err);
+}
+
+static void keep_error_line(void *listener, const char *line)
+{
+    mo_root_bound *bound = listener;
+
+    if (strncmp(line, "error: ", 7) == 0)
+        snprintf(bound->why, sizeof bound->why, "%s", line + 7);
+}
+
+static mo_status run_solver(const mo_solver *solver,
+                            const mo_solver_install *found,
+                            const mo_linear_program *lp, double time_s,
+                            double *values, bool *solved, mo_root_bound *bound,
+                            mo_error *err)
+{
+    lp_child context = { solver, found, lp, time_s, values };
+    const mo_child_job job = { .body = run_lp_child,
+                               .context = &context,
+                               .hard_s = time_s > 0 ? time_s + grace_s : 0,
+                               .grace_s = grace_s,
+                               .line = keep_error_line,
+                               .listener = bound };
+    mo_child_result result;
+    mo_status status = mo_child_run(&job, &result, err);
+
+    *solved =
+        status == MO_OK && result.end == MO_CHILD_EXITED && result.code == 0;
+    if (status == MO_OK && result.end == MO_CHILD_TIMEOUT)
+        snprintf(bound->why, sizeof bound->why,
+                 "%s had not solved the relaxation after %.1f s", solver->title,
+                 time_s);
+    else if (status == MO_OK && result.end == MO_CHILD_KILLED)
+        snprintf(bound->why, sizeof bound->why, "%s was ended by signal %d",
+                 solver->title, result.code);
+    return status;
+}
+
+/* Tries the solvers in order; *solved: values are filled, and bound->solver is
+ * set. */
+static mo_status find_duals(const mo_root_bound_options *options,
+                            const mo_linear_program *lp, double *values,
+                            bool *solved, mo_root_bound *bound, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    *solved = false;
+    for (const mo_solver *const *s = mo_solver_table;
+         *s && !*solved && status == MO_OK; s++) {
+        bool named =
+            options->solver && strcmp(options->solver, (*s)->name) == 0;
+        mo_solver_install found = { 0 };
+
+        if (!(*s)->solve_lp || (options->solver && !named))
+            continue;
+        status = (*s)->find(named ? options->path : NULL, &found, err);
+        if (status == MO_OK && found.library)
+            status = run_solver(*s, &found, lp, options->time_s, values, solved,
+                                bound, err);
+        if (*solved)
+            bound->solver = (*s)->title;
+        mo_solver_install_clear(&found);
+    }
+    return status;
+}
+
+static mo_status check_solver(const mo_root_bound_options *options,
+                              mo_error *err)
+{
+    const mo_solver *solver =
+        options->solver ? mo_solver_by_name(options->solver) : NULL;
+
+    if (!options->solver || (solver && solver->solve_lp))
+        return MO_OK;
+    return mo_fail(err, MO_E_USAGE,
+                   "%s returns no dual values; take highs, scip or gurobi",
+                   solver ? solver->title : options->solver);
+}
+
+/* ----------------------------------------------------------------- the bound
+ */
+
+/* From the values of the solver to the bound; anything may be in them. */
+static mo_status judge_values(const mo_integer_lp *lp, const scaled_lp *s,
+                              double *values, int64_t upper_ns,
+                              mo_root_bound *bound, mo_error *err)
+{
+    mo_dual_bound dual;
+    mo_status status;
+
+    bound->objective_ns = values[0] * s->unit_ns;
+    for (size_t i = 0; i < lp->n_rows; i++)
+        values[i + 1] *= s->unit_ns / s->row_scale[i];
+    status = mo_dual_bound_compute(lp, values + 1, lp->n_rows, &dual, err);
+    if (status != MO_OK)
+        return status;
+    bound->found = dual.found && dual.value >= 0 && dual.value <= upper_ns;
+    bound->bound_ns = bound->found ? dual.value : 0;
+    if (!bound->found)
+        snprintf(bound->why, sizeof bound->why,
+                 dual.found && dual.value > upper_ns
+                     ? "the relaxation contradicts the known schedule"
+                     : "the dual values of %s give no bound",
+                 bound->solver);
+    return MO_OK;
+}
+
+static mo_status solve_relaxation(const mo_integer_lp *lp, int64_t upper_ns,
+                                  const mo_root_bound_options *options,
+                                  mo_root_bound *bound, mo_error *err)
+{
+    size_t size = (lp->n_rows + 1) * sizeof(double);
+    double *values = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    scaled_lp scaled;
+    bool solved = false;
+    mo_status status;
+
+    if (values == MAP_FAILED)
+        return mo_fail_memory(err);
+    status = scale_lp(lp, upper_ns, &scaled, err);
+    if (status == MO_OK)
+        status = find_duals(options, &scaled.lp, values, &solved, bound, err);
+    if (status == MO_OK && solved)
+        status = judge_values(lp, &scaled, values, upper_ns, bound, err);
+    free_scaled(&scaled);
+    munmap(values, size);
+    return status;
+}
+
+/* The bound of one relaxation. */
+static mo_status bound_regime(const mo_instance *x, const mo_regime *regime,
+                              int64_t upper_ns,
+                              const mo_root_bound_options *options,
+                              mo_root_bound *bound, mo_error *err)
+{
+    size_t max_terms =
+        options->max_terms > 0 ? options->max_terms : MO_ROOT_BOUND_MAX_TERMS;
+    mo_integer_lp lp = { 0 };
+    mo_error why = { 0 };
+    mo_status status = mo_root_relaxation_make(
+        x, regime, options->proven, upper_ns,
+        max_terms < INT_MAX ? max_terms : INT_MAX, &lp, &why);
+
+    *bound = (mo_root_bound){ .n_rows = lp.n_rows,
+                              .n_columns = lp.n_columns,
+                              .n_terms = lp.n_terms,
+                              .why = "no solver with dual values was found" };
+    if (status == MO_E_LIMIT) {
+        snprintf(bound->why, sizeof bound->why, "%s", why.text);
+        status = MO_OK;
+    } else if (status != MO_OK) {
+        *err = why;
+    } else {
+        status = solve_relaxation(&lp, upper_ns, options, bound, err);
+    }
+    mo_integer_lp_clear(&lp);
+    return status;
+}
+
+/*
+ * A tensor that is sent once for several readers arrives by rows with a big M.
+ * Without congestion it arrives at each reader as a copy of its own would: a
+ * schedule of the regime is one of that regime, too, which has stronger rows
+ * for arrivals and none for traffic.  Both bounds hold.
+ */
+mo_status mo_root_bound_compute(const mo_instance *x, const mo_regime *regime,
+                                int64_t upper_ns,
+                                const mo_root_bound_options *options,
+                                mo_root_bound *bound, mo_error *err)
+{
+    const mo_regime apart = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
+                              regime->memory };
+    bool twice = regime->tensors == MO_TENSORS_ONCE &&
+                 regime->congestion != MO_CONGESTION_NONE;
+    mo_root_bound_options part = *options;
+    mo_root_bound other;
+    mo_status status = check_solver(options, err);
+
+    if (twice)
+        part.time_s /= 2;
+    if (status == MO_OK)
+        status = bound_regime(x, regime, upper_ns, &part, bound, err);
+    if (status != MO_OK || !twice)
+        return status;
+    status = bound_regime(x, &apart, upper_ns, &part, &other, err);
+    if (status == MO_OK && other.found &&
+        (!bound->found || other.bound_ns > bound->bound_ns))
+        *bound = other;
+    return status;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * root_bound.h - the bound of the root relaxation, by a solver that need not be
+ * trusted.
+ *
+ * The relaxation is built from the instance (models/relax/root_relaxation.h); a
+ * solver's library suggests dual values, in a child process; the bound is
+ * computed from them and the rows in exact arithmetic
+ * (models/relax/dual_bound.h).  Whatever the solver returns, the bound holds; a
+ * wrong answer makes it weak.  Where memory decides the placement it is far
+ * stronger than schedule/bound/lower_bound.h.
+ */
+#ifndef MO_SOLVERS_ROOT_BOUND_H
+#define MO_SOLVERS_ROOT_BOUND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cost/instance.h"
+#include "models/frame/proven_bounds.h"
+#include "schedule/regime.h"
+
+/* The default limit: some seconds of HiGHS, 200 MB. */
+enum { MO_ROOT_BOUND_MAX_TERMS = 2000000 };
+
+typedef struct mo_root_bound_options {
+    const char *solver; /* its name; NULL: the first that has dual values */
+    const char *path;   /* of that solver; NULL: searched for */
+    double time_s;      /* of a solver; 0: no limit */
+    size_t max_terms;   /* coefficients; 0: the default */
+    const mo_proven_bounds *proven; /* become rows; NULL: none */
+} mo_root_bound_options;
+
+typedef struct mo_root_bound {
+    bool found;
+    int64_t bound_ns;    /* no schedule is shorter */
+    const char *solver;  /* title of the source of the dual values; static */
+    double objective_ns; /* as the solver reports it; not relied on */
+    size_t n_rows, n_columns, n_terms;
+    char why[MO_ERROR_TEXT_SIZE]; /* the reason where none was found */
+} mo_root_bound;
+
+/*
+ * Computes the bound.  upper_ns is the makespan of a known schedule of x for
+ * the regime; a bound above it, which would be a defect here, is not returned.
+ * That there is no solver, that it fails or that the relaxation is too large is
+ * no error: then bound->found is false.  Fails with MO_E_MEMORY, with
+ * MO_E_USAGE where options->solver has no dual values, and where a path or
+ * variable of the user names no solver.  Several threads may call it.
+ */
+mo_status mo_root_bound_compute(const mo_instance *x, const mo_regime *regime,
+                                int64_t upper_ns,
+                                const mo_root_bound_options *options,
+                                mo_root_bound *bound, mo_error *err);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
+#include "driver/placement_solution.h"
+
+#include <limits.h>
+
+#include "models/formulation.h"
+#include "models/sink/scale.h"
+#include "models/transfer_number.h"
+#include "models/sink/variable.h"
+
+typedef struct writer {
+    const mo_instance *x;
+    const mo_schedule *s;
+    int64_t unit_ns;
+    mo_out *out;
+} writer;
+
+/* Returns the nearest double; it reads back as the same nanosecond for more
+ * than a month. */
+static double in_units(const writer *w, int64_t ns)
+{
+    return (double) ns / (double) w->unit_ns;
+}
+
+static void put_value(const writer *w, double value)
+{
+    mo_out_char(w->out, ' ');
+    mo_out_double(w->out, value);
+    mo_out_char(w->out, '\n');
+}
+
+static void put_column(const writer *w, mo_variable_role role, int i, int j,
+                       int k, double value)
+{
+    const mo_variable column = { .role = role, .number = { i, j, k } };
+    char name[MO_VARIABLE_NAME];
+
+    mo_out_bytes(w->out, name, mo_variable_name(&column, name));
+    put_value(w, value);
+}
+
+static void put_send(const writer *w, int number, const mo_transfer *t)
+{
+    put_column(w, MO_VARIABLE_ROLE_SEND, number, 0, 0,
+               in_units(w, t->start_ns));
+    put_column(w, MO_VARIABLE_ROLE_CHANNEL, number, t->from, t->to, 1);
+}
+
+/* A tensor is sent once per device for all consumers there, unless it has a
+ * single consumer. */
+static int tensor_number(const writer *w, const mo_transfer *t)
+{
+    const int *start = w->x->tensor_start;
+    bool alone = start[t->item + 1] - start[t->item] == 1;
+
+    return mo_transfer_number(w->x, &w->s->regime, t->item,
+                              alone ? MO_FREE : t->to);
+}
+
+static void put_transfers(const writer *w)
+{
+    bool tensors = mo_transfer_is_tensor(&w->s->regime);
+
+    for (int i = 0; i < w->s->n_transfers; i++) {
+        const mo_transfer *t = &w->s->transfers[i];
+
+        if (tensors)
+            put_send(w, tensor_number(w, t), t);
+        else if (w->s->regime.tensors == MO_TENSORS_ONCE) {
+            /* Tensors are sent once, but columns are per flow: one for each
+             * consumer. */
+            const int *start = w->x->tensor_start;
+
+            for (int q = start[t->item]; q < start[t->item + 1]; q++)
+                if (w->s->device[w->x->flows[q].to] == t->to)
+                    put_send(w, q, t);
+        } else
+            put_send(w, t->item, t);
+    }
+}
+
+static void put_heading(const writer *w, const mo_place_solution *solution)
+{
+    int64_t makespan_ns = w->s->makespan_ns, bound_ns = solution->bound_ns;
+
+    mo_out_text(w->out, "# Solution for model moirai\n# Objective value =");
+    put_value(w, in_units(w, makespan_ns));
+    mo_out_printf(w->out, "# status: %s\n",
+                  bound_ns >= makespan_ns ? "optimal" : "feasible");
+    mo_out_printf(w->out, "# method: %s\n", solution->method);
+    if (bound_ns == 0)
+        return;
+    mo_out_text(w->out, "# bound:");
+    put_value(w, in_units(w, bound_ns));
+}
+
+static void put_identity(const writer *w, const mo_place_solution *solution)
+{
+    mo_identity_options made_of = solution->made_of;
+    mo_identity identity;
+
+    made_of.formulation = mo_formulation_compact.name;
+    made_of.regime = w->s->regime;
+    made_of.unit_ns = w->unit_ns;
+    mo_identity_make(w->x, &made_of, &identity);
+    for (int i = 0; i < identity.n; i++) {
+        mo_out_text(w->out, identity.name[i]);
+        put_value(w, 1);
+    }
+}
+
+mo_status mo_place_solution_write(const mo_place_solution *solution,
+                                  mo_out *out, mo_error *err)
+{
+    const mo_schedule *s = solution->schedule;
+    const writer w = { solution->x, s, mo_scale_unit_ns(s->makespan_ns), out };
+
+    if (mo_transfer_number_limit(w.x, &s->regime) > INT_MAX)
+        return mo_fail(err, MO_E_LIMIT,
+                       "more transfers than a solution has numbers for");
+    put_heading(&w, solution);
+    put_column(&w, MO_VARIABLE_ROLE_MAKESPAN, 0, 0, 0,
+               in_units(&w, s->makespan_ns));
+    for (int i = 0; i < w.s->n; i++)
+        put_column(&w, MO_VARIABLE_ROLE_PLACE, i, w.s->device[i], 0, 1);
+    for (int i = 0; i < w.s->n; i++)
+        put_column(&w, MO_VARIABLE_ROLE_START, i, 0, 0,
+                   in_units(&w, w.s->start_ns[i]));
+    put_transfers(&w);
+    put_identity(&w, solution);
+    return MO_OK;
+}
+
+mo_status mo_place_solution_save(const mo_place_solution *solution,
+                                 const char *path, mo_error *err)
+{
+    mo_out *out;
+    mo_status status = mo_out_open(path, &out, err);
+
+    if (status != MO_OK)
+        return status;
+    status = mo_place_solution_write(solution, out, err);
+    if (status == MO_OK)
+        return mo_out_commit(out, err);
+    mo_out_abandon(out);
+    return status;
+}
