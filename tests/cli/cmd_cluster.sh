@@ -172,7 +172,7 @@ if [ -e "$standins/standin_cuda.so" ] && ! is_watched; then
 fi
 
 # Ranks that connect by TCP without a launcher.
-port=$((20000 + $$ % 10000))
+next_port
 rank()
 {
     timeout 60 moirai-cluster discover -q --gpus none --rank "$1" --ranks 2 \

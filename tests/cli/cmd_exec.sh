@@ -224,7 +224,7 @@ use 1 processor: they take turns" "$work/err")" 1
     complains "and refused by --pin on" 1 "--pin on: the devices have 2 threads" \
         taskset -c "$mask" moirai-exec -q --pin on "$sol"
     # Each rank has a thread and a processor, the same one.
-    port=$((30000 + $$ % 9000))
+    next_port
     for rank in 1 0; do
         taskset -c "$mask" timeout 60 moirai-exec --transport tcp --ranks 2 \
             --rank $rank --master "127.0.0.1:$port" "$sol" \

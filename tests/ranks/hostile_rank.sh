@@ -10,13 +10,12 @@ ranks_or_skip tcp
 hostile=$top_builddir/tests/ranks/hostile_rank
 [ -x "$hostile" ] || skip_all "hostile_rank is not built"
 "$hostile" tls || skip_all "TLS is not built in"
-port=$((33000 + $$ % 1500))
 
 # Starts a pair: the number of the hostile rank and its word. The output of the
 # honest one is in NAME.out, its status in NAME.status.
 pair()
 {
-    port=$((port + 1))
+    next_port
     name=$1-$(echo "$2" | tr -c 'a-z0-9\n' _)
     pairs="$pairs $name"
     (

@@ -15,14 +15,13 @@ case $mitm in /*) ;; *) mitm=$PWD/$mitm ;; esac
 
 "$top_builddir/tests/ranks/hostile_rank" tls || skip_all "TLS is not built in"
 
-port=$((31000 + $$ % 1500))
 jobs=6
 
 # Two ranks with a token, the second one behind the man in the middle.
 job()
 {
     name=$1
-    port=$((port + 1))
+    next_port
     MOIRAI_RANKS=2 MOIRAI_MASTER=127.0.0.1:$port MOIRAI_TOKEN=a-secret-of-two
     export MOIRAI_RANKS MOIRAI_MASTER MOIRAI_TOKEN
     (

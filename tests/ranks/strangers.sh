@@ -13,7 +13,9 @@ ranks_or_skip tcp
 "$top_builddir/tests/ranks/hostile_rank" tls || skip_all "TLS is not built in"
 command -v "${MOIRAI_PYTHON:=python3}" >/dev/null || skip_all "no Python"
 
-port=$((36000 + $$ % 1500 * 3))
+next_port
+record_port=$port
+next_port
 n_idle=200
 [ -z "${MOIRAI_HOSTILE-}" ] || n_idle=1000
 
@@ -67,11 +69,11 @@ listens()
     grep -q ":$(printf %04X "$1") 00000000:0000 0A" /proc/net/tcp
 }
 await listens $port
-"$MOIRAI_PYTHON" "$work/record.py" $((port + 1)) $port "$work/recorded" \
+"$MOIRAI_PYTHON" "$work/record.py" $record_port $port "$work/recorded" \
     2>"$work/record.err" &
 recorder=$!
-await listens $((port + 1))
-start 1 $((port + 1))
+await listens $record_port
+start 1 $record_port
 wait $pid
 kill -9 $recorder
 wait $recorder 2>/dev/null
@@ -141,7 +143,7 @@ print("secret", sum(word in text for word in (b"a-secret-of-two", b"127.0.0.1",
     os.uname().nodename.encode() + b"\0")))
 END
 
-port=$((port + 3))
+next_port
 start 0 $port &
 pid=$!
 await listens $port

@@ -16,13 +16,12 @@ ranks_limit=
 
 # By hand: number of ranks, common variables, arguments. The output of each
 # rank is in rank.0, rank.1, ...
-port=$((20000 + $$ % 9000))
 by_hand()
 {
     n=$1
     variables=$2
     shift 2
-    port=$((port + 1))
+    next_port
     pids=
     r=0
     while [ $r -lt "$n" ]; do
@@ -58,7 +57,7 @@ start()
 if [ -n "$token" ]; then
     # One of three has another token: the error names the reason, those of the
     # others the rank.
-    port=$((port + 1))
+    next_port
     pids=
     for r in 0 1 2; do
         token=$([ $r -eq 2 ] && echo wrong || echo right)
@@ -78,7 +77,7 @@ if [ -n "$token" ]; then
     ok "and never shown" test -z "$(grep -l 'wrong\|right' "$work"/rank.*)"
 
     # A rank with a wrong token does not block the one with the right token.
-    port=$((port + 1))
+    next_port
     start 0 right 0 &
     pids=$!
     start 1 wrong wrong
@@ -94,7 +93,7 @@ one_is_refused()
 {
     grep -qs 'has come already' "$work"/twin.1.*
 }
-port=$((port + 1))
+next_port
 pids=
 for r in 0 1 1 2; do
     [ $r -ne 2 ] || await one_is_refused
@@ -109,7 +108,7 @@ is "the same rank twice" "$(cat "$work"/twin.1.* |
 ok "does no harm" grep -q '^right: ' "$work"/twin.0.*
 
 # Two processes as rank 0.
-port=$((port + 1))
+next_port
 start 0 "${token:+t}" 0 &
 pids=$!
 start 0 "${token:+t}" second &
@@ -138,7 +137,7 @@ as_started_by()
     ranks_wait $pids
     ok "$claim" grep -q '^right: ' "$work/rank.0"
 }
-port=$((port + 1))
+next_port
 as_started_by "torchrun" "RANK=0" "RANK=1" \
     "WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port
     TORCHELASTIC_RUN_ID=none MOIRAI_TRANSPORT="

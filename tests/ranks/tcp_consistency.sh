@@ -66,10 +66,9 @@ rank()
 }
 
 # Arguments of rank 0, "|", arguments of rank 1; each is the last of its kind.
-port=$((20000 + $$ % 9000))
 two()
 {
-    port=$((port + 1))
+    next_port
     rm -rf "$work/put"
     set -- "$@" "|"
     first=
@@ -152,7 +151,7 @@ run_closed()
 # Claim, the statuses of both, where the report goes.
 both_closed()
 {
-    port=$((port + 1))
+    next_port
     run_closed 0 "$3" &
     two_pid=$!
     two_status=0

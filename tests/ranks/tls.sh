@@ -12,7 +12,6 @@ command -v openssl >/dev/null || skip_all "there is no openssl"
 command -v "${MOIRAI_PYTHON:=python3}" >/dev/null || skip_all "no Python"
 unset MOIRAI_PLAIN MOIRAI_OPEN MOIRAI_TLS_CERT MOIRAI_TLS_KEY MOIRAI_TLS_CA
 
-port=$((30000 + $$ % 2000 * 3))
 
 # RANK MASTER-PORT VARIABLES ARGUMENTS...: its output is in rank.RANK.
 start()
@@ -34,7 +33,7 @@ pair()
     of_0=$1
     of_1=$2
     shift 2
-    port=$((port + 3))
+    next_port
     start 0 $port "$of_0" "$@" &
     pid=$!
     start 1 $port "$of_1" "$@"
@@ -112,13 +111,15 @@ END
 # SIDE POSITION: an altered byte of the rendezvous.
 altered()
 {
-    port=$((port + 3))
-    "$MOIRAI_PYTHON" "$work/relay.py" $((port + 1)) $port "$1" "$2" \
+    next_port
+    relay_port=$port
+    next_port
+    "$MOIRAI_PYTHON" "$work/relay.py" $relay_port $port "$1" "$2" \
         2>"$work/relay.err" &
     relay=$!
     start 0 $port MOIRAI_TOKEN=a-long-enough-token seed=5 patience=3 &
     pid=$!
-    start 1 $((port + 1)) MOIRAI_TOKEN=a-long-enough-token seed=5 patience=3
+    start 1 $relay_port MOIRAI_TOKEN=a-long-enough-token seed=5 patience=3
     status_1=$?
     wait $pid
     status_0=$?

@@ -138,3 +138,15 @@ complains()
         comment <"$work/err"
     fi
 }
+
+# Sets port to one of TCP that no socket uses, nor the kernel chooses for a
+# connection (it does from 32768 on).
+port=$((10000 + $$ * 101 % 20000))
+next_port()
+{
+    port=$((port < 32000 ? port + 1 : 10000))
+    while grep -q ":$(printf %04X $port) " /proc/net/tcp /proc/net/tcp6 \
+        2>/dev/null; do
+        port=$((port + 1))
+    done
+}
