@@ -255,7 +255,7 @@ static void fill_gpu(cluster_work *w, const mo_discover_device *f,
 
     device->model = copy_text(w, gpu->name);
     device->gpu = gpu->ordinal;
-    device->gflops =
+    device->gflops[MO_MATH_F32] =
         known_or_nan(mo_discover_peak_gflops(gpu, w->o->precision));
     device->bandwidth_gbs = known_or_nan(gpu->bandwidth_gbs);
     device->clock_mhz = known_or_nan(gpu->clock_mhz);
@@ -282,7 +282,8 @@ static void fill_cpu(const cluster_work *w, const mo_discover_device *f,
 
     device->is_cpu = true;
     device->threads = share_per_device(s->processors, parts);
-    device->gflops = rounded(cores * clock * s->flops_per_cycle / 1000);
+    device->gflops[MO_MATH_F32] =
+        rounded(cores * clock * s->flops_per_cycle / 1000);
     device->bandwidth_gbs = fmin(cores * core_gbs, most_gbs);
     device->clock_mhz = known_or_nan(s->clock_mhz);
     device->launch_us = cpu_launch_us;
@@ -358,20 +359,15 @@ static mo_status add_device(cluster_work *w, int k, mo_error *err)
 {
     const mo_discover_device *f = &w->devices[k];
     mo_device device = {
-        .gflops = MO_DEVICE_UNSET,
-        .bandwidth_gbs = MO_DEVICE_UNSET,
-        .clock_mhz = MO_DEVICE_UNSET,
-        .launch_us = MO_DEVICE_UNSET,
-        .sms = MO_DEVICE_UNSET,
-        .memory_bytes = MO_DEVICE_UNSET,
-        .rank = w->n_ranks > 1 ? f->rank : -1,
-        .gpu = -1,
+        MO_DEVICE_NO_FIGURES,
         .line = k + 1,
     };
     char id[ID_SIZE], note[NOTE_SIZE];
     mo_status status = MO_OK;
 
     make_id(w, k, id);
+    if (w->n_ranks > 1)
+        device.rank = f->rank;
     device.id = copy_text(w, id);
     device.host = copy_text(w, f->survey->host);
     if (f->gpu)

@@ -46,6 +46,30 @@ static const char *model_name(const mo_device *device)
     return device->known ? device->known->name : device->model;
 }
 
+/* Figures that follow from the model do not count: a file that leaves them out
+ * keeps its digest. */
+static void digest_exceptions(mo_digest *digest, const mo_device *device)
+{
+    static const mo_device_model unknown = { 0 };
+    const mo_device_model *model = device->known ? device->known : &unknown;
+
+    for (int i = MO_MATH_F32 + 1; i < MO_MATHS; i++) {
+        if (device->gflops[i] != model->gflops[i]) {
+            mo_digest_int(digest, i);
+            mo_digest_double(digest, device->gflops[i]);
+        }
+    }
+    if (!device->is_cpu && device->generation != model->generation)
+        mo_digest_text(digest, mo_generation_name(device->generation));
+    if (device->cache_mib != model->cache_mib ||
+        device->watts != model->watts ||
+        device->process_nm != model->process_nm) {
+        mo_digest_double(digest, device->cache_mib);
+        mo_digest_double(digest, device->watts);
+        mo_digest_double(digest, device->process_nm);
+    }
+}
+
 mo_status mo_cluster_digest(const mo_cluster *cluster, uint64_t *value,
                             mo_error *err)
 {
@@ -60,12 +84,13 @@ mo_status mo_cluster_digest(const mo_cluster *cluster, uint64_t *value,
         mo_digest_text(digest, device->id);
         mo_digest_text(digest, model_name(device));
         mo_digest_int(digest, device->is_cpu);
-        mo_digest_double(digest, device->gflops);
+        mo_digest_double(digest, device->gflops[MO_MATH_F32]);
         mo_digest_double(digest, device->bandwidth_gbs);
         mo_digest_double(digest, device->clock_mhz);
         mo_digest_double(digest, device->launch_us);
         mo_digest_int(digest, device->sms);
         mo_digest_int(digest, device->memory_bytes);
+        digest_exceptions(digest, device);
     }
     mo_digest_int(digest, cluster->n_links);
     for (int l = 0; l < cluster->n_links; l++) {

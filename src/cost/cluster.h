@@ -28,8 +28,11 @@ typedef struct mo_device {
     const char *model;            /* as written, or NULL */
     const mo_device_model *known; /* its row of the device table, or NULL */
     bool is_cpu;
-    double gflops, bandwidth_gbs, clock_mhz, launch_us; /* 0: unknown */
-    int sms;                                            /* 0: unknown */
+    mo_generation generation;
+    /* As in mo_device_model; 0: unknown. */
+    double gflops[MO_MATHS];
+    double bandwidth_gbs, clock_mhz, cache_mib, launch_us, watts, process_nm;
+    int sms;
     int64_t memory_bytes; /* usable by ops: without the reserve; INT64_MAX when
                              there is no limit */
     int rank, gpu;        /* where it runs; -1 when not given */

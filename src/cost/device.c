@@ -2,102 +2,202 @@
 #include "cost/device.h"
 
 #include <ctype.h>
-#include <stdbool.h>
+#include <math.h>
 #include <stddef.h>
-#include <strings.h>
 #include <string.h>
+#include <strings.h>
 
-/*
- * Peaks, bandwidths and boost clocks of the vendors' data sheets; a peak is
- * the product of SMs, cores and clock, up to rounding. Of a model sold in
- * several builds the short name is the one for server sockets (SXM). Kernel
- * launches are in no data sheet: they are the cost of small kernels back to
- * back, within a microsecond.
- */
+/* A table in TFLOP/s reads like the data sheets; predictions use GFLOP/s. */
+#define DEVICE(name, title, generation, f32, tf32, f16, bf16, fp8, int8, fp4,  \
+               gbs, gib, sms, mhz, mib, us, watts, nm)                         \
+    { name,                                                                    \
+      title,                                                                   \
+      MO_GEN_##generation,                                                     \
+      { (f32) *1e3, (tf32) *1e3, (f16) *1e3, (bf16) *1e3, (fp8) *1e3,          \
+        (int8) *1e3, (fp4) *1e3 },                                             \
+      gbs,                                                                     \
+      gib,                                                                     \
+      sms,                                                                     \
+      mhz,                                                                     \
+      mib,                                                                     \
+      us,                                                                      \
+      watts,                                                                   \
+      nm },
+
 const mo_device_model mo_device_models[] = {
-    { "p4", "Tesla P4", MO_GEN_PASCAL, 5500, 192, 20, 1114, 8, 7 },
-    { "p100", "Tesla P100-SXM2-16GB", MO_GEN_PASCAL, 10600, 732, 56, 1480, 16,
-      6 },
-    { "p100-pcie", "Tesla P100-PCIE-16GB", MO_GEN_PASCAL, 9300, 732, 56, 1303,
-      16, 6 },
-
-    { "v100", "Tesla V100-SXM2-32GB", MO_GEN_VOLTA, 15700, 900, 80, 1530, 32,
-      5 },
-    { "v100-16gb", "Tesla V100-SXM2-16GB", MO_GEN_VOLTA, 15700, 900, 80, 1530,
-      16, 5 },
-    { "v100-pcie", "Tesla V100-PCIE-32GB", MO_GEN_VOLTA, 14000, 900, 80, 1380,
-      32, 5 },
-    { "v100-pcie-16gb", "Tesla V100-PCIE-16GB", MO_GEN_VOLTA, 14000, 900, 80,
-      1380, 16, 5 },
-
-    { "rtx2080ti", "NVIDIA GeForce RTX 2080 Ti", MO_GEN_TURING, 13400, 616, 68,
-      1545, 11, 6 },
-    { "t4", "Tesla T4", MO_GEN_TURING, 8100, 320, 40, 1590, 16, 7 },
-
-    { "a100", "NVIDIA A100-SXM4-40GB", MO_GEN_AMPERE, 19500, 1555, 108, 1410,
-      40, 5 },
-    { "a100-80gb", "NVIDIA A100-SXM4-80GB", MO_GEN_AMPERE, 19500, 2039, 108,
-      1410, 80, 5 },
-    { "a100-pcie", "NVIDIA A100-PCIE-40GB", MO_GEN_AMPERE, 19500, 1555, 108,
-      1410, 40, 5 },
-    { "a100-pcie-80gb", "NVIDIA A100 80GB PCIe", MO_GEN_AMPERE, 19500, 1935,
-      108, 1410, 80, 5 },
-    { "a10", "NVIDIA A10", MO_GEN_AMPERE, 31200, 600, 72, 1695, 24, 5 },
-    { "rtx3060ti", "NVIDIA GeForce RTX 3060 Ti", MO_GEN_AMPERE, 16200, 448, 38,
-      1665, 8, 6 },
-    { "rtx3090", "NVIDIA GeForce RTX 3090", MO_GEN_AMPERE, 35600, 936, 82, 1695,
-      24, 5 },
-
-    { "l4", "NVIDIA L4", MO_GEN_ADA, 30300, 300, 58, 2040, 24, 5 },
-    { "l40s", "NVIDIA L40S", MO_GEN_ADA, 91600, 864, 142, 2520, 48, 4 },
-    { "rtx4090", "NVIDIA GeForce RTX 4090", MO_GEN_ADA, 82600, 1008, 128, 2520,
-      24, 4 },
-
-    { "h100", "NVIDIA H100 80GB HBM3", MO_GEN_HOPPER, 66900, 3350, 132, 1980,
-      80, 4 },
-    { "h100-pcie", "NVIDIA H100 PCIe", MO_GEN_HOPPER, 51200, 2039, 114, 1755,
-      80, 4 },
-    { "h200", "NVIDIA H200", MO_GEN_HOPPER, 66900, 4800, 132, 1980, 141, 4 },
-
-    { NULL, NULL, MO_GEN_UNKNOWN, 0, 0, 0, 0, 0, 0 }
+#include "cost/devices.def"
+    { .name = NULL }
 };
+
+static const char *const math_names[MO_MATHS] = {
+    [MO_MATH_F32] = "f32",   [MO_MATH_TF32] = "tf32", [MO_MATH_F16] = "f16",
+    [MO_MATH_BF16] = "bf16", [MO_MATH_FP8] = "fp8",   [MO_MATH_INT8] = "int8",
+    [MO_MATH_FP4] = "fp4",
+};
+
+static const char *const generation_names[] = {
+    [MO_GEN_UNKNOWN] = "unknown",
+    [MO_GEN_CPU] = "cpu",
+    [MO_GEN_PASCAL] = "pascal",
+    [MO_GEN_VOLTA] = "volta",
+    [MO_GEN_TURING] = "turing",
+    [MO_GEN_AMPERE] = "ampere",
+    [MO_GEN_ADA] = "ada",
+    [MO_GEN_HOPPER] = "hopper",
+    [MO_GEN_BLACKWELL] = "blackwell",
+    [MO_GEN_BLACKWELL_RTX] = "blackwell-rtx",
+    [MO_GEN_CDNA] = "cdna",
+    [MO_GEN_RDNA] = "rdna",
+    [MO_GEN_XE] = "xe",
+    [MO_GEN_APPLE] = "apple",
+};
+
+const char *mo_generation_name(mo_generation generation)
+{
+    return generation_names[generation];
+}
+
+bool mo_generation_find(const char *name, mo_generation *generation)
+{
+    for (int i = MO_GEN_UNKNOWN + 1; i < MO_GENERATIONS; i++) {
+        if (strcmp(generation_names[i], name) == 0) {
+            *generation = (mo_generation) i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *mo_math_name(mo_math math)
+{
+    return math_names[math];
+}
+
+bool mo_math_find(const char *name, mo_math *math)
+{
+    for (int i = 0; i < MO_MATHS; i++) {
+        if (strcmp(math_names[i], name) == 0) {
+            *math = (mo_math) i;
+            return true;
+        }
+    }
+    return false;
+}
+
+double mo_device_peak_gflops(const double gflops[MO_MATHS], mo_math math)
+{
+    if (gflops[math] > 0 || math == MO_MATH_F32)
+        return gflops[math];
+    if (math == MO_MATH_FP4)
+        return mo_device_peak_gflops(gflops, MO_MATH_FP8);
+    if (math == MO_MATH_FP8 || math == MO_MATH_INT8)
+        return fmax(mo_device_peak_gflops(gflops, MO_MATH_F16),
+                    mo_device_peak_gflops(gflops, MO_MATH_BF16));
+    return gflops[MO_MATH_F32];
+}
+
+/* ------------------------------------------------------------------- names */
+
+enum { MAX_NAME = 128 };
 
 static const char *skip_separators(const char *text)
 {
     return text + strspn(text, " \t-_");
 }
 
-/* Skips brand names, which drivers print or omit. */
+/* Skips the names of vendors and brands, which drivers print or omit. */
 static const char *skip_brands(const char *text)
 {
-    static const char *const brands[] = { "nvidia", "geforce", "tesla" };
-    size_t n = sizeof brands / sizeof *brands;
+    static const char *const brands[] = { "nvidia", "geforce", "tesla",
+                                          "amd",    "radeon",  "instinct",
+                                          "intel",  "apple",   "aws" };
+    size_t n = sizeof brands / sizeof *brands, i = 0;
 
-    for (size_t i = 0; i < n; i++) {
+    text = skip_separators(text);
+    while (i < n) {
         size_t length = strlen(brands[i]);
 
-        text = skip_separators(text);
-        if (strncasecmp(text, brands[i], length) == 0)
-            text += length;
+        if (strncasecmp(text, brands[i], length) == 0) {
+            text = skip_separators(text + length);
+            i = 0;
+        } else
+            i++;
     }
-    return skip_separators(text);
+    return text;
 }
 
-static bool is_same(const char *a, const char *b)
+/* Cuts suffix and the blanks before it off text; false without it. */
+static bool cut_suffix(char *text, const char *suffix)
 {
-    a = skip_brands(a);
-    b = skip_brands(b);
-    while (*a && tolower((unsigned char) *a) == tolower((unsigned char) *b)) {
-        a = skip_separators(a + 1);
-        b = skip_separators(b + 1);
+    size_t length = strlen(text), n = strlen(suffix);
+
+    if (length < n || strcmp(text + length - n, suffix) != 0)
+        return false;
+    length -= n;
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    text[length] = '\0';
+    return true;
+}
+
+/* Cuts off what follows the model in /proc/cpuinfo and in Intel's and AMD's
+ * drivers. */
+static void cut_appendix(char *text)
+{
+    cut_suffix(text, "");
+    if (!cut_suffix(text, "cpu") && !cut_suffix(text, "graphics") &&
+        cut_suffix(text, "-core processor"))
+        text[strlen(text) - strspn(strrchr(text, ' ') ? strrchr(text, ' ') : "",
+                                   " 0123456789")] = '\0';
+}
+
+/* Writes the name in lower case, without separators, trademarks, brands and
+ * what is appended to models; false when it is too long for a known one. */
+static bool write_canonical(const char *name, char text[MAX_NAME])
+{
+    static const char *const marks[] = { "(r)", "(tm)" };
+    char plain[MAX_NAME];
+    size_t n = 0;
+
+    while (*name && *name != '@') {
+        size_t mark = 0;
+
+        for (int i = 0; i < 2 && mark == 0; i++)
+            if (strncasecmp(name, marks[i], strlen(marks[i])) == 0)
+                mark = strlen(marks[i]);
+        if (mark == 0 && n == sizeof plain - 1)
+            return false;
+        if (mark == 0)
+            plain[n++] = (char) tolower((unsigned char) *name++);
+        name += mark;
     }
-    return *a == '\0' && *b == '\0';
+    plain[n] = '\0';
+    cut_appendix(plain);
+    n = 0;
+    for (const char *c = skip_brands(plain); *c; c = skip_separators(c + 1))
+        text[n++] = *c;
+    text[n] = '\0';
+    return true;
+}
+
+static bool has_name(const char *canonical, const char *name)
+{
+    name = skip_brands(name);
+    while (*name && *canonical == tolower((unsigned char) *name)) {
+        name = skip_separators(name + 1);
+        canonical++;
+    }
+    return *name == '\0' && *canonical == '\0';
 }
 
 const mo_device_model *mo_device_find(const char *name)
 {
+    char canonical[MAX_NAME];
+
+    if (!write_canonical(name, canonical))
+        return NULL;
     for (const mo_device_model *m = mo_device_models; m->name; m++)
-        if (is_same(name, m->name) || is_same(name, m->title))
+        if (has_name(canonical, m->name) || has_name(canonical, m->title))
             return m;
     return NULL;
 }

@@ -21,7 +21,6 @@
 
 enum {
     MO_CLASSES = MO_CLASS_SHAPE + 1,
-    MO_GENERATIONS = MO_GEN_BLACKWELL + 1,
     MO_MAX_EFFICIENCIES = MO_CLASSES * MO_GENERATIONS
 };
 
@@ -60,11 +59,7 @@ mo_status mo_efficiencies_read_memory(const char *file, const char *data,
                                       mo_error *err);
 void mo_efficiencies_write(const mo_efficiencies *table, mo_out *out);
 
-/* Convert a generation to its name, "pascal", and back; "unknown" is none of
- * them. */
-const char *mo_generation_name(mo_generation generation);
-bool mo_generation_find(const char *name, mo_generation *generation);
-
+/* Returns the generation whose factors apply; all CPUs are of one. */
 mo_generation mo_generation_of(const mo_device *device);
 
 #endif

@@ -91,7 +91,7 @@ double mo_predict_roofline_us(const mo_efficiencies *table,
         return NAN;
     compute_us = amount_us(work->flops, factors->compute *
                                             wave_utilization(work, device) *
-                                            device->gflops);
+                                            device->gflops[MO_MATH_F32]);
     memory_us = amount_us(traffic_of(work, generation),
                           factors->memory * device->bandwidth_gbs);
     if (isnan(compute_us) || isnan(memory_us))
@@ -118,14 +118,15 @@ static bool can_scale(const mo_workload *work, const mo_device *origin,
     return !is_product(work->class) && !origin->is_cpu && !device->is_cpu &&
            origin->sms > 0 && device->sms > 0 && origin->clock_mhz > 0 &&
            device->clock_mhz > 0 && origin->bandwidth_gbs > 0 &&
-           device->bandwidth_gbs > 0 && device->gflops > 0;
+           device->bandwidth_gbs > 0 && device->gflops[MO_MATH_F32] > 0;
 }
 
 /* g: the memory-bound share of the work, from its arithmetic intensity and the
  * ridge point of the device. */
 static double memory_share(const mo_workload *work, const mo_device *device)
 {
-    double ridge = device->gflops / device->bandwidth_gbs, intensity;
+    double ridge = device->gflops[MO_MATH_F32] / device->bandwidth_gbs,
+           intensity;
 
     if (work->flops == 0)
         return 1;

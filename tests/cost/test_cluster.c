@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/out.h"
+#include "cost/cluster/cluster_write.h"
 #include "tests/support/problem.h"
 #include "tests/support/suite.h"
 
@@ -55,7 +56,7 @@ START_TEST(the_example_of_the_manual_is_read)
     ck_assert_str_eq(a->known->name, "rtx2080ti");
     ck_assert_int_eq(a->memory_bytes, INT64_C(11) << 30);
     ck_assert_int_eq(b->memory_bytes, INT64_C(16) << 30);
-    ck_assert_double_eq(b->gflops, 8100);
+    ck_assert_double_eq(b->gflops[MO_MATH_F32], 8100);
     ck_assert_double_eq(b->bandwidth_gbs, 320);
     ck_assert_double_eq(b->clock_mhz, 1590);
     ck_assert_double_eq(b->launch_us, 7);
@@ -63,7 +64,7 @@ START_TEST(the_example_of_the_manual_is_read)
     ck_assert(!b->is_cpu);
     ck_assert(h->is_cpu);
     ck_assert_ptr_null(h->known);
-    ck_assert_double_eq(h->gflops, 120);
+    ck_assert_double_eq(h->gflops[MO_MATH_F32], 120);
     ck_assert_double_eq(h->bandwidth_gbs, 40);
     ck_assert_double_eq(h->launch_us, 0);
 
@@ -89,7 +90,7 @@ START_TEST(attributes_win_over_the_table)
 
     ck_assert_str_eq(a->model, "Tesla T4");
     ck_assert_str_eq(a->known->name, "t4");
-    ck_assert_double_eq(a->gflops, 1.5);
+    ck_assert_double_eq(a->gflops[MO_MATH_F32], 1.5);
     ck_assert_double_eq(a->bandwidth_gbs, 2.5);
     ck_assert_double_eq(a->clock_mhz, 4);
     ck_assert_double_eq(a->launch_us, 0);
@@ -123,12 +124,12 @@ END_TEST
 START_TEST(an_unknown_model_has_no_numbers)
 {
     mo_cluster *cluster = problem_cluster_read(
-        "<cluster><device id='A' model='mi300x'/></cluster>");
+        "<cluster><device id='A' model='tpu9'/></cluster>");
     const mo_device *a = &cluster->devices[0];
 
-    ck_assert_str_eq(a->model, "mi300x");
+    ck_assert_str_eq(a->model, "tpu9");
     ck_assert_ptr_null(a->known);
-    ck_assert_double_eq(a->gflops, 0);
+    ck_assert_double_eq(a->gflops[MO_MATH_F32], 0);
     ck_assert_double_eq(a->bandwidth_gbs, 0);
     ck_assert_int_eq(a->sms, 0);
     ck_assert_int_eq(a->memory_bytes, INT64_MAX);
@@ -284,8 +285,61 @@ START_TEST(the_digest_is_the_same_everywhere)
 }
 END_TEST
 
+/* The peaks of types, and what else makes a model. */
+START_TEST(figures_of_types_are_read_and_written)
+{
+    static const char *const texts[] = {
+        "<cluster><device id='A' model='a100' f16_gflops='7.5'/></cluster>",
+        "<cluster><device id='A' gflops='3' tf32_gflops='4' bf16_gflops='5' "
+        "fp8_gflops='6' int8_gflops='7' fp4_gflops='8' cache_mib='9' "
+        "watts='10' process_nm='11' generation='xe'/></cluster>",
+        "<cluster><device id='A' model='epyc-7763' watts='9'/></cluster>",
+    };
+    mo_cluster *cluster = problem_cluster_read(texts[0]);
+
+    ck_assert_double_eq(cluster->devices[0].gflops[MO_MATH_F16], 7.5);
+    ck_assert_double_eq(cluster->devices[0].gflops[MO_MATH_BF16], 312000);
+    ck_assert_double_eq(cluster->devices[0].watts, 400);
+    ck_assert_int_eq(cluster->devices[0].generation, MO_GEN_AMPERE);
+    mo_cluster_free(cluster);
+    cluster = problem_cluster_read(texts[1]);
+    for (int m = 0; m < MO_MATHS; m++)
+        ck_assert_double_eq(cluster->devices[0].gflops[m],
+                            m == MO_MATH_F16                        ? 0
+                            : m == MO_MATH_F32 || m == MO_MATH_TF32 ? m + 3
+                                                                    : m + 2);
+    ck_assert_int_eq(cluster->devices[0].generation, MO_GEN_XE);
+    mo_cluster_free(cluster);
+    cluster = problem_cluster_read(texts[2]);
+    ck_assert(cluster->devices[0].is_cpu);
+    ck_assert_int_eq(cluster->devices[0].memory_bytes, INT64_MAX);
+    mo_cluster_free(cluster);
+    for (int i = 0; i < COUNT(texts); i++) {
+        mo_out *out = NULL;
+        char *written;
+        size_t size;
+
+        cluster = problem_cluster_read(texts[i]);
+        MUST(mo_out_memory(&out, &err));
+        mo_cluster_write(cluster, NULL, out);
+        written = mo_out_take(out, &size);
+        mo_out_abandon(out);
+        ck_assert_uint_eq(digest_of(written), digest_of(texts[i]));
+        free(written);
+        mo_cluster_free(cluster);
+    }
+    ck_assert(digest_of(texts[0]) !=
+              digest_of("<cluster><device id='A' model='a100'/></cluster>"));
+    ck_assert_uint_eq(
+        digest_of("<cluster><device id='A' model='a100' f16_gflops='312e3' "
+                  "watts='400' generation='ampere'/></cluster>"),
+        digest_of("<cluster><device id='A' model='a100'/></cluster>"));
+}
+END_TEST
+
 SUITE(cluster)
 {
+    TEST(figures_of_types_are_read_and_written);
     TEST(the_example_of_the_manual_is_read);
     TEST(attributes_win_over_the_table);
     TEST(as_many_threads_as_processors);

@@ -50,9 +50,19 @@ static const struct {
       "another id" },
     { "<cluster>\n\n<device id='A' memroy_gib='3'/></cluster>",
       "c.xml:3: a <device> has no attribute 'memroy_gib'; it has id, model, "
-      "kind, memory_bytes, memory_gib, reserve_bytes, gflops, "
-      "memory_bandwidth_gbs, sms, clock_mhz, launch_us, rank, gpu, host, "
+      "kind, memory_bytes, memory_gib, reserve_bytes, generation, gflops, "
+      "tf32_gflops, f16_gflops, bf16_gflops, fp8_gflops, int8_gflops, "
+      "fp4_gflops, "
+      "memory_bandwidth_gbs, sms, clock_mhz, cache_mib, launch_us, watts, "
+      "process_nm, rank, gpu, host, "
       "threads, cpus" },
+    { "<cluster><device id='A' generation='kepler'/></cluster>",
+      "c.xml:1: device 'A' is of generation 'kepler'; generations are cpu, "
+      "pascal, volta, turing, ampere, ada, hopper, blackwell, blackwell-rtx, "
+      "cdna, rdna, xe, apple" },
+    { "<cluster><device id='A' kind='gpu' model='epyc-7763'/></cluster>",
+      "c.xml:1: device 'A' is of kind gpu, but its model 'epyc-7763' is a CPU; "
+      "remove one of the two" },
     { TWO "<link from='A' to='B' gbps='1' latency='3'/></cluster>",
       "c.xml:4: a <link> has no attribute 'latency'; it has from, to, "
       "between, gbps, latency_us" },

@@ -438,11 +438,11 @@ START_TEST(a_device_knows_where_it_runs_and_what_it_can)
     ck_assert_int_eq(known->gpu, 4);
     ck_assert_str_eq(known->host, "0xaa");
     ck_assert_str_eq(known->model, "t4");
-    ck_assert_double_eq(known->gflops, 8100);
+    ck_assert_double_eq(known->gflops[MO_MATH_F32], 8100);
     ck_assert_int_eq(known->memory_bytes, INT64_C(16) << 30);
     ck_assert_str_eq(unknown->host, "0xbb");
     ck_assert_ptr_null(unknown->model);
-    ck_assert_double_eq(unknown->gflops, 0);
+    ck_assert_double_eq(unknown->gflops[MO_MATH_F32], 0);
     ck_assert_int_eq(unknown->memory_bytes, INT64_MAX);
     mo_cluster_free(cluster);
 }

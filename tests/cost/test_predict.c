@@ -32,7 +32,7 @@ static const mo_efficiencies simple = {
 /* 10^10 flops and 5 * 10^8 bytes in a millisecond, 50 multiprocessors. */
 static const mo_device plain = {
     .id = "plain",
-    .gflops = 10000,
+    .gflops = { 10000 },
     .bandwidth_gbs = 500,
     .launch_us = 5,
     .clock_mhz = 1000,
@@ -84,7 +84,7 @@ START_TEST(a_product_loads_its_operands_once_per_tile)
     mo_device fast = plain, pascal = plain;
 
     /* 10^9 flops take 20 us there, and 10^9 / 43 bytes 58. */
-    fast.gflops = 100000;
+    fast.gflops[MO_MATH_F32] = 100000;
     is_close(mo_predict_roofline_us(&simple, &work, &fast),
              10 + 1e9 / UNKNOWN_REUSE / 4e5);
     ck_assert_double_eq(
@@ -92,9 +92,9 @@ START_TEST(a_product_loads_its_operands_once_per_tile)
         UNKNOWN_REUSE);
 
     /* 10^9 / 16 bytes take 156 us, 10^9 flops 200. */
-    pascal.known = mo_device_find("p100");
+    pascal.generation = MO_GEN_PASCAL;
     is_close(mo_predict_roofline_us(&simple, &work, &pascal), 10 + 200);
-    pascal.gflops = 20000;
+    pascal.gflops[MO_MATH_F32] = 20000;
     is_close(mo_predict_roofline_us(&simple, &work, &pascal),
              10 + 1e9 / 16 / 4e5);
 }
@@ -106,7 +106,7 @@ START_TEST(what_of_the_device_is_unknown_makes_the_time_unknown)
     mo_workload copy = { MO_CLASS_ELEMENTWISE, 0, 4e8, 0 };
     mo_device d = plain;
 
-    d.gflops = 0;
+    d.gflops[MO_MATH_F32] = 0;
     is_close(mo_predict_roofline_us(&simple, &both, &d), NAN);
     is_close(mo_predict_roofline_us(&simple, &copy, &d), 10 + 1000);
     d = plain;
@@ -137,7 +137,7 @@ END_TEST
  * thirds of the clock; a ridge of 20 flops a byte. */
 static const mo_device origin = {
     .id = "o",
-    .gflops = 15000,
+    .gflops = { 15000 },
     .bandwidth_gbs = 900,
     .launch_us = 5,
     .clock_mhz = 1500,
@@ -145,7 +145,7 @@ static const mo_device origin = {
 };
 static const mo_device target = {
     .id = "d",
-    .gflops = 6000,
+    .gflops = { 6000 },
     .bandwidth_gbs = 300,
     .launch_us = 7,
     .clock_mhz = 1000,
@@ -194,7 +194,7 @@ START_TEST(g_follows_from_the_intensity_and_the_ridge_of_the_device)
     /* The clock alone differs. */
     slow.sms = 80;
     slow.bandwidth_gbs = 900;
-    slow.gflops = 18000;
+    slow.gflops[MO_MATH_F32] = 18000;
     is_close(mo_predict_wave_us(NULL, &work, &origin, 100, &slow),
              100 * pow(1.5, 1 - shares[_i].g));
 }
@@ -219,7 +219,7 @@ START_TEST(where_there_are_no_waves_rooflines_are_compared)
     mo_workload work = { MO_CLASS_MOVE, 0, 76e6, 0 };
     mo_device cpu = { .id = "c",
                       .is_cpu = true,
-                      .gflops = 100,
+                      .gflops = { 100 },
                       .bandwidth_gbs = 90,
                       .sms = 8,
                       .clock_mhz = 3000 };
@@ -365,14 +365,14 @@ END_TEST
 
 START_TEST(a_device_of_the_cluster_comes_before_a_model)
 {
-    mo_device own = { .id = "v100", .gflops = 1 };
+    mo_device own = { .id = "v100", .gflops = { 1 } };
     mo_cluster cluster = { .devices = &own, .n_devices = 1 };
     mo_predictor wave;
 
     MUST(mo_predictor_parse("wave:v100", &cluster, NULL, &wave, &err));
-    ck_assert_double_eq(wave.origin.gflops, 1);
+    ck_assert_double_eq(wave.origin.gflops[MO_MATH_F32], 1);
     MUST(mo_predictor_parse("wave:t4", &cluster, NULL, &wave, &err));
-    ck_assert_double_eq(wave.origin.gflops, 8100);
+    ck_assert_double_eq(wave.origin.gflops[MO_MATH_F32], 8100);
 }
 END_TEST
 

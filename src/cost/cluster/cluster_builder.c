@@ -90,16 +90,24 @@ void mo_device_complete(mo_device *device)
 
     device->known = device->model ? mo_device_find(device->model) : NULL;
     model = device->known ? device->known : &unknown;
-    complete(&device->gflops, model->gflops);
+    if (device->generation == MO_GEN_UNKNOWN)
+        device->generation = model->generation;
+    device->is_cpu |= device->generation == MO_GEN_CPU;
+    for (int i = 0; i < MO_MATHS; i++)
+        complete(&device->gflops[i], model->gflops[i]);
     complete(&device->bandwidth_gbs, model->bandwidth_gbs);
     complete(&device->clock_mhz, model->clock_mhz);
+    complete(&device->cache_mib, model->cache_mib);
     complete(&device->launch_us, model->launch_us);
+    complete(&device->watts, model->watts);
+    complete(&device->process_nm, model->process_nm);
     if (device->sms == MO_DEVICE_UNSET)
         device->sms = model->sms;
     if (device->memory_bytes == MO_DEVICE_UNSET)
         device->memory_bytes =
-            device->known ? (int64_t) (model->memory_gib * BYTES_PER_GIB)
-                          : INT64_MAX;
+            model->memory_gib > 0
+                ? (int64_t) (model->memory_gib * BYTES_PER_GIB)
+                : INT64_MAX;
 }
 
 mo_status mo_cluster_builder_device(mo_cluster_builder *builder,

@@ -33,9 +33,20 @@ mo_status mo_cluster_builder_id(mo_cluster_builder *builder, const char *id,
 /* Values that no file gave: mo_device_complete replaces them. */
 enum { MO_DEVICE_UNSET = -1 };
 
-/* Replaces MO_DEVICE_UNSET in gflops, bandwidth_gbs, clock_mhz, launch_us, sms
- * and memory_bytes: from the device table where the model is known, else by
- * the value for unknown. */
+/* Initializers of a device of which no figure is given. */
+#define MO_DEVICE_NO_FIGURES                                                   \
+    .gflops = { MO_DEVICE_UNSET, MO_DEVICE_UNSET, MO_DEVICE_UNSET,             \
+                MO_DEVICE_UNSET, MO_DEVICE_UNSET, MO_DEVICE_UNSET,             \
+                MO_DEVICE_UNSET },                                             \
+    .bandwidth_gbs = MO_DEVICE_UNSET, .clock_mhz = MO_DEVICE_UNSET,            \
+    .cache_mib = MO_DEVICE_UNSET, .launch_us = MO_DEVICE_UNSET,                \
+    .watts = MO_DEVICE_UNSET, .process_nm = MO_DEVICE_UNSET,                   \
+    .sms = MO_DEVICE_UNSET, .memory_bytes = MO_DEVICE_UNSET, .rank = -1,       \
+    .gpu = -1
+
+/* Replaces MO_DEVICE_UNSET in the figures of a device and in memory_bytes, and
+ * an unknown generation: from the device table where the model is known, else
+ * by the value for unknown. A device of a CPU model is a CPU. */
 void mo_device_complete(mo_device *device);
 
 /* Adds a copy of device; its texts must be allocated in the arena. */

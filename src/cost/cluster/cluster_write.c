@@ -2,6 +2,7 @@
 #include "cost/cluster/cluster_write.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -37,10 +38,20 @@ static void put_note_line(mo_out *out, const char *note)
  * table has another value. */
 static void put_strength(mo_out *out, const mo_device *device)
 {
+    static const mo_device_model unknown = { 0 };
+    const mo_device_model *model = device->known ? device->known : &unknown;
+
     if (device->memory_bytes != INT64_MAX)
         mo_attribute_write_int(out, "memory_bytes", device->memory_bytes);
-    if (device->gflops > 0)
-        mo_attribute_write_number(out, "gflops", device->gflops);
+    if (device->gflops[MO_MATH_F32] > 0)
+        mo_attribute_write_number(out, "gflops", device->gflops[MO_MATH_F32]);
+    for (int i = MO_MATH_F32 + 1; i < MO_MATHS; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "%s_gflops", mo_math_name((mo_math) i));
+        if (device->gflops[i] != model->gflops[i])
+            mo_attribute_write_number(out, name, device->gflops[i]);
+    }
     if (device->bandwidth_gbs > 0)
         mo_attribute_write_number(out, "memory_bandwidth_gbs",
                                   device->bandwidth_gbs);
@@ -50,6 +61,15 @@ static void put_strength(mo_out *out, const mo_device *device)
         mo_attribute_write_number(out, "clock_mhz", device->clock_mhz);
     if (device->launch_us > 0 || device->known)
         mo_attribute_write_number(out, "launch_us", device->launch_us);
+    if (device->cache_mib != model->cache_mib)
+        mo_attribute_write_number(out, "cache_mib", device->cache_mib);
+    if (device->watts != model->watts)
+        mo_attribute_write_number(out, "watts", device->watts);
+    if (device->process_nm != model->process_nm)
+        mo_attribute_write_number(out, "process_nm", device->process_nm);
+    if (!device->is_cpu && device->generation != model->generation)
+        mo_attribute_write_text(out, "generation",
+                                mo_generation_name(device->generation));
 }
 
 static void put_device(mo_out *out, const mo_device *device)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ typedef struct own {
 
 typedef struct device_attributes {
     mo_device device;
-    const char *kind, *cpus;
+    const char *kind, *generation, *cpus;
     int64_t memory_gib; /* in bytes, or MO_DEVICE_UNSET */
     int64_t reserve_bytes;
 } device_attributes;
@@ -48,12 +49,25 @@ static const mo_attribute device_table[] = {
     { "memory_bytes", MO_ATTRIBUTE_BYTES, DEVICE(device.memory_bytes) },
     { "memory_gib", MO_ATTRIBUTE_GIB, DEVICE(memory_gib) },
     { "reserve_bytes", MO_ATTRIBUTE_BYTES, DEVICE(reserve_bytes) },
-    { "gflops", MO_ATTRIBUTE_POSITIVE, DEVICE(device.gflops) },
+    { "generation", MO_ATTRIBUTE_TEXT, DEVICE(generation) },
+    { "gflops", MO_ATTRIBUTE_POSITIVE, DEVICE(device.gflops[MO_MATH_F32]) },
+    { "tf32_gflops", MO_ATTRIBUTE_POSITIVE,
+      DEVICE(device.gflops[MO_MATH_TF32]) },
+    { "f16_gflops", MO_ATTRIBUTE_POSITIVE, DEVICE(device.gflops[MO_MATH_F16]) },
+    { "bf16_gflops", MO_ATTRIBUTE_POSITIVE,
+      DEVICE(device.gflops[MO_MATH_BF16]) },
+    { "fp8_gflops", MO_ATTRIBUTE_POSITIVE, DEVICE(device.gflops[MO_MATH_FP8]) },
+    { "int8_gflops", MO_ATTRIBUTE_POSITIVE,
+      DEVICE(device.gflops[MO_MATH_INT8]) },
+    { "fp4_gflops", MO_ATTRIBUTE_POSITIVE, DEVICE(device.gflops[MO_MATH_FP4]) },
     { "memory_bandwidth_gbs", MO_ATTRIBUTE_POSITIVE,
       DEVICE(device.bandwidth_gbs) },
     { "sms", MO_ATTRIBUTE_COUNT, DEVICE(device.sms) },
     { "clock_mhz", MO_ATTRIBUTE_POSITIVE, DEVICE(device.clock_mhz) },
+    { "cache_mib", MO_ATTRIBUTE_POSITIVE, DEVICE(device.cache_mib) },
     { "launch_us", MO_ATTRIBUTE_AMOUNT, DEVICE(device.launch_us) },
+    { "watts", MO_ATTRIBUTE_POSITIVE, DEVICE(device.watts) },
+    { "process_nm", MO_ATTRIBUTE_POSITIVE, DEVICE(device.process_nm) },
     { "rank", MO_ATTRIBUTE_INDEX, DEVICE(device.rank) },
     { "gpu", MO_ATTRIBUTE_INDEX, DEVICE(device.gpu) },
     { "host", MO_ATTRIBUTE_TEXT, DEVICE(device.host) },
@@ -107,25 +121,45 @@ static mo_status check_id(const mo_device *device, mo_error *err)
     return MO_OK;
 }
 
+/* The kind is that of the model where the model is known. */
 static mo_status set_kind(device_attributes *a, mo_error *err)
 {
     mo_device *device = &a->device;
+    bool is_cpu = a->kind && strcmp(a->kind, "cpu") == 0;
 
-    if (!a->kind || strcmp(a->kind, "gpu") == 0)
+    if (!a->kind)
         return MO_OK;
-    if (strcmp(a->kind, "cpu") != 0)
+    if (!is_cpu && strcmp(a->kind, "gpu") != 0)
         return mo_fail_at(err, MO_E_INPUT, NULL, device->line,
                           "device '%.80s' is of kind '%.60s'; kinds are gpu "
                           "and cpu",
                           device->id, a->kind);
-    if (device->known)
-        return mo_fail_at(
-            err, MO_E_INPUT, NULL, device->line,
-            "device '%.80s' is of kind cpu, but its model '%.60s' "
-            "is a GPU; remove one of the two",
-            device->id, device->model);
-    device->is_cpu = true;
+    if (device->known && is_cpu != device->is_cpu)
+        return mo_fail_at(err, MO_E_INPUT, NULL, device->line,
+                          "device '%.80s' is of kind %s, but its model '%.60s' "
+                          "is a %s; remove one of the two",
+                          device->id, a->kind, device->model,
+                          is_cpu ? "GPU" : "CPU");
+    device->is_cpu = is_cpu;
     return MO_OK;
+}
+
+static mo_status set_generation(device_attributes *a, mo_error *err)
+{
+    char names[256];
+    int length = 0;
+
+    if (!a->generation ||
+        mo_generation_find(a->generation, &a->device.generation))
+        return MO_OK;
+    for (int i = MO_GEN_UNKNOWN + 1; i < MO_GENERATIONS; i++)
+        length += snprintf(names + length, sizeof names - (size_t) length,
+                           "%s%s", length > 0 ? ", " : "",
+                           mo_generation_name((mo_generation) i));
+    return mo_fail_at(err, MO_E_INPUT, NULL, a->device.line,
+                      "device '%.80s' is of generation '%.60s'; generations "
+                      "are %s",
+                      a->device.id, a->generation, names);
 }
 
 static mo_status set_memory(device_attributes *a, mo_error *err)
@@ -182,6 +216,8 @@ static mo_status add_device(own *o, device_attributes *a, mo_error *err)
 
     if (status == MO_OK)
         status = set_memory(a, err);
+    if (status == MO_OK)
+        status = set_generation(a, err);
     mo_device_complete(&a->device);
     if (status == MO_OK)
         status = set_kind(a, err);
@@ -199,14 +235,7 @@ static mo_status read_device(own *o, const mo_xml_element *element,
 {
     device_attributes a = {
         .device = {
-            .gflops = MO_DEVICE_UNSET,
-            .bandwidth_gbs = MO_DEVICE_UNSET,
-            .clock_mhz = MO_DEVICE_UNSET,
-            .launch_us = MO_DEVICE_UNSET,
-            .sms = MO_DEVICE_UNSET,
-            .memory_bytes = MO_DEVICE_UNSET,
-            .rank = -1,
-            .gpu = -1,
+            MO_DEVICE_NO_FIGURES,
             .line = element->line,
         },
         .memory_gib = MO_DEVICE_UNSET,

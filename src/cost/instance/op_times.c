@@ -147,7 +147,7 @@ static void name_devices(const timing *t, const int64_t *ns, int first,
 
 static bool has_speed(const mo_device *device)
 {
-    return device->gflops > 0 && device->bandwidth_gbs > 0;
+    return device->gflops[MO_MATH_F32] > 0 && device->bandwidth_gbs > 0;
 }
 
 /* Reports that the op has no time on the devices without one in ns, of first

@@ -65,6 +65,8 @@ static const double product_reuse[] = {
     [MO_GEN_UNKNOWN] = 43, [MO_GEN_CPU] = 128,    [MO_GEN_PASCAL] = 16,
     [MO_GEN_VOLTA] = 16,   [MO_GEN_TURING] = 16,  [MO_GEN_AMPERE] = 43,
     [MO_GEN_ADA] = 128,    [MO_GEN_HOPPER] = 128, [MO_GEN_BLACKWELL] = 128,
+    [MO_GEN_CDNA] = 43,    [MO_GEN_RDNA] = 128,   [MO_GEN_BLACKWELL_RTX] = 128,
+    [MO_GEN_XE] = 43,      [MO_GEN_APPLE] = 43,
 };
 
 double mo_efficiency_max_reuse(mo_class class, mo_generation generation)

@@ -14,14 +14,7 @@ mo_device mo_device_from_model(const mo_device_model *model)
     mo_device device = {
         .id = model->name,
         .model = model->name,
-        .gflops = MO_DEVICE_UNSET,
-        .bandwidth_gbs = MO_DEVICE_UNSET,
-        .clock_mhz = MO_DEVICE_UNSET,
-        .launch_us = MO_DEVICE_UNSET,
-        .sms = MO_DEVICE_UNSET,
-        .memory_bytes = MO_DEVICE_UNSET,
-        .rank = -1,
-        .gpu = -1,
+        MO_DEVICE_NO_FIGURES,
     };
 
     mo_device_complete(&device);

@@ -84,7 +84,7 @@ static mo_status note_device(work *w, int k,
                  w->device_notes[k], gflops, gbs);
         return set_note(w, &w->device_notes[k], text, err);
     }
-    device->gflops = gflops;
+    device->gflops[MO_MATH_F32] = gflops;
     device->bandwidth_gbs = gbs;
     snprintf(text, sizeof text,
              "measured: gflops by a product of floats, memory_bandwidth_gbs by "

@@ -57,15 +57,8 @@ static mo_status add_device(wiring *w, int i, bool by_rank, mo_error *err)
 {
     const mo_nccl_topology_gpu *gpu = &w->t->gpus[i];
     mo_device device = {
+        MO_DEVICE_NO_FIGURES,
         .model = gpu->model,
-        .gflops = MO_DEVICE_UNSET,
-        .bandwidth_gbs = MO_DEVICE_UNSET,
-        .clock_mhz = MO_DEVICE_UNSET,
-        .launch_us = MO_DEVICE_UNSET,
-        .sms = MO_DEVICE_UNSET,
-        .memory_bytes = MO_DEVICE_UNSET,
-        .rank = gpu->rank,
-        .gpu = gpu->dev,
         .host = host_name(w, i),
         .line = gpu->line,
     };
@@ -82,6 +75,8 @@ static mo_status add_device(wiring *w, int i, bool by_rank, mo_error *err)
                               (size_t) length);
     if (!device.id)
         return mo_fail_memory(err);
+    device.rank = gpu->rank;
+    device.gpu = gpu->dev;
     mo_device_complete(&device);
     status = mo_cluster_builder_device(w->builder, &device, err);
     if (status == MO_OK)
