@@ -247,6 +247,9 @@ static mo_status find_duals(const mo_root_bound_options *options,
         if (!(*s)->solve_lp || (options->solver && !named))
             continue;
         status = (*s)->find(named ? options->path : NULL, &found, err);
+        /* A variable that names no solver is an error where that is wanted. */
+        if (status != MO_E_MEMORY && !named)
+            status = MO_OK;
         if (status == MO_OK && found.library)
             status = run_solver(*s, &found, lp, options->time_s, values, solved,
                                 bound, err);

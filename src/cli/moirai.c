@@ -207,7 +207,7 @@ static mo_status solve_in_folder(settings *s, const char *graph, const way *w,
     if (made->strength) {
         mo_answer_selector_add_bound(&selector, made->strength->lower_ns,
                                      "search");
-        selector.searched = true;
+        selector.searched = selector.search_is_full = made->search_is_full;
     }
     selector.review.made = *made;
     *made = (mo_prepared){ 0 };

@@ -55,7 +55,7 @@ static void write_answer(const mo_answer_selection *selection,
                   mo_portfolio_member_title(selection->best));
     if (!selector->is_emitted)
         mo_out_printf(out, "# model: %s\n", as_given);
-    if (selection->claimed_by)
+    if (selection->claimed_by[0])
         mo_out_printf(out, "# claimed by: %s\n", selection->claimed_by);
     if (selection->confirmed_by)
         mo_out_printf(out, "# confirmed by: %s\n", selection->confirmed_by);
@@ -108,7 +108,7 @@ most_informative_member(const mo_answer_selection *selection,
 static const char *name_of(const mo_portfolio_member *e)
 {
     if (e->is_start)
-        return e->searched ? "search" : "start";
+        return e->origin ? e->origin : "start";
     return e->solver ? e->solver->name : "command";
 }
 
@@ -127,7 +127,8 @@ static void report_judged(const mo_answer_selection *selection,
     report.refuted = selection->doubt;
     report.model = selector->is_emitted ? "as emitted" : as_given;
     if (selection->best) {
-        report.claimed_by = selection->claimed_by;
+        report.claimed_by =
+            selection->claimed_by[0] ? selection->claimed_by : NULL;
         report.confirmed_by = selection->confirmed_by;
         report.bound_ns = selection->bound.bound_ns;
         report.bound_by = selection->bound.by;
@@ -199,7 +200,7 @@ static void report_claimed(const mo_answer_selection *selection,
                          selector->is_emitted ? "as emitted" : as_given);
         if (selection->best)
             mo_json_put_bool(&w, "checked", false);
-        if (selection->claimed_by)
+        if (selection->claimed_by[0])
             mo_json_put_text(&w, "claimed_by", selection->claimed_by);
         if (selection->confirmed_by)
             mo_json_put_text(&w, "confirmed_by", selection->confirmed_by);
@@ -252,7 +253,7 @@ void mo_cli_solve_report(const mo_answer_selection *selection,
     if (!json)
         mo_out_printf(out, "%-12s%s, %.2f s\n", "solver",
                       mo_portfolio_member_title(e), c->seconds);
-    if (!json && selection->claimed_by && selection->confirmed_by)
+    if (!json && selection->claimed_by[0] && selection->confirmed_by)
         mo_out_printf(out, "%-12sby %s, %.2f s\n", "confirmed",
                       selection->confirmed_by, c->cross_check_s);
 }

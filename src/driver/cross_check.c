@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/out.h"
-#include "driver/placement_solution.h"
+#include "driver/known_schedule.h"
 #include "driver/strengthen_model.h"
 #include "solvers/process/interrupt.h"
 #include "solvers/registry.h"
@@ -32,7 +32,6 @@ typedef struct check {
     mo_portfolio *portfolio;
     mo_answer_selection *selection;
     double begin_s, limit_s;
-    bool has_other; /* a solver without the claim is installed */
 } check;
 
 static double time_left_s(const check *k)
@@ -54,61 +53,6 @@ static void select_again(check *k)
 
 /* ------------------------------------------------------------------- search */
 
-/* Writes the schedule as a solution. Identity columns are those of the model;
- * shapes that it does not record in full cannot be repeated. */
-static mo_status write_schedule(const check *k, const mo_schedule *schedule,
-                                const char *path, mo_error *err)
-{
-    const mo_review *r = &k->selector->review;
-    const char *shapes[MO_IDENTITY_SHAPES];
-    mo_place_solution solution = { .x = r->made.loaded.instance,
-                                   .schedule = schedule,
-                                   .made_of = r->made.o,
-                                   .method = "search" };
-
-    for (int i = 0; i < r->origin.n_shapes; i++)
-        shapes[i] = r->origin.shapes[i];
-    solution.made_of.shapes = shapes;
-    solution.made_of.n_shapes = (size_t) r->origin.n_shapes;
-    return mo_place_solution_save(&solution, path, err);
-}
-
-/* A schedule of the search that is shorter than every answer is the answer,
- * unless the model was edited or extended: it need not respect rows that were
- * added, and only refutes a claim. */
-static mo_status enter_schedule(check *k, const mo_schedule *schedule,
-                                mo_error *err)
-{
-    mo_portfolio *c = k->portfolio;
-    const mo_portfolio_member *best = k->selection->best;
-    mo_portfolio_member *e = &c->entries[c->n];
-    char *path;
-    mo_status status;
-
-    mo_answer_selector_add_schedule(k->selector, schedule->makespan_ns);
-    if (!k->selector->is_emitted || k->selector->review.origin.shapes_cut ||
-        (best && best->judged && best->judgement.schedule &&
-         best->judgement.schedule->makespan_ns <= schedule->makespan_ns))
-        return MO_OK;
-    path = mo_workdir_file(k->folder, "search.sol");
-    status =
-        path ? write_schedule(k, schedule, path, err) : mo_fail_memory(err);
-    if (status == MO_OK) {
-        *e = (mo_portfolio_member){ .is_start = true,
-                                    .searched = true,
-                                    .ended = true,
-                                    .outcome = {
-                                        .claim = MO_SOLUTION_STATUS_FEASIBLE,
-                                        .text = "a shorter schedule" } };
-        c->n++;
-        status = mo_solution_read(path, &e->outcome.solution, err);
-    }
-    if (status == MO_OK)
-        mo_answer_selector_on_answer(k->selector, e);
-    free(path);
-    return status;
-}
-
 static mo_status run_search(check *k, mo_error *err)
 {
     const mo_review *r = &k->selector->review;
@@ -121,16 +65,17 @@ static mo_status run_search(check *k, mo_error *err)
     k->selector->searched = true;
     status = mo_strengthen_search(r->made.loaded.instance, &r->regime,
                                   SEARCH_SHARE * time_left_s(k), &proven,
-                                  &schedule, err);
+                                  &schedule, &k->selector->search_is_full, err);
     if (status == MO_E_INFEASIBLE) {
         k->selector->proven_infeasible = true;
         status = MO_OK;
     } else if (status == MO_OK) {
         mo_answer_selector_add_bound(k->selector, proven->lower_ns, "search");
         if (schedule)
-            status = enter_schedule(k, schedule, err);
+            mo_known_schedule_take(k->selector, schedule, "search");
+        status = mo_known_schedule_enter(k->selector, k->folder, k->portfolio,
+                                         k->selection, err);
     }
-    mo_schedule_free(schedule);
     mo_proven_bounds_free(proven);
     if (status == MO_OK)
         select_again(k);
@@ -161,7 +106,7 @@ static mo_status write_start(const check *k, const char *path, mo_error *err)
 
 /* Runs one solver; what it finds joins the portfolio. A solver that is not
  * installed or fails is no error. */
-static mo_status run_solver(check *k, const mo_solver *solver, bool presolve,
+static mo_status run_solver(check *k, const mo_solver *solver,
                             const char *start, mo_error *err)
 {
     mo_driver_log quiet = *k->selector->logger;
@@ -177,20 +122,15 @@ static mo_status run_solver(check *k, const mo_solver *solver, bool presolve,
     options.gap = -1;
     options.time_s = time_left_s(k);
     status = mo_portfolio_find_solvers(&options, &quiet, &found, err);
-    if (status == MO_OK && (presolve || !e->found.no_presolve)) {
+    if (status == MO_OK) {
         mo_driver_log_info(k->selector->logger,
-                           "cross-check by %s%s, at most %.1f s", solver->title,
-                           presolve ? "" : " without presolve", time_left_s(k));
-        found.presolve = presolve;
-        k->has_other |= presolve;
+                           "cross-check by %s, at most %.1f s", solver->title,
+                           time_left_s(k));
         status = mo_portfolio_run(
             &options, k->model, k->selector->review.origin.unit_ns, k->folder,
             &quiet, mo_answer_selector_on_answer, k->selector, &found, err);
-    } else {
-        e->ended = false;
     }
     if (status == MO_OK && e->ended) {
-        e->is_recheck = !presolve;
         k->portfolio->entries[k->portfolio->n++] = *e;
         found.n = 0;
         select_again(k);
@@ -214,7 +154,6 @@ static bool has_claim(const check *k, const mo_solver *solver)
 
 static mo_status run_solvers(check *k, mo_error *err)
 {
-    const mo_solver *first = k->portfolio->entries[0].solver;
     char *start = NULL;
     mo_status status = MO_OK;
 
@@ -224,10 +163,7 @@ static mo_status run_solvers(check *k, mo_error *err)
     }
     for (int i = 0; mo_solver_table[i] && status == MO_OK && goes_on(k); i++)
         if (!has_claim(k, mo_solver_table[i]))
-            status = run_solver(k, mo_solver_table[i], true, start, err);
-    if (status == MO_OK && goes_on(k) && first && !k->has_other &&
-        k->portfolio->presolve)
-        status = run_solver(k, first, false, start, err);
+            status = run_solver(k, mo_solver_table[i], start, err);
     free(start);
     return status;
 }

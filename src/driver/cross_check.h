@@ -4,11 +4,11 @@
  *
  * Branch and bound gives no certificate, and solvers have claimed optima that
  * were none. Where the bounds computed here leave a claim open, the search of
- * solvers/search is run, then every other solver that is installed, with the
- * answer as its MIP start; where there is no other, the same solver without
- * presolve. A second proof confirms the claim, a better schedule refutes it.
- * The answer is one of the model where that may have rows of the user; else
- * the schedule of the search may be it.
+ * solvers/search is run, also where two solvers agree; then, with one claim,
+ * every other solver that is installed, with the answer as its MIP start. The
+ * bound of the search or a second solver confirms the claim, a better schedule
+ * refutes it; no solver confirms itself. The answer is one of the model where
+ * that may have rows of the user; else the schedule of the search may be it.
  */
 #ifndef MO_DRIVER_CROSS_CHECK_H
 #define MO_DRIVER_CROSS_CHECK_H

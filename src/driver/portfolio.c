@@ -23,7 +23,7 @@
 const char *mo_portfolio_member_title(const mo_portfolio_member *entry)
 {
     if (entry->is_start)
-        return entry->searched ? "search" : "the start";
+        return entry->origin ? entry->origin : "the start";
     return entry->solver ? entry->solver->title : "the command";
 }
 

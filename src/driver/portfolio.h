@@ -26,11 +26,11 @@ typedef struct mo_portfolio_options {
     const char *command;
     const char *path;
     const char *start;
-    const char *known;  /* a schedule that is an answer, but perhaps no MIP start
-                           of the model; then no start is one */
-    bool searched;      /* the start, or known, is that of a search */
-    double search_s;    /* its duration */
-    bool no_solver;     /* the start is proven optimal */
+    const char *known; /* a schedule that is an answer, but perhaps no MIP start
+                          of the model; then no start is one */
+    bool searched;     /* the start, or known, is that of a search */
+    double search_s;   /* its duration */
+    bool no_solver;    /* the start is proven optimal */
     double time_s, gap; /* 0, negative: no limit, the solver's default */
     int64_t threads, memory_mib;
     double cross_check_s; /* for confirming a claim; negative: the default */
@@ -77,9 +77,8 @@ enum { MO_PORTFOLIO_MAX = 8, MO_PORTFOLIO_ENTRIES = 2 * MO_PORTFOLIO_MAX + 2 };
 typedef struct mo_portfolio_member {
     const mo_solver *solver; /* NULL: a command of the user, or the MIP start */
     bool is_start;
-    bool searched;   /* a start by search */
-    bool is_recheck; /* cross-checks a claim of the same solver, without
-                        presolve */
+    const char *origin; /* of a start that is computed here, or NULL; a static
+                           string: "search", "heuristic" */
     mo_solver_install found;
     mo_solver_via way;
     mo_solver_outcome outcome;
@@ -98,7 +97,8 @@ typedef struct mo_portfolio {
     bool presolve;
 } mo_portfolio;
 
-/* Returns "SCIP", "the command", "the start" or "search"; a static string. */
+/* Returns "SCIP", "the command", "the start", "search" or "heuristic"; a static
+ * string. */
 const char *mo_portfolio_member_title(const mo_portfolio_member *entry);
 
 /* Fails with MO_E_USAGE if the options contradict each other. To be called

@@ -80,7 +80,8 @@ typedef struct mo_prepared {
     mo_identity_options o;      /* options of the model, for its identity;
                                    its texts are borrowed from the caller's */
     mo_proven_bounds *strength; /* bounds for the model and a MIP start, both */
-    mo_schedule *start; /* set by the caller before the model is built */
+    mo_schedule *start;  /* set by the caller before the model is built */
+    bool search_is_full; /* by mo_strengthen_model(), of their search */
     const mo_formulation *formulation;
     mo_frame *frame;
     mo_identity identity;

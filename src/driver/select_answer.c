@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "driver/judge_answer.h"
+#include "driver/known_schedule.h"
 #include "models/formulation.h"
-#include "schedule/heuristic/upper_bound.h"
 
 static double unit_us(const mo_answer_selector *j)
 {
@@ -38,16 +38,11 @@ double mo_answer_selector_makespan_us(const mo_answer_selector *j,
     return round(claimed_us(e) * unit_us(j) * 1000) / 1000;
 }
 
-static bool has_values(const mo_portfolio_member *e)
-{
-    return e->ended && e->status == MO_OK && e->outcome.solution &&
-           e->outcome.solution->n > 0;
-}
-
 /* An infinite objective is that of no solution. */
 static bool has_answer(const mo_portfolio_member *e)
 {
-    return has_values(e) && (e->judged || isfinite(claimed_us(e)));
+    return e->ended && e->status == MO_OK && e->outcome.solution &&
+           e->outcome.solution->n > 0 && (e->judged || isfinite(claimed_us(e)));
 }
 
 /* With live memory a model may exclude valid schedules. */
@@ -80,40 +75,17 @@ static bool may_have_rows(const mo_answer_selector *j)
     return j->review.origin.has_slack && !j->is_emitted;
 }
 
+bool mo_answer_selector_can_refute(const mo_answer_selector *j)
+{
+    return mo_answer_selector_is_exact(j) && !may_have_rows(j);
+}
+
 void mo_answer_selector_add_bound(mo_answer_selector *j, int64_t bound_ns,
                                   const char *by)
 {
     if (j->n_own < MO_ANSWER_SELECTOR_BOUNDS)
         j->own[j->n_own++] =
             (mo_answer_bound){ bound_ns, by, .recomputed = true };
-}
-
-void mo_answer_selector_add_schedule(mo_answer_selector *j, int64_t makespan_ns)
-{
-    if (!j->has_upper || makespan_ns < j->upper_ns)
-        j->upper_ns = makespan_ns;
-    j->has_upper = true;
-}
-
-/* Computes the makespan of a heuristic schedule. One that rows of the user may
- * exclude is not compared with. */
-static bool find_upper(mo_answer_selector *j)
-{
-    const mo_review *r = &j->review;
-    mo_schedule *schedule = NULL;
-    mo_error err = { 0 };
-    int64_t bound_ns;
-
-    if (!mo_answer_selector_is_exact(j) || may_have_rows(j))
-        return false;
-    if (!j->tried_upper && mo_bound_upper(r->made.loaded.instance, &r->regime,
-                                          &schedule, &bound_ns, &err) != MO_OK)
-        mo_answer_judge_note_failure(j, &err);
-    if (!j->tried_upper && schedule)
-        mo_answer_selector_add_schedule(j, schedule->makespan_ns);
-    j->tried_upper = true;
-    mo_schedule_free(schedule);
-    return j->has_upper;
 }
 
 /* Whether us exceeds other_us by more than the tolerances explain. */
@@ -133,9 +105,19 @@ static bool meets(double bound_us, double us)
 /* Whether a schedule computed here is shorter than the member's answer. */
 static bool is_beaten(mo_answer_selector *j, const mo_portfolio_member *e)
 {
-    return find_upper(j) &&
+    return mo_known_schedule_find(j) &&
            is_above(j, mo_answer_selector_makespan_us(j, e),
-                    (double) j->upper_ns / 1000 * (1 + MO_ANSWER_OPTIMAL_GAP));
+                    (double) j->known->makespan_ns / 1000 *
+                        (1 + MO_ANSWER_OPTIMAL_GAP));
+}
+
+static bool is_trusted(const mo_answer_selector *j,
+                       const mo_portfolio_member *e)
+{
+    for (int i = 0; i < j->n_distrusted; i++)
+        if (j->distrusted[i] == e->solver)
+            return false;
+    return true;
 }
 
 bool mo_answer_selector_on_answer(void *context, mo_portfolio_member *e)
@@ -149,7 +131,7 @@ bool mo_answer_selector_on_answer(void *context, mo_portfolio_member *e)
     if (!e->outcome.solution || e->outcome.solution->n == 0)
         return false;
     mo_answer_judge(j, e);
-    return e->outcome.claim == MO_SOLUTION_STATUS_OPTIMAL &&
+    return e->outcome.claim == MO_SOLUTION_STATUS_OPTIMAL && is_trusted(j, e) &&
            (!e->judged ||
             (mo_answer_evaluation_valid(&e->judgement) && !is_beaten(j, e)));
 }
@@ -161,11 +143,12 @@ static double known_us(mo_answer_selector *j,
     double best_us = selection->best
                          ? mo_answer_selector_makespan_us(j, selection->best)
                          : -1;
-    double upper_us = find_upper(j) ? (double) j->upper_ns / 1000 : -1;
+    double known =
+        mo_known_schedule_find(j) ? (double) j->known->makespan_ns / 1000 : -1;
 
-    if (best_us < 0 || upper_us < 0)
-        return best_us < 0 ? upper_us : best_us;
-    return fmin(best_us, upper_us);
+    if (best_us < 0 || known < 0)
+        return best_us < 0 ? known : best_us;
+    return fmin(best_us, known);
 }
 
 /* ------------------------------------------------------------------- claims */
@@ -212,26 +195,18 @@ static double least_us(const mo_answer_selector *j,
     if (!has_answer(e) || j->gap > MO_ANSWER_OPTIMAL_GAP)
         return claimed_bound_us(j, e);
     us = mo_answer_selector_makespan_us(j, e);
-    if (mo_answer_selector_is_exact(j) && j->review.origin.has_unit &&
-        !may_have_rows(j))
+    if (mo_answer_selector_can_refute(j) && j->review.origin.has_unit)
         us = fmax(us, claimed_us(e) * unit_us(j));
     return us;
 }
 
-/* Whether a claim of the member contradicts its answer or a known schedule of
- * that makespan (negative: none). Models that are not exact may exclude that
- * schedule. */
-static bool is_refuted(const mo_answer_selector *j,
-                       const mo_portfolio_member *e, double known,
-                       mo_answer_selection *selection)
+/* Whether the member claims an answer that it did not give, or gave one that is
+ * invalid. */
+static bool contradicts_itself(const mo_portfolio_member *e,
+                               mo_answer_selection *selection)
 {
     const char *title = mo_portfolio_member_title(e);
-    bool comparable =
-        mo_answer_selector_is_exact(j) || j->state != MO_ANSWER_SELECTOR_READY;
-    double us;
 
-    if (!e->ended || e->status != MO_OK || e->is_start)
-        return false;
     if (has_answer(e) && e->judged &&
         !mo_answer_evaluation_valid(&e->judgement)) {
         if (!selection->best)
@@ -240,11 +215,24 @@ static bool is_refuted(const mo_answer_selector *j,
                 title, mo_answer_evaluation_violation(&e->judgement, 0));
         return true;
     }
-    if (claims(e, MO_SOLUTION_STATUS_OPTIMAL) && !has_answer(e)) {
-        note_contradiction(
-            selection, "%s claims an optimal solution, but gave none", title);
-        return true;
-    }
+    if (!claims(e, MO_SOLUTION_STATUS_OPTIMAL) || has_answer(e))
+        return false;
+    note_contradiction(selection,
+                       "%s claims an optimal solution, but gave none", title);
+    return true;
+}
+
+/* Whether a claim of the member contradicts a known schedule of that makespan
+ * (negative: none). Models that are not exact may exclude that schedule. */
+static bool contradicts_known(const mo_answer_selector *j,
+                              const mo_portfolio_member *e, double known,
+                              mo_answer_selection *selection)
+{
+    const char *title = mo_portfolio_member_title(e);
+    bool comparable =
+        mo_answer_selector_is_exact(j) || j->state != MO_ANSWER_SELECTOR_READY;
+    double us;
+
     if (known < 0 || may_refuse(j))
         return false;
     if (claims(e, MO_SOLUTION_STATUS_INFEASIBLE) ||
@@ -274,15 +262,6 @@ static bool is_refuted(const mo_answer_selector *j,
     return true;
 }
 
-static bool is_trusted(const mo_answer_selector *j,
-                       const mo_portfolio_member *e)
-{
-    for (int i = 0; i < j->n_distrusted; i++)
-        if (j->distrusted[i] == e->solver)
-            return false;
-    return true;
-}
-
 /* One refuted claim is enough for all others of that solver. */
 static void find_refuted(mo_answer_selector *j, const mo_portfolio *c,
                          mo_answer_selection *selection)
@@ -291,9 +270,14 @@ static void find_refuted(mo_answer_selector *j, const mo_portfolio *c,
 
     for (int i = 0; i < c->n; i++) {
         const mo_portfolio_member *e = &c->entries[i];
+        bool refuted;
 
-        if (is_refuted(j, e, known, selection) && is_trusted(j, e) &&
-            j->n_distrusted < MO_PORTFOLIO_MAX)
+        if (!e->ended || e->status != MO_OK || e->is_start)
+            continue;
+        refuted = contradicts_itself(e, selection);
+        if (!refuted && contradicts_known(j, e, known, selection))
+            refuted = selection->known_refutes = true;
+        if (refuted && is_trusted(j, e) && j->n_distrusted < MO_PORTFOLIO_MAX)
             j->distrusted[j->n_distrusted++] = e->solver;
     }
 }
@@ -371,19 +355,22 @@ static bool claims_best(const mo_answer_selector *j,
            meets(claimed_bound_us(j, e), best_us);
 }
 
-/* The same for a claim that there is no answer at all. */
-static bool claims_none(const mo_portfolio_member *e,
-                        const mo_answer_selection *selection)
+/* Returns the file that was run, or NULL. */
+static const char *file_of(const mo_portfolio_member *e)
 {
-    return !selection->best && claims(e, MO_SOLUTION_STATUS_INFEASIBLE);
+    return e->way == MO_SOLVER_VIA_LIBRARY ? e->found.library
+                                           : e->found.program;
 }
 
-/* Whether a claim of e confirms that of first: by another solver, or by a run
- * of the same one with other methods. */
+/* Whether a claim of e confirms that of first: no solver confirms itself, nor
+ * does one program under two names. */
 static bool confirms(const mo_portfolio_member *e,
                      const mo_portfolio_member *first)
 {
-    return e->solver != first->solver || e->is_recheck != first->is_recheck;
+    const char *file = file_of(e), *other = file_of(first);
+
+    return e->solver != first->solver &&
+           !(file && other && strcmp(file, other) == 0);
 }
 
 /* Whether a second opinion can confirm a claim about the best answer, or that
@@ -397,28 +384,40 @@ static bool can_confirm(const mo_answer_selector *j,
            (mo_answer_selector_can_search(j) && !j->searched);
 }
 
+/* Two solvers that agree confirm each other where a full search has not refuted
+ * them, or none can. */
 static void count_claims(const mo_answer_selector *j, const mo_portfolio *c,
                          mo_answer_selection *selection)
 {
-    const mo_portfolio_member *first = NULL;
+    const mo_portfolio_member *first = NULL, *second = NULL;
 
     for (int i = 0; i < c->n; i++) {
         const mo_portfolio_member *e = &c->entries[i];
         bool claim = selection->best ? claims_best(j, e, selection)
-                                     : claims_none(e, selection);
+                                     : claims(e, MO_SOLUTION_STATUS_INFEASIBLE);
 
         if (!claim || e->is_start)
             continue;
         selection->open_claim |= can_confirm(j, selection);
         if (!is_trusted(j, e))
             continue;
-        if (!first) {
+        if (!first)
             first = e;
-            selection->claimed_by = mo_portfolio_member_title(e);
-        } else if (confirms(e, first) && !selection->confirmed_by) {
-            selection->confirmed_by = mo_portfolio_member_title(e);
-        }
+        else if (!second && confirms(e, first))
+            second = e;
     }
+    if (!first)
+        return;
+    if (second && (j->search_is_full || !mo_answer_selector_can_refute(j))) {
+        selection->confirmed_by = mo_portfolio_member_title(second);
+        second = NULL;
+    } else if (second) {
+        selection->open_claim = !j->searched;
+    }
+    snprintf(selection->claimed_by, sizeof selection->claimed_by,
+             "%.25s%s%.25s", mo_portfolio_member_title(first),
+             second ? " and " : "",
+             second ? mo_portfolio_member_title(second) : "");
 }
 
 /* Solvers that agree have a proof for the model that they were given. It holds
@@ -430,7 +429,7 @@ static const char *infeasible_status(const mo_answer_selector *j,
         selection->confirmed_by = "search";
         return "infeasible";
     }
-    if (!selection->claimed_by)
+    if (!selection->claimed_by[0])
         return "limit";
     if (j->state == MO_ANSWER_SELECTOR_READY && !mo_answer_selector_is_exact(j))
         selection->confirmed_by = NULL;
@@ -457,7 +456,7 @@ static const char *status_of(const mo_answer_selector *j, const mo_portfolio *c,
     else if (selection->confirmed_by)
         status = proven || j->is_emitted ? "optimal" : "optimal_as_given";
     else
-        status = selection->claimed_by ? "claimed_optimal" : "feasible";
+        status = selection->claimed_by[0] ? "claimed_optimal" : "feasible";
     if (selection->confirmed_by)
         selection->open_claim = false;
     return status;
@@ -498,4 +497,5 @@ void mo_answer_selector_select(mo_answer_selector *j, mo_portfolio *c,
 void mo_answer_selector_clear(mo_answer_selector *j)
 {
     mo_review_clear(&j->review);
+    mo_schedule_free(j->known);
 }

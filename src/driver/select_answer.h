@@ -6,7 +6,8 @@
  * Every answer is timed anew and validated on the instance. Claims are kept
  * apart from what is computed here: a solver with a refuted claim is not
  * trusted for the rest of the run, a bound is never above a known schedule, and
- * one solver's proof alone makes a claimed status (cross_check.h).
+ * a status is claimed until a bound computed here proves it, or a second solver
+ * confirms it and the search has not refuted it (cross_check.h).
  */
 #ifndef MO_DRIVER_SELECT_ANSWER_H
 #define MO_DRIVER_SELECT_ANSWER_H
@@ -45,12 +46,13 @@ typedef struct mo_answer_selector {
     mo_error why;     /* with NO_INSTANCE */
     mo_error failure; /* answers could not be evaluated: memory ran out, or the
                          start could not be read; status MO_OK: none */
-    bool tried_upper;
-    bool has_upper;
-    int64_t upper_ns; /* least makespan of a schedule computed here */
+    bool tried_heuristic;
+    mo_schedule *known;   /* the shortest that is computed here, or NULL */
+    const char *known_by; /* a static string: "heuristic", "search" */
     mo_answer_bound own[MO_ANSWER_SELECTOR_BOUNDS]; /* computed here */
     int n_own;
-    bool searched; /* own has the bound of a search */
+    bool searched;       /* own has the bound of a search */
+    bool search_is_full; /* that search was not cut short */
     bool proven_infeasible;
     const mo_solver *distrusted[MO_PORTFOLIO_MAX]; /* NULL: the command */
     int n_distrusted;
@@ -66,10 +68,12 @@ typedef struct mo_answer_selection {
                               "claimed_infeasible", "limit" */
     mo_answer_bound bound; /* the largest; by is NULL without an instance */
     mo_answer_bound own;   /* the largest that is computed here */
-    /* The solver that claims the status, and what confirms it; or NULL. */
-    const char *claimed_by, *confirmed_by;
-    bool open_claim; /* a second opinion could confirm a claim */
-    char doubt[512]; /* the contradiction; "": none */
+    char claimed_by[64];   /* solvers that claim the status, "HiGHS and SCIP";
+                              "": none */
+    const char *confirmed_by; /* what confirms it, or NULL */
+    bool open_claim;    /* a cross-check could confirm or refute a claim */
+    char doubt[512];    /* the contradiction; "": none */
+    bool known_refutes; /* a known schedule contradicts a claim, or an answer */
 } mo_answer_selection;
 
 /* Relative gap up to which a schedule counts as optimal; the default of the
@@ -83,12 +87,9 @@ void mo_answer_selector_select(mo_answer_selector *selector,
                                mo_portfolio *portfolio,
                                mo_answer_selection *selection);
 
-/* Add a bound, or a schedule's makespan, that was computed here and validated.
- * by is a static string. */
+/* Adds a bound that was computed here. by is a static string. */
 void mo_answer_selector_add_bound(mo_answer_selector *selector,
                                   int64_t bound_ns, const char *by);
-void mo_answer_selector_add_schedule(mo_answer_selector *selector,
-                                     int64_t makespan_ns);
 
 /* Returns whether the model is of an instance that the search can place. */
 bool mo_answer_selector_can_search(const mo_answer_selector *selector);
@@ -96,6 +97,10 @@ bool mo_answer_selector_can_search(const mo_answer_selector *selector);
 /* Returns whether the model admits exactly the schedules of the instance, so
  * that bounds of the one hold for the other. */
 bool mo_answer_selector_is_exact(const mo_answer_selector *selector);
+
+/* Returns whether schedules of the instance refute claims about the model: it
+ * is exact, and has no rows of the user that may exclude them. */
+bool mo_answer_selector_can_refute(const mo_answer_selector *selector);
 
 /* Returns the makespan of an answer: the recomputed one, or the claim if there
  * is no instance. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "driver/cross_check.h"
+#include "driver/known_schedule.h"
 #include "driver/model_file.h"
 #include "driver/root_lp.h"
 #include "solvers/process/interrupt.h"
@@ -36,7 +37,7 @@ static void enter_start(const mo_portfolio_options *options,
                                                  MO_SOLUTION_STATUS_FEASIBLE,
                                              .text = "as it was given" } };
     if (options->searched) {
-        e->searched = true;
+        e->origin = "search";
         if (options->no_solver)
             c->seconds = options->search_s;
     }
@@ -205,11 +206,14 @@ static mo_status solve_and_check(const mo_portfolio_options *options,
         status = raise_bound(options, left_s, selector, c, selection, err);
     if (options->time_s > 0)
         left_s = fmax(options->time_s - (mo_driver_clock_s() - begin_s), 1e-6);
-    if (status != MO_OK || !selection->open_claim)
+    if (status != MO_OK)
         return status;
     memcpy(doubt, selection->doubt, sizeof doubt);
-    status = mo_cross_check(options, model, folder, left_s, selector, c,
-                            selection, err);
+    if (selection->open_claim)
+        status = mo_cross_check(options, model, folder, left_s, selector, c,
+                                selection, err);
+    if (status == MO_OK && selection->known_refutes)
+        status = mo_known_schedule_enter(selector, folder, c, selection, err);
     if (status == MO_OK && selection->doubt[0] &&
         strcmp(doubt, selection->doubt) != 0)
         log_doubt(selector->logger, "", selection->doubt, "");

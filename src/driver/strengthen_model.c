@@ -24,6 +24,9 @@ enum {
 /* Limit of the default effort on slow machines, in seconds. */
 #define DEFAULT_LIMIT_S 5.5
 
+/* A search that was stopped after so many seconds is a full one. */
+#define FULL_S 2.0
+
 mo_status mo_strengthen_check(const mo_strengthen_options *s,
                               const mo_prepare_options *p, mo_error *err)
 {
@@ -84,6 +87,11 @@ static void report_search(const mo_strengthen_options *s,
     fprintf(stderr, "\n");
 }
 
+static bool is_full_search(const mo_stop *stop, double limit_s)
+{
+    return !is_interrupted() && (limit_s >= FULL_S || !mo_stop_reached(stop));
+}
+
 static void set_default_effort(int n, mo_search_strengthen_options *options)
 {
     if (n > MEDIUM_OPS) {
@@ -99,15 +107,19 @@ static void set_default_effort(int n, mo_search_strengthen_options *options)
 
 mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
                                double limit_s, mo_proven_bounds **proven,
-                               mo_schedule **start, mo_error *err)
+                               mo_schedule **start, bool *is_full,
+                               mo_error *err)
 {
     mo_stop stop;
     mo_search_strengthen_options options = { .seed = 1, .stop = &stop };
+    mo_status status;
 
     set_default_effort(x->n, &options);
     mo_stop_after(&stop, limit_s);
     stop.signaled = is_interrupted;
-    return mo_search_strengthen(x, regime, &options, proven, start, err);
+    status = mo_search_strengthen(x, regime, &options, proven, start, err);
+    *is_full = is_full_search(&stop, limit_s);
+    return status;
 }
 
 mo_status mo_strengthen_model(const mo_strengthen_options *s,
@@ -139,6 +151,7 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
                                   &made->start, err);
     if (status != MO_OK)
         return status;
+    made->search_is_full = is_full_search(&stop, limit_s);
     mo_driver_log_info(logger, "searched for %.2f s",
                        mo_driver_clock_s() - begin);
     report_search(s, logger, made, p->slack);

@@ -53,7 +53,9 @@ mo_status mo_strengthen_check(const mo_strengthen_options *s,
  * about what was proven unless the log is quiet.  The default effort is a
  * number of rounds: the result depends on input and seed alone, unless it takes
  * longer than a limit of a few seconds.  Fails with MO_E_INFEASIBLE where the
- * search proves that no placement fits into memory.
+ * search proves that no placement fits into memory.  made->search_is_full is
+ * set where the search ended by itself or had two seconds at least: a shorter
+ * schedule that is found easily would have been found.
  */
 mo_status mo_strengthen_model(const mo_strengthen_options *s,
                               const mo_prepare_options *p,
@@ -61,10 +63,12 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
                               mo_error *err);
 
 /* Searches with the default effort, at most limit_s seconds, as for a model.
- * The caller frees *proven and *start; see mo_search_strengthen(). */
+ * The caller frees *proven and *start; see mo_search_strengthen(). *is_full is
+ * set as made->search_is_full is by mo_strengthen_model(). */
 mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
                                double limit_s, mo_proven_bounds **proven,
-                               mo_schedule **start, mo_error *err);
+                               mo_schedule **start, bool *is_full,
+                               mo_error *err);
 
 /* Returns whether the search has proven its schedule optimal. */
 bool mo_strengthen_is_optimal(const mo_prepared *made);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
+#include "driver/known_schedule.h"
+
+#include <stdlib.h>
+
+#include "driver/judge_answer.h"
+#include "driver/placement_solution.h"
+#include "schedule/heuristic/upper_bound.h"
+
+void mo_known_schedule_take(mo_answer_selector *j, mo_schedule *schedule,
+                            const char *by)
+{
+    if (j->known && j->known->makespan_ns <= schedule->makespan_ns) {
+        mo_schedule_free(schedule);
+        return;
+    }
+    mo_schedule_free(j->known);
+    j->known = schedule;
+    j->known_by = by;
+}
+
+bool mo_known_schedule_find(mo_answer_selector *j)
+{
+    const mo_review *r = &j->review;
+    mo_schedule *schedule = NULL;
+    mo_error err = { 0 };
+    int64_t bound_ns;
+
+    if (!mo_answer_selector_can_refute(j))
+        return false;
+    if (!j->tried_heuristic &&
+        mo_bound_upper(r->made.loaded.instance, &r->regime, &schedule,
+                       &bound_ns, &err) != MO_OK)
+        mo_answer_judge_note_failure(j, &err);
+    j->tried_heuristic = true;
+    if (schedule)
+        mo_known_schedule_take(j, schedule, "heuristic");
+    return j->known != NULL;
+}
+
+/* Writes the schedule as a solution. Identity columns are those of the
+ * model. */
+static mo_status write_schedule(const mo_answer_selector *j, const char *path,
+                                mo_error *err)
+{
+    const mo_review *r = &j->review;
+    const char *shapes[MO_IDENTITY_SHAPES];
+    mo_place_solution solution = { .x = r->made.loaded.instance,
+                                   .schedule = j->known,
+                                   .made_of = r->made.o,
+                                   .method = j->known_by };
+
+    for (int i = 0; i < r->origin.n_shapes; i++)
+        shapes[i] = r->origin.shapes[i];
+    solution.made_of.shapes = shapes;
+    solution.made_of.n_shapes = (size_t) r->origin.n_shapes;
+    return mo_place_solution_save(&solution, path, err);
+}
+
+static bool is_shorter(const mo_schedule *known,
+                       const mo_portfolio_member *best)
+{
+    return !best || !best->judged || !best->judgement.schedule ||
+           known->makespan_ns < best->judgement.schedule->makespan_ns;
+}
+
+mo_status mo_known_schedule_enter(mo_answer_selector *j,
+                                  const mo_workdir *folder, mo_portfolio *c,
+                                  mo_answer_selection *selection, mo_error *err)
+{
+    mo_portfolio_member *e = &c->entries[c->n];
+    char *path;
+    mo_status status;
+
+    if (!j->known || !j->is_emitted || j->review.origin.shapes_cut ||
+        c->n == MO_PORTFOLIO_ENTRIES || !is_shorter(j->known, selection->best))
+        return MO_OK;
+    path = mo_workdir_file(folder, "known.sol");
+    status = path ? write_schedule(j, path, err) : mo_fail_memory(err);
+    if (status == MO_OK) {
+        *e = (mo_portfolio_member){ .is_start = true,
+                                    .origin = j->known_by,
+                                    .ended = true,
+                                    .outcome = {
+                                        .claim = MO_SOLUTION_STATUS_FEASIBLE,
+                                        .text = "a shorter schedule" } };
+        c->n++;
+        status = mo_solution_read(path, &e->outcome.solution, err);
+    }
+    free(path);
+    if (status != MO_OK)
+        return status;
+    mo_answer_selector_on_answer(j, e);
+    mo_answer_selector_select(j, c, selection);
+    return MO_OK;
+}
