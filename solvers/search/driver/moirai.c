@@ -20,6 +20,7 @@
 #include "solvers/search/driver/bound_plan.h"
 #include "solvers/search/driver/case_split.h"
 #include "solvers/search/driver/memory_repair.h"
+#include "solvers/search/driver/priced_bound.h"
 #include "solvers/search/driver/round_plan.h"
 #include "solvers/search/driver/state.h"
 
@@ -41,6 +42,7 @@ enum {
 
 typedef struct round {
     mo_search_state *search;
+    mo_search_priced_bound *priced; /* NULL: memory does not bind */
     mo_search_primal_job *primal_jobs;
     mo_search_bound_job *bound_jobs;
     int n_primal_jobs, n_bound_jobs;
@@ -126,18 +128,22 @@ static mo_status run_initial_jobs(round *r, mo_search_round_plan *round_plan,
     free(load_jobs);
     if (status == MO_OK)
         status = mo_search_update_bounds(s, "list scheduling pieces", err);
+    if (status == MO_OK)
+        status = mo_search_priced_bound_raise(r->priced, err);
     if (status == MO_OK && mo_search_memory_repair_needed(s))
         status = mo_search_memory_repair_by_variants(s, err);
     return status;
 }
 
 /* Propagates the results of the round to the whole. */
-static mo_status propagate_round(mo_search_state *s,
-                                 mo_search_memory_job *memory_job,
-                                 mo_error *err)
+static mo_status
+propagate_round(const round *r, mo_search_memory_job *memory_job, mo_error *err)
 {
+    mo_search_state *s = r->search;
     mo_status status = mo_search_update_bounds(s, "improving pieces", err);
 
+    if (status == MO_OK)
+        status = mo_search_priced_bound_raise(r->priced, err);
     keep_error(&status, err, memory_job->status, &memory_job->err);
     if (status == MO_OK)
         status = mo_search_submit_schedule(s, memory_job->schedule,
@@ -191,7 +197,7 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
         status = run_round_jobs(r, round_plan, bound_plan, err);
     r->memory_job = NULL;
     if (status == MO_OK)
-        return propagate_round(s, &memory_job, err);
+        return propagate_round(r, &memory_job, err);
     mo_schedule_free(memory_job.schedule);
     return status;
 }
@@ -252,6 +258,8 @@ static mo_status search_segments(mo_search_state *s, int *rounds, mo_error *err)
 
     if (status == MO_OK && s->blocks)
         status = mo_search_bound_plan_new(s, &bound_plan, err);
+    if (status == MO_OK)
+        status = mo_search_priced_bound_new(s, &r.priced, err);
     r.primal_jobs = calloc(MO_SEARCH_MAX_PRIMAL_JOBS, sizeof *r.primal_jobs);
     r.bound_jobs = calloc(MO_SEARCH_MAX_BOUND_JOBS, sizeof *r.bound_jobs);
     if (status == MO_OK && (!r.primal_jobs || !r.bound_jobs))
@@ -260,6 +268,7 @@ static mo_status search_segments(mo_search_state *s, int *rounds, mo_error *err)
         status = run_rounds(&r, round_plan, bound_plan, rounds, err);
     free(r.primal_jobs);
     free(r.bound_jobs);
+    mo_search_priced_bound_free(r.priced);
     mo_search_bound_plan_free(bound_plan);
     mo_search_round_plan_free(round_plan);
     return status;

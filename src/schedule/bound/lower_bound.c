@@ -8,7 +8,9 @@
 #include "schedule/bound/head_tail.h"
 #include "schedule/bound/load_bound.h"
 #include "schedule/bound/op_chain.h"
+#include "schedule/bound/priced_chain.h"
 #include "schedule/bound/segment_bound.h"
+#include "schedule/bound/segment_classes.h"
 #include "schedule/serial_makespan.h"
 
 /*
@@ -20,188 +22,8 @@
  * the one before it, all that lies between two of them runs between the end of
  * the first and the start of the second, so that the segments' lower bounds
  * add up along the chain, for whatever devices its ops are on: a shortest path
- * over those.
+ * over those.  Where memory binds, the same with prices of memory.
  */
-
-/*
- * Segment cache: memoization of segment tables.  Stacked layers repeat the same
- * segment in structure, times and memory; its table is computed once.  Key: all
- * that a table depends on as integers: of each op, by its position in
- * the segment, its times, devices, memory and flows within.  Equal keys, equal
- * tables.  The most recent distinct ones are kept, in a ring.
- */
-
-enum { MAX_ENTRIES = 32 };
-
-typedef struct entry {
-    int64_t *key;
-    size_t n, room;
-    int64_t *table;
-} entry;
-
-typedef struct segment_cache {
-    const mo_allowed_devices *domains;
-    int *position; /* by op: position in the segment, from 1 on; else 0 */
-    entry entries[MAX_ENTRIES];
-    int next;
-    entry current;
-} segment_cache;
-
-static void free_segment_cache(segment_cache *m)
-{
-    if (!m)
-        return;
-    for (int i = 0; i < MAX_ENTRIES; i++) {
-        free(m->entries[i].key);
-        free(m->entries[i].table);
-    }
-    free(m->current.key);
-    free(m->position);
-    free(m);
-}
-
-static mo_status new_segment_cache(const mo_allowed_devices *domains,
-                                   segment_cache **cache, mo_error *err)
-{
-    segment_cache *m = calloc(1, sizeof *m);
-
-    if (!m)
-        return mo_fail_memory(err);
-    m->domains = domains;
-    m->position = calloc((size_t) domains->x->n + 1, sizeof *m->position);
-    if (!m->position) {
-        free_segment_cache(m);
-        return mo_fail_memory(err);
-    }
-    *cache = m;
-    return MO_OK;
-}
-
-static mo_status append_number(segment_cache *m, int64_t number, mo_error *err)
-{
-    entry *to = &m->current;
-    mo_status status = MO_ARRAY_GROW(to->key, to->n, to->room, err);
-
-    if (status == MO_OK)
-        to->key[to->n++] = number;
-    return status;
-}
-
-/* Groups enter the key by their numbers: segments that share a group with
- * others never match. */
-static mo_status append_op(segment_cache *m, int op, mo_error *err)
-{
-    const mo_instance *x = m->domains->x;
-    bool once = m->domains->regime.tensors == MO_TENSORS_ONCE;
-    mo_status status = append_number(
-        m, mo_allowed_devices_resident_bytes(m->domains, op), err);
-
-    if (status == MO_OK)
-        status = append_number(m, x->group[op], err);
-    for (int k = 0; k < x->n_devices && status == MO_OK; k++)
-        status = append_number(m,
-                               mo_allowed_devices_has(m->domains, op, k)
-                                   ? mo_instance_p_ns(x, op, k)
-                                   : -1 - mo_instance_p_ns(x, op, k),
-                               err);
-    for (int q = x->out_start[op]; q < x->out_start[op + 1] && status == MO_OK;
-         q++) {
-        if (m->position[x->flows[q].to] == 0)
-            continue;
-        status = append_number(m, m->position[x->flows[q].to], err);
-        if (status == MO_OK)
-            status = append_number(
-                m, once ? x->tensor_row[x->flows[q].tensor] : x->flow_row[q],
-                err);
-    }
-    return status == MO_OK ? append_number(m, INT64_MIN, err) : status;
-}
-
-/* Sets or clears the positions of the ops and of both ends. */
-static void set_positions(segment_cache *m, const mo_bound_segment *segment,
-                          bool set)
-{
-    for (int i = 0; i < segment->n; i++)
-        m->position[segment->ops[i]] = set ? i + 1 : 0;
-    if (segment->v != MO_FREE)
-        m->position[segment->v] = set ? segment->n + 1 : 0;
-}
-
-static mo_status build_key(segment_cache *m, const mo_bound_segment *segment,
-                           mo_error *err)
-{
-    mo_status status;
-
-    m->current.n = 0;
-    status = append_number(
-        m, (segment->u != MO_FREE) * 2 + (segment->v != MO_FREE), err);
-    set_positions(m, segment, true);
-    if (segment->u != MO_FREE && status == MO_OK)
-        status = append_op(m, segment->u, err);
-    for (int i = 0; i < segment->n && status == MO_OK; i++)
-        status = append_op(m, segment->ops[i], err);
-    set_positions(m, segment, false);
-    if (segment->v != MO_FREE && status == MO_OK)
-        status = append_number(m, m->domains->x->group[segment->v], err);
-    for (int k = 0; segment->v != MO_FREE && status == MO_OK &&
-                    k < m->domains->x->n_devices;
-         k++)
-        status = append_number(
-            m, mo_allowed_devices_has(m->domains, segment->v, k), err);
-    return status;
-}
-
-static const entry *find_entry(const segment_cache *m)
-{
-    for (int i = 0; i < MAX_ENTRIES; i++) {
-        const entry *old = &m->entries[i];
-
-        if (old->table && old->n == m->current.n &&
-            memcmp(old->key, m->current.key, old->n * sizeof *old->key) == 0)
-            return old;
-    }
-    return NULL;
-}
-
-/* Replaces the oldest entry. */
-static mo_status store_entry(segment_cache *m, const int64_t *table,
-                             size_t size, mo_error *err)
-{
-    entry *old = &m->entries[m->next];
-    entry kept = m->current;
-
-    kept.table = malloc(size);
-    if (!kept.table)
-        return mo_fail_memory(err);
-    memcpy(kept.table, table, size);
-    free(old->table);
-    m->current = (entry){ .key = old->key, .room = old->room };
-    *old = kept;
-    m->next = (m->next + 1) % MAX_ENTRIES;
-    return MO_OK;
-}
-
-static mo_status cached_segment_table(segment_cache *m,
-                                      mo_bound_segments *segments,
-                                      const mo_bound_segment *segment,
-                                      int64_t most_ns, int64_t *table,
-                                      mo_error *err)
-{
-    size_t n_devices = (size_t) m->domains->x->n_devices;
-    size_t size = n_devices * n_devices * sizeof *table;
-    mo_status status = build_key(m, segment, err);
-    const entry *known;
-
-    if (status != MO_OK)
-        return status;
-    known = find_entry(m);
-    if (known) {
-        memcpy(table, known->table, size);
-        return MO_OK;
-    }
-    mo_bound_segments_table(segments, segment, most_ns, table);
-    return store_entry(m, table, size, err);
-}
 
 enum { MAX_WORK = 1 << 23 }; /* ops by devices to the third: seconds */
 
@@ -213,6 +35,8 @@ struct lower {
     int64_t *at;                /* by device */
     int64_t *start, *next;      /* by device, of the chain's op */
     int64_t *table;             /* by two devices */
+    int64_t *tables;            /* by class of segments, the same */
+    const int64_t **table_of;   /* by class */
     int *ops;                   /* all of them */
     mo_bound_segments *segments;
     mo_lower_bound found;
@@ -273,10 +97,10 @@ static void find_load_bound(struct lower *l)
 
 /* Shortest-path step: start[b] becomes the least start of the segment's v on
  * b, or of the end on 0, given those of its u. */
-static void advance_segment(struct lower *l, const mo_bound_segment *segment)
+static void advance_segment(struct lower *l, const mo_bound_segment *segment,
+                            const int64_t *table)
 {
     const mo_instance *x = l->domains.x;
-    const int64_t *table = l->table;
     int64_t *start = l->start, *next = l->next;
     int n_devices = x->n_devices;
 
@@ -299,24 +123,76 @@ static void advance_segment(struct lower *l, const mo_bound_segment *segment)
     memcpy(start, next, (size_t) n_devices * sizeof *start);
 }
 
+/* Tables of all classes of segments, in l->tables. */
+static mo_status fill_tables(struct lower *l, const mo_bound_chain *chain,
+                             const mo_bound_segment_classes *classes,
+                             mo_error *err)
+{
+    size_t n_devices = (size_t) l->domains.x->n_devices;
+
+    l->tables = calloc((size_t) classes->n + 1,
+                       n_devices * n_devices * sizeof *l->tables);
+    l->table_of = calloc((size_t) classes->n + 1, sizeof *l->table_of);
+    if (!l->tables || !l->table_of)
+        return mo_fail_memory(err);
+    for (int c = 0; c < classes->n; c++) {
+        int64_t *table = l->tables + (size_t) c * n_devices * n_devices;
+
+        mo_bound_segments_table(l->segments,
+                                &chain->segments[classes->first[c]], l->most_ns,
+                                table);
+        l->table_of[c] = table;
+    }
+    return MO_OK;
+}
+
+/* The chain with prices of memory (priced_chain.h). */
+static mo_status price_memory(struct lower *l, const mo_bound_chain *chain,
+                              const mo_bound_segment_classes *classes,
+                              mo_error *err)
+{
+    const mo_priced_chain_tables tables = {
+        .segments = chain->segments,
+        .n = chain->n,
+        .cls = classes->of,
+        .n_classes = classes->n,
+        .first = classes->first,
+        .table = l->table_of,
+    };
+    mo_priced_chain *priced = NULL;
+    int64_t bound_ns = 0;
+    mo_status status;
+
+    if (!mo_priced_chain_pays(&l->domains) || mo_stop_reached(l->stop))
+        return MO_OK;
+    status = mo_priced_chain_new(&l->domains, &tables, &priced, err);
+    if (status == MO_OK)
+        status = mo_priced_chain_raise(priced, l->stop, &bound_ns, err);
+    if (status == MO_OK)
+        keep_best(l, bound_ns, "memory");
+    mo_priced_chain_free(priced);
+    return status;
+}
+
 static mo_status walk_chain(struct lower *l, const mo_bound_chain *chain,
                             mo_error *err)
 {
-    segment_cache *cache = NULL;
-    mo_status status = new_segment_cache(&l->domains, &cache, err);
+    mo_bound_segment_classes *classes = NULL;
+    mo_status status =
+        mo_bound_segment_classes_find(&l->domains, chain, &classes, err);
 
+    if (status == MO_OK)
+        status = fill_tables(l, chain, classes, err);
     l->start[0] = 0;
     for (int k = 1; k < l->domains.x->n_devices; k++)
         l->start[k] = INT64_MAX;
-    for (int s = 0; s < chain->n && status == MO_OK; s++) {
-        status = cached_segment_table(cache, l->segments, &chain->segments[s],
-                                      l->most_ns, l->table, err);
-        if (status == MO_OK)
-            advance_segment(l, &chain->segments[s]);
-    }
-    if (status == MO_OK)
+    for (int s = 0; s < chain->n && status == MO_OK; s++)
+        advance_segment(l, &chain->segments[s], l->table_of[classes->of[s]]);
+    if (status == MO_OK) {
         keep_best(l, l->start[0], "chain");
-    free_segment_cache(cache);
+        status = price_memory(l, chain, classes, err);
+    }
+    mo_bound_segment_classes_free(classes);
     return status;
 }
 
@@ -407,6 +283,8 @@ mo_status mo_bound_lower_until(const mo_instance *x, const mo_regime *regime,
     free(l.start);
     free(l.next);
     free(l.table);
+    free(l.tables);
+    free(l.table_of);
     free(l.ops);
     return status;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lower_bound.h - lower bound on the makespan: critical path, load, chain.
+ * lower_bound.h - lower bound on the makespan: critical path, load, chain,
+ * memory.
  *
- * The best of three: the longest path with true transfer times over device
+ * The best of four: the longest path with true transfer times over device
  * states (heads and tails); the load that devices must share between heads and
  * tails, memory counted, by a dual bound that is valid for any multipliers;
- * and the same between the ops of a chain, clean cuts or not, summed by a
- * shortest path over their devices.
+ * the same between the ops of a chain, clean cuts or not, summed by a shortest
+ * path over their devices; and that path with prices of memory, where the ops
+ * do not fit on every device (priced_chain.h).
  */
 #ifndef MO_SCHEDULE_BOUND_LOWER_BOUND_H
 #define MO_SCHEDULE_BOUND_LOWER_BOUND_H
@@ -20,7 +22,8 @@
 
 typedef struct mo_lower_bound {
     int64_t bound_ns;  /* the largest of them */
-    const char *which; /* "path", "load" or "chain"; a literal */
+    const char *which; /* "path", "load", "chain" or "memory";
+                          a literal */
 } mo_lower_bound;
 
 /* Sets *lower.  Where no schedule exists the value has no meaning.  Some

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "solvers/search/driver/priced_bound.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/bound/op_chain.h"
+#include "schedule/bound/priced_chain.h"
+#include "schedule/bound/segment_classes.h"
+
+/*
+ * The chain of the whole is that of the segments' partitions, one after the
+ * other: the exit op of a segment is the entry op of the next.
+ */
+
+struct mo_search_priced_bound {
+    mo_search_state *s;
+    mo_allowed_devices domains; /* of the whole; owns allowed */
+    mo_bound_chain chain;       /* of the whole */
+    int *block;                 /* by segment of the chain; -1: no op between */
+    int *cls, *first;           /* classes: equal segments of one block */
+    int n_classes;
+    const int64_t **table; /* by class */
+    int64_t **direct;      /* by segment class without ops: owned table */
+    mo_priced_chain_tables tables;
+    mo_priced_chain *chain_prices;
+    uint64_t tables_sum; /* of all blocks' tables at the last call */
+};
+
+void mo_search_priced_bound_free(mo_search_priced_bound *p)
+{
+    if (!p)
+        return;
+    mo_priced_chain_free(p->chain_prices);
+    for (int i = 0; p->direct && i < p->s->classes->n; i++)
+        free(p->direct[i]);
+    free(p->direct);
+    free(p->domains.allowed);
+    free(p->chain.segments);
+    free(p->chain.ops);
+    free(p->block);
+    free(p->cls);
+    free(p->first);
+    free(p->table);
+    free(p);
+}
+
+static const mo_bound_chain *chain_of(const mo_search_priced_bound *p,
+                                      int segment)
+{
+    return p->s->blocks->partitions[p->s->segments->cls[segment]].chain;
+}
+
+static mo_status allocate_priced(mo_search_priced_bound *p, mo_error *err)
+{
+    const mo_instance *x = p->s->x;
+    size_t n_ops = (size_t) x->n + 1, n = 1;
+
+    for (int i = 0; i < p->s->segments->n; i++) {
+        const mo_bound_chain *chain = chain_of(p, i);
+
+        n += chain ? (size_t) chain->n : 1;
+    }
+    p->domains = (mo_allowed_devices){ x, p->s->regime, NULL };
+    p->domains.allowed =
+        calloc(n_ops, (size_t) x->n_devices * sizeof *p->domains.allowed);
+    p->chain.segments = calloc(n, sizeof *p->chain.segments);
+    p->chain.ops = calloc(n_ops, sizeof *p->chain.ops);
+    p->block = calloc(n, sizeof *p->block);
+    p->cls = calloc(n, sizeof *p->cls);
+    p->first = calloc(n, sizeof *p->first);
+    p->table = calloc(n, sizeof *p->table);
+    p->direct = calloc((size_t) p->s->classes->n + 1, sizeof *p->direct);
+    return p->domains.allowed && p->chain.segments && p->chain.ops &&
+                   p->block && p->cls && p->first && p->table && p->direct
+               ? MO_OK
+               : mo_fail_memory(err);
+}
+
+static int to_whole_op(int op, int first)
+{
+    return op == MO_FREE ? MO_FREE : first + op;
+}
+
+/* Appends the chain of a segment; *n_ops is the number of ops so far.  The
+ * first and last segment of a partition lie outside its entry and exit op. */
+static void append_partition(mo_search_priced_bound *p, int segment, int *n_ops)
+{
+    const mo_decomp_segments *segments = p->s->segments;
+    const mo_bound_chain *chain = chain_of(p, segment);
+    const int *block = p->s->blocks->partitions[segments->cls[segment]].block;
+    int first = mo_decomp_segment_first_op(segments, segment);
+
+    for (int i = 0; i < chain->n; i++) {
+        const mo_bound_segment *from = &chain->segments[i];
+        mo_bound_segment *to = &p->chain.segments[p->chain.n];
+
+        if ((from->u == MO_FREE && segment > 0) ||
+            (from->v == MO_FREE && segment < segments->n - 1))
+            continue;
+        *to = (mo_bound_segment){ to_whole_op(from->u, first),
+                                  to_whole_op(from->v, first),
+                                  p->chain.ops + *n_ops, from->n };
+        for (int j = 0; j < from->n; j++)
+            p->chain.ops[(*n_ops)++] = first + from->ops[j];
+        p->block[p->chain.n++] = block[i];
+    }
+}
+
+static void append_direct(mo_search_priced_bound *p, int segment)
+{
+    p->chain.segments[p->chain.n] =
+        (mo_bound_segment){ mo_decomp_segment_entry(p->s->segments, segment),
+                            mo_decomp_segment_exit(p->s->segments, segment),
+                            p->chain.ops, 0 };
+    p->block[p->chain.n++] = -1 - p->s->segments->cls[segment];
+}
+
+/* Builds the chain of the whole; returns whether its segments are connected,
+ * from the begin to the end. */
+static bool build_chain(mo_search_priced_bound *p)
+{
+    int n_ops = 0, last = MO_FREE;
+
+    for (int i = 0; i < p->s->segments->n; i++)
+        if (chain_of(p, i))
+            append_partition(p, i, &n_ops);
+        else
+            append_direct(p, i);
+    for (int i = 0; i < p->chain.n; i++) {
+        if (p->chain.segments[i].u != last)
+            return false;
+        last = p->chain.segments[i].v;
+        if (last == MO_FREE && i < p->chain.n - 1)
+            return false;
+    }
+    return p->chain.n > 0 && last == MO_FREE;
+}
+
+/* Classes by content, told apart by their blocks, too. */
+static mo_status find_classes(mo_search_priced_bound *p, mo_error *err)
+{
+    mo_bound_segment_classes *found = NULL;
+    mo_status status =
+        mo_bound_segment_classes_find(&p->domains, &p->chain, &found, err);
+
+    if (status != MO_OK)
+        return status;
+    memcpy(p->first, found->first, (size_t) found->n * sizeof *p->first);
+    p->n_classes = found->n;
+    for (int i = 0; i < p->chain.n; i++) {
+        int cls = found->of[i];
+
+        for (int c = found->n;
+             c < p->n_classes && p->block[p->first[cls]] != p->block[i]; c++)
+            if (found->of[p->first[c]] == found->of[i] &&
+                p->block[p->first[c]] == p->block[i])
+                cls = c;
+        if (p->block[p->first[cls]] != p->block[i]) {
+            cls = p->n_classes++;
+            p->first[cls] = i;
+        }
+        p->cls[i] = cls;
+    }
+    mo_bound_segment_classes_free(found);
+    return MO_OK;
+}
+
+/* The table of a segment class without ops, up to the start of v. */
+static mo_status fill_direct(mo_search_priced_bound *p, int number, int v,
+                             mo_error *err)
+{
+    const mo_decomp_class *cls = &p->s->classes->classes[number];
+    int n_devices = p->s->x->n_devices;
+    int64_t *table;
+
+    if (p->direct[number])
+        return MO_OK;
+    table = malloc((size_t) n_devices * (size_t) n_devices * sizeof *table);
+    if (!table)
+        return mo_fail_memory(err);
+    for (int i = 0; i < n_devices * n_devices; i++) {
+        table[i] = cls->lower_ns[i];
+        if (table[i] != INT64_MAX && v != MO_FREE)
+            table[i] -= mo_instance_p_ns(p->s->x, v, i % n_devices);
+    }
+    p->direct[number] = table;
+    return MO_OK;
+}
+
+static mo_status set_tables(mo_search_priced_bound *p, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int c = 0; c < p->n_classes && status == MO_OK; c++) {
+        int segment = p->first[c], block = p->block[segment];
+
+        if (block < 0)
+            status =
+                fill_direct(p, -1 - block, p->chain.segments[segment].v, err);
+        if (status == MO_OK)
+            p->table[c] = block < 0 ? p->direct[-1 - block]
+                                    : p->s->blocks->blocks[block].lower_ns;
+    }
+    p->tables =
+        (mo_priced_chain_tables){ p->chain.segments, p->chain.n, p->cls,
+                                  p->n_classes,      p->first,   p->table };
+    return status;
+}
+
+mo_status mo_search_priced_bound_new(mo_search_state *search,
+                                     mo_search_priced_bound **priced,
+                                     mo_error *err)
+{
+    mo_search_priced_bound *p;
+    mo_status status;
+    bool useful = false;
+
+    *priced = NULL;
+    if (!search->blocks || !search->memory_matters || !search->states.all)
+        return MO_OK;
+    p = calloc(1, sizeof *p);
+    if (!p)
+        return mo_fail_memory(err);
+    p->s = search;
+    status = allocate_priced(p, err);
+    if (status == MO_OK)
+        status = mo_allowed_devices_find(&p->domains, err);
+    if (status == MO_OK)
+        useful = mo_priced_chain_pays(&p->domains) && build_chain(p);
+    if (status == MO_OK && useful)
+        status = find_classes(p, err);
+    if (status == MO_OK && useful)
+        status = set_tables(p, err);
+    if (status == MO_OK && useful)
+        status =
+            mo_priced_chain_new(&p->domains, &p->tables, &p->chain_prices, err);
+    if (status == MO_OK && useful)
+        *priced = p;
+    else
+        mo_search_priced_bound_free(p);
+    return status;
+}
+
+/* Tables only grow: their sum changes with any of them. */
+static uint64_t sum_tables(const mo_search_priced_bound *p)
+{
+    int n_boundaries = p->s->x->n_devices * p->s->x->n_devices;
+    uint64_t sum = 1;
+
+    for (int i = 0; i < p->s->blocks->n; i++)
+        for (int j = 0; j < n_boundaries; j++)
+            sum += (uint64_t) p->s->blocks->blocks[i].lower_ns[j];
+    return sum;
+}
+
+mo_status mo_search_priced_bound_raise(mo_search_priced_bound *p, mo_error *err)
+{
+    uint64_t sum;
+    int64_t bound_ns = 0;
+    mo_status status;
+
+    if (!p || mo_search_is_done(p->s) || mo_stop_reached(p->s->task->stop))
+        return MO_OK;
+    sum = sum_tables(p);
+    if (sum == p->tables_sum)
+        return MO_OK;
+    p->tables_sum = sum;
+    status = mo_priced_chain_raise(p->chain_prices, p->s->task->stop, &bound_ns,
+                                   err);
+    if (status == MO_OK)
+        mo_search_raise_lower(p->s, bound_ns, "prices of memory");
+    return status;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * priced_bound.h - the bound of the whole with Lagrangian prices of memory
+ * (schedule/bound/priced_chain.h) over the blocks of the search, whose tables
+ * the bound jobs raise.
+ */
+#ifndef MO_SOLVERS_SEARCH_DRIVER_PRICED_BOUND_H
+#define MO_SOLVERS_SEARCH_DRIVER_PRICED_BOUND_H
+
+#include "base/error.h"
+#include "solvers/search/driver/state.h"
+
+typedef struct mo_search_priced_bound mo_search_priced_bound;
+
+/* Sets *priced to NULL, with MO_OK returned, where memory does not bind or the
+ * search has no blocks.  search must outlive it.  The caller frees it with
+ * mo_search_priced_bound_free(), which accepts NULL. */
+mo_status mo_search_priced_bound_new(mo_search_state *search,
+                                     mo_search_priced_bound **priced,
+                                     mo_error *err);
+void mo_search_priced_bound_free(mo_search_priced_bound *priced);
+
+/* Raises the lower bound of the search; does nothing where no table of a block
+ * has grown since the last call, or priced is NULL. */
+mo_status mo_search_priced_bound_raise(mo_search_priced_bound *priced,
+                                       mo_error *err);
+
+#endif
