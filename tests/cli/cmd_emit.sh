@@ -192,19 +192,20 @@ exits "a map without a model" 0 moirai-emit -q --stats --map "$work/m.csv" \
     -o "$work/s" "$inception"
 ok "is the same map" cmp "$work/m.csv" "$work/map.csv"
 
-# Three ops, two of which fit on no device together, on two devices.
+# Two ops whose tensors fit on no device together, though nothing stays there.
 cat >"$work/full.graphml" <<'END'
 <graphml>
   <key id="m" for="node" attr.name="memory"/>
+  <key id="w" for="node" attr.name="weight_bytes"/>
   <key id="t" for="node" attr.name="time_us.A"/>
   <key id="u" for="node" attr.name="time_us.B"/>
+  <key id="s" for="edge" attr.name="bytes"/>
   <graph edgedefault="directed">
-    <node id="a"><data key="m">600</data><data key="t">1</data>
-      <data key="u">1</data></node>
-    <node id="b"><data key="m">600</data><data key="t">1</data>
-      <data key="u">1</data></node>
-    <node id="c"><data key="m">600</data><data key="t">1</data>
-      <data key="u">1</data></node>
+    <node id="a"><data key="m">600</data><data key="w">0</data>
+      <data key="t">1</data><data key="u">1</data></node>
+    <node id="b"><data key="m">600</data><data key="w">0</data>
+      <data key="t">1</data><data key="u">1</data></node>
+    <edge source="a" target="b"><data key="s">600</data></edge>
   </graph>
 </graphml>
 END
@@ -217,7 +218,7 @@ cat >"$work/full.cluster.xml" <<'END'
 END
 echo old >"$work/none.sol"
 complains "no start to be had" 1 "$work/none.sol: not written" moirai-emit -q \
-    --start "$work/none.sol" -o "$work/full.lp" "$work/full.graphml"
+    --memory live --start "$work/none.sol" -o "$work/full.lp" "$work/full.graphml"
 is "the model is there" "$(tail -n 1 "$work/full.lp")" "End"
 is "the old start is as it was" "$(cat "$work/none.sol")" "old"
 

@@ -54,12 +54,13 @@ while IFS='|' read -r command cluster reason; do
 done <<END
 moirai --time 20 g.graphml|op|op 'x' needs 600 bytes and device A, the largest, has 500
 moirai --time 20 g.graphml|total|the ops need 1800 bytes of memory, all devices together have 1600
-moirai --time 20 g.graphml|packing|no placement fits into memory
+moirai --time 20 g.graphml|packing|no placement fits into memory: 'x', 'y', 'z' (600 bytes or more each, 1800 together) cannot be divided among devices with 1000, 1000 bytes
 moirai-emit g.graphml|op|op 'x' needs 600 bytes and device A, the largest, has 500
 moirai-emit g.graphml|total|the ops need 1800 bytes of memory, all devices together have 1600
+moirai-emit g.graphml|packing|no placement fits into memory: 'x', 'y', 'z' (600 bytes or more each, 1800 together) cannot be divided among devices with 1000, 1000 bytes
 moirai-place --time 5 g.graphml|op|op 'x' needs 600 bytes and device A, the largest, has 500
 moirai-place --time 5 g.graphml|total|the ops need 1800 bytes of memory, all devices together have 1600
-moirai-place --time 5 g.graphml|packing|found no placement that fits into memory
+moirai-place --time 5 g.graphml|packing|no placement fits into memory: 'x', 'y', 'z' (600 bytes or more each, 1800 together) cannot be divided among devices with 1000, 1000 bytes
 moirai-info --instance g.graphml|op|op 'x' needs 600 bytes and device A, the largest, has 500
 moirai-check -q -g g.graphml placement.txt|op|op 'x' needs 600 bytes and device A, the largest, has 500
 moirai-exec --dry-run -g g.graphml placement.txt|op|op 'x' needs 600 bytes and device A, the largest, has 500

@@ -294,10 +294,16 @@ static mo_status place_moirai(const mo_method_task *task,
     int rounds = 0;
     mo_status status;
 
-    if (mo_bound_memory(task->x, &task->regime, &why) != MO_OK) {
-        snprintf(placed->why, sizeof placed->why, "%.150s", why.text);
+    status = mo_bound_memory(task->x, &task->regime, &why);
+    if (status == MO_E_INFEASIBLE) {
+        snprintf(placed->why, sizeof placed->why, "%s", why.text);
         placed->infeasible = true;
         return MO_OK;
+    }
+    if (status != MO_OK) {
+        if (err)
+            *err = why;
+        return status;
     }
     status = mo_search_state_open(task, &s, err);
     if (status == MO_OK)

@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+#include "schedule/bound/memory_packing.h"
+#include "schedule/placement_units.h"
+
 /* Rounding errors of the sums are far smaller. */
 #define ROUNDING 1e-6
 
@@ -26,12 +29,19 @@ mo_status mo_bound_memory(const mo_instance *x, const mo_regime *regime,
                           mo_error *err)
 {
     mo_memory_totals sum = mo_bound_memory_totals(x, regime);
+    mo_placement_units *units = NULL;
+    mo_status status;
 
-    if (regime->memory == MO_MEMORY_NONE ||
-        sum.needed <= sum.available * (1 + ROUNDING))
+    if (regime->memory == MO_MEMORY_NONE)
         return MO_OK;
-    return mo_fail(err, MO_E_INFEASIBLE,
-                   "the ops need %.0f bytes of memory, all devices together "
-                   "have %.0f",
-                   sum.needed, sum.available);
+    if (sum.needed > sum.available * (1 + ROUNDING))
+        return mo_fail(err, MO_E_INFEASIBLE,
+                       "the ops need %.0f bytes of memory, all devices "
+                       "together have %.0f",
+                       sum.needed, sum.available);
+    status = mo_placement_units_make(x, regime, &units, err);
+    if (status == MO_OK)
+        status = mo_packing_check(x, units, err);
+    mo_placement_units_free(units);
+    return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_bound.h - surrogate of the capacity constraints (1d): the memory of
- * all ops against that of all devices together.
+ * memory_bound.h - feasibility of the capacity constraints (1d): the memory of
+ * all ops against that of all devices together, and its packing.
  */
 #ifndef MO_SCHEDULE_BOUND_MEMORY_BOUND_H
 #define MO_SCHEDULE_BOUND_MEMORY_BOUND_H
@@ -20,8 +20,10 @@ typedef struct mo_memory_totals {
 mo_memory_totals mo_bound_memory_totals(const mo_instance *x,
                                         const mo_regime *regime);
 
-/* Fails with MO_E_INFEASIBLE, both amounts in the text, if the ops need more
- * memory than all devices have together. */
+/* Fails with MO_E_INFEASIBLE if the ops need more memory than all devices have
+ * together, both amounts in the text, or if a bounded search proves that they
+ * cannot be packed (memory_packing.h), with the ops that do not fit together.
+ */
 mo_status mo_bound_memory(const mo_instance *x, const mo_regime *regime,
                           mo_error *err);
 

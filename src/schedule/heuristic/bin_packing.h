@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bin_packing.h - bin packing: a placement within memory, where HEFT and
- * single devices found none.
+ * bin_packing.h - next-fit bin packing: a placement within memory, where HEFT
+ * and single devices found none.
  */
 #ifndef MO_SCHEDULE_HEURISTIC_BIN_PACKING_H
 #define MO_SCHEDULE_HEURISTIC_BIN_PACKING_H
@@ -18,12 +18,5 @@
 mo_status mo_bin_packing_in_order(const mo_instance *x,
                                   const mo_placement_units *units,
                                   int *placement, bool *found, mo_error *err);
-
-/* First-fit decreasing with backtracking: the largest units first, each to the
- * first device that has room.  The effort is bounded: *found may be false
- * where a packing exists. */
-mo_status mo_bin_packing_by_size(const mo_instance *x,
-                                 const mo_placement_units *units,
-                                 int *placement, bool *found, mo_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "schedule/heuristic/threshold_accepting.h"
 #include "schedule/heuristic/heft.h"
 #include "schedule/heuristic/bin_packing.h"
+#include "schedule/bound/memory_packing.h"
 #include "schedule/serial_makespan.h"
 #include "schedule/heuristic/single_device.h"
 #include "schedule/placement_units.h"
@@ -35,7 +36,27 @@ static mo_status try_heft(const mo_instance *x, const mo_regime *regime,
     return status;
 }
 
-/* Placements by memory first. */
+/* A packing of the resident memory under a memory model. */
+static mo_status try_exact_packing(const mo_instance *x,
+                                   const mo_regime *regime, mo_memory memory,
+                                   int *placement, mo_schedule **best,
+                                   mo_error *err)
+{
+    const mo_regime packed = { regime->congestion, regime->tensors, memory };
+    mo_packing_verdict verdict = MO_PACKING_UNKNOWN;
+    mo_placement_units *units = NULL;
+    mo_status status = mo_placement_units_make(x, &packed, &units, err);
+
+    if (status == MO_OK)
+        status = mo_packing_find(x, units, placement, &verdict, err);
+    if (status == MO_OK && verdict == MO_PACKING_FOUND)
+        status = try_heft(x, regime, placement, best, err);
+    mo_placement_units_free(units);
+    return status;
+}
+
+/* Placements by memory first.  Where live tensors exceed what the weights
+ * leave, a packing of the static memory leaves room for them. */
 static mo_status try_packing(const mo_instance *x, const mo_regime *regime,
                              const mo_placement_units *units,
                              mo_schedule **best, mo_error *err)
@@ -49,9 +70,11 @@ static mo_status try_packing(const mo_instance *x, const mo_regime *regime,
     if (status == MO_OK && found)
         status = try_heft(x, regime, placement, best, err);
     if (status == MO_OK && !*best)
-        status = mo_bin_packing_by_size(x, units, placement, &found, err);
-    if (status == MO_OK && !*best && found)
-        status = try_heft(x, regime, placement, best, err);
+        status =
+            try_exact_packing(x, regime, regime->memory, placement, best, err);
+    if (status == MO_OK && !*best && regime->memory == MO_MEMORY_LIVE)
+        status = try_exact_packing(x, regime, MO_MEMORY_STATIC, placement, best,
+                                   err);
     free(placement);
     return status;
 }
