@@ -21,6 +21,7 @@
 #include "solvers/search/driver/case_split.h"
 #include "solvers/search/driver/memory_repair.h"
 #include "solvers/search/driver/priced_bound.h"
+#include "solvers/search/driver/root_job.h"
 #include "solvers/search/driver/round_plan.h"
 #include "solvers/search/driver/state.h"
 
@@ -47,8 +48,9 @@ typedef struct round {
     mo_search_bound_job *bound_jobs;
     int n_primal_jobs, n_bound_jobs;
     mo_search_memory_job
-        *memory_job;  /* annealing of the whole within memory, or NULL */
-    int64_t cases_ns; /* incumbent at the last case split */
+        *memory_job; /* annealing of the whole within memory, or NULL */
+    mo_search_root_job *root_job; /* LP relaxation of the whole, or NULL */
+    int64_t cases_ns;             /* incumbent at the last case split */
 } round;
 
 /* Bound jobs take longer and are started first. */
@@ -65,8 +67,10 @@ static void run_job(void *context, int job, int thread)
     else if (job < r->n_bound_jobs + r->n_primal_jobs)
         mo_search_primal_job_run(r->search->classes,
                                  &r->primal_jobs[job - r->n_bound_jobs], stop);
-    else
+    else if (job == r->n_bound_jobs + r->n_primal_jobs && r->memory_job)
         mo_search_memory_job_run(r->search, r->memory_job);
+    else
+        mo_search_root_job_run(r->search, r->root_job);
 }
 
 /* Keeps the first error of several jobs. */
@@ -88,7 +92,7 @@ static mo_status run_round_jobs(round *r, mo_search_round_plan *round_plan,
 
     mo_parallel_for(r->search->task->threads,
                     r->n_bound_jobs + r->n_primal_jobs +
-                        (r->memory_job != NULL),
+                        (r->memory_job != NULL) + (r->root_job != NULL),
                     run_job, r);
     for (int i = 0; i < r->n_bound_jobs; i++) {
         keep_error(&status, err, r->bound_jobs[i].status,
@@ -180,6 +184,8 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
 {
     mo_search_state *s = r->search;
     mo_search_memory_job memory_job = { 0 };
+    mo_search_root_job root_job = { 0 };
+    bool has_root = false;
     double hoped = 0;
     mo_status status = mo_search_round_plan_next_jobs(
         round_plan, number, r->primal_jobs, &r->n_primal_jobs, &hoped, err);
@@ -192,10 +198,17 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
             err);
     r->memory_job =
         mo_search_memory_job_plan(s, number, &memory_job) ? &memory_job : NULL;
-    *any = r->n_primal_jobs + r->n_bound_jobs > 0 || r->memory_job;
+    if (status == MO_OK)
+        status = mo_search_root_job_plan(s, number, &root_job, &has_root, err);
+    r->root_job = has_root ? &root_job : NULL;
+    *any = r->n_primal_jobs + r->n_bound_jobs > 0 || r->memory_job || has_root;
     if (status == MO_OK)
         status = run_round_jobs(r, round_plan, bound_plan, err);
     r->memory_job = NULL;
+    r->root_job = NULL;
+    keep_error(&status, err, root_job.status, &root_job.err);
+    mo_search_raise_lower(s, root_job.lower_ns, "root LP");
+    mo_search_root_job_clear(&root_job);
     if (status == MO_OK)
         return propagate_round(r, &memory_job, err);
     mo_schedule_free(memory_job.schedule);

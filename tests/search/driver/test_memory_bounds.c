@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tests of driver/priced_bound.h and driver/root_job.h: bounds of the search
+ * where memory binds are never above the optimum, and close to it along a
+ * chain.
+ */
+#include "solvers/search/driver/priced_bound.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "solvers/registry.h"
+#include "solvers/search/driver/root_job.h"
+#include "tests/support/exhaustive.h"
+#include "tests/support/exhaustive_live.h"
+#include "tests/support/problem.h"
+#include "tests/support/random_problem.h"
+#include "tests/support/reference_validate.h"
+#include "tests/support/suite.h"
+
+static void open_search(mo_search_state *s, const mo_method_task *task)
+{
+    MUST(mo_search_state_open(task, s, &err));
+    MUST(mo_search_initial_schedules(s, &err));
+    MUST(mo_chain_blocks_new(s->classes, 1, NULL, &s->blocks, &err));
+    MUST(mo_search_update_bounds(s, "blocks", &err));
+}
+
+static void raise_by_prices(mo_search_state *s)
+{
+    mo_search_priced_bound *priced = NULL;
+
+    MUST(mo_search_priced_bound_new(s, &priced, &err));
+    MUST(mo_search_priced_bound_raise(priced, &err));
+    mo_search_priced_bound_free(priced);
+}
+
+static void raise_by_root(mo_search_state *s)
+{
+    mo_search_root_job job = { 0 };
+    bool planned = false;
+
+    MUST(mo_search_root_job_plan(s, 1, &job, &planned, &err));
+    if (planned) {
+        mo_search_root_job_run(s, &job);
+        ck_assert_int_eq(job.status, MO_OK);
+        mo_search_raise_lower(s, job.lower_ns, "root LP");
+    }
+    mo_search_root_job_clear(&job);
+}
+
+static const mo_solver *highs(void)
+{
+    const char *library = getenv("MOIRAI_HIGHS_LIB");
+
+    return library && *library ? mo_solver_table[0] : NULL;
+}
+
+static void check_regime(const problem *p, int number, unsigned seed)
+{
+    mo_regime regime = regime_of(number);
+    mo_method_task task = {
+        .x = p->x, .regime = regime, .threads = 1, .assist = highs()
+    };
+    bool live = regime.memory == MO_MEMORY_LIVE;
+    int64_t optimum, prices_ns, root_ns;
+    mo_search_state s;
+
+    if (number % 5 != (int) (seed % 5) || regime.memory == MO_MEMORY_NONE)
+        return;
+    optimum = live ? exhaustive_live_optimum(p->x, &regime)
+                   : exhaustive_optimum(p->x, &regime);
+    open_search(&s, &task);
+    raise_by_prices(&s);
+    prices_ns = s.lower_ns;
+    raise_by_root(&s);
+    root_ns = s.lower_ns;
+    mo_search_state_close(&s);
+    ck_assert_msg(optimum == EXHAUSTIVE_NONE ||
+                      (prices_ns <= optimum && root_ns <= optimum),
+                  "seed %u, regime %d: %lld by prices, %lld by the root LP, "
+                  "optimum %lld",
+                  seed, number, (long long) prices_ns, (long long) root_ns,
+                  (long long) optimum);
+}
+
+START_TEST(no_schedule_beats_them)
+{
+    random_problem_check_small((unsigned) _i, check_regime);
+}
+END_TEST
+
+/* A chain of 60 ops, of which half fit on A, where they take a third: two runs
+ * and a transfer are optimal. */
+static void make_chain(problem *p)
+{
+    char graph[4096];
+    size_t n = (size_t) snprintf(graph, sizeof graph,
+                                 "* t.A=1 t.B=3 weight_bytes=10 "
+                                 "workspace_bytes=0; *>* c.A.B=2 c.B.A=2; o0");
+
+    for (int i = 1; i < 60; i++)
+        n += (size_t) snprintf(graph + n, sizeof graph - n, "; o%d; o%d>o%d", i,
+                               i - 1, i);
+    problem_make(p, graph, "A memory_bytes=300; B memory_bytes=600", NULL);
+}
+
+START_TEST(prices_are_close_along_a_chain)
+{
+    const mo_regime regime = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
+                               _i == 0 ? MO_MEMORY_STATIC : MO_MEMORY_LIVE };
+    problem p = { 0 };
+    mo_search_state s;
+
+    make_chain(&p);
+    open_search(&s,
+                &(mo_method_task){ .x = p.x, .regime = regime, .threads = 1 });
+    ck_assert_int_gt(s.segments->n, 1);
+    raise_by_prices(&s);
+    ck_assert_int_ge(s.lower_ns, 119900);
+    ck_assert_int_le(s.lower_ns, 122000);
+    mo_search_state_close(&s);
+    problem_clear(&p);
+}
+END_TEST
+
+SUITE(memory_bounds)
+{
+    SOME(no_schedule_beats_them, at_length(1000, 60), 1);
+    EACH(prices_are_close_along_a_chain, 2);
+}
