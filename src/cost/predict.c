@@ -68,12 +68,21 @@ static double amount_us(double amount, double speed)
 }
 
 /* Returns the bytes that the kernel loads and stores: every byte once, and
- * those of a product again for every tile that needs them. */
+ * those of a product again for every tile that needs them. The reuse is that
+ * of operands in f32. */
 static double traffic_of(const mo_workload *work, mo_generation generation)
 {
-    double reuse = mo_efficiency_max_reuse(work->class, generation);
+    double reuse = mo_efficiency_max_reuse(work->class, generation) *
+                   mo_numeric_bytes(MO_MATH_F32) / mo_numeric_bytes(work->math);
 
     return reuse > 0 ? fmax(work->bytes, work->flops / reuse) : work->bytes;
+}
+
+/* Products have units of their own for narrow types. */
+static double peak_of(const mo_workload *work, const mo_device *device)
+{
+    return mo_device_peak_gflops(
+        device->gflops, is_product(work->class) ? work->math : MO_MATH_F32);
 }
 
 double mo_predict_roofline_us(const mo_efficiencies *table,
@@ -91,7 +100,7 @@ double mo_predict_roofline_us(const mo_efficiencies *table,
         return NAN;
     compute_us = amount_us(work->flops, factors->compute *
                                             wave_utilization(work, device) *
-                                            device->gflops[MO_MATH_F32]);
+                                            peak_of(work, device));
     memory_us = amount_us(traffic_of(work, generation),
                           factors->memory * device->bandwidth_gbs);
     if (isnan(compute_us) || isnan(memory_us))

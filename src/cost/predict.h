@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "cost/cluster.h"
 #include "cost/efficiency.h"
+#include "cost/numeric.h"
 #include "cost/profile.h"
 #include "graph/graph.h"
 #include "ingest/operator.h"
@@ -24,10 +25,12 @@ typedef struct mo_workload {
     mo_class class;
     double flops, bytes;    /* or MO_UNKNOWN */
     double output_elements; /* degree of parallelism; 0: unknown */
+    mo_math math;           /* of products; all else computes in f32 */
 } mo_workload;
 
-/* Returns the workload of an op. A fused op, "MatMul+Add+Gelu", has the class
- * of its most expensive part; an op of unknown type counts as elementwise. */
+/* Returns the workload of an op, in the formats of the graph. A fused op,
+ * "MatMul+Add+Gelu", has the class of its most expensive part; an op of unknown
+ * type counts as elementwise. */
 mo_workload mo_workload_of(const mo_graph *g, int op);
 
 /* launch + max(flops / (compute * peak), bytes / (memory * bandwidth)).  table
@@ -47,7 +50,8 @@ mo_device mo_device_from_model(const mo_device_model *model);
 
 /* A cost model, selected by --cost. All zeros is the built-in roofline. */
 typedef struct mo_predictor {
-    const char *text; /* as given, for messages; borrowed; NULL: built in */
+    const char *text;   /* as given, for messages; borrowed; NULL: built in */
+    mo_numeric numeric; /* formats of products; sizes are the graph's */
     bool is_wave;
     mo_device origin; /* of wave scaling */
     const mo_profile

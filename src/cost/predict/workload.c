@@ -65,6 +65,8 @@ mo_workload mo_workload_of(const mo_graph *g, int op)
 {
     const mo_op *it = &g->ops[op];
 
-    return (mo_workload){ class_of(it->type), it->flops, it->bytes,
-                          elements_of(it->shapes) };
+    mo_class class = class_of(it->type);
+
+    return (mo_workload){ class, it->flops, it->bytes, elements_of(it->shapes),
+                          mo_numeric_math(&(mo_numeric){ 0 }, g, op, class) };
 }
