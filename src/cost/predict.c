@@ -92,12 +92,15 @@ double mo_predict_roofline_us(const mo_efficiencies *table,
     const mo_efficiency *factors =
         mo_efficiency_of(table, work->class, generation);
     double launch_us = factors->launch * device->launch_us;
-    double compute_us, memory_us;
+    double compute_us, memory_us, kernel_us;
 
     if (!has_kernel(work->class))
         return launch_us;
     if (work->flops < 0 || work->bytes < 0)
         return NAN;
+    kernel_us = mo_predict_kernel_us(work, device);
+    if (!isnan(kernel_us))
+        return kernel_us;
     compute_us = amount_us(work->flops, factors->compute *
                                             wave_utilization(work, device) *
                                             peak_of(work, device));

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "cost/cluster.h"
 #include "cost/efficiency.h"
+#include "cost/kernel_model.h"
 #include "cost/numeric.h"
 #include "cost/profile.h"
 #include "graph/graph.h"
@@ -26,6 +27,9 @@ typedef struct mo_workload {
     double flops, bytes;    /* or MO_UNKNOWN */
     double output_elements; /* degree of parallelism; 0: unknown */
     mo_math math;           /* of products; all else computes in f32 */
+    mo_product product;     /* of a product, or of a convolution as one; a
+                               batch of 0: unknown, or neither */
+    mo_attention attention; /* the same of attention */
 } mo_workload;
 
 /* Returns the workload of an op, in the formats of the graph. A fused op,
@@ -33,10 +37,21 @@ typedef struct mo_workload {
  * type counts as elementwise. */
 mo_workload mo_workload_of(const mo_graph *g, int op);
 
-/* launch + max(flops / (compute * peak), bytes / (memory * bandwidth)).  table
- * may be NULL: the built-in one. */
+/* The same in other formats, which the numbers of g have (mo_numeric_apply). */
+mo_workload mo_workload_in(const mo_numeric *numeric, const mo_graph *g,
+                           int op);
+
+/* launch + max(flops / (compute * peak), bytes / (memory * bandwidth)); for
+ * products, convolutions and attention in other types than f32 the models of
+ * kernels, where the device is known well enough.  table may be NULL: the
+ * built-in one. */
 double mo_predict_roofline_us(const mo_efficiencies *table,
                               const mo_workload *work, const mo_device *device);
+
+/* The models of kernels (kernel_model.h); NAN where they do not apply: in f32,
+ * on a CPU, without the sizes of the op, or without clock, multiprocessors,
+ * peak and bandwidth of the device. */
+double mo_predict_kernel_us(const mo_workload *work, const mo_device *device);
 
 /* Habitat's wave scaling: returns the time on device, from the time us on
  * origin. Classes whose kernels differ between devices scale by the ratio of

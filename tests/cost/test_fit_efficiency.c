@@ -108,9 +108,12 @@ static void add_ideal(mo_samples *s, const mo_efficiencies *truth,
 
         for (int i = 0; i < 40; i++) {
             bool computes = i % 2 == 0;
-            mo_workload work = { class, (computes ? 1e10 : 1e3) * (1 + i),
-                                 (computes ? 1e5 : 5e8) * (1 + i), 1e8,
-                                 MO_MATH_F32 };
+            mo_workload work = {
+                .class = class,
+                .flops = (computes ? 1e10 : 1e3) * (1 + i),
+                .bytes = (computes ? 1e5 : 5e8) * (1 + i),
+                .output_elements = 1e8,
+            };
             char row[256];
 
             snprintf(row, sizeof row,

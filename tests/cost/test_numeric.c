@@ -195,7 +195,10 @@ START_TEST(products_run_at_the_peak_of_their_type)
     };
 
     for (int m = 0; m < MO_MATHS; m++) {
-        mo_workload work = { MO_CLASS_MATMUL, 1e9, 8, 0, (mo_math) m };
+        mo_workload work = { .class = MO_CLASS_MATMUL,
+                             .flops = 1e9,
+                             .bytes = 8,
+                             .math = (mo_math) m };
 
         ck_assert_double_eq_tol(mo_predict_roofline_us(&whole, &work, &device),
                                 us[m], 1e-9);

@@ -13,6 +13,12 @@
 
 #define CLOSE 1e-9 /* relative */
 
+/* The work of an op in f32. */
+#define WORK(c, f, b, o)                                                       \
+    {                                                                          \
+        .class = c, .flops = f, .bytes = b, .output_elements = o               \
+    }
+
 static void is_close(double got, double wanted)
 {
     if (isnan(wanted))
@@ -47,42 +53,26 @@ static const struct {
     double us;
 } rooflines[] = {
     /* 10^9 flops at 5 * 10^6 a microsecond. */
-    { "one full wave",
-      { MO_CLASS_MATMUL, 1e9, 1e6, 50 * BLOCK, MO_MATH_F32 },
-      10 + 200 },
-    { "half a wave",
-      { MO_CLASS_MATMUL, 1e9, 1e6, 25 * BLOCK, MO_MATH_F32 },
-      10 + 400 },
-    { "a wave and a half",
-      { MO_CLASS_MATMUL, 1e9, 1e6, 75 * BLOCK, MO_MATH_F32 },
+    { "one full wave", WORK(MO_CLASS_MATMUL, 1e9, 1e6, 50 * BLOCK), 10 + 200 },
+    { "half a wave", WORK(MO_CLASS_MATMUL, 1e9, 1e6, 25 * BLOCK), 10 + 400 },
+    { "a wave and a half", WORK(MO_CLASS_MATMUL, 1e9, 1e6, 75 * BLOCK),
       10 + 200 / 0.75 },
     { "one element more than a wave is two waves",
-      { MO_CLASS_MATMUL, 1e9, 1e6, 50 * BLOCK + 1, MO_MATH_F32 },
+      WORK(MO_CLASS_MATMUL, 1e9, 1e6, 50 * BLOCK + 1),
       10 + 200 / (51.0 / 100) },
-    { "spread over an unknown number",
-      { MO_CLASS_MATMUL, 1e9, 1e6, 0, MO_MATH_F32 },
+    { "spread over an unknown number", WORK(MO_CLASS_MATMUL, 1e9, 1e6, 0),
       10 + 200 },
 
     /* At 4 * 10^5 bytes a microsecond. */
-    { "bound by memory",
-      { MO_CLASS_ELEMENTWISE, 1e6, 4e8, 5e7, MO_MATH_F32 },
-      10 + 1000 },
-    { "copies", { MO_CLASS_ELEMENTWISE, 0, 4e8, 5e7, MO_MATH_F32 }, 10 + 1000 },
-    { "a little of each",
-      { MO_CLASS_ELEMENTWISE, 5e9, 4e6, 0, MO_MATH_F32 },
-      10 + 1000 },
-    { "nothing", { MO_CLASS_ELEMENTWISE, 0, 0, 0, MO_MATH_F32 }, 10 },
+    { "bound by memory", WORK(MO_CLASS_ELEMENTWISE, 1e6, 4e8, 5e7), 10 + 1000 },
+    { "copies", WORK(MO_CLASS_ELEMENTWISE, 0, 4e8, 5e7), 10 + 1000 },
+    { "a little of each", WORK(MO_CLASS_ELEMENTWISE, 5e9, 4e6, 0), 10 + 1000 },
+    { "nothing", WORK(MO_CLASS_ELEMENTWISE, 0, 0, 0), 10 },
 
-    { "no work at run time", { MO_CLASS_NONE, 0, 0, 8, MO_MATH_F32 }, 0 },
-    { "another view",
-      { MO_CLASS_FREE, MO_UNKNOWN, MO_UNKNOWN, 8, MO_MATH_F32 },
-      0 },
-    { "flops unknown",
-      { MO_CLASS_MATMUL, MO_UNKNOWN, 1e6, 8, MO_MATH_F32 },
-      NAN },
-    { "bytes unknown",
-      { MO_CLASS_MATMUL, 1e6, MO_UNKNOWN, 8, MO_MATH_F32 },
-      NAN },
+    { "no work at run time", WORK(MO_CLASS_NONE, 0, 0, 8), 0 },
+    { "another view", WORK(MO_CLASS_FREE, MO_UNKNOWN, MO_UNKNOWN, 8), 0 },
+    { "flops unknown", WORK(MO_CLASS_MATMUL, MO_UNKNOWN, 1e6, 8), NAN },
+    { "bytes unknown", WORK(MO_CLASS_MATMUL, 1e6, MO_UNKNOWN, 8), NAN },
 };
 
 START_TEST(the_roofline_is_launch_and_the_slower_of_two)
@@ -94,7 +84,7 @@ END_TEST
 
 START_TEST(a_product_loads_its_operands_once_per_tile)
 {
-    mo_workload work = { MO_CLASS_MATMUL, 1e9, 1e6, 0, MO_MATH_F32 };
+    mo_workload work = WORK(MO_CLASS_MATMUL, 1e9, 1e6, 0);
     mo_device fast = plain, pascal = plain;
 
     /* 10^9 flops take 20 us there, and 10^9 / 43 bytes 58. */
@@ -116,8 +106,8 @@ END_TEST
 
 START_TEST(what_of_the_device_is_unknown_makes_the_time_unknown)
 {
-    mo_workload both = { MO_CLASS_MATMUL, 1e9, 1e6, 0, MO_MATH_F32 };
-    mo_workload copy = { MO_CLASS_ELEMENTWISE, 0, 4e8, 0, MO_MATH_F32 };
+    mo_workload both = WORK(MO_CLASS_MATMUL, 1e9, 1e6, 0);
+    mo_workload copy = WORK(MO_CLASS_ELEMENTWISE, 0, 4e8, 0);
     mo_device d = plain;
 
     d.gflops[MO_MATH_F32] = 0;
@@ -139,8 +129,7 @@ START_TEST(a_reduction_is_spread_over_what_it_reads)
 {
     /* 8 * 50 blocks of 1024 elements, of which the bytes are half: one wave of
      * 50 multiprocessors with 8 blocks each. */
-    mo_workload work = { MO_CLASS_REDUCTION, 1e9, 8.0 * 400 * BLOCK, 1,
-                         MO_MATH_F32 };
+    mo_workload work = WORK(MO_CLASS_REDUCTION, 1e9, 8.0 * 400 * BLOCK, 1);
     double full = mo_predict_roofline_us(NULL, &work, &plain);
 
     work.bytes /= 2;
@@ -173,28 +162,18 @@ static const struct {
     double factor;
 } waves[] = {
     /* Many waves: bandwidth^g * clock^(1-g) * SMs^(1-g) = 3^g * 3^(1-g). */
-    { "no flops: g = 1", { MO_CLASS_MOVE, 0, 1e6, 0, MO_MATH_F32 }, 3 },
-    { "no bytes: g = 0", { MO_CLASS_ACTIVATION, 1e6, 0, 0, MO_MATH_F32 }, 3 },
-    { "on the ridge: g = 1/2",
-      { MO_CLASS_ACTIVATION, 20e6, 1e6, 0, MO_MATH_F32 },
-      3 },
+    { "no flops: g = 1", WORK(MO_CLASS_MOVE, 0, 1e6, 0), 3 },
+    { "no bytes: g = 0", WORK(MO_CLASS_ACTIVATION, 1e6, 0, 0), 3 },
+    { "on the ridge: g = 1/2", WORK(MO_CLASS_ACTIVATION, 20e6, 1e6, 0), 3 },
 
     /* One wave on both: bandwidth * W_d / W_o = 3/2, or clock = 3/2. */
-    { "one block, no flops", { MO_CLASS_MOVE, 0, 8, 1, MO_MATH_F32 }, 1.5 },
-    { "one block, no bytes",
-      { MO_CLASS_ACTIVATION, 8, 0, 1, MO_MATH_F32 },
-      1.5 },
+    { "one block, no flops", WORK(MO_CLASS_MOVE, 0, 8, 1), 1.5 },
+    { "one block, no bytes", WORK(MO_CLASS_ACTIVATION, 8, 0, 1), 1.5 },
 
     /* W_o = 640, W_d = 320. */
-    { "4 waves for 2",
-      { MO_CLASS_MOVE, 0, 8, 961 * BLOCK, MO_MATH_F32 },
-      2 * 1.5 },
-    { "5 waves for 3",
-      { MO_CLASS_MOVE, 0, 8, 1281 * BLOCK, MO_MATH_F32 },
-      5.0 / 3 * 1.5 },
-    { "2 waves for 1",
-      { MO_CLASS_MOVE, 0, 8, 640 * BLOCK, MO_MATH_F32 },
-      2 * 1.5 },
+    { "4 waves for 2", WORK(MO_CLASS_MOVE, 0, 8, 961 * BLOCK), 2 * 1.5 },
+    { "5 waves for 3", WORK(MO_CLASS_MOVE, 0, 8, 1281 * BLOCK), 5.0 / 3 * 1.5 },
+    { "2 waves for 1", WORK(MO_CLASS_MOVE, 0, 8, 640 * BLOCK), 2 * 1.5 },
 };
 
 START_TEST(waves_scale_as_in_habitat)
@@ -212,8 +191,8 @@ static const struct {
 
 START_TEST(g_follows_from_the_intensity_and_the_ridge_of_the_device)
 {
-    mo_workload work = { MO_CLASS_ACTIVATION, shares[_i].intensity * 1e6, 1e6,
-                         0, MO_MATH_F32 };
+    mo_workload work =
+        WORK(MO_CLASS_ACTIVATION, shares[_i].intensity * 1e6, 1e6, 0);
     mo_device slow = target;
 
     /* The clock alone differs. */
@@ -227,7 +206,7 @@ END_TEST
 
 START_TEST(products_scale_by_the_ratio_of_rooflines)
 {
-    mo_workload work = { MO_CLASS_MATMUL, 1e9, 1e6, 0, MO_MATH_F32 };
+    mo_workload work = WORK(MO_CLASS_MATMUL, 1e9, 1e6, 0);
     double here = mo_predict_roofline_us(&simple, &work, &origin);
     double there = mo_predict_roofline_us(&simple, &work, &target);
 
@@ -241,7 +220,7 @@ END_TEST
 
 START_TEST(where_there_are_no_waves_rooflines_are_compared)
 {
-    mo_workload work = { MO_CLASS_MOVE, 0, 76e6, 0, MO_MATH_F32 };
+    mo_workload work = WORK(MO_CLASS_MOVE, 0, 76e6, 0);
     mo_device cpu = { .id = "c",
                       .is_cpu = true,
                       .gflops = { 100 },
@@ -260,7 +239,7 @@ START_TEST(where_there_are_no_waves_rooflines_are_compared)
     is_close(mo_predict_wave_us(NULL, &work, &origin, 100, &vague), NAN);
 
     /* Nothing to do, and no launches known of. */
-    work = (mo_workload){ MO_CLASS_MATMUL, 0, 0, 0, MO_MATH_F32 };
+    work = (mo_workload) WORK(MO_CLASS_MATMUL, 0, 0, 0);
     cpu.launch_us = 0;
     is_close(mo_predict_wave_us(NULL, &work, &cpu, 100, &cpu), 100);
     is_close(mo_predict_wave_us(NULL, &work, &cpu, 100, &target), NAN);
@@ -269,10 +248,9 @@ END_TEST
 
 START_TEST(what_is_no_kernel_takes_as_long_elsewhere)
 {
-    mo_workload view = { MO_CLASS_FREE, 0, 0, 8, MO_MATH_F32 };
-    mo_workload unknown = { MO_CLASS_ACTIVATION, MO_UNKNOWN, 8, 8,
-                            MO_MATH_F32 };
-    mo_workload move = { MO_CLASS_MOVE, 0, 8, 8, MO_MATH_F32 };
+    mo_workload view = WORK(MO_CLASS_FREE, 0, 0, 8);
+    mo_workload unknown = WORK(MO_CLASS_ACTIVATION, MO_UNKNOWN, 8, 8);
+    mo_workload move = WORK(MO_CLASS_MOVE, 0, 8, 8);
 
     is_close(mo_predict_wave_us(NULL, &view, &origin, 12, &target), 12);
     is_close(mo_predict_wave_us(NULL, &unknown, &origin, 12, &target), NAN);

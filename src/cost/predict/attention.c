@@ -14,7 +14,11 @@
  * have unequal work and are scheduled as multiprocessors become free: the time
  * is the mean load, and no less than the longest tile.
  */
-enum { TILE_ROWS = 128, FEW_ROWS = 16, LATENCY_BYTES = 2000000 };
+enum {
+    TILE_ROWS = 128,
+    FEW_ROWS = MO_ATTENTION_FEW_QUERIES,
+    LATENCY_BYTES = 2000000
+};
 
 static const double part_counts[] = { 1, 2, 4, 8, 16, 32, 64 };
 enum { N_PARTS = sizeof part_counts / sizeof *part_counts };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cost/predict/kernel_constants.h"
-
 #include <stddef.h>
+
+#include "cost/kernel_model.h"
 
 /*
  * Fitted by least squares of log(predicted / measured), large errors counted

@@ -5,7 +5,7 @@
 #ifndef MO_COST_PREDICT_KERNEL_TRAFFIC_H
 #define MO_COST_PREDICT_KERNEL_TRAFFIC_H
 
-#include "cost/predict/kernel_model.h"
+#include "cost/kernel_model.h"
 
 /* Returns (a^4 + b^4 + c^4)^(1/4). */
 double mo_kernel_norm4(double a, double b, double c);

@@ -110,12 +110,10 @@ static double origin_us(const mo_predictor *p, const mo_graph *g, int op)
 mo_predictor_input mo_predictor_input_of(const mo_predictor *predictor,
                                          const mo_graph *g, int op)
 {
-    mo_workload work = mo_workload_of(g, op);
-
-    work.math = mo_numeric_math(&predictor->numeric, g, op, work.class);
-    return (mo_predictor_input){ work, predictor->is_wave
-                                           ? origin_us(predictor, g, op)
-                                           : NAN };
+    return (mo_predictor_input){ mo_workload_in(&predictor->numeric, g, op),
+                                 predictor->is_wave
+                                     ? origin_us(predictor, g, op)
+                                     : NAN };
 }
 
 double mo_predictor_input_us(const mo_predictor *predictor,

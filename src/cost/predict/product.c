@@ -42,6 +42,8 @@ static double flops_of(const mo_product *p)
 
 static double bytes_of(const mo_product *p)
 {
+    if (p->bytes > 0)
+        return p->bytes;
     return p->batch * (p->a_bytes * p->m * p->k + p->b_bytes * p->n * p->k +
                        p->c_bytes * p->m * p->n);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workload of an op: operator class, flops, bytes and elements. */
+/* Workload of an op: operator class, flops, bytes, elements, operands. */
 #include <string.h>
 
-#include "cost/predict.h"
+#include "cost/predict/kernel_shape.h"
+#include "graph/op_attrs.h"
 #include "graph/output_types.h"
+#include "ingest/work/weight_attrs.h"
 
 /* Longer than the name of any known operator. */
 enum { MAX_NAME = 64 };
@@ -61,12 +63,106 @@ static double elements_of(const mo_shape_list *shapes)
     return sum;
 }
 
-mo_workload mo_workload_of(const mo_graph *g, int op)
+/* Sets the tensor on a port of op, where an op with one output has it on every
+ * port; of that many bytes. */
+static void set_tensor(const mo_op *op, int port, int64_t bytes,
+                       mo_kernel_tensor *tensor)
+{
+    int index = mo_op_n_outputs(op) == 1 ? 0 : port;
+
+    tensor->element_bytes = 0;
+    if (index < 0 || !mo_op_shape(op, index, &tensor->shape))
+        tensor->shape.rank = -1;
+    else if (bytes > 0)
+        tensor->element_bytes =
+            (double) bytes / (double) mo_shape_elements(&tensor->shape);
+}
+
+/* Puts the source of an edge on the port it goes to, else on the next free
+ * one. */
+static void set_input(const mo_graph *g, const mo_edge *edge, int src_port,
+                      unsigned *taken, mo_kernel_operands *in)
+{
+    int port = edge->dst_port;
+
+    for (int i = 0; port < 0 && i < MO_KERNEL_INPUTS; i++)
+        if (!(*taken >> i & 1))
+            port = i;
+    if (port < 0 || port >= MO_KERNEL_INPUTS)
+        return;
+    *taken |= 1u << port;
+    set_tensor(&g->ops[edge->from], src_port, edge->bytes, &in->inputs[port]);
+}
+
+/* Weights that are no nodes of the graph. */
+static void set_listed_weights(const mo_op *op, unsigned taken,
+                               mo_kernel_operands *in)
+{
+    mo_weight_attr_list list = mo_weight_attr_list_of(op->attr_list);
+    mo_weight_attr weight;
+
+    while (mo_weight_attr_next(&list, &weight))
+        if (weight.port >= 0 && weight.port < MO_KERNEL_INPUTS &&
+            !(taken >> weight.port & 1))
+            in->inputs[weight.port] = (mo_kernel_tensor){ weight.shape, 0 };
+}
+
+static double groups_of(const mo_op *op, const mo_kernel_operands *in)
+{
+    const mo_shape *filter = &in->inputs[1].shape;
+    int64_t groups = 0;
+
+    if (mo_attr_ints(op->attr_list, "groups", &groups, 1) == 1 ||
+        mo_attr_ints(op->attr_list, "group", &groups, 1) == 1)
+        return (double) groups;
+    /* [groups, out / groups, in / groups, kernel...] */
+    return filter->rank > 0 && filter->rank == in->output.shape.rank + 1
+               ? (double) filter->dims[0]
+               : 0;
+}
+
+static void set_kernel_shape(const mo_graph *g, int id, mo_workload *work)
+{
+    const mo_op *op = &g->ops[id];
+    mo_kernel_operands in = { .weight_bytes = (double) op->weight_bytes };
+    unsigned taken = 0;
+
+    for (int i = 0; i < MO_KERNEL_INPUTS; i++)
+        in.inputs[i].shape.rank = -1;
+    set_tensor(op, 0, mo_op_n_outputs(op) == 1 ? op->output_bytes : 0,
+               &in.output);
+    for (int i = g->in_start[id]; i < g->in_start[id + 1]; i++) {
+        const mo_edge *edge = &g->edges[g->in_edges[i]];
+
+        set_input(g, edge, g->tensors[edge->tensor].port, &taken, &in);
+    }
+    for (int i = g->feed_start[id]; i < g->feed_start[id + 1]; i++)
+        set_input(g, &g->feeds[i], g->feed_port[i], &taken, &in);
+    set_listed_weights(op, taken, &in);
+    in.first = op->kind && strcmp(op->kind->name, "Addmm") == 0 &&
+                       in.inputs[2].shape.rank >= 0
+                   ? 1
+                   : 0;
+    in.groups = groups_of(op, &in);
+    in.is_causal = mo_attr_bool(op->attr_list, "causal", false) ||
+                   mo_attr_bool(op->attr_list, "is_causal", false);
+    mo_kernel_shape_set(&in, work);
+}
+
+mo_workload mo_workload_in(const mo_numeric *numeric, const mo_graph *g, int op)
 {
     const mo_op *it = &g->ops[op];
+    mo_workload work = { .class = class_of(it->type),
+                         .flops = it->flops,
+                         .bytes = it->bytes,
+                         .output_elements = elements_of(it->shapes) };
 
-    mo_class class = class_of(it->type);
+    work.math = mo_numeric_math(numeric, g, op, work.class);
+    set_kernel_shape(g, op, &work);
+    return work;
+}
 
-    return (mo_workload){ class, it->flops, it->bytes, elements_of(it->shapes),
-                          mo_numeric_math(&(mo_numeric){ 0 }, g, op, class) };
+mo_workload mo_workload_of(const mo_graph *g, int op)
+{
+    return mo_workload_in(&(mo_numeric){ 0 }, g, op);
 }

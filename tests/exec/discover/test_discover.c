@@ -136,8 +136,9 @@ START_TEST(peaks_are_the_vendors)
                                       .clock_mhz = model->clock_mhz };
         double peak = mo_discover_peak_gflops(&gpu, "f32");
 
-        ck_assert_msg(fabs(peak / model->gflops - 1) < 0.05, "%s: %g, not %g",
-                      known[i].model, peak, model->gflops);
+        ck_assert_msg(fabs(peak / model->gflops[MO_MATH_F32] - 1) < 0.05,
+                      "%s: %g, not %g", known[i].model, peak,
+                      model->gflops[MO_MATH_F32]);
     }
 }
 END_TEST
@@ -171,7 +172,8 @@ START_TEST(processors_are_divided)
         ck_assert(cluster->devices[k].is_cpu);
         ck_assert_int_eq(cluster->devices[k].threads, 2);
         ck_assert_int_eq(cluster->devices[k].memory_bytes, (int64_t) 16 << 30);
-        ck_assert_double_eq_tol(cluster->devices[k].gflops, 96, 1e-9);
+        ck_assert_double_eq_tol(cluster->devices[k].gflops[MO_MATH_F32], 96,
+                                1e-9);
     }
     mo_cluster_free(cluster);
 
@@ -259,7 +261,7 @@ START_TEST(what_the_driver_does_not_tell_the_table_does)
 
     s.gpus[0].clock_mhz = s.gpus[0].bandwidth_gbs = 0;
     cluster = discover(&s, 1, &plain, &notes);
-    ck_assert_double_eq(cluster->devices[0].gflops, 66900);
+    ck_assert_double_eq(cluster->devices[0].gflops[MO_MATH_F32], 66900);
     ck_assert_double_eq(cluster->devices[0].bandwidth_gbs, 4800);
     ck_assert_double_eq(cluster->devices[0].launch_us, 4);
     mo_cluster_free(cluster);

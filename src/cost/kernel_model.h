@@ -11,16 +11,18 @@
  * where norm4(a, b) = (a^4 + b^4)^(1/4) is the larger of the two, rounded where
  * they are close. compute is counted in waves of tiles over multiprocessors,
  * and traffic in bytes over the memory bandwidth. Constants are common to a
- * generation of devices and a type of operands (kernel_constants.c); what
- * differs within a generation is in the data sheet.
+ * generation of devices and a type of operands (predict/kernel_constants.c);
+ * what differs within a generation is in the data sheet.
  *
  * All times are in microseconds. The functions are pure and never decrease
  * with a size, nor increase with a peak or a bandwidth.
  */
-#ifndef MO_COST_PREDICT_KERNEL_MODEL_H
-#define MO_COST_PREDICT_KERNEL_MODEL_H
+#ifndef MO_COST_KERNEL_MODEL_H
+#define MO_COST_KERNEL_MODEL_H
 
 #include <stdbool.h>
+
+#include "cost/device.h"
 
 typedef struct mo_kernel_device {
     double gflops; /* peak for the type of the operands */
@@ -33,6 +35,8 @@ typedef struct mo_kernel_device {
 typedef struct mo_product {
     double batch, m, n, k;
     double a_bytes, b_bytes, c_bytes;
+    double bytes; /* of memory traffic, where elements are read several times,
+                     as by a convolution; 0: every element once */
 } mo_product;
 
 typedef struct mo_product_constants {
@@ -49,6 +53,21 @@ typedef struct mo_product_constants {
     double split_us; /* to add up the parts of a sum split over k */
     double resident; /* share of the cache whose contents outlive a kernel */
 } mo_product_constants;
+
+typedef enum mo_operands {
+    MO_OPERANDS_HALF, /* f16, bf16; tf32 */
+    MO_OPERANDS_FP8,
+    MO_OPERANDS_INT8,
+    MO_OPERANDS_FP4,
+    MO_OPERANDS_INT8_WEIGHTS, /* b of 8 bits, converted to a's half type */
+    MO_OPERANDS_INT4_WEIGHTS  /* b of 4 bits */
+} mo_operands;
+
+/* Returns the fitted constants; where none were fitted, those for half
+ * precision, and of a generation without measurements those of all generations
+ * together. */
+const mo_product_constants *mo_product_constants_of(mo_generation generation,
+                                                    mo_operands operands);
 
 double mo_product_us(const mo_product *product, const mo_kernel_device *device,
                      const mo_product_constants *constants);
@@ -73,6 +92,13 @@ typedef struct mo_attention_constants {
     double cache_bytes; /* loaded per clock and multiprocessor */
     double split_us;    /* to combine the parts of split keys */
 } mo_attention_constants;
+
+/* Attention with no more queries is that of a decoder's step. */
+enum { MO_ATTENTION_FEW_QUERIES = 16 };
+
+/* Returns the constants for many queries (prefill), or few (decode). */
+const mo_attention_constants *
+mo_attention_constants_of(mo_generation generation, bool has_few_queries);
 
 double mo_attention_us(const mo_attention *attention,
                        const mo_kernel_device *device,

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choice of the model of a kernel and of its constants for an op. */
+#include <math.h>
+
+#include "cost/predict.h"
+
+/* Weights narrower than these are of 8, or of 4 bits. */
+#define INT8_BYTES 1.5
+#define INT4_BYTES 0.75
+
+static bool can_model(const mo_workload *work, const mo_device *device)
+{
+    return work->math != MO_MATH_F32 && !device->is_cpu && device->sms > 0 &&
+           device->clock_mhz > 0 && device->bandwidth_gbs > 0 &&
+           mo_device_peak_gflops(device->gflops, work->math) > 0;
+}
+
+/* Boards of the Blackwell generation have the multiprocessors of Ada. */
+static mo_generation kernels_of(const mo_device *device)
+{
+    mo_generation generation = mo_generation_of(device);
+
+    return generation == MO_GEN_BLACKWELL_RTX ? MO_GEN_ADA : generation;
+}
+
+/* Narrow operands that the device has no rate for are converted to half
+ * precision, as weights are. */
+static mo_operands operands_of(const mo_workload *work, const mo_device *device)
+{
+    if (device->gflops[work->math] > 0) {
+        if (work->math == MO_MATH_FP8)
+            return MO_OPERANDS_FP8;
+        if (work->math == MO_MATH_INT8)
+            return MO_OPERANDS_INT8;
+        if (work->math == MO_MATH_FP4)
+            return MO_OPERANDS_FP4;
+    }
+    if (work->product.b_bytes <= INT4_BYTES)
+        return MO_OPERANDS_INT4_WEIGHTS;
+    return work->product.b_bytes <= INT8_BYTES ? MO_OPERANDS_INT8_WEIGHTS
+                                               : MO_OPERANDS_HALF;
+}
+
+double mo_predict_kernel_us(const mo_workload *work, const mo_device *device)
+{
+    mo_generation generation = kernels_of(device);
+    mo_kernel_device figures;
+
+    if (!can_model(work, device))
+        return NAN;
+    figures = (mo_kernel_device){
+        .gflops = mo_device_peak_gflops(device->gflops, work->math),
+        .bandwidth_gbs = device->bandwidth_gbs,
+        .clock_mhz = device->clock_mhz,
+        .cache_mib = device->cache_mib,
+        .watts = device->watts,
+        .sms = device->sms,
+    };
+    if (work->product.batch > 0)
+        return mo_product_us(
+            &work->product, &figures,
+            mo_product_constants_of(generation, operands_of(work, device)));
+    if (work->attention.batch > 0)
+        return mo_attention_us(&work->attention, &figures,
+                               mo_attention_constants_of(
+                                   generation, work->attention.queries <=
+                                                   MO_ATTENTION_FEW_QUERIES));
+    return NAN;
+}
