@@ -19,7 +19,8 @@ static void check_devices(const mo_cluster *cluster)
         assert(device->id[0] != '\0');
         assert(mo_cluster_find(cluster, device->id) == k);
         assert(device->memory_bytes >= 0 && device->sms >= 0);
-        assert(isfinite(device->gflops) && device->gflops >= 0);
+        for (int m = 0; m < MO_MATHS; m++)
+            assert(isfinite(device->gflops[m]) && device->gflops[m] >= 0);
         assert(isfinite(device->bandwidth_gbs) && device->bandwidth_gbs >= 0);
         assert(isfinite(device->clock_mhz) && device->clock_mhz >= 0);
         assert(isfinite(device->launch_us) && device->launch_us >= 0);
