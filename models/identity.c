@@ -121,6 +121,17 @@ static void add_cost(mo_identity *identity, const char *cost)
     (void) mo_identity_encode(cost, name, MO_VARIABLE_NAME);
 }
 
+static void add_formats(mo_identity *identity, const mo_numeric *formats)
+{
+    char text[MO_NUMERIC_TEXT], *name = identity->name[identity->n];
+
+    mo_numeric_write(formats, text);
+    if (!text[0])
+        return;
+    add_name(identity, "moirai_t_");
+    (void) mo_identity_encode(text, name, MO_VARIABLE_NAME);
+}
+
 static void add_options(mo_identity *identity,
                         const mo_identity_options *options)
 {
@@ -230,6 +241,7 @@ void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
     add_options(identity, options);
     if (options->cost)
         add_cost(identity, options->cost);
+    add_formats(identity, &x->formats);
     add_shapes(identity, options);
     if (options->unit_ns)
         add_name(identity, "moirai_u_%" PRId64, options->unit_ns);

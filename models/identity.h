@@ -24,7 +24,7 @@
 /* Shapes of inputs that are kept, one a column. */
 enum { MO_IDENTITY_SHAPES = 8 };
 
-enum { MO_IDENTITY_NAMES = 9 + MO_IDENTITY_SHAPES };
+enum { MO_IDENTITY_NAMES = 10 + MO_IDENTITY_SHAPES };
 
 typedef struct mo_identity {
     int n;

@@ -39,7 +39,8 @@ typedef struct mo_provenance {
      * name that was too long ends in "...". */
     char graph_name[MO_VARIABLE_NAME], cluster_name[MO_VARIABLE_NAME],
         profile_name[MO_VARIABLE_NAME], rules_name[MO_VARIABLE_NAME];
-    char cost[MO_VARIABLE_NAME]; /* as of --cost; "": the built-in one */
+    char cost[MO_VARIABLE_NAME];    /* as of --cost; "": the built-in one */
+    char formats[MO_VARIABLE_NAME]; /* as of mo_numeric_write */
     char shapes[MO_IDENTITY_SHAPES][MO_VARIABLE_NAME]; /* as of --shape */
     int n_shapes;
     bool shapes_cut; /* a shape was too long to be recorded */

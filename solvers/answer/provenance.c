@@ -152,6 +152,7 @@ static mo_status read_column(const mo_solution_value *column, mo_provenance *o,
 {
     const char *at = column->name + sizeof PREFIX - 1;
     const char *text = at[0] && at[1] == '_' ? at + 2 : "";
+    mo_numeric formats;
     bool cut;
 
     if (!(column->value >= 1 - MO_ANSWER_TOLERANCE &&
@@ -184,6 +185,13 @@ static mo_status read_column(const mo_solution_value *column, mo_provenance *o,
         if (o->cost[0])
             return fail_column(column, "is the second of its kind", err);
         return decode_text(text, o->cost, &cut) && o->cost[0]
+                   ? MO_OK
+                   : fail_option_words(column, err);
+    case 't':
+        if (o->formats[0])
+            return fail_column(column, "is the second of its kind", err);
+        return decode_text(text, o->formats, &cut) && o->formats[0] &&
+                       mo_numeric_read(o->formats, &formats, NULL) == MO_OK
                    ? MO_OK
                    : fail_option_words(column, err);
     case 's':

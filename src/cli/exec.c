@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "driver/exec/bundle_write.h"
@@ -316,6 +317,28 @@ static mo_status pack_bundle(mo_exec_options *o, const char *path,
     return status;
 }
 
+/* Without --precision the run is in the precision that the solution was
+ * predicted in; fp8 and int8 run in f16. */
+static void choose_precision(mo_exec_options *o, const work *w)
+{
+    const mo_driver_loaded *loaded = &w->job.review.made.loaded;
+    const mo_numeric *formats = &loaded->instance->formats;
+    mo_math own =
+        formats->precision > MO_MATH_BF16 ? MO_MATH_F16 : formats->precision;
+    char text[MO_NUMERIC_TEXT];
+
+    if (!o->wants.precision)
+        o->wants.precision = mo_math_name(own);
+    mo_numeric_write(formats, text);
+    if (w->rank != 0 || o->logger.quiet || loaded->profile ||
+        (strcmp(o->wants.precision, mo_math_name(formats->precision)) == 0 &&
+         !formats->weights))
+        return;
+    fprintf(stderr, "%s: times were predicted for %s, and this run is in %s\n",
+            o->logger.command, text[0] ? text : "the types of the graph",
+            o->wants.precision);
+}
+
 /* Everything between joining and leaving the ranks. */
 static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
                                mo_error *err)
@@ -334,8 +357,10 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
         o->code = MO_EXIT_VIOLATION;
         return MO_OK;
     }
-    if (status == MO_OK)
+    if (status == MO_OK) {
+        choose_precision(o, w);
         status = prepare_run(o, w, err);
+    }
     if (status == MO_OK && !o->dry_run)
         status = run_plan(o, w, err);
     if (status == MO_OK && !o->dry_run)
@@ -479,7 +504,10 @@ int main(int argc, char **argv)
         .max_operands = 1,
         .version = mo_cli_exec_version,
     };
-    int code = mo_command_main(&command, argc, argv, run_exec, &o);
+    int code;
+
+    o.wants.precision = NULL; /* not given */
+    code = mo_command_main(&command, argc, argv, run_exec, &o);
 
     mo_option_list_free(&o.inputs);
     mo_option_list_free(&o.wants.weights_from);

@@ -39,15 +39,21 @@ static mo_status read_graph(const settings *s, const char *path,
     return status;
 }
 
-static mo_status describe_instance(const settings *s, const mo_report_graph *d,
-                                   mo_out *out, mo_error *err)
+static mo_status describe_instance(const settings *s, const char *file,
+                                   mo_graph *g, mo_out *out, mo_error *err)
 {
     mo_driver_loaded loaded = { 0 };
-    mo_status status = mo_driver_load_instance(&s->load, d->file, d->graph,
-                                               &s->logger, &loaded, err);
+    mo_numeric formats;
+    mo_status status = mo_driver_load_formats(&s->load, &formats, err);
 
     if (status == MO_OK) {
-        mo_report_instance report = { d->file, loaded.cluster->file,
+        mo_numeric_apply(&formats, g);
+        status = mo_driver_load_instance(&s->load, file, g, &s->logger, &loaded,
+                                         err);
+    }
+
+    if (status == MO_OK) {
+        mo_report_instance report = { file, loaded.cluster->file,
                                       loaded.instance };
 
         status = s->json ? mo_report_instance_json(&report, out, err)
@@ -65,8 +71,6 @@ static mo_status describe_graph(const settings *s, mo_report_graph *d,
 
     if (s->dot)
         return mo_report_graph_dot(d, out, err);
-    if (s->instance)
-        return describe_instance(s, d, out, err);
     if ((status = mo_graph_digest(d->graph, &d->digest, err)) != MO_OK ||
         (status = mo_summary_make(d->graph, &summary, err)) != MO_OK)
         return status;
@@ -86,12 +90,15 @@ static mo_status check_options(const settings *s, const char *path,
         return mo_fail(err, MO_E_USAGE,
                        "--dot goes with neither --json nor "
                        "--instance");
-    if (!s->instance && (load->cluster || load->profile || load->cost))
+    if (!s->instance && (load->cluster || load->profile || load->cost ||
+                         load->precision || load->weights))
         return mo_fail(err, MO_E_USAGE,
                        "--%s sets times of an instance; add --instance",
-                       load->cluster   ? "cluster"
-                       : load->profile ? "profile"
-                                       : "cost");
+                       load->cluster     ? "cluster"
+                       : load->profile   ? "profile"
+                       : load->cost      ? "cost"
+                       : load->precision ? "precision"
+                                         : "weights");
     return mo_driver_load_check(load, path, err);
 }
 
@@ -122,7 +129,8 @@ static mo_status describe_file(const settings *s, const char *path, mo_out *out,
         if (status == MO_OK) {
             d.format = format->name;
             d.graph = graph;
-            status = describe_graph(s, &d, out, err);
+            status = s->instance ? describe_instance(s, path, graph, out, err)
+                                 : describe_graph(s, &d, out, err);
         }
     }
     if (status != MO_OK)
@@ -162,6 +170,7 @@ int main(int argc, char **argv)
           "print the placement problem: times, sizes and transfers",
           MO_OPTION_FLAG, .to = &s.instance },
         MO_DRIVER_LOAD_OPTIONS(&s.load),
+        MO_DRIVER_FORMAT_OPTIONS(&s.load),
         { 0, "shape", "NAME=DIMS",
           "size of an input with dynamic dimensions, as in ids=1,128",
           MO_OPTION_LIST, .to = &s.shapes },

@@ -199,6 +199,7 @@ int main(int argc, char **argv)
         MO_PLACE_OPTIONS(&s.place),
         MO_PREPARE_INSTANCE_OPTIONS(&s.prepare, "coarsen first, by a set of "
                                                 "rules or a file of them"),
+        MO_DRIVER_FORMAT_OPTIONS(&s.prepare.load),
         MO_PREPARE_REGIME_OPTIONS(&s.prepare),
         { 'o', "output", "FILE", "write the best placement as a solution",
           MO_OPTION_TEXT, .to = &s.outputs[SOLUTION].path },

@@ -86,6 +86,8 @@ typedef struct mo_instance {
     int *route_link;
     size_t n_route_links;
 
+    mo_numeric formats; /* in which times and sizes were predicted */
+
     /* Of its sources (0: no profile), and of the instance itself. */
     uint64_t graph_digest, cluster_digest, profile_digest, digest;
     mo_arena *arena; /* owns everything, names too */

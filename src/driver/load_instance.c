@@ -42,14 +42,26 @@ const char *mo_driver_load_cost_file(const mo_driver_load_options *load)
                : NULL;
 }
 
+mo_status mo_driver_load_formats(const mo_driver_load_options *load,
+                                 mo_numeric *formats, mo_error *err)
+{
+    if (load->precision || load->weights)
+        return mo_numeric_parse(load->precision, load->weights, formats, err);
+    if (load->formats)
+        return mo_numeric_read(load->formats, formats, err);
+    return mo_numeric_parse(load->run_precision, NULL, formats, err);
+}
+
 mo_status mo_driver_load_check(const mo_driver_load_options *load,
                                const char *path, mo_error *err)
 {
+    mo_numeric formats;
+
     if (is_stdin(path) + is_stdin(load->cluster) + is_stdin(load->profile) > 1)
         return mo_fail(err, MO_E_USAGE,
                        "only one of graph, cluster and profile can be "
                        "standard input");
-    return MO_OK;
+    return mo_driver_load_formats(load, &formats, err);
 }
 
 mo_status mo_driver_load_cluster(const mo_driver_load_options *load,
@@ -88,6 +100,8 @@ mo_status mo_driver_load_instance(const mo_driver_load_options *load,
     if (status == MO_OK && load->cost)
         status = mo_predictor_parse(load->cost, loaded->cluster,
                                     loaded->profile, &options.predictor, err);
+    if (status == MO_OK)
+        status = mo_driver_load_formats(load, &options.predictor.numeric, err);
     if (status != MO_OK)
         return status;
     status =

@@ -19,7 +19,11 @@ typedef struct mo_driver_load_options {
     const char *cluster; /* -c; NULL: the default of moirai-cluster(5) */
     const char *profile; /* -p; or NULL */
     const char *cost;    /* --cost; NULL: the built-in roofline */
-    bool any_size;       /* do not check that ops fit their devices */
+    /* Numeric formats: those given; without either of them those of a solution
+     * (mo_numeric_write); without a solution the precision of the run. All may
+     * be NULL. */
+    const char *precision, *weights, *formats, *run_precision;
+    bool any_size; /* do not check that ops fit their devices */
 } mo_driver_load_options;
 
 /* Rows of an option table for these options. */
@@ -32,6 +36,18 @@ typedef struct mo_driver_load_options {
     { 0, "cost", "MODEL",                                                      \
       "cost model for ops without a measured time, with a FILE or DEVICE", \
       MO_OPTION_TEXT, .to = &(load)->cost, .suggest = mo_suggest_cost }
+/* clang-format on */
+
+/* Rows for the numeric formats, which moirai-exec has otherwise. */
+/* clang-format off */
+#define MO_DRIVER_FORMAT_OPTIONS(load)                                         \
+    { 0, "precision", "P",                                                     \
+      "precision of f32 tensors in predictions (default: the graph's types)",  \
+      MO_OPTION_TEXT, .to = &(load)->precision,                                \
+      .choices = MO_NUMERIC_PRECISIONS },                                      \
+    { 0, "weights", "TYPE[:BITS]",                                             \
+      "quantized weights of products, as in int4:4.5",                         \
+      MO_OPTION_TEXT, .to = &(load)->weights }
 /* clang-format on */
 
 /* An instance with the inputs it was built from. */
@@ -49,6 +65,10 @@ const char *mo_driver_load_cost_file(const mo_driver_load_options *load);
 mo_status mo_driver_load_check(const mo_driver_load_options *load,
                                const char *path, mo_error *err);
 
+/* Returns the numeric formats of the options. */
+mo_status mo_driver_load_formats(const mo_driver_load_options *load,
+                                 mo_numeric *formats, mo_error *err);
+
 /* Reads the cluster for the graph at path, and the profile if one is given. A
  * cluster chosen by default is named on stderr. *loaded must be zeros; the
  * caller clears it, also after a failure. */
@@ -56,7 +76,8 @@ mo_status mo_driver_load_cluster(const mo_driver_load_options *load,
                                  const char *path, const mo_driver_log *logger,
                                  mo_driver_loaded *loaded, mo_error *err);
 
-/* Builds the instance of g, which was read from path. Loads cluster and
+/* Builds the instance of g, which was read from path, with its sizes in the
+ * numeric formats of the options (mo_numeric_apply). Loads cluster and
  * profile first unless *loaded has them. Every missing number is reported in
  * one line on stderr, regardless of the log level, where the error cannot name
  * it alone. */

@@ -453,8 +453,8 @@ mo_status mo_locate_verify_digests(const mo_provenance *origin,
             err, MO_E_INPUT,
             "graph and cluster are those of the solution, but the times come "
             "out differently: instance %016" PRIx64 ", not %016" PRIx64
-            "; was the model made with another --cost, --shape or --profile, "
-            "or by another version?",
+            "; was the model made with another --cost, --precision, --weights, "
+            "--shape or --profile, or by another version?",
             x->digest, origin->instance);
     return status;
 }

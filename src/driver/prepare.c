@@ -86,6 +86,7 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
 {
     mo_status status = read_graph(p, path, logger, made, err);
     mo_driver_load_options load = p->load;
+    mo_numeric formats;
 
     load.any_size = mo_prepare_regime(p).memory == MO_MEMORY_NONE;
     made->o.fusion = "none";
@@ -97,6 +98,10 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
     made->o.n_shapes = p->shapes.count;
     if (status == MO_OK)
         status = mo_graph_digest(made->fine, &made->o.graph_digest, err);
+    if (status == MO_OK)
+        status = mo_driver_load_formats(&load, &formats, err);
+    if (status == MO_OK)
+        mo_numeric_apply(&formats, made->fine);
     if (status == MO_OK)
         status =
             mo_driver_load_cluster(&load, path, logger, &made->loaded, err);

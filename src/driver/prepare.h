@@ -59,6 +59,7 @@ typedef struct mo_prepare_options {
 #define MO_PREPARE_OPTIONS(p)                                                  \
     MO_PREPARE_INSTANCE_OPTIONS(p,                                             \
       "coarsen first, by a set of rules or a file of them"),     \
+    MO_DRIVER_FORMAT_OPTIONS(&(p)->load),                                      \
     { 0, "formulation", "F", "MILP formulation (default compact)",                \
       MO_OPTION_TEXT, .to = &(p)->formulation,                                 \
       .choices = MO_FORMULATION_CHOICES },                                     \
@@ -73,7 +74,7 @@ typedef struct mo_prepare_options {
 
 /* Results of all steps. */
 typedef struct mo_prepared {
-    mo_graph *fine;             /* as read */
+    mo_graph *fine;             /* as read, its sizes in numeric formats */
     mo_graph *coarse;           /* NULL: the fine graph is placed */
     mo_coarsen_map *map;        /* fine to coarse ops, or NULL */
     mo_driver_loaded loaded;    /* cluster, profile, instance */

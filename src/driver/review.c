@@ -103,6 +103,8 @@ mo_status mo_review_instance(const mo_prepare_options *options,
     p.load.cluster = r->located.cluster;
     p.load.profile = r->located.profile;
     p.load.cost = r->located.cost;
+    if (r->origin.has_instance)
+        p.load.formats = r->origin.formats;
     p.fusion = r->located.rules;
     p.shapes =
         (mo_option_list){ .items = (const char **) (uintptr_t) read.shapes,

@@ -128,6 +128,8 @@ static void put_options(const mo_report_solution *r, mo_out *out)
     }
     if (o->cost[0])
         put_line(out, "cost", o->cost);
+    if (o->formats[0])
+        put_line(out, "formats", o->formats);
     for (int i = 0; i < o->n_shapes; i++)
         put_line(out, "shape", o->shapes[i]);
     if (o->shapes_cut)
@@ -244,6 +246,8 @@ static void json_options(const mo_report_solution *r, mo_json_writer *w)
     }
     if (o->cost[0])
         mo_json_put_text(w, "cost", o->cost);
+    if (o->formats[0])
+        mo_json_put_text(w, "formats", o->formats);
     mo_json_begin_array(w, "shapes", MO_JSON_INLINE);
     for (int i = 0; i < o->n_shapes; i++)
         mo_json_put_text(w, NULL, o->shapes[i]);

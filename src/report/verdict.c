@@ -186,7 +186,7 @@ static void put_device(const mo_report_verdict *r, int k, mo_out *out)
 void mo_report_verdict_text(const mo_report_verdict *r, mo_out *out)
 {
     const mo_answer_evaluation *j = r->judgement;
-    char text[MO_FORMAT_SIZE];
+    char text[MO_FORMAT_SIZE], formats[MO_NUMERIC_TEXT];
 
     put_verdict(r, out);
     if (j->schedule)
@@ -194,6 +194,9 @@ void mo_report_verdict_text(const mo_report_verdict *r, mo_out *out)
     if (r->model && strcmp(r->model, "as emitted") != 0)
         mo_out_printf(out, "%-12s%s\n", "model", r->model);
     mo_report_rules_text(r->regime, r->rules, out);
+    mo_numeric_write(&r->x->formats, formats);
+    if (formats[0])
+        mo_out_printf(out, "%-12s%s\n", "formats", formats);
     if (!j->schedule)
         return;
     mo_out_printf(out, "%-12s%d, %s in all\n\n", "transfers",
@@ -213,6 +216,9 @@ static void json_known(mo_json_writer *w, const char *key, const char *value)
 
 static void json_what(const mo_report_verdict *r, mo_json_writer *w)
 {
+    char formats[MO_NUMERIC_TEXT];
+
+    mo_numeric_write(&r->x->formats, formats);
     json_known(w, "graph", r->graph);
     json_known(w, "cluster", r->cluster);
     mo_json_put_int(w, "ops", r->ops);
@@ -222,6 +228,7 @@ static void json_what(const mo_report_verdict *r, mo_json_writer *w)
     json_known(w, "formulation", r->formulation);
     json_known(w, "model", r->model);
     mo_report_rules_json(r->regime, r->rules, w);
+    json_known(w, "formats", formats[0] ? formats : NULL);
     json_known(w, "solver", r->solver);
 }
 

@@ -116,7 +116,8 @@ START_TEST(shapes_and_cost_model_are_told)
     static const char many[] = "input_with_a_name_that_is_far_too_long_for_a_"
                                "column_of_a_model_in_any_file_format=1,2,3,4";
     static const char *const shapes[] = { "x=1,3", many, "y=2", many };
-    mo_instance x = { .cluster_digest = 0xc };
+    mo_instance x = { .cluster_digest = 0xc,
+                      .formats = { MO_MATH_F16, "int4", 4.5 } };
     mo_identity_options options = { .formulation = "compact",
                                     .fusion = "none",
                                     .cost = "roofline:/a/fit.xml",
@@ -125,11 +126,12 @@ START_TEST(shapes_and_cost_model_are_told)
     mo_identity identity;
 
     mo_identity_make(&x, &options, &identity);
-    ck_assert_int_eq(identity.n, 8);
+    ck_assert_int_eq(identity.n, 9);
     ck_assert_str_eq(identity.name[3], "moirai_k_roofline_3afit.xml");
-    ck_assert_str_eq(identity.name[4], "moirai_s_x_3d1_2c3");
-    ck_assert_str_eq(identity.name[5], "moirai_s_y_3d2");
-    ck_assert_str_eq(identity.name[6], "moirai_s__");
+    ck_assert_str_eq(identity.name[4], "moirai_t_f16_2bint4_3a4.5");
+    ck_assert_str_eq(identity.name[5], "moirai_s_x_3d1_2c3");
+    ck_assert_str_eq(identity.name[6], "moirai_s_y_3d2");
+    ck_assert_str_eq(identity.name[7], "moirai_s__");
 }
 END_TEST
 

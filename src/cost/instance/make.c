@@ -97,8 +97,10 @@ static mo_status find_routes(mo_instance_maker *m, mo_error *err)
 static mo_status new_instance(mo_instance_maker *m, mo_error *err)
 {
     m->x = calloc(1, sizeof *m->x);
-    if (m->x)
+    if (m->x) {
         m->x->arena = mo_arena_new();
+        m->x->formats = m->options->predictor.numeric;
+    }
     return m->x && m->x->arena ? MO_OK : mo_fail_memory(err);
 }
 

@@ -21,7 +21,8 @@
 /* Options of the command line. */
 typedef struct mo_exec_config {
     const char *backend;   /* cpu, cuda, or auto */
-    const char *precision; /* f32, tf32, f16, bf16 */
+    const char *precision; /* f32, tf32, f16, bf16; of moirai-exec NULL until
+                              the solution is read: the one it has */
     const char *cache; /* a folder, "none", or NULL: the user's cache folder */
     const char
         *emulate; /* SMs of the parts of one GPU: "64,32"; NULL: whole GPUs */
@@ -83,7 +84,7 @@ void mo_exec_gpu_init_wait(mo_exec_gpu_init *waking);
         { 0,                                                                   \
           "precision",                                                         \
           "P",                                                                 \
-          "compute precision (default f32)",                                   \
+          "compute precision (default: the solution's, or f32)",               \
           MO_OPTION_TEXT,                                                      \
           .to = &(wants)->precision,                                           \
           .choices = "f32|tf32|f16|bf16" },                                    \

@@ -142,6 +142,7 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                               .weights = o->weights == MO_EXEC_NO_SEED };
     mo_status status = open_bundle(o, &path, &prepare, &from.graph, job, err);
 
+    prepare.load.run_precision = o->wants.precision;
     if (status == MO_OK)
         status = find_graph_root(path, &job->alone, err);
     if (status == MO_OK && job->alone && from.graph)
