@@ -51,9 +51,12 @@ static void open_case(chain_case *c, const mo_instance *x,
                                 MO_MAX_TOTAL_NS, c->values[i]);
         c->table[i] = c->values[i];
     }
-    c->tables = (mo_priced_chain_tables){ c->chain->segments, c->chain->n,
-                                          c->classes->of,     c->classes->n,
-                                          c->classes->first,  c->table };
+    c->tables = (mo_priced_chain_tables){ .segments = c->chain->segments,
+                                          .n = c->chain->n,
+                                          .cls = c->classes->of,
+                                          .n_classes = c->classes->n,
+                                          .first = c->classes->first,
+                                          .table = c->table };
     MUST(mo_priced_chain_new(&c->domains, &c->tables, &c->priced, &err));
 }
 

@@ -7,10 +7,13 @@
 #include "schedule/bound/op_chain.h"
 #include "schedule/bound/priced_chain.h"
 #include "schedule/bound/segment_classes.h"
+#include "solvers/search/bound/load/load_bound.h"
 
 /*
  * The chain of the whole is that of the segments' partitions, one after the
- * other: the exit op of a segment is the entry op of the next.
+ * other: the exit op of a segment is the entry op of the next.  Segments with
+ * equal branches are bounded by the load bound with prices, where they are on a
+ * shortest path.
  */
 
 struct mo_search_priced_bound {
@@ -22,6 +25,7 @@ struct mo_search_priced_bound {
     int n_classes;
     const int64_t **table; /* by class */
     int64_t **direct;      /* by segment class without ops: owned table */
+    mo_forkjoin **forks;   /* by class; NULL: none */
     mo_priced_chain_tables tables;
     mo_priced_chain *chain_prices;
     uint64_t tables_sum; /* of all blocks' tables at the last call */
@@ -34,6 +38,9 @@ void mo_search_priced_bound_free(mo_search_priced_bound *p)
     mo_priced_chain_free(p->chain_prices);
     for (int i = 0; p->direct && i < p->s->classes->n; i++)
         free(p->direct[i]);
+    for (int c = 0; p->forks && c < p->n_classes; c++)
+        mo_forkjoin_free(p->forks[c]);
+    free(p->forks);
     free(p->direct);
     free(p->domains.allowed);
     free(p->chain.segments);
@@ -70,9 +77,11 @@ static mo_status allocate_priced(mo_search_priced_bound *p, mo_error *err)
     p->cls = calloc(n, sizeof *p->cls);
     p->first = calloc(n, sizeof *p->first);
     p->table = calloc(n, sizeof *p->table);
+    p->forks = calloc(n, sizeof *p->forks);
     p->direct = calloc((size_t) p->s->classes->n + 1, sizeof *p->direct);
     return p->domains.allowed && p->chain.segments && p->chain.ops &&
-                   p->block && p->cls && p->first && p->table && p->direct
+                   p->block && p->cls && p->first && p->table && p->direct &&
+                   p->forks
                ? MO_OK
                : mo_fail_memory(err);
 }
@@ -188,6 +197,47 @@ static mo_status fill_direct(mo_search_priced_bound *p, int number, int v,
     return MO_OK;
 }
 
+/* Only segments with several ops can be refined: of one, thresholds are
+ * exact. */
+static mo_status find_forks(mo_search_priced_bound *p, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int c = 0; c < p->n_classes && status == MO_OK; c++) {
+        const mo_bound_segment *segment = &p->chain.segments[p->first[c]];
+
+        if (segment->n > 1)
+            status = mo_forkjoin_find(&p->domains, segment, &p->forks[c], err);
+        if (status == MO_OK && p->forks[c] &&
+            !mo_forkjoin_has_many_equal_branches(p->forks[c])) {
+            mo_forkjoin_free(p->forks[c]);
+            p->forks[c] = NULL;
+        }
+    }
+    return status;
+}
+
+/* mo_priced_chain_refine. */
+static bool refine_by_load(void *context, int cls, int boundary,
+                           const int64_t *price_ns, int64_t *entry_ns,
+                           double *used_bytes)
+{
+    const mo_search_priced_bound *p = context;
+    const mo_bound_segment *s = &p->chain.segments[p->first[cls]];
+    int n = p->s->x->n_devices;
+    int64_t bound_ns = 0;
+
+    if (!p->forks[cls] ||
+        mo_load_bound_priced(p->forks[cls], &p->s->regime,
+                             s->u == MO_FREE ? MO_FREE : boundary / n,
+                             s->v == MO_FREE ? MO_FREE : boundary % n, price_ns,
+                             &bound_ns, used_bytes, NULL) != MO_OK ||
+        bound_ns <= *entry_ns)
+        return false;
+    *entry_ns = bound_ns;
+    return true;
+}
+
 static mo_status set_tables(mo_search_priced_bound *p, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -202,9 +252,14 @@ static mo_status set_tables(mo_search_priced_bound *p, mo_error *err)
             p->table[c] = block < 0 ? p->direct[-1 - block]
                                     : p->s->blocks->blocks[block].lower_ns;
     }
-    p->tables =
-        (mo_priced_chain_tables){ p->chain.segments, p->chain.n, p->cls,
-                                  p->n_classes,      p->first,   p->table };
+    p->tables = (mo_priced_chain_tables){ .segments = p->chain.segments,
+                                          .n = p->chain.n,
+                                          .cls = p->cls,
+                                          .n_classes = p->n_classes,
+                                          .first = p->first,
+                                          .table = p->table,
+                                          .refine = refine_by_load,
+                                          .context = p };
     return status;
 }
 
@@ -230,6 +285,8 @@ mo_status mo_search_priced_bound_new(mo_search_state *search,
         useful = mo_priced_chain_pays(&p->domains) && build_chain(p);
     if (status == MO_OK && useful)
         status = find_classes(p, err);
+    if (status == MO_OK && useful)
+        status = find_forks(p, err);
     if (status == MO_OK && useful)
         status = set_tables(p, err);
     if (status == MO_OK && useful)

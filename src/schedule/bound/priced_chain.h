@@ -27,19 +27,7 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "schedule/allowed_devices.h"
-#include "schedule/bound/segment_bound.h"
-
-/* A chain with a lower bound on every segment: from the end of its u on a to
- * the start of its v on b, table[a * K + b] of its class; INT64_MAX: not
- * possible. */
-typedef struct mo_priced_chain_tables {
-    const mo_bound_segment *segments;
-    int n;
-    const int *cls; /* by segment: equal segments have one class */
-    int n_classes;
-    const int *first;            /* by class: its first segment */
-    const int64_t *const *table; /* by class */
-} mo_priced_chain_tables;
+#include "schedule/bound/priced_entries.h"
 
 /* Returns whether prices can raise a bound: some capacity is less than the
  * resident bytes of all ops. */
@@ -60,7 +48,7 @@ void mo_priced_chain_free(mo_priced_chain *chain);
  * as 0.  used_bytes, unless NULL: the bytes by device of the placement that
  * attains it.  INT64_MAX: no placement is possible. */
 int64_t mo_priced_chain_evaluate(mo_priced_chain *chain, const double *prices,
-                                 int64_t *used_bytes);
+                                 double *used_bytes);
 
 /* Raises *bound_ns to the best bound found until stop (NULL: no limit), at
  * least that for all prices 0.  Begins with the best prices of earlier calls.

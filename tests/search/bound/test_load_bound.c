@@ -217,8 +217,89 @@ START_TEST(never_above_the_optimum)
 }
 END_TEST
 
+/* The bound with prices by op and device, 3 devices. */
+static int64_t priced_bound_of(const mo_instance *x, const mo_regime *regime,
+                               int a, int b, const int64_t *price_ns,
+                               double *used_bytes)
+{
+    fork_join_case f;
+    int64_t bound_ns = -1;
+
+    fork_join_case_find(&f, x, regime);
+    MUST(mo_load_bound_priced(f.fork, regime,
+                              f.segment.u == MO_FREE ? MO_FREE : a,
+                              f.segment.v == MO_FREE ? MO_FREE : b, price_ns,
+                              &bound_ns, used_bytes, &err));
+    fork_join_case_clear(&f);
+    return bound_ns;
+}
+
+/* Of every placement its optimum and its price. */
+START_TEST(with_prices_never_above_a_placement)
+{
+    writer w = { { (uint64_t) _i + 1000 }, "", 0 };
+    int a = below(&w, 3), b = below(&w, 3);
+    bool u = below(&w, 6) > 0, v = below(&w, 6) > 0;
+    mo_regime regime = { (mo_congestion) (_i % 4), (mo_tensors) (_i / 4 % 2),
+                         MO_MEMORY_NONE };
+    int64_t price_ns[16 * 3], bound_ns;
+    double used_bytes[3];
+    problem p = { 0 };
+
+    write_fork(&w, a, b, u, v);
+    problem_make(&p, w.text, clusters[below(&w, COUNT(clusters))], NULL);
+    ck_assert_int_le(p.x->n, 16);
+    for (int i = 0; i < p.x->n * 3; i++)
+        price_ns[i] = 500 * below(&w, 20);
+    bound_ns = priced_bound_of(p.x, &regime, a, b, price_ns, used_bytes);
+    for (int trial = 0; trial < 12; trial++) {
+        int64_t cost_ns = 0;
+
+        for (int i = 0; i < p.x->n; i++) {
+            bool is_end = strcmp(p.x->op_names[i], "u") == 0 ||
+                          strcmp(p.x->op_names[i], "v") == 0;
+
+            if (is_end)
+                continue;
+            p.x->pin[i] = below(&w, 3);
+            cost_ns += price_ns[i * 3 + p.x->pin[i]];
+        }
+        cost_ns += exhaustive_optimum(p.x, &regime);
+        ck_assert_msg(bound_ns <= cost_ns, "seed %d: %lld above %lld of\n%s",
+                      _i, (long long) bound_ns, (long long) cost_ns, w.text);
+    }
+    problem_clear(&p);
+}
+END_TEST
+
+/* Four branches of 4 us, each for 3 us on A or 0 on B: two on either. */
+START_TEST(prices_move_the_optimum)
+{
+    const mo_regime regime = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
+                               MO_MEMORY_STATIC };
+    int64_t price_ns[6 * 2] = { 0 }, bound_ns;
+    double used_bytes[2];
+    problem p = { 0 };
+
+    problem_make(&p,
+                 "* t.A=4 t.B=4 memory_bytes=10; *>* c.A.B=0 c.B.A=0; u; a; b;"
+                 "c; d; v; u>a; u>b; u>c; u>d; a>v; b>v; c>v; d>v",
+                 "A; B; A-B gbps=8", NULL);
+    for (int i = 1; i < 5; i++)
+        price_ns[i * 2] = 3000;
+    bound_ns = priced_bound_of(p.x, &regime, 0, 0, price_ns, used_bytes);
+    ck_assert_int_le(bound_ns, 14000);
+    ck_assert_int_ge(bound_ns, 13980);
+    ck_assert_double_eq_tol(used_bytes[0], 20, 0.5);
+    ck_assert_double_eq_tol(used_bytes[1], 20, 0.5);
+    problem_clear(&p);
+}
+END_TEST
+
 SUITE(load_bound)
 {
     EACH(small_cases_are_tight, COUNT(exact));
     SOME(never_above_the_optimum, 400, 16);
+    SOME(with_prices_never_above_a_placement, at_length(400, 80), 4);
+    TEST(prices_move_the_optimum);
 }

@@ -2,6 +2,7 @@
 #include "solvers/search/bound/load/load_bound.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "solvers/search/bound/load/load_bound_internal.h"
@@ -32,6 +33,12 @@ typedef struct order_node {
     mo_load_arrival_order order;
     int64_t bound_ns;
 } order_node;
+
+/* The sum of a time and the least prices. */
+static int64_t with_prices(const mo_load_problem *f, int64_t time_ns)
+{
+    return time_ns < MO_LOAD_INFINITY ? time_ns + f->least_price_ns : time_ns;
+}
 
 typedef struct order_search {
     mo_load_problem *f;
@@ -101,14 +108,18 @@ static bool is_done(const order_search *t, const order_node *least)
            t->n_evaluated + t->f->n_devices > MAX_ORDERS;
 }
 
-/* Stores a lower bound for schedules within the limit, at most the limit. */
+/* Stores a lower bound for schedules within the limit, at most the limit; with
+ * prices, at most the limit and the least prices. */
 static mo_status branch_and_bound(order_search *t, int64_t limit_ns,
                                   int64_t *bound_ns, mo_error *err)
 {
     mo_load_arrival_order none = { .open = true };
     mo_status status;
 
-    t->f->limit_ns = t->closed_ns = limit_ns;
+    int64_t most_ns = with_prices(t->f, limit_ns);
+
+    t->f->limit_ns = limit_ns;
+    t->closed_ns = most_ns;
     t->n = 0;
     t->n_evaluated = 0;
     status = add_order_node(t, &none, 0, err);
@@ -119,8 +130,8 @@ static mo_status branch_and_bound(order_search *t, int64_t limit_ns,
             if (t->nodes[i].bound_ns < t->nodes[least].bound_ns)
                 least = i;
         *bound_ns = t->nodes[least].bound_ns;
-        if (*bound_ns > limit_ns)
-            *bound_ns = limit_ns;
+        if (*bound_ns > most_ns)
+            *bound_ns = most_ns;
         if (!t->is_ordered || is_done(t, &t->nodes[least]))
             break;
         status = branch_order(t, least, err);
@@ -147,26 +158,29 @@ static bool limit_excludes(order_search *t, int64_t limit_ns)
 static mo_status tighten_by_limit(order_search *t, int64_t *bound_ns,
                                   mo_error *err)
 {
-    int64_t step_ns = *bound_ns / 32;
+    int64_t price_ns = t->f->least_price_ns, step_ns = *bound_ns / 32;
     mo_status status = MO_OK;
     bool grows = true;
 
-    for (int i = 0; i < MAX_LIMITS && step_ns > *bound_ns / LIMIT_GAP &&
-                    status == MO_OK && limit_excludes(t, *bound_ns + step_ns);
+    for (int i = 0;
+         i < MAX_LIMITS && step_ns > *bound_ns / LIMIT_GAP && status == MO_OK &&
+         limit_excludes(t, *bound_ns - price_ns + step_ns);
          i++) {
-        int64_t limit_ns = *bound_ns + step_ns, found_ns = 0;
+        int64_t limit_ns = *bound_ns - price_ns + step_ns, found_ns = 0;
 
         status = branch_and_bound(t, limit_ns, &found_ns, err);
         if (status == MO_OK && found_ns > *bound_ns)
             *bound_ns = found_ns;
-        grows = grows && found_ns == limit_ns;
+        grows = grows && found_ns == limit_ns + price_ns;
         step_ns = grows ? 2 * step_ns : step_ns / 2;
     }
     return status;
 }
 
-mo_status mo_load_bound(const mo_forkjoin *fork, const mo_regime *regime, int a,
-                        int b, int64_t *bound_ns, mo_error *err)
+static mo_status bound_fork(const mo_forkjoin *fork, const mo_regime *regime,
+                            int a, int b, const int64_t *price_ns,
+                            int64_t *bound_ns, double *used_bytes,
+                            mo_error *err)
 {
     mo_load_problem f;
     order_search t = { .f = &f };
@@ -175,11 +189,16 @@ mo_status mo_load_bound(const mo_forkjoin *fork, const mo_regime *regime, int a,
 
     if (status != MO_OK)
         return status;
+    if (price_ns)
+        mo_load_problem_set_prices(&f, fork, price_ns);
     t.is_ordered =
         f.broadcast_row >= 0 && regime->congestion == MO_CONGESTION_PORT;
     status = mo_load_master_new(&f, &t.master, err);
     if (status == MO_OK)
         status = branch_and_bound(&t, MO_LOAD_INFINITY, &found_ns, err);
+    if (status == MO_OK && used_bytes)
+        memcpy(used_bytes, mo_load_master_used_bytes(t.master),
+               (size_t) f.n_devices * sizeof *used_bytes);
     if (status == MO_OK)
         status = tighten_by_limit(&t, &found_ns, err);
     if (status == MO_OK)
@@ -188,4 +207,18 @@ mo_status mo_load_bound(const mo_forkjoin *fork, const mo_regime *regime, int a,
     free(t.nodes);
     mo_load_problem_clear(&f);
     return status;
+}
+
+mo_status mo_load_bound(const mo_forkjoin *fork, const mo_regime *regime, int a,
+                        int b, int64_t *bound_ns, mo_error *err)
+{
+    return bound_fork(fork, regime, a, b, NULL, bound_ns, NULL, err);
+}
+
+mo_status mo_load_bound_priced(const mo_forkjoin *fork, const mo_regime *regime,
+                               int a, int b, const int64_t *price_ns,
+                               int64_t *bound_ns, double *used_bytes,
+                               mo_error *err)
+{
+    return bound_fork(fork, regime, a, b, price_ns, bound_ns, used_bytes, err);
 }

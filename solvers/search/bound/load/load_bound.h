@@ -18,4 +18,16 @@
 mo_status mo_load_bound(const mo_forkjoin *fork, const mo_regime *regime, int a,
                         int b, int64_t *bound_ns, mo_error *err);
 
+/*
+ * The same with prices of memory: a lower bound on that time plus the price of
+ * the devices of all ops of the segment.  price_ns is by op of the fork's
+ * instance and device; where members of a class have different prices the
+ * least counts.  used_bytes, by device: the resident bytes of the fractional
+ * solution, a supergradient of the bound by prices of bytes.
+ */
+mo_status mo_load_bound_priced(const mo_forkjoin *fork, const mo_regime *regime,
+                               int a, int b, const int64_t *price_ns,
+                               int64_t *bound_ns, double *used_bytes,
+                               mo_error *err);
+
 #endif

@@ -25,6 +25,8 @@
  *
  * for any multipliers (weak duality): an LP chooses them in floating point,
  * then they are rounded to integers and the right side is computed exactly.
+ * Prices of memory are Z times a part of the cost of a pattern; then the bound
+ * is that of J plus the prices.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_LOAD_LOAD_BOUND_INTERNAL_H
 #define MO_SOLVERS_SEARCH_BOUND_LOAD_LOAD_BOUND_INTERNAL_H
@@ -44,6 +46,7 @@ typedef struct mo_load_op {
     int row, u_row;
     bool reads_broadcast; /* u_row is that of the broadcast tensor */
     int count;            /* of such branches */
+    double bytes;         /* resident, of all of them */
 } mo_load_op;
 
 /* The devices to which the broadcast tensor is sent, in order of arrival.
@@ -68,12 +71,15 @@ typedef struct mo_load_problem {
     int u_device, v_device;
     int broadcast_row;
     int n, n_devices;
-    mo_load_op *ops;    /* by class, inputs first */
-    int n_groups;       /* classes; those with few ops form one group */
-    int *group_start;   /* first op of each; n_groups + 1 entries */
-    int64_t *p_ns;      /* by op and device; MO_LOAD_INFINITY: not allowed */
-    int64_t max_weight; /* limit of Z: no sum of costs overflows */
-    int64_t limit_ns;   /* only schedules with J within this count */
+    mo_load_op *ops;   /* by class, inputs first */
+    int n_groups;      /* classes; those with few ops form one group */
+    int *group_start;  /* first op of each; n_groups + 1 entries */
+    int64_t *p_ns;     /* by op and device; MO_LOAD_INFINITY: not allowed */
+    int64_t *price_ns; /* by op and device: of the memory of one branch */
+    bool is_priced;    /* prices are set */
+    int64_t least_price_ns; /* of all branches, each op where it is least */
+    int64_t max_weight;     /* limit of Z: no sum of costs overflows */
+    int64_t limit_ns;       /* only schedules with J within this count */
 
     /* For the present order of arrivals: */
     mo_load_arrival_order order;
@@ -102,6 +108,12 @@ mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
                                const mo_regime *regime, int a, int b,
                                mo_error *err);
 void mo_load_problem_clear(mo_load_problem *f);
+
+/* Sets the prices, which are 0 before; price_ns is by op of the instance and
+ * device. */
+void mo_load_problem_set_prices(mo_load_problem *f, const mo_forkjoin *fork,
+                                const int64_t *price_ns);
+
 /* Computes heads, tails and stages for an order of arrivals and the present
  * limit; path_ns is MO_LOAD_INFINITY afterwards if the order is infeasible. */
 void mo_load_set_arrival_order(mo_load_problem *f,
@@ -247,13 +259,14 @@ mo_status mo_load_pricer_new(const mo_load_problem *f, mo_load_pricer **pricer,
 void mo_load_pricer_free(mo_load_pricer *pricer);
 
 /* With a weight for each row, at most f->max_weight of which end at any event,
- * stores the least cost of each group, for all its branches, and the patterns
- * of that cost, one after the other in the buffers of *found.
- * MO_LOAD_INFINITY: the group has no feasible pattern, and none is stored. */
+ * and whole of which end at J, stores the least cost of each group, for all its
+ * branches, and the patterns of that cost, one after the other in the buffers
+ * of *found. MO_LOAD_INFINITY: the group has no feasible pattern, and none is
+ * stored. */
 void mo_load_price_patterns(mo_load_pricer *pricer, const mo_load_rows *rows,
                             const mo_load_row_index *index,
-                            const int64_t *weight, int64_t *price,
-                            mo_load_pattern *found);
+                            const int64_t *weight, int64_t whole,
+                            int64_t *price, mo_load_pattern *found);
 
 /* Primal solution of the LP: weights of the patterns and times of the
  * events. */
@@ -287,5 +300,9 @@ mo_status mo_load_master_bound(mo_load_master *master,
                                const mo_load_arrival_order *order,
                                int64_t enough_ns, int64_t *bound_ns,
                                mo_error *err);
+
+/* Returns the resident bytes by device of the last solution; owned by the
+ * master. */
+const double *mo_load_master_used_bytes(const mo_load_master *master);
 
 #endif

@@ -7,7 +7,7 @@
  *     maximise  sum of base z + sum of theta
  *     with      sum of z that end at J <= 1,
  *               sum of z that end <= sum of those that begin, at each event,
- *               theta <= sum of load z, for each pattern of the group.
+ *               theta <= price + sum of load z, for each pattern of the group.
  *
  * Patterns are added when pricing finds them cheaper than theta, rows when the
  * LP solution violates them. All multipliers that are tried give a bound;
@@ -55,6 +55,7 @@ struct mo_load_master {
     size_t n_lp_patterns;
     double scale_ns;
     int64_t bound_ns;
+    double *used_bytes; /* by device, of the last solution */
 };
 
 mo_status mo_load_master_new(mo_load_problem *f, mo_load_master **master,
@@ -70,8 +71,9 @@ mo_status mo_load_master_new(mo_load_problem *f, mo_load_master **master,
     m->priced.device = calloc(n, sizeof *m->priced.device);
     m->priced.stage = calloc(n, sizeof *m->priced.stage);
     m->lp_patterns = calloc(MAX_PATTERNS, sizeof *m->lp_patterns);
+    m->used_bytes = calloc((size_t) f->n_devices + 1, sizeof *m->used_bytes);
     if (!m->price || !m->priced.device || !m->priced.stage || !m->lp_patterns ||
-        mo_load_pricer_new(f, &m->pricer, err) != MO_OK) {
+        !m->used_bytes || mo_load_pricer_new(f, &m->pricer, err) != MO_OK) {
         mo_load_master_free(m);
         return mo_fail_memory(err);
     }
@@ -104,6 +106,7 @@ void mo_load_master_free(mo_load_master *m)
     mo_load_pattern_pool_trim(&m->pool, 0);
     free(m->pool.patterns);
     free(m->lp_patterns);
+    free(m->used_bytes);
     free(m);
 }
 
@@ -113,6 +116,19 @@ static void compute_load(mo_load_master *m, const mo_load_pattern *pattern)
     memset(m->load_ns, 0, m->rows.n * sizeof *m->load_ns);
     mo_load_pattern_add_load(m->f, &m->rows, &m->index_all, pattern,
                              m->load_ns);
+}
+
+/* The price of a pattern, for all branches of its group. */
+static int64_t pattern_price_ns(const mo_load_problem *f,
+                                const mo_load_pattern *pattern)
+{
+    int first = f->group_start[pattern->group];
+    int64_t sum = 0;
+
+    for (int o = first; o < f->group_start[pattern->group + 1]; o++)
+        sum += f->ops[o].count *
+               f->price_ns[mo_load_index(f, o, pattern->device[o - first])];
+    return sum;
 }
 
 /* Adds a pattern of the pool to the LP; its load has been computed. */
@@ -127,7 +143,9 @@ static mo_status add_pattern_row(mo_load_master *m,
         m->entries[(size_t) n_groups + i] =
             -(double) m->load_ns[i] / m->scale_ns;
     m->lp_patterns[m->n_lp_patterns++] = *pattern;
-    return mo_lp_simplex_add_row(m->simplex, m->entries, 0, err);
+    return mo_lp_simplex_add_row(
+        m->simplex, m->entries,
+        (double) pattern_price_ns(m->f, pattern) / m->scale_ns, err);
 }
 
 /* Adds the feasible columns of earlier orders. */
@@ -197,7 +215,6 @@ static mo_status init_order(mo_load_master *m, mo_error *err)
     m->trial_weights = m->best_weights + n;
     m->entries = m->trial_weights + n;
     m->n_lp_patterns = 0;
-    m->bound_ns = f->path_ns;
     m->scale_ns = f->path_ns > 0 ? (double) f->path_ns : 1;
     status = mo_load_row_index_new(f, n, &m->index_all, err);
     if (status == MO_OK)
@@ -258,7 +275,7 @@ static void evaluate_weights(mo_load_master *m)
                mo_load_last_event(m->f);
     mo_load_row_index_fill(m->f, &m->index_weighted, &m->rows, m->weight);
     mo_load_price_patterns(m->pricer, &m->rows, &m->index_weighted, m->weight,
-                           m->price, &m->priced);
+                           whole, m->price, &m->priced);
     for (int g = 0; g < m->f->n_groups; g++) {
         if (m->price[g] >= MO_LOAD_INFINITY)
             m->bound_ns = MO_LOAD_INFINITY;
@@ -286,7 +303,7 @@ static mo_status add_priced_patterns(mo_load_master *m, const double *z,
         int first = m->f->group_start[g];
         mo_load_pattern part = { g, m->priced.device + first,
                                  m->priced.stage + first };
-        double price = 0;
+        double price = (double) pattern_price_ns(m->f, &part) / m->scale_ns;
 
         compute_load(m, &part);
         for (size_t i = 0; z && i < m->n_lp_columns; i++)
@@ -422,6 +439,48 @@ static mo_status generate_columns_and_rows(mo_load_master *m, int64_t enough_ns,
     return status;
 }
 
+static void add_pattern_bytes(mo_load_master *m, const mo_load_pattern *pattern,
+                              double weight)
+{
+    const mo_load_problem *f = m->f;
+    int first = f->group_start[pattern->group];
+
+    for (int o = first; o < f->group_start[pattern->group + 1]; o++)
+        m->used_bytes[pattern->device[o - first]] += weight * f->ops[o].bytes;
+}
+
+/* The bytes of the LP solution: patterns by their weights, which are 1 for each
+ * group; where it has none, the last priced. */
+static void find_used_bytes(mo_load_master *m)
+{
+    const double *weight =
+        m->simplex && m->n_lp_patterns > 0
+            ? mo_lp_simplex_duals(m->simplex) + mo_load_last_event(m->f)
+            : NULL;
+
+    memset(m->used_bytes, 0, (size_t) m->f->n_devices * sizeof *m->used_bytes);
+    for (int g = 0; g < m->f->n_groups; g++) {
+        int first = m->f->group_start[g];
+        mo_load_pattern part = { g, m->priced.device + first,
+                                 m->priced.stage + first };
+        double sum = 0;
+
+        for (size_t i = 0; weight && i < m->n_lp_patterns; i++)
+            if (m->lp_patterns[i].group == g && weight[i] > 0)
+                sum += weight[i];
+        for (size_t i = 0; sum > 0.5 && i < m->n_lp_patterns; i++)
+            if (m->lp_patterns[i].group == g && weight[i] > 0)
+                add_pattern_bytes(m, &m->lp_patterns[i], weight[i] / sum);
+        if (sum <= 0.5)
+            add_pattern_bytes(m, &part, 1);
+    }
+}
+
+const double *mo_load_master_used_bytes(const mo_load_master *m)
+{
+    return m->used_bytes;
+}
+
 mo_status mo_load_master_bound(mo_load_master *m,
                                const mo_load_arrival_order *order,
                                int64_t enough_ns, int64_t *bound_ns,
@@ -431,10 +490,14 @@ mo_status mo_load_master_bound(mo_load_master *m,
 
     mo_load_set_arrival_order(m->f, order);
     m->bound_ns = m->f->path_ns;
+    if (m->bound_ns < MO_LOAD_INFINITY)
+        m->bound_ns += m->f->least_price_ns;
     if (m->bound_ns < enough_ns && m->f->max_weight > MIN_WEIGHT) {
         status = init_order(m, err);
         if (status == MO_OK)
             status = generate_columns_and_rows(m, enough_ns, err);
+        if (status == MO_OK && m->f->is_priced)
+            find_used_bytes(m);
         clear_order(m);
     }
     *bound_ns = m->bound_ns;

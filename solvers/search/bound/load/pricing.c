@@ -25,6 +25,7 @@ struct mo_load_pricer {
     const mo_load_rows *rows;
     const mo_load_row_index *index;
     const int64_t *weight;
+    int64_t whole; /* weight that ends at J: of a price */
     int n_stages;
     int64_t *subtree_cost; /* by op, device, stage: inputs and their subtrees */
     int *choice; /* by op, and device and stage of its reader: its device and
@@ -174,12 +175,14 @@ static void price_output_from(const mo_load_pricer *p, int op, int from,
     const int64_t *subtree_cost = p->subtree_cost + table_index(p, op, from, 0);
     int64_t run_ns = p->f->p_ns[mo_load_index(p->f, op, from)];
     const stage_weights *run = &p->run_weights[from];
+    int64_t memory = p->whole * p->f->price_ns[mo_load_index(p->f, op, from)];
 
     for (int stage = 0; stage < p->n_stages; stage++) {
         if (subtree_cost[stage] >= MO_LOAD_INFINITY)
             continue;
         for (int end = stage; end < p->n_stages; end++) {
-            int64_t price = subtree_cost[stage] + run_ns * run->of[stage][end];
+            int64_t price =
+                subtree_cost[stage] + memory + run_ns * run->of[stage][end];
 
             if (send)
                 price += send_ns * send->of[stage][end];
@@ -295,12 +298,13 @@ static void extract_patterns(const mo_load_pricer *p, mo_load_pattern *found)
 
 void mo_load_price_patterns(mo_load_pricer *p, const mo_load_rows *rows,
                             const mo_load_row_index *index,
-                            const int64_t *weight, int64_t *price,
-                            mo_load_pattern *found)
+                            const int64_t *weight, int64_t whole,
+                            int64_t *price, mo_load_pattern *found)
 {
     p->rows = rows;
     p->index = index;
     p->weight = weight;
+    p->whole = whole;
     p->n_stages = p->f->order.n + 1;
     for (int g = 0; g < p->f->n_groups; g++)
         price[g] =

@@ -95,7 +95,7 @@ mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
     if (mo_size_mul(n, devices, &size) && size <= INT32_MAX) {
         f->ops = calloc(n, sizeof *f->ops);
         f->group_start = calloc(MAX_GROUPS + 1, sizeof *f->group_start);
-        f->p_ns = calloc(size, 3 * sizeof *f->p_ns);
+        f->p_ns = calloc(size, 4 * sizeof *f->p_ns);
         f->rank = calloc(devices, sizeof *f->rank);
         f->arrival_ns = calloc(devices + (size_t) 4 * MO_LOAD_MAX_ARRIVALS + 4,
                                sizeof *f->arrival_ns);
@@ -109,6 +109,7 @@ mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
     }
     f->head_ns = f->p_ns + size;
     f->tail_ns = f->p_ns + 2 * size;
+    f->price_ns = f->p_ns + 3 * size;
     f->sent_ns = f->arrival_ns + devices;
     f->least_end_ns = f->sent_ns + MO_LOAD_MAX_ARRIVALS;
     f->event_tail_ns = f->least_end_ns + MO_LOAD_MAX_ARRIVALS;
@@ -123,6 +124,54 @@ mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
     f->group_start[f->n_groups] = first;
     f->max_weight = mo_min_i64(MAX_PRICE / serial_ns(f), MAX_WEIGHT);
     return MO_OK;
+}
+
+/* The least price of an op of a class over its branches. */
+static int64_t least_member_price(const mo_forkjoin_class *class, int op,
+                                  int n_devices, int device,
+                                  const int64_t *price_ns)
+{
+    int64_t least = INT64_MAX;
+
+    for (int r = 0; r < class->count; r++) {
+        int64_t member = class->members[r * class->n + op];
+
+        least = mo_min_i64(least, price_ns[member * n_devices + device]);
+    }
+    return least;
+}
+
+void mo_load_problem_set_prices(mo_load_problem *f, const mo_forkjoin *fork,
+                                const int64_t *price_ns)
+{
+    int64_t most_ns = serial_ns(f);
+    int o = 0;
+
+    f->is_priced = true;
+    f->least_price_ns = 0;
+    for (int c = 0; c < fork->n_classes; c++)
+        for (int j = 0; j < fork->classes[c].n; j++, o++) {
+            const mo_forkjoin_class *class = &fork->classes[c];
+            int64_t least = INT64_MAX, most = 0;
+
+            f->ops[o].bytes = 0;
+            for (int r = 0; r < class->count; r++)
+                f->ops[o].bytes += (double) mo_allowed_devices_resident_bytes(
+                    fork->places, class->members[r * class->n + j]);
+            for (int k = 0; k < f->n_devices; k++) {
+                int64_t price =
+                    least_member_price(class, j, f->n_devices, k, price_ns);
+
+                f->price_ns[mo_load_index(f, o, k)] = price;
+                most = mo_max_i64(most, price);
+                if (f->p_ns[mo_load_index(f, o, k)] < MO_LOAD_INFINITY)
+                    least = mo_min_i64(least, price);
+            }
+            if (least < INT64_MAX)
+                f->least_price_ns += least * class->count;
+            most_ns += most * class->count;
+        }
+    f->max_weight = mo_min_i64(MAX_PRICE / most_ns, MAX_WEIGHT);
 }
 
 void mo_load_problem_clear(mo_load_problem *f)
