@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/decomp/segment_class.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,11 +217,17 @@ mo_status mo_decomp_classes_new(const mo_decomp_segments *segments,
                                  .segments = segments,
                                  .states = states,
                                  .keep_variants = keep_variants,
+                                 .n_variants = segments->x->n_devices +
+                                               MO_DECOMP_EXTRA_VARIANTS,
                                  .n = segments->n_classes };
     made->classes = calloc((size_t) made->n, sizeof *made->classes);
     made->arena = mo_arena_new();
-    status = made->classes && made->arena ? make_classes(made, err)
-                                          : mo_fail_memory(err);
+    if (made->arena)
+        made->price_ns =
+            mo_arena_array(made->arena, (size_t) made->x->n_devices + 1,
+                           sizeof *made->price_ns);
+    status = made->classes && made->price_ns ? make_classes(made, err)
+                                             : mo_fail_memory(err);
     if (status == MO_OK)
         *classes = made;
     else
@@ -237,8 +244,8 @@ static void clear_class(const mo_decomp_classes *classes, mo_decomp_class *cls)
 
         if (!variants)
             mo_schedule_free(cls->boundaries[boundary].best);
-        for (int k = 0; variants && k < classes->x->n_devices; k++)
-            mo_schedule_free(variants[k].schedule);
+        for (int i = 0; variants && i < classes->n_variants; i++)
+            mo_schedule_free(variants[i].schedule);
     }
     mo_sub_instance_free(cls->part);
 }
@@ -293,21 +300,60 @@ mo_status mo_decomp_class_pin_boundary(const mo_decomp_classes *classes,
 static mo_status reserve_variants(const mo_decomp_classes *classes,
                                   mo_decomp_boundary *boundary, mo_error *err)
 {
-    size_t n = (size_t) classes->x->n_devices;
+    size_t n = (size_t) classes->n_variants,
+           n_devices = (size_t) classes->x->n_devices;
     int64_t *bytes;
 
     if (boundary->variants)
         return MO_OK;
     boundary->variants =
         mo_arena_array(classes->arena, n, sizeof *boundary->variants);
-    bytes = mo_arena_array(classes->arena, n * n, sizeof *bytes);
+    bytes = mo_arena_array(classes->arena, n * n_devices, sizeof *bytes);
     if (!boundary->variants || !bytes) {
         boundary->variants = NULL;
         return mo_fail_memory(err);
     }
-    for (size_t k = 0; k < n; k++)
-        boundary->variants[k].bytes = bytes + k * n;
+    for (size_t i = 0; i < n; i++)
+        boundary->variants[i].bytes = bytes + i * n_devices;
     return MO_OK;
+}
+
+double mo_decomp_priced_bytes_ns(const mo_decomp_classes *classes,
+                                 const double *price_ns, const int64_t *bytes)
+{
+    double sum_ns = 0;
+
+    for (int k = 0; k < classes->x->n_devices; k++)
+        sum_ns += price_ns[k] * (double) bytes[k];
+    return sum_ns;
+}
+
+static double priced_time_ns(const mo_decomp_classes *classes,
+                             const double *price_ns, const mo_decomp_variant *v)
+{
+    return (double) v->schedule->makespan_ns +
+           mo_decomp_priced_bytes_ns(classes, price_ns, v->bytes);
+}
+
+int mo_decomp_class_cheapest_variant(const mo_decomp_classes *classes,
+                                     const mo_decomp_class *cls, int boundary,
+                                     const double *price_ns, double *cost_ns)
+{
+    const mo_decomp_variant *variants = cls->boundaries[boundary].variants;
+    int best = -1;
+
+    for (int i = 0; variants && i < classes->n_variants; i++) {
+        double ns;
+
+        if (!variants[i].schedule)
+            continue;
+        ns = priced_time_ns(classes, price_ns, &variants[i]);
+        if (best < 0 || ns < *cost_ns) {
+            best = i;
+            *cost_ns = ns;
+        }
+    }
+    return best;
 }
 
 /* Fills bytes by device; returns the device with the most bytes. */
@@ -326,6 +372,64 @@ static int count_resident_bytes(const mo_decomp_classes *classes,
     return most;
 }
 
+/* Whether a variant is no longer than another and needs no more of any
+ * device. */
+static bool dominates(const mo_decomp_classes *classes,
+                      const mo_decomp_variant *a, const mo_decomp_variant *b)
+{
+    if (a->schedule->makespan_ns > b->schedule->makespan_ns)
+        return false;
+    for (int k = 0; k < classes->x->n_devices; k++)
+        if (a->bytes[k] > b->bytes[k])
+            return false;
+    return true;
+}
+
+static void swap_variants(const mo_decomp_classes *classes,
+                          mo_decomp_variant *a, mo_decomp_variant *b)
+{
+    mo_schedule *schedule = a->schedule;
+
+    a->schedule = b->schedule;
+    b->schedule = schedule;
+    for (int k = 0; k < classes->x->n_devices; k++) {
+        int64_t bytes = a->bytes[k];
+
+        a->bytes[k] = b->bytes[k];
+        b->bytes[k] = bytes;
+    }
+}
+
+/* Exchanges a variant that is not dominated with an extra one: a vacant or
+ * dominated one, or the one of greatest priced time. */
+static void keep_extra_variant(const mo_decomp_classes *classes,
+                               mo_decomp_boundary *boundary,
+                               mo_decomp_variant *variant)
+{
+    mo_decomp_variant *worst = variant;
+    double worst_ns = priced_time_ns(classes, classes->price_ns, variant);
+
+    for (int i = 0; i < classes->n_variants; i++) {
+        const mo_decomp_variant *v = &boundary->variants[i];
+
+        if (v->schedule && dominates(classes, v, variant))
+            return;
+    }
+    for (int i = classes->x->n_devices; i < classes->n_variants; i++) {
+        mo_decomp_variant *v = &boundary->variants[i];
+        double ns = v->schedule && !dominates(classes, variant, v)
+                        ? priced_time_ns(classes, classes->price_ns, v)
+                        : INFINITY;
+
+        if (ns > worst_ns) {
+            worst = v;
+            worst_ns = ns;
+        }
+    }
+    if (worst != variant)
+        swap_variants(classes, worst, variant);
+}
+
 /* Takes the schedule over or frees it. A new best replaces the variant of its
  * own device only, of which it is the shortest, too. */
 static mo_status keep_variant(const mo_decomp_classes *classes,
@@ -333,33 +437,28 @@ static mo_status keep_variant(const mo_decomp_classes *classes,
                               mo_decomp_boundary *boundary,
                               mo_schedule *schedule, mo_error *err)
 {
-    size_t size = (size_t) classes->x->n_devices * sizeof(int64_t);
-    int64_t *bytes = malloc(size);
-    mo_status status =
-        bytes ? reserve_variants(classes, boundary, err) : mo_fail_memory(err);
-    mo_decomp_variant *variant;
+    mo_decomp_variant variant = { .schedule = schedule }, *slot;
+    mo_status status = reserve_variants(classes, boundary, err);
 
-    if (status != MO_OK) {
-        free(bytes);
-        mo_schedule_free(schedule);
-        return status;
-    }
-    variant =
-        &boundary
-             ->variants[count_resident_bytes(classes, cls, schedule, bytes)];
-    if (!variant->schedule ||
-        schedule->makespan_ns < variant->schedule->makespan_ns) {
-        memcpy(variant->bytes, bytes, size);
+    variant.bytes =
+        malloc((size_t) classes->x->n_devices * sizeof *variant.bytes);
+    if (status == MO_OK && !variant.bytes)
+        status = mo_fail_memory(err);
+    if (status == MO_OK) {
+        slot = &boundary->variants[count_resident_bytes(classes, cls, schedule,
+                                                        variant.bytes)];
         if (!boundary->best ||
             schedule->makespan_ns < boundary->best->makespan_ns)
             boundary->best = schedule;
-        mo_schedule_free(variant->schedule);
-        variant->schedule = schedule;
-    } else {
-        mo_schedule_free(schedule);
+        if (!slot->schedule ||
+            schedule->makespan_ns < slot->schedule->makespan_ns)
+            swap_variants(classes, slot, &variant);
+        if (variant.schedule)
+            keep_extra_variant(classes, boundary, &variant);
     }
-    free(bytes);
-    return MO_OK;
+    mo_schedule_free(variant.schedule);
+    free(variant.bytes);
+    return status;
 }
 
 mo_status mo_decomp_class_update_upper(const mo_decomp_classes *classes,

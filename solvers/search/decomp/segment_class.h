@@ -31,6 +31,8 @@ typedef struct mo_decomp_states {
 
 /* Under memory limits the shortest schedule need not be the best choice:
  * variants differ in the bytes that stay resident on each device. */
+enum { MO_DECOMP_EXTRA_VARIANTS = 24 };
+
 typedef struct mo_decomp_variant {
     mo_schedule *schedule; /* owned; NULL: none yet */
     int64_t *bytes;        /* by device: resident */
@@ -40,11 +42,13 @@ typedef struct mo_decomp_variant {
 typedef struct mo_decomp_boundary {
     mo_schedule *best; /* owned, of the class's sub-instance; NULL: none yet */
     /* By device: the shortest schedule with most bytes there; best is among
-     * them.  NULL: not kept. */
+     * them.  Behind them MO_DECOMP_EXTRA_VARIANTS others, none dominated when
+     * it was added, of least priced time.  NULL: not kept. */
     mo_decomp_variant *variants;
-    int64_t own_ns;  /* lower bound proven for the class as a whole */
-    int level;       /* effort level of the primal jobs so far */
-    bool exact_pays; /* exact search has improved a bound or a schedule */
+    int64_t own_ns;   /* lower bound proven for the class as a whole */
+    int level;        /* effort level of the primal jobs so far */
+    int priced_level; /* the same of priced annealing */
+    bool exact_pays;  /* exact search has improved a bound or a schedule */
 } mo_decomp_boundary;
 
 typedef struct mo_decomp_class {
@@ -65,6 +69,8 @@ typedef struct mo_decomp_classes {
     const mo_decomp_segments *segments;
     const mo_decomp_states *states;
     bool keep_variants;
+    int n_variants;   /* by boundary */
+    double *price_ns; /* by device: multiplier of its bytes, 0 at first */
     int n;
     mo_decomp_class *classes;
     mo_arena *arena;
@@ -94,6 +100,16 @@ mo_status mo_decomp_class_pin_boundary(const mo_decomp_classes *classes,
 mo_status mo_decomp_class_update_upper(const mo_decomp_classes *classes,
                                        mo_decomp_class *cls, int boundary,
                                        mo_schedule *schedule, mo_error *err);
+
+/* Returns the variant of a boundary with the least priced time, which becomes
+ * *cost_ns; -1: none.  Of a class with a part. */
+int mo_decomp_class_cheapest_variant(const mo_decomp_classes *classes,
+                                     const mo_decomp_class *cls, int boundary,
+                                     const double *price_ns, double *cost_ns);
+
+/* Returns the priced bytes: multiplier times bytes, summed over devices. */
+double mo_decomp_priced_bytes_ns(const mo_decomp_classes *classes,
+                                 const double *price_ns, const int64_t *bytes);
 
 /* Returns how long the outputs of u take from device to device with no op
  * between u and v: transfers that share a resource run one after the other

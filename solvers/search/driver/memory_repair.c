@@ -32,7 +32,7 @@ static mo_status raise_reserve(const mo_search_state *s,
 {
     mo_status status = MO_OK;
 
-    for (int v = 0; v < s->x->n_devices && boundary->variants; v++) {
+    for (int v = 0; v < s->classes->n_variants && boundary->variants; v++) {
         const mo_decomp_variant *variant = &boundary->variants[v];
 
         if (!variant->schedule)
@@ -71,8 +71,9 @@ static mo_status compose_within(mo_search_state *s,
 {
     mo_schedule *schedule = NULL;
     bool found = false;
-    mo_status status = mo_primal_rcsp_solve(s->classes, capacity_bytes, s->path,
-                                            variants, &found, err);
+    mo_status status =
+        mo_primal_rcsp_solve(s->classes, capacity_bytes, s->classes->price_ns,
+                             s->path, variants, &found, err);
 
     if (status != MO_OK || !found)
         return status;

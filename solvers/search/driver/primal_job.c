@@ -221,6 +221,34 @@ static mo_status run_annealing(const job_run *t, mo_error *err)
     return status;
 }
 
+/* The prices do not change while jobs run. */
+static mo_status run_priced(const job_run *t, mo_error *err)
+{
+    const double *price_ns = t->classes->price_ns;
+    mo_primal_anneal_options options = anneal_options(t);
+    mo_primal_anneal_result annealed = { 0 };
+    mo_schedule *from = NULL;
+    double cost_ns;
+    int variant = mo_decomp_class_cheapest_variant(
+        t->classes, t->cls, t->it->boundary, price_ns, &cost_ns);
+    mo_status status =
+        variant < 0 ? list_schedule(t, &from, err)
+                    : mo_schedule_copy(&t->x,
+                                       t->cls->boundaries[t->it->boundary]
+                                           .variants[variant]
+                                           .schedule,
+                                       &from, err);
+
+    options.enough_ns = 0;
+    options.price_ns = price_ns;
+    if (status == MO_OK && from)
+        status = mo_primal_anneal(&t->x, &t->classes->regime, from, &options,
+                                  &annealed, err);
+    t->it->schedule = annealed.schedule;
+    mo_schedule_free(from);
+    return status;
+}
+
 static mo_status run_halving(const job_run *t, mo_error *err)
 {
     mo_search_primal_job *it = t->it;
@@ -374,6 +402,8 @@ static mo_status run_algo(const job_run *t, mo_error *err)
         return list_schedule(t, &t->it->schedule, err);
     case MO_SEARCH_PRIMAL_ANNEAL:
         return run_annealing(t, err);
+    case MO_SEARCH_PRIMAL_PRICED:
+        return run_priced(t, err);
     case MO_SEARCH_PRIMAL_HALVING:
         return run_halving(t, err);
     case MO_SEARCH_PRIMAL_SPINE:

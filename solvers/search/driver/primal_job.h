@@ -24,6 +24,8 @@ typedef enum mo_search_primal_algo {
     MO_SEARCH_PRIMAL_LIST,    /* list scheduling (HEFT) */
     MO_SEARCH_PRIMAL_ANNEAL,  /* simulated annealing, warm-started or from list
                                  schedules */
+    MO_SEARCH_PRIMAL_PRICED,  /* the same from the cheapest variant, with prices
+                                 of memory */
     MO_SEARCH_PRIMAL_HALVING, /* successive halving from rounded columns */
     MO_SEARCH_PRIMAL_SPINE,   /* block-coordinate descent along a chain, from
                                  scratch */

@@ -6,6 +6,8 @@
 #include "base/minmax.h"
 #include "base/random.h"
 #include "solvers/search/driver/candidate_select.h"
+#include "solvers/search/driver/memory_repair.h"
+#include "solvers/search/driver/priced_plan.h"
 
 enum {
     SPINE_MIN_OPS = 300,  /* more are scheduled along a spine at some levels */
@@ -13,7 +15,8 @@ enum {
     MILP_MAX_OPS = 60,    /* at most so many in a MILP */
     MILP_LEVEL = 7,
     MAX_LONG = 16,      /* long jobs in a round */
-    FIRST_MAX_LONG = 4, /* the same in the first, for an early incumbent */
+    FIRST_MAX_LONG = 4, /* the same in the first, for an early incumbent, and
+                           where memory binds */
     MAX_COPIES = 4,     /* of a job, with different seeds */
     SHORT_EXACT_MAX_OPS =
         1000, /* at most so many get a short exact search at level 1 */
@@ -422,7 +425,8 @@ static int choose_candidates(mo_search_round_plan *m,
                              const mo_search_candidate *options, size_t n,
                              int round)
 {
-    int most_long = round == 0 ? FIRST_MAX_LONG : MAX_LONG;
+    bool few = round == 0 || mo_search_memory_repair_needed(m->search);
+    int most_long = few ? FIRST_MAX_LONG : MAX_LONG;
     int n_chosen = 0, n_long = 0;
     double least_ns = 0;
 
@@ -497,10 +501,13 @@ mo_status mo_search_round_plan_next_jobs(mo_search_round_plan *m, int round,
                                                    &n_options, hoped, err);
 
     *n = 0;
-    if (status != MO_OK)
-        return status;
-    return fill_jobs(m, choose_candidates(m, options, n_options, round), seed,
-                     jobs, n, err);
+    if (status == MO_OK)
+        status = fill_jobs(m, choose_candidates(m, options, n_options, round),
+                           seed, jobs, n, err);
+    if (status == MO_OK)
+        status = mo_search_priced_plan_jobs(m->search, round, m->forks, jobs, n,
+                                            MO_SEARCH_MAX_PRIMAL_JOBS, err);
+    return status;
 }
 
 static mo_status merge_schedule(mo_search_round_plan *m,

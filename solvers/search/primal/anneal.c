@@ -27,6 +27,7 @@ enum { NEAR_EVERY = 8, NEAR_PART = 50 };
 typedef struct best {
     bool found; /* shorter than the start */
     int64_t makespan_ns;
+    int64_t cost_ns; /* with priced bytes */
     int *device;
     int64_t *start_ns; /* by node */
 } best;
@@ -36,6 +37,7 @@ typedef struct annealing {
     const mo_schedule *start;
     best best;
     int64_t hot_ns, cold_ns, now_ns; /* temperatures */
+    int64_t priced_ns;               /* priced bytes of the current schedule */
     int64_t moves;
 } annealing;
 
@@ -53,6 +55,37 @@ static int64_t draw_tolerance_ns(annealing *a)
     return a->now_ns / 65536 * log_e + a->now_ns % 65536 * log_e / 65536;
 }
 
+static int64_t to_ns(double ns)
+{
+    return ns < 1e17 ? (int64_t) ns : (int64_t) 1e17;
+}
+
+/* Returns the priced bytes of a placement, by op. */
+static int64_t priced_bytes_ns(const annealing *a, const int *device)
+{
+    const mo_primal_anneal_state *w = &a->state;
+    const double *price_ns = w->options->price_ns;
+    double sum_ns = 0;
+
+    for (int u = 0; price_ns && u < w->units->n; u++)
+        sum_ns += price_ns[device[w->units->ops[w->units->start[u]]]] *
+                  (double) w->units->bytes[u];
+    return to_ns(sum_ns);
+}
+
+/* Returns how much the proposed moves add to the priced bytes. */
+static int64_t proposed_price_ns(const annealing *a)
+{
+    const mo_primal_anneal_state *w = &a->state;
+    const double *price_ns = w->options->price_ns;
+    double sum_ns = 0;
+
+    for (int i = 0; price_ns && i < w->n_moves; i++)
+        sum_ns += (price_ns[w->moves[i].to] - price_ns[w->moves[i].from]) *
+                  (double) w->units->bytes[w->moves[i].unit];
+    return to_ns(sum_ns);
+}
+
 static mo_status make_best_schedule(const annealing *a, mo_schedule **schedule,
                                     mo_error *err)
 {
@@ -68,6 +101,8 @@ static mo_status restart_from_best(annealing *a, mo_error *err)
 
     if (status == MO_OK)
         mo_primal_anneal_set_start(&a->state, s ? s : a->start);
+    if (status == MO_OK)
+        a->priced_ns = priced_bytes_ns(a, (s ? s : a->start)->device);
     mo_schedule_free(s);
     return status;
 }
@@ -106,6 +141,7 @@ static mo_status accept_best(annealing *a, mo_error *err)
         size_t n_nodes = n + (size_t) a->state.x->n_flows;
         a->best.found = true;
         a->best.makespan_ns = a->state.at->makespan_ns;
+        a->best.cost_ns = a->best.makespan_ns + a->priced_ns;
         memcpy(a->best.device, a->state.at->device, n * sizeof *a->best.device);
         memcpy(a->best.start_ns, a->state.at->start_ns,
                n_nodes * sizeof *a->best.start_ns);
@@ -133,15 +169,20 @@ static bool simulate_move(annealing *a, int64_t allowed_ns)
 static mo_status run_move(annealing *a, mo_error *err)
 {
     mo_primal_anneal_state *w = &a->state;
-    int64_t allowed_ns = w->at->makespan_ns + draw_tolerance_ns(a);
+    int64_t allowed_ns = w->at->makespan_ns + draw_tolerance_ns(a), more_ns;
+    bool proposed = mo_primal_anneal_propose(w);
 
-    if (!mo_primal_anneal_propose(w) || !simulate_move(a, allowed_ns)) {
+    more_ns = proposed ? proposed_price_ns(a) : 0;
+    if (!proposed || allowed_ns < more_ns ||
+        !simulate_move(a, allowed_ns - more_ns)) {
         mo_primal_anneal_reject(w);
         return MO_OK;
     }
     mo_primal_anneal_accept(w);
-    return w->at->makespan_ns < a->best.makespan_ns ? accept_best(a, err)
-                                                    : MO_OK;
+    a->priced_ns += more_ns;
+    return w->at->makespan_ns + a->priced_ns < a->best.cost_ns
+               ? accept_best(a, err)
+               : MO_OK;
 }
 
 static bool is_finished(const annealing *a)
@@ -175,6 +216,8 @@ static mo_status open_run(annealing *a, mo_error *err)
     a->cold_ns =
         choose_temperature(a, o->cold, COLD_OF_HOT * (double) a->hot_ns);
     a->best.makespan_ns = a->start->makespan_ns;
+    a->priced_ns = priced_bytes_ns(a, a->start->device);
+    a->best.cost_ns = a->best.makespan_ns + a->priced_ns;
     return a->state.at->makespan_ns < a->best.makespan_ns ? accept_best(a, err)
                                                           : MO_OK;
 }

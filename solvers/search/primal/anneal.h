@@ -16,10 +16,12 @@
 
 typedef struct mo_primal_anneal_options {
     uint64_t seed;
-    int64_t moves;     /* limit */
-    double hot, cold;  /* initial and final temperature, as parts of the
-                          makespan; 0: default */
-    int64_t enough_ns; /* a lower bound to stop at, or 0 */
+    int64_t moves;          /* limit */
+    double hot, cold;       /* initial and final temperature, as parts of the
+                               makespan; 0: default */
+    int64_t enough_ns;      /* a lower bound to stop at, or 0 */
+    const double *price_ns; /* by device: multiplier of its resident bytes,
+                               added to the makespan; NULL: none */
     const mo_stop *stop;
 
     /* Equal branches, for moves that copy one onto another: op j of branch r
@@ -29,7 +31,8 @@ typedef struct mo_primal_anneal_options {
 } mo_primal_anneal_options;
 
 typedef struct mo_primal_anneal_result {
-    mo_schedule *schedule; /* not longer than the start; the caller frees it */
+    mo_schedule *schedule; /* not longer than the start, priced bytes
+                              included; the caller frees it */
     int64_t moves;         /* proposed */
 } mo_primal_anneal_result;
 

@@ -20,9 +20,10 @@
 
 /* Sets *found, and if it is true path and variants (a buffer of the caller, by
  * segment): the shortest path found within capacity_bytes, by device.
- * Heuristic: *found false proves nothing. */
+ * Heuristic: *found false proves nothing.  price_ns, by device, are
+ * multipliers in ns per byte to begin with, and the best ones afterwards. */
 mo_status mo_primal_rcsp_solve(const mo_decomp_classes *classes,
-                               const int64_t *capacity_bytes,
+                               const int64_t *capacity_bytes, double *price_ns,
                                mo_decomp_path *path, unsigned char *variants,
                                bool *found, mo_error *err);
 

@@ -249,8 +249,46 @@ START_TEST(an_empty_instance_stays_empty)
 }
 END_TEST
 
+/* Ops of ten bytes, faster on A: a byte there is worth a price up to the time
+ * that it saves. */
+START_TEST(prices_trade_time_for_memory)
+{
+    static const struct {
+        double price_ns; /* of a byte on A */
+        int64_t makespan_ns, bytes;
+    } cases[] = { { 0, 4000, 40 }, { 90, 4000, 40 }, { 110, 8000, 0 } };
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        const double price_ns[] = { cases[i].price_ns, 0 };
+        mo_primal_anneal_options options = { .seed = 1,
+                                             .moves = 4000,
+                                             .price_ns = price_ns };
+        mo_primal_anneal_result annealed = { 0 };
+        mo_schedule *start;
+        problem p = { 0 };
+        int64_t bytes = 0;
+
+        problem_make(&p,
+                     "* t.A=1; * t.B=2; * weight_bytes=10; *>* bytes=0;"
+                     "a; b; c; d; a>b; b>c; c>d",
+                     "A; B; A-B gbps=8", NULL);
+        MUST(mo_heft(p.x, &usual, NULL, &start, &err));
+        MUST(mo_primal_anneal(p.x, &usual, start, &options, &annealed, &err));
+        for (int op = 0; op < p.x->n; op++)
+            bytes += annealed.schedule->device[op] == 0 ? 10 : 0;
+        ck_assert_int_eq(annealed.schedule->makespan_ns, cases[i].makespan_ns);
+        ck_assert_int_eq(bytes, cases[i].bytes);
+        judge(p.x, annealed.schedule, i);
+        mo_schedule_free(annealed.schedule);
+        mo_schedule_free(start);
+        problem_clear(&p);
+    }
+}
+END_TEST
+
 SUITE(anneal)
 {
+    TEST(prices_trade_time_for_memory);
     TEST(an_empty_instance_stays_empty);
     TEST(the_same_seed_gives_the_same_answer);
     TEST(it_stops_on_request);

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A boundary of a class is worth a job by its reduced cost: how much longer
+ * the shortest priced path becomes when one of the class's segments has this
+ * boundary.  A better schedule of it has to save more than that, and counts
+ * for all segments of the class.
+ */
+#include "solvers/search/driver/priced_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/minmax.h"
+#include "base/random.h"
+#include "solvers/search/driver/memory_repair.h"
+
+enum {
+    MAX_JOBS = 16,        /* in a round */
+    MAX_LEVEL = 7,        /* of effort */
+    FIRST_WORK = 2000000, /* ops x moves, doubles by level */
+    MIN_MOVES = 2000,
+    MIN_MOVES_MAX_OPS = 20000
+};
+
+/* A job at level 0 may save this part of the priced time, half of it at the
+ * next. */
+#define FIRST_HOPE 0.15
+
+typedef struct option {
+    int cls, boundary;
+    double gain_ns;
+} option;
+
+typedef struct pricing {
+    const mo_search_state *s;
+    int n_states, n_boundaries;
+    double *cost_ns;   /* by class and boundary: cheapest variant, INFINITY */
+    double *slack_ns;  /* by class and boundary: reduced cost */
+    double *before_ns; /* by segment and entry state: shortest path up to it */
+    double *behind_ns; /* by exit state */
+    double *swap_ns;
+    int *count; /* by class: its segments */
+    option *options;
+    int n_options;
+} pricing;
+
+static void find_costs(pricing *p)
+{
+    const mo_decomp_classes *classes = p->s->classes;
+
+    for (int i = 0; i < classes->n; i++)
+        for (int b = 0; b < p->n_boundaries; b++) {
+            const mo_decomp_class *cls = &classes->classes[i];
+            double *cost_ns = &p->cost_ns[i * p->n_boundaries + b];
+
+            p->slack_ns[i * p->n_boundaries + b] = INFINITY;
+            if (cls->part && mo_decomp_class_cheapest_variant(classes, cls, b,
+                                                              classes->price_ns,
+                                                              cost_ns) >= 0)
+                continue;
+            *cost_ns = cls->part || cls->upper_ns[b] == INT64_MAX
+                           ? INFINITY
+                           : (double) cls->upper_ns[b];
+        }
+}
+
+static const double *costs_of(const pricing *p, int segment)
+{
+    return p->cost_ns +
+           (size_t) p->s->segments->cls[segment] * (size_t) p->n_boundaries;
+}
+
+/* Shortest paths from the start up to each segment. */
+static void find_paths_before(pricing *p)
+{
+    int n = p->n_states;
+
+    for (int a = 0; a < n; a++)
+        p->before_ns[a] = a == 0 ? 0 : INFINITY;
+    for (int i = 0; i + 1 < p->s->segments->n; i++) {
+        const double *now = p->before_ns + (size_t) i * (size_t) n,
+                     *cost = costs_of(p, i);
+        double *next = p->before_ns + (size_t) (i + 1) * (size_t) n;
+
+        for (int b = 0; b < n; b++) {
+            next[b] = INFINITY;
+            for (int a = 0; a < n; a++)
+                next[b] = fmin(next[b], now[a] + cost[a * n + b]);
+        }
+    }
+}
+
+/* The reduced costs, from the last segment back; returns the length of the
+ * shortest path. */
+static double find_slack(pricing *p)
+{
+    int n = p->n_states;
+    double least = INFINITY;
+
+    for (int b = 0; b < n; b++)
+        p->behind_ns[b] = b == 0 ? 0 : INFINITY;
+    for (int i = p->s->segments->n - 1; i >= 0; i--) {
+        const double *before = p->before_ns + (size_t) i * (size_t) n,
+                     *cost = costs_of(p, i);
+        double *slack = p->slack_ns + (size_t) p->s->segments->cls[i] *
+                                          (size_t) p->n_boundaries;
+        double *swap = p->behind_ns;
+
+        least = INFINITY;
+        for (int a = 0; a < n; a++) {
+            p->swap_ns[a] = INFINITY;
+            for (int b = 0; b < n; b++) {
+                double way = cost[a * n + b] + p->behind_ns[b];
+
+                p->swap_ns[a] = fmin(p->swap_ns[a], way);
+                slack[a * n + b] = fmin(slack[a * n + b], before[a] + way);
+            }
+            least = fmin(least, before[a] + p->swap_ns[a]);
+        }
+        p->behind_ns = p->swap_ns;
+        p->swap_ns = swap;
+    }
+    return least;
+}
+
+static int compare_options(const void *a, const void *b)
+{
+    const option *v = a, *w = b;
+
+    if (v->gain_ns != w->gain_ns)
+        return v->gain_ns > w->gain_ns ? -1 : 1;
+    if (v->cls != w->cls)
+        return v->cls < w->cls ? -1 : 1;
+    return (v->boundary > w->boundary) - (v->boundary < w->boundary);
+}
+
+/* Lists the boundaries whose gain is positive, the largest first. */
+static void list_options(pricing *p, double least_ns)
+{
+    const mo_decomp_classes *classes = p->s->classes;
+
+    for (int i = 0; i < classes->n; i++)
+        for (int b = 0; b < p->n_boundaries && classes->classes[i].part; b++) {
+            int level = classes->classes[i].boundaries[b].priced_level;
+            size_t at = (size_t) i * (size_t) p->n_boundaries + (size_t) b;
+            double gain_ns = FIRST_HOPE / (1 << level) * p->cost_ns[at] -
+                             (p->slack_ns[at] - least_ns);
+
+            if (isfinite(p->cost_ns[at]) && isfinite(p->slack_ns[at]) &&
+                level < MAX_LEVEL && gain_ns > 0)
+                p->options[p->n_options++] =
+                    (option){ i, b, gain_ns * p->count[i] };
+        }
+    if (p->n_options > 1)
+        qsort(p->options, (size_t) p->n_options, sizeof *p->options,
+              compare_options);
+}
+
+static int64_t moves_for(const mo_decomp_class *cls, int level)
+{
+    int64_t moves = ((int64_t) FIRST_WORK << level) / cls->n;
+
+    return moves < MIN_MOVES && cls->n <= MIN_MOVES_MAX_OPS ? MIN_MOVES
+                                                            : moves + 1;
+}
+
+static mo_status open_pricing(pricing *p, mo_search_state *s, mo_error *err)
+{
+    size_t n_states = (size_t) s->states.n,
+           size = (size_t) s->classes->n * n_states * n_states;
+
+    *p = (pricing){ .s = s,
+                    .n_states = s->states.n,
+                    .n_boundaries = s->states.n * s->states.n };
+    p->cost_ns = calloc(size, sizeof *p->cost_ns);
+    p->slack_ns = calloc(size, sizeof *p->slack_ns);
+    p->before_ns =
+        calloc((size_t) s->segments->n * n_states, sizeof *p->before_ns);
+    p->behind_ns = calloc(n_states, sizeof *p->behind_ns);
+    p->swap_ns = calloc(n_states, sizeof *p->swap_ns);
+    p->count = calloc((size_t) s->classes->n, sizeof *p->count);
+    p->options = calloc(size, sizeof *p->options);
+    return p->cost_ns && p->slack_ns && p->before_ns && p->behind_ns &&
+                   p->swap_ns && p->count && p->options
+               ? MO_OK
+               : mo_fail_memory(err);
+}
+
+static void close_pricing(pricing *p)
+{
+    free(p->cost_ns);
+    free(p->slack_ns);
+    free(p->before_ns);
+    free(p->behind_ns);
+    free(p->swap_ns);
+    free(p->count);
+    free(p->options);
+}
+
+mo_status mo_search_priced_plan_jobs(mo_search_state *s, int round,
+                                     mo_forkjoin *const *forks,
+                                     mo_search_primal_job *jobs, int *n,
+                                     int most, mo_error *err)
+{
+    uint64_t seed = mo_random_seed(s->task->seed, ~(uint64_t) round);
+    pricing p;
+    mo_status status;
+
+    if (!s->classes->keep_variants || !mo_search_memory_repair_needed(s))
+        return MO_OK;
+    status = open_pricing(&p, s, err);
+    if (status == MO_OK) {
+        for (int i = 0; i < s->segments->n; i++)
+            p.count[s->segments->cls[i]]++;
+        find_costs(&p);
+        find_paths_before(&p);
+        list_options(&p, find_slack(&p));
+        most = mo_min_int(most, *n + MAX_JOBS);
+        for (int i = 0; i < p.n_options && *n < most; i++) {
+            const option *o = &p.options[i];
+            mo_decomp_class *cls = &s->classes->classes[o->cls];
+            int level = cls->boundaries[o->boundary].priced_level++;
+
+            jobs[(*n)++] =
+                (mo_search_primal_job){ .cls = o->cls,
+                                        .boundary = o->boundary,
+                                        .how = MO_SEARCH_PRIMAL_PRICED,
+                                        .effort = moves_for(cls, level),
+                                        .seed =
+                                            mo_random_seed(seed, (uint64_t) i),
+                                        .fork = forks[o->cls] };
+        }
+    }
+    close_pricing(&p);
+    return status;
+}
