@@ -87,7 +87,7 @@ bool mo_identity_decode(const char *code, char *text, bool *cut)
 
 static void add_digest(mo_identity *identity, char letter, uint64_t digest)
 {
-    add_name(identity, "moirai_%c_%016" PRIx64, letter, digest);
+    add_name(identity, MO_IDENTITY_PREFIX "%c_%016" PRIx64, letter, digest);
 }
 
 /* The digest of a file with the last part of its path: the model's bytes do
@@ -112,7 +112,7 @@ static void add_cost(mo_identity *identity, const char *cost)
     const char *slash = strrchr(cost, '/'), *colon = strchr(cost, ':');
     char *name = identity->name[identity->n];
 
-    add_name(identity, "moirai_k_");
+    add_name(identity, MO_IDENTITY_PREFIX "k_");
     if (slash && colon && colon < slash &&
         strncmp(cost, "roofline", (size_t) (colon - cost)) == 0) {
         (void) mo_identity_encode("roofline:", name, MO_VARIABLE_NAME);
@@ -138,8 +138,8 @@ static void add_options(mo_identity *identity,
     const mo_regime *regime = &options->regime;
     char *name = identity->name[identity->n];
 
-    add_name(identity, "moirai_o_%s.%s.%s.%s.%s", options->formulation,
-             mo_congestion_names[regime->congestion],
+    add_name(identity, MO_IDENTITY_PREFIX "o_%s.%s.%s.%s.%s",
+             options->formulation, mo_congestion_names[regime->congestion],
              mo_tensors_names[regime->tensors], mo_memory_names[regime->memory],
              options->fusion);
     /* "per-edge" cannot be part of a name in every reader: '-' is minus. */
@@ -157,7 +157,7 @@ static void add_shapes(mo_identity *identity,
     int kept = 0;
 
     for (size_t i = 0; i < options->n_shapes; i++) {
-        char name[MO_VARIABLE_NAME] = "moirai_s_";
+        char name[MO_VARIABLE_NAME] = MO_IDENTITY_PREFIX "s_";
 
         if (kept < MO_IDENTITY_SHAPES - 1 &&
             mo_identity_encode(options->shapes[i], name, sizeof name)) {
@@ -168,7 +168,7 @@ static void add_shapes(mo_identity *identity,
         }
     }
     if (!whole)
-        add_name(identity, "moirai_s__");
+        add_name(identity, MO_IDENTITY_PREFIX "s__");
 }
 
 /* The words of the options, before their digest. */
@@ -178,7 +178,7 @@ enum { OPTION_WORDS = 5 };
  * itself, nor the name of a file. */
 static size_t covered_length(const char *name)
 {
-    static const char prefix[] = "moirai_?_", files[] = "gcpf";
+    static const char prefix[] = MO_IDENTITY_PREFIX "?_", files[] = "gcpf";
     size_t length = strlen(name), most = sizeof prefix - 1 + 16;
     const char *at = name;
 
@@ -199,6 +199,12 @@ static int compare_digests(const void *a, const void *b)
     const uint64_t *x = a, *y = b;
 
     return (*x > *y) - (*x < *y);
+}
+
+bool mo_identity_is_column(const char *name)
+{
+    return strncmp(name, MO_IDENTITY_PREFIX, sizeof MO_IDENTITY_PREFIX - 1) ==
+           0;
 }
 
 uint64_t mo_identity_digest(const char *const *names, int n)
@@ -244,7 +250,7 @@ void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
     add_formats(identity, &x->formats);
     add_shapes(identity, options);
     if (options->unit_ns)
-        add_name(identity, "moirai_u_%" PRId64, options->unit_ns);
+        add_name(identity, MO_IDENTITY_PREFIX "u_%" PRId64, options->unit_ns);
     add_digest(identity, 'i', x->digest);
     seal_options(identity, sealed);
 }

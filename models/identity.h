@@ -21,6 +21,10 @@
 #include "models/sink/variable.h"
 #include "schedule/regime.h"
 
+/* What the names of identity columns, and of no other, begin with; a letter and
+ * '_' follow. */
+#define MO_IDENTITY_PREFIX "moirai_"
+
 /* Shapes of inputs that are kept, one a column. */
 enum { MO_IDENTITY_SHAPES = 8 };
 
@@ -48,6 +52,9 @@ typedef struct mo_identity_options {
     const char *const *shapes; /* of --shape, "input=1,128" */
     size_t n_shapes;
 } mo_identity_options;
+
+/* Returns whether a column of that name is an identity column. */
+bool mo_identity_is_column(const char *name);
 
 /* Fills *identity, a plain value that owns nothing. */
 void mo_identity_make(const mo_instance *x, const mo_identity_options *options,

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/intern.h"
+#include "models/identity.h"
 #include "solvers/answer/column_name.h"
 #include "solvers/formats/json_stream.h"
 #include "solvers/formats/solfmt.h"
@@ -95,7 +96,7 @@ static bool is_column(const char *word, const char *end)
     copy[length] = '\0';
     if (mo_column_name_parse(copy, &name))
         return name.n > 0 || name.role == MO_VARIABLE_ROLE_MAKESPAN;
-    return copy[0] == '=' || strncmp(copy, "moirai_", 7) == 0;
+    return copy[0] == '=' || mo_identity_is_column(copy);
 }
 
 /* Provenance marks and headers of solution files: no placement list has
@@ -104,11 +105,12 @@ static bool is_solution_mark(const char *line)
 {
     static const char *const marks[] = { "=obj=", "# Solution for model",
                                          "# Objective value", "# MIP start" };
+    const char *kind = line + sizeof MO_IDENTITY_PREFIX - 1;
 
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (mo_solfmt_has_prefix(line, marks[i]))
             return true;
-    return mo_solfmt_has_prefix(line, "moirai_") && line[7] && line[8] == '_';
+    return mo_identity_is_column(line) && kind[0] && kind[1] == '_';
 }
 
 /* Two words in every line, which is no tag. If the second is always a number it

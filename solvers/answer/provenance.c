@@ -8,8 +8,6 @@
 #include "models/formulation.h"
 #include "solvers/answer/answer.h"
 
-#define PREFIX "moirai_"
-
 enum { DIGITS = 16 };
 
 static mo_status fail_column(const mo_solution_value *column, const char *why,
@@ -150,7 +148,7 @@ static bool parse_options(const char *at, mo_provenance *origin)
 static mo_status read_column(const mo_solution_value *column, mo_provenance *o,
                              mo_error *err)
 {
-    const char *at = column->name + sizeof PREFIX - 1;
+    const char *at = column->name + sizeof MO_IDENTITY_PREFIX - 1;
     const char *text = at[0] && at[1] == '_' ? at + 2 : "";
     mo_numeric formats;
     bool cut;
@@ -222,8 +220,7 @@ mo_status mo_answer_provenance(const mo_solution *solution,
     for (int i = 0; i < solution->n && status == MO_OK; i++) {
         const mo_solution_value *column = &solution->values[i];
 
-        if (!column->name ||
-            strncmp(column->name, PREFIX, sizeof PREFIX - 1) != 0)
+        if (!column->name || !mo_identity_is_column(column->name))
             continue;
         status = read_column(column, origin, err);
         if (n < MO_IDENTITY_NAMES) {

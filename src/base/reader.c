@@ -259,8 +259,17 @@ static bool begins_with(const char *data, size_t size, const char *magic,
     return size >= n_magic && memcmp(data, magic, n_magic) == 0;
 }
 
+/* A skippable frame (RFC 8878, 3.1.2), which may precede the others. */
+static bool is_skippable_zstd(const char *data, size_t size)
+{
+    return size >= 4 && (data[0] & 0xf0) == 0x50 &&
+           memcmp(data + 1, "\x2a\x4d\x18", 3) == 0;
+}
+
 static const mo_compress_backend *backend_of(const char *data, size_t size)
 {
+    if (is_skippable_zstd(data, size))
+        return &mo_compress_backend_zstd;
     for (int i = 0; i < N_BACKENDS; i++)
         if (begins_with(data, size, backends[i]->magic, backends[i]->n_magic))
             return backends[i];

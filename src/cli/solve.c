@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/compress.h"
+#include "base/reader.h"
 #include "driver/portfolio.h"
 #include "driver/select_answer.h"
 #include "driver/model_file.h"
@@ -180,6 +181,9 @@ static mo_status solve_in_folder(settings *s, const char *path, mo_error *err)
     if (status == MO_OK)
         status = solve_file(s, spooled ? spooled : path,
                             spooled ? "model" : path, folder, err);
+    /* Errors name what was given, not its copy. */
+    if (status != MO_OK && spooled && strcmp(err->file, spooled) == 0)
+        snprintf(err->file, sizeof err->file, "%s", MO_READER_STDIN);
     free(spooled);
     mo_workdir_free(folder);
     mo_interrupt_close(watch);

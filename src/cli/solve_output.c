@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "models/identity.h"
 #include "report/format_units.h"
 #include "report/solver_list.h"
 #include "schedule/bound/memory_bound.h"
@@ -40,7 +41,6 @@ static void write_column(const char *name, double value, mo_out *out)
 static void write_answer(const mo_answer_selection *selection,
                          const mo_answer_selector *selector, mo_out *out)
 {
-    static const char prefix[] = "moirai_";
     const mo_solution *s = selection->best->outcome.solution;
     const mo_provenance identity = identity_of(selector, selection->best);
 
@@ -70,7 +70,7 @@ static void write_answer(const mo_answer_selection *selection,
         const char *name = s->values[i].name;
 
         if (name && isfinite(s->values[i].value) &&
-            strncmp(name, prefix, sizeof prefix - 1) != 0)
+            !mo_identity_is_column(name))
             write_column(name, s->values[i].value, out);
     }
     for (int i = 0; i < identity.columns.n; i++)

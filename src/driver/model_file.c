@@ -169,6 +169,10 @@ mo_status mo_model_file_spool(const mo_workdir *folder, char **path,
 
     if (status == MO_OK)
         status = mo_reader_read(reader, block, HEAD, &size, err);
+    /* Compressed twice; a file is unpacked once, too. */
+    if (status == MO_OK && mo_reader_sniff(block, size))
+        status = mo_fail_at(err, MO_E_SYNTAX, MO_READER_STDIN, 0,
+                            "is neither an LP nor an MPS model");
     if (status == MO_OK) {
         *path = mo_workdir_file(folder, name_for(block, size));
         status = *path ? copy_rest(reader, *path, block, size, err)

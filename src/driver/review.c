@@ -182,7 +182,8 @@ static mo_status judge_listing(const mo_review_source *from, const char *path,
     return status;
 }
 
-/* The status and bound in the file, or in its comments. */
+/* The status and bound in the file, or in its comments. Those of moirai-solve
+ * are about a file with identity columns: without any it was cut or edited. */
 static mo_report_claim claim_of(const mo_solution *s,
                                 const mo_provenance *origin)
 {
@@ -192,6 +193,8 @@ static mo_report_claim claim_of(const mo_solution *s,
         (noted ? s->note.bound : s->bound) * (double) origin->unit_ns;
     mo_report_claim claim = { .status = noted ? s->note.status : s->claim };
 
+    if (noted && origin->columns.n == 0)
+        return (mo_report_claim){ .status = MO_SOLUTION_STATUS_UNKNOWN };
     if (noted)
         snprintf(claim.by, sizeof claim.by, "%s", s->note.by);
     else if (solver)

@@ -241,9 +241,8 @@ mo_status mo_driver_solve_model(const mo_portfolio_options *options,
     if (status == MO_OK && !options->no_solver)
         status = mo_model_file_digest(model, &after, &emitted, err);
     if (status == MO_OK && before != after)
-        return mo_fail(err, MO_E_INPUT,
-                       "%s: was changed while a solver ran; its answers are "
-                       "not used, solve again without that solver",
-                       model);
+        return mo_fail_at(err, MO_E_INPUT, model, 0,
+                          "was changed while a solver ran; its answers are "
+                          "not used, solve again without that solver");
     return status;
 }

@@ -97,6 +97,22 @@ cp x.graphml.xz x.sol
 complains "as a solution, too" 1 'compressed with xz; unpack it first' \
     moirai-check x.sol
 
+if [ -f zst/placed.sol ]; then
+    printf 'P*M\030\004\000\000\000skip' |
+        cat - zst/inception.graphml.zst >skipped.graphml.zst
+    same "zst: behind a frame to skip" info.json \
+        sh -c 'moirai-info --json "$1" | sed s/skipped/inception/' - \
+        skipped.graphml.zst
+fi
+moirai-emit -q inception.graphml -o model.lp
+gzip -c model.lp | gzip -c >twice.lp.gz
+complains "a model compressed twice" 1 'twice.lp.gz: is neither an LP nor' \
+    moirai-solve -q twice.lp.gz
+complains "from standard input, too" 1 'moirai-solve: <stdin>: is neither an LP' \
+    sh -c 'moirai-solve -q - <twice.lp.gz'
+complains "what is no model there" 1 'moirai-solve: <stdin>: is neither an LP' \
+    sh -c 'moirai-solve -q - <inception.graphml'
+
 # Weights are read in place.
 mkdir weights
 cp -r "$top_srcdir/examples/two_branches/." weights/

@@ -515,6 +515,14 @@ sed 's/^# status: .*/# status: infeasible/' model.sol >denied.sol
 complains "infeasible above values" 3 "it says: infeasible" \
     moirai-check -q denied.sol
 
+# A file that was cut is valid by its placement; its comments are of another.
+sed '/^moirai_/d' model.sol >cut.sol
+exits "without its identity columns" 0 moirai-check --graph inception.graphml \
+    --fusion default cut.sol
+ok "no claim is reported" test -z "$(grep '^claimed' out)"
+exits "with them" 0 moirai-check model.sol
+ok "it is" grep -q '^claimed  *optimal by' out
+
 # ---- a solver that changes the model
 
 cp model.lp changed.lp

@@ -12,7 +12,7 @@
 enum {
     LIST_WORK = 40000000,  /* ops x devices, for all list schedulers */
     HEFT_WORK = 100000000, /* for HEFT alone */
-    UPPER_WORK = 200000,   /* for local search within memory */
+    UPPER_WORK = 200000,   /* for local search */
     LOWER_WORK = 20000000  /* for the bound of the whole */
 };
 
@@ -81,19 +81,32 @@ static mo_status submit_results(mo_search_state *s, method_runs *c, int first,
     return status;
 }
 
-/* Finds a start within memory, where the list schedules overflow. */
-static mo_status repair_memory(mo_search_state *s, mo_error *err)
+static mo_status search_locally(mo_search_state *s, mo_error *err)
 {
     mo_schedule *schedule = NULL;
     int64_t bound_ns;
-    mo_status status;
+    mo_status status =
+        mo_bound_upper(s->x, &s->regime, &schedule, &bound_ns, err);
 
-    if (s->best && (!s->memory_matters || op_device_pairs(s) > UPPER_WORK))
-        return MO_OK;
-    status = mo_bound_upper(s->x, &s->regime, &schedule, &bound_ns, err);
     return status == MO_OK ? mo_search_submit_schedule(
                                  s, schedule, "climbing from HEFT", err)
                            : status;
+}
+
+/* Finds a start within memory, where the list schedules overflow. */
+static mo_status repair_memory(mo_search_state *s, mo_error *err)
+{
+    if (s->best && (!s->memory_matters || op_device_pairs(s) > UPPER_WORK))
+        return MO_OK;
+    return search_locally(s, err);
+}
+
+mo_status mo_search_initial_local_search(mo_search_state *s, mo_error *err)
+{
+    if (s->memory_matters || op_device_pairs(s) > UPPER_WORK ||
+        mo_search_is_done(s) || mo_stop_reached(s->task->stop))
+        return MO_OK;
+    return search_locally(s, err);
 }
 
 mo_status mo_search_initial_schedules(mo_search_state *s, mo_error *err)

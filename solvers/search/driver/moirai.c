@@ -323,6 +323,8 @@ static mo_status place_moirai(const mo_method_task *task,
         status = mo_search_initial_schedules(&s, err);
     if (status == MO_OK)
         status = bound_segments(&s, err);
+    if (status == MO_OK)
+        status = mo_search_initial_local_search(&s, err);
     if (status == MO_OK && !mo_search_is_done(&s))
         status = search_segments(&s, &rounds, err);
     if (status == MO_OK && task->proven)

@@ -71,6 +71,12 @@ bool mo_search_is_done(const mo_search_state *search);
  * result of the search is never worse than theirs. */
 mo_status mo_search_initial_schedules(mo_search_state *search, mo_error *err);
 
+/* Submits a schedule of a local search on the whole, the start of models that
+ * are written without a search, where the gap is open and memory does not
+ * matter; where it does, mo_search_initial_schedules() has done so. */
+mo_status mo_search_initial_local_search(mo_search_state *search,
+                                         mo_error *err);
+
 /* Raises the lower bound by that of the whole instance, memory included. */
 mo_status mo_search_initial_bound(mo_search_state *search, mo_error *err);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "ingest/zoo.h"
+#include "schedule/heuristic/upper_bound.h"
 #include "schedule/validate/validate.h"
 #include "solvers/search/exact/exact.h"
 #include "solvers/search/method.h"
@@ -352,6 +353,33 @@ START_TEST(stacked_layers_take_their_number_of_times_as_long)
 }
 END_TEST
 
+/* The start of a model that is written without a search. */
+START_TEST(no_start_of_a_model_is_better)
+{
+    mo_method_task task = { .regime = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
+                                        MO_MEMORY_NONE },
+                            .seed = 1,
+                            .threads = 1,
+                            .rounds = 1 };
+    problem p = { 0 };
+    mo_schedule *start = NULL;
+    mo_method_result placed;
+    int64_t start_ns;
+
+    crowd_make(&p, (unsigned) _i);
+    task.x = p.x;
+    MUST(mo_bound_upper(p.x, &task.regime, &start, &start_ns, &err));
+    placed = placed_with(&task);
+    ck_assert_msg(placed.schedule && placed.schedule->makespan_ns <= start_ns,
+                  "seed %d: %lld, the start %lld", _i,
+                  (long long) placed.schedule->makespan_ns,
+                  (long long) start_ns);
+    mo_method_result_clear(&placed);
+    mo_schedule_free(start);
+    problem_clear(&p);
+}
+END_TEST
+
 SUITE(method_moirai)
 {
     SOME(small_problems_are_solved, 120, 4);
@@ -359,6 +387,7 @@ SUITE(method_moirai)
     SOME(segments_add_up_to_the_optimum_of_the_whole, 60, 2);
     SOME(threads_do_not_change_the_answer, 5, 1);
     SOME(no_quick_method_is_better, 12, 1);
+    SOME(no_start_of_a_model_is_better, 8, 2);
     SOME(without_time_there_is_an_answer, N_REGIMES, 6);
     TEST(what_fits_nowhere_is_reported);
     EACH(a_single_op_goes_where_it_is_fastest, N_REGIMES);
