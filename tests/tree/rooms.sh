@@ -15,6 +15,7 @@ rooms="base
     cost cost/xml cost/cluster cost/cluster/nccl cost/profile cost/predict
     cost/calibrate cost/instance
     schedule schedule/bound schedule/heuristic schedule/sim schedule/validate
+    schedule/period
     models/sink models/frame models models/compact models/paper
     models/baselines models/write models/relax
     solvers/formats solvers/process solvers/answer solvers/plugins

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schedule/period/loads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "schedule/allowed_devices.h"
+#include "schedule/resource.h"
+#include "schedule/schedule.h"
+
+/* Adds ns to a load; returns false above the limit. */
+static bool add_load(mo_period_loads *loads, int resource, int64_t ns)
+{
+    int64_t *load = &loads->load_ns[resource];
+
+    return mo_int64_add(*load, ns, load) && *load <= INT64_MAX / 2;
+}
+
+static bool add_transfer(const mo_instance *x, mo_congestion congestion,
+                         const mo_transfer *t, mo_period_loads *loads)
+{
+    int pair[2];
+    const int *ids;
+    int n = mo_resource_list(x, congestion, t->from, t->to, pair, &ids);
+
+    for (int i = 0; i < n; i++)
+        if (!add_load(loads, x->n_devices + ids[i], t->end_ns - t->start_ns))
+            return false;
+    return true;
+}
+
+static bool add_loads(const mo_instance *x, const mo_schedule *s,
+                      mo_period_loads *loads)
+{
+    for (int i = 0; i < x->n; i++)
+        if (!add_load(loads, s->device[i],
+                      mo_instance_p_ns(x, i, s->device[i])))
+            return false;
+    for (int i = 0; i < s->n_transfers; i++)
+        if (!add_transfer(x, s->regime.congestion, &s->transfers[i], loads))
+            return false;
+    return true;
+}
+
+mo_status mo_period_loads_compute(const mo_instance *x, const mo_regime *regime,
+                                  const int *device, mo_period_loads *loads,
+                                  mo_error *err)
+{
+    int n = x->n_devices + mo_resource_count(x, regime->congestion);
+    mo_schedule *s = NULL;
+    mo_status status;
+
+    *loads = (mo_period_loads){ .n = n };
+    loads->load_ns = calloc((size_t) n + 1, sizeof *loads->load_ns);
+    if (!loads->load_ns)
+        return mo_fail_memory(err);
+    status = mo_schedule_new(x, regime, device, &s, err);
+    if (status != MO_OK)
+        return status;
+    for (int i = 0; i < s->n_transfers; i++) {
+        mo_transfer *t = &s->transfers[i];
+
+        t->start_ns = 0;
+        t->end_ns = mo_schedule_item_ns(x, regime, t->item, t->from, t->to);
+    }
+    if (!add_loads(x, s, loads))
+        status = mo_fail(err, MO_E_INPUT,
+                         "ops and transfers of this placement take longer than "
+                         "can be counted; check the units of the times");
+    mo_schedule_free(s);
+    for (int r = 0; r < n; r++)
+        if (loads->load_ns[r] > loads->period_ns) {
+            loads->period_ns = loads->load_ns[r];
+            loads->bottleneck = r;
+        }
+    return status;
+}
+
+void mo_period_loads_clear(mo_period_loads *loads)
+{
+    free(loads->load_ns);
+    *loads = (mo_period_loads){ 0 };
+}
+
+const char *mo_period_resource_name(const mo_instance *x,
+                                    mo_congestion congestion, int resource,
+                                    char *text, size_t size)
+{
+    const char *const *id = x->device_ids;
+    int K = x->n_devices, r = resource - K;
+
+    if (r < 0)
+        snprintf(text, size, "device %s", id[resource]);
+    else if (congestion == MO_CONGESTION_PORT)
+        snprintf(text, size, "%s port of %s", r < K ? "out" : "in",
+                 id[r < K ? r : r - K]);
+    else if (congestion == MO_CONGESTION_CHANNEL)
+        snprintf(text, size, "channel %s -> %s", id[r / K], id[r % K]);
+    else
+        snprintf(text, size, "link %d", r);
+    return text;
+}
+
+bool mo_period_fits_memory(const mo_instance *x, mo_memory memory,
+                           const int *device, int64_t *used_bytes)
+{
+    bool fits = true;
+
+    memset(used_bytes, 0, (size_t) x->n_devices * sizeof *used_bytes);
+    for (int i = 0; i < x->n; i++) {
+        int64_t *used = &used_bytes[device[i]];
+
+        if (!mo_int64_add(*used, mo_regime_resident_bytes(x, memory, i), used))
+            *used = INT64_MAX;
+    }
+    for (int k = 0; k < x->n_devices; k++)
+        fits = fits && used_bytes[k] <= x->capacity_bytes[k];
+    return fits;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loads.h - resource loads of a placement, and its period: the time between
+ * two finished requests in the steady state of a pipeline.
+ *
+ *     period = max over resources r of load_r
+ *
+ * The load of a device is the sum of the processing times of its ops; that of
+ * a port, channel or link (schedule/resource.h) the sum of the transfers that
+ * hold it, once for every request.  No schedule has a shorter period.
+ */
+#ifndef MO_SCHEDULE_PERIOD_LOADS_H
+#define MO_SCHEDULE_PERIOD_LOADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cost/instance.h"
+#include "schedule/regime.h"
+
+typedef struct mo_period_loads {
+    int n;            /* resources: the devices first, then those of transfers,
+                         mo_resource_count() */
+    int64_t *load_ns; /* by resource; owned */
+    int64_t period_ns;
+    int bottleneck; /* the first resource with that load */
+} mo_period_loads;
+
+/* Computes the loads of a placement, a device for each op.  The caller clears
+ * *loads, also after a failure.  Returns MO_E_INPUT when a sum exceeds
+ * INT64_MAX / 2 ns, otherwise only MO_E_MEMORY. */
+mo_status mo_period_loads_compute(const mo_instance *x, const mo_regime *regime,
+                                  const int *device, mo_period_loads *loads,
+                                  mo_error *err);
+void mo_period_loads_clear(mo_period_loads *loads);
+
+/* Writes the name of a resource, "device A", "out port of A", "channel A -> B",
+ * "link 3", into text of that size; returns text. */
+const char *mo_period_resource_name(const mo_instance *x,
+                                    mo_congestion congestion, int resource,
+                                    char *text, size_t size);
+
+/* Returns whether the placement is within the devices' memory: the sum of
+ * memory_bytes (static), or of weight_bytes (live), over the ops of each. */
+bool mo_period_fits_memory(const mo_instance *x, mo_memory memory,
+                           const int *device, int64_t *used_bytes);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * modulo_schedule.h - modulo schedule of a placement (software pipelining:
+ * Rau, "Iterative modulo scheduling", MICRO-27, 1994): the times of one
+ * request, which every other request repeats some periods later.
+ *
+ *     request 0   |--A--|-B-|            every resource repeats its sequence
+ *     request 1       |--A--|-B-|        once a period; an op whose inputs
+ *     request 2           |--A--|-B-|    arrive too late for its place in the
+ *                     ^ period           sequence moves to a later stage
+ *
+ * A start time is stage * period + phase.  Devices and channels always reach a
+ * period of their load.  A transfer that holds several ports or links at once
+ * may not fit into the periods of all of them (that is a non-preemptive open
+ * shop); then the period is raised until it does.
+ */
+#ifndef MO_SCHEDULE_PERIOD_MODULO_SCHEDULE_H
+#define MO_SCHEDULE_PERIOD_MODULO_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cost/instance.h"
+#include "schedule/regime.h"
+#include "schedule/schedule.h"
+
+typedef struct mo_modulo_schedule {
+    mo_schedule *request; /* times of request 0; its makespan is the latency of
+                             a request; owned */
+    int64_t period_ns;    /* request r starts r periods later; at least 1 */
+    int in_flight;        /* requests in flight at once: latency / period,
+                             rounded up, at least 1 */
+} mo_modulo_schedule;
+
+/*
+ * Makes a modulo schedule of a placement, a device for each op, with at most
+ * max_in_flight requests in flight; 0: as many as the period of the loads
+ * (schedule/period/loads.h) needs.  With fewer the period may be longer, up to
+ * the makespan of one request at a time.  The caller clears *made, also after a
+ * failure.  Deterministic.
+ */
+mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
+                                  const int *device, int max_in_flight,
+                                  mo_modulo_schedule *made, mo_error *err);
+void mo_modulo_schedule_clear(mo_modulo_schedule *made);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of schedule/period: loads, modulo schedules and the steady state by
+ * definition, on random placements in all regimes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/minmax.h"
+#include "schedule/heuristic/heft.h"
+#include "schedule/period/loads.h"
+#include "schedule/period/modulo_schedule.h"
+#include "schedule/period/steady_state.h"
+#include "schedule/resource.h"
+#include "tests/support/dense_problem.h"
+#include "tests/support/exhaustive_period.h"
+#include "tests/support/graphs.h"
+#include "tests/support/problem.h"
+#include "tests/support/random_problem.h"
+#include "tests/support/reference_validate.h"
+#include "tests/support/suite.h"
+
+/* Whether [a, a + m) and [b, b + n) overlap in some two requests. */
+static bool overlap_modulo(int64_t a, int64_t m, int64_t b, int64_t n,
+                           int64_t period_ns, bool same)
+{
+    int64_t later_ns = ((b - a) % period_ns + period_ns) % period_ns;
+
+    if (same)
+        return m > period_ns;
+    return m > 0 && n > 0 && (later_ns < m || period_ns - later_ns < n);
+}
+
+static void check_devices(const mo_instance *x, const mo_modulo_schedule *m)
+{
+    const mo_schedule *s = m->request;
+
+    for (int i = 0; i < x->n; i++)
+        for (int j = 0; j <= i; j++) {
+            int k = s->device[i];
+
+            ck_assert(s->device[j] != k ||
+                      !overlap_modulo(s->start_ns[i], mo_instance_p_ns(x, i, k),
+                                      s->start_ns[j], mo_instance_p_ns(x, j, k),
+                                      m->period_ns, i == j));
+        }
+}
+
+static bool share_resource(const mo_instance *x, mo_congestion congestion,
+                           const mo_transfer *s, const mo_transfer *t)
+{
+    int first[2], second[2];
+    const int *a, *b;
+    int m = mo_resource_list(x, congestion, s->from, s->to, first, &a);
+    int n = mo_resource_list(x, congestion, t->from, t->to, second, &b);
+
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++)
+            if (a[i] == b[j])
+                return true;
+    return false;
+}
+
+static void check_transfers(const mo_instance *x, const mo_modulo_schedule *m)
+{
+    const mo_schedule *s = m->request;
+
+    for (int i = 0; i < s->n_transfers; i++)
+        for (int j = 0; j <= i; j++) {
+            const mo_transfer *a = &s->transfers[i], *b = &s->transfers[j];
+
+            ck_assert(!share_resource(x, s->regime.congestion, a, b) ||
+                      !overlap_modulo(a->start_ns, a->end_ns - a->start_ns,
+                                      b->start_ns, b->end_ns - b->start_ns,
+                                      m->period_ns, i == j));
+        }
+}
+
+/* Every reader starts after its input was made or has arrived. */
+static void check_precedence(const mo_instance *x, const mo_schedule *s)
+{
+    bool once = s->regime.tensors == MO_TENSORS_ONCE;
+
+    for (int q = 0; q < x->n_flows; q++) {
+        const mo_flow *f = &x->flows[q];
+        int a = s->device[f->from], b = s->device[f->to];
+        int64_t made_ns =
+            s->start_ns[f->from] + mo_instance_p_ns(x, f->from, a);
+        const mo_transfer *t;
+
+        if (a == b) {
+            ck_assert_int_ge(s->start_ns[f->to], made_ns);
+            continue;
+        }
+        t = mo_schedule_transfer(s, once ? f->tensor : q, b);
+        ck_assert_ptr_nonnull(t);
+        ck_assert_int_ge(t->start_ns, made_ns);
+        ck_assert_int_eq(t->end_ns - t->start_ns,
+                         mo_schedule_item_ns(x, &s->regime, t->item, a, b));
+        ck_assert_int_ge(s->start_ns[f->to], t->end_ns);
+    }
+}
+
+static void check_schedule(const mo_instance *x, const mo_regime *regime,
+                           const int *device, int in_flight, int64_t load_ns)
+{
+    mo_modulo_schedule m;
+    int64_t measured_ns;
+
+    MUST(mo_modulo_schedule_make(x, regime, device, in_flight, &m, &err));
+    ck_assert_int_ge(m.period_ns, load_ns);
+    if (in_flight > 0)
+        ck_assert_int_le(m.in_flight, in_flight);
+    else if (regime->congestion == MO_CONGESTION_CHANNEL ||
+             regime->congestion == MO_CONGESTION_NONE)
+        ck_assert_int_eq(m.period_ns, mo_max_i64(load_ns, 1));
+    ck_assert_int_le(m.request->makespan_ns, m.in_flight * m.period_ns);
+    check_precedence(x, m.request);
+    check_devices(x, &m);
+    check_transfers(x, &m);
+    MUST(mo_steady_state_simulate(x, &m, MO_STEADY_STATE_REQUESTS, &measured_ns,
+                                  &err));
+    ck_assert_int_le(measured_ns, m.period_ns);
+    ck_assert_int_ge(measured_ns, load_ns);
+    mo_modulo_schedule_clear(&m);
+}
+
+static void check_placement(const problem *p, const mo_regime *regime,
+                            const int *device)
+{
+    mo_period_loads loads;
+    int64_t load_ns;
+
+    MUST(mo_period_loads_compute(p->x, regime, device, &loads, &err));
+    load_ns = loads.period_ns;
+    ck_assert_int_eq(load_ns, period_by_definition(p->x, regime, device));
+    ck_assert_int_eq(load_ns, loads.load_ns[loads.bottleneck]);
+    mo_period_loads_clear(&loads);
+    for (int in_flight = 0; in_flight < 4; in_flight++)
+        check_schedule(p->x, regime, device, in_flight, load_ns);
+}
+
+static void check_regime(const problem *p, int number, unsigned seed)
+{
+    test_random random = { seed + 1 };
+    mo_regime regime = regime_of(number);
+    int *device = calloc((size_t) p->x->n + 1, sizeof *device);
+
+    ck_assert_ptr_nonnull(device);
+    for (int again = 0; again < 3; again++) {
+        for (int i = 0; i < p->x->n; i++)
+            device[i] = random_below(&random, p->x->n_devices);
+        check_placement(p, &regime, device);
+    }
+    free(device);
+}
+
+START_TEST(every_placement_reaches_its_period)
+{
+    random_problem_check((unsigned) _i, check_regime);
+}
+END_TEST
+
+START_TEST(crowded_ports_keep_a_period_above_their_load)
+{
+    problem p = { 0 };
+
+    crowd_make(&p, (unsigned) _i);
+    for (int number = 0; number < N_REGIMES; number += 5)
+        check_regime(&p, number, (unsigned) _i);
+    problem_clear(&p);
+}
+END_TEST
+
+START_TEST(stages_are_requests_in_flight)
+{
+    const mo_regime port = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
+                             MO_MEMORY_STATIC };
+    const int device[] = { 0, 1 };
+    problem p = { 0 };
+    mo_modulo_schedule m;
+    mo_period_loads loads;
+    char name[64];
+
+    problem_make(&p, "a t.A=10 t.B=10; b t.A=10 t.B=10; a>b c.A.B=2 c.B.A=2",
+                 "A; B; A-B gbps=8", NULL);
+    MUST(mo_period_loads_compute(p.x, &port, device, &loads, &err));
+    ck_assert_int_eq(loads.period_ns, 10000);
+    ck_assert_int_eq(loads.load_ns[2], 2000);
+    ck_assert_str_eq(
+        mo_period_resource_name(p.x, port.congestion, 5, name, sizeof name),
+        "in port of B");
+    mo_period_loads_clear(&loads);
+    MUST(mo_modulo_schedule_make(p.x, &port, device, 0, &m, &err));
+    ck_assert_int_eq(m.period_ns, 10000);
+    ck_assert_int_eq(m.in_flight, 3);
+    ck_assert_int_eq(m.request->makespan_ns, 22000);
+    mo_modulo_schedule_clear(&m);
+    MUST(mo_modulo_schedule_make(p.x, &port, device, 2, &m, &err));
+    ck_assert_int_le(m.in_flight, 2);
+    ck_assert_int_lt(m.period_ns, 12000);
+    mo_modulo_schedule_clear(&m);
+    MUST(mo_modulo_schedule_make(p.x, &port, device, 1, &m, &err));
+    ck_assert_int_eq(m.period_ns, 22000);
+    mo_modulo_schedule_clear(&m);
+    problem_clear(&p);
+}
+END_TEST
+
+SUITE(period)
+{
+    TEST(stages_are_requests_in_flight);
+    SOME(every_placement_reaches_its_period, 40, 3);
+    SOME(crowded_ports_keep_a_period_above_their_load, 8, 1);
+}
