@@ -160,7 +160,8 @@ static mo_status run_info(void *context, char **operands, size_t n_operands,
 
 int main(int argc, char **argv)
 {
-    settings s = { .logger = { .command = "moirai-info" } };
+    settings s = { .load = { .explain = true },
+                   .logger = { .command = "moirai-info" } };
     const mo_option options[] = {
         { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },

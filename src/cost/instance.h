@@ -21,6 +21,7 @@
 #include "cost/cluster.h"
 #include "cost/predict.h"
 #include "cost/profile.h"
+#include "cost/time_origin.h"
 #include "graph/augment.h"
 #include "graph/dag.h"
 #include "graph/graph.h"
@@ -51,6 +52,8 @@ typedef struct mo_instance {
     const char **device_ids;
 
     int64_t *p_ns;           /* op i on device k: p_ns[i * K + k] */
+    mo_time_origin *origins; /* the same for the origins of these times; NULL
+                                unless options.explain */
     int64_t *memory_bytes;   /* by op, resident wherever it is placed */
     int64_t *weight_bytes;   /* by op, the part that stays between runs */
     int64_t *capacity_bytes; /* by device; INT64_MAX: no limit */
@@ -135,6 +138,7 @@ typedef struct mo_instance_options {
     const mo_profile *profile; /* measured times, or NULL */
     mo_predictor predictor;    /* for ops without a measured time */
     bool any_size;             /* accept ops larger than every device */
+    bool explain;              /* keep the origins of times */
     /* Called for each cause of missing numbers, with its place, where there
      * are several, before making the instance fails; may be NULL. A file of
      * NULL is the graph's. A single cause is in the error. */

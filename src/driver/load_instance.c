@@ -97,6 +97,7 @@ mo_status mo_driver_load_instance(const mo_driver_load_options *load,
 
     options.profile = loaded->profile;
     options.any_size = load->any_size;
+    options.explain = load->explain;
     if (status == MO_OK && load->cost)
         status = mo_predictor_parse(load->cost, loaded->cluster,
                                     loaded->profile, &options.predictor, err);

@@ -24,6 +24,7 @@ typedef struct mo_driver_load_options {
      * be NULL. */
     const char *precision, *weights, *formats, *run_precision;
     bool any_size; /* do not check that ops fit their devices */
+    bool explain;  /* keep the origins of times */
 } mo_driver_load_options;
 
 /* Rows of an option table for these options. */

@@ -4,9 +4,11 @@
 #include <inttypes.h>
 
 #include "base/json_writer.h"
+#include "base/minmax.h"
 #include "base/utf8.h"
 #include "report/format_units.h"
 #include "report/instance_totals.h"
+#include "report/time_origins.h"
 
 /* Limits: characters of names, devices across a page. */
 enum { SHOWN_SIZE = 128, NAME_SIZE = 13, MOST_SHOWN = 16 };
@@ -20,13 +22,16 @@ static void put_head(const mo_report_instance *r,
                      const mo_report_instance_totals *sums, mo_out *out)
 {
     const mo_instance *x = r->instance;
-    char text[SHOWN_SIZE];
+    char text[SHOWN_SIZE], formats[MO_NUMERIC_TEXT];
 
     mo_out_printf(out, "%-12s%s\n", "graph",
                   mo_utf8_escape_controls(text, sizeof text, r->graph));
     mo_out_printf(out, "%-12s%s\n", "cluster",
                   mo_utf8_escape_controls(text, sizeof text, r->cluster));
     mo_out_printf(out, "%-12s%016" PRIx64 "\n", "digest", x->digest);
+    mo_numeric_write(&x->formats, formats);
+    if (formats[0])
+        mo_out_printf(out, "%-12s%s\n", "formats", formats);
     put_count(out, "ops", x->n);
     put_count(out, "flows", x->n_flows);
     put_count(out, "tensors", x->n_tensors);
@@ -103,6 +108,9 @@ mo_status mo_report_instance_text(const mo_report_instance *report, mo_out *out,
         return status;
     put_head(report, &sums, out);
     put_devices(report->instance, &sums, out);
+    mo_report_time_origins_text(
+        report->instance, mo_min_int(report->instance->n_devices, MOST_SHOWN),
+        out);
     put_transfers(report->instance, &sums, out);
     mo_report_instance_totals_clear(&sums);
     return MO_OK;
@@ -142,6 +150,7 @@ static void json_head(const mo_report_instance *r,
                       const mo_report_instance_totals *sums, mo_json_writer *w)
 {
     const mo_instance *x = r->instance;
+    char formats[MO_NUMERIC_TEXT];
 
     mo_json_put_text(w, "graph", r->graph);
     mo_json_put_text(w, "cluster", r->cluster);
@@ -150,6 +159,9 @@ static void json_head(const mo_report_instance *r,
     json_digest(w, "cluster_digest", x->cluster_digest);
     if (x->profile_digest)
         json_digest(w, "profile_digest", x->profile_digest);
+    mo_numeric_write(&x->formats, formats);
+    if (formats[0])
+        mo_json_put_text(w, "formats", formats);
     mo_json_put_int(w, "ops", x->n);
     mo_json_put_int(w, "flows", x->n_flows);
     mo_json_put_int(w, "tensors", x->n_tensors);
@@ -177,6 +189,7 @@ static void json_devices(const mo_instance *x,
         mo_json_put_text(w, "id", x->device_ids[k]);
         json_bytes(w, "memory_bytes", x->capacity_bytes[k], INT64_MAX);
         json_us(w, "time_us", sums->time_ns[k]);
+        mo_report_time_origins_json(x, k, w);
         mo_json_end(w);
     }
     mo_json_end(w);
@@ -202,6 +215,7 @@ static void json_op(const mo_instance *x, int op, mo_json_writer *w)
         mo_json_put_int(w, "group", x->group[op]);
     json_list_us(w, "time_us", x->p_ns + (int64_t) op * x->n_devices,
                  x->n_devices);
+    mo_report_time_origins_op_json(x, op, w);
     mo_json_end(w);
 }
 

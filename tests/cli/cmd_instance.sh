@@ -83,7 +83,10 @@ cp "$work/out" "$work/text"
 for line in "graph       $graph" 'cluster     inter-server' 'ops         2' \
     'flows       1' 'tensors     1' 'pinned      1 ops' \
     'colocated   1 ops in 1 groups' \
-    'A                   79.8 us      11.0 GiB'; do
+    'A                   79.8 us      11.0 GiB' \
+    'A            given                           2       79.8 us   unknown' \
+    'B            predicted: memory               2       80.7 us       8 %'
+do
     ok "it prints: $line" grep -qxF -e "$line" "$work/text"
 done
 

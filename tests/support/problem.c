@@ -260,6 +260,7 @@ mo_status problem_try_graph(problem *p, mo_graph *g, const char *cluster,
         MUST(mo_profile_read_memory("p.xml", profile, strlen(profile),
                                     &p->profile, &err));
     options.profile = p->profile;
+    options.explain = p->explain;
     if (p->cost)
         MUST(mo_predictor_parse(p->cost, p->cluster, p->profile,
                                 &options.predictor, &err));

@@ -31,6 +31,7 @@ typedef struct problem {
     mo_cluster *cluster;
     mo_profile *profile; /* or NULL */
     const char *cost;    /* set before: as for --cost; NULL is roofline */
+    bool explain;        /* set before: with the origins of times */
     mo_instance *x;      /* NULL when it was rejected */
     mo_error err;        /* the reason */
     char missing[4096];  /* reported as without a number: "3: op ...\n" */

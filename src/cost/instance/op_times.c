@@ -92,6 +92,26 @@ static double predicted_us(timing *t, int device)
                                  &t->m->cluster->devices[device]);
 }
 
+static void keep_origin(const timing *t, int device, mo_time_source source,
+                        double us)
+{
+    const mo_instance_maker *m = t->m;
+    const mo_device *it = &m->cluster->devices[device];
+    mo_time_origin *origin =
+        &m->x->origins[(int64_t) t->op * m->x->n_devices + device];
+
+    *origin = (mo_time_origin){ .source = source, .error = NAN };
+    if (source == MO_TIME_MEASURED) {
+        const mo_profile_op *row =
+            mo_profile_find(m->options->profile, it, t->signature);
+
+        if (row && row->median_us > 0)
+            origin->error = row->spread_us / row->median_us;
+    } else if (source == MO_TIME_PREDICTED)
+        *origin =
+            mo_time_origin_predicted(&m->options->predictor, &t->basis, it, us);
+}
+
 /* Finds the time by decreasing priority, rounded; MO_UNKNOWN when there is
  * none. */
 static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
@@ -99,10 +119,12 @@ static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
     const mo_instance_options *options = t->m->options;
     const char *how = "", *by = "";
     double us = given_us(t, device);
+    mo_time_source source = MO_TIME_GIVEN;
     mo_status status = MO_OK;
 
     if (isnan(us)) {
         status = profiled_us(t, device, &us, err);
+        source = MO_TIME_MEASURED;
         how = " by profile ";
         by = options->profile ? options->profile->file : "";
     }
@@ -110,9 +132,12 @@ static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
         return status;
     if (isnan(us)) {
         us = predicted_us(t, device);
+        source = MO_TIME_PREDICTED;
         how = " by --cost ";
         by = options->predictor.text ? options->predictor.text : "roofline";
     }
+    if (t->m->x->origins)
+        keep_origin(t, device, source, us);
     *ns = isnan(us) ? MO_UNKNOWN : mo_instance_maker_round(us * 1000);
     if (isnan(us) || *ns >= 0)
         return MO_OK;
@@ -202,6 +227,8 @@ static mo_status fill_op(timing *t, int64_t *ns, mo_error *err)
 {
     int n = t->m->cluster->n_devices, pin = t->m->x->pin[t->op];
     int first = pin == MO_FREE ? 0 : pin, last = pin == MO_FREE ? n : pin + 1;
+    mo_time_origin *origins =
+        t->m->x->origins ? t->m->x->origins + (int64_t) t->op * n : NULL;
     bool is_complete = true;
 
     for (int k = 0; k < n; k++) {
@@ -215,8 +242,12 @@ static mo_status fill_op(timing *t, int64_t *ns, mo_error *err)
     if (!is_complete)
         report_op(t, ns, first, last);
     for (int k = 0; k < n && pin != MO_FREE; k++)
-        if (ns[k] < 0)
+        if (ns[k] < 0) {
             ns[k] = ns[pin];
+            if (origins)
+                origins[k] = (mo_time_origin){ .source = MO_TIME_ELSEWHERE,
+                                               .error = NAN };
+        }
     return MO_OK;
 }
 
@@ -249,7 +280,9 @@ mo_status mo_instance_maker_times(mo_instance_maker *m, mo_error *err)
                        x->n, x->n_devices, MO_INSTANCE_MAX_NUMBERS);
     places = calloc((size_t) x->n_devices, sizeof *places);
     x->p_ns = mo_arena_array(x->arena, n_times, sizeof *x->p_ns);
-    if (places && x->p_ns) {
+    if (m->options->explain)
+        x->origins = mo_arena_array(x->arena, n_times, sizeof *x->origins);
+    if (places && x->p_ns && (x->origins || !m->options->explain)) {
         const mo_graph *g = m->g;
 
         for (int k = 0; k < m->cluster->n_devices; k++) {
