@@ -28,6 +28,7 @@ typedef struct mo_kernel_device {
     double gflops; /* peak for the type of the operands */
     double bandwidth_gbs, clock_mhz;
     double cache_mib, watts; /* 0: none, no limit */
+    double process_nm;       /* 0: that of the constants */
     int sms;
 } mo_kernel_device;
 
@@ -42,7 +43,8 @@ typedef struct mo_product {
 typedef struct mo_product_constants {
     double launch_us;
     double compute;     /* share of the peak that the inner loop reaches */
-    double energy_pj;   /* of one operation at the peak */
+    double energy_pj;   /* of one operation at the peak ... */
+    double process_nm;  /* ... by devices of this process */
     double throttle_us; /* after which the power limit holds */
     double cache_bytes; /* from the cache per clock and multiprocessor */
     double tile_us;     /* prologue and epilogue of a tile */

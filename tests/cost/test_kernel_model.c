@@ -115,6 +115,9 @@ START_TEST(power_limits_long_kernels_by_its_root)
     d.watts = 400;
     c.throttle_us = 1;
     is_near(us_of(p, d, c), free_us, 0.01);
+    c.process_nm = 4; /* and 16 pJ at 4 * 4^(1 / 1.4) nm */
+    d.process_nm = 4 * pow(4, 1 / 1.4);
+    is_near(us_of(p, d, c), flops / 0.5e8, 0.01);
 }
 END_TEST
 
@@ -292,12 +295,12 @@ static const struct {
     mo_generation generation;
     mo_kernel_device figures; /* of the data sheets */
 } devices[N_DEVICES] = {
-    { "A100", MO_GEN_AMPERE, { 312e3, 2039, 1410, 40, 400, 108 } },
-    { "L40S", MO_GEN_ADA, { 362e3, 864, 2520, 96, 350, 142 } },
-    { "H100", MO_GEN_HOPPER, { 989e3, 3350, 1980, 50, 700, 132 } },
-    { "H200", MO_GEN_HOPPER, { 989e3, 4800, 1980, 50, 700, 132 } },
-    { "B200", MO_GEN_BLACKWELL, { 2250e3, 8000, 1965, 126, 1000, 148 } },
-    { "GB300", MO_GEN_BLACKWELL, { 2500e3, 8000, 2062, 126, 1400, 152 } },
+    { "A100", MO_GEN_AMPERE, { 312e3, 2039, 1410, 40, 400, 7, 108 } },
+    { "L40S", MO_GEN_ADA, { 362e3, 864, 2520, 96, 350, 5, 142 } },
+    { "H100", MO_GEN_HOPPER, { 989e3, 3350, 1980, 50, 700, 4, 132 } },
+    { "H200", MO_GEN_HOPPER, { 989e3, 4800, 1980, 50, 700, 4, 132 } },
+    { "B200", MO_GEN_BLACKWELL, { 2250e3, 8000, 1965, 126, 1000, 4, 148 } },
+    { "GB300", MO_GEN_BLACKWELL, { 2500e3, 8000, 2062, 126, 1400, 4, 152 } },
 };
 
 static const struct {

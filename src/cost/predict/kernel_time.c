@@ -54,6 +54,7 @@ double mo_predict_kernel_us(const mo_workload *work, const mo_device *device)
         .clock_mhz = device->clock_mhz,
         .cache_mib = device->cache_mib,
         .watts = device->watts,
+        .process_nm = device->process_nm,
         .sms = device->sms,
     };
     if (work->product.batch > 0)
