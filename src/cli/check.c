@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/option.h"
+#include "driver/block_bound.h"
 #include "driver/bundle.h"
 #include "driver/output_files.h"
 #include "driver/review.h"
@@ -81,9 +82,15 @@ static mo_status raise_bound(const settings *s, mo_review *review,
                              mo_error *err)
 {
     mo_answer_evaluation *j = &review->judgement;
+    mo_status status;
 
     if (!mo_answer_evaluation_valid(j))
         return MO_OK;
+    status = mo_block_bound_raise(review->made.loaded.instance, &review->regime,
+                                  j->schedule->makespan_ns, &s->logger,
+                                  &j->lower.bound_ns, &j->lower.which, err);
+    if (status != MO_OK)
+        return status;
     return mo_root_lp_raise(review->made.loaded.instance, &review->regime,
                             j->schedule->makespan_ns, s->root_lp_s, &s->logger,
                             &j->lower.bound_ns, &j->lower.which, err);
