@@ -28,6 +28,16 @@ int join_free_port(void)
     return port;
 }
 
+void join_free_address(char *master, size_t size)
+{
+    snprintf(master, size, "127.0.0.1:%d", join_free_port());
+}
+
+const char *join_token(void)
+{
+    return mo_secure_is_available() ? "sesame" : NULL;
+}
+
 void join_set_up(join_rank *ranks, int n, int port)
 {
     static int jobs;

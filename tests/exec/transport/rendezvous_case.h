@@ -35,6 +35,13 @@ extern char join_notes[4096];
 /* Returns a port that was free a moment ago. */
 int join_free_port(void);
 
+/* Writes the address of such a port on the loopback interface. */
+void join_free_address(char *master, size_t size);
+
+/* Returns the token of tests: connections are sealed where TLS is built in,
+ * else NULL. A static string. */
+const char *join_token(void);
+
 /* n ranks of one job, with a token where TLS is built in; port 0: at an
  * abstract socket. */
 void join_set_up(join_rank *ranks, int n, int port);

@@ -13,17 +13,12 @@
 #include "base/random.h"
 #include "exec/transport/tcp/tcp_internal.h"
 #include "exec/transport/transport.h"
+#include "tests/exec/transport/rendezvous_case.h"
 #include "tests/support/suite.h"
 
 static const mo_transport *const tcp = &mo_transport_tcp;
 
 enum { N_DEVICES = 4, MAX_TRANSFERS = 24, RUNS = 4 };
-
-/* Sealed, where that is built in. */
-static const char *job_token(void)
-{
-    return mo_secure_is_available() ? "t" : NULL;
-}
 
 static const int64_t sizes[] = {
     0, 1, 5000, MO_TCP_EAGER_BYTES, MO_TCP_EAGER_BYTES + 1, 300000, 3 << 20
@@ -234,27 +229,18 @@ static int run_rank(const mo_rdv_launch_options *launch, uint64_t seed)
     return wrong;
 }
 
-/* Finds an unused address: a port that was free a moment ago. */
-static void find_address(char *master, size_t size)
-{
-    int listener = mo_rdv_socket_listen(mo_rdv_address_loopback, 0, 1);
-
-    snprintf(master, size, "127.0.0.1:%d", mo_rdv_socket_local_port(listener));
-    close(listener);
-}
-
 /* Over TCP, and with shared memory; if only one rank allows that: over TCP. */
 START_TEST(values_arrive_in_any_plan)
 {
     mo_rdv_launch_options launch = { .has_rank = true,
                                      .n_ranks = 2,
-                                     .token = job_token(),
+                                     .token = join_token(),
                                      .no_shm = _i % 4 < 2 };
     char master[64];
     int wrong, state;
     pid_t child;
 
-    find_address(master, sizeof master);
+    join_free_address(master, sizeof master);
     launch.master = master;
     child = fork();
     if (child == 0) {
@@ -310,7 +296,7 @@ START_TEST(a_failed_receive_does_not_write)
 {
     mo_rdv_launch_options launch = { .has_rank = true,
                                      .n_ranks = 2,
-                                     .token = job_token() };
+                                     .token = join_token() };
     mo_transport_world_options options = { 0 };
     char received[CONTROL_BYTES] = { 0 }, master[64];
     mo_error why = { 0 };
@@ -320,7 +306,7 @@ START_TEST(a_failed_receive_does_not_write)
     int state;
     pid_t child;
 
-    find_address(master, sizeof master);
+    join_free_address(master, sizeof master);
     launch.master = master;
     child = fork();
     if (child == 0) {
@@ -366,14 +352,14 @@ START_TEST(messages_before_DONE_are_received)
 {
     mo_rdv_launch_options launch = { .has_rank = true,
                                      .n_ranks = 2,
-                                     .token = job_token() };
+                                     .token = join_token() };
     mo_transport_world_options options = { 0 };
     char received[CONTROL_BYTES] = { 0 }, master[64];
     mo_transport_world *world;
     int state;
     pid_t child;
 
-    find_address(master, sizeof master);
+    join_free_address(master, sizeof master);
     launch.master = master;
     child = fork();
     if (child == 0) {
@@ -390,256 +376,6 @@ START_TEST(messages_before_DONE_are_received)
     tcp->close(world);
     ck_assert_int_eq(waitpid(child, &state, 0), child);
     ck_assert_int_eq(state, 0);
-}
-END_TEST
-
-/* ----------------------------------------------------- protocol violations */
-
-enum { VALUE_BYTES = 5000 };
-
-static const mo_exec_plan *plan_of_one_value(void)
-{
-    static mo_plan_device devices[] = { { .id = "A" }, { .id = "B" } };
-    static mo_plan_transfer transfer = { .from = 1, .bytes = VALUE_BYTES };
-    static const mo_exec_plan plan = { .n_devices = 2,
-                                       .devices = devices,
-                                       .n_transfers = 1,
-                                       .transfers = &transfer };
-
-    return &plan;
-}
-
-/* Sends the same value twice, as raw messages. */
-static int send_twice(const mo_rdv_launch_options *launch, const int *rank_of)
-{
-    const mo_transport_world_options options = { .launch = *launch };
-    const mo_tcp_msg_header head = { .kind = MO_TCP_MSG_DATA,
-                                     .bytes = VALUE_BYTES };
-    char message[sizeof head + VALUE_BYTES] = { 0 };
-    struct iovec part = { message, sizeof message };
-    mo_error err = { 0 };
-    mo_transport_world *world;
-    mo_tcp_conn *conn;
-
-    memcpy(message, &head, sizeof head);
-    if (tcp->open(&options, &world, &err) != MO_OK ||
-        tcp->begin(world, plan_of_one_value(), rank_of, 0, 1, &err) != MO_OK)
-        return 1;
-    conn = &mo_tcp_world_of(world)->conns[0];
-    pthread_mutex_lock(&conn->lock);
-    for (int i = 0; i < 2; i++)
-        if (mo_secure_channel_send(conn->channel, &part, 1) != sizeof message)
-            return 2;
-    pthread_mutex_unlock(&conn->lock);
-    while (!mo_first_error_is_set(&mo_tcp_world_of(world)->job.process.failure))
-        usleep(1000);
-    (tcp->fail)(world, &err);
-    tcp->close(world);
-    return 0;
-}
-
-START_TEST(a_value_comes_once)
-{
-    static const int rank_of[] = { 0, 1 };
-    mo_rdv_launch_options launch = {
-        .has_rank = true, .n_ranks = 2, .token = job_token(), .no_shm = true
-    };
-    mo_transport_world_options options = { 0 };
-    mo_error why = { 0 };
-    char master[64];
-    mo_transport_world *world;
-    int state;
-    pid_t child;
-
-    find_address(master, sizeof master);
-    launch.master = master;
-    child = fork();
-    if (child == 0) {
-        launch.rank = 1;
-        _exit(send_twice(&launch, rank_of));
-    }
-    options.launch = launch;
-    MUST(tcp->open(&options, &world, &err));
-    MUST(tcp->begin(world, plan_of_one_value(), rank_of, 0, 1, &err));
-    for (int i = 0; i < 5000; i++)
-        if (mo_first_error_get(&mo_tcp_world_of(world)->job.process.failure,
-                               &why) == MO_OK)
-            usleep(1000);
-    (tcp->fail)(world, &why);
-    ck_assert_msg(strstr(why.text, "rank 1") != NULL &&
-                      strstr(why.text, "not requested") != NULL,
-                  "%s", why.text);
-    tcp->close(world);
-    ck_assert_int_eq(waitpid(child, &state, 0), child);
-    ck_assert_int_eq(state, 0);
-}
-END_TEST
-
-/* ------------------------------------------------------------- lost values */
-
-/* Waits until the job of world has failed; half a minute at most. */
-static void await_failure(mo_transport_world *world, mo_error *why)
-{
-    for (int i = 0; i < 30000; i++)
-        if (mo_first_error_get(&mo_tcp_world_of(world)->job.process.failure,
-                               why) == MO_OK)
-            usleep(1000);
-}
-
-typedef int child_fn(mo_transport_world *world, int kind);
-
-/* Rank 0 awaits the value of plan_of_one_value(); rank 1, a child, does what is
- * given. Sets the error of rank 0, and the exit status of rank 1. */
-static void lose_value(child_fn *lose, int kind, mo_error *why, int *state)
-{
-    static const int rank_of[] = { 0, 1 };
-    mo_transport_world_options options = { .launch = { .has_rank = true,
-                                                       .n_ranks = 2,
-                                                       .token = job_token(),
-                                                       .no_shm = true },
-                                           .peer_timeout_s = 4 };
-    char master[64], value[VALUE_BYTES];
-    mo_transport_world *world;
-    pid_t child;
-
-    find_address(master, sizeof master);
-    options.launch.master = master;
-    child = fork();
-    if (child == 0) {
-        options.launch.rank = 1;
-        if (tcp->open(&options, &world, why) != MO_OK ||
-            tcp->begin(world, plan_of_one_value(), rank_of, 0, 1, why) != MO_OK)
-            _exit(77);
-        _exit(lose(world, kind));
-    }
-    MUST(tcp->open(&options, &world, &err));
-    MUST(tcp->begin(world, plan_of_one_value(), rank_of, 0, 1, &err));
-    MUST(tcp->receive(world, 0, value, &err));
-    await_failure(world, why);
-    if (why->status == MO_OK)
-        kill(child, SIGKILL);
-    (tcp->fail)(world, why);
-    ck_assert_int_eq(waitpid(child, state, 0), child);
-    tcp->close(world);
-}
-
-static void *break_soon(void *world)
-{
-    usleep(DELAY_US);
-    shutdown(mo_secure_channel_socket(mo_tcp_world_of(world)->conns[0].channel),
-             SHUT_RDWR);
-    return NULL;
-}
-
-/* Sends DONE without having sent its value; then the connection of values is
- * lost, and no other. */
-static int close_and_break(mo_transport_world *world, int kind)
-{
-    pthread_t thread;
-
-    (void) kind;
-    if (pthread_create(&thread, NULL, break_soon, world) != 0)
-        return 77;
-    tcp->close(world); /* ends the process when rank 0 reports the loss */
-    return 0;
-}
-
-START_TEST(a_value_lost_after_DONE_ends_all_ranks)
-{
-    mo_error why = { 0 };
-    int state;
-
-    lose_value(close_and_break, 0, &why, &state);
-    ck_assert_msg(strstr(why.text, "the connection with rank 1") != NULL &&
-                      strstr(why.text, "has broken") != NULL,
-                  "%s", why.text);
-    ck_assert(WIFEXITED(state) && WEXITSTATUS(state) == EXIT_FAILURE);
-}
-END_TEST
-
-/* Sends the first part of a message, or of a record, and no more. */
-static int send_part(mo_transport_world *world, int kind)
-{
-    static const unsigned char record[] = { 23, 3, 3, 0, 100, 1, 2, 3 };
-    mo_tcp_conn *conn = &mo_tcp_world_of(world)->conns[0];
-    mo_tcp_msg_header head = { .kind = MO_TCP_MSG_DATA, .bytes = VALUE_BYTES };
-    struct iovec part = { &head, sizeof head };
-    mo_error why = { 0 };
-    ssize_t sent;
-
-    pthread_mutex_lock(&conn->lock);
-    sent = kind == 0 ? mo_secure_channel_send(conn->channel, &part, 1)
-                     : send(mo_secure_channel_socket(conn->channel), record,
-                            sizeof record, MSG_NOSIGNAL);
-    pthread_mutex_unlock(&conn->lock);
-    if (sent <= 0)
-        return 77;
-    await_failure(world, &why);
-    (tcp->fail)(world, &why);
-    tcp->close(world);
-    return strstr(why.text, "a part of a message") ? 0 : 1;
-}
-
-START_TEST(a_message_without_its_rest_ends_all_ranks)
-{
-    mo_error why = { 0 };
-    int state;
-
-    if (_i == 1 && !job_token())
-        return; /* no records */
-    lose_value(send_part, _i, &why, &state);
-    ck_assert_msg(strstr(why.text, "rank 1 ") != NULL &&
-                      strstr(why.text, "a part of a message") != NULL,
-                  "%s", why.text);
-    ck_assert_int_eq(state, 0);
-}
-END_TEST
-
-/* ------------------------------------------------------ published results */
-
-/* Rank 1 has done its part, and is killed; or it is lost before that. */
-static int wait_to_be_killed(mo_transport_world *world, int kind)
-{
-    if (kind == 0)
-        tcp->close(world);
-    _exit(3);
-}
-
-/* Rank 0 closes without an error when others are lost after it has settled. */
-START_TEST(results_are_published_when_the_others_are_done)
-{
-    mo_transport_world_options options = {
-        .launch = { .has_rank = true, .n_ranks = 2, .token = job_token() }
-    };
-    mo_transport_world *world;
-    mo_error why = { 0 };
-    char master[64];
-    mo_status status;
-    pid_t child;
-
-    find_address(master, sizeof master);
-    options.launch.master = master;
-    child = fork();
-    if (child == 0) {
-        options.launch.rank = 1;
-        if (tcp->open(&options, &world, &why) != MO_OK)
-            _exit(77);
-        _exit(wait_to_be_killed(world, _i));
-    }
-    MUST(tcp->open(&options, &world, &err));
-    status = tcp->settle(world, &why);
-    if (_i == 1) {
-        ck_assert_int_eq(status, MO_E_IO);
-        ck_assert_msg(strstr(why.text, "rank 1 ") && strstr(why.text, "gone"),
-                      "%s", why.text);
-        (tcp->fail)(world, &why);
-    } else {
-        ck_assert_msg(status == MO_OK, "%s", why.text);
-        kill(child, SIGKILL);
-    }
-    ck_assert_int_eq(waitpid(child, NULL, 0), child);
-    usleep(_i == 0 ? DELAY_US : 0); /* the loss is detected meanwhile */
-    tcp->close(world);
 }
 END_TEST
 
@@ -667,9 +403,5 @@ SUITE(tcp)
     SOME(values_arrive_in_any_plan, 24, 8);
     TEST(a_failed_receive_does_not_write);
     TEST(messages_before_DONE_are_received);
-    TEST(a_value_comes_once);
-    TEST(a_value_lost_after_DONE_ends_all_ranks);
-    EACH(results_are_published_when_the_others_are_done, 2);
-    EACH(a_message_without_its_rest_ends_all_ranks, 2);
     TEST(one_rank_needs_no_other);
 }
