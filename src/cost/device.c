@@ -201,3 +201,11 @@ const mo_device_model *mo_device_find(const char *name)
             return m;
     return NULL;
 }
+
+bool mo_device_same_name(const char *a, const char *b)
+{
+    char canonical[MAX_NAME], other[MAX_NAME];
+
+    return write_canonical(a, canonical) && write_canonical(b, other) &&
+           strcmp(canonical, other) == 0;
+}

@@ -64,6 +64,9 @@ extern const mo_device_model mo_device_models[];
  * NULL when it is unknown. */
 const mo_device_model *mo_device_find(const char *name);
 
+/* Returns whether two names are those of one model, spelled as above. */
+bool mo_device_same_name(const char *a, const char *b);
+
 /* Returns the peak for a type, in 10^9 operations/s: its own rate, else that of
  * the type that the operands are converted to: tf32, f16 and bf16 to f32, fp8
  * and int8 to the faster of f16 and bf16, fp4 to fp8. */

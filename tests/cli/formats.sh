@@ -5,7 +5,7 @@
 # the same instance again.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
-unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
+unset MOIRAI_CLUSTER MOIRAI_DEVICES MOIRAI_PATH MOIRAI_TRANSPORT
 MOIRAI_CUDA=
 export MOIRAI_CUDA
 work=$(cd "$work" && pwd -P)
@@ -49,6 +49,32 @@ complains "weights without bits" 2 "is no number of bits" \
     moirai-place --weights int4:x model.xml
 complains "formats of no instance" 2 "add --instance" \
     moirai-info --precision f16 model.xml
+
+# ---- device models of one's own
+
+cat >lab.xml <<'END'
+<models><model name="prototype" title="ACME Prototype" like="a100"
+  f16_gflops="624000" memory_bandwidth_gbs="4000"/></models>
+END
+sed 's/"t4"/"acme prototype"/' pair.xml >own.xml
+complains "a model that is unknown has no speed" 1 "device without a speed" \
+    moirai-info -q --instance -c own.xml model.xml
+MOIRAI_DEVICES=$work/lab.xml
+export MOIRAI_DEVICES
+exits "one of a file of models has" 0 \
+    moirai-info -q --instance -c own.xml --precision f16 model.xml
+exits "and is placed on" 0 \
+    moirai-place -q --time 1 -c own.xml model.xml -o own.sol
+exits "and checked" 0 moirai-check own.sol
+sed -i 's/4000/4001/' lab.xml
+complains "with these figures only" 1 "own.xml" moirai-check own.sol
+MOIRAI_DEVICES=own.xml
+complains "another file is refused" 1 "is no file of device models" \
+    moirai-info --instance -c own.xml model.xml
+MOIRAI_DEVICES=none.xml
+complains "as is one that is not there" 1 "none.xml: cannot open" \
+    moirai-info --instance -c own.xml model.xml
+unset MOIRAI_DEVICES
 
 # ---- models and solutions
 

@@ -337,8 +337,46 @@ START_TEST(figures_of_types_are_read_and_written)
 }
 END_TEST
 
+/* As if its figures were written at the device, which may have others. */
+START_TEST(own_models_have_figures)
+{
+    static const char own[] =
+        "<cluster><model name='my-card' title='ACME Card 9' gflops='1000' "
+        "f16_gflops='8000' memory_bandwidth_gbs='300' memory_gib='2' "
+        "watts='75' generation='rdna'/>"
+        "<model name='small' like='My Card' sms='4'/>"
+        "<model name='cut' like='a100' memory_gib='20'/>"
+        "<device id='A' model='ACME Card 9' gflops='900'/>"
+        "<device id='B' model='small'/><device id='C' model='cut'/>"
+        "<link between='A B' gbps='1'/><link between='B C' gbps='1'/>"
+        "</cluster>";
+    mo_cluster *cluster = problem_cluster_read(own);
+    const mo_device *d = cluster->devices;
+
+    ck_assert_str_eq(d[0].model, "my-card");
+    ck_assert_ptr_null(d[0].known);
+    ck_assert_double_eq(d[0].gflops[MO_MATH_F32], 900);
+    ck_assert_double_eq(d[0].gflops[MO_MATH_F16], 8000);
+    ck_assert_int_eq(d[0].memory_bytes, INT64_C(2) << 30);
+    ck_assert_int_eq(d[0].generation, MO_GEN_RDNA);
+    ck_assert_double_eq(d[1].gflops[MO_MATH_F32], 1000);
+    ck_assert_double_eq(d[1].watts, 75);
+    ck_assert_int_eq(d[1].sms, 4);
+    ck_assert_double_eq(d[2].gflops[MO_MATH_BF16], 312000);
+    ck_assert_int_eq(d[2].memory_bytes, INT64_C(20) << 30);
+    ck_assert_int_eq(d[2].generation, MO_GEN_AMPERE);
+    mo_cluster_free(cluster);
+    ck_assert_uint_eq(
+        digest_of("<cluster><model name='x' gflops='1' fp8_gflops='2'/>"
+                  "<device id='A' model='X'/></cluster>"),
+        digest_of("<cluster><device id='A' model='x' gflops='1' "
+                  "fp8_gflops='2'/></cluster>"));
+}
+END_TEST
+
 SUITE(cluster)
 {
+    TEST(own_models_have_figures);
     TEST(figures_of_types_are_read_and_written);
     TEST(the_example_of_the_manual_is_read);
     TEST(attributes_win_over_the_table);

@@ -56,6 +56,26 @@ static const struct {
       "memory_bandwidth_gbs, sms, clock_mhz, cache_mib, launch_us, watts, "
       "process_nm, rank, gpu, host, "
       "threads, cpus" },
+    { "<cluster><model gflops='1'/></cluster>",
+      "c.xml:1: a <model> without a name; give it one" },
+    { "<cluster><model name='T4' gflops='1'/></cluster>",
+      "c.xml:1: model 'T4' is in the table of devices; give yours another "
+      "name and title" },
+    { "<cluster><model name='x' title='NVIDIA A100-SXM4-40GB'/></cluster>",
+      "c.xml:1: model 'x' is in the table of devices; give yours another "
+      "name and title" },
+    { "<cluster><model name='my-card'/>\n<model name='My Card'/></cluster>",
+      "c.xml:2: model 'My Card' is there already; keep one of them" },
+    { "<cluster><model name='x' like='y'/></cluster>",
+      "c.xml:1: model 'x' is like 'y', which is unknown; moirai-cluster(5) "
+      "lists models" },
+    { "<cluster><model name='x' generation='kepler'/></cluster>",
+      "c.xml:1: device 'x' is of generation 'kepler'; generations are cpu, "
+      "pascal, volta, turing, ampere, ada, hopper, blackwell, blackwell-rtx, "
+      "cdna, rdna, xe, apple" },
+    { "<models><model name='x'/></models>",
+      "c.xml:1: is no cluster: it begins with <models>; give a file of "
+      "<cluster> or an NCCL topology dump" },
     { "<cluster><device id='A' generation='kepler'/></cluster>",
       "c.xml:1: device 'A' is of generation 'kepler'; generations are cpu, "
       "pascal, volta, turing, ampere, ada, hopper, blackwell, blackwell-rtx, "
@@ -69,9 +89,10 @@ static const struct {
     { "<cluster version='3'/>",
       "c.xml:1: a <cluster> has no attribute 'version'; it has name" },
     { "<cluster>\n<node id='A'/></cluster>",
-      "c.xml:2: a <cluster> has no <node>; it has <device> and <link>" },
+      "c.xml:2: a <cluster> has no <node>; it has <model>, <device> and "
+      "<link>" },
     { "<cluster>\n<device id='A'>\n<link/></device></cluster>",
-      "c.xml:3: a <link> inside a <device> or <link>; nothing belongs "
+      "c.xml:3: a <link> inside a <model>, <device> or <link>; nothing belongs "
       "there" },
     { "<cluster><device id='A' memory_bytes='1' memory_gib='1'/></cluster>",
       "c.xml:1: device 'A' has memory_bytes and memory_gib; keep one of "

@@ -11,6 +11,11 @@
 
 enum { NO_DEVICE = -1 };
 
+typedef struct own_model {
+    mo_device figures;
+    const char *title; /* or NULL */
+} own_model;
+
 struct mo_cluster_builder {
     mo_arena *arena;
     const char *name;
@@ -19,6 +24,8 @@ struct mo_cluster_builder {
     size_t n_ids, ids_room;
     mo_device *devices;
     size_t n_devices, devices_room;
+    own_model *models;
+    size_t n_models, models_room;
     mo_link
         *links; /* their ends are id numbers until mo_cluster_builder_finish */
     size_t n_links, links_room;
@@ -47,6 +54,7 @@ void mo_cluster_builder_free(mo_cluster_builder *builder)
         return;
     free(builder->links);
     free(builder->devices);
+    free(builder->models);
     free(builder->device_of);
     mo_intern_free(builder->ids);
     mo_arena_free(builder->arena);
@@ -108,6 +116,69 @@ void mo_device_complete(mo_device *device)
             model->memory_gib > 0
                 ? (int64_t) (model->memory_gib * BYTES_PER_GIB)
                 : INT64_MAX;
+}
+
+static const own_model *find_own_model(const mo_cluster_builder *builder,
+                                       const char *name)
+{
+    for (size_t i = 0; i < builder->n_models; i++) {
+        const own_model *it = &builder->models[i];
+
+        if (mo_device_same_name(it->figures.model, name) ||
+            (it->title && mo_device_same_name(it->title, name)))
+            return it;
+    }
+    return NULL;
+}
+
+mo_status mo_cluster_builder_model(mo_cluster_builder *builder,
+                                   const mo_device *figures, const char *title,
+                                   mo_error *err)
+{
+    mo_status status;
+
+    if (mo_device_find(figures->model) || (title && mo_device_find(title)))
+        return mo_fail_at(err, MO_E_INPUT, NULL, figures->line,
+                          "model '%.80s' is in the table of devices; give "
+                          "yours another name and title",
+                          figures->model);
+    if (find_own_model(builder, figures->model) ||
+        (title && find_own_model(builder, title)))
+        return mo_fail_at(err, MO_E_INPUT, NULL, figures->line,
+                          "model '%.80s' is there already; keep one of them",
+                          figures->model);
+    status = MO_ARRAY_GROW(builder->models, builder->n_models,
+                           builder->models_room, err);
+    if (status == MO_OK)
+        builder->models[builder->n_models++] = (own_model){ *figures, title };
+    return status;
+}
+
+void mo_cluster_builder_inherit(const mo_cluster_builder *builder,
+                                mo_device *device)
+{
+    const own_model *own =
+        device->model ? find_own_model(builder, device->model) : NULL;
+    const mo_device *from;
+
+    if (!own)
+        return;
+    from = &own->figures;
+    device->model = from->model;
+    for (int i = 0; i < MO_MATHS; i++)
+        complete(&device->gflops[i], from->gflops[i]);
+    complete(&device->bandwidth_gbs, from->bandwidth_gbs);
+    complete(&device->clock_mhz, from->clock_mhz);
+    complete(&device->cache_mib, from->cache_mib);
+    complete(&device->launch_us, from->launch_us);
+    complete(&device->watts, from->watts);
+    complete(&device->process_nm, from->process_nm);
+    if (device->sms == MO_DEVICE_UNSET)
+        device->sms = from->sms;
+    if (device->memory_bytes == MO_DEVICE_UNSET)
+        device->memory_bytes = from->memory_bytes;
+    if (device->generation == MO_GEN_UNKNOWN)
+        device->generation = from->generation;
 }
 
 mo_status mo_cluster_builder_device(mo_cluster_builder *builder,

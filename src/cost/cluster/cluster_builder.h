@@ -49,6 +49,18 @@ enum { MO_DEVICE_UNSET = -1 };
  * by the value for unknown. A device of a CPU model is a CPU. */
 void mo_device_complete(mo_device *device);
 
+/* Adds a user's own device model: the figures of a device, under the name in
+ * figures->model and, where title is not NULL, under that. Fails for a name
+ * that is taken, by the device table or by another one. */
+mo_status mo_cluster_builder_model(mo_cluster_builder *builder,
+                                   const mo_device *figures, const char *title,
+                                   mo_error *err);
+
+/* Fills figures of device that are unset from the user's own model that
+ * device->model names, whose name it gets; leaves others as they are. */
+void mo_cluster_builder_inherit(const mo_cluster_builder *builder,
+                                mo_device *device);
+
 /* Adds a copy of device; its texts must be allocated in the arena. */
 mo_status mo_cluster_builder_device(mo_cluster_builder *builder,
                                     const mo_device *device, mo_error *err);

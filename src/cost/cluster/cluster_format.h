@@ -31,4 +31,7 @@ typedef struct mo_cluster_format {
 extern const mo_cluster_format mo_cluster_format_xml;  /* <cluster> */
 extern const mo_cluster_format mo_cluster_format_nccl; /* <system> */
 
+/* <models>: a user's own device models, without devices. */
+extern const mo_cluster_format mo_cluster_format_models;
+
 #endif

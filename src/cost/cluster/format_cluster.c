@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The native format: <cluster> with <device> and <link>, which have no
- * children. Elements of foreign namespaces are skipped with their contents.
+ * The native format: <cluster> with <model>, <device> and <link>, which have no
+ * children, and <models>, with <model> alone. Elements of foreign namespaces
+ * are skipped with their contents.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,13 +19,15 @@ typedef struct own {
     mo_cluster_builder *builder;
     const char *space; /* the root's namespace, or NULL */
     const char *name;
+    bool only_models;
     int skipped; /* open foreign elements */
 } own;
 
 typedef struct device_attributes {
     mo_device device;
     const char *kind, *generation, *cpus;
-    int64_t memory_gib; /* in bytes, or MO_DEVICE_UNSET */
+    const char *title, *like; /* of a model */
+    int64_t memory_gib;       /* in bytes, or MO_DEVICE_UNSET */
     int64_t reserve_bytes;
 } device_attributes;
 
@@ -42,6 +45,34 @@ static const mo_attribute cluster_table[] = {
     { NULL, MO_ATTRIBUTE_TEXT, 0 },
 };
 
+/* Rows of both a device and a model. */
+#define FIGURES                                                                \
+    { "generation", MO_ATTRIBUTE_TEXT, DEVICE(generation) },                   \
+        { "gflops", MO_ATTRIBUTE_POSITIVE,                                     \
+          DEVICE(device.gflops[MO_MATH_F32]) },                                \
+        { "tf32_gflops", MO_ATTRIBUTE_POSITIVE,                                \
+          DEVICE(device.gflops[MO_MATH_TF32]) },                               \
+        { "f16_gflops", MO_ATTRIBUTE_POSITIVE,                                 \
+          DEVICE(device.gflops[MO_MATH_F16]) },                                \
+        { "bf16_gflops", MO_ATTRIBUTE_POSITIVE,                                \
+          DEVICE(device.gflops[MO_MATH_BF16]) },                               \
+        { "fp8_gflops", MO_ATTRIBUTE_POSITIVE,                                 \
+          DEVICE(device.gflops[MO_MATH_FP8]) },                                \
+        { "int8_gflops", MO_ATTRIBUTE_POSITIVE,                                \
+          DEVICE(device.gflops[MO_MATH_INT8]) },                               \
+        { "fp4_gflops", MO_ATTRIBUTE_POSITIVE,                                 \
+          DEVICE(device.gflops[MO_MATH_FP4]) },                                \
+        { "memory_bandwidth_gbs", MO_ATTRIBUTE_POSITIVE,                       \
+          DEVICE(device.bandwidth_gbs) },                                      \
+        { "sms", MO_ATTRIBUTE_COUNT, DEVICE(device.sms) },                     \
+        { "clock_mhz", MO_ATTRIBUTE_POSITIVE, DEVICE(device.clock_mhz) },      \
+        { "cache_mib", MO_ATTRIBUTE_POSITIVE, DEVICE(device.cache_mib) },      \
+        { "launch_us", MO_ATTRIBUTE_AMOUNT, DEVICE(device.launch_us) },        \
+        { "watts", MO_ATTRIBUTE_POSITIVE, DEVICE(device.watts) },              \
+    {                                                                          \
+        "process_nm", MO_ATTRIBUTE_POSITIVE, DEVICE(device.process_nm)         \
+    }
+
 static const mo_attribute device_table[] = {
     { "id", MO_ATTRIBUTE_TEXT, DEVICE(device.id) },
     { "model", MO_ATTRIBUTE_TEXT, DEVICE(device.model) },
@@ -49,30 +80,22 @@ static const mo_attribute device_table[] = {
     { "memory_bytes", MO_ATTRIBUTE_BYTES, DEVICE(device.memory_bytes) },
     { "memory_gib", MO_ATTRIBUTE_GIB, DEVICE(memory_gib) },
     { "reserve_bytes", MO_ATTRIBUTE_BYTES, DEVICE(reserve_bytes) },
-    { "generation", MO_ATTRIBUTE_TEXT, DEVICE(generation) },
-    { "gflops", MO_ATTRIBUTE_POSITIVE, DEVICE(device.gflops[MO_MATH_F32]) },
-    { "tf32_gflops", MO_ATTRIBUTE_POSITIVE,
-      DEVICE(device.gflops[MO_MATH_TF32]) },
-    { "f16_gflops", MO_ATTRIBUTE_POSITIVE, DEVICE(device.gflops[MO_MATH_F16]) },
-    { "bf16_gflops", MO_ATTRIBUTE_POSITIVE,
-      DEVICE(device.gflops[MO_MATH_BF16]) },
-    { "fp8_gflops", MO_ATTRIBUTE_POSITIVE, DEVICE(device.gflops[MO_MATH_FP8]) },
-    { "int8_gflops", MO_ATTRIBUTE_POSITIVE,
-      DEVICE(device.gflops[MO_MATH_INT8]) },
-    { "fp4_gflops", MO_ATTRIBUTE_POSITIVE, DEVICE(device.gflops[MO_MATH_FP4]) },
-    { "memory_bandwidth_gbs", MO_ATTRIBUTE_POSITIVE,
-      DEVICE(device.bandwidth_gbs) },
-    { "sms", MO_ATTRIBUTE_COUNT, DEVICE(device.sms) },
-    { "clock_mhz", MO_ATTRIBUTE_POSITIVE, DEVICE(device.clock_mhz) },
-    { "cache_mib", MO_ATTRIBUTE_POSITIVE, DEVICE(device.cache_mib) },
-    { "launch_us", MO_ATTRIBUTE_AMOUNT, DEVICE(device.launch_us) },
-    { "watts", MO_ATTRIBUTE_POSITIVE, DEVICE(device.watts) },
-    { "process_nm", MO_ATTRIBUTE_POSITIVE, DEVICE(device.process_nm) },
+    FIGURES,
     { "rank", MO_ATTRIBUTE_INDEX, DEVICE(device.rank) },
     { "gpu", MO_ATTRIBUTE_INDEX, DEVICE(device.gpu) },
     { "host", MO_ATTRIBUTE_TEXT, DEVICE(device.host) },
     { "threads", MO_ATTRIBUTE_COUNT, DEVICE(device.threads) },
     { "cpus", MO_ATTRIBUTE_TEXT, DEVICE(cpus) },
+    { NULL, MO_ATTRIBUTE_TEXT, 0 },
+};
+
+static const mo_attribute model_table[] = {
+    { "name", MO_ATTRIBUTE_TEXT, DEVICE(device.model) },
+    { "title", MO_ATTRIBUTE_TEXT, DEVICE(title) },
+    { "like", MO_ATTRIBUTE_TEXT, DEVICE(like) },
+    { "memory_bytes", MO_ATTRIBUTE_BYTES, DEVICE(device.memory_bytes) },
+    { "memory_gib", MO_ATTRIBUTE_GIB, DEVICE(memory_gib) },
+    FIGURES,
     { NULL, MO_ATTRIBUTE_TEXT, 0 },
 };
 
@@ -98,6 +121,7 @@ static mo_status begin(const mo_xml_element *root, mo_cluster_builder *builder,
         return mo_fail_memory(err);
     *state = o;
     o->builder = builder;
+    o->only_models = strcmp(root->name, mo_cluster_format_models.root) == 0;
     if (root->space) {
         o->space = mo_arena_text(arena, root->space, strlen(root->space));
         if (!o->space)
@@ -218,6 +242,7 @@ static mo_status add_device(own *o, device_attributes *a, mo_error *err)
         status = set_memory(a, err);
     if (status == MO_OK)
         status = set_generation(a, err);
+    mo_cluster_builder_inherit(o->builder, &a->device);
     mo_device_complete(&a->device);
     if (status == MO_OK)
         status = set_kind(a, err);
@@ -244,6 +269,55 @@ static mo_status read_device(own *o, const mo_xml_element *element,
         element, device_table, &a, mo_cluster_builder_arena(o->builder), err);
 
     return status == MO_OK ? add_device(o, &a, err) : status;
+}
+
+/* The figures of a model that is like another one are those of that one where
+ * it has none of its own. */
+static mo_status inherit_like(const own *o, device_attributes *a, mo_error *err)
+{
+    const char *name = a->device.model;
+
+    if (!a->like)
+        return MO_OK;
+    a->device.model = a->like;
+    mo_cluster_builder_inherit(o->builder, &a->device);
+    if (a->device.model == a->like) {
+        mo_device_complete(&a->device);
+        if (!a->device.known)
+            return mo_fail_at(err, MO_E_INPUT, NULL, a->device.line,
+                              "model '%.80s' is like '%.60s', which is "
+                              "unknown; moirai-cluster(5) lists models",
+                              name, a->like);
+    }
+    a->device.known = NULL;
+    a->device.is_cpu = false; /* by its generation */
+    a->device.model = name;
+    return MO_OK;
+}
+
+static mo_status read_model(own *o, const mo_xml_element *element,
+                            mo_error *err)
+{
+    device_attributes a = {
+        .device = { MO_DEVICE_NO_FIGURES, .line = element->line },
+        .memory_gib = MO_DEVICE_UNSET,
+    };
+    mo_status status = mo_attribute_read_all(
+        element, model_table, &a, mo_cluster_builder_arena(o->builder), err);
+
+    if (status == MO_OK && !a.device.model)
+        status = mo_fail_at(err, MO_E_INPUT, NULL, element->line,
+                            "a <model> without a name; give it one");
+    a.device.id = a.device.model; /* for messages */
+    if (status == MO_OK)
+        status = set_memory(&a, err);
+    if (status == MO_OK)
+        status = set_generation(&a, err);
+    if (status == MO_OK)
+        status = inherit_like(o, &a, err);
+    if (status == MO_OK)
+        status = mo_cluster_builder_model(o->builder, &a.device, a.title, err);
+    return status;
 }
 
 /* Returns the next word of *text and advances it; false when there is none. */
@@ -346,15 +420,22 @@ static mo_status start(void *state, const mo_xml_element *element,
     }
     if (element->depth > 1)
         return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
-                          "a <%.80s> inside a <device> or <link>; nothing "
-                          "belongs there",
+                          "a <%.80s> inside a <model>, <device> or <link>; "
+                          "nothing belongs there",
+                          element->name);
+    if (strcmp(element->name, "model") == 0)
+        return read_model(o, element, err);
+    if (o->only_models)
+        return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
+                          "<models> have no <%.80s>; they have <model>",
                           element->name);
     if (strcmp(element->name, "device") == 0)
         return read_device(o, element, err);
     if (strcmp(element->name, "link") == 0)
         return read_link(o, element, err);
     return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
-                      "a <cluster> has no <%.80s>; it has <device> and <link>",
+                      "a <cluster> has no <%.80s>; it has <model>, <device> "
+                      "and <link>",
                       element->name);
 }
 
@@ -368,6 +449,14 @@ static void end(void *state)
 
 const mo_cluster_format mo_cluster_format_xml = {
     .root = "cluster",
+    .begin = begin,
+    .start = start,
+    .end = end,
+    .free = free,
+};
+
+const mo_cluster_format mo_cluster_format_models = {
+    .root = "models",
     .begin = begin,
     .start = start,
     .end = end,

@@ -2,6 +2,7 @@
 /* Reader of clusters in any known format, selected by the root element. */
 #include "cost/cluster.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cost/cluster/cluster_builder.h"
@@ -54,6 +55,47 @@ static mo_status on_end(void *state, const char *name, const char *text,
     return MO_OK;
 }
 
+static mo_status start_models(void *state, const mo_xml_element *element,
+                              mo_error *err)
+{
+    reader *r = state;
+
+    if (element->depth > 0)
+        return r->format->start(r->state, element, err);
+    if (strcmp(element->name, mo_cluster_format_models.root) != 0)
+        return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
+                          "is no file of device models: it begins with "
+                          "<%.80s>, not <models>; mend it, or unset "
+                          "MOIRAI_DEVICES",
+                          element->name);
+    r->format = &mo_cluster_format_models;
+    return r->format->begin(element, r->builder, &r->state, err);
+}
+
+/* Reads the models of the file that MOIRAI_DEVICES names, if any. */
+static mo_status read_own_models(mo_cluster_builder *builder, mo_error *err)
+{
+    static const mo_xml_handler handler = { start_models, on_end };
+    const char *path = getenv("MOIRAI_DEVICES");
+    reader r = { builder, NULL, NULL };
+    mo_input *input;
+    mo_xml *xml;
+    mo_status status;
+
+    if (!path || !*path)
+        return MO_OK;
+    status = mo_input_open(path, &input, err);
+    if (status != MO_OK)
+        return status;
+    status = mo_xml_parse(input, &handler, &r, &xml, err);
+    if (status != MO_OK)
+        mo_error_set_location(err, path, 0);
+    if (r.format)
+        r.format->free(r.state);
+    mo_input_close(input);
+    return status;
+}
+
 /* Closes input in any case. */
 static mo_status read_input(mo_input *input, mo_cluster **cluster,
                             mo_error *err)
@@ -61,6 +103,8 @@ static mo_status read_input(mo_input *input, mo_cluster **cluster,
     reader r = { NULL, NULL, NULL };
     mo_status status = mo_cluster_builder_new(&r.builder, err);
 
+    if (status == MO_OK)
+        status = read_own_models(r.builder, err);
     if (status == MO_OK) {
         static const mo_xml_handler handler = { on_start, on_end };
         mo_xml *xml;
