@@ -6,6 +6,10 @@
 
 #include "base/minmax.h"
 
+/* Up to this size every segment of a schedule is a variant of its class, where
+ * variants are kept; else the shortest ones. */
+enum { ALL_VARIANTS_MAX_OPS = 20000 };
+
 /*
  * The ops of a segment are consecutive in the whole instance and in the
  * sub-instance of its class, and so are their flows: an index in the one is an
@@ -246,6 +250,7 @@ mo_status mo_decomp_split_schedule(mo_decomp_classes *classes,
                                    const mo_schedule *s, mo_error *err)
 {
     const mo_decomp_segments *p = classes->segments;
+    bool all = classes->keep_variants && classes->x->n <= ALL_VARIANTS_MAX_OPS;
     mo_status status = MO_OK;
 
     for (int i = 0; i < p->n && status == MO_OK; i++) {
@@ -256,7 +261,8 @@ mo_status mo_decomp_split_schedule(mo_decomp_classes *classes,
             v == MO_FREE ? s->makespan_ns : op_end_ns(classes->x, s, v);
         int boundary = cls->part ? boundary_of(classes, s, i) : -1;
 
-        if (boundary >= 0 && until_ns - begin_ns < cls->upper_ns[boundary])
+        if (boundary >= 0 &&
+            (all || until_ns - begin_ns < cls->upper_ns[boundary]))
             status = keep_segment(classes, i, s, begin_ns, boundary, err);
     }
     return status;

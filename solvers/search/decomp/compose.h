@@ -21,8 +21,9 @@ mo_status mo_decomp_compose(const mo_decomp_classes *classes,
                             mo_schedule **schedule, mo_error *err);
 
 /* Splits a schedule at the cuts. A part that is shorter than the best schedule
- * of its class at that boundary and fits memory by itself is kept as a copy;
- * the schedule stays the caller's. */
+ * of its class at that boundary, or any part where variants are kept and ops
+ * are not too many, is kept as a copy if it fits memory by itself; the schedule
+ * stays the caller's. */
 mo_status mo_decomp_split_schedule(mo_decomp_classes *classes,
                                    const mo_schedule *schedule, mo_error *err);
 

@@ -31,7 +31,7 @@ typedef struct mo_decomp_states {
 
 /* Under memory limits the shortest schedule need not be the best choice:
  * variants differ in the bytes that stay resident on each device. */
-enum { MO_DECOMP_EXTRA_VARIANTS = 24 };
+enum { MO_DECOMP_EXTRA_VARIANTS = 48 };
 
 typedef struct mo_decomp_variant {
     mo_schedule *schedule; /* owned; NULL: none yet */

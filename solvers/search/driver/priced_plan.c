@@ -4,20 +4,28 @@
  * the shortest priced path becomes when one of the class's segments has this
  * boundary.  A better schedule of it has to save more than that, and counts
  * for all segments of the class.
+ *
+ * Variants of the least priced time leave devices partly empty.  Segments of
+ * the incumbent are annealed once more within the bytes they have and those
+ * that are left: one of these variants, or a few, fill up the devices.
  */
 #include "solvers/search/driver/priced_plan.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/minmax.h"
 #include "base/random.h"
+#include "schedule/allowed_devices.h"
 #include "solvers/search/driver/memory_repair.h"
 
 enum {
     MAX_JOBS = 16,        /* in a round */
     MAX_LEVEL = 7,        /* of effort */
     FIRST_WORK = 2000000, /* ops x moves, doubles by level */
+    MAX_FILL_JOBS = 16,   /* in a round */
+    FILL_LEVEL = 1,
     MIN_MOVES = 2000,
     MIN_MOVES_MAX_OPS = 20000
 };
@@ -197,12 +205,132 @@ static void close_pricing(pricing *p)
     free(p->options);
 }
 
+/* A segment of the incumbent, for a job that fills up the devices. */
+typedef struct used_segment {
+    int cls, boundary;
+    int64_t *bytes; /* by device */
+} used_segment;
+
+typedef struct filling {
+    const mo_search_state *s;
+    int64_t *left_bytes; /* by device: beside the incumbent */
+    used_segment segments[MAX_FILL_JOBS];
+    int n;
+    int64_t *bytes; /* of the segments */
+} filling;
+
+static void find_left_bytes(filling *f)
+{
+    const mo_search_state *s = f->s;
+
+    for (int k = 0; k < s->x->n_devices; k++)
+        f->left_bytes[k] = s->x->capacity_bytes[k];
+    for (int i = 0; i < s->x->n; i++)
+        f->left_bytes[s->best->device[i]] -=
+            mo_regime_resident_bytes(s->x, s->regime.memory, i);
+}
+
+/* The boundary of a segment in the incumbent; every device is a state. */
+static int boundary_in_best(const mo_search_state *s, int segment)
+{
+    int u = mo_decomp_segment_entry(s->segments, segment);
+    int v = mo_decomp_segment_exit(s->segments, segment);
+    int a = u == MO_FREE ? 0 : s->states.state_of[s->best->device[u]];
+    int b = v == MO_FREE ? 0 : s->states.state_of[s->best->device[v]];
+
+    return a * s->states.n + b;
+}
+
+/* Adds a segment of the incumbent unless there is one like it. */
+static void add_segment(filling *f, int segment)
+{
+    const mo_search_state *s = f->s;
+    size_t n_devices = (size_t) s->x->n_devices;
+    int cls = s->segments->cls[segment],
+        first = mo_decomp_segment_first_op(s->segments, segment);
+    const mo_decomp_class *c = &s->classes->classes[cls];
+    used_segment *u = &f->segments[f->n];
+
+    if (!c->part)
+        return;
+    *u = (used_segment){ cls, boundary_in_best(s, segment),
+                         f->bytes + (size_t) f->n * n_devices };
+    memset(u->bytes, 0, n_devices * sizeof *u->bytes);
+    for (int i = 0; i < c->n; i++)
+        u->bytes[s->best->device[first + i]] +=
+            mo_regime_resident_bytes(c->part->x, s->regime.memory, i);
+    for (int i = 0; i < f->n; i++)
+        if (f->segments[i].cls == cls &&
+            f->segments[i].boundary == u->boundary &&
+            memcmp(f->segments[i].bytes, u->bytes,
+                   n_devices * sizeof *u->bytes) == 0)
+            return;
+    f->n++;
+}
+
+/* Jobs on segments of the incumbent within what they have and what is left. */
+static mo_status plan_filling(filling *f, uint64_t seed,
+                              mo_forkjoin *const *forks,
+                              mo_search_primal_job *jobs, int *n, int most,
+                              mo_error *err)
+{
+    size_t n_devices = (size_t) f->s->x->n_devices;
+    mo_random random = { seed };
+    int from = mo_random_below(&random, f->s->segments->n);
+
+    find_left_bytes(f);
+    for (int i = 0; i < f->s->segments->n && f->n < MAX_FILL_JOBS; i++)
+        add_segment(f, (from + i) % f->s->segments->n);
+    for (int i = 0; i < f->n && *n < most; i++) {
+        const used_segment *u = &f->segments[i];
+        const mo_decomp_class *cls = &f->s->classes->classes[u->cls];
+        int64_t *capacity = malloc((n_devices + 1) * sizeof *capacity);
+
+        if (!capacity)
+            return mo_fail_memory(err);
+        for (size_t k = 0; k < n_devices; k++)
+            capacity[k] = u->bytes[k] + f->left_bytes[k];
+        jobs[(*n)++] =
+            (mo_search_primal_job){ .cls = u->cls,
+                                    .boundary = u->boundary,
+                                    .how = MO_SEARCH_PRIMAL_FILL,
+                                    .effort = moves_for(cls, FILL_LEVEL),
+                                    .seed = mo_random_seed(~seed, (uint64_t) i),
+                                    .fork = forks[u->cls],
+                                    .capacity_bytes = capacity };
+    }
+    return MO_OK;
+}
+
+static mo_status plan_fill_jobs(const mo_search_state *s, uint64_t seed,
+                                mo_forkjoin *const *forks,
+                                mo_search_primal_job *jobs, int *n, int most,
+                                mo_error *err)
+{
+    size_t n_devices = (size_t) s->x->n_devices + 1;
+    filling f = { .s = s };
+    mo_status status = MO_OK;
+
+    if (!s->best)
+        return MO_OK;
+    f.left_bytes = calloc(n_devices, sizeof *f.left_bytes);
+    f.bytes = calloc(n_devices * MAX_FILL_JOBS, sizeof *f.bytes);
+    if (f.left_bytes && f.bytes)
+        status = plan_filling(&f, seed, forks, jobs, n, most, err);
+    else
+        status = mo_fail_memory(err);
+    free(f.left_bytes);
+    free(f.bytes);
+    return status;
+}
+
 mo_status mo_search_priced_plan_jobs(mo_search_state *s, int round,
                                      mo_forkjoin *const *forks,
                                      mo_search_primal_job *jobs, int *n,
                                      int most, mo_error *err)
 {
     uint64_t seed = mo_random_seed(s->task->seed, ~(uint64_t) round);
+    int last = most;
     pricing p;
     mo_status status;
 
@@ -232,5 +360,6 @@ mo_status mo_search_priced_plan_jobs(mo_search_state *s, int round,
         }
     }
     close_pricing(&p);
-    return status;
+    return status == MO_OK ? plan_fill_jobs(s, seed, forks, jobs, n, last, err)
+                           : status;
 }

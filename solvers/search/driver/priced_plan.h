@@ -11,8 +11,9 @@
 #include "solvers/search/driver/primal_job.h"
 #include "solvers/search/driver/state.h"
 
-/* Appends priced annealing jobs to the *n jobs, up to most in all: none where
- * memory does not bind.  forks, by class, are the equal branches, borrowed. */
+/* Appends priced annealing jobs, and jobs that fill up devices, to the *n jobs,
+ * up to most in all: none where memory does not bind.  forks, by class, are the
+ * equal branches, borrowed. */
 mo_status mo_search_priced_plan_jobs(mo_search_state *search, int round,
                                      mo_forkjoin *const *forks,
                                      mo_search_primal_job *jobs, int *n,

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/random.h"
 #include "schedule/heuristic/heft.h"
+#include "solvers/search/decomp/boundary_path.h"
 #include "solvers/search/exact/exact.h"
 #include "solvers/search/primal/anneal.h"
 #include "solvers/search/primal/milp_subproblem.h"
@@ -24,6 +25,10 @@ enum {
  * nanoseconds in a run of milliseconds. */
 #define POLISH_HOT  1e-5
 #define POLISH_COLD 1e-6
+
+/* Factors of changed prices. */
+#define LEAST_CHANGE 0.7
+#define CHANGE       0.6
 
 typedef struct job_run {
     const mo_decomp_classes *classes;
@@ -221,24 +226,37 @@ static mo_status run_annealing(const job_run *t, mo_error *err)
     return status;
 }
 
-/* The prices do not change while jobs run. */
+/* Every other job changes the prices a little: variants of about the same
+ * priced time fill up what is left of the devices.  The prices of the classes
+ * do not change while jobs run. */
+static void choose_prices(const job_run *t, double *price_ns)
+{
+    mo_random random = { t->it->seed };
+    bool changed = mo_random_below(&random, 2) == 1;
+
+    for (int k = 0; k < t->x.n_devices; k++)
+        price_ns[k] =
+            t->classes->price_ns[k] *
+            (changed ? LEAST_CHANGE + CHANGE * mo_random_unit(&random) : 1);
+}
+
 static mo_status run_priced(const job_run *t, mo_error *err)
 {
-    const double *price_ns = t->classes->price_ns;
+    const mo_decomp_boundary *boundary = &t->cls->boundaries[t->it->boundary];
+    double price_ns[MO_DECOMP_MAX_STATES], cost_ns;
     mo_primal_anneal_options options = anneal_options(t);
     mo_primal_anneal_result annealed = { 0 };
     mo_schedule *from = NULL;
-    double cost_ns;
-    int variant = mo_decomp_class_cheapest_variant(
-        t->classes, t->cls, t->it->boundary, price_ns, &cost_ns);
-    mo_status status =
-        variant < 0 ? list_schedule(t, &from, err)
-                    : mo_schedule_copy(&t->x,
-                                       t->cls->boundaries[t->it->boundary]
-                                           .variants[variant]
-                                           .schedule,
-                                       &from, err);
+    mo_status status;
+    int variant;
 
+    choose_prices(t, price_ns);
+    variant = mo_decomp_class_cheapest_variant(
+        t->classes, t->cls, t->it->boundary, price_ns, &cost_ns);
+    status = variant < 0
+                 ? list_schedule(t, &from, err)
+                 : mo_schedule_copy(&t->x, boundary->variants[variant].schedule,
+                                    &from, err);
     options.enough_ns = 0;
     options.price_ns = price_ns;
     if (status == MO_OK && from)
@@ -246,6 +264,40 @@ static mo_status run_priced(const job_run *t, mo_error *err)
                                   &annealed, err);
     t->it->schedule = annealed.schedule;
     mo_schedule_free(from);
+    return status;
+}
+
+static bool fits_capacity(const job_run *t, const int64_t *bytes)
+{
+    for (int k = 0; k < t->x.n_devices; k++)
+        if (bytes[k] > t->it->capacity_bytes[k])
+            return false;
+    return true;
+}
+
+/* From the shortest variant within the capacities. */
+static mo_status run_fill(const job_run *t, mo_error *err)
+{
+    const mo_decomp_variant *variants =
+        t->cls->boundaries[t->it->boundary].variants;
+    const mo_schedule *from = NULL;
+    mo_primal_anneal_options options = anneal_options(t);
+    mo_primal_anneal_result annealed = { 0 };
+    mo_instance x = t->x;
+    mo_status status = MO_OK;
+
+    x.capacity_bytes = t->it->capacity_bytes;
+    for (int i = 0; variants && i < t->classes->n_variants; i++) {
+        const mo_schedule *s = variants[i].schedule;
+
+        if (s && fits_capacity(t, variants[i].bytes) &&
+            (!from || s->makespan_ns < from->makespan_ns))
+            from = s;
+    }
+    if (from)
+        status = mo_primal_anneal(&x, &t->classes->regime, from, &options,
+                                  &annealed, err);
+    t->it->schedule = annealed.schedule;
     return status;
 }
 
@@ -404,6 +456,8 @@ static mo_status run_algo(const job_run *t, mo_error *err)
         return run_annealing(t, err);
     case MO_SEARCH_PRIMAL_PRICED:
         return run_priced(t, err);
+    case MO_SEARCH_PRIMAL_FILL:
+        return run_fill(t, err);
     case MO_SEARCH_PRIMAL_HALVING:
         return run_halving(t, err);
     case MO_SEARCH_PRIMAL_SPINE:

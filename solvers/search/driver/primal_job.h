@@ -26,6 +26,8 @@ typedef enum mo_search_primal_algo {
                                  schedules */
     MO_SEARCH_PRIMAL_PRICED,  /* the same from the cheapest variant, with prices
                                  of memory */
+    MO_SEARCH_PRIMAL_FILL,    /* the same within capacity_bytes, without
+                                 prices */
     MO_SEARCH_PRIMAL_HALVING, /* successive halving from rounded columns */
     MO_SEARCH_PRIMAL_SPINE,   /* block-coordinate descent along a chain, from
                                  scratch */
@@ -41,6 +43,8 @@ typedef struct mo_search_primal_job {
     uint64_t seed;
     bool anew;               /* annealing starts from list schedules only */
     const mo_forkjoin *fork; /* equal branches, borrowed, or NULL */
+
+    int64_t *capacity_bytes; /* of MO_SEARCH_PRIMAL_FILL: by device, owned */
 
     /* Of MO_SEARCH_PRIMAL_MILP: */
     const mo_solver *solver;

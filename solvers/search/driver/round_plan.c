@@ -542,7 +542,9 @@ mo_status mo_search_round_plan_merge_result(mo_search_round_plan *m,
         status = status == MO_OK ? other : status;
     }
     free(it->more);
+    free(it->capacity_bytes);
     it->schedule = NULL;
+    it->capacity_bytes = NULL;
     it->more = NULL;
     it->n_more = 0;
     return status;
