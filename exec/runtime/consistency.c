@@ -40,6 +40,21 @@ mo_status mo_run_config_digest(const mo_exec_plan *plan,
     return MO_OK;
 }
 
+mo_status mo_run_check_input(const mo_exec_plan *plan, int i,
+                             const mo_tensor_dense *given, mo_error *err)
+{
+    const mo_plan_input *input = &plan->inputs[i];
+    char wanted[MO_TENSOR_DESC_TEXT_SIZE], got[MO_TENSOR_DESC_TEXT_SIZE];
+
+    if (!mo_tensor_desc_equal(&given->desc, &input->desc))
+        return mo_fail(err, MO_E_INPUT, "input '%s' is %s, but %s was given",
+                       input->name, mo_tensor_desc_format(&input->desc, wanted),
+                       mo_tensor_desc_format(&given->desc, got));
+    if (!given->data && mo_tensor_desc_bytes(&input->desc) > 0)
+        return mo_fail(err, MO_E_INPUT, "input '%s' has no value", input->name);
+    return MO_OK;
+}
+
 /* 0: this rank does not read it. */
 static uint64_t digest_input(const mo_tensor_dense *given)
 {

@@ -19,6 +19,10 @@ mo_status mo_run_config_digest(const mo_exec_plan *plan,
                                const mo_run_plan_options *o, uint64_t *digest,
                                mo_error *err);
 
+/* Checks type and shape of input i, and that it has a value. */
+mo_status mo_run_check_input(const mo_exec_plan *plan, int i,
+                             const mo_tensor_dense *given, mo_error *err);
+
 /* Collective: all ranks call it when the world has begun. An input that
  * several ranks read must be the same in all; at rank 0 the error names the
  * rank that differs. */

@@ -174,19 +174,18 @@ static mo_status gather_records(const mo_run_plan_options *o,
     return status;
 }
 
-static mo_status store_output(const mo_run_device *d, int i,
-                              mo_tensor_dense *output, mo_error *err)
+mo_status mo_run_make_output(const mo_exec_plan *plan, int i, const void *bytes,
+                             mo_tensor_dense *output, mo_error *err)
 {
-    const mo_plan_output *planned = &d->plan->outputs[i];
-    const mo_tensor_desc *desc = &d->plan->values[planned->value].desc;
-    const mo_tensor_desc wide = mo_plan_output_desc(d->plan, i);
+    const mo_plan_output *planned = &plan->outputs[i];
+    const mo_tensor_desc *desc = &plan->values[planned->value].desc;
+    const mo_tensor_desc wide = mo_plan_output_desc(plan, i);
     mo_tensor_dense narrow = { 0 };
     mo_status status = mo_tensor_new(desc, &narrow, err);
 
     if (status == MO_OK && mo_tensor_desc_bytes(desc) > 0) {
         /* In NCHW order. */
-        const mo_plan_value *value = &d->plan->values[planned->value];
-        const void *bytes = mo_run_device_output(d, planned->value);
+        const mo_plan_value *value = &plan->values[planned->value];
 
         if (value->constant)
             bytes = value->constant->data;
@@ -222,7 +221,8 @@ static mo_status gather_output(const mo_run_plan_options *o,
     if (from != rank && rank != 0)
         return MO_OK;
     if (from == rank)
-        status = store_output(here[device], i, &passing, err);
+        status = mo_run_make_output(
+            plan, i, mo_run_device_output(here[device], v), &passing, err);
     else
         status = mo_tensor_new(&desc, &passing, err);
     if (status == MO_OK && from != 0) {

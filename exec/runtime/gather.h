@@ -30,6 +30,11 @@ mo_status mo_run_gather_results(mo_run_device *devices, int n_here,
                                 mo_run_device_record *records,
                                 mo_run_result *result, mo_error *err);
 
+/* Makes output i of the network from the bytes of its value, which are not
+ * used for a constant. The caller clears *output. */
+mo_status mo_run_make_output(const mo_exec_plan *plan, int i, const void *bytes,
+                             mo_tensor_dense *output, mo_error *err);
+
 /* What another rank sends of a device, before its times. */
 typedef struct mo_run_record_header {
     int64_t workspace_bytes, allocated_bytes;

@@ -116,21 +116,6 @@ static mo_status run_threads(run *r, mo_error *err)
     return status;
 }
 
-static mo_status check_input(const mo_exec_plan *plan, int i,
-                             const mo_tensor_dense *given, mo_error *err)
-{
-    const mo_plan_input *input = &plan->inputs[i];
-    char wanted[MO_TENSOR_DESC_TEXT_SIZE], got[MO_TENSOR_DESC_TEXT_SIZE];
-
-    if (!mo_tensor_desc_equal(&given->desc, &input->desc))
-        return mo_fail(err, MO_E_INPUT, "input '%s' is %s, but %s was given",
-                       input->name, mo_tensor_desc_format(&input->desc, wanted),
-                       mo_tensor_desc_format(&given->desc, got));
-    if (!given->data && mo_tensor_desc_bytes(&input->desc) > 0)
-        return mo_fail(err, MO_E_INPUT, "input '%s' has no value", input->name);
-    return MO_OK;
-}
-
 /* The inputs that devices of this rank read. */
 static mo_status check_inputs(const mo_exec_plan *plan,
                               const mo_run_plan_options *o, mo_error *err)
@@ -143,7 +128,7 @@ static mo_status check_inputs(const mo_exec_plan *plan,
             int v = plan->inputs[i].values[k];
 
             if (o->rank_of[plan->values[v].device] == rank)
-                status = check_input(plan, i, &o->inputs[i], err);
+                status = mo_run_check_input(plan, i, &o->inputs[i], err);
         }
     return status;
 }

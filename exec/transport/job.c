@@ -170,16 +170,18 @@ static mo_status check_ranks(const mo_transport_job *job,
     return MO_OK;
 }
 
-/* Sets "rank 1 (host tau, device 'B', 'C')". */
+/* Sets "rank 1 (host tau, device 'B', 'C')". Slots of one device share its
+ * name. */
 static void set_rank_name(mo_transport_job *job, int rank)
 {
     char name[NAME_SIZE];
-    const char *before = ", device '";
+    const char *before = ", device '", *last = NULL;
     int n = snprintf(name, sizeof name, "rank %d (host %s", rank,
                      job->endpoints[rank].host);
 
     for (int d = 0; d < job->plan->n_devices && n < NAME_SIZE - 128; d++)
-        if (job->rank_of[d] == rank) {
+        if (job->rank_of[d] == rank && job->plan->devices[d].id != last) {
+            last = job->plan->devices[d].id;
             n += snprintf(name + n, sizeof name - (size_t) n, "%s%.64s'",
                           before, job->plan->devices[d].id);
             before = ", '";

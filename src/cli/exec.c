@@ -16,16 +16,15 @@
 #include "driver/exec/input_tensors.h"
 #include "driver/exec/exec_job.h"
 #include "driver/exec/rank_binding.h"
+#include "driver/exec/request_files.h"
 #include "driver/exec/transfer_paths.h"
 #include "cli/exec_report.h"
+#include "cli/exec_requests.h"
 #include "driver/exec/device_units.h"
 #include "cli/exec_version.h"
 #include "base/host.h"
-#include "base/utf8.h"
 #include "exec/runtime/run.h"
 #include "exec/transport/transport.h"
-
-enum { LINE_SIZE = 256 };
 
 static const char command_name[] = "moirai-exec";
 
@@ -66,6 +65,8 @@ static mo_status check_options(const mo_exec_options *o, const char *path,
         if (status == MO_OK)
             status = mo_output_files_check_input(o->outputs, MO_EXEC_N_OUTPUTS,
                                                  inputs[i], err);
+    if (status == MO_OK)
+        status = mo_exec_requests_check_options(o, err);
     if (status == MO_OK && o->bundle_weights && !o->bundle)
         status = mo_fail(err, MO_E_USAGE,
                          "--bundle-weights goes with --bundle; give both");
@@ -122,7 +123,7 @@ static mo_status open_world(mo_exec_options *o, work *w, mo_error *err)
 static mo_status prepare_run(mo_exec_options *o, work *w, mo_error *err)
 {
     const mo_cluster *cluster = w->job.review.made.loaded.cluster;
-    bool all = w->rank == 0 && o->check;
+    bool all = w->rank == 0 && o->check, stream = mo_exec_requests_wanted(o);
     mo_status status = mo_exec_units_make(cluster, w->n_ranks, w->rank,
                                           &o->wants, &w->units, err);
 
@@ -133,13 +134,18 @@ static mo_status prepare_run(mo_exec_options *o, work *w, mo_error *err)
         mo_exec_units_log(&w->units, cluster, w->rank, &o->logger);
     if (status == MO_OK)
         status = mo_exec_job_plan(o, &w->units, w->rank == 0, &w->job, err);
-    if (status == MO_OK)
+    if (status == MO_OK && stream)
+        status = mo_exec_requests_check_memory(
+            w->job.plan, &w->units, w->rank,
+            mo_exec_requests_in_flight(o, w->job.plan),
+            mo_exec_job_memory_left(o, &w->job), err);
+    if (status == MO_OK && !stream)
         status = mo_plan_check_capacity(w->job.plan, NULL, err);
-    if (status == MO_OK)
+    if (status == MO_OK && !stream)
         status = mo_exec_units_check_memory(&w->units, w->job.plan, w->rank,
                                             mo_exec_job_memory_left(o, &w->job),
                                             err);
-    if (status == MO_OK)
+    if (status == MO_OK && !stream)
         status = mo_exec_inputs_make(o, w->job.review.made.fine, w->job.plan,
                                      w->units.rank_of, w->rank, all, &w->inputs,
                                      err);
@@ -149,13 +155,6 @@ static mo_status prepare_run(mo_exec_options *o, work *w, mo_error *err)
         status = mo_emulate_transfer_times(
             w->job.plan, &w->job.review.made.loaded, &w->hold_ns, err);
     return status;
-}
-
-static void log_progress(const void *logger, const char *device,
-                         const char *what, double seconds)
-{
-    mo_driver_log_info(logger, "device '%s': %s in %.3f s", device, what,
-                       seconds);
 }
 
 static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
@@ -174,7 +173,7 @@ static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
         .trace = true,
         .eager = o->wants.eager,
         .min_transfer_ns = w->hold_ns,
-        .on_progress = log_progress,
+        .on_progress = mo_cli_exec_log_progress,
         .progress_context = &o->logger,
     };
     mo_status status;
@@ -224,43 +223,12 @@ static mo_status compare_with_references(const mo_exec_options *o, work *w,
     return status;
 }
 
-/* Returns the name of the transport for the report. */
-static const char *transport_name(const work *w)
-{
-    const mo_transport *transport = w->transport;
-
-    return transport->describe ? transport->describe(w->world)
-                               : transport->name;
-}
-
-/* Infinities and NaN are results like others, but hardly meant. */
-static void log_not_finite(const mo_exec_options *o, const mo_exec_plan *plan,
-                           const mo_run_result *result)
-{
-    char name[LINE_SIZE];
-
-    for (int i = 0; i < result->n_outputs && !o->logger.quiet; i++) {
-        const mo_tensor_dense *output = &result->outputs[i];
-        int64_t total = mo_tensor_desc_elements(&output->desc);
-        int64_t n = mo_tensor_count_not_finite(output);
-
-        if (n > 0)
-            fprintf(stderr,
-                    "%s: output '%s' has %lld of %lld values that are not "
-                    "finite\n",
-                    o->logger.command,
-                    mo_utf8_escape_controls(name, sizeof name,
-                                            plan->outputs[i].name),
-                    (long long) n, (long long) total);
-    }
-}
-
 static mo_status finish_run(mo_exec_options *o, work *w, mo_error *err)
 {
     const mo_cli_exec_result outcome = {
         .job = &w->job,
         .units = &w->units,
-        .transport = transport_name(w),
+        .transport = mo_cli_exec_transport_name(w->transport, w->world),
         .paths = w->n_ranks > 1 ? w->paths : NULL,
         .n_ranks = w->n_ranks,
         .result = o->dry_run ? NULL : &w->result,
@@ -273,28 +241,13 @@ static mo_status finish_run(mo_exec_options *o, work *w, mo_error *err)
         o->tolerance = mo_exec_default_tolerance(&o->wants, w->job.plan);
     status = o->dry_run ? MO_OK : compare_with_references(o, w, err);
     if (status == MO_OK && !o->dry_run)
-        log_not_finite(o, w->job.plan, &w->result);
+        mo_cli_exec_log_not_finite(o, w->job.plan, &w->result);
     if (status == MO_OK)
         status = mo_cli_exec_report(o, &outcome, err);
     if (status == MO_OK && !o->dry_run &&
         mo_exec_comparison_log_mismatch(o, w->job.plan, &w->comparison))
         o->code = MO_EXIT_VIOLATION;
     return status;
-}
-
-static void log_invalid(const mo_exec_options *o, const char *path,
-                        const mo_exec_job *job)
-{
-    const mo_answer_evaluation *found = &job->review.judgement;
-    int n = mo_answer_evaluation_count(found);
-
-    fprintf(stderr, "%s: %s: is not a valid solution: %s", o->logger.command,
-            path,
-            n > 0 ? mo_answer_evaluation_violation(found, 0)
-                  : "for an unknown reason");
-    if (n > 1)
-        fprintf(stderr, " (and %d more; moirai-check lists them)", n - 1);
-    fprintf(stderr, "\n");
 }
 
 /* Packs the job instead of running it. */
@@ -305,7 +258,7 @@ static mo_status pack_bundle(mo_exec_options *o, const char *path,
     mo_status status = mo_exec_job_load(o, path, &job, err);
 
     if (status == MO_OK && !job.valid) {
-        log_invalid(o, path, &job);
+        mo_cli_exec_log_invalid(o, path, &job);
         o->code = MO_EXIT_VIOLATION;
     } else if (status == MO_OK) {
         status = mo_bundle_write(o, &job, path, err);
@@ -339,6 +292,19 @@ static void choose_precision(mo_exec_options *o, const work *w)
             o->wants.precision);
 }
 
+static mo_status run_stream(mo_exec_options *o, work *w, mo_error *err)
+{
+    const mo_cli_exec_stream stream = {
+        .job = &w->job,
+        .units = &w->units,
+        .transport = w->transport,
+        .world = w->world,
+        .config_digest = w->alike,
+    };
+
+    return mo_cli_exec_requests(o, &stream, err);
+}
+
 /* Everything between joining and leaving the ranks. */
 static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
                                mo_error *err)
@@ -353,7 +319,7 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
     mo_exec_gpu_init_wait(&waking);
     if (status == MO_OK && !w->job.valid) {
         if (w->rank == 0)
-            log_invalid(o, path, &w->job);
+            mo_cli_exec_log_invalid(o, path, &w->job);
         o->code = MO_EXIT_VIOLATION;
         return MO_OK;
     }
@@ -361,6 +327,8 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
         choose_precision(o, w);
         status = prepare_run(o, w, err);
     }
+    if (status == MO_OK && mo_exec_requests_wanted(o))
+        return run_stream(o, w, err);
     if (status == MO_OK && !o->dry_run)
         status = run_plan(o, w, err);
     if (status == MO_OK && !o->dry_run)
@@ -451,6 +419,14 @@ int main(int argc, char **argv)
         { 0, "runs", "N",
           "timed runs (default 1); with N > 1 after a warm-up of 0.2 s",
           MO_OPTION_INT, .to = &o.runs, .min = 1, .max = 1e6 },
+        { 0, "requests", "N",
+          "run a stream of N requests, several at once, in place of runs",
+          MO_OPTION_INT, .to = &o.requests, .min = 1, .max = 1e8 },
+        { 0, "in-flight", "K",
+          "requests at once (default: one more than devices)", MO_OPTION_INT,
+          .to = &o.in_flight, .min = 1, .max = MO_PIPELINE_MAX_SLOTS },
+        { 0, "inputs", "DIR", "inputs of requests, DIR/0000/NAME.npy, ...",
+          MO_OPTION_TEXT, .to = &o.inputs_folder },
         { 0, "transport", "T",
           "transport of tensors (default: by the launcher)", MO_OPTION_TEXT,
           .to = &o.transport, .choices = "local|tcp|nccl|mpi" },
@@ -498,7 +474,7 @@ int main(int argc, char **argv)
             "working folder or in the folders of MOIRAI_PATH.  A graph "
             "runs on one device.  A bundle of --bundle has all it needs.  Exit "
             "status: 0 done, 4 invalid "
-            "solution or outputs that differ, 1 failed.",
+            "solution or outputs that differ, 1 failed, or a request has.",
         .options = options,
         .min_operands = 1,
         .max_operands = 1,

@@ -4,9 +4,11 @@
 #include "cli/exec_report.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "driver/exec/emulate.h"
 #include "driver/exec/output_npy.h"
 #include "exec/plan/ir/plan_json.h"
@@ -14,7 +16,7 @@
 #include "exec/measure/chrome_trace.h"
 #include "report/execution.h"
 
-enum { N_CLASSES = MO_CLASS_SHAPE + 1 };
+enum { N_CLASSES = MO_CLASS_SHAPE + 1, NAME_ROOM = 256 };
 
 /* A report under construction, and the arrays it borrows. */
 typedef struct filling {
@@ -133,8 +135,7 @@ static void fill_outputs(filling *f, const mo_exec_output_npy *files)
     f->e.compared_with = c && !isnan(c->max_error) ? c->with : NULL;
 }
 
-/* The built-in cluster of this machine has no measured numbers. */
-static bool is_trusted(const mo_exec_job *job)
+bool mo_cli_exec_is_trusted(const mo_exec_job *job)
 {
     const mo_driver_loaded *loaded = &job->review.made.loaded;
 
@@ -156,7 +157,7 @@ static mo_status fill_times(filling *f, mo_error *err)
         return status;
 
     f->e.predicted_ns = from->job->plan->predicted_ns;
-    f->e.trusted = is_trusted(from->job);
+    f->e.trusted = mo_cli_exec_is_trusted(from->job);
     f->e.measured = from->result != NULL;
     if (from->result) {
         f->e.measured_ns = from->result->median_ns;
@@ -254,7 +255,8 @@ mo_status mo_cli_exec_report(mo_exec_options *o,
 
     if (o->output && outcome->result)
         status =
-            mo_exec_output_npy_open(o->output, outcome->result, &files, err);
+            mo_exec_output_npy_open(o->output, outcome->result->outputs,
+                                    outcome->result->n_outputs, &files, err);
     if (status == MO_OK)
         status = write_report(o, outcome, &files, err);
     if (status == MO_OK && plan->out)
@@ -272,4 +274,47 @@ mo_status mo_cli_exec_report(mo_exec_options *o,
         status = mo_output_files_commit(o->outputs, MO_EXEC_N_OUTPUTS, err);
     mo_exec_output_npy_clear(&files);
     return status;
+}
+
+void mo_cli_exec_log_not_finite(const mo_exec_options *o,
+                                const mo_exec_plan *plan,
+                                const mo_run_result *result)
+{
+    char name[NAME_ROOM];
+
+    for (int i = 0; i < result->n_outputs && !o->logger.quiet; i++) {
+        const mo_tensor_dense *output = &result->outputs[i];
+        int64_t total = mo_tensor_desc_elements(&output->desc);
+        int64_t n = mo_tensor_count_not_finite(output);
+
+        if (n > 0)
+            fprintf(stderr,
+                    "%s: output '%s' has %lld of %lld values that are not "
+                    "finite\n",
+                    o->logger.command,
+                    mo_utf8_escape_controls(name, sizeof name,
+                                            plan->outputs[i].name),
+                    (long long) n, (long long) total);
+    }
+}
+
+void mo_cli_exec_log_invalid(const mo_exec_options *o, const char *path,
+                             const mo_exec_job *job)
+{
+    const mo_answer_evaluation *found = &job->review.judgement;
+    int n = mo_answer_evaluation_count(found);
+
+    fprintf(stderr, "%s: %s: is not a valid solution: %s", o->logger.command,
+            path,
+            n > 0 ? mo_answer_evaluation_violation(found, 0)
+                  : "for an unknown reason");
+    if (n > 1)
+        fprintf(stderr, " (and %d more; moirai-check lists them)", n - 1);
+    fprintf(stderr, "\n");
+}
+
+const char *mo_cli_exec_transport_name(const mo_transport *transport,
+                                       const mo_transport_world *world)
+{
+    return transport->describe ? transport->describe(world) : transport->name;
 }

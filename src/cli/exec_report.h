@@ -29,4 +29,22 @@ typedef struct mo_cli_exec_result {
 mo_status mo_cli_exec_report(mo_exec_options *o,
                              const mo_cli_exec_result *outcome, mo_error *err);
 
+/* Logs why the solution at path is not valid. */
+void mo_cli_exec_log_invalid(const mo_exec_options *o, const char *path,
+                             const mo_exec_job *job);
+
+/* Returns the name of the transport for the report; static. */
+const char *mo_cli_exec_transport_name(const mo_transport *transport,
+                                       const mo_transport_world *world);
+
+/* Logs outputs with infinities or NaN: results like others, but hardly
+ * meant. */
+void mo_cli_exec_log_not_finite(const mo_exec_options *o,
+                                const mo_exec_plan *plan,
+                                const mo_run_result *result);
+
+/* Returns whether predictions come from numbers of these devices: the built-in
+ * cluster of this machine has no measured ones. */
+bool mo_cli_exec_is_trusted(const mo_exec_job *job);
+
 #endif

@@ -10,11 +10,13 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "driver/exec/exchange_units.h"
 #include "exec/discover/discover_internal.h"
 #include "exec/measure/host_load.h"
 #include "exec/runtime/gather.h"
+#include "exec/runtime/pipeline/slot_plan.h"
 #include "exec/transport/rendezvous/decode.h"
 #include "exec/transport/tcp/decode.h"
 #include "tests/fuzz/fuzz.h"
@@ -124,6 +126,21 @@ static void decode_times(fuzz_input *in)
                (header.timed == 0 || header.timed == 1));
 }
 
+static void decode_requests(fuzz_input *in)
+{
+    mo_pipeline_start start = { 0 };
+    mo_pipeline_done done = { 0 };
+    mo_error err = { 0 };
+
+    fuzz_bytes(in, &start, sizeof start);
+    if (mo_pipeline_decode_start(&start, &err) == MO_OK)
+        assert(start.request >= -1);
+    fuzz_bytes(in, &done, sizeof done);
+    if (mo_pipeline_decode_done(&done, &err) == MO_OK)
+        assert(done.busy_ns >= 0 && strlen(done.text) < sizeof done.text &&
+               done.status >= MO_OK && done.status <= MO_E_INFEASIBLE);
+}
+
 static void decode_load(fuzz_input *in)
 {
     mo_measure_load loads[4], all;
@@ -173,8 +190,8 @@ static void decode_inventory(fuzz_input *in)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const decoders[])(fuzz_input *) = {
-        decode_endpoint, decode_control, decode_numbers,  decode_header,
-        decode_times,    decode_load,    decode_inventory
+        decode_endpoint, decode_control, decode_numbers,   decode_header,
+        decode_times,    decode_load,    decode_inventory, decode_requests
     };
     fuzz_input in = fuzz_input_of(data, size);
 

@@ -13,8 +13,9 @@
  * (two devices for each rank), idle (all devices belong to rank 0), here=DIR
  * (writes a file there when it has begun, and its errors), runs=N, calls=N,
  * elements=N, seed=N, patience=SECONDS, undumpable (no unprivileged process
- * may open memory of this one). Rank 0 prints "right" when all outputs are, and
- * the paths of transfers between ranks.
+ * may open memory of this one), requests=N (a stream of requests in place of
+ * runs; every tenth has no input), in_flight=K. Rank 0 prints "right" when all
+ * outputs are, and the paths of transfers between ranks.
  */
 #include <config.h>
 
@@ -29,6 +30,7 @@
 #endif
 #include <unistd.h>
 
+#include "exec/runtime/pipeline/pipeline.h"
 #include "exec/runtime/run.h"
 #include "tests/exec/support/manual_plan.h"
 
@@ -43,6 +45,7 @@ typedef struct task {
     mo_backend_unit_options units[MAX_DEVICES];
     int rank_of[MAX_DEVICES];
     mo_run_result result;
+    int64_t n_delivered;
 } task;
 
 static char **words;
@@ -157,6 +160,81 @@ static bool uses_path(const task *t, const char *path)
     return false;
 }
 
+/* ---------------------------------------------------------------- requests */
+
+static mo_status make_inputs(void *context, int64_t request,
+                             mo_tensor_dense *inputs, mo_error *err)
+{
+    task *t = context;
+    mo_status status;
+
+    if (request % 10 == 9)
+        return mo_fail(err, MO_E_IO, "request %d has no input", (int) request);
+    status = mo_tensor_new(&t->plan->inputs[0].desc, &inputs[0], err);
+    for (int64_t i = 0;
+         status == MO_OK && i < mo_tensor_desc_elements(&inputs[0].desc); i++)
+        ((uint32_t *) inputs[0].data)[i] = (uint32_t) request;
+    return status;
+}
+
+static bool is_output_right(const task *t, int o, const mo_tensor_dense *y,
+                            uint32_t x)
+{
+    uint32_t wanted = manual_plan_result(t->plan, o, x);
+
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&y->desc); i++)
+        if (((uint32_t *) y->data)[i] != wanted)
+            return false;
+    return true;
+}
+
+static mo_status check_outputs(void *context, int64_t request,
+                               const mo_tensor_dense *outputs,
+                               const mo_error *failure, mo_error *err)
+{
+    task *t = context;
+
+    if (t->n_delivered++ != request || (outputs != NULL) != (failure == NULL) ||
+        (!outputs && request % 10 != 9 && !has("failing")))
+        return mo_fail(err, MO_E_INPUT, "request %d is out of order or failed",
+                       (int) request);
+    for (int o = 0; outputs && o < t->plan->n_outputs; o++)
+        if (!is_output_right(t, o, &outputs[o], (uint32_t) request))
+            return mo_fail(err, MO_E_INPUT, "the outputs are wrong");
+    return MO_OK;
+}
+
+static mo_status run_requests(task *t, int rank, mo_error *err)
+{
+    const mo_run_plan_options options = { .transport = t->transport,
+                                          .world = t->world,
+                                          .backends = t->backends,
+                                          .units = t->units,
+                                          .rank_of = t->rank_of,
+                                          .runs = 1 };
+    const mo_pipeline_options requests = {
+        .run = &options,
+        .n_slots = (int) number("in_flight", 3),
+        .n_requests = number("requests", 1),
+        .source = make_inputs,
+        .sink = check_outputs,
+        .context = t,
+    };
+    mo_pipeline_result result = { 0 };
+    mo_status status = mo_pipeline_run(t->plan, &requests, &result, err);
+
+    if (rank == 0 && status == MO_OK)
+        printf("right: %lld requests, %lld failed, period %.1f us\n",
+               (long long) result.n_completed, (long long) result.n_failed,
+               (double) result.period_ns * 1e-3);
+    if (rank == 0 && status != MO_OK &&
+        result.n_accepted !=
+            result.n_completed + result.n_failed + result.n_lost)
+        mo_fail(err, status, "requests are missing");
+    mo_pipeline_result_clear(&result);
+    return status;
+}
+
 static mo_status run(task *t, int rank, mo_error *err)
 {
     mo_run_plan_options options = { .transport = t->transport,
@@ -192,7 +270,8 @@ static mo_status do_task(task *t, mo_error *err)
         _exit(3);
     status = set_up(t, rank, err);
     if (status == MO_OK)
-        status = run(t, rank, err);
+        status =
+            text("requests") ? run_requests(t, rank, err) : run(t, rank, err);
     if (status != MO_OK)
         t->transport->fail(t->world, err);
     return status;

@@ -69,6 +69,15 @@ runs_right "two devices for each rank" 2 shared
 runs_right "ranks without a device" 3 idle
 runs_right "messages of several pieces" 2 elements=9000000 calls=3 runs=1
 runs_right "no bytes at all" 2 elements=0
+for n in 1 2 3; do
+    runs_right "requests in flight, $n ranks" $n seed="$n" requests=50 \
+        in_flight=$((6 - n)) calls=20
+done
+runs_right "requests one by one" 3 requests=5 in_flight=1
+runs_right "requests of large values" 2 requests=12 elements=200000 calls=5
+runs_right "requests to two devices for each rank" 2 shared requests=30
+runs_right "requests and ranks without a device" 3 idle requests=20
+runs_right "requests that fail" 3 failing calls=80 requests=20
 
 all_report "a rank that cannot begin" 1 "model.bin: cannot be opened" \
     "rank 1 (host .*): model.bin: cannot be opened" 3 early=1

@@ -40,7 +40,7 @@ rooms="base
     exec/transport/tcp
     exec/transport/mpi exec/transport/nccl
     exec/discover exec/runtime/device exec/runtime/joint exec/runtime
-    exec/measure exec
+    exec/runtime/pipeline exec/measure exec
     driver/exec driver/profile
     cli"
 

@@ -93,6 +93,7 @@ static mo_status alloc_arena(mo_run_device *d, const mo_run_weights *weights,
     status = mo_run_alloc_device_memory(
         d, d->plan->devices[d->device].arena_bytes, &memory, err);
     d->memory = memory;
+    d->slot_bytes = d->allocated_bytes;
     if (status == MO_OK && d->backend->separate_memory) {
         status = mo_run_alloc_device_memory(d, weights->bytes, &memory, err);
         d->weights = memory;
@@ -213,6 +214,80 @@ mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
     return status;
 }
 
+/* Returns the place of a value in the slot's memory if it is in the device's;
+ * that of a constant is shared. */
+static void *slot_place(const mo_run_device *d, const mo_run_device *slot,
+                        void *place)
+{
+    uintptr_t at = (uintptr_t) place, begin = (uintptr_t) d->memory;
+
+    if (!place || at < begin ||
+        at - begin > (uint64_t) d->plan->devices[d->device].arena_bytes)
+        return place;
+    return slot->memory + (at - begin);
+}
+
+static mo_status copy_actions(const mo_run_device *d, int first_transfer,
+                              mo_run_device *slot, mo_error *err)
+{
+    slot->actions = mo_arena_array(slot->arena, (size_t) d->n_actions + 1,
+                                   sizeof *slot->actions);
+    if (!slot->actions)
+        return mo_fail_memory(err);
+    slot->n_actions = d->n_actions;
+    for (int i = 0; i < d->n_actions; i++) {
+        mo_run_action *a = &slot->actions[i];
+        const mo_call *call;
+
+        *a = d->actions[i];
+        if (a->kind != MO_PLAN_STEP_COMPUTE)
+            continue;
+        call = &d->plan->calls[a->what].call;
+        a->in = mo_arena_array(slot->arena, (size_t) call->n_in, sizeof *a->in);
+        a->out =
+            mo_arena_array(slot->arena, (size_t) call->n_out, sizeof *a->out);
+        if (!a->in || !a->out)
+            return mo_fail_memory(err);
+    }
+    mo_run_bind_operands(slot);
+    for (int i = 0; i < d->n_actions; i++)
+        if (slot->actions[i].kind != MO_PLAN_STEP_COMPUTE)
+            slot->actions[i].what += first_transfer;
+    return MO_OK;
+}
+
+mo_status mo_run_device_open_slot(const mo_run_device *device,
+                                  int first_transfer, mo_run_device *slot,
+                                  mo_error *err)
+{
+    const mo_run_device *d = device;
+    void *memory = NULL;
+    mo_status status;
+
+    slot->plan = d->plan;
+    slot->options = d->options;
+    slot->device = d->device;
+    slot->backend = d->backend;
+    slot->unit = d->unit;
+    slot->shares_unit = true;
+    slot->constants = d->constants;
+    memcpy(slot->workspaces, d->workspaces, sizeof slot->workspaces);
+    slot->arena = mo_arena_new();
+    slot->where = calloc((size_t) d->plan->n_values + 1, sizeof *slot->where);
+    if (!slot->arena || !slot->where)
+        return mo_fail_memory(err);
+    status = mo_run_alloc_device_memory(
+        slot, d->plan->devices[d->device].arena_bytes, &memory, err);
+    slot->memory = memory;
+    slot->slot_bytes = slot->allocated_bytes;
+    if (status != MO_OK)
+        return status;
+    for (int v = 0; v < d->plan->n_values; v++)
+        slot->where[v] =
+            d->constants[v] ? d->where[v] : slot_place(d, slot, d->where[v]);
+    return copy_actions(d, first_transfer, slot, err);
+}
+
 static void release_unit_memory(const mo_run_device *d, void *memory)
 {
     if (memory)
@@ -244,6 +319,12 @@ void mo_run_device_close(mo_run_device *device)
 {
     mo_run_device *d = device;
 
+    if (d->shares_unit) {
+        release_unit_memory(d, d->memory);
+        mo_arena_free(d->arena);
+        free(d->where);
+        return;
+    }
     if (d->unit)
         close_unit(d);
     for (int i = 0; i < d->n_copies; i++)

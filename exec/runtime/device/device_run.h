@@ -82,6 +82,9 @@ typedef struct mo_run_device {
     char *memory; /* for values */
     void *workspaces[MO_PLAN_MAX_STREAMS];
     int64_t workspace_bytes, allocated_bytes;
+    int64_t slot_bytes; /* of allocated_bytes: those of values */
+    bool shares_unit;   /* a slot: all but memory, where, actions, and arena is
+                           that of another */
     mo_run_action *actions;
     int n_actions;
     void **where;           /* by value of this device: its bytes */
@@ -115,6 +118,15 @@ typedef struct mo_run_device {
 /* Called by the thread that will run the device; the caller closes it with
  * mo_run_device_close(), also on failure. */
 mo_status mo_run_device_open(mo_run_device *device, mo_error *err);
+
+/* Opens a slot: another copy of the values of a device that is open and
+ * outlives it, with the same kernels and constants. One of them may compute at
+ * a time. Transfer t of the plan is first_transfer + t of the transport. From
+ * the thread that opened the device; slot begins as zeros, and the caller
+ * closes it first, also on failure. */
+mo_status mo_run_device_open_slot(const mo_run_device *device,
+                                  int first_transfer, mo_run_device *slot,
+                                  mo_error *err);
 
 /* Warm-ups and timed runs, in step with all other devices. */
 mo_status mo_run_device_execute(mo_run_device *device, mo_error *err);

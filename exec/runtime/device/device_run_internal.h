@@ -51,6 +51,15 @@ void mo_run_workspace_bytes(const mo_run_device *d,
  * transfers. */
 void mo_run_bind_operands(mo_run_device *d);
 
+/* Converts an input to the type and layout of its value: *bytes is the input
+ * itself or one of the buffers, which are allocated where they are NULL and
+ * needed; the caller frees them. */
+enum { MO_RUN_N_CONVERTED = 2 };
+mo_status mo_run_convert_input(const mo_plan_value *value,
+                               const mo_tensor_dense *input,
+                               void *buffers[MO_RUN_N_CONVERTED],
+                               const void **bytes, mo_error *err);
+
 /* I/O binding: converts the inputs to the type and layout of their values. */
 mo_status mo_run_bind_inputs(mo_run_device *d, mo_error *err);
 

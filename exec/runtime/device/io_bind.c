@@ -13,40 +13,45 @@
 #include "exec/tensor/convert.h"
 #include "exec/tensor/nhwc.h"
 
-static mo_status alloc_host_copy(mo_run_device *d, int64_t bytes, void **copy,
-                                 mo_error *err)
+mo_status mo_run_convert_input(const mo_plan_value *value,
+                               const mo_tensor_dense *input,
+                               void *buffers[MO_RUN_N_CONVERTED],
+                               const void **bytes, mo_error *err)
 {
-    *copy = malloc((size_t) bytes + 1);
-    if (!*copy)
-        return mo_fail_memory(err);
-    d->copies[d->n_copies++] = *copy;
+    const bool wanted[MO_RUN_N_CONVERTED] = {
+        input->desc.elem != value->desc.elem, value->channels_last
+    };
+
+    for (int i = 0; i < MO_RUN_N_CONVERTED; i++) {
+        if (wanted[i] && !buffers[i])
+            buffers[i] =
+                malloc((size_t) mo_tensor_desc_bytes(&value->desc) + 1);
+        if (wanted[i] && !buffers[i])
+            return mo_fail_memory(err);
+    }
+    *bytes = input->data;
+    if (wanted[0]) {
+        mo_tensor_narrow_f32(value->desc.elem, *bytes, buffers[0],
+                             mo_tensor_desc_elements(&value->desc));
+        *bytes = buffers[0];
+    }
+    if (wanted[1]) {
+        mo_tensor_to_nhwc(&value->desc, *bytes, buffers[1]);
+        *bytes = buffers[1];
+    }
     return MO_OK;
 }
 
-/* An input in the type and layout of its value. */
 static mo_status convert_input(mo_run_device *d, const mo_tensor_dense *input,
                                int v, mo_error *err)
 {
-    const mo_plan_value *value = &d->plan->values[v];
-    int64_t bytes = mo_tensor_desc_bytes(&value->desc);
-    const void *plain = input->data;
-    mo_status status = MO_OK;
-    void *copy = NULL;
+    void *buffers[MO_RUN_N_CONVERTED] = { NULL };
+    mo_status status = mo_run_convert_input(&d->plan->values[v], input, buffers,
+                                            &d->inputs[v], err);
 
-    if (input->desc.elem != value->desc.elem) {
-        status = alloc_host_copy(d, bytes, &copy, err);
-        if (status == MO_OK)
-            mo_tensor_narrow_f32(value->desc.elem, plain, copy,
-                                 mo_tensor_desc_elements(&value->desc));
-        plain = copy;
-    }
-    d->inputs[v] = plain;
-    if (status != MO_OK || !value->channels_last)
-        return status;
-    status = alloc_host_copy(d, bytes, &copy, err);
-    if (status == MO_OK)
-        mo_tensor_to_nhwc(&value->desc, plain, copy);
-    d->inputs[v] = copy;
+    for (int i = 0; i < MO_RUN_N_CONVERTED; i++)
+        if (buffers[i])
+            d->copies[d->n_copies++] = buffers[i];
     return status;
 }
 
@@ -55,7 +60,7 @@ mo_status mo_run_bind_inputs(mo_run_device *d, mo_error *err)
     const mo_exec_plan *plan = d->plan;
     mo_status status = MO_OK;
 
-    for (int i = 0; i < plan->n_inputs; i++)
+    for (int i = 0; i < plan->n_inputs && d->options->inputs; i++)
         for (int k = 0; k < plan->inputs[i].n_values; k++) {
             int v = plan->inputs[i].values[k];
 

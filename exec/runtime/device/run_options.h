@@ -28,7 +28,8 @@ typedef struct mo_run_plan_options {
     const mo_backend_unit_options *units; /* by device */
     const int *rank_of;                   /* by device */
     const mo_tensor_dense *inputs; /* by input of the plan; those that this rank
-                                      does not read may be empty */
+                                      does not read may be empty; NULL in a
+                                      pipeline, whose requests have their own */
     int warm_ups, runs;            /* runs at least 1 */
     int64_t warm_up_ns; /* warm-ups go on until they have taken so long; 0: as
                            many as warm_ups */

@@ -41,6 +41,8 @@ typedef struct mo_exec_options {
     bool no_fuse, no_layout; /* unoptimized plans, for comparison */
     bool as_placed;          /* as in mo_plan_source */
     int64_t runs;
+    int64_t requests, in_flight; /* 0: not given */
+    const char *inputs_folder;   /* of requests, or NULL */
     bool dry_run;
     const char *output; /* a folder, or NULL */
     bool check;

@@ -68,10 +68,9 @@ static mo_status refuse_input(const mo_exec_plan *plan, const char *text,
                    text, plan->n_inputs > 0 ? names : "none at all");
 }
 
-/* Sets files[i] to the file of input i, or NULL. */
-static mo_status find_files(const mo_option_list *list,
-                            const mo_exec_plan *plan, const char **files,
-                            mo_error *err)
+mo_status mo_exec_inputs_find_files(const mo_option_list *list,
+                                    const mo_exec_plan *plan,
+                                    const char **files, mo_error *err)
 {
     for (size_t i = 0; i < list->count; i++) {
         const char *file;
@@ -167,20 +166,25 @@ static int64_t indices_below(const mo_graph *g, int op, int conversions)
     return below;
 }
 
-static mo_status make_up(const mo_exec_options *o, const mo_graph *g,
-                         const mo_plan_input *input, int number,
-                         mo_tensor_dense *value, mo_error *err)
+mo_status mo_exec_input_make(int64_t seed, const mo_graph *g,
+                             const mo_exec_plan *plan, int i, const char *file,
+                             mo_tensor_dense *value, mo_error *err)
 {
-    uint64_t seed = mo_random_seed((uint64_t) o->seed, (uint64_t) number);
-    mo_status status = mo_tensor_new(&input->desc, value, err);
-    int op = mo_graph_find(g, input->name);
+    const mo_plan_input *input = &plan->inputs[i];
     int64_t below = INT64_MAX;
+    mo_status status;
+    int op;
 
+    if (file)
+        return read_file(file, input, value, err);
+    status = mo_tensor_new(&input->desc, value, err);
+    op = mo_graph_find(g, input->name);
     if (status != MO_OK)
         return status;
     if (!mo_elem_is_float(input->desc.elem) && op >= 0 && op < g->n_ops)
         below = indices_below(g, op, CONVERSIONS);
-    mo_tensor_fill_random(value, seed, 1, below < INT64_MAX ? below : BOOLEANS);
+    mo_tensor_fill_random(value, mo_random_seed((uint64_t) seed, (uint64_t) i),
+                          1, below < INT64_MAX ? below : BOOLEANS);
     return MO_OK;
 }
 
@@ -214,15 +218,15 @@ mo_status mo_exec_inputs_make(const mo_exec_options *o, const mo_graph *g,
 
     inputs->values = calloc(room, sizeof *inputs->values);
     inputs->n = plan->n_inputs;
-    status = files && inputs->values ? find_files(&o->inputs, plan, files, err)
-                                     : mo_fail_memory(err);
+    status = files && inputs->values
+                 ? mo_exec_inputs_find_files(&o->inputs, plan, files, err)
+                 : mo_fail_memory(err);
     for (int i = 0; i < plan->n_inputs && status == MO_OK; i++) {
         const mo_plan_input *input = &plan->inputs[i];
 
         if (all || is_read_by(plan, input, rank_of, rank))
-            status = files[i]
-                         ? read_file(files[i], input, &inputs->values[i], err)
-                         : make_up(o, g, input, i, &inputs->values[i], err);
+            status = mo_exec_input_make(o->seed, g, plan, i, files[i],
+                                        &inputs->values[i], err);
         else if (files[i])
             read_for_others(files[i], input, &inputs->values[i]);
     }

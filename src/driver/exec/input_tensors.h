@@ -27,4 +27,16 @@ mo_status mo_exec_inputs_make(const mo_exec_options *o, const mo_graph *g,
                               mo_error *err);
 void mo_exec_inputs_clear(mo_exec_inputs *inputs);
 
+/* Sets files[i] to the file that --input gives for input i; the others stay
+ * NULL. The texts are those of list. */
+mo_status mo_exec_inputs_find_files(const mo_option_list *list,
+                                    const mo_exec_plan *plan,
+                                    const char **files, mo_error *err);
+
+/* Makes input i: from its file, or random by that seed where file is NULL. The
+ * caller clears *value. */
+mo_status mo_exec_input_make(int64_t seed, const mo_graph *g,
+                             const mo_exec_plan *plan, int i, const char *file,
+                             mo_tensor_dense *value, mo_error *err);
+
 #endif

@@ -47,18 +47,18 @@ static mo_status name_files(const char *folder, int n,
 }
 
 mo_status mo_exec_output_npy_open(const char *folder,
-                                  const mo_run_result *result,
+                                  const mo_tensor_dense *outputs, int n,
                                   mo_exec_output_npy *files, mo_error *err)
 {
     mo_status status;
 
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return mo_fail_errno(err, folder, "cannot make the folder");
-    status = name_files(folder, result->n_outputs, files, err);
+    status = name_files(folder, n, files, err);
     if (status == MO_OK)
         status = mo_output_files_open(files->outputs, files->n, err);
     for (int i = 0; i < files->n && status == MO_OK; i++)
-        mo_npy_write_to(&result->outputs[i], files->outputs[i].out);
+        mo_npy_write_to(&outputs[i], files->outputs[i].out);
     return status;
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "driver/output_files.h"
-#include "exec/runtime/run.h"
+#include "exec/tensor/dense_tensor.h"
 
 typedef struct mo_exec_output_npy {
     mo_output_file *outputs;
@@ -19,7 +19,7 @@ typedef struct mo_exec_output_npy {
 /* Creates the folder if it is missing and writes all files under temporary
  * names. *files begins as zeros; the caller clears it. */
 mo_status mo_exec_output_npy_open(const char *folder,
-                                  const mo_run_result *result,
+                                  const mo_tensor_dense *outputs, int n,
                                   mo_exec_output_npy *files, mo_error *err);
 mo_status mo_exec_output_npy_commit(mo_exec_output_npy *files, mo_error *err);
 

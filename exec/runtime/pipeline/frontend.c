@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The frontend at rank 0: intake of requests, and delivery of their outputs in
+ * order.
+ *
+ * Each slot has a thread here. It takes the next request, sends its inputs to
+ * the devices and receives the outputs; another thread delivers them. Requests
+ * may overtake each other: an outcome waits in a ring of 2 K until those before
+ * it are delivered.
+ */
+#include "exec/runtime/pipeline/pipeline_internal.h"
+
+#include <stdlib.h>
+
+#include "base/stop.h"
+#include "exec/runtime/consistency.h"
+#include "exec/runtime/device/device_run_internal.h"
+#include "exec/runtime/gather.h"
+
+typedef struct slot_frontend {
+    mo_pipeline *p;
+    const mo_run_plan_options *options;
+    int slot;
+    mo_tensor_dense *inputs;                /* of the current request */
+    void *(*converted)[MO_RUN_N_CONVERTED]; /* by value: its inputs */
+    void **received;                        /* by output */
+    mo_pipeline_done *done;                 /* by device */
+} slot_frontend;
+
+void mo_pipeline_stop(mo_pipeline *p)
+{
+    pthread_mutex_lock(&p->lock);
+    p->stopped = true;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* ------------------------------------------------------------------ outcomes
+ */
+
+static void clear_inputs(slot_frontend *f)
+{
+    for (int i = 0; i < f->p->plan->n_inputs; i++)
+        mo_tensor_clear(&f->inputs[i]);
+}
+
+static void clear_outputs(const mo_exec_plan *plan, mo_tensor_dense *outputs)
+{
+    for (int i = 0; outputs && i < plan->n_outputs; i++)
+        mo_tensor_clear(&outputs[i]);
+    free(outputs);
+}
+
+/* Takes the outputs; NULL: the request has failed. */
+static void store_outcome(mo_pipeline *p, int64_t request,
+                          mo_tensor_dense *outputs, const mo_error *failure)
+{
+    mo_pipeline_outcome *o = &p->outcomes[request % p->n_outcomes];
+
+    pthread_mutex_lock(&p->lock);
+    o->ready = true;
+    o->outputs = outputs;
+    if (!outputs)
+        o->failure = *failure;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* Delivers the next outcome, which is ready. */
+static void deliver_next(mo_pipeline *p)
+{
+    const mo_pipeline_options *o = p->options;
+    mo_pipeline_outcome *outcome = &p->outcomes[p->next_out % p->n_outcomes];
+    mo_error err = { 0 };
+    mo_status status =
+        o->sink(o->context, p->next_out, outcome->outputs,
+                outcome->outputs ? NULL : &outcome->failure, &err);
+
+    if (status == MO_OK && outcome->outputs)
+        p->n_completed++;
+    if (status == MO_OK && !outcome->outputs)
+        p->n_failed++;
+    clear_outputs(p->plan, outcome->outputs);
+    pthread_mutex_lock(&p->lock);
+    outcome->outputs = NULL;
+    outcome->ready = false;
+    p->next_out++;
+    if (status != MO_OK && p->sink_status == MO_OK) {
+        outcome->lost = true;
+        p->sink_status = status;
+        p->sink_error = err;
+        p->stopped = true;
+    }
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+    if (status != MO_OK)
+        o->run->transport->fail(o->run->world, &err);
+}
+
+void mo_pipeline_deliver(mo_pipeline *p)
+{
+    for (;;) {
+        bool ready;
+
+        pthread_mutex_lock(&p->lock);
+        while (!p->stopped && p->next_out < p->options->n_requests &&
+               !p->outcomes[p->next_out % p->n_outcomes].ready)
+            pthread_cond_wait(&p->changed, &p->lock);
+        ready = p->next_out < p->options->n_requests &&
+                p->outcomes[p->next_out % p->n_outcomes].ready &&
+                p->sink_status == MO_OK;
+        pthread_mutex_unlock(&p->lock);
+        if (!ready)
+            return;
+        deliver_next(p);
+    }
+}
+
+void mo_pipeline_deliver_rest(mo_pipeline *p)
+{
+    while (p->next_out < p->next_in) {
+        mo_pipeline_outcome *o = &p->outcomes[p->next_out % p->n_outcomes];
+
+        if (o->ready && p->sink_status == MO_OK) {
+            deliver_next(p);
+            continue;
+        }
+        clear_outputs(p->plan, o->outputs);
+        o->outputs = NULL;
+        o->lost = true;
+        p->next_out++;
+    }
+}
+
+/* ------------------------------------------------------------------- intake */
+
+/* Waits until a request may be taken, and makes its inputs. Returns false when
+ * there are no more; *status is that of the inputs. */
+static bool take_request(slot_frontend *f, int64_t *request, mo_status *status,
+                         mo_error *err)
+{
+    mo_pipeline *p = f->p;
+    const mo_pipeline_options *o = p->options;
+    bool more;
+
+    pthread_mutex_lock(&p->intake);
+    pthread_mutex_lock(&p->lock);
+    while (!p->stopped && p->next_in < o->n_requests &&
+           p->next_in >= p->next_out + p->n_outcomes)
+        pthread_cond_wait(&p->changed, &p->lock);
+    more = !p->stopped && p->next_in < o->n_requests;
+    *request = p->next_in;
+    if (more)
+        p->next_in++;
+    pthread_mutex_unlock(&p->lock);
+    if (more)
+        *status = o->source(o->context, *request, f->inputs, err);
+    pthread_mutex_unlock(&p->intake);
+    for (int i = 0; more && i < p->plan->n_inputs && *status == MO_OK; i++)
+        *status = mo_run_check_input(p->plan, i, &f->inputs[i], err);
+    return more;
+}
+
+static int slot_transfer(const slot_frontend *f, int transfer)
+{
+    return mo_pipeline_transfer(&f->p->slots, f->slot, transfer);
+}
+
+static mo_status post_starts(const slot_frontend *f,
+                             const mo_pipeline_start *start, mo_error *err)
+{
+    const mo_run_plan_options *o = f->options;
+    mo_status status = MO_OK;
+
+    for (int d = 0; d < f->p->plan->n_devices && status == MO_OK; d++)
+        status = o->transport->send(
+            o->world, slot_transfer(f, f->p->slots.first_start + d), start,
+            err);
+    return status;
+}
+
+static mo_status await_all(const slot_frontend *f, int first, int n,
+                           bool sending, mo_error *err)
+{
+    const mo_run_plan_options *o = f->options;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status = o->transport->wait(o->world, slot_transfer(f, first + i),
+                                    sending, err);
+    return status;
+}
+
+static mo_status post_input(slot_frontend *f, int input, int v, mo_error *err)
+{
+    const mo_run_plan_options *o = f->options;
+    int transfer = f->p->slots.inputs[v];
+    const void *bytes = NULL;
+    mo_status status;
+
+    if (transfer == MO_PLAN_NONE)
+        return MO_OK;
+    status = mo_run_convert_input(&f->p->plan->values[v], &f->inputs[input],
+                                  f->converted[v], &bytes, err);
+    return status == MO_OK
+               ? o->transport->send(o->world, slot_transfer(f, transfer), bytes,
+                                    err)
+               : status;
+}
+
+static mo_status post_inputs(slot_frontend *f, mo_error *err)
+{
+    const mo_exec_plan *plan = f->p->plan;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < plan->n_inputs && status == MO_OK; i++)
+        for (int k = 0; k < plan->inputs[i].n_values && status == MO_OK; k++)
+            status = post_input(f, i, plan->inputs[i].values[k], err);
+    return status;
+}
+
+/* --------------------------------------------------------------- one request
+ */
+
+static mo_status post_receives(const slot_frontend *f, mo_error *err)
+{
+    const mo_run_plan_options *o = f->options;
+    const mo_pipeline_slots *slots = &f->p->slots;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < f->p->plan->n_outputs && status == MO_OK; i++)
+        if (slots->outputs[i] != MO_PLAN_NONE)
+            status = o->transport->receive(o->world,
+                                           slot_transfer(f, slots->outputs[i]),
+                                           f->received[i], err);
+    for (int d = 0; d < slots->n_devices && status == MO_OK; d++)
+        status = o->transport->receive(o->world,
+                                       slot_transfer(f, slots->first_done + d),
+                                       &f->done[d], err);
+    return status;
+}
+
+/* All transfers of a slot between the frontend and devices are consecutive. */
+static mo_status exchange(slot_frontend *f, int64_t request, mo_error *err)
+{
+    const mo_pipeline_slots *slots = &f->p->slots;
+    const mo_pipeline_start start = { request };
+    int first_output = slots->first_done;
+    mo_status status;
+
+    for (int i = 0; i < f->p->plan->n_outputs; i++)
+        if (slots->outputs[i] != MO_PLAN_NONE &&
+            slots->outputs[i] < first_output)
+            first_output = slots->outputs[i];
+    status = post_starts(f, &start, err);
+    if (status == MO_OK)
+        status = post_inputs(f, err);
+    if (status == MO_OK)
+        status = post_receives(f, err);
+    if (status == MO_OK)
+        status = await_all(f, slots->first_start,
+                           first_output - slots->first_start, true, err);
+    if (status == MO_OK)
+        status = await_all(f, first_output, slots->n_transfers - first_output,
+                           false, err);
+    for (int d = 0; d < slots->n_devices && status == MO_OK; d++)
+        status = mo_pipeline_decode_done(&f->done[d], err);
+    return status;
+}
+
+static mo_status make_outputs(const slot_frontend *f, mo_tensor_dense **outputs,
+                              mo_error *err)
+{
+    const mo_exec_plan *plan = f->p->plan;
+    mo_tensor_dense *made = calloc((size_t) plan->n_outputs + 1, sizeof *made);
+    mo_status status = made ? MO_OK : mo_fail_memory(err);
+
+    for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
+        status = mo_run_make_output(plan, i, f->received[i], &made[i], err);
+    if (status == MO_OK)
+        *outputs = made;
+    else
+        clear_outputs(plan, made);
+    return status;
+}
+
+static void add_loads(const slot_frontend *f, int64_t request)
+{
+    mo_pipeline *p = f->p;
+    bool steady = request >= mo_pipeline_first_steady(p->options);
+
+    pthread_mutex_lock(&p->lock);
+    for (int d = 0; d < p->plan->n_devices; d++) {
+        p->loads[d].load_ns += steady ? f->done[d].busy_ns : 0;
+        p->loads[d].slot_bytes = f->done[d].slot_bytes;
+        p->loads[d].shared_bytes = f->done[d].shared_bytes;
+    }
+    p->n_loads += steady;
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* A status other than MO_OK is that of the run. */
+static mo_status run_request(slot_frontend *f, int64_t request, mo_error *err)
+{
+    mo_pipeline *p = f->p;
+    mo_tensor_dense *outputs = NULL;
+    mo_error why = { 0 };
+    mo_status status;
+
+    p->times[request].begin_ns = mo_stop_clock_ns();
+    status = exchange(f, request, err);
+    if (status != MO_OK)
+        return status;
+    for (int d = 0; d < p->plan->n_devices && why.status == MO_OK; d++)
+        if (f->done[d].status != MO_OK)
+            mo_fail(&why, (mo_status) f->done[d].status, "%s", f->done[d].text);
+    if (why.status == MO_OK) {
+        p->times[request].end_ns = mo_stop_clock_ns();
+        add_loads(f, request);
+        status = make_outputs(f, &outputs, err);
+    }
+    if (status == MO_OK)
+        store_outcome(p, request, outputs, &why);
+    return status;
+}
+
+static mo_status alloc_frontend(slot_frontend *f, mo_error *err)
+{
+    const mo_exec_plan *plan = f->p->plan;
+
+    f->inputs = calloc((size_t) plan->n_inputs + 1, sizeof *f->inputs);
+    f->converted = calloc((size_t) plan->n_values + 1, sizeof *f->converted);
+    f->received = calloc((size_t) plan->n_outputs + 1, sizeof *f->received);
+    f->done = calloc((size_t) plan->n_devices + 1, sizeof *f->done);
+    if (!f->inputs || !f->converted || !f->received || !f->done)
+        return mo_fail_memory(err);
+    for (int i = 0; i < plan->n_outputs; i++) {
+        const mo_plan_value *value = &plan->values[plan->outputs[i].value];
+
+        if (f->p->slots.outputs[i] == MO_PLAN_NONE)
+            continue;
+        f->received[i] = malloc((size_t) mo_tensor_desc_bytes(&value->desc));
+        if (!f->received[i])
+            return mo_fail_memory(err);
+    }
+    return MO_OK;
+}
+
+static void free_frontend(slot_frontend *f)
+{
+    const mo_exec_plan *plan = f->p->plan;
+
+    for (int v = 0; f->converted && v < plan->n_values; v++)
+        for (int i = 0; i < MO_RUN_N_CONVERTED; i++)
+            free(f->converted[v][i]);
+    for (int i = 0; f->received && i < plan->n_outputs; i++)
+        free(f->received[i]);
+    if (f->inputs)
+        clear_inputs(f);
+    free(f->inputs);
+    free(f->converted);
+    free(f->received);
+    free(f->done);
+}
+
+static mo_status serve_slot(slot_frontend *f, mo_error *err)
+{
+    const mo_pipeline_start end = { -1 };
+    mo_status status = MO_OK, made = MO_OK;
+    mo_error why = { 0 };
+    int64_t request;
+
+    while (status == MO_OK && take_request(f, &request, &made, &why)) {
+        if (made == MO_OK)
+            status = run_request(f, request, err);
+        else
+            store_outcome(f->p, request, NULL, &why);
+        clear_inputs(f);
+        made = MO_OK;
+        why = (mo_error){ 0 };
+    }
+    if (status == MO_OK)
+        status = post_starts(f, &end, err);
+    if (status == MO_OK)
+        status = await_all(f, f->p->slots.first_start, f->p->plan->n_devices,
+                           true, err);
+    return status;
+}
+
+mo_status mo_pipeline_serve_requests(mo_pipeline_thread *t, mo_error *err)
+{
+    slot_frontend f = { .p = t->pipeline,
+                        .options = t->pipeline->options->run,
+                        .slot = t->slot };
+    bool stop = false;
+    mo_status status = alloc_frontend(&f, err);
+
+    if (status == MO_OK)
+        status = f.options->transport->barrier(f.options->world, &stop, err);
+    if (status == MO_OK)
+        status = serve_slot(&f, err);
+    free_frontend(&f);
+    return status;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exec/runtime/pipeline/pipeline.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/digest.h"
+#include "exec/runtime/consistency.h"
+#include "exec/runtime/pipeline/pipeline_internal.h"
+#include "exec/thread/worker.h"
+
+static void *run_thread(void *context)
+{
+    mo_pipeline_thread *t = context;
+    mo_pipeline *p = t->pipeline;
+    const mo_run_plan_options *o = p->options->run;
+    mo_error err = { 0 };
+    bool frontend = t->device == p->plan->n_devices;
+    mo_status status = frontend ? mo_pipeline_serve_requests(t, &err)
+                                : mo_pipeline_serve_device(t, &err);
+
+    if (status != MO_OK) {
+        o->transport->fail(o->world, &err);
+        mo_pipeline_stop(p);
+    }
+    o->transport->leave(o->world);
+    return NULL;
+}
+
+static void *deliver_outcomes(void *context)
+{
+    mo_pipeline_deliver(context);
+    return NULL;
+}
+
+/* Lists the threads of this rank, n_slots for each of its devices; one without
+ * a device where there would be none. Returns their number. */
+static int list_threads(mo_pipeline *p, mo_pipeline_thread *threads)
+{
+    const int *rank_of = p->options->run->rank_of;
+    int n = 0;
+
+    for (int d = 0; d <= p->plan->n_devices; d++)
+        for (int s = 0; s < p->slots.n_slots; s++)
+            if ((d < p->plan->n_devices ? rank_of[d] : 0) == p->rank)
+                threads[n++] = (mo_pipeline_thread){ p, d, s, 0 };
+    if (n == 0)
+        threads[n++] = (mo_pipeline_thread){ p, MO_PLAN_NONE, 0, 0 };
+    return n;
+}
+
+static mo_status begin_world(mo_pipeline *p, int n_threads, mo_error *err)
+{
+    const mo_run_plan_options *o = p->options->run;
+    uint64_t parts[2] = { 0, (uint64_t) p->slots.n_slots };
+    mo_status status = mo_run_config_digest(p->plan, o, &parts[0], err);
+
+    if (status == MO_OK && o->transport->set_backends)
+        status = o->transport->set_backends(o->world, p->slots.backends,
+                                            p->slots.plan.n_devices, err);
+    if (status == MO_OK)
+        status = o->transport->begin(o->world, &p->slots.plan, p->slots.rank_of,
+                                     n_threads,
+                                     mo_digest_of(parts, sizeof parts), err);
+    return status;
+}
+
+/* Runs all threads. Delivery ends when all requests are delivered, or with the
+ * run. */
+static mo_status run_threads(mo_pipeline *p, mo_pipeline_thread *threads, int n,
+                             mo_error *err)
+{
+    const mo_run_plan_options *o = p->options->run;
+    pthread_t delivery;
+    int n_started = 0, failed = 0;
+    bool delivers = p->rank == 0;
+    mo_error why = { 0 };
+    mo_status status;
+
+    if (delivers)
+        failed = pthread_create(&delivery, NULL, deliver_outcomes, p);
+    delivers = delivers && failed == 0;
+    while (failed == 0 && n_started < n) {
+        failed = pthread_create(&threads[n_started].thread, NULL, run_thread,
+                                &threads[n_started]);
+        n_started += failed == 0;
+    }
+    if (failed != 0) {
+        mo_thread_fail_start(failed, &why);
+        o->transport->fail(o->world, &why);
+    }
+    status = o->transport->serve(o->world, n_started, err);
+    for (int i = 0; i < n_started; i++)
+        pthread_join(threads[i].thread, NULL);
+    if (status != MO_OK)
+        mo_pipeline_stop(p);
+    if (delivers)
+        pthread_join(delivery, NULL);
+    return status;
+}
+
+static mo_status init_pipeline(mo_pipeline *p, mo_error *err)
+{
+    const mo_pipeline_options *o = p->options;
+    size_t n_devices = (size_t) p->plan->n_devices + 1;
+    size_t n_slots = (size_t) o->n_slots;
+    mo_status status;
+
+    status = mo_pipeline_slots_make(p->plan, o->run->rank_of, o->run->backends,
+                                    o->n_slots, &p->slots, err);
+    p->n_outcomes = 2 * o->n_slots;
+    p->devices = calloc(n_devices * n_slots, sizeof *p->devices);
+    p->gates = calloc(n_devices, sizeof *p->gates);
+    p->outcomes = calloc((size_t) p->n_outcomes, sizeof *p->outcomes);
+    p->loads = calloc(n_devices, sizeof *p->loads);
+    if (p->rank == 0)
+        p->times = calloc((size_t) o->n_requests + 1, sizeof *p->times);
+    if (status == MO_OK && (!p->devices || !p->gates || !p->outcomes ||
+                            !p->loads || (p->rank == 0 && !p->times)))
+        status = mo_fail_memory(err);
+    for (int d = 0; d < p->plan->n_devices && status == MO_OK; d++) {
+        mo_run_device *first = &p->devices[d * o->n_slots];
+
+        if (o->run->rank_of[d] != p->rank)
+            continue;
+        *first =
+            (mo_run_device){ .plan = p->plan, .options = o->run, .device = d };
+        status = mo_pipeline_gate_init(&p->gates[d], o->n_slots, err);
+    }
+    return status;
+}
+
+/* Slots are closed before the device that they share. */
+static void clear_pipeline(mo_pipeline *p)
+{
+    int n_slots = p->options->n_slots;
+
+    for (int d = 0; d < p->plan->n_devices; d++) {
+        for (int s = n_slots - 1; p->devices && s >= 0; s--)
+            if (p->devices[d * n_slots + s].plan)
+                mo_run_device_close(&p->devices[d * n_slots + s]);
+        if (p->gates)
+            mo_pipeline_gate_destroy(&p->gates[d]);
+    }
+    mo_pipeline_slots_clear(&p->slots);
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->lock);
+    pthread_mutex_destroy(&p->intake);
+    free(p->devices);
+    free(p->gates);
+    free(p->outcomes);
+    free(p->times);
+    free(p->loads);
+}
+
+mo_status mo_pipeline_run(const mo_exec_plan *plan,
+                          const mo_pipeline_options *options,
+                          mo_pipeline_result *result, mo_error *err)
+{
+    const mo_run_plan_options *o = options->run;
+    mo_pipeline p = { .plan = plan,
+                      .options = options,
+                      .rank = o->transport->rank(o->world) };
+    mo_error own = { 0 }, *e = err ? err : &own;
+    mo_pipeline_thread *threads = NULL;
+    mo_status status, last;
+    int n = 0;
+
+    assert(options->n_slots > 0 && options->n_slots <= MO_PIPELINE_MAX_SLOTS);
+    pthread_mutex_init(&p.intake, NULL);
+    pthread_mutex_init(&p.lock, NULL);
+    pthread_cond_init(&p.changed, NULL);
+    status = init_pipeline(&p, e);
+    if (status == MO_OK) {
+        threads = calloc((size_t) p.slots.plan.n_devices + 1, sizeof *threads);
+        status = threads ? MO_OK : mo_fail_memory(e);
+    }
+    if (status == MO_OK) {
+        n = list_threads(&p, threads);
+        status = begin_world(&p, n, e);
+    }
+    if (status == MO_OK)
+        status = run_threads(&p, threads, n, e);
+    if (p.rank == 0 && p.outcomes)
+        mo_pipeline_deliver_rest(&p);
+    if (status == MO_OK && p.sink_status != MO_OK) {
+        status = p.sink_status;
+        *e = p.sink_error;
+    }
+    if (status != MO_OK)
+        o->transport->fail(o->world, e);
+    if (p.rank == 0 && p.outcomes && p.times && p.loads) {
+        last = mo_pipeline_summarize(&p, result, status == MO_OK ? e : NULL);
+        status = status == MO_OK ? last : status;
+    }
+    clear_pipeline(&p);
+    free(threads);
+    return status;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pipeline.h - pipelined execution of a plan: a stream of requests, several in
+ * flight.
+ *
+ * There are K slots, each with the values of one request on every device;
+ * weights and kernels are shared. A device works on the oldest request that is
+ * ready there, call by call, while others are transferred or are on other
+ * devices. Every request has the outputs of a run of its own, bit by bit, and
+ * they are delivered in the order of the requests.
+ *
+ *     slot 0   |-- A: 0 --|-- B: 0 --|-- A: 2 --|-- B: 2 --|
+ *     slot 1              |-- A: 1 --|-- B: 1 --|-- A: 3 --|
+ *
+ * Rank 0 reads the inputs and delivers the outputs. A slot takes the next
+ * request when all devices have finished the last one, and while fewer than 2 K
+ * outputs wait for delivery: a slow receiver stops the intake, not the devices.
+ */
+#ifndef MO_EXEC_RUNTIME_PIPELINE_PIPELINE_H
+#define MO_EXEC_RUNTIME_PIPELINE_PIPELINE_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "exec/plan/ir/plan.h"
+#include "exec/runtime/device/run_options.h"
+#include "exec/tensor/dense_tensor.h"
+
+enum { MO_PIPELINE_MAX_SLOTS = 256 };
+
+/* Makes the inputs of a request, by input of the plan; they begin as zeros and
+ * are cleared by the caller. A failure is that of the request alone. Called at
+ * rank 0, in the order of requests, by one thread at a time. */
+typedef mo_status mo_pipeline_source(void *context, int64_t request,
+                                     mo_tensor_dense *inputs, mo_error *err);
+
+/* Receives the outputs of a request, by output of the plan in NCHW, or the
+ * reason why it has none. The outputs stay the caller's. A failure ends the
+ * run. Called at rank 0, in the order of requests, by one thread at a time. */
+typedef mo_status mo_pipeline_sink(void *context, int64_t request,
+                                   const mo_tensor_dense *outputs,
+                                   const mo_error *failure, mo_error *err);
+
+typedef struct mo_pipeline_options {
+    /* Transport, world, backends, units, rank_of, config_digest and progress;
+     * all else is zero, and runs 1. */
+    const mo_run_plan_options *run;
+    int n_slots;        /* requests in flight, 1 to MO_PIPELINE_MAX_SLOTS */
+    int64_t n_requests; /* at rank 0 */
+    mo_pipeline_source *source;
+    mo_pipeline_sink *sink;
+    void *context; /* of both */
+} mo_pipeline_options;
+
+typedef struct mo_pipeline_device {
+    int64_t load_ns; /* time in calls per request, mean of the steady state */
+    int64_t slot_bytes;   /* allocated for the values of one slot */
+    int64_t shared_bytes; /* allocated once: workspaces, copies of weights */
+} mo_pipeline_device;
+
+typedef struct mo_pipeline_result {
+    int64_t n_accepted;            /* requests that were taken */
+    int64_t n_completed, n_failed; /* delivered with outputs, without */
+    /* Accepted requests without either, when the run has failed. */
+    int64_t *lost;
+    int n_lost;
+    /* From the intake of the first request to the end of the last; and the
+     * mean time between the ends of two requests once the slots are full. */
+    int64_t wall_ns, period_ns;
+    int n_steady; /* number of such times; 0: a single request */
+    int64_t min_ns, p50_ns, p95_ns, p99_ns; /* latency of a request */
+    mo_pipeline_device *devices;            /* by device of the plan */
+    int n_devices;
+} mo_pipeline_result;
+
+/*
+ * Runs all requests. Collective, as mo_run_plan(): all ranks call it with the
+ * same plan and number of slots, from the thread that opened the world; only
+ * rank 0 needs source, sink and n_requests, and gets a result. A request whose
+ * inputs cannot be made or whose kernels fail is delivered as failed, and the
+ * others go on. A failed rank ends the run: complete outputs are delivered
+ * before this function returns the error, and the rest is in lost.
+ * The caller zeroes result and frees it with mo_pipeline_result_clear(), also
+ * after a failure.
+ */
+mo_status mo_pipeline_run(const mo_exec_plan *plan,
+                          const mo_pipeline_options *options,
+                          mo_pipeline_result *result, mo_error *err);
+void mo_pipeline_result_clear(mo_pipeline_result *result);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
+#include "cli/exec_requests.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/minmax.h"
+#include "cli/exec_report.h"
+#include "driver/exec/request_files.h"
+#include "driver/exec/resource_loads.h"
+#include "exec/measure/host_load.h"
+#include "exec/plan/ir/plan_json.h"
+#include "report/throughput.h"
+
+void mo_cli_exec_log_progress(const void *logger, const char *device,
+                              const char *what, double seconds)
+{
+    mo_driver_log_info(logger, "device '%s': %s in %.3f s", device, what,
+                       seconds);
+}
+
+static mo_status fill_devices(const mo_cli_exec_stream *s,
+                              const mo_pipeline_result *result,
+                              mo_report_throughput *t, mo_error *err)
+{
+    const mo_exec_plan *plan = s->job->plan;
+
+    t->n_devices = plan->n_devices;
+    t->devices = calloc((size_t) plan->n_devices + 1, sizeof *t->devices);
+    if (!t->devices)
+        return mo_fail_memory(err);
+    for (int d = 0; d < plan->n_devices; d++) {
+        const mo_backend *backend = s->units->backends[d];
+
+        t->devices[d] = (mo_report_throughput_device){
+            .id = plan->devices[d].id,
+            .backend = backend->name,
+            .threads =
+                backend->separate_memory ? 0 : s->units->options[d].threads,
+            .weight_bytes = plan->devices[d].weight_bytes,
+            .planned_slot_bytes = plan->devices[d].arena_bytes,
+            .slot_bytes = result->devices[d].slot_bytes,
+            .shared_bytes = result->devices[d].shared_bytes,
+            .capacity_bytes = plan->devices[d].capacity_bytes,
+        };
+        if (result->n_completed > 0)
+            t->resources[d].measured_ns = result->devices[d].load_ns;
+        else
+            t->resources[d].measured_ns = -1;
+    }
+    for (int i = 0; i < plan->n_items; i++)
+        if (plan->items[i].op != MO_PLAN_NONE)
+            t->devices[plan->items[i].device].items++;
+    return MO_OK;
+}
+
+static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
+                              const mo_exec_requests *requests,
+                              const mo_pipeline_result *result,
+                              const mo_measure_load *load, mo_error *err)
+{
+    const mo_review *r = &s->job->review;
+    mo_out *out = o->outputs[MO_EXEC_OUTPUT_REPORT].out;
+    mo_out *plan = o->outputs[MO_EXEC_OUTPUT_PLAN].out;
+    char loads[MO_MEASURE_LOAD_SIZE];
+    mo_report_throughput t = {
+        .graph = mo_bundle_shown(s->job->bundle, r->located.graph),
+        .cluster =
+            mo_bundle_shown(s->job->bundle, r->made.loaded.cluster->file),
+        .ops = r->made.fine->n_ops,
+        .coarse_ops = r->made.loaded.instance->n,
+        .edges = r->made.fine->n_edges,
+        .transport = mo_cli_exec_transport_name(s->transport, s->world),
+        .precision = o->wants.precision,
+        .n_ranks = s->transport->n_ranks(s->world),
+        .trusted = mo_cli_exec_is_trusted(s->job),
+        .load = mo_measure_load_quiet(load)
+                    ? NULL
+                    : mo_measure_load_format(load, loads),
+        .in_flight = mo_exec_requests_in_flight(o, s->job->plan),
+        .n_requests = result->n_accepted,
+        .n_completed = result->n_completed,
+        .wall_ns = result->wall_ns,
+        .period_ns = result->period_ns,
+        .n_steady = result->n_steady,
+        .min_ns = result->min_ns,
+        .p50_ns = result->p50_ns,
+        .p95_ns = result->p95_ns,
+        .p99_ns = result->p99_ns,
+        .failures = requests->failed,
+        .n_failures = (int64_t) requests->n_failed,
+    };
+    mo_status status = mo_exec_resource_loads(
+        s->job->plan, &r->made.loaded,
+        s->job->alone ? MO_CONGESTION_NONE : r->regime.congestion, &t.resources,
+        &t.n_resources, err);
+
+    if (status == MO_OK)
+        status = fill_devices(s, result, &t, err);
+    for (int i = 0; i < t.n_resources && status == MO_OK; i++)
+        t.predicted_period_ns =
+            mo_max_i64(t.predicted_period_ns, t.resources[i].predicted_ns);
+    if (status == MO_OK && o->json)
+        mo_report_throughput_json(&t, out);
+    else if (status == MO_OK)
+        mo_report_throughput_text(&t, out);
+    if (status == MO_OK && plan)
+        mo_plan_write_json(s->job->plan, plan);
+    if (status == MO_OK)
+        status = mo_output_files_commit(o->outputs, MO_EXEC_N_OUTPUTS, err);
+    free(t.resources);
+    free(t.devices);
+    return status;
+}
+
+/* Adds which requests have no outputs to the error that has ended the run. */
+static void add_lost(const mo_pipeline_result *result, mo_error *err)
+{
+    const mo_error why = *err;
+    char lost[256] = "";
+    size_t n = 0;
+
+    for (int i = 0; i < result->n_lost && n < sizeof lost - 32; i++)
+        n += (size_t) snprintf(lost + n, sizeof lost - n, "%s%lld",
+                               i > 0 ? ", " : "", (long long) result->lost[i]);
+    if (result->n_accepted == 0)
+        return;
+    mo_fail(err, why.status,
+            "%.600s; %lld of %lld requests were completed before%s%s", why.text,
+            (long long) result->n_completed, (long long) result->n_accepted,
+            result->n_lost > 0 ? ", and without outputs are " : "", lost);
+    memcpy(err->file, why.file, sizeof err->file);
+    err->line = why.line;
+}
+
+mo_status mo_cli_exec_requests(mo_exec_options *o,
+                               const mo_cli_exec_stream *stream, mo_error *err)
+{
+    const mo_exec_job *job = stream->job;
+    const mo_run_plan_options run = {
+        .transport = stream->transport,
+        .world = stream->world,
+        .backends = stream->units->backends,
+        .units = stream->units->options,
+        .rank_of = stream->units->rank_of,
+        .runs = 1,
+        .config_digest = stream->config_digest,
+        .on_progress = mo_cli_exec_log_progress,
+        .progress_context = &o->logger,
+    };
+    int rank = stream->transport->rank(stream->world);
+    mo_exec_requests requests = { .n = 0 };
+    mo_pipeline_options options = {
+        .run = &run,
+        .n_slots = mo_exec_requests_in_flight(o, job->plan),
+        .source = mo_exec_requests_read,
+        .sink = mo_exec_requests_write,
+        .context = &requests,
+    };
+    mo_pipeline_result result = { 0 };
+    mo_measure_load load;
+    mo_status status = MO_OK;
+
+    if (rank == 0)
+        status = mo_exec_requests_open(o, job->review.made.fine, job->plan,
+                                       &requests, err);
+    options.n_requests = requests.n;
+    mo_measure_load_read(NULL, &load);
+    if (status == MO_OK) {
+        status = mo_pipeline_run(job->plan, &options, &result, err);
+        if (status != MO_OK && rank == 0)
+            add_lost(&result, err);
+    }
+    mo_measure_load_since(NULL, &load);
+    if (status == MO_OK)
+        status = mo_measure_load_gather(stream->transport, stream->world, &load,
+                                        err);
+    if (status == MO_OK && rank == 0 && stream->transport->settle)
+        status = stream->transport->settle(stream->world, err);
+    if (status == MO_OK && rank == 0)
+        status = write_report(o, stream, &requests, &result, &load, err);
+    if (status == MO_OK && requests.n_failed > 0)
+        o->code = MO_EXIT_FAILED;
+    mo_pipeline_result_clear(&result);
+    mo_exec_requests_clear(&requests);
+    return status;
+}

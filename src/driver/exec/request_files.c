@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
+#include "driver/exec/request_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/number.h"
+#include "driver/exec/input_tensors.h"
+#include "driver/exec/output_npy.h"
+
+enum { PATH_SIZE = 4096, MIN_DIGITS = 4 };
+
+static const int64_t max_requests = 100000000;
+
+bool mo_exec_requests_wanted(const mo_exec_options *o)
+{
+    return o->requests > 0 || o->in_flight > 0 || o->inputs_folder;
+}
+
+mo_status mo_exec_requests_check_options(const mo_exec_options *o,
+                                         mo_error *err)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } others[] = {
+        { o->runs > 1, "--runs" },
+        { o->check, "--check" },
+        { o->reference != NULL, "--reference" },
+        { o->outputs[MO_EXEC_OUTPUT_TRACE].path != NULL, "--trace" },
+        { o->dry_run, "--dry-run" },
+        { o->bundle != NULL, "--bundle" },
+    };
+
+    if (!mo_exec_requests_wanted(o))
+        return MO_OK;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].given)
+            return mo_fail(err, MO_E_USAGE,
+                           "%s is for single runs, and --requests, --in-flight "
+                           "and --inputs are for many at once; give either",
+                           others[i].name);
+    if (o->requests == 0 && !o->inputs_folder)
+        return mo_fail(err, MO_E_USAGE,
+                       "--in-flight goes with --requests or --inputs; give how "
+                       "many there are");
+    return MO_OK;
+}
+
+int mo_exec_requests_in_flight(const mo_exec_options *o,
+                               const mo_exec_plan *plan)
+{
+    int n = 1;
+
+    for (int d = 0; d < plan->n_devices; d++)
+        n += plan->devices[d].n_steps > 0;
+    return o->in_flight > 0 ? (int) o->in_flight : n;
+}
+
+/* ------------------------------------------------------------------- memory */
+
+mo_status mo_exec_requests_check_memory(const mo_exec_plan *plan,
+                                        const mo_exec_units *units, int rank,
+                                        int in_flight, int64_t limit,
+                                        mo_error *err)
+{
+    mo_exec_plan all = *plan;
+    mo_error why = { 0 };
+    mo_status status = MO_OK;
+
+    for (int d = 0; d < plan->n_devices; d++)
+        if (units->backends[d]->separate_memory)
+            return mo_fail(err, MO_E_SUPPORT,
+                           "device '%.80s' is a GPU, and several requests at "
+                           "once run on CPU threads; give --backend cpu, or "
+                           "--runs in place of --requests",
+                           plan->devices[d].id);
+    all.devices = calloc((size_t) plan->n_devices + 1, sizeof *all.devices);
+    if (!all.devices)
+        return mo_fail_memory(err);
+    for (int d = 0; d < plan->n_devices; d++) {
+        all.devices[d] = plan->devices[d];
+        if (!mo_int64_mul(plan->devices[d].arena_bytes, in_flight,
+                          &all.devices[d].arena_bytes))
+            all.devices[d].arena_bytes = INT64_MAX;
+    }
+    status = mo_plan_check_capacity(&all, NULL, &why);
+    if (status == MO_OK)
+        status = mo_exec_units_check_memory(units, &all, rank, limit, &why);
+    free(all.devices);
+    if (status == MO_OK)
+        return MO_OK;
+    return mo_fail(err, status,
+                   "%.800s (%d requests in flight have values of their own; "
+                   "lower --in-flight)",
+                   why.text, in_flight);
+}
+
+/* ----------------------------------------------------------------- counting */
+
+/* Returns the number that the name of a request's folder is, or -1. */
+static int64_t folder_number(const char *name)
+{
+    size_t length = strlen(name);
+    int64_t number;
+
+    if (length < MIN_DIGITS || strspn(name, "0123456789") != length ||
+        (length > MIN_DIGITS && name[0] == '0') ||
+        mo_number_read_int(name, length, &number) != MO_NUMBER_OK)
+        return -1;
+    return number;
+}
+
+/* One more than the highest number of a request's folder; 0: there is none. */
+static mo_status count_folders(const char *folder, int64_t *n, mo_error *err)
+{
+    DIR *entries = opendir(folder);
+    const struct dirent *entry;
+    mo_status status = MO_OK;
+
+    *n = 0;
+    if (!entries)
+        return mo_fail_errno(err, folder, "cannot open");
+    errno = 0;
+    while ((entry = readdir(entries))) {
+        int64_t number = folder_number(entry->d_name);
+
+        *n = number >= *n ? number + 1 : *n;
+    }
+    if (errno != 0)
+        status = mo_fail_errno(err, folder, "cannot read");
+    closedir(entries);
+    return status;
+}
+
+static mo_status count_requests(const mo_exec_options *o, int64_t *n,
+                                mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    *n = o->requests;
+    if (*n == 0)
+        status = count_folders(o->inputs_folder, n, err);
+    if (status == MO_OK && *n == 0)
+        status = mo_fail_at(err, MO_E_USAGE, o->inputs_folder, 0,
+                            "has no folders 0000, 0001, ... of requests; give "
+                            "--requests to take its files for all of them");
+    if (status == MO_OK && *n > max_requests)
+        status = mo_fail_at(err, MO_E_LIMIT, o->inputs_folder, 0,
+                            "has a request %lld; there may be %lld",
+                            (long long) (*n - 1), (long long) max_requests);
+    return status;
+}
+
+mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
+                                const mo_exec_plan *plan,
+                                mo_exec_requests *requests, mo_error *err)
+{
+    mo_status status;
+
+    requests->options = o;
+    requests->graph = graph;
+    requests->plan = plan;
+    requests->given =
+        calloc((size_t) plan->n_inputs + 1, sizeof *requests->given);
+    status = requests->given ? mo_exec_inputs_find_files(&o->inputs, plan,
+                                                         requests->given, err)
+                             : mo_fail_memory(err);
+    if (status == MO_OK)
+        status = count_requests(o, &requests->n, err);
+    if (status == MO_OK && o->output && mkdir(o->output, 0777) != 0 &&
+        errno != EEXIST)
+        status = mo_fail_errno(err, o->output, "cannot make the folder");
+    return status;
+}
+
+void mo_exec_requests_clear(mo_exec_requests *requests)
+{
+    for (size_t i = 0; i < requests->n_failed; i++)
+        free(requests->failed[i].reason);
+    free(requests->failed);
+    free(requests->given);
+    *requests = (mo_exec_requests){ .n = 0 };
+}
+
+/* ------------------------------------------------------------------- inputs */
+
+/* Writes "FOLDER/NAME.npy" or "FOLDER/input0.npy" into path, whichever exists;
+ * returns false if neither does. */
+static bool find_in(const char *folder, const char *name, int input,
+                    char path[PATH_SIZE])
+{
+    int length = -1;
+
+    if (!strchr(name, '/'))
+        length = snprintf(path, PATH_SIZE, "%s/%s.npy", folder, name);
+    if (length > 0 && length < PATH_SIZE && access(path, F_OK) == 0)
+        return true;
+    length = snprintf(path, PATH_SIZE, "%s/input%d.npy", folder, input);
+    return length < PATH_SIZE && access(path, F_OK) == 0;
+}
+
+static mo_status find_input(const mo_exec_requests *r, int64_t request, int i,
+                            char path[PATH_SIZE], const char **file,
+                            mo_error *err)
+{
+    const char *folder = r->options->inputs_folder;
+    const char *name = r->plan->inputs[i].name;
+    char own[PATH_SIZE];
+    int length;
+
+    *file = r->given[i];
+    if (!folder)
+        return MO_OK;
+    length =
+        snprintf(own, sizeof own, "%s/%04lld", folder, (long long) request);
+    if (length >= PATH_SIZE)
+        return mo_fail_at(err, MO_E_LIMIT, folder, 0, "has too long a name");
+    if (find_in(own, name, i, path) || find_in(folder, name, i, path))
+        *file = path;
+    if (*file)
+        return MO_OK;
+    return mo_fail_at(err, MO_E_IO, own, 0,
+                      "has no %.80s.npy and no input%d.npy; put input '%.80s' "
+                      "there, or for all requests into the folder around it",
+                      name, i, name);
+}
+
+mo_status mo_exec_requests_read(void *context, int64_t request,
+                                mo_tensor_dense *inputs, mo_error *err)
+{
+    const mo_exec_requests *r = context;
+    char path[PATH_SIZE];
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < r->plan->n_inputs && status == MO_OK; i++) {
+        const char *file = NULL;
+
+        status = find_input(r, request, i, path, &file, err);
+        if (status == MO_OK)
+            status = mo_exec_input_make(r->options->seed + request, r->graph,
+                                        r->plan, i, file, &inputs[i], err);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ outputs */
+
+static mo_status add_failure(mo_exec_requests *r, int64_t request,
+                             const mo_error *failure, mo_error *err)
+{
+    char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
+    const mo_exec_options *o = r->options;
+    mo_report_throughput_failure *failed;
+
+    mo_error_format(failure, text, sizeof text);
+    fprintf(stderr, "%s: request %lld: %s\n", o->logger.command,
+            (long long) request, text);
+    if (r->n_failed == r->room) {
+        size_t room = 2 * r->room + 16;
+
+        failed = realloc(r->failed, room * sizeof *failed);
+        if (!failed)
+            return mo_fail_memory(err);
+        r->failed = failed;
+        r->room = room;
+    }
+    failed = &r->failed[r->n_failed];
+    *failed = (mo_report_throughput_failure){ request, strdup(text) };
+    if (!failed->reason)
+        return mo_fail_memory(err);
+    r->n_failed++;
+    return MO_OK;
+}
+
+mo_status mo_exec_requests_write(void *context, int64_t request,
+                                 const mo_tensor_dense *outputs,
+                                 const mo_error *failure, mo_error *err)
+{
+    mo_exec_requests *r = context;
+    mo_exec_output_npy files = { 0 };
+    char folder[PATH_SIZE];
+    mo_status status;
+
+    if (failure)
+        return add_failure(r, request, failure, err);
+    if (!r->options->output)
+        return MO_OK;
+    if (snprintf(folder, sizeof folder, "%s/%04lld", r->options->output,
+                 (long long) request) >= PATH_SIZE)
+        return mo_fail_at(err, MO_E_LIMIT, r->options->output, 0,
+                          "has too long a name");
+    status = mo_exec_output_npy_open(folder, outputs, r->plan->n_outputs,
+                                     &files, err);
+    if (status == MO_OK)
+        status = mo_exec_output_npy_commit(&files, err);
+    mo_exec_output_npy_clear(&files);
+    return status;
+}

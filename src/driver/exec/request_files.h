@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request_files.h - inputs and outputs of a stream of requests as files.
+ *
+ * Request 3 has its inputs in the folder DIR/0003 of --inputs DIR, as NAME.npy
+ * or input0.npy, input1.npy, ...; what is not there is in DIR itself, the same
+ * for all requests, or given by --input. Without --inputs, an input without a
+ * file is random, of the seed --seed + 3. Outputs go to DIR/0003/output0.npy,
+ * ... of --output DIR.
+ */
+#ifndef MO_DRIVER_EXEC_REQUEST_FILES_H
+#define MO_DRIVER_EXEC_REQUEST_FILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "driver/exec/device_units.h"
+#include "driver/exec/exec_options.h"
+#include "exec/plan/ir/plan.h"
+#include "exec/tensor/dense_tensor.h"
+#include "graph/graph.h"
+#include "report/throughput.h"
+
+typedef struct mo_exec_requests {
+    const mo_exec_options *options;
+    const mo_graph *graph;
+    const mo_exec_plan *plan;
+    const char **given; /* by input: its file by --input, or NULL */
+    int64_t n;          /* how many there are */
+    mo_report_throughput_failure *failed; /* with owned texts */
+    size_t n_failed, room;
+} mo_exec_requests;
+
+/* Returns whether the options ask for a stream of requests. */
+bool mo_exec_requests_wanted(const mo_exec_options *o);
+
+/* Fails with MO_E_USAGE if the options for requests contradict others. */
+mo_status mo_exec_requests_check_options(const mo_exec_options *o,
+                                         mo_error *err);
+
+/* Returns the number of requests in flight: --in-flight, or one more than there
+ * are devices with calls. */
+int mo_exec_requests_in_flight(const mo_exec_options *o,
+                               const mo_exec_plan *plan);
+
+/* Fails if the values of so many requests, with all else, exceed the memory of
+ * a device or of this process, as mo_plan_check_capacity() and
+ * mo_exec_units_check_memory() do for one, or if a device has a backend that
+ * runs one request at a time. */
+mo_status mo_exec_requests_check_memory(const mo_exec_plan *plan,
+                                        const mo_exec_units *units, int rank,
+                                        int in_flight, int64_t limit,
+                                        mo_error *err);
+
+/* At rank 0: counts the requests and makes the folder of outputs. graph and
+ * plan are borrowed. *requests begins as zeros; the caller clears it. */
+mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
+                                const mo_exec_plan *plan,
+                                mo_exec_requests *requests, mo_error *err);
+void mo_exec_requests_clear(mo_exec_requests *requests);
+
+/* mo_pipeline_source and mo_pipeline_sink; context: mo_exec_requests. Failed
+ * requests are logged and listed. */
+mo_status mo_exec_requests_read(void *context, int64_t request,
+                                mo_tensor_dense *inputs, mo_error *err);
+mo_status mo_exec_requests_write(void *context, int64_t request,
+                                 const mo_tensor_dense *outputs,
+                                 const mo_error *failure, mo_error *err);
+
+#endif

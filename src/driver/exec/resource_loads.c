@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
+#include "driver/exec/resource_loads.h"
+
+#include <stdlib.h>
+
+#include "driver/exec/emulate.h"
+
+/* Resources of transfers, by number; from b on there is one kind more. */
+typedef struct transfer_loads {
+    mo_congestion congestion;
+    const mo_driver_loaded *loaded;
+    int n_devices;
+    int64_t *ns;
+} transfer_loads;
+
+static size_t count_kinds(const transfer_loads *l)
+{
+    size_t k = (size_t) l->n_devices;
+
+    switch (l->congestion) {
+    case MO_CONGESTION_PORT:
+        return 2 * k;
+    case MO_CONGESTION_CHANNEL:
+        return k * k;
+    case MO_CONGESTION_LINK:
+        return (size_t) l->loaded->instance->n_links;
+    case MO_CONGESTION_NONE:
+        break;
+    }
+    return 0;
+}
+
+static void add_transfer(transfer_loads *l, const mo_plan_transfer *t,
+                         int64_t ns)
+{
+    const int *route;
+    int n = 0;
+
+    switch (l->congestion) {
+    case MO_CONGESTION_PORT:
+        l->ns[t->from] += ns;
+        l->ns[l->n_devices + t->to] += ns;
+        break;
+    case MO_CONGESTION_CHANNEL:
+        l->ns[t->from * l->n_devices + t->to] += ns;
+        break;
+    case MO_CONGESTION_LINK:
+        route = mo_instance_route(l->loaded->instance, t->from, t->to, &n);
+        for (int i = 0; i < n; i++)
+            l->ns[route[i]] += ns;
+        break;
+    case MO_CONGESTION_NONE:
+        break;
+    }
+}
+
+static mo_report_throughput_resource describe(const transfer_loads *l, int r)
+{
+    const mo_cluster *cluster = l->loaded->cluster;
+    const mo_device *devices = cluster->devices;
+    mo_report_throughput_resource row = { .predicted_ns = l->ns[r],
+                                          .measured_ns = -1 };
+    int n = l->n_devices;
+
+    switch (l->congestion) {
+    case MO_CONGESTION_PORT:
+        row.kind = r < n ? "out-port" : "in-port";
+        row.from = devices[r % n].id;
+        break;
+    case MO_CONGESTION_CHANNEL:
+        row.kind = "channel";
+        row.from = devices[r / n].id;
+        row.to = devices[r % n].id;
+        break;
+    case MO_CONGESTION_LINK:
+        row.kind = "link";
+        row.from = devices[cluster->links[r].from].id;
+        row.to = devices[cluster->links[r].to].id;
+        break;
+    case MO_CONGESTION_NONE:
+        break;
+    }
+    return row;
+}
+
+mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
+                                 const mo_driver_loaded *loaded,
+                                 mo_congestion congestion,
+                                 mo_report_throughput_resource **resources,
+                                 int *n, mo_error *err)
+{
+    transfer_loads l = { congestion, loaded, plan->n_devices, NULL };
+    size_t n_kinds = count_kinds(&l);
+    mo_report_throughput_resource *made =
+        calloc((size_t) plan->n_devices + n_kinds + 1, sizeof *made);
+    int64_t *transfer_ns = NULL;
+    mo_status status = MO_OK;
+
+    l.ns = calloc(n_kinds + 1, sizeof *l.ns);
+    if (!made || !l.ns)
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        status = mo_emulate_transfer_times(plan, loaded, &transfer_ns, err);
+    if (status == MO_OK) {
+        *n = plan->n_devices;
+        for (int d = 0; d < plan->n_devices; d++)
+            made[d] =
+                (mo_report_throughput_resource){ .kind = "device",
+                                                 .from = plan->devices[d].id };
+        for (int i = 0; i < plan->n_items; i++)
+            made[plan->items[i].device].predicted_ns +=
+                plan->items[i].predicted_ns;
+        for (int t = 0; t < plan->n_transfers; t++)
+            add_transfer(&l, &plan->transfers[t], transfer_ns[t]);
+        for (size_t r = 0; r < n_kinds; r++)
+            if (l.ns[r] > 0)
+                made[(*n)++] = describe(&l, (int) r);
+        *resources = made;
+        made = NULL;
+    }
+    free(made);
+    free(l.ns);
+    free(transfer_ns);
+    return status;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/throughput.h"
+
+#include <stdio.h>
+
+#include "base/json_writer.h"
+#include "base/minmax.h"
+#include "base/utf8.h"
+#include "report/format_units.h"
+
+enum { NAME_ROOM = 200, ROW_ROOM = 2 * NAME_ROOM + 32 };
+
+static double rate(const mo_report_throughput *t)
+{
+    return t->wall_ns > 0 ? (double) t->n_completed / (double) t->wall_ns * 1e9
+                          : 0;
+}
+
+/* The measured load where there is one. */
+static int64_t load_of(const mo_report_throughput_resource *r)
+{
+    return r->measured_ns >= 0 ? r->measured_ns : r->predicted_ns;
+}
+
+static double utilization(const mo_report_throughput *t,
+                          const mo_report_throughput_resource *r)
+{
+    int64_t period_ns = mo_max_i64(t->period_ns, load_of(r));
+
+    return period_ns > 0 ? (double) load_of(r) / (double) period_ns : 0;
+}
+
+/* The resource with the largest load, measured or predicted. */
+static const mo_report_throughput_resource *
+bottleneck(const mo_report_throughput *t, bool measured)
+{
+    const mo_report_throughput_resource *most = t->resources;
+
+    for (int i = 1; i < t->n_resources; i++) {
+        const mo_report_throughput_resource *r = &t->resources[i];
+
+        if (measured ? load_of(r) > load_of(most)
+                     : r->predicted_ns > most->predicted_ns)
+            most = r;
+    }
+    return most;
+}
+
+/* "device fast", "channel fast slow". */
+static const char *name_resource(const mo_report_throughput_resource *r,
+                                 char text[ROW_ROOM])
+{
+    char from[NAME_ROOM], to[NAME_ROOM];
+
+    snprintf(text, ROW_ROOM, "%s %s%s%s", r->kind,
+             mo_utf8_escape_controls(from, sizeof from, r->from),
+             r->to ? " " : "",
+             r->to ? mo_utf8_escape_controls(to, sizeof to, r->to) : "");
+    return text;
+}
+
+/* --------------------------------------------------------------------- text */
+
+static void put_time(const char *before, int64_t ns, mo_out *out)
+{
+    char text[MO_FORMAT_SIZE];
+
+    mo_out_printf(out, "%s%s", before, mo_format_time(ns, text));
+}
+
+static void put_period(const mo_report_throughput *t, mo_out *out)
+{
+    put_time("predicted   ", t->predicted_period_ns, out);
+    mo_out_printf(out, " a request%s\n",
+                  t->trusted ? "" : ", by a guess of the device");
+    if (t->n_completed == 0)
+        return;
+    put_time("measured    ", t->period_ns, out);
+    if (t->n_steady > 0)
+        mo_out_printf(out, " a request, mean of %d", t->n_steady);
+    else
+        mo_out_text(out, " a request, from empty slots");
+    if (t->trusted && t->predicted_period_ns > 0)
+        mo_out_printf(
+            out, "; %+.1f %% against the prediction",
+            100 *
+                ((double) t->period_ns / (double) t->predicted_period_ns - 1));
+    mo_out_printf(out, "\n%-12s%.5g requests/s", "throughput", rate(t));
+    put_time(": all in ", t->wall_ns, out);
+    put_time("\nlatency     p50 ", t->p50_ns, out);
+    put_time(", p95 ", t->p95_ns, out);
+    put_time(", p99 ", t->p99_ns, out);
+    put_time(", min ", t->min_ns, out);
+    mo_out_text(out, "\n");
+}
+
+static void put_resources(const mo_report_throughput *t, mo_out *out)
+{
+    char name[ROW_ROOM], text[MO_FORMAT_SIZE];
+
+    mo_out_printf(out, "%-12s%s", "bottleneck",
+                  name_resource(bottleneck(t, true), name));
+    mo_out_printf(out, "; predicted %s\n",
+                  name_resource(bottleneck(t, false), name));
+    mo_out_printf(out, "\n%-32s%14s%14s%14s\n", "resource", "predicted",
+                  "measured", "utilization");
+    for (int i = 0; i < t->n_resources; i++) {
+        const mo_report_throughput_resource *r = &t->resources[i];
+
+        mo_out_printf(out, "%-32s", name_resource(r, name));
+        mo_out_printf(out, "%14s", mo_format_time(r->predicted_ns, text));
+        mo_out_printf(out, "%14s%12.1f %%\n",
+                      r->measured_ns >= 0 ? mo_format_time(r->measured_ns, text)
+                                          : "-",
+                      100 * utilization(t, r));
+    }
+}
+
+static void put_device(const mo_report_throughput *t,
+                       const mo_report_throughput_device *d, mo_out *out)
+{
+    char id[NAME_ROOM], text[MO_FORMAT_SIZE];
+
+    mo_out_printf(out, "%-12s%6d ops",
+                  mo_utf8_escape_controls(id, sizeof id, d->id), d->items);
+    if (d->threads > 0)
+        mo_out_printf(out, "  %2d thread%s", d->threads,
+                      d->threads > 1 ? "s" : " ");
+    else
+        mo_out_printf(out, "  on %s", d->backend);
+    mo_out_printf(out, "  weights %s",
+                  mo_format_bytes((double) d->weight_bytes, text));
+    mo_out_printf(out, ", values %d times %s", t->in_flight,
+                  mo_format_bytes((double) d->planned_slot_bytes, text));
+    mo_out_printf(out, ", allocated %d times %s", t->in_flight,
+                  mo_format_bytes((double) d->slot_bytes, text));
+    mo_out_printf(out, " and %s",
+                  mo_format_bytes((double) d->shared_bytes, text));
+    if (d->capacity_bytes < INT64_MAX)
+        mo_out_printf(out, " of %s",
+                      mo_format_bytes((double) d->capacity_bytes, text));
+    mo_out_text(out, "\n");
+}
+
+void mo_report_throughput_text(const mo_report_throughput *t, mo_out *out)
+{
+    put_period(t, out);
+    mo_out_printf(out, "%-12s%lld of %lld done, %d in flight\n", "requests",
+                  (long long) t->n_completed, (long long) t->n_requests,
+                  t->in_flight);
+    if (t->load)
+        mo_out_printf(out, "%-12s%s\n", "not quiet", t->load);
+    mo_out_printf(out, "%-12s%s\n", "precision", t->precision);
+    if (t->n_resources > 0)
+        put_resources(t, out);
+    mo_out_text(out, "\n");
+    for (int d = 0; d < t->n_devices; d++)
+        put_device(t, &t->devices[d], out);
+}
+
+/* --------------------------------------------------------------------- JSON */
+
+static void json_times(const mo_report_throughput *t, mo_json_writer *w)
+{
+    char name[ROW_ROOM];
+
+    mo_json_put_us(w, "period_us", t->period_ns);
+    mo_json_put_us(w, "predicted_period_us", t->predicted_period_ns);
+    mo_json_put_int(w, "periods", t->n_steady);
+    mo_json_put_double(w, "requests_per_second", rate(t));
+    mo_json_put_us(w, "wall_us", t->wall_ns);
+    mo_json_put_us(w, "min_us", t->min_ns);
+    mo_json_put_us(w, "p50_us", t->p50_ns);
+    mo_json_put_us(w, "p95_us", t->p95_ns);
+    mo_json_put_us(w, "p99_us", t->p99_ns);
+    if (t->n_resources > 0) {
+        mo_json_put_text(w, "bottleneck",
+                         name_resource(bottleneck(t, true), name));
+        mo_json_put_text(w, "predicted_bottleneck",
+                         name_resource(bottleneck(t, false), name));
+    }
+    mo_json_put_bool(w, "quiet", !t->load);
+    if (t->load)
+        mo_json_put_text(w, "load", t->load);
+}
+
+static void json_resource(const mo_report_throughput *t,
+                          const mo_report_throughput_resource *r,
+                          mo_json_writer *w)
+{
+    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+    mo_json_put_text(w, "kind", r->kind);
+    mo_json_put_text(w, r->to ? "from" : "device", r->from);
+    if (r->to)
+        mo_json_put_text(w, "to", r->to);
+    mo_json_put_us(w, "predicted_us", r->predicted_ns);
+    if (r->measured_ns >= 0)
+        mo_json_put_us(w, "measured_us", r->measured_ns);
+    mo_json_put_double(w, "utilization", utilization(t, r));
+    mo_json_end(w);
+}
+
+static void json_device(const mo_report_throughput_device *d, mo_json_writer *w)
+{
+    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+    mo_json_put_text(w, "id", d->id);
+    mo_json_put_int(w, "ops", d->items);
+    mo_json_put_text(w, "backend", d->backend);
+    mo_json_put_int(w, "threads", d->threads);
+    mo_json_put_int(w, "weight_bytes", d->weight_bytes);
+    mo_json_put_int(w, "planned_slot_bytes", d->planned_slot_bytes);
+    mo_json_put_int(w, "slot_bytes", d->slot_bytes);
+    mo_json_put_int(w, "shared_bytes", d->shared_bytes);
+    if (d->capacity_bytes < INT64_MAX)
+        mo_json_put_int(w, "capacity_bytes", d->capacity_bytes);
+    mo_json_end(w);
+}
+
+void mo_report_throughput_json(const mo_report_throughput *t, mo_out *out)
+{
+    mo_json_writer w = { .out = out };
+
+    mo_json_begin_object(&w, NULL, MO_JSON_LINES);
+    mo_json_put_text(&w, "graph", t->graph);
+    mo_json_put_text(&w, "cluster", t->cluster);
+    mo_json_put_int(&w, "ops", t->ops);
+    mo_json_put_int(&w, "coarse_ops", t->coarse_ops);
+    mo_json_put_int(&w, "edges", t->edges);
+    mo_json_put_int(&w, "devices", t->n_devices);
+    mo_json_put_text(&w, "transport", t->transport);
+    mo_json_put_int(&w, "ranks", t->n_ranks);
+    mo_json_put_text(&w, "precision", t->precision);
+    mo_json_put_int(&w, "in_flight", t->in_flight);
+    mo_json_put_int(&w, "requests", t->n_requests);
+    mo_json_put_int(&w, "completed", t->n_completed);
+    json_times(t, &w);
+    mo_json_begin_array(&w, "resources", MO_JSON_BLOCK);
+    for (int i = 0; i < t->n_resources; i++)
+        json_resource(t, &t->resources[i], &w);
+    mo_json_end(&w);
+    mo_json_begin_array(&w, "by_device", MO_JSON_BLOCK);
+    for (int d = 0; d < t->n_devices; d++)
+        json_device(&t->devices[d], &w);
+    mo_json_end(&w);
+    mo_json_begin_array(&w, "failures", MO_JSON_BLOCK);
+    for (int64_t i = 0; i < t->n_failures; i++) {
+        mo_json_begin_object(&w, NULL, MO_JSON_INLINE);
+        mo_json_put_int(&w, "request", t->failures[i].request);
+        mo_json_put_text(&w, "reason", t->failures[i].reason);
+        mo_json_end(&w);
+    }
+    mo_json_end(&w);
+    mo_json_end(&w);
+}
