@@ -94,6 +94,14 @@ const mo_profile_op *mo_profile_find(const mo_profile *profile,
 double mo_profile_time_us(const mo_profile *profile, const mo_device *device,
                           const char *signature);
 
+/* Returns a time between those of two rows of the device that differ from the
+ * signature in dimensions alone and have it on the segment between them, by
+ * flops, else by bytes, else by length; the op's may be MO_UNKNOWN. NAN when
+ * there are no two such rows. */
+double mo_profile_interpolate_us(const mo_profile *profile,
+                                 const mo_device *device, const char *signature,
+                                 double flops, double bytes);
+
 /* Returns the row for a message of that size, by the devices' ids, else by
  * their models; NULL when there is none. Borrowed from profile. */
 const mo_profile_link *mo_profile_find_link(const mo_profile *profile,

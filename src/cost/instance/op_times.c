@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Execution times of ops by device: given, measured by signature, or predicted.
+ * Execution times of ops by device: given, measured by signature, interpolated
+ * between measured ones, or predicted.
  */
 #include <math.h>
 #include <stdio.h>
@@ -81,6 +82,18 @@ static mo_status profiled_us(timing *t, int device, double *us, mo_error *err)
     return status;
 }
 
+/* After profiled_us, which has found the signature. */
+static double interpolated_us(const timing *t, int device)
+{
+    const mo_profile *profile = t->m->options->profile;
+    const mo_op *op = &t->m->g->ops[t->op];
+
+    if (!profile)
+        return NAN;
+    return mo_profile_interpolate_us(profile, &t->m->cluster->devices[device],
+                                     t->signature, op->flops, op->bytes);
+}
+
 static double predicted_us(timing *t, int device)
 {
     const mo_predictor *predictor = &t->m->options->predictor;
@@ -130,6 +143,10 @@ static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
     }
     if (status != MO_OK)
         return status;
+    if (isnan(us)) {
+        us = interpolated_us(t, device);
+        source = MO_TIME_INTERPOLATED;
+    }
     if (isnan(us)) {
         us = predicted_us(t, device);
         source = MO_TIME_PREDICTED;
