@@ -262,8 +262,12 @@ static void fill_gpu(cluster_work *w, const mo_discover_device *f,
     device->sms = gpu->sms > 0 ? gpu->sms : MO_DEVICE_UNSET;
     if (gpu->memory_bytes > 0)
         device->memory_bytes = gpu->memory_bytes;
-    if (!mo_device_find(gpu->name))
+    if (!mo_device_find(gpu->name)) {
         device->launch_us = gpu_launch_us;
+        for (int m = MO_MATH_TF32; m <= MO_MATH_BF16; m++)
+            device->gflops[m] = known_or_nan(
+                mo_discover_peak_gflops(gpu, mo_math_name((mo_math) m)));
+    }
     snprintf(note, NOTE_SIZE,
              "%s, compute capability %d.%d: by its driver; gflops: the peak in "
              "%s%s",

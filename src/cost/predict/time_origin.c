@@ -20,32 +20,56 @@ const char *const mo_time_limit_names[MO_TIME_LIMITS] = {
     [MO_TIME_LIMIT_LAUNCH] = "launch",
 };
 
-/* Median errors of moirai-cost(7) on devices that were not fitted to, by class;
- * of the roofline in f32 (generations of Pascal to Turing) and of the models of
- * kernels (Ampere to Blackwell). 0: not measured. */
+/* Median errors of moirai-cost(7) on devices that were not fitted to: of the
+ * roofline and of wave scaling in f32 (Pascal to Turing), by class. 0: not
+ * measured. */
 static const struct {
-    double roofline, kernel;
-} median_errors[] = {
-    [MO_CLASS_MATMUL] = { 0.316, 0.08 },   [MO_CLASS_ATTENTION] = { 0, 0.15 },
-    [MO_CLASS_ELEMENTWISE] = { 0.088, 0 }, [MO_CLASS_ACTIVATION] = { 0.081, 0 },
-    [MO_CLASS_NORMALIZATION] = { 0.2, 0 }, [MO_CLASS_SOFTMAX] = { 0.088, 0 },
-    [MO_CLASS_GATHER] = { 0.379, 0 },      [MO_CLASS_MOVE] = { 1.906, 0 },
+    double roofline, wave;
+} f32_errors[MO_CLASSES] = {
+    [MO_CLASS_MATMUL] = { 0.316, 0.195 },
+    [MO_CLASS_ELEMENTWISE] = { 0.088, 0.121 },
+    [MO_CLASS_ACTIVATION] = { 0.081, 0.147 },
+    [MO_CLASS_NORMALIZATION] = { 0.2, 0.139 },
+    [MO_CLASS_SOFTMAX] = { 0.088, 0.191 },
+    [MO_CLASS_GATHER] = { 0.379, 0.215 },
+    [MO_CLASS_MOVE] = { 1.906, 1.679 },
 };
 
-static double typical_error(const mo_workload *work, const mo_device *device)
+/* The same of the models of kernels (Ampere to Blackwell): that of the device
+ * on which it is largest. */
+static const double product_errors[MO_MATHS] = {
+    [MO_MATH_F16] = 0.078,  [MO_MATH_BF16] = 0.078, [MO_MATH_FP8] = 0.177,
+    [MO_MATH_INT8] = 0.096, [MO_MATH_FP4] = 0.219,
+};
+
+static const double attention_error = 0.211;
+
+static double kernel_error(const mo_workload *work)
+{
+    if (work->class == MO_CLASS_ATTENTION)
+        return attention_error;
+    return work->class == MO_CLASS_MATMUL ? product_errors[work->math] : 0;
+}
+
+static bool is_between(mo_generation generation, mo_generation first,
+                       mo_generation last)
+{
+    return generation >= first && generation <= last;
+}
+
+static double typical_error(const mo_predictor *predictor,
+                            const mo_workload *work, const mo_device *device)
 {
     mo_generation generation = mo_generation_of(device);
     bool by_kernel = !isnan(mo_predict_kernel_us(work, device));
     double error = 0;
 
-    if ((size_t) work->class >= sizeof median_errors / sizeof *median_errors)
-        return NAN;
-    if (by_kernel && generation >= MO_GEN_AMPERE &&
-        generation <= MO_GEN_BLACKWELL)
-        error = median_errors[work->class].kernel;
-    if (!by_kernel && generation >= MO_GEN_PASCAL &&
-        generation <= MO_GEN_TURING)
-        error = median_errors[work->class].roofline;
+    if (by_kernel && !predictor->is_wave &&
+        is_between(generation, MO_GEN_AMPERE, MO_GEN_BLACKWELL))
+        error = kernel_error(work);
+    if (!by_kernel && is_between(generation, MO_GEN_PASCAL, MO_GEN_TURING))
+        error = predictor->is_wave ? f32_errors[work->class].wave
+                                   : f32_errors[work->class].roofline;
     return error > 0 ? error : NAN;
 }
 
@@ -87,6 +111,6 @@ mo_time_origin mo_time_origin_predicted(const mo_predictor *predictor,
         predictor->is_wave ? MO_TIME_SCALED : MO_TIME_PREDICTED,
         limit_of(predictor, basis, device, us),
         is_product(basis->work.class) ? basis->work.math : MO_MATH_F32,
-        predictor->is_wave ? NAN : typical_error(&basis->work, device)
+        typical_error(predictor, &basis->work, device)
     };
 }

@@ -253,6 +253,29 @@ START_TEST(devices_have_processors_of_their_own)
 }
 END_TEST
 
+/* The table has the peaks by type of a known model. */
+START_TEST(an_unknown_gpu_has_the_peaks_of_its_generation)
+{
+    mo_discover_inventory s = machine("a", 1);
+    mo_cluster_notes notes;
+    mo_cluster *cluster;
+
+    snprintf(s.gpus[0].name, sizeof s.gpus[0].name, "NVIDIA H999");
+    cluster = discover(&s, 1, &plain, &notes);
+    for (int k = 0; k < cluster->n_devices; k++) {
+        const mo_device *d = &cluster->devices[k];
+
+        if (d->is_cpu)
+            continue;
+        ck_assert_ptr_null(d->known);
+        ck_assert_double_eq_tol(d->gflops[MO_MATH_F32], 66.9e3, 100);
+        ck_assert_double_eq_tol(d->gflops[MO_MATH_TF32], 535.3e3, 100);
+        ck_assert_double_eq_tol(d->gflops[MO_MATH_BF16], 1070.5e3, 100);
+    }
+    mo_cluster_free(cluster);
+}
+END_TEST
+
 START_TEST(what_the_driver_does_not_tell_the_table_does)
 {
     mo_discover_inventory s = machine("a", 1);
@@ -504,6 +527,7 @@ SUITE(discover)
     TEST(more_ranks_than_gpus_leave_some_with_processors_alone);
     TEST(peaks_are_the_vendors);
     TEST(peaks_depend_on_the_precision);
+    TEST(an_unknown_gpu_has_the_peaks_of_its_generation);
     TEST(processors_are_divided);
     TEST(devices_have_processors_of_their_own);
     TEST(what_the_driver_does_not_tell_the_table_does);
