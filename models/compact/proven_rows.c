@@ -7,6 +7,9 @@
  *
  *     anchor    sum_b g_ab = x_ua,   sum_a g_ab = x_vb
  *     segment   s_v - s_u - sum_a p_ua x_ua >= sum_ab f_ab g_ab
+ *     priced    the same with h_ab, a bound on time and prices of memory, in
+ *               place of f_ab and the sum of q_ik x_ik over the ops between
+ *               on the left
  *
  * Where u, or v, has one device left the x of the other suffice, and there are
  * no g.  Devices on which they are too far apart for the horizon have none
@@ -240,6 +243,42 @@ static void segment_row(const mo_compact *c, const mo_compact_segment *s,
     mo_sink_row(sink, MO_GE, 0);
 }
 
+/* Rounded up to what times are multiples of, so that it is written exactly. */
+static int64_t price_after_rounding(const mo_compact *c, int64_t ns)
+{
+    int64_t step_ns = c->frame->step_ns;
+
+    return (ns + step_ns - 1) / step_ns * step_ns;
+}
+
+static void priced_row(const mo_compact *c, const mo_compact_segment *s,
+                       mo_sink *sink)
+{
+    const mo_proven_bounds_pair *pair = segment_ends(c, s);
+    int n_devices = c->x->n_devices;
+
+    mo_sink_term(sink, mo_compact_start_column(c, pair->v), 1);
+    mo_sink_term(sink, mo_compact_start_column(c, pair->u), -1);
+    mo_compact_add_duration_terms(c, sink, pair->u, -1);
+    for (int i = 0; i < pair->n_ops; i++)
+        for (int k = 0; k < n_devices; k++) {
+            int column = mo_compact_place_column(c, pair->ops[i], k);
+            int64_t ns = price_after_rounding(
+                c,
+                pair->price_ns[(size_t) i * (size_t) n_devices + (size_t) k]);
+
+            if (column >= 0 && ns > 0)
+                mo_sink_term_add(sink, column, mo_compact_time(c, ns));
+        }
+    for (int e = 0; e < s->n_arcs; e++) {
+        mo_transfer_arc arc = c->segment_arcs[s->arc_start + e];
+        int64_t ns = mo_frame_proven_priced_ns(c->frame, s->pair, arc.a, arc.b);
+
+        mo_sink_term_add(sink, arc_column(c, s, e), -mo_compact_time(c, ns));
+    }
+    mo_sink_row(sink, MO_GE, 0);
+}
+
 void mo_compact_proven_rows(const mo_compact *c, mo_sink *sink)
 {
     mo_sink_family(sink, "anchor");
@@ -253,4 +292,8 @@ void mo_compact_proven_rows(const mo_compact *c, mo_sink *sink)
     mo_sink_family(sink, "segment");
     for (int i = 0; i < c->n_segments; i++)
         segment_row(c, &c->segments[i], sink);
+    mo_sink_family(sink, "priced");
+    for (int i = 0; i < c->n_segments; i++)
+        if (segment_ends(c, &c->segments[i])->n_ops > 0)
+            priced_row(c, &c->segments[i], sink);
 }

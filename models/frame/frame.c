@@ -161,15 +161,32 @@ static int64_t bound_after_rounding(const mo_frame *f, int64_t ns,
 
 /* Ops are in topological order: those between two of them have numbers between
  * theirs. */
-int64_t mo_frame_proven_pair_ns(const mo_frame *f, size_t number, int a, int b)
+static int64_t pair_after_rounding(const mo_frame *f,
+                                   const mo_proven_bounds_pair *pair,
+                                   int64_t ns)
 {
-    const mo_proven_bounds_pair *pair = &f->proven->pairs[number];
     int first = pair->u == MO_FREE ? 0 : pair->u;
     int end = pair->v == MO_FREE ? f->x->n : pair->v;
     int n_flows = f->x->out_start[end] - f->x->out_start[first];
 
-    return bound_after_rounding(f, pair->least_ns[a * f->x->n_devices + b],
-                                (int64_t) end - first + n_flows);
+    return bound_after_rounding(f, ns, (int64_t) end - first + n_flows);
+}
+
+int64_t mo_frame_proven_pair_ns(const mo_frame *f, size_t number, int a, int b)
+{
+    const mo_proven_bounds_pair *pair = &f->proven->pairs[number];
+
+    return pair_after_rounding(f, pair,
+                               pair->least_ns[a * f->x->n_devices + b]);
+}
+
+int64_t mo_frame_proven_priced_ns(const mo_frame *f, size_t number, int a,
+                                  int b)
+{
+    const mo_proven_bounds_pair *pair = &f->proven->pairs[number];
+
+    return pair_after_rounding(f, pair,
+                               pair->priced_ns[a * f->x->n_devices + b]);
 }
 
 int64_t mo_frame_proven_ns(const mo_frame *f)

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 
@@ -22,8 +23,12 @@ void mo_proven_bounds_free(mo_proven_bounds *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
         free(s->pairs[i].least_ns);
+        free(s->pairs[i].ops);
+        free(s->pairs[i].price_ns);
+        free(s->pairs[i].priced_ns);
+    }
     free(s->pairs);
     free(s);
 }
@@ -53,6 +58,30 @@ mo_status mo_proven_bounds_add(mo_proven_bounds *s, int u, int v,
         return mo_fail_memory(err);
     for (size_t i = 0; i < size; i++)
         copy[i] = clamp_time(least_ns[i]);
-    s->pairs[s->n++] = (mo_proven_bounds_pair){ u, v, copy };
+    s->pairs[s->n++] =
+        (mo_proven_bounds_pair){ .u = u, .v = v, .least_ns = copy };
+    return MO_OK;
+}
+
+mo_status mo_proven_bounds_add_prices(mo_proven_bounds *s, size_t pair,
+                                      int n_ops, const int *ops,
+                                      const int64_t *price_ns,
+                                      const int64_t *priced_ns, mo_error *err)
+{
+    size_t n_devices = (size_t) s->n_devices, n = (size_t) n_ops;
+    mo_proven_bounds_pair *to = &s->pairs[pair];
+
+    assert(pair < s->n && to->n_ops == 0 && n_ops > 0);
+    to->ops = malloc(n * sizeof *to->ops);
+    to->price_ns = malloc(n * n_devices * sizeof *to->price_ns);
+    to->priced_ns = malloc(n_devices * n_devices * sizeof *to->priced_ns);
+    if (!to->ops || !to->price_ns || !to->priced_ns)
+        return mo_fail_memory(err);
+    memcpy(to->ops, ops, n * sizeof *ops);
+    for (size_t i = 0; i < n * n_devices; i++)
+        to->price_ns[i] = clamp_time(price_ns[i]);
+    for (size_t i = 0; i < n_devices * n_devices; i++)
+        to->priced_ns[i] = clamp_time(priced_ns[i]);
+    to->n_ops = n_ops;
     return MO_OK;
 }

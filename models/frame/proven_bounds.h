@@ -22,6 +22,13 @@
 typedef struct mo_proven_bounds_pair {
     int u, v; /* MO_FREE: the start, the end of the schedule */
     int64_t *least_ns;
+
+    /* The same with prices of memory: that time and the prices of the devices
+     * of the n_ops ops between, price_ns[i * K + k], take priced_ns or more.
+     * 0, NULL: there are none. */
+    int n_ops;
+    int *ops;
+    int64_t *price_ns, *priced_ns;
 } mo_proven_bounds_pair;
 
 typedef struct mo_proven_bounds {
@@ -40,5 +47,12 @@ void mo_proven_bounds_free(mo_proven_bounds *proven); /* accepts NULL */
  * times, K * K of them, are copied; a negative one counts as 0. */
 mo_status mo_proven_bounds_add(mo_proven_bounds *proven, int u, int v,
                                const int64_t *least_ns, mo_error *err);
+
+/* Adds prices to a pair, which has none; all arrays are copied.  price_ns is by
+ * op and device, none negative; priced_ns as least_ns. */
+mo_status mo_proven_bounds_add_prices(mo_proven_bounds *proven, size_t pair,
+                                      int n_ops, const int *ops,
+                                      const int64_t *price_ns,
+                                      const int64_t *priced_ns, mo_error *err);
 
 #endif

@@ -57,6 +57,8 @@ for memory in static live; do
     ok "and is no more than the makespan" \
         awk "BEGIN { exit !($(value bound_us) <= $(value makespan_us)) }"
 done
+exits "a model" 0 moirai-emit -q -c forks.cluster.xml -o forks.lp forks.graphml
+ok "has rows with prices" grep -q '^ *priced_3:' forks.lp
 exits "without limits" 0 moirai-place -q --assist none --rounds 2 \
     --memory none -c forks.cluster.xml -o forks.sol forks.graphml
 exits "its check" 0 moirai-check --json forks.sol

@@ -116,6 +116,35 @@ START_TEST(rows_are_what_they_should_be)
 }
 END_TEST
 
+/* Prices of both ops between the ends, on A alone. */
+START_TEST(prices_are_part_of_a_row)
+{
+    mo_regime regime = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
+                         MO_MEMORY_STATIC };
+    const int64_t least_ns[] = { 140000, 110000, 120000, 150000 };
+    const int64_t priced_ns[] = { 150000, 120000, 120000, 150000 };
+    const int64_t price_ns[] = { 7000, 0, 9000, 0 };
+    const int ops[] = { 1, 2 };
+    problem p = { 0 };
+    mo_proven_bounds *proven;
+    model_case c;
+
+    problem_make(&p, FAN, TWO, NULL);
+    MUST(mo_proven_bounds_new(2, &proven, &err));
+    MUST(mo_proven_bounds_add(proven, 0, 3, least_ns, &err));
+    MUST(mo_proven_bounds_add_prices(proven, 0, 2, ops, price_ns, priced_ns,
+                                     &err));
+    open_strong(&c, p.x, &regime, 2, proven, NULL);
+    ck_assert_str_eq(
+        model_case_rows(&c, "priced"),
+        "s_3 - s_0 - 100 x_0_0 - 100 x_0_1 + 7 x_1_0 + 9 x_2_0 - 150 g_0_0_0 - "
+        "120 g_0_0_1 - 120 g_0_1_0 - 150 g_0_1_1 >= 0\n");
+    model_case_close(&c);
+    mo_proven_bounds_free(proven);
+    problem_clear(&p);
+}
+END_TEST
+
 /* Fills table[a * K + b] for a segment. */
 typedef void prove(const mo_allowed_devices *places,
                    const mo_bound_segment *segment, int64_t *table);
@@ -342,8 +371,8 @@ START_TEST(a_search_keeps_the_optimum)
 
     oracle_make(&o, (unsigned) _i);
     optimum_ns = exhaustive_optimum(o.p.x, &regime);
-    status = mo_search_strengthen(o.p.x, &regime, &options, &proven, &start,
-                                  &err);
+    status =
+        mo_search_strengthen(o.p.x, &regime, &options, &proven, &start, &err);
     if (status == MO_E_INFEASIBLE) {
         ck_assert_int_lt(optimum_ns, 0);
         oracle_clear(&o);
@@ -442,6 +471,7 @@ SUITE(proven)
     tcase_set_timeout(tests, SECONDS);
     tcase_add_checked_fixture(tests, scratch_enter, scratch_leave);
     EACH(rows_are_what_they_should_be, COUNT(claims));
+    TEST(prices_are_part_of_a_row);
     EACH(the_optimum_stays, N_PARTS);
     SOME(the_start_keeps_what_is_proven, at_length(480, 160), 24);
     SOME(a_search_keeps_the_optimum, at_length(480, 160), 24);

@@ -43,7 +43,6 @@ enum {
 
 typedef struct round {
     mo_search_state *search;
-    mo_search_priced_bound *priced; /* NULL: memory does not bind */
     mo_search_primal_job *primal_jobs;
     mo_search_bound_job *bound_jobs;
     int n_primal_jobs, n_bound_jobs;
@@ -133,7 +132,7 @@ static mo_status run_initial_jobs(round *r, mo_search_round_plan *round_plan,
     if (status == MO_OK)
         status = mo_search_update_bounds(s, "list scheduling pieces", err);
     if (status == MO_OK)
-        status = mo_search_priced_bound_raise(r->priced, err);
+        status = mo_search_priced_bound_raise(r->search->priced, err);
     if (status == MO_OK && mo_search_memory_repair_needed(s))
         status = mo_search_memory_repair_by_variants(s, err);
     return status;
@@ -147,7 +146,7 @@ propagate_round(const round *r, mo_search_memory_job *memory_job, mo_error *err)
     mo_status status = mo_search_update_bounds(s, "improving pieces", err);
 
     if (status == MO_OK)
-        status = mo_search_priced_bound_raise(r->priced, err);
+        status = mo_search_priced_bound_raise(r->search->priced, err);
     keep_error(&status, err, memory_job->status, &memory_job->err);
     if (status == MO_OK)
         status = mo_search_submit_schedule(s, memory_job->schedule,
@@ -272,7 +271,7 @@ static mo_status search_segments(mo_search_state *s, int *rounds, mo_error *err)
     if (status == MO_OK && s->blocks)
         status = mo_search_bound_plan_new(s, &bound_plan, err);
     if (status == MO_OK)
-        status = mo_search_priced_bound_new(s, &r.priced, err);
+        status = mo_search_priced_bound_new(s, &s->priced, err);
     r.primal_jobs = calloc(MO_SEARCH_MAX_PRIMAL_JOBS, sizeof *r.primal_jobs);
     r.bound_jobs = calloc(MO_SEARCH_MAX_BOUND_JOBS, sizeof *r.bound_jobs);
     if (status == MO_OK && (!r.primal_jobs || !r.bound_jobs))
@@ -281,7 +280,6 @@ static mo_status search_segments(mo_search_state *s, int *rounds, mo_error *err)
         status = run_rounds(&r, round_plan, bound_plan, rounds, err);
     free(r.primal_jobs);
     free(r.bound_jobs);
-    mo_search_priced_bound_free(r.priced);
     mo_search_bound_plan_free(bound_plan);
     mo_search_round_plan_free(round_plan);
     return status;
@@ -329,6 +327,8 @@ static mo_status place_moirai(const mo_method_task *task,
         status = search_segments(&s, &rounds, err);
     if (status == MO_OK && task->proven)
         status = mo_search_export_proven_bounds(&s, task->proven, err);
+    if (status == MO_OK && task->proven)
+        status = mo_search_priced_bound_export(s.priced, task->proven, err);
     if (status == MO_OK) {
         placed->schedule = s.best;
         placed->fits = s.best != NULL;

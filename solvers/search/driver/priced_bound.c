@@ -29,6 +29,7 @@ struct mo_search_priced_bound {
     mo_priced_chain_tables tables;
     mo_priced_chain *chain_prices;
     uint64_t tables_sum; /* of all blocks' tables at the last call */
+    bool has_prices;     /* found by a call */
 };
 
 void mo_search_priced_bound_free(mo_search_priced_bound *p)
@@ -325,7 +326,62 @@ mo_status mo_search_priced_bound_raise(mo_search_priced_bound *p, mo_error *err)
     p->tables_sum = sum;
     status = mo_priced_chain_raise(p->chain_prices, p->s->task->stop, &bound_ns,
                                    err);
+    p->has_prices = status == MO_OK;
     if (status == MO_OK)
         mo_search_raise_lower(p->s, bound_ns, "prices of memory");
+    return status;
+}
+
+/* Adds the prices of a segment to a pair with the same ends. */
+static mo_status export_segment(const mo_search_priced_bound *p, int segment,
+                                const int64_t *price_ns,
+                                mo_proven_bounds *proven, size_t pair,
+                                mo_error *err)
+{
+    const mo_bound_segment *s = &p->chain.segments[segment];
+    size_t n_devices = (size_t) p->s->x->n_devices;
+    int64_t *prices = malloc((size_t) s->n * n_devices * sizeof *prices);
+    int64_t any = 0;
+    mo_status status = MO_OK;
+
+    if (!prices)
+        return mo_fail_memory(err);
+    for (int i = 0; i < s->n; i++)
+        for (size_t k = 0; k < n_devices; k++) {
+            int64_t ns = price_ns[(size_t) s->ops[i] * n_devices + k];
+
+            prices[(size_t) i * n_devices + k] = ns;
+            any |= ns;
+        }
+    if (any > 0)
+        status = mo_proven_bounds_add_prices(
+            proven, pair, s->n, s->ops, prices,
+            mo_priced_chain_entries(p->chain_prices, p->cls[segment]), err);
+    free(prices);
+    return status;
+}
+
+mo_status mo_search_priced_bound_export(mo_search_priced_bound *p,
+                                        mo_proven_bounds *proven, mo_error *err)
+{
+    const int64_t *price_ns;
+    size_t pair = 0;
+    mo_status status = MO_OK;
+
+    if (!p || !p->has_prices)
+        return MO_OK;
+    price_ns = mo_priced_chain_evaluate_best(p->chain_prices);
+    /* Both are in the order of the chain. */
+    for (int i = 0; i < p->chain.n && status == MO_OK; i++) {
+        const mo_bound_segment *s = &p->chain.segments[i];
+
+        if (s->n == 0 || s->u == MO_FREE || s->v == MO_FREE)
+            continue;
+        while (pair < proven->n && proven->pairs[pair].u < s->u)
+            pair++;
+        if (pair < proven->n && proven->pairs[pair].u == s->u &&
+            proven->pairs[pair].v == s->v)
+            status = export_segment(p, i, price_ns, proven, pair, err);
+    }
     return status;
 }

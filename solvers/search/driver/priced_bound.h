@@ -10,8 +10,6 @@
 #include "base/error.h"
 #include "solvers/search/driver/state.h"
 
-typedef struct mo_search_priced_bound mo_search_priced_bound;
-
 /* Sets *priced to NULL, with MO_OK returned, where memory does not bind or the
  * search has no blocks.  search must outlive it.  The caller frees it with
  * mo_search_priced_bound_free(), which accepts NULL. */
@@ -24,5 +22,11 @@ void mo_search_priced_bound_free(mo_search_priced_bound *priced);
  * has grown since the last call, or priced is NULL. */
 mo_status mo_search_priced_bound_raise(mo_search_priced_bound *priced,
                                        mo_error *err);
+
+/* Adds prices and entries of the segments to the pairs of proven that are the
+ * same; does nothing where priced is NULL or no prices were found. */
+mo_status mo_search_priced_bound_export(mo_search_priced_bound *priced,
+                                        mo_proven_bounds *proven,
+                                        mo_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "solvers/root_bound.h"
+#include "solvers/search/driver/priced_bound.h"
 
 enum {
     ROOT_ROUND = 1,    /* the first bounds and schedules come before */
@@ -32,6 +33,8 @@ mo_status mo_search_root_job_plan(const mo_search_state *s, int round,
     status = mo_proven_bounds_new(s->x->n_devices, &job->proven, err);
     if (status == MO_OK)
         status = mo_search_export_proven_bounds(s, job->proven, err);
+    if (status == MO_OK)
+        status = mo_search_priced_bound_export(s->priced, job->proven, err);
     if (status != MO_OK)
         return status;
     job->upper_ns = upper_ns;

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "schedule/heuristic/single_device.h"
 #include "solvers/search/decomp/compose.h"
+#include "solvers/search/driver/priced_bound.h"
 
 enum {
     MAX_ALL_STATES = 16, /* up to so many devices, each is a state */
@@ -86,10 +87,12 @@ static mo_status decompose(mo_search_state *s, bool use_cuts, mo_error *err)
 
 static void free_decomposition(mo_search_state *s)
 {
+    mo_search_priced_bound_free(s->priced);
     mo_chain_blocks_free(s->blocks);
     mo_decomp_path_free(s->path);
     mo_decomp_classes_free(s->classes);
     mo_decomp_segments_free(s->segments);
+    s->priced = NULL;
     s->blocks = NULL;
     s->path = NULL;
     s->classes = NULL;

@@ -19,6 +19,8 @@
 #include "solvers/search/decomp/segmentation.h"
 #include "solvers/search/method.h"
 
+typedef struct mo_search_priced_bound mo_search_priced_bound;
+
 typedef struct mo_search_state {
     const mo_method_task *task;
     const mo_instance *x;
@@ -29,8 +31,9 @@ typedef struct mo_search_state {
     mo_decomp_states states;
     mo_decomp_segments *segments;
     mo_decomp_classes *classes;
-    mo_chain_blocks *blocks; /* NULL: no chain bounds */
-    mo_decomp_path *path;    /* scratch, for any shortest path */
+    mo_chain_blocks *blocks;        /* NULL: no chain bounds */
+    mo_decomp_path *path;           /* scratch, for any shortest path */
+    mo_search_priced_bound *priced; /* NULL: memory does not bind */
 
     mo_schedule *best; /* incumbent, within memory, owned; NULL: none yet */
     int64_t lower_ns;

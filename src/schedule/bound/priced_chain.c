@@ -304,6 +304,27 @@ static double capacity_of(const mo_priced_chain *c, int i)
     return fmax((double) c->domains->x->capacity_bytes[c->limited[i]], 1);
 }
 
+const int64_t *mo_priced_chain_entries(const mo_priced_chain *c, int cls)
+{
+    return mo_priced_entries_of(c->entries, cls);
+}
+
+const int64_t *mo_priced_chain_evaluate_best(mo_priced_chain *c)
+{
+    double prices[64] = { 0 };
+
+    for (int i = 0; i < c->n_limited; i++)
+        prices[c->limited[i]] = c->best[i] / capacity_of(c, i);
+    set_prices(c, prices);
+    mo_priced_entries_evaluate(c->entries);
+    for (int cls = 0; cls < c->tables->n_classes && c->tables->refine; cls++)
+        for (int i = 0; i < c->n_devices * c->n_devices; i++)
+            if (mo_priced_entries_of(c->entries, cls)[i] != INT64_MAX &&
+                c->tables->segments[c->tables->first[cls]].n > 0)
+                mo_priced_entries_refine(c->entries, cls, i);
+    return c->price_ns;
+}
+
 static void evaluate_scaled(void *context, const double *point, double *value,
                             double *gradient)
 {

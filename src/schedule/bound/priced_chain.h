@@ -50,6 +50,15 @@ void mo_priced_chain_free(mo_priced_chain *chain);
 int64_t mo_priced_chain_evaluate(mo_priced_chain *chain, const double *prices,
                                  double *used_bytes);
 
+/* Evaluates at the best prices of mo_priced_chain_raise(), refining the entries
+ * of all boundaries; returns the prices by op and device, owned by the chain
+ * and valid until the next evaluation. */
+const int64_t *mo_priced_chain_evaluate_best(mo_priced_chain *chain);
+
+/* Returns the entries of a class by boundary of the last evaluation; INT64_MAX:
+ * not possible. */
+const int64_t *mo_priced_chain_entries(const mo_priced_chain *chain, int cls);
+
 /* Raises *bound_ns to the best bound found until stop (NULL: no limit), at
  * least that for all prices 0.  Begins with the best prices of earlier calls.
  * Fails only when memory cannot be allocated. */

@@ -28,11 +28,8 @@ static void open_search(mo_search_state *s, const mo_method_task *task)
 
 static void raise_by_prices(mo_search_state *s)
 {
-    mo_search_priced_bound *priced = NULL;
-
-    MUST(mo_search_priced_bound_new(s, &priced, &err));
-    MUST(mo_search_priced_bound_raise(priced, &err));
-    mo_search_priced_bound_free(priced);
+    MUST(mo_search_priced_bound_new(s, &s->priced, &err));
+    MUST(mo_search_priced_bound_raise(s->priced, &err));
 }
 
 static void raise_by_root(mo_search_state *s)
