@@ -26,13 +26,14 @@ write_shuffled()
     done
 }
 
-# Prints the digest of a model, or the error.
+# Prints the digest of a model, or why no placement exists.
 bytes_of()
 {
     graph=$1
     shift
-    moirai-emit -q "$@" "$graph" >"$work/model" 2>"$work/err" ||
-        cat "$work/err"
+    moirai-emit -q "$@" "$graph" >"$work/model" 2>"$work/err"
+    status=$?
+    cat "$work/err"
     cksum <"$work/model"
 }
 
@@ -46,8 +47,8 @@ is_stable()
     for seed in $shuffles; do
         bytes_of "$work/$seed/$(basename "$graph")" "$@" >>"$work/got"
     done
-    [ -s "$work/model" ] &&
-        [ "$(sort -u "$work/got")" = "$(cat "$work/wanted")" ] && return
+    { [ -s "$work/model" ] || [ $status -eq 3 ]; } &&
+        [ "$(sort -u "$work/got")" = "$(sort -u "$work/wanted")" ] && return
     echo "moirai-emit $* $graph"
     cat "$work/wanted" "$work/got"
     return 1
