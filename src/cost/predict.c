@@ -48,12 +48,13 @@ static double wave_of(mo_class class, const mo_device *device)
            (is_product(class) ? PRODUCT_BLOCKS_PER_SM : BLOCKS_PER_SM);
 }
 
-/* The last wave of a kernel takes as long as a full one. */
+/* The last wave of a kernel takes as long as a full one. Libraries divide work
+ * among all cores of a CPU. */
 static double wave_utilization(const mo_workload *work, const mo_device *device)
 {
     double blocks = blocks_of(work), wave = wave_of(work->class, device);
 
-    if (blocks == 0 || wave <= 0)
+    if (blocks == 0 || wave <= 0 || device->is_cpu)
         return 1;
     return blocks / wave / ceil(blocks / wave);
 }

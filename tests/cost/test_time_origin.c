@@ -29,6 +29,11 @@ static const struct {
       MO_TIME_LIMIT_LAUNCH },
     { { .class = MO_CLASS_SOFTMAX, .flops = 1e3, .bytes = 1e8 },
       MO_TIME_LIMIT_MEMORY },
+    /* Close to each other, the larger one. */
+    { { .class = MO_CLASS_SOFTMAX, .flops = 5e8, .bytes = 2.9e7 },
+      MO_TIME_LIMIT_COMPUTE },
+    { { .class = MO_CLASS_SOFTMAX, .flops = 5e8, .bytes = 3.3e7 },
+      MO_TIME_LIMIT_MEMORY },
     { { .class = MO_CLASS_FREE }, MO_TIME_LIMIT_NONE },
 };
 

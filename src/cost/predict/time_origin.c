@@ -74,7 +74,7 @@ static double typical_error(const mo_predictor *predictor,
 }
 
 /* The limit is found by sensitivity, so that every model has one: a time that
- * is all arithmetic halves with twice the compute. */
+ * is all arithmetic doubles with half the compute. */
 static mo_time_limit limit_of(const mo_predictor *predictor,
                               const mo_predictor_input *basis,
                               const mo_device *device, double us)
@@ -83,15 +83,15 @@ static mo_time_limit limit_of(const mo_predictor *predictor,
     double by_compute, by_memory;
 
     for (int i = 0; i < MO_MATHS; i++)
-        compute.gflops[i] *= 2;
-    compute.watts *= 2;
-    compute.clock_mhz *= 2;
-    memory.bandwidth_gbs *= 2;
-    by_compute = us - mo_predictor_input_us(predictor, basis, &compute);
-    by_memory = us - mo_predictor_input_us(predictor, basis, &memory);
+        compute.gflops[i] /= 2;
+    compute.watts /= 2;
+    compute.clock_mhz /= 2;
+    memory.bandwidth_gbs /= 2;
+    by_compute = mo_predictor_input_us(predictor, basis, &compute) - us;
+    by_memory = mo_predictor_input_us(predictor, basis, &memory) - us;
     if (!(us > 0))
         return MO_TIME_LIMIT_NONE;
-    if (!(by_compute + by_memory > us / 4))
+    if (!(fmax(by_compute, by_memory) > us / 2))
         return MO_TIME_LIMIT_LAUNCH;
     return by_compute > by_memory ? MO_TIME_LIMIT_COMPUTE
                                   : MO_TIME_LIMIT_MEMORY;
