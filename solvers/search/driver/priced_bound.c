@@ -30,6 +30,8 @@ struct mo_search_priced_bound {
     mo_priced_chain *chain_prices;
     uint64_t tables_sum; /* of all blocks' tables at the last call */
     bool has_prices;     /* found by a call */
+    mo_status refined;   /* of the load bounds: the first failure */
+    mo_error err;
 };
 
 void mo_search_priced_bound_free(mo_search_priced_bound *p)
@@ -223,17 +225,18 @@ static bool refine_by_load(void *context, int cls, int boundary,
                            const int64_t *price_ns, int64_t *entry_ns,
                            double *used_bytes)
 {
-    const mo_search_priced_bound *p = context;
+    mo_search_priced_bound *p = context;
     const mo_bound_segment *s = &p->chain.segments[p->first[cls]];
     int n = p->s->x->n_devices;
     int64_t bound_ns = 0;
 
-    if (!p->forks[cls] ||
-        mo_load_bound_priced(p->forks[cls], &p->s->regime,
-                             s->u == MO_FREE ? MO_FREE : boundary / n,
-                             s->v == MO_FREE ? MO_FREE : boundary % n, price_ns,
-                             &bound_ns, used_bytes, NULL) != MO_OK ||
-        bound_ns <= *entry_ns)
+    if (!p->forks[cls] || p->refined != MO_OK)
+        return false;
+    p->refined = mo_load_bound_priced(p->forks[cls], &p->s->regime,
+                                      s->u == MO_FREE ? MO_FREE : boundary / n,
+                                      s->v == MO_FREE ? MO_FREE : boundary % n,
+                                      price_ns, &bound_ns, used_bytes, &p->err);
+    if (p->refined != MO_OK || bound_ns <= *entry_ns)
         return false;
     *entry_ns = bound_ns;
     return true;
@@ -326,6 +329,11 @@ mo_status mo_search_priced_bound_raise(mo_search_priced_bound *p, mo_error *err)
     p->tables_sum = sum;
     status = mo_priced_chain_raise(p->chain_prices, p->s->task->stop, &bound_ns,
                                    err);
+    if (status == MO_OK && p->refined != MO_OK) {
+        status = p->refined;
+        if (err)
+            *err = p->err;
+    }
     p->has_prices = status == MO_OK;
     if (status == MO_OK)
         mo_search_raise_lower(p->s, bound_ns, "prices of memory");
@@ -371,6 +379,11 @@ mo_status mo_search_priced_bound_export(mo_search_priced_bound *p,
     if (!p || !p->has_prices)
         return MO_OK;
     price_ns = mo_priced_chain_evaluate_best(p->chain_prices);
+    if (p->refined != MO_OK) {
+        if (err)
+            *err = p->err;
+        return p->refined;
+    }
     /* Both are in the order of the chain. */
     for (int i = 0; i < p->chain.n && status == MO_OK; i++) {
         const mo_bound_segment *s = &p->chain.segments[i];

@@ -39,7 +39,7 @@ typedef struct sweep_list {
 typedef struct refinement {
     int evaluation; /* the number of the last in which it was tried */
     bool raised;
-    double *used_bytes; /* by device; NULL: never tried */
+    double *used_bytes; /* by device */
 } refinement;
 
 struct mo_priced_entries {
@@ -205,9 +205,18 @@ static mo_status allocate_entries(mo_priced_entries *e, mo_error *err)
         !e->least_device)
         return mo_fail_memory(err);
     for (int cls = 0; e->tables->refine && cls < e->tables->n_classes; cls++) {
+        if (e->tables->segments[e->tables->first[cls]].n == 0)
+            continue;
         e->refined[cls] = calloc(n_boundaries, sizeof **e->refined);
         if (!e->refined[cls])
             return mo_fail_memory(err);
+        for (size_t i = 0; i < n_boundaries; i++) {
+            double *used = calloc((size_t) e->n_devices, sizeof *used);
+
+            e->refined[cls][i].used_bytes = used;
+            if (!used)
+                return mo_fail_memory(err);
+        }
     }
     return MO_OK;
 }
@@ -362,10 +371,7 @@ bool mo_priced_entries_refine(mo_priced_entries *e, int cls, int boundary)
         return false;
     r = &e->refined[cls][boundary];
     r->evaluation = e->evaluation;
-    if (!r->used_bytes)
-        r->used_bytes = calloc((size_t) e->n_devices, sizeof *r->used_bytes);
-    r->raised = r->used_bytes &&
-                e->tables->refine(e->tables->context, cls, boundary,
+    r->raised = e->tables->refine(e->tables->context, cls, boundary,
                                   e->price_ns, &e->entries[at], r->used_bytes);
     return r->raised;
 }
