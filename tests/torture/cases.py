@@ -73,6 +73,10 @@ def all_cases():
                             "inception.graphml"], ["g.dot"])
     yield Case("info-instance", ["moirai-info", "-q", "--instance", "-o", "i.txt",
                                  "inception.graphml"], ["i.txt"])
+    yield Case("info-formats", ["moirai-info", "-q", "--instance", "--json",
+                                "-c", "own.xml", "--precision", "f16",
+                                "--weights", "int4", "model.xml"],
+               env={"MOIRAI_DEVICES": "models.xml"})
     yield Case("info-bundle", ["moirai-info", "job.tar"], surveys=True)
     yield Case("check", ["moirai-check", "inception.sol"])
     yield Case("check-json", ["moirai-check", "--json", "inception.sol"])
@@ -188,6 +192,11 @@ def make_inputs(folder, examples):
                 os.path.join(folder, "reference"))
     with open(os.path.join(folder, "solver.sh"), "w") as script:
         script.write("cat inception.sol >\"$2\"\n")
+    with open(os.path.join(folder, "models.xml"), "w") as models:
+        models.write('<models><model name="own" like="a100" sms="99"/>'
+                     "</models>\n")
+    with open(os.path.join(folder, "own.xml"), "w") as cluster:
+        cluster.write('<cluster><device id="A" model="own"/></cluster>\n')
     steps = [
         "openssl req -x509 -newkey ed25519 -nodes -days 30 -subj /CN=moirai "
         "-keyout key.pem -out cert.pem 2>/dev/null || :",
