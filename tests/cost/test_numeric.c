@@ -6,6 +6,7 @@
 
 #include "cost/predict.h"
 #include "ingest/read.h"
+#include "tests/support/problem.h"
 #include "tests/support/suite.h"
 
 static const struct {
@@ -173,6 +174,35 @@ START_TEST(sizes_are_those_of_the_formats)
 }
 END_TEST
 
+/* Graphs without constants give the bytes of weights; a table is gathered from
+ * as it is. */
+START_TEST(weights_without_constants_are_those_of_the_op)
+{
+    mo_graph *g = problem_graph(
+        "a op=MatMul dtype=f32 flops=1 bytes=1000 weight_bytes=800 "
+        "memory_bytes=900;"
+        "b op=Gather dtype=f32 flops=0 bytes=64 weight_bytes=640 "
+        "memory_bytes=640;"
+        "c op=MatMul flops=1 bytes=400 memory_bytes=400");
+    mo_numeric numeric;
+
+    MUST(mo_numeric_parse("bf16", "int4:4", &numeric, &err));
+    mo_numeric_apply(&numeric, g);
+    for (int i = 0; i < g->n_ops; i++) {
+        const mo_op *op = &g->ops[i];
+        static const struct {
+            double bytes;
+            int64_t memory_bytes;
+        } wanted[] = { { 125, 200 }, { 32, 320 }, { 200, 50 } };
+        int which = op->name[0] - 'a';
+
+        ck_assert_double_eq_tol(op->bytes, wanted[which].bytes, 1e-9);
+        ck_assert_int_eq(op->memory_bytes, wanted[which].memory_bytes);
+    }
+    mo_graph_free(g);
+}
+END_TEST
+
 /* Products of 1 GFLOP on a device of 10, 100 and 400 TFLOP/s by type. */
 START_TEST(products_run_at_the_peak_of_their_type)
 {
@@ -214,5 +244,6 @@ SUITE(numeric)
     EACH(formats_are_written_and_read, COUNT(formats));
     EACH(what_is_no_format_is_refused, COUNT(refused));
     EACH(sizes_are_those_of_the_formats, COUNT(sizes));
+    TEST(weights_without_constants_are_those_of_the_op);
     TEST(products_run_at_the_peak_of_their_type);
 }
