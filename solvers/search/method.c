@@ -4,13 +4,11 @@
 #include <string.h>
 
 const mo_method *const mo_method_table[] = {
-    &mo_method_moirai, &mo_method_single,
-    &mo_method_m_topo, &mo_method_m_etf,
-    &mo_method_m_sct,  &mo_method_getf,
-    &mo_method_heft,   &mo_method_peft,
-    &mo_method_cpop,   &mo_method_pesto,
-    &mo_method_hare,   &mo_method_placeto,
-    &mo_method_hrl,    NULL,
+    &mo_method_moirai,  &mo_method_single, &mo_method_m_topo,
+    &mo_method_m_etf,   &mo_method_m_sct,  &mo_method_getf,
+    &mo_method_heft,    &mo_method_peft,   &mo_method_cpop,
+    &mo_method_pesto,   &mo_method_hare,   &mo_method_dp_contiguous,
+    &mo_method_placeto, &mo_method_hrl,    NULL,
 };
 
 const mo_method *mo_method_find(const char *name)

@@ -28,6 +28,7 @@ typedef struct mo_method_progress {
 typedef struct mo_method_task {
     const mo_instance *x;
     mo_regime regime;
+    mo_objective objective; /* methods without a search for it ignore it */
     uint64_t seed;
     int threads; /* 0: all cores */
     double gap;  /* relative gap to stop at, e.g. 0.01 */
@@ -75,7 +76,7 @@ typedef struct mo_method {
 extern const mo_method mo_method_moirai, mo_method_single, mo_method_m_topo,
     mo_method_m_etf, mo_method_m_sct, mo_method_getf, mo_method_heft,
     mo_method_peft, mo_method_cpop, mo_method_pesto, mo_method_hare,
-    mo_method_placeto, mo_method_hrl;
+    mo_method_placeto, mo_method_hrl, mo_method_dp_contiguous;
 
 extern const mo_method
     *const mo_method_table[]; /* the default first; ends with NULL */

@@ -91,6 +91,8 @@ static mo_status compare_placements(const settings *s, const mo_instance *x,
 {
     mo_place_context setting = { .options = &s->place,
                                  .regime = mo_prepare_regime(&s->prepare),
+                                 .objective = mo_prepare_objective(&s->prepare),
+                                 .in_flight = (int) s->prepare.in_flight,
                                  .logger = &s->logger,
                                  .begin_s = s->begin_s };
     mo_solver_install found = { 0 };
@@ -201,6 +203,8 @@ int main(int argc, char **argv)
                                                 "rules or a file of them"),
         MO_DRIVER_FORMAT_OPTIONS(&s.prepare.load),
         MO_PREPARE_REGIME_OPTIONS(&s.prepare),
+        MO_PREPARE_OBJECTIVE_OPTION(&s.prepare),
+        MO_PREPARE_IN_FLIGHT_OPTION(&s.prepare),
         { 'o', "output", "FILE", "write the best placement as a solution",
           MO_OPTION_TEXT, .to = &s.outputs[SOLUTION].path },
         { 0, "json", NULL, "print the report as a JSON array", MO_OPTION_FLAG,

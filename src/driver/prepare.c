@@ -15,11 +15,35 @@ static mo_tensors tensors_of(const mo_prepare_options *p)
     return p->tensors ? mo_tensors_of(p->tensors) : MO_TENSORS_PER_EDGE;
 }
 
+mo_objective mo_prepare_objective(const mo_prepare_options *p)
+{
+    return p->objective ? mo_objective_of(p->objective) : MO_OBJECTIVE_LATENCY;
+}
+
+/* Tensors in flight have no place in the memory rows of a placement alone. */
+static mo_status check_objective(const mo_prepare_options *p, mo_error *err)
+{
+    bool period = mo_prepare_objective(p) == MO_OBJECTIVE_PERIOD;
+
+    if (!period && p->in_flight > 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "--in-flight is for --objective period; with latency "
+                       "one request runs at a time");
+    if (period && p->memory && mo_memory_of(p->memory) == MO_MEMORY_LIVE)
+        return mo_fail(err, MO_E_USAGE,
+                       "--objective period counts the memory of all ops of a "
+                       "device; take --memory static or none");
+    return MO_OK;
+}
+
 mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
                            mo_error *err)
 {
     const mo_formulation *formulation = mo_formulation_of(p->formulation);
+    mo_status status = check_objective(p, err);
 
+    if (status != MO_OK)
+        return status;
     if (tensors_of(p) == MO_TENSORS_ONCE && !formulation->knows_once)
         return mo_fail(err, MO_E_USAGE,
                        "--formulation %s sends every reader its own copy; "

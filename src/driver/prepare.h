@@ -27,6 +27,8 @@ typedef struct mo_prepare_options {
     const char *fusion;
     const char *formulation;
     const char *congestion, *tensors, *memory; /* NULL: the default */
+    const char *objective;                     /* NULL: latency */
+    int64_t in_flight; /* most requests in flight; 0: no limit */
     bool closure;
     double slack;     /* 0: no rows will be added */
     const char *unit; /* ns, us, ms or s; NULL: by the horizon */
@@ -56,6 +58,14 @@ typedef struct mo_prepare_options {
       MO_OPTION_TEXT, .to = &(p)->tensors, .choices = MO_TENSORS_CHOICES },    \
     { 0, "memory", "M", "memory model of the capacity rows (default static)", \
       MO_OPTION_TEXT, .to = &(p)->memory, .choices = MO_MEMORY_CHOICES }
+#define MO_PREPARE_OBJECTIVE_OPTION(p)                                         \
+    { 0, "objective", "O",                                                     \
+      "latency of a request (default), or period between requests",            \
+      MO_OPTION_TEXT, .to = &(p)->objective, .choices = MO_OBJECTIVE_CHOICES }
+#define MO_PREPARE_IN_FLIGHT_OPTION(p)                                         \
+    { 0, "in-flight", "K",                                                     \
+      "with --objective period: at most K requests in flight",                 \
+      MO_OPTION_INT, .to = &(p)->in_flight, .min = 0, .max = 1000000 }
 #define MO_PREPARE_OPTIONS(p)                                                  \
     MO_PREPARE_INSTANCE_OPTIONS(p,                                             \
       "coarsen first, by a set of rules or a file of them"),     \
@@ -93,6 +103,9 @@ typedef struct mo_prepared {
  * path. Reads no file; to be called first. */
 mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
                            mo_error *err);
+
+/* Returns the objective that the options define. */
+mo_objective mo_prepare_objective(const mo_prepare_options *p);
 
 /* Returns the rules that the options define for schedules. */
 mo_regime mo_prepare_regime(const mo_prepare_options *p);

@@ -48,7 +48,7 @@ enum { NAME_ROOM = 25, CELL_ROOM = 48 };
 typedef struct table {
     const mo_report_methods *p;
     const mo_time_unit *unit; /* one for all times */
-    int memory_width;
+    int name_width, memory_width;
     mo_out *out;
 } table;
 
@@ -85,6 +85,16 @@ static void memory_cell(const mo_report_methods *p,
                  capacity > 0 ? 100 * peak / capacity : 0, name);
 }
 
+static int name_width(const mo_report_methods *p)
+{
+    int width = (int) strlen("method   ");
+
+    for (int i = 0; i < p->n; i++)
+        if ((int) strlen(p->rows[i].method) > width)
+            width = (int) strlen(p->rows[i].method);
+    return width;
+}
+
 static int memory_width(const mo_report_methods *p)
 {
     int width = (int) strlen("memory peak");
@@ -107,16 +117,25 @@ static void put_padded(mo_out *out, const char *text, int width)
     mo_out_printf(out, "%s%*s", text, room > 0 ? room : 0, "");
 }
 
+static bool has_period(const mo_report_methods *p)
+{
+    for (int i = 0; i < p->n; i++)
+        if (p->rows[i].steady_ns > 0)
+            return true;
+    return false;
+}
+
 /* "makespan/ms" defines the widths below. */
 static void put_heading(const table *t)
 {
     char makespan[CELL_ROOM], bound[CELL_ROOM];
 
-    snprintf(makespan, sizeof makespan, "makespan/%s", t->unit->name);
+    snprintf(makespan, sizeof makespan, "%s/%s",
+             has_period(t->p) ? "period" : "makespan", t->unit->name);
     snprintf(bound, sizeof bound, "bound/%s", t->unit->name);
-    mo_out_printf(t->out, "%-9s %12s %9s %12s %8s  %-*s %8s\n", "method",
-                  makespan, "vs single", bound, "gap/%", t->memory_width,
-                  "memory peak", "seconds");
+    mo_out_printf(t->out, "%-*s %12s %9s %12s %8s  %-*s %8s\n", t->name_width,
+                  "method", makespan, "vs single", bound, "gap/%",
+                  t->memory_width, "memory peak", "seconds");
 }
 
 static void put_time(const table *t, int64_t ns)
@@ -148,7 +167,7 @@ static void put_row(const table *t, const mo_report_method_row *row)
 {
     char cell[CELL_ROOM];
 
-    mo_out_printf(t->out, "%-9s", row->method);
+    mo_out_printf(t->out, "%-*s", t->name_width, row->method);
     if (row->why) {
         mo_out_printf(t->out, " %12s  %s\n", "-", row->why);
         return;
@@ -201,6 +220,30 @@ static void put_bound(const table *t, const mo_report_method_row *best)
     mo_out_printf(t->out, " (%s)\n", p->bound_by);
 }
 
+/* The pipeline of the best placement, and whole copies instead. */
+static void put_pipeline(const table *t, const mo_report_method_row *best)
+{
+    const mo_report_methods *p = t->p;
+
+    if (!has_period(p) || !best)
+        return;
+    mo_out_printf(t->out, "pipeline: %d in flight, a request takes ",
+                  best->in_flight);
+    put_amount(t, best->latency_ns);
+    if (best->steady_ns > best->makespan_ns) {
+        mo_out_text(t->out, ", stages repeat every ");
+        put_amount(t, best->steady_ns);
+    }
+    mo_out_printf(t->out, "; bottleneck: %s\n", best->bottleneck);
+    if (p->n_replicas == 0)
+        return;
+    mo_out_printf(t->out,
+                  "a whole copy on each of %d devices%s: ", p->n_replicas,
+                  p->replicas_ns < best->makespan_ns ? " is better" : "");
+    put_amount(t, p->replicas_ns);
+    mo_out_text(t->out, "\n");
+}
+
 static void put_losses(const table *t)
 {
     const mo_report_methods *p = t->p;
@@ -222,7 +265,7 @@ static void put_losses(const table *t)
 
 void mo_report_methods_text(const mo_report_methods *p, mo_out *out)
 {
-    const table t = { p, unit_for(p), memory_width(p), out };
+    const table t = { p, unit_for(p), name_width(p), memory_width(p), out };
     const mo_report_method_row *best = mo_report_methods_best(p);
 
     put_heading(&t);
@@ -231,6 +274,7 @@ void mo_report_methods_text(const mo_report_methods *p, mo_out *out)
     mo_out_text(out, "\n");
     put_single(&t, best);
     put_bound(&t, best);
+    put_pipeline(&t, best);
     if (p->losses && best)
         put_losses(&t);
 }
@@ -240,7 +284,17 @@ void mo_report_methods_text(const mo_report_methods *p, mo_out *out)
 static void json_placement(const mo_report_methods *p,
                            const mo_report_method_row *row, mo_json_writer *w)
 {
-    mo_json_put_us(w, "makespan_us", row->makespan_ns);
+    if (row->steady_ns > 0) {
+        mo_json_put_us(w, "period_us", row->makespan_ns);
+        mo_json_put_us(w, "steady_period_us", row->steady_ns);
+        mo_json_put_us(w, "latency_us", row->latency_ns);
+        mo_json_put_int(w, "in_flight", row->in_flight);
+        mo_json_put_text(w, "bottleneck", row->bottleneck);
+        if (p->n_replicas > 0)
+            mo_json_put_us(w, "replicas_us", p->replicas_ns);
+    } else {
+        mo_json_put_us(w, "makespan_us", row->makespan_ns);
+    }
     if (p->single != MO_FREE)
         mo_json_put_us(w, "best_single_us", p->single_ns);
     mo_json_put_us(w, "bound_us", p->bound_ns);

@@ -14,9 +14,14 @@
 /* A method and its placement, if it found one. */
 typedef struct mo_report_method_row {
     const char *method;
-    const char *why; /* reason for no placement; NULL: there is one */
-    bool fits;       /* within memory; otherwise unusable */
-    int64_t makespan_ns;
+    const char *why;     /* reason for no placement; NULL: there is one */
+    bool fits;           /* within memory; otherwise unusable */
+    int64_t makespan_ns; /* with the objective period, that */
+    int64_t steady_ns;   /* period that the pipeline keeps; 0: the objective is
+                            latency, and the next three have no meaning */
+    int64_t latency_ns;  /* of a request in the pipeline */
+    int in_flight;       /* requests at once in it */
+    char bottleneck[64]; /* resource with the largest load */
     int fullest; /* the fullest device with a limit; MO_FREE: none has one */
     int64_t peak_bytes; /* on that device */
     int64_t lower_ns;   /* proven by the method; 0: none */
@@ -37,7 +42,10 @@ typedef struct mo_report_methods {
     int64_t bound_ns;     /* lower bound of all placements; 0: unknown */
     const char *bound_by; /* the method that proved it */
     int single;           /* the best single device, or MO_FREE */
-    int64_t single_ns;    /* makespan on it */
+    int64_t single_ns;    /* makespan on it, which is its period, too */
+    int n_replicas;       /* devices that hold a whole copy; 0: not computed */
+    int64_t replicas_ns;  /* period of requests that go to the copies in turn,
+                             each device as often as it is fast */
     const mo_report_device_loss *losses; /* by device; NULL: not computed */
 } mo_report_methods;
 

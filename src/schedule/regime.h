@@ -30,6 +30,13 @@ typedef enum mo_memory {
     MO_MEMORY_NONE    /* no limit */
 } mo_memory;
 
+/* What a placement is to minimise: the makespan of one request, or the time
+ * between two finished requests with many in flight (schedule/period). */
+typedef enum mo_objective {
+    MO_OBJECTIVE_LATENCY,
+    MO_OBJECTIVE_PERIOD
+} mo_objective;
+
 typedef struct mo_regime {
     mo_congestion congestion;
     mo_tensors tensors;
@@ -41,14 +48,17 @@ typedef struct mo_regime {
 extern const char *const mo_congestion_names[];
 extern const char *const mo_tensors_names[];
 extern const char *const mo_memory_names[];
+extern const char *const mo_objective_names[];
 #define MO_CONGESTION_CHOICES "port|channel|link|none"
 #define MO_TENSORS_CHOICES    "per-edge|once"
 #define MO_MEMORY_CHOICES     "static|live|none"
+#define MO_OBJECTIVE_CHOICES  "latency|period"
 
 /* Returns the value of a name.  The name must be one of those above; any other
  * fails an assertion. */
 mo_congestion mo_congestion_of(const char *name);
 mo_tensors mo_tensors_of(const char *name);
 mo_memory mo_memory_of(const char *name);
+mo_objective mo_objective_of(const char *name);
 
 #endif

@@ -24,7 +24,8 @@ rooms="base
     solvers/search/bound/forkjoin solvers/search/bound/load
     solvers/search/bound/colgen solvers/search/bound/chain
     solvers/search/primal solvers/search/exact solvers/search/baselines
-    solvers/search/rl/nn solvers/search/rl solvers/search/driver
+    solvers/search/period solvers/search/rl/nn solvers/search/rl
+    solvers/search/driver
     report driver driver/place
     exec/thread exec/tensor exec/op exec/op/lower
     exec/backend exec/backend/cpu/unit exec/backend/cpu/pointwise

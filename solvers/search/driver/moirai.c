@@ -24,6 +24,7 @@
 #include "solvers/search/driver/root_job.h"
 #include "solvers/search/driver/round_plan.h"
 #include "solvers/search/driver/state.h"
+#include "solvers/search/period/period_search.h"
 
 enum {
     FEW_BOUND_JOBS = 2, /* in a round */
@@ -305,6 +306,8 @@ static mo_status place_moirai(const mo_method_task *task,
     int rounds = 0;
     mo_status status;
 
+    if (task->objective == MO_OBJECTIVE_PERIOD)
+        return mo_period_search_place(task, placed, err);
     status = mo_bound_memory(task->x, &task->regime, &why);
     if (status == MO_E_INFEASIBLE) {
         snprintf(placed->why, sizeof placed->why, "%s", why.text);

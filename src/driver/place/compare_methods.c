@@ -3,12 +3,15 @@
 
 #include "driver/place/compare_methods.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/option.h"
 #include "cost/instance/without_device.h"
 #include "driver/place/device_ablation.h"
+#include "schedule/allowed_devices.h"
 #include "schedule/heuristic/single_device.h"
 #include "solvers/process/interrupt.h"
 
@@ -86,6 +89,32 @@ static mo_status run_ablation(const mo_place_context *setting,
     return status;
 }
 
+/* A whole copy on every device that can hold one: rates add up. */
+static void find_replicas(const mo_place_context *setting, const mo_instance *x,
+                          mo_report_methods *r)
+{
+    int64_t bytes = 0;
+    double rate = 0;
+
+    if (setting->objective != MO_OBJECTIVE_PERIOD)
+        return;
+    for (int i = 0; i < x->n; i++) {
+        if (x->pin[i] != MO_FREE)
+            return;
+        if (!mo_int64_add(
+                bytes, mo_regime_resident_bytes(x, setting->regime.memory, i),
+                &bytes))
+            return;
+    }
+    for (int k = 0; k < x->n_devices; k++)
+        if (bytes <= x->capacity_bytes[k] && mo_single_device_ns(x, k) > 0) {
+            rate += 1 / (double) mo_single_device_ns(x, k);
+            r->n_replicas++;
+        }
+    if (r->n_replicas > 0)
+        r->replicas_ns = (int64_t) ceil(1 / rate);
+}
+
 mo_status mo_place_compare_methods(const mo_place_context *setting,
                                    const mo_instance *x,
                                    const mo_method *const *methods, int n,
@@ -99,6 +128,7 @@ mo_status mo_place_compare_methods(const mo_place_context *setting,
     *r = (mo_report_methods){ .x = x, .n = c->n, .rows = c->rows };
     status = mo_place_best_bound(setting, x, c->ranked, c->n, &r->bound_ns,
                                  &r->bound_by, err);
+    find_replicas(setting, x, r);
     if (status == MO_OK)
         status = mo_single_device_best(x, &setting->regime, &r->single,
                                        &r->single_ns, err);

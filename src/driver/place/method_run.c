@@ -5,11 +5,15 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "driver/place/method_progress.h"
 #include "schedule/bound/lower_bound.h"
+#include "schedule/period/loads.h"
+#include "schedule/period/modulo_schedule.h"
 #include "schedule/validate/validate.h"
 #include "solvers/process/interrupt.h"
+#include "solvers/search/period/price_bound.h"
 
 static bool is_interrupted(void)
 {
@@ -43,9 +47,39 @@ static void look_at_violations(const mo_verdict *verdict, mo_place_result *e)
     }
 }
 
+/* With the objective period, the row has the period of the placement and the
+ * latency of a request in its pipeline instead of the makespan. */
+static mo_status evaluate_period(const mo_place_context *setting,
+                                 const mo_instance *x, mo_place_result *e,
+                                 mo_error *err)
+{
+    mo_modulo_schedule m = { 0 };
+    mo_period_loads loads = { 0 };
+    const int *device = e->placed.schedule->device;
+    mo_status status =
+        mo_period_loads_compute(x, &setting->regime, device, &loads, err);
+
+    if (status == MO_OK)
+        status = mo_modulo_schedule_make(x, &setting->regime, device,
+                                         setting->in_flight, &m, err);
+    if (status == MO_OK) {
+        e->row.makespan_ns =
+            setting->in_flight > 0 ? m.period_ns : loads.period_ns;
+        e->row.steady_ns = m.period_ns;
+        e->row.latency_ns = m.request->makespan_ns;
+        e->row.in_flight = m.in_flight;
+        mo_period_resource_name(x, setting->regime.congestion, loads.bottleneck,
+                                e->row.bottleneck, sizeof e->row.bottleneck);
+    }
+    mo_modulo_schedule_clear(&m);
+    mo_period_loads_clear(&loads);
+    return status;
+}
+
 /* There are at most as many memory violations as devices, so any other one is
  * in the list. */
-static mo_status validate_placement(const mo_instance *x, mo_place_result *e,
+static mo_status validate_placement(const mo_place_context *setting,
+                                    const mo_instance *x, mo_place_result *e,
                                     mo_error *err)
 {
     mo_verdict *verdict = NULL;
@@ -67,7 +101,9 @@ static mo_status validate_placement(const mo_instance *x, mo_place_result *e,
     }
     e->row.makespan_ns = e->placed.schedule->makespan_ns;
     mo_verdict_free(verdict);
-    return MO_OK;
+    return setting->objective == MO_OBJECTIVE_PERIOD
+               ? evaluate_period(setting, x, e, err)
+               : MO_OK;
 }
 
 static mo_method_task task_for(const mo_place_context *setting,
@@ -78,6 +114,7 @@ static mo_method_task task_for(const mo_place_context *setting,
 
     return (mo_method_task){ .x = x,
                              .regime = setting->regime,
+                             .objective = setting->objective,
                              .seed = (uint64_t) o->seed,
                              .threads = (int) o->threads,
                              .gap = o->gap,
@@ -125,7 +162,7 @@ mo_status mo_place_run_method(const mo_place_context *setting,
     if (e->status == MO_E_MEMORY)
         return mo_fail_memory(err);
     if (e->status != MO_OK && e->method->learns && e->placed.schedule)
-        return validate_placement(x, e, err);
+        return validate_placement(setting, x, e, err);
     if (e->status != MO_OK && method->learns) {
         *err = e->err;
         return e->status;
@@ -134,7 +171,7 @@ mo_status mo_place_run_method(const mo_place_context *setting,
         e->row.why = e->err.text;
     else if (!e->placed.schedule)
         e->row.why = e->placed.why[0] ? e->placed.why : "found no placement";
-    return e->row.why ? MO_OK : validate_placement(x, e, err);
+    return e->row.why ? MO_OK : validate_placement(setting, x, e, err);
 }
 
 void mo_place_result_clear(mo_place_result *e)
@@ -178,6 +215,39 @@ static void log_contradiction(const mo_driver_log *logger, const char *source,
             (double) known_ns / 1000);
 }
 
+static void ignore_placement(void *context, const int *device)
+{
+    (void) context;
+    (void) device;
+}
+
+/* The period of methods that prove nothing. */
+static mo_status bound_period(const mo_place_context *setting,
+                              const mo_instance *x, int64_t known_ns,
+                              int64_t *bound_ns, const char **bound_by,
+                              mo_error *err)
+{
+    mo_period_problem p = { 0 };
+    mo_stop stop;
+    double *prices = NULL;
+    mo_status status = mo_period_problem_init(&p, x, &setting->regime, err);
+
+    if (status == MO_OK) {
+        prices = calloc((size_t) p.n_resources + 1, sizeof *prices);
+        status = prices ? MO_OK : mo_fail_memory(err);
+    }
+
+    mo_stop_after(&stop, setting->options->time_s);
+    stop.signaled = is_interrupted;
+    if (status == MO_OK)
+        status = mo_period_price_bound(&p, known_ns, &stop, ignore_placement,
+                                       NULL, bound_ns, prices, err);
+    *bound_by = "Lagrangian bound of the loads";
+    free(prices);
+    mo_period_problem_clear(&p);
+    return status;
+}
+
 mo_status mo_place_best_bound(const mo_place_context *setting,
                               const mo_instance *x,
                               const mo_place_result *const *ranked, int n,
@@ -209,6 +279,8 @@ mo_status mo_place_best_bound(const mo_place_context *setting,
      * pays. */
     if (*bound_ns > 0)
         return MO_OK;
+    if (setting->objective == MO_OBJECTIVE_PERIOD)
+        return bound_period(setting, x, known_ns, bound_ns, bound_by, err);
     limit_s = setting->options->time_s * n;
     if (limit_s > 0) {
         limit_s -= mo_driver_clock_s() - setting->begin_s;

@@ -20,6 +20,8 @@
 typedef struct mo_place_context {
     const mo_place_options *options;
     mo_regime regime;
+    mo_objective objective;
+    int in_flight;           /* most requests in flight; 0: no limit */
     const mo_solver *assist; /* or NULL */
     const mo_solver_install *found;
     const mo_driver_log *logger;

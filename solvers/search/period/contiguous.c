@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dp-contiguous: pipeline stages by dynamic programming, as in PipeDream
+ * (Narayanan et al., SOSP 2019) and in Tarnawski et al. (Efficient algorithms
+ * for device placement of DNN graph operators, NeurIPS 2020) for contiguous
+ * splits.
+ *
+ *     best[i][S][k] = least largest load of the first i ops, on the devices S,
+ *                     the last stage on k
+ *
+ * The load of a stage is its processing time, or that of the tensors over its
+ * first cut, sent from the device of the stage before.  Decided here: cuts are
+ * at most MAX_CUTS positions, evenly spread; with more than MAX_SUBSET devices
+ * stages follow the order of decreasing speed.  Pins and groups override the
+ * split.
+ */
+#include "solvers/search/period/contiguous.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/minmax.h"
+#include "schedule/heuristic/single_device.h"
+#include "solvers/search/baselines/baseline.h"
+
+enum { MAX_CUTS = 400, MAX_SUBSET = 8 };
+
+#define MAX_STEPS 1.5e8
+
+typedef struct splitter {
+    const mo_period_problem *p;
+    int K, n_cuts;
+    int *cut;             /* positions: stages are between them */
+    int64_t *work_ns;     /* by cut and device: prefix sums */
+    int64_t *bytes;       /* by cut: prefix sums */
+    int64_t *crossing_ns; /* by cut and pair kind */
+    int n_sets;
+    int *order; /* of devices, more than MAX_SUBSET of them; or NULL */
+    int64_t *best;
+    int *from; /* cut and last device of the state before */
+} splitter;
+
+static size_t state_of(const splitter *d, int cut, int set, int k)
+{
+    return ((size_t) cut * (size_t) d->n_sets + (size_t) set) * (size_t) d->K +
+           (size_t) k;
+}
+
+static void choose_cuts(splitter *d)
+{
+    int n = d->p->x->n;
+    int sets = d->order ? d->K + 1 : 1 << d->K;
+    double states = (double) sets * d->K * d->K;
+    int most = (int) fmin(MAX_CUTS, sqrt(2 * MAX_STEPS / states));
+
+    d->n_sets = sets;
+    d->n_cuts = mo_min_int(n, mo_max_int(most, 2)) + 1;
+    for (int c = 0; c < d->n_cuts; c++)
+        d->cut[c] = (int) ((int64_t) n * c / (d->n_cuts - 1));
+}
+
+static void sum_work(splitter *d)
+{
+    const mo_instance *x = d->p->x;
+    int K = d->K;
+
+    for (int c = 1; c < d->n_cuts; c++) {
+        int64_t *work = &d->work_ns[(int64_t) c * K];
+
+        memcpy(work, work - K, (size_t) K * sizeof *work);
+        d->bytes[c] = d->bytes[c - 1];
+        for (int i = d->cut[c - 1]; i < d->cut[c]; i++) {
+            for (int k = 0; k < K; k++)
+                work[k] += mo_instance_p_ns(x, i, k);
+            d->bytes[c] += mo_regime_resident_bytes(x, d->p->regime.memory, i);
+        }
+    }
+    for (int c = 1; c < d->n_cuts - 1; c++)
+        for (int q = 0; q < x->n_flows; q++)
+            if (x->flows[q].from < d->cut[c] && x->flows[q].to >= d->cut[c])
+                for (int kind = 0; kind < x->n_kinds; kind++)
+                    d->crossing_ns[(int64_t) c * x->n_kinds + kind] +=
+                        x->comm_ns[(int64_t) x->flow_row[q] * x->n_kinds +
+                                   kind];
+}
+
+/* Extends a state by a stage up to cut `to` on device k. */
+static void extend_state(splitter *d, int c, int set, int last, int to, int k)
+{
+    const mo_instance *x = d->p->x;
+    int next = d->order ? set + 1 : set | 1 << k;
+    size_t at = state_of(d, to, next, k);
+    int64_t ns = d->work_ns[(int64_t) to * d->K + k] -
+                 d->work_ns[(int64_t) c * d->K + k];
+
+    if (d->bytes[to] - d->bytes[c] > x->capacity_bytes[k])
+        return;
+    if (last >= 0) {
+        int kind = x->pair_kind[(int64_t) last * d->K + k];
+
+        ns = mo_max_i64(ns, d->crossing_ns[(int64_t) c * x->n_kinds + kind]);
+        ns = mo_max_i64(ns, d->best[state_of(d, c, set, last)]);
+    }
+    if (ns < d->best[at]) {
+        d->best[at] = ns;
+        d->from[at] = c * (d->K + 1) + last + 1;
+    }
+}
+
+static bool may_follow(const splitter *d, int set, int k)
+{
+    return d->order ? set < d->K && d->order[set] == k : !(set >> k & 1);
+}
+
+static void extend_all(splitter *d, int c, int set, int last)
+{
+    for (int k = 0; k < d->K; k++)
+        for (int to = c + 1; may_follow(d, set, k) && to < d->n_cuts; to++)
+            extend_state(d, c, set, last, to, k);
+}
+
+static void fill_states(splitter *d)
+{
+    size_t n = (size_t) d->n_cuts * (size_t) d->n_sets * (size_t) d->K;
+
+    for (size_t i = 0; i < n; i++)
+        d->best[i] = INT64_MAX;
+    extend_all(d, 0, 0, -1);
+    for (int c = 1; c < d->n_cuts - 1; c++)
+        for (int set = 0; set < d->n_sets; set++)
+            for (int k = 0; k < d->K; k++)
+                if (d->best[state_of(d, c, set, k)] < INT64_MAX)
+                    extend_all(d, c, set, k);
+}
+
+/* Fills device by the best final state; all on device 0 where there is none. */
+static void trace_back(splitter *d, int *device)
+{
+    int c = d->n_cuts - 1, set = 0, k = -1;
+    int64_t best_ns = INT64_MAX;
+
+    memset(device, 0, (size_t) d->p->x->n * sizeof *device);
+    for (int s = 0; s < d->n_sets; s++)
+        for (int l = 0; l < d->K; l++)
+            if (d->best[state_of(d, c, s, l)] < best_ns) {
+                best_ns = d->best[state_of(d, c, s, l)];
+                set = s;
+                k = l;
+            }
+    while (k >= 0) {
+        int from = d->from[state_of(d, c, set, k)];
+
+        for (int i = d->cut[from / (d->K + 1)]; i < d->cut[c]; i++)
+            device[i] = k;
+        set = d->order ? set - 1 : set & ~(1 << k);
+        c = from / (d->K + 1);
+        k = from % (d->K + 1) - 1;
+    }
+}
+
+/* Devices by increasing time of all ops. */
+static mo_status order_devices(splitter *d, mo_error *err)
+{
+    d->order = calloc((size_t) d->K + 1, sizeof *d->order);
+    if (!d->order)
+        return mo_fail_memory(err);
+    for (int k = 0; k < d->K; k++) {
+        int at = k;
+
+        for (; at > 0 && mo_single_device_ns(d->p->x, k) <
+                             mo_single_device_ns(d->p->x, d->order[at - 1]);
+             at--)
+            d->order[at] = d->order[at - 1];
+        d->order[at] = k;
+    }
+    return MO_OK;
+}
+
+/* A unit is where its first op is, unless it may not be. */
+static void override_units(const mo_period_problem *p, int *device)
+{
+    const mo_placement_units *u = p->units;
+
+    for (int i = 0; i < u->n; i++) {
+        int k = device[u->ops[u->start[i]]], first = u->ops[u->start[i]];
+
+        for (int l = 0; !mo_allowed_devices_has(&p->domains, first, k) &&
+                        l < p->x->n_devices;
+             l++)
+            k = l;
+        for (int j = u->start[i]; j < u->start[i + 1]; j++)
+            device[u->ops[j]] = k;
+    }
+}
+
+mo_status mo_period_split_contiguous(const mo_period_problem *p, int *device,
+                                     mo_error *err)
+{
+    splitter d = { .p = p, .K = p->x->n_devices };
+    size_t cuts = MAX_CUTS + 2, K = (size_t) d.K, states;
+    mo_status status = d.K > MAX_SUBSET ? order_devices(&d, err) : MO_OK;
+
+    if (status != MO_OK)
+        return status;
+    d.cut = calloc(cuts, sizeof *d.cut);
+    if (d.cut)
+        choose_cuts(&d);
+    states = (size_t) d.n_cuts * (size_t) d.n_sets * K + 1;
+    d.work_ns = calloc(cuts * K, sizeof *d.work_ns);
+    d.bytes = calloc(cuts, sizeof *d.bytes);
+    d.crossing_ns =
+        calloc(cuts * (size_t) (p->x->n_kinds + 1), sizeof *d.crossing_ns);
+    d.best = calloc(states, sizeof *d.best);
+    d.from = calloc(states, sizeof *d.from);
+    if (d.cut && d.work_ns && d.bytes && d.crossing_ns && d.best && d.from) {
+        sum_work(&d);
+        fill_states(&d);
+        trace_back(&d, device);
+        override_units(p, device);
+    } else {
+        status = mo_fail_memory(err);
+    }
+    free(d.cut);
+    free(d.work_ns);
+    free(d.bytes);
+    free(d.crossing_ns);
+    free(d.best);
+    free(d.from);
+    free(d.order);
+    return status;
+}
+
+/* -------------------------------------------------------------- the method */
+
+static mo_status place_contiguous(const mo_method_task *task,
+                                  mo_method_result *placed, mo_error *err)
+{
+    size_t n = (size_t) task->x->n + 1;
+    int *device = calloc(n, sizeof *device), *rank = calloc(n, sizeof *rank);
+    mo_period_problem p = { 0 };
+    mo_status status =
+        device && rank ? mo_period_problem_init(&p, task->x, &task->regime, err)
+                       : mo_fail_memory(err);
+
+    if (status == MO_OK)
+        status = mo_period_split_contiguous(&p, device, err);
+    for (int i = 0; i < task->x->n && status == MO_OK; i++)
+        rank[i] = i;
+    if (status == MO_OK)
+        status = mo_baseline_simulate(task, device, rank, placed, err);
+    mo_period_problem_clear(&p);
+    free(device);
+    free(rank);
+    return status;
+}
+
+const mo_method mo_method_dp_contiguous = {
+    .name = "dp-contiguous",
+    .help = "contiguous pipeline stages of least largest load",
+    .source = "PipeDream: Narayanan et al. 2019",
+    .all = true,
+    .place = place_contiguous,
+};

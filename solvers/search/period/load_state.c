@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "solvers/search/period/load_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/minmax.h"
+#include "schedule/resource.h"
+
+mo_status mo_period_problem_init(mo_period_problem *p, const mo_instance *x,
+                                 const mo_regime *regime, mo_error *err)
+{
+    size_t n;
+    mo_status status;
+
+    *p = (mo_period_problem){ .x = x,
+                              .regime = *regime,
+                              .domains = { x, *regime, NULL } };
+    p->n_resources = x->n_devices + mo_resource_count(x, regime->congestion);
+    if (!mo_size_mul((size_t) x->n, (size_t) x->n_devices, &n))
+        return mo_fail_memory(err);
+    p->domains.allowed = calloc(n + 1, sizeof *p->domains.allowed);
+    if (!p->domains.allowed)
+        return mo_fail_memory(err);
+    status = mo_allowed_devices_find(&p->domains, err);
+    if (status == MO_OK)
+        status = mo_placement_units_make(x, regime, &p->units, err);
+    return status;
+}
+
+void mo_period_problem_clear(mo_period_problem *p)
+{
+    free(p->domains.allowed);
+    mo_placement_units_free(p->units);
+    *p = (mo_period_problem){ 0 };
+}
+
+mo_status mo_period_state_init(mo_period_state *s, const mo_period_problem *p,
+                               mo_error *err)
+{
+    const mo_instance *x = p->x;
+    size_t n_readers = 0;
+
+    *s = (mo_period_state){ .problem = p };
+    if (p->regime.tensors == MO_TENSORS_ONCE &&
+        !mo_size_mul((size_t) x->n_tensors, (size_t) x->n_devices, &n_readers))
+        return mo_fail_memory(err);
+    s->device = calloc((size_t) x->n + 1, sizeof *s->device);
+    s->load_ns = calloc((size_t) p->n_resources + 1, sizeof *s->load_ns);
+    s->used_bytes = calloc((size_t) x->n_devices + 1, sizeof *s->used_bytes);
+    s->readers = calloc(n_readers + 1, sizeof *s->readers);
+    return s->device && s->load_ns && s->used_bytes && s->readers
+               ? MO_OK
+               : mo_fail_memory(err);
+}
+
+void mo_period_state_clear(mo_period_state *s)
+{
+    free(s->device);
+    free(s->load_ns);
+    free(s->used_bytes);
+    free(s->readers);
+    *s = (mo_period_state){ 0 };
+}
+
+/* Adds ns, negative to remove, to the resources of a transfer. */
+static void add_transfer(mo_period_state *s, int a, int b, int64_t ns)
+{
+    const mo_period_problem *p = s->problem;
+    int pair[2];
+    const int *ids;
+    int n;
+
+    if (a == b || ns == 0)
+        return;
+    n = mo_resource_list(p->x, p->regime.congestion, a, b, pair, &ids);
+    for (int i = 0; i < n; i++)
+        s->load_ns[p->x->n_devices + ids[i]] += ns;
+}
+
+/* Adds the transfers of the op's inputs and outputs, or removes them (sign
+ * -1), with a transfer per edge. */
+static void add_flows(mo_period_state *s, int op, int sign)
+{
+    const mo_instance *x = s->problem->x;
+
+    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++) {
+        int a = s->device[op], b = s->device[x->flows[q].to];
+
+        add_transfer(s, a, b, sign * mo_instance_flow_ns(x, q, a, b));
+    }
+    for (int i = x->in_start[op]; i < x->in_start[op + 1]; i++) {
+        int q = x->in_flows[i];
+        int a = s->device[x->flows[q].from], b = s->device[op];
+
+        add_transfer(s, a, b, sign * mo_instance_flow_ns(x, q, a, b));
+    }
+}
+
+/* Counts op as a reader of its inputs on its device: the first, or the last
+ * (sign -1), there adds or removes the transfer. */
+static void count_reader(mo_period_state *s, int op, int sign)
+{
+    const mo_instance *x = s->problem->x;
+
+    for (int i = x->in_start[op]; i < x->in_start[op + 1]; i++) {
+        const mo_flow *f = &x->flows[x->in_flows[i]];
+        int a = s->device[f->from], b = s->device[op];
+        int *readers = &s->readers[(int64_t) f->tensor * x->n_devices + b];
+
+        *readers += sign;
+        if (*readers == (sign > 0 ? 1 : 0))
+            add_transfer(s, a, b,
+                         sign * mo_instance_tensor_ns(x, f->tensor, a, b));
+    }
+}
+
+static void add_tensors(mo_period_state *s, int op, int sign)
+{
+    const mo_instance *x = s->problem->x;
+    int a = s->device[op];
+
+    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++) {
+        int t = x->flows[q].tensor;
+
+        if (q != x->tensor_start[t])
+            continue;
+        for (int b = 0; b < x->n_devices; b++)
+            if (s->readers[(int64_t) t * x->n_devices + b] > 0)
+                add_transfer(s, a, b, sign * mo_instance_tensor_ns(x, t, a, b));
+    }
+}
+
+static void move_op(mo_period_state *s, int op, int device)
+{
+    const mo_period_problem *p = s->problem;
+    bool once = p->regime.tensors == MO_TENSORS_ONCE;
+    int64_t bytes = mo_regime_resident_bytes(p->x, p->regime.memory, op);
+    int from = s->device[op];
+
+    s->load_ns[from] -= mo_instance_p_ns(p->x, op, from);
+    s->load_ns[device] += mo_instance_p_ns(p->x, op, device);
+    s->used_bytes[from] -= bytes;
+    s->used_bytes[device] += bytes;
+    if (p->regime.congestion == MO_CONGESTION_NONE) {
+        s->device[op] = device;
+    } else if (once) {
+        count_reader(s, op, -1);
+        add_tensors(s, op, -1);
+        s->device[op] = device;
+        add_tensors(s, op, 1);
+        count_reader(s, op, 1);
+    } else {
+        add_flows(s, op, -1);
+        s->device[op] = device;
+        add_flows(s, op, 1);
+    }
+}
+
+void mo_period_state_set(mo_period_state *s, const int *device)
+{
+    const mo_period_problem *p = s->problem;
+    const mo_instance *x = p->x;
+    bool once = p->regime.tensors == MO_TENSORS_ONCE;
+
+    memset(s->load_ns, 0, (size_t) p->n_resources * sizeof *s->load_ns);
+    memset(s->used_bytes, 0, (size_t) x->n_devices * sizeof *s->used_bytes);
+    if (once)
+        memset(s->readers, 0,
+               (size_t) x->n_tensors * (size_t) x->n_devices *
+                   sizeof *s->readers);
+    memmove(s->device, device, (size_t) x->n * sizeof *device);
+    for (int i = 0; i < x->n; i++) {
+        s->load_ns[device[i]] += mo_instance_p_ns(x, i, device[i]);
+        s->used_bytes[device[i]] +=
+            mo_regime_resident_bytes(x, p->regime.memory, i);
+        if (once)
+            count_reader(s, i, 1);
+    }
+    for (int q = 0; q < x->n_flows && !once; q++) {
+        int a = device[x->flows[q].from], b = device[x->flows[q].to];
+
+        add_transfer(s, a, b, mo_instance_flow_ns(x, q, a, b));
+    }
+}
+
+void mo_period_state_move(mo_period_state *s, int unit, int device)
+{
+    const mo_placement_units *units = s->problem->units;
+
+    for (int i = units->start[unit]; i < units->start[unit + 1]; i++)
+        move_op(s, units->ops[i], device);
+}
+
+int64_t mo_period_state_period_ns(const mo_period_state *s)
+{
+    int64_t most_ns = 0;
+
+    for (int r = 0; r < s->problem->n_resources; r++)
+        most_ns = mo_max_i64(most_ns, s->load_ns[r]);
+    return most_ns;
+}
+
+int64_t mo_period_state_excess_bytes(const mo_period_state *s)
+{
+    const mo_instance *x = s->problem->x;
+    int64_t excess = 0;
+
+    for (int k = 0; k < x->n_devices; k++)
+        if (s->used_bytes[k] > x->capacity_bytes[k])
+            excess += s->used_bytes[k] - x->capacity_bytes[k];
+    return excess;
+}

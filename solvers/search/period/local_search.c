@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Moves: a unit, a connected group of units on one device, or two units that
+ * change places.  The largest load alone has plateaus everywhere, so moves are
+ * judged by a p-norm of all loads, of growing p, and by the loads at the prices
+ * of the bound; the best placement is kept by its period.
+ */
+#include "solvers/search/period/local_search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+
+enum { MAX_GROUP = 64, STOP_EVERY = 1024 };
+
+#define COLD 2e-6
+
+/* Weight of the priced loads: sum u load exceeds the bound only where devices
+ * and links are used badly, however loads are balanced. */
+#define PRICE_WEIGHT 8
+
+typedef struct annealer {
+    const mo_period_problem *p;
+    mo_period_state s;
+    mo_random random;
+    double scale_ns;
+    const double *prices;
+    double price_unit; /* ns; 0: no prices */
+    bool is_late;      /* of the p-norms, the larger */
+    double value;      /* logarithm of the norm */
+    int *moved, *back; /* units of the current move, and their devices */
+    int n_moved;
+    int *seen, stamp; /* by unit */
+    int *best;        /* by op */
+    int64_t best_ns, best_excess;
+} annealer;
+
+/* log of the p-norm of the loads, p 32 or 128, and the priced loads; memory
+ * above a capacity counts as the fraction of it. */
+static double norm_of_loads(const annealer *a)
+{
+    double sum = 1e-300, excess = 0, priced = 0;
+    const mo_instance *x = a->p->x;
+
+    for (int r = 0; r < a->p->n_resources; r++) {
+        double v = (double) a->s.load_ns[r] / a->scale_ns;
+
+        priced += a->prices[r] * (double) a->s.load_ns[r];
+        v *= v; /* 2 */
+        v *= v;
+        v *= v;
+        v *= v;
+        v *= v; /* 32 */
+        if (a->is_late) {
+            v *= v;
+            v *= v; /* 128 */
+        }
+        sum += v;
+    }
+    for (int k = 0; k < x->n_devices; k++)
+        if (a->s.used_bytes[k] > x->capacity_bytes[k])
+            excess +=
+                0.01 + (double) (a->s.used_bytes[k] - x->capacity_bytes[k]) /
+                           ((double) x->capacity_bytes[k] + 1);
+    return log(sum) / (a->is_late ? 128 : 32) + excess + a->price_unit * priced;
+}
+
+static bool is_allowed(const annealer *a, int unit, int device)
+{
+    const mo_placement_units *u = a->p->units;
+
+    return mo_allowed_devices_has(&a->p->domains, u->ops[u->start[unit]],
+                                  device);
+}
+
+static void move_unit(annealer *a, int unit, int device)
+{
+    a->moved[a->n_moved] = unit;
+    a->back[a->n_moved++] = mo_period_state_device(&a->s, unit);
+    mo_period_state_move(&a->s, unit, device);
+}
+
+static void undo_move(annealer *a)
+{
+    while (a->n_moved > 0) {
+        a->n_moved--;
+        mo_period_state_move(&a->s, a->moved[a->n_moved], a->back[a->n_moved]);
+    }
+}
+
+/* A unit at the other end of a random flow of the unit; the unit itself where
+ * it has none. */
+static int random_neighbour(annealer *a, int unit)
+{
+    const mo_placement_units *u = a->p->units;
+    const mo_instance *x = a->p->x;
+    int n = u->start[unit + 1] - u->start[unit];
+    int op = u->ops[u->start[unit] + mo_random_below(&a->random, n)];
+    int n_out = x->out_start[op + 1] - x->out_start[op];
+    int n_in = x->in_start[op + 1] - x->in_start[op], at;
+
+    if (n_out + n_in == 0)
+        return unit;
+    at = mo_random_below(&a->random, n_out + n_in);
+    return u
+        ->of_op[at < n_out
+                    ? x->flows[x->out_start[op] + at].to
+                    : x->flows[x->in_flows[x->in_start[op] + at - n_out]].from];
+}
+
+/* The device of a neighbour, or a random one. */
+static int choose_device(annealer *a, int unit)
+{
+    int from = mo_period_state_device(&a->s, unit);
+
+    for (int i = 0; i < 3; i++) {
+        int to = mo_period_state_device(&a->s, random_neighbour(a, unit));
+
+        if (to != from && mo_random_below(&a->random, 4) > 0)
+            return to;
+    }
+    return mo_random_below(&a->random, a->p->x->n_devices);
+}
+
+/* Moves a connected group of units of one device, by a random walk. */
+static void move_group(annealer *a, int unit)
+{
+    int from = mo_period_state_device(&a->s, unit);
+    int to = choose_device(a, unit), at = unit;
+    int size = 2 + mo_random_below(&a->random,
+                                   1 << (1 + mo_random_below(&a->random, 6)));
+
+    a->stamp++;
+    for (int i = 0; i < 3 * size && a->n_moved < size && a->n_moved < MAX_GROUP;
+         i++) {
+        if (a->seen[at] != a->stamp &&
+            mo_period_state_device(&a->s, at) == from &&
+            is_allowed(a, at, to)) {
+            a->seen[at] = a->stamp;
+            move_unit(a, at, to);
+        }
+        at = random_neighbour(a, at);
+        if (a->seen[at] != a->stamp &&
+            mo_period_state_device(&a->s, at) != from)
+            at = unit;
+    }
+}
+
+static void swap_units(annealer *a, int unit)
+{
+    int other = mo_random_below(&a->random, a->p->units->n);
+    int d = mo_period_state_device(&a->s, unit);
+    int e = mo_period_state_device(&a->s, other);
+
+    if (d == e || !is_allowed(a, unit, e) || !is_allowed(a, other, d))
+        return;
+    move_unit(a, unit, e);
+    move_unit(a, other, d);
+}
+
+static void make_move(annealer *a)
+{
+    int unit = mo_random_below(&a->random, a->p->units->n);
+    int kind = mo_random_below(&a->random, 8);
+
+    a->n_moved = 0;
+    if (kind < 4) {
+        int to = choose_device(a, unit);
+
+        if (to != mo_period_state_device(&a->s, unit) &&
+            is_allowed(a, unit, to))
+            move_unit(a, unit, to);
+    } else if (kind < 7) {
+        move_group(a, unit);
+    } else {
+        swap_units(a, unit);
+    }
+}
+
+static void keep_best(annealer *a)
+{
+    int64_t excess = mo_period_state_excess_bytes(&a->s);
+    int64_t ns = mo_period_state_period_ns(&a->s);
+
+    if (excess > a->best_excess ||
+        (excess == a->best_excess && ns >= a->best_ns))
+        return;
+    a->best_excess = excess;
+    a->best_ns = ns;
+    memcpy(a->best, a->s.device, (size_t) a->p->x->n * sizeof *a->best);
+}
+
+static void anneal(annealer *a, const mo_period_anneal *o)
+{
+    double temperature = o->hot;
+    double cooling =
+        pow(COLD / o->hot, (double) STOP_EVERY / (double) (o->steps + 1));
+
+    a->value = norm_of_loads(a);
+    for (int64_t step = 0; step < o->steps; step++) {
+        double value;
+
+        if (step % STOP_EVERY == 0) {
+            if (mo_stop_reached(o->stop))
+                return;
+            temperature *= cooling;
+            a->scale_ns = (double) mo_period_state_period_ns(&a->s) + 1;
+            a->is_late = step > o->steps / 2;
+            a->value = norm_of_loads(a);
+        }
+        make_move(a);
+        if (a->n_moved == 0)
+            continue;
+        value = norm_of_loads(a);
+        if (value > a->value && mo_random_unit(&a->random) >=
+                                    exp((a->value - value) / temperature)) {
+            undo_move(a);
+            continue;
+        }
+        a->value = value;
+        keep_best(a);
+    }
+}
+
+static void free_annealer(annealer *a)
+{
+    mo_period_state_clear(&a->s);
+    free(a->moved);
+    free(a->back);
+    free(a->seen);
+    free(a->best);
+}
+
+mo_status mo_period_anneal_run(const mo_period_problem *p,
+                               const mo_period_anneal *options, int *device,
+                               int64_t *period_ns, int64_t *excess_bytes,
+                               mo_error *err)
+{
+    size_t n = (size_t) p->units->n, n_ops = (size_t) p->x->n;
+    annealer a = { .p = p,
+                   .random = { options->seed },
+                   .prices = options->prices };
+    mo_status status = mo_period_state_init(&a.s, p, err);
+
+    a.moved = calloc(n + MAX_GROUP, sizeof *a.moved);
+    a.back = calloc(n + MAX_GROUP, sizeof *a.back);
+    a.seen = calloc(n + 1, sizeof *a.seen);
+    a.best = calloc(n_ops + 1, sizeof *a.best);
+    if (status == MO_OK && (!a.moved || !a.back || !a.seen || !a.best))
+        status = mo_fail_memory(err);
+    if (status == MO_OK) {
+        mo_period_state_set(&a.s, device);
+        memcpy(a.best, device, n_ops * sizeof *device);
+        a.best_ns = mo_period_state_period_ns(&a.s);
+        a.best_excess = mo_period_state_excess_bytes(&a.s);
+        a.scale_ns = (double) a.best_ns + 1;
+        a.price_unit = options->lower_ns > 0
+                           ? PRICE_WEIGHT / (double) options->lower_ns
+                           : 0;
+        if (p->x->n_devices > 1 && n > 0)
+            anneal(&a, options);
+        memcpy(device, a.best, n_ops * sizeof *device);
+        *period_ns = a.best_ns;
+        *excess_bytes = a.best_excess;
+    }
+    free_annealer(&a);
+    return status;
+}

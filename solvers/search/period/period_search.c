@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Small instances are enumerated.  Otherwise: the baselines give a first
+ * placement; the Lagrangian bound (price_bound.h) gives a lower bound and
+ * placements that balance loads; rounds of annealing from the best placements
+ * improve the period until the gap is met, time is up, or rounds no longer
+ * help.  A seed and a number of rounds determine the result on any number of
+ * threads.
+ */
+#include "solvers/search/period/period_search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/minmax.h"
+#include "base/parallel_for.h"
+#include "base/random.h"
+#include "schedule/bound/memory_bound.h"
+#include "schedule/heuristic/heft.h"
+#include "solvers/search/period/contiguous.h"
+#include "solvers/search/period/load_state.h"
+#include "solvers/search/period/local_search.h"
+#include "solvers/search/period/price_bound.h"
+
+enum {
+    POOL = 8,                 /* best placements kept, all different */
+    JOBS = 4,                 /* in a round */
+    MAX_ENUMERATED = 1 << 18, /* placements */
+    IDLE_ROUNDS = 30,         /* without a better placement: the end */
+    FIRST_STEPS = 1 << 17,    /* of a job, doubled up to */
+    MAX_STEPS = 1 << 21
+};
+
+typedef struct candidate {
+    int *device;
+    int64_t period_ns, excess_bytes;
+} candidate;
+
+typedef struct search {
+    const mo_method_task *task;
+    mo_period_problem p;
+    mo_period_state state; /* of the offers */
+    candidate pool[POOL];  /* the best first */
+    int n_pool;
+    int64_t lower_ns;
+    double *prices; /* by resource */
+    int64_t begin_ns;
+} search;
+
+static bool is_better(int64_t excess, int64_t ns, const candidate *c)
+{
+    return excess != c->excess_bytes ? excess < c->excess_bytes
+                                     : ns < c->period_ns;
+}
+
+static void report_progress(const search *s, const char *what)
+{
+    mo_method_progress progress = { .makespan_ns = INT64_MAX,
+                                    .lower_ns = s->lower_ns,
+                                    .what = what };
+
+    if (!s->task->on_progress)
+        return;
+    if (s->n_pool > 0 && s->pool[0].excess_bytes == 0)
+        progress.makespan_ns = s->pool[0].period_ns;
+    progress.seconds = (double) (mo_stop_clock_ns() - s->begin_ns) / 1e9;
+    s->task->on_progress(s->task->context, &progress);
+}
+
+/* Keeps a placement if it is among the best; equal values count once. */
+static void keep_candidate(search *s, const int *device, int64_t ns,
+                           int64_t excess)
+{
+    size_t size = (size_t) s->p.x->n * sizeof *device;
+    int at = 0;
+    candidate last;
+
+    while (at < s->n_pool && !is_better(excess, ns, &s->pool[at])) {
+        if (s->pool[at].period_ns == ns && s->pool[at].excess_bytes == excess)
+            return;
+        at++;
+    }
+    if (at == POOL)
+        return;
+    if (s->n_pool < POOL)
+        s->n_pool++;
+    last = s->pool[s->n_pool - 1];
+    memmove(&s->pool[at + 1], &s->pool[at],
+            (size_t) (s->n_pool - 1 - at) * sizeof *s->pool);
+    s->pool[at] = (candidate){ last.device, ns, excess };
+    memcpy(s->pool[at].device, device, size);
+}
+
+static void offer_placement(void *context, const int *device)
+{
+    search *s = context;
+
+    mo_period_state_set(&s->state, device);
+    keep_candidate(s, device, mo_period_state_period_ns(&s->state),
+                   mo_period_state_excess_bytes(&s->state));
+}
+
+/* ---------------------------------------------------------------- baselines */
+
+/* Everything on one device, as far as ops may be there. */
+static void offer_single(search *s, int k, int *device)
+{
+    const mo_instance *x = s->p.x;
+
+    for (int i = 0; i < x->n; i++) {
+        device[i] = k;
+        for (int l = 0; !mo_allowed_devices_has(&s->p.domains, i, device[i]) &&
+                        l < x->n_devices;
+             l++)
+            device[i] = l;
+    }
+    offer_placement(s, device);
+}
+
+static mo_status offer_baselines(search *s, int *device, mo_error *err)
+{
+    const mo_method *const methods[] = { &mo_method_single, &mo_method_m_etf };
+    mo_status status = MO_OK;
+
+    for (int k = 0; k < s->p.x->n_devices; k++)
+        offer_single(s, k, device);
+    status = mo_period_split_contiguous(&s->p, device, err);
+    if (status == MO_OK)
+        offer_placement(s, device);
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        mo_method_result placed = { 0 };
+        mo_method_task task = *s->task;
+
+        task.objective = MO_OBJECTIVE_LATENCY;
+        task.on_progress = NULL;
+        if (status == MO_OK && !mo_stop_reached(s->task->stop))
+            status = methods[i]->place(&task, &placed, err);
+        if (status == MO_OK && placed.schedule)
+            offer_placement(s, placed.schedule->device);
+        mo_method_result_clear(&placed);
+    }
+    return status;
+}
+
+/* -------------------------------------------------------------- enumeration */
+
+static bool is_small(const mo_period_problem *p)
+{
+    double n = 1;
+
+    for (int u = 0; u < p->units->n && n <= MAX_ENUMERATED; u++)
+        n *= p->x->n_devices;
+    return n <= MAX_ENUMERATED;
+}
+
+/* All placements, by an odometer; the best is optimal. */
+static void enumerate_placements(search *s, int *device)
+{
+    const mo_placement_units *u = s->p.units;
+    int K = s->p.x->n_devices, at;
+
+    memset(device, 0, (size_t) s->p.x->n * sizeof *device);
+    mo_period_state_set(&s->state, device);
+    do {
+        bool allowed = true;
+
+        for (int i = 0; i < s->p.x->n && allowed; i++)
+            allowed =
+                mo_allowed_devices_has(&s->p.domains, i, s->state.device[i]);
+        if (allowed) {
+            int64_t ns = mo_period_state_period_ns(&s->state);
+            int64_t excess = mo_period_state_excess_bytes(&s->state);
+
+            if (s->n_pool == 0 || is_better(excess, ns, &s->pool[0]))
+                keep_candidate(s, s->state.device, ns, excess);
+        }
+        for (at = 0; at < u->n; at++) {
+            int k = mo_period_state_device(&s->state, at) + 1;
+
+            mo_period_state_move(&s->state, at, k < K ? k : 0);
+            if (k < K)
+                break;
+        }
+    } while (at < u->n);
+    if (s->n_pool > 0 && s->pool[0].excess_bytes == 0)
+        s->lower_ns = s->pool[0].period_ns;
+}
+
+/* ------------------------------------------------------------------- rounds */
+
+typedef struct anneal_job {
+    search *s;
+    mo_period_anneal options;
+    candidate c;
+    mo_status status;
+    mo_error err;
+} anneal_job;
+
+static void run_job(void *context, int number, int thread)
+{
+    anneal_job *job = (anneal_job *) context + number;
+
+    (void) thread;
+    job->status = mo_period_anneal_run(&job->s->p, &job->options, job->c.device,
+                                       &job->c.period_ns, &job->c.excess_bytes,
+                                       &job->err);
+}
+
+static bool is_done(const search *s)
+{
+    double ns = (double) s->pool[0].period_ns;
+
+    return s->pool[0].excess_bytes == 0 &&
+           (s->pool[0].period_ns <= s->lower_ns ||
+            ns - (double) s->lower_ns <= s->task->gap * ns);
+}
+
+static mo_status run_round(search *s, int round, int64_t steps,
+                           anneal_job *jobs, mo_error *err)
+{
+    static const double hot[JOBS] = { 3e-2, 3e-3, 1e-2, 1e-3 };
+    size_t size = (size_t) s->p.x->n * sizeof(int);
+
+    for (int i = 0; i < JOBS; i++) {
+        const candidate *from = &s->pool[i % 2 ? 0 : (round + i) % s->n_pool];
+
+        jobs[i].s = s;
+        jobs[i].status = MO_OK;
+        jobs[i].options = (mo_period_anneal){
+            .seed = mo_random_seed(s->task->seed,
+                                   (uint64_t) round * JOBS + (uint64_t) i),
+            .steps = steps,
+            .hot = hot[i],
+            .prices = s->prices,
+            .lower_ns = s->lower_ns,
+            .stop = s->task->stop
+        };
+        memcpy(jobs[i].c.device, from->device, size);
+    }
+    mo_parallel_for(s->task->threads, JOBS, run_job, jobs);
+    for (int i = 0; i < JOBS; i++) {
+        if (jobs[i].status != MO_OK) {
+            *err = jobs[i].err;
+            return jobs[i].status;
+        }
+        keep_candidate(s, jobs[i].c.device, jobs[i].c.period_ns,
+                       jobs[i].c.excess_bytes);
+    }
+    return MO_OK;
+}
+
+static mo_status run_rounds(search *s, int *n_rounds, mo_error *err)
+{
+    anneal_job jobs[JOBS] = { { 0 } };
+    int64_t steps = FIRST_STEPS;
+    int idle = 0, limit = s->task->rounds;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < JOBS && status == MO_OK; i++) {
+        jobs[i].c.device =
+            calloc((size_t) s->p.x->n + 1, sizeof *jobs[i].c.device);
+        if (!jobs[i].c.device)
+            status = mo_fail_memory(err);
+    }
+    for (int round = 0;
+         status == MO_OK && !is_done(s) && (limit == 0 || round < limit) &&
+         idle < IDLE_ROUNDS && !mo_stop_reached(s->task->stop);
+         round++) {
+        int64_t before_ns = s->pool[0].period_ns;
+
+        status = run_round(s, round, steps, jobs, err);
+        idle = s->pool[0].period_ns < before_ns ? 0 : idle + 1;
+        steps = mo_min_i64(2 * steps, MAX_STEPS);
+        *n_rounds = round + 1;
+        report_progress(s, "annealing");
+    }
+    for (int i = 0; i < JOBS; i++)
+        free(jobs[i].c.device);
+    return status;
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+static mo_status find_placement(search *s, mo_method_result *placed,
+                                mo_error *err)
+{
+    int *device = calloc((size_t) s->p.x->n + 1, sizeof *device);
+    mo_status status = device ? MO_OK : mo_fail_memory(err);
+
+    if (status == MO_OK && is_small(&s->p)) {
+        enumerate_placements(s, device);
+    } else if (status == MO_OK) {
+        status = offer_baselines(s, device, err);
+        report_progress(s, "baselines");
+        if (status == MO_OK)
+            status = mo_period_price_bound(&s->p, s->pool[0].period_ns,
+                                           s->task->stop, offer_placement, s,
+                                           &s->lower_ns, s->prices, err);
+        report_progress(s, "Lagrangian bound");
+        if (status == MO_OK && s->task->rounds >= 0)
+            status = run_rounds(s, &placed->rounds, err);
+    }
+    free(device);
+    return status;
+}
+
+/* The schedule of one request at a time. */
+static mo_status set_schedule(search *s, mo_method_result *placed,
+                              mo_error *err)
+{
+    const candidate *best = &s->pool[0];
+    const mo_regime free_memory = { s->p.regime.congestion, s->p.regime.tensors,
+                                    MO_MEMORY_NONE };
+    mo_status status =
+        mo_heft(s->p.x, &free_memory, best->device, &placed->schedule, err);
+
+    if (status == MO_OK && !placed->schedule)
+        snprintf(placed->why, sizeof placed->why, "found no placement");
+    if (status != MO_OK || !placed->schedule)
+        return status;
+    placed->schedule->regime = s->p.regime;
+    placed->fits = best->excess_bytes == 0;
+    placed->lower_ns = s->lower_ns;
+    return MO_OK;
+}
+
+mo_status mo_period_search_place(const mo_method_task *task,
+                                 mo_method_result *placed, mo_error *err)
+{
+    search s = { .task = task, .begin_ns = mo_stop_clock_ns() };
+    mo_error why = { 0 };
+    mo_status status = mo_bound_memory(task->x, &task->regime, &why);
+
+    if (status == MO_E_INFEASIBLE) {
+        placed->infeasible = true;
+        snprintf(placed->why, sizeof placed->why, "%s", why.text);
+        return MO_OK;
+    }
+    if (status == MO_OK)
+        status = mo_period_problem_init(&s.p, task->x, &task->regime, err);
+    if (status == MO_OK)
+        status = mo_period_state_init(&s.state, &s.p, err);
+    if (status == MO_OK) {
+        s.prices = calloc((size_t) s.p.n_resources + 1, sizeof *s.prices);
+        if (!s.prices)
+            status = mo_fail_memory(err);
+    }
+    for (int i = 0; i < POOL && status == MO_OK; i++) {
+        s.pool[i].device =
+            calloc((size_t) task->x->n + 1, sizeof *s.pool[i].device);
+        if (!s.pool[i].device)
+            status = mo_fail_memory(err);
+    }
+    if (status == MO_OK)
+        status = find_placement(&s, placed, err);
+    if (status == MO_OK && s.n_pool > 0)
+        status = set_schedule(&s, placed, err);
+    else if (status == MO_OK)
+        snprintf(placed->why, sizeof placed->why, "found no placement");
+    for (int i = 0; i < POOL; i++)
+        free(s.pool[i].device);
+    free(s.prices);
+    mo_period_state_clear(&s.state);
+    mo_period_problem_clear(&s.p);
+    return status;
+}

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
+# The objective period: moirai-place and what it reports.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+
+cp "$top_srcdir/examples/inception.graphml" \
+    "$top_srcdir/examples/inception.cluster.xml" "$work"
+cd "$work" || exit 99
+net=inception.graphml
+
+# key NAME: its number in the first object of the report in "out".
+key()
+{
+    sed -n "s/^.*\"$1\": \([0-9.]*\).*/\1/p" out | head -n 1
+}
+
+plan 9
+
+place="moirai-place -q --objective period --assist none --threads 1"
+
+exits "a period is found" 0 $place --rounds 3 --json $net
+ok "it is reported" test -n "$(key period_us)"
+ok "with the requests in flight" test "$(key in_flight)" -ge 1
+ok "no bound is above it" \
+    awk "BEGIN { exit !($(key bound_us) <= $(key period_us)) }"
+ok "a request takes no less than a period" \
+    awk "BEGIN { exit !($(key latency_us) >= $(key period_us)) }"
+cp out first
+$place --rounds 3 --json --threads 2 $net | sed '/seconds/d' >second
+is "two threads change nothing" "$(sed '/seconds/d' first)" "$(cat second)"
+
+exits "one request at a time" 0 $place --in-flight 1 --rounds 1 --json $net
+is "is one in flight" "$(key in_flight)" 1
+
+complains "a limit without a pipeline" 2 "in-flight is for --objective period" \
+    moirai-place -q --in-flight 2 $net

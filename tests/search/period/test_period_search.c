@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of solvers/search/period against enumeration, in all regimes: load
+ * states, the Lagrangian bound, annealing, the contiguous split and the whole
+ * search. */
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "schedule/period/loads.h"
+#include "solvers/search/method.h"
+#include "solvers/search/period/contiguous.h"
+#include "solvers/search/period/local_search.h"
+#include "solvers/search/period/price_bound.h"
+#include "tests/support/dense_problem.h"
+#include "tests/support/exhaustive_period.h"
+#include "tests/support/random_problem.h"
+#include "tests/support/reference_validate.h"
+#include "tests/support/suite.h"
+
+static void ignore_placement(void *context, const int *device)
+{
+    (void) context;
+    (void) device;
+}
+
+/* Moves of units give the loads of the placement they lead to. */
+static void check_moves(const mo_period_problem *p, unsigned seed)
+{
+    mo_random random = { seed };
+    mo_period_state s;
+    mo_period_loads loads;
+    int *device = calloc((size_t) p->x->n + 1, sizeof *device);
+
+    ck_assert_ptr_nonnull(device);
+    MUST(mo_period_state_init(&s, p, &err));
+    mo_period_state_set(&s, device);
+    for (int i = 0; i < 30; i++)
+        mo_period_state_move(&s, mo_random_below(&random, p->units->n),
+                             mo_random_below(&random, p->x->n_devices));
+    MUST(mo_period_loads_compute(p->x, &p->regime, s.device, &loads, &err));
+    for (int r = 0; r < loads.n; r++)
+        ck_assert_int_eq(loads.load_ns[r], s.load_ns[r]);
+    mo_period_loads_clear(&loads);
+    mo_period_state_clear(&s);
+    free(device);
+}
+
+/* No bound is above the optimum, no search below it. */
+static void check_parts(const mo_period_problem *p, int64_t least_ns,
+                        unsigned seed)
+{
+    double *prices = calloc((size_t) p->n_resources + 1, sizeof *prices);
+    int *device = calloc((size_t) p->x->n + 1, sizeof *device);
+    mo_period_anneal anneal = { .seed = seed, .steps = 4000, .hot = 0.03 };
+    int64_t lower_ns, ns, excess;
+
+    ck_assert_ptr_nonnull(prices);
+    ck_assert_ptr_nonnull(device);
+    MUST(mo_period_price_bound(p, 2 * least_ns, NULL, ignore_placement, NULL,
+                               &lower_ns, prices, &err));
+    ck_assert_int_le(lower_ns, least_ns);
+    MUST(mo_period_split_contiguous(p, device, &err));
+    anneal.prices = prices;
+    anneal.lower_ns = lower_ns;
+    MUST(mo_period_anneal_run(p, &anneal, device, &ns, &excess, &err));
+    ck_assert_int_eq(ns, period_by_definition(p->x, &p->regime, device));
+    if (excess == 0) {
+        ck_assert(period_placement_allowed(p->x, &p->regime, device));
+        ck_assert_int_ge(ns, least_ns);
+    }
+    free(prices);
+    free(device);
+}
+
+static void check_search(const problem *p, const mo_regime *regime,
+                         int64_t least_ns)
+{
+    const mo_method_task task = { .x = p->x,
+                                  .regime = *regime,
+                                  .objective = MO_OBJECTIVE_PERIOD,
+                                  .seed = 1,
+                                  .threads = 1 };
+    mo_method_result placed = { 0 };
+
+    MUST(mo_method_moirai.place(&task, &placed, &err));
+    if (least_ns == EXHAUSTIVE_PERIOD_NONE) {
+        ck_assert(!placed.fits);
+    } else {
+        ck_assert(placed.fits);
+        ck_assert_int_eq(
+            period_by_definition(p->x, regime, placed.schedule->device),
+            least_ns);
+        ck_assert_int_eq(placed.lower_ns, least_ns);
+    }
+    mo_method_result_clear(&placed);
+}
+
+static void check_regime(const problem *p, int number, unsigned seed)
+{
+    mo_regime regime = regime_of(number);
+    int64_t least_ns;
+    mo_period_problem q;
+
+    if (regime.memory == MO_MEMORY_LIVE)
+        return;
+    least_ns = exhaustive_period(p->x, &regime);
+    check_search(p, &regime, least_ns);
+    MUST(mo_period_problem_init(&q, p->x, &regime, &err));
+    check_moves(&q, seed);
+    if (least_ns != EXHAUSTIVE_PERIOD_NONE)
+        check_parts(&q, least_ns, seed);
+    mo_period_problem_clear(&q);
+}
+
+START_TEST(search_and_enumeration_agree)
+{
+    random_problem_check((unsigned) _i, check_regime);
+}
+END_TEST
+
+/* Too large to enumerate: the bound holds, and nothing is violated. */
+START_TEST(crowds_have_a_bound_below_their_period)
+{
+    problem p = { 0 };
+
+    crowd_make(&p, (unsigned) _i);
+    for (int number = 0; number < N_REGIMES; number++) {
+        const mo_method_task task = { .x = p.x,
+                                      .regime = regime_of(number),
+                                      .objective = MO_OBJECTIVE_PERIOD,
+                                      .seed = 1,
+                                      .threads = 1,
+                                      .rounds = 1 };
+        mo_method_result placed = { 0 };
+
+        if (task.regime.memory == MO_MEMORY_LIVE)
+            continue;
+        MUST(mo_method_moirai.place(&task, &placed, &err));
+        if (placed.schedule && placed.fits) {
+            const int *device = placed.schedule->device;
+
+            ck_assert(period_placement_allowed(p.x, &task.regime, device));
+            ck_assert_int_ge(period_by_definition(p.x, &task.regime, device),
+                             placed.lower_ns);
+        }
+        mo_method_result_clear(&placed);
+    }
+    problem_clear(&p);
+}
+END_TEST
+
+SUITE(period_search)
+{
+    SOME(search_and_enumeration_agree, at_length(500, 24), 2);
+    SOME(crowds_have_a_bound_below_their_period, 2, 0);
+}
