@@ -26,6 +26,7 @@ enum {
     FIRST_WORK = 2000000, /* ops x moves, doubles by level */
     MAX_FILL_JOBS = 16,   /* in a round */
     FILL_LEVEL = 1,
+    FIRST_FILL_ROUND = 2, /* the incumbent is good enough by then */
     MIN_MOVES = 2000,
     MIN_MOVES_MAX_OPS = 20000
 };
@@ -360,6 +361,7 @@ mo_status mo_search_priced_plan_jobs(mo_search_state *s, int round,
         }
     }
     close_pricing(&p);
-    return status == MO_OK ? plan_fill_jobs(s, seed, forks, jobs, n, last, err)
-                           : status;
+    if (status == MO_OK && round >= FIRST_FILL_ROUND)
+        status = plan_fill_jobs(s, seed, forks, jobs, n, last, err);
+    return status;
 }
