@@ -214,6 +214,10 @@ static mo_status solve_and_check(const mo_portfolio_options *options,
                                 selection, err);
     if (status == MO_OK && selection->known_refutes)
         status = mo_known_schedule_enter(selector, folder, c, selection, err);
+    if (status == MO_OK && selector->failure.status != MO_OK) {
+        *err = selector->failure;
+        status = err->status;
+    }
     if (status == MO_OK && selection->doubt[0] &&
         strcmp(doubt, selection->doubt) != 0)
         log_doubt(selector->logger, "", selection->doubt, "");
