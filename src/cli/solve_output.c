@@ -163,7 +163,14 @@ static const char *describe_failure(const mo_answer_selection *selection,
     if (strcmp(selection->status, "infeasible") != 0 ||
         selector->state != MO_ANSWER_SELECTOR_READY ||
         r->regime.memory == MO_MEMORY_NONE) {
-        snprintf(text, size, "%s", e->outcome.text);
+        char unchecked[MO_ERROR_TEXT_SIZE + MO_ERROR_FILE_SIZE] = "";
+        bool lacks = selection->claimed_by[0] &&
+                     selector->state == MO_ANSWER_SELECTOR_NO_INSTANCE;
+
+        if (lacks)
+            mo_error_format(&selector->why, unchecked, sizeof unchecked);
+        snprintf(text, size, "%.150s%s%.300s", e->outcome.text,
+                 lacks ? "; not checked: " : "", unchecked);
         return text;
     }
     sum = mo_bound_memory_totals(r->made.loaded.instance, &r->regime);

@@ -31,6 +31,8 @@ class Case:
 
 # A solver that knows the answer.
 SCRIPT = "sh solver.sh {model} {solution}"
+# One whose claim is refuted.
+LIAR = "echo =infeas= >{solution} # {model}"
 PLACE = ["moirai-place", "-q", "--threads", "1", "--time", "0",
          "--rounds", "2"]
 SOLVE = ["moirai-solve", "-q", "--threads", "1", "--time", "60",
@@ -121,6 +123,9 @@ def all_cases():
         "--command", SCRIPT, "--start", "inception.sol",
         "inception.lp"], ["s.sol"], timed=True,
         solves=True)
+    yield Case("solve-refuted", SOLVE + [
+        "--command", LIAR, "--cross-check", "0", "inception.lp"], ["s.sol"],
+        timed=True, solves=True)
     yield Case("moirai", ["moirai", "-q", "--command",
                           SCRIPT, "--no-strengthen",
                           "-o", "m.sol", "--keep", "kept",
