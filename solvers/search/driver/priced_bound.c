@@ -24,8 +24,9 @@ struct mo_search_priced_bound {
     int *cls, *first;           /* classes: equal segments of one block */
     int n_classes;
     const int64_t **table; /* by class */
-    int64_t **direct;      /* by segment class without ops: owned table */
-    mo_forkjoin **forks;   /* by class; NULL: none */
+    int64_t *direct; /* by segment class and boundary: tables of those without
+                        ops */
+    mo_forkjoin **forks; /* by class; NULL: none */
     mo_priced_chain_tables tables;
     mo_priced_chain *chain_prices;
     uint64_t tables_sum; /* of all blocks' tables at the last call */
@@ -39,8 +40,6 @@ void mo_search_priced_bound_free(mo_search_priced_bound *p)
     if (!p)
         return;
     mo_priced_chain_free(p->chain_prices);
-    for (int i = 0; p->direct && i < p->s->classes->n; i++)
-        free(p->direct[i]);
     for (int c = 0; p->forks && c < p->n_classes; c++)
         mo_forkjoin_free(p->forks[c]);
     free(p->forks);
@@ -81,7 +80,9 @@ static mo_status allocate_priced(mo_search_priced_bound *p, mo_error *err)
     p->first = calloc(n, sizeof *p->first);
     p->table = calloc(n, sizeof *p->table);
     p->forks = calloc(n, sizeof *p->forks);
-    p->direct = calloc((size_t) p->s->classes->n + 1, sizeof *p->direct);
+    p->direct = calloc((size_t) p->s->classes->n + 1,
+                       (size_t) x->n_devices * (size_t) x->n_devices *
+                           sizeof *p->direct);
     return p->domains.allowed && p->chain.segments && p->chain.ops &&
                    p->block && p->cls && p->first && p->table && p->direct &&
                    p->forks
@@ -178,26 +179,20 @@ static mo_status find_classes(mo_search_priced_bound *p, mo_error *err)
     return MO_OK;
 }
 
-/* The table of a segment class without ops, up to the start of v. */
-static mo_status fill_direct(mo_search_priced_bound *p, int number, int v,
-                             mo_error *err)
+/* Fills and returns the table of a segment class without ops, up to the start
+ * of v. */
+static const int64_t *fill_direct(mo_search_priced_bound *p, int number, int v)
 {
     const mo_decomp_class *cls = &p->s->classes->classes[number];
-    int n_devices = p->s->x->n_devices;
-    int64_t *table;
+    int n_devices = p->s->x->n_devices, n_boundaries = n_devices * n_devices;
+    int64_t *table = p->direct + (size_t) number * (size_t) n_boundaries;
 
-    if (p->direct[number])
-        return MO_OK;
-    table = malloc((size_t) n_devices * (size_t) n_devices * sizeof *table);
-    if (!table)
-        return mo_fail_memory(err);
-    for (int i = 0; i < n_devices * n_devices; i++) {
+    for (int i = 0; i < n_boundaries; i++) {
         table[i] = cls->lower_ns[i];
         if (table[i] != INT64_MAX && v != MO_FREE)
             table[i] -= mo_instance_p_ns(p->s->x, v, i % n_devices);
     }
-    p->direct[number] = table;
-    return MO_OK;
+    return table;
 }
 
 /* Only segments with several ops can be refined: of one, thresholds are
@@ -242,19 +237,14 @@ static bool refine_by_load(void *context, int cls, int boundary,
     return true;
 }
 
-static mo_status set_tables(mo_search_priced_bound *p, mo_error *err)
+static void set_tables(mo_search_priced_bound *p)
 {
-    mo_status status = MO_OK;
-
-    for (int c = 0; c < p->n_classes && status == MO_OK; c++) {
+    for (int c = 0; c < p->n_classes; c++) {
         int segment = p->first[c], block = p->block[segment];
 
-        if (block < 0)
-            status =
-                fill_direct(p, -1 - block, p->chain.segments[segment].v, err);
-        if (status == MO_OK)
-            p->table[c] = block < 0 ? p->direct[-1 - block]
-                                    : p->s->blocks->blocks[block].lower_ns;
+        p->table[c] =
+            block < 0 ? fill_direct(p, -1 - block, p->chain.segments[segment].v)
+                      : p->s->blocks->blocks[block].lower_ns;
     }
     p->tables = (mo_priced_chain_tables){ .segments = p->chain.segments,
                                           .n = p->chain.n,
@@ -264,7 +254,6 @@ static mo_status set_tables(mo_search_priced_bound *p, mo_error *err)
                                           .table = p->table,
                                           .refine = refine_by_load,
                                           .context = p };
-    return status;
 }
 
 mo_status mo_search_priced_bound_new(mo_search_state *search,
@@ -292,7 +281,7 @@ mo_status mo_search_priced_bound_new(mo_search_state *search,
     if (status == MO_OK && useful)
         status = find_forks(p, err);
     if (status == MO_OK && useful)
-        status = set_tables(p, err);
+        set_tables(p);
     if (status == MO_OK && useful)
         status =
             mo_priced_chain_new(&p->domains, &p->tables, &p->chain_prices, err);

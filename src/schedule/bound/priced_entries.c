@@ -21,7 +21,8 @@
  */
 
 enum {
-    MAX_THRESHOLDS = 1 << 21 /* of all segments; else the table alone counts */
+    MAX_THRESHOLDS = 1 << 21, /* of all segments; else the table alone counts */
+    MAX_USED = 1 << 22        /* of all refinements; else there are none */
 };
 
 typedef struct threshold {
@@ -39,7 +40,6 @@ typedef struct sweep_list {
 typedef struct refinement {
     int evaluation; /* the number of the last in which it was tried */
     bool raised;
-    double *used_bytes; /* by device */
 } refinement;
 
 struct mo_priced_entries {
@@ -49,7 +49,9 @@ struct mo_priced_entries {
     int n_devices, n_boundaries;
     sweep_list **sweeps;  /* by class: by boundary; NULL: none */
     int64_t *entries;     /* by class and boundary */
-    refinement **refined; /* by class: by boundary; NULL: none */
+    int *slot;            /* by class: of refinements; -1: none */
+    refinement *refined;  /* by slot and boundary */
+    double *used_bytes;   /* by slot, boundary and device */
     int evaluation;       /* number of the present one, from 1 on */
     int64_t *least_price; /* by op of a segment: scratch */
     int *least_device;    /* the same */
@@ -190,35 +192,43 @@ static mo_status fill_all_sweeps(mo_priced_entries *e, mo_error *err)
 
 /* ------------------------------------------------------------ construction */
 
+/* Gives every class that can be refined a slot; returns their number. */
+static size_t number_slots(mo_priced_entries *e)
+{
+    const mo_priced_chain_tables *t = e->tables;
+    size_t size = (size_t) e->n_boundaries * (size_t) e->n_devices;
+    int n = 0;
+
+    for (int cls = 0; cls < t->n_classes; cls++) {
+        bool fits = ((size_t) n + 1) * size <= MAX_USED;
+
+        e->slot[cls] =
+            t->refine && t->segments[t->first[cls]].n > 0 && fits ? n++ : -1;
+    }
+    return (size_t) n;
+}
+
 static mo_status allocate_entries(mo_priced_entries *e, mo_error *err)
 {
-    size_t n = (size_t) e->domains->x->n + 1;
+    size_t n = (size_t) e->domains->x->n + 1, n_slots;
     size_t n_classes = (size_t) e->tables->n_classes + 1;
     size_t n_boundaries = (size_t) e->n_boundaries;
 
+    e->slot = calloc(n_classes, sizeof *e->slot);
+    if (!e->slot)
+        return mo_fail_memory(err);
+    n_slots = number_slots(e) + 1;
     e->sweeps = calloc(n_classes, sizeof *e->sweeps);
     e->entries = calloc(n_classes, n_boundaries * sizeof *e->entries);
-    e->refined = calloc(n_classes, sizeof *e->refined);
+    e->refined = calloc(n_slots, n_boundaries * sizeof *e->refined);
+    e->used_bytes =
+        calloc(n_slots, n_boundaries * (size_t) e->n_devices * sizeof(double));
     e->least_price = calloc(n, sizeof *e->least_price);
     e->least_device = calloc(n, sizeof *e->least_device);
-    if (!e->sweeps || !e->entries || !e->refined || !e->least_price ||
-        !e->least_device)
-        return mo_fail_memory(err);
-    for (int cls = 0; e->tables->refine && cls < e->tables->n_classes; cls++) {
-        if (e->tables->segments[e->tables->first[cls]].n == 0)
-            continue;
-        e->refined[cls] = calloc(n_boundaries, sizeof **e->refined);
-        if (!e->refined[cls])
-            return mo_fail_memory(err);
-        for (size_t i = 0; i < n_boundaries; i++) {
-            double *used = calloc((size_t) e->n_devices, sizeof *used);
-
-            e->refined[cls][i].used_bytes = used;
-            if (!used)
-                return mo_fail_memory(err);
-        }
-    }
-    return MO_OK;
+    return e->sweeps && e->entries && e->refined && e->used_bytes &&
+                   e->least_price && e->least_device
+               ? MO_OK
+               : mo_fail_memory(err);
 }
 
 mo_status mo_priced_entries_new(const mo_allowed_devices *domains,
@@ -250,22 +260,17 @@ void mo_priced_entries_free(mo_priced_entries *e)
 {
     if (!e)
         return;
-    for (int cls = 0; cls < e->tables->n_classes; cls++)
-        for (int i = 0; i < e->n_boundaries; i++) {
-            if (e->sweeps && e->sweeps[cls])
-                free(e->sweeps[cls][i].items);
-            if (e->refined && e->refined[cls])
-                free(e->refined[cls][i].used_bytes);
-        }
     for (int cls = 0; cls < e->tables->n_classes; cls++) {
+        for (int i = 0; e->sweeps && e->sweeps[cls] && i < e->n_boundaries; i++)
+            free(e->sweeps[cls][i].items);
         if (e->sweeps)
             free(e->sweeps[cls]);
-        if (e->refined)
-            free(e->refined[cls]);
     }
+    free(e->slot);
     free(e->sweeps);
     free(e->entries);
     free(e->refined);
+    free(e->used_bytes);
     free(e->least_price);
     free(e->least_device);
     free(e);
@@ -361,32 +366,45 @@ const int64_t *mo_priced_entries_of(const mo_priced_entries *e, int cls)
     return e->entries + (size_t) cls * (size_t) e->n_boundaries;
 }
 
+/* The number of an entry of a slot. */
+static size_t refined_at(const mo_priced_entries *e, int cls, int boundary)
+{
+    return (size_t) e->slot[cls] * (size_t) e->n_boundaries + (size_t) boundary;
+}
+
 bool mo_priced_entries_refine(mo_priced_entries *e, int cls, int boundary)
 {
-    size_t at = (size_t) cls * (size_t) e->n_boundaries + (size_t) boundary;
-    refinement *r;
+    size_t entry = (size_t) cls * (size_t) e->n_boundaries + (size_t) boundary;
+    size_t at;
 
-    if (!e->refined[cls] ||
-        e->refined[cls][boundary].evaluation == e->evaluation)
+    if (e->slot[cls] < 0)
         return false;
-    r = &e->refined[cls][boundary];
-    r->evaluation = e->evaluation;
-    r->raised = e->tables->refine(e->tables->context, cls, boundary,
-                                  e->price_ns, &e->entries[at], r->used_bytes);
-    return r->raised;
+    at = refined_at(e, cls, boundary);
+    if (e->refined[at].evaluation == e->evaluation)
+        return false;
+    e->refined[at].evaluation = e->evaluation;
+    e->refined[at].raised = e->tables->refine(
+        e->tables->context, cls, boundary, e->price_ns, &e->entries[entry],
+        e->used_bytes + at * (size_t) e->n_devices);
+    return e->refined[at].raised;
 }
 
 void mo_priced_entries_add_used(mo_priced_entries *e, int cls, int boundary,
                                 double *used_bytes)
 {
     const mo_bound_segment *s = &e->tables->segments[e->tables->first[cls]];
-    const refinement *r = e->refined[cls] ? &e->refined[cls][boundary] : NULL;
     int best_n = 0;
 
-    if (r && r->evaluation == e->evaluation && r->raised) {
-        for (int k = 0; k < e->n_devices; k++)
-            used_bytes[k] += r->used_bytes[k];
-        return;
+    if (e->slot[cls] >= 0) {
+        size_t at = refined_at(e, cls, boundary);
+
+        if (e->refined[at].evaluation == e->evaluation &&
+            e->refined[at].raised) {
+            for (int k = 0; k < e->n_devices; k++)
+                used_bytes[k] +=
+                    e->used_bytes[at * (size_t) e->n_devices + (size_t) k];
+            return;
+        }
     }
     if (e->sweeps[cls]) {
         const sweep_list *list = &e->sweeps[cls][boundary];
