@@ -50,7 +50,8 @@ static mo_status put_totals(bench *b, const mo_predictions *guesses,
         double off;
         bool is_far;
 
-        status = mo_accuracy_of(guesses, MO_UNKNOWN, (int) d, &a, err);
+        status =
+            mo_accuracy_of(guesses, MO_UNKNOWN, MO_UNKNOWN, (int) d, &a, err);
         if (status != MO_OK || a.n == 0)
             continue;
         off = a.predicted_us / a.measured_us - 1;
@@ -90,7 +91,8 @@ static mo_status guess_waves(const mo_samples *samples,
     for (size_t i = 0; i < samples->n && status == MO_OK; i++) {
         const mo_sample *s = &samples->items[i];
         const mo_sample *known = on_device(samples, i, origin);
-        mo_prediction guess = { s->work.class, s->device, s->us, 0 };
+        mo_prediction guess = { s->work.class, s->work.math, s->device, s->us,
+                                0 };
 
         if (s->device == origin || !known)
             continue;

@@ -10,14 +10,14 @@ mo_generation mo_generation_of(const mo_device *device)
 }
 
 static const mo_efficiency *find(const mo_efficiencies *table, mo_class class,
-                                 mo_generation generation)
+                                 mo_math math, mo_generation generation)
 {
     const mo_efficiency *found = NULL;
 
     for (int i = 0; i < table->n; i++) {
         const mo_efficiency *row = &table->rows[i];
 
-        if (row->class != class)
+        if (row->class != class || row->math != math)
             continue;
         if (row->generation == generation)
             return row;
@@ -30,10 +30,19 @@ static const mo_efficiency *find(const mo_efficiencies *table, mo_class class,
 const mo_efficiency *mo_efficiency_of(const mo_efficiencies *table,
                                       mo_class class, mo_generation generation)
 {
-    const mo_efficiency *found = table ? find(table, class, generation) : NULL;
+    const mo_efficiency *found =
+        table ? find(table, class, MO_MATH_F32, generation) : NULL;
 
     if (!found)
-        found = find(&mo_efficiencies_builtin, class, generation);
+        found = find(&mo_efficiencies_builtin, class, MO_MATH_F32, generation);
     assert(found);
     return found;
+}
+
+const mo_efficiency *mo_efficiency_of_type(const mo_efficiencies *table,
+                                           mo_class class, mo_math math,
+                                           mo_generation generation)
+{
+    return table && math != MO_MATH_F32 ? find(table, class, math, generation)
+                                        : NULL;
 }

@@ -19,26 +19,30 @@
 #include "cost/device.h"
 #include "ingest/operator.h"
 
-enum {
-    MO_CLASSES = MO_CLASS_SHAPE + 1,
-    MO_MAX_EFFICIENCIES = MO_CLASSES * MO_GENERATIONS
-};
+enum { MO_CLASSES = MO_CLASS_SHAPE + 1, MO_MAX_EFFICIENCIES = 512 };
 
 typedef struct mo_efficiency {
     mo_class class;
     mo_generation generation; /* MO_GEN_UNKNOWN: those without a row */
     double compute, memory;   /* fractions of the peaks, in (0, 1] */
     double launch;            /* times the device's launch_us, >= 0 */
+    mo_math math;             /* type of the operands of ops it is for */
 } mo_efficiency;
 
 typedef struct mo_efficiencies {
     int n;
-    mo_efficiency rows[MO_MAX_EFFICIENCIES]; /* no two of one class and
-                                                generation */
+    mo_efficiency rows[MO_MAX_EFFICIENCIES]; /* no two of one class,
+                                                generation and type */
 } mo_efficiencies;
 
 /* Has a row without a generation for every class. */
 extern const mo_efficiencies mo_efficiencies_builtin;
+
+/* Returns the row of table for a type other than f32, of the generation, else
+ * of all; NULL when it has none. table may be NULL. */
+const mo_efficiency *mo_efficiency_of_type(const mo_efficiencies *table,
+                                           mo_class class, mo_math math,
+                                           mo_generation generation);
 
 /* Returns the row of table for class and generation, else the one for class
  * alone, else the built-in one. table may be NULL. The result is borrowed. */

@@ -162,7 +162,7 @@ static double constant_bits(const mo_numeric *numeric, const char *dtype,
                                              : activation_bits(numeric, dtype);
 }
 
-static mo_math math_of_dtype(const char *dtype)
+mo_math mo_numeric_dtype_math(const char *dtype)
 {
     static const struct {
         const char *dtype;
@@ -195,8 +195,8 @@ static const char *operand_dtype(const mo_graph *g, int op)
     for (int i = g->in_start[op]; i < g->in_start[op + 1]; i++) {
         const char *dtype = tensor_dtype(g, g->edges[g->in_edges[i]].tensor);
 
-        if (dtype &&
-            (strcmp(dtype, "f32") == 0 || math_of_dtype(dtype) != MO_MATH_F32))
+        if (dtype && (strcmp(dtype, "f32") == 0 ||
+                      mo_numeric_dtype_math(dtype) != MO_MATH_F32))
             return dtype;
     }
     return mo_dtype_list_get(g->ops[op].dtypes, 0);
@@ -206,7 +206,7 @@ mo_math mo_numeric_math(const mo_numeric *numeric, const mo_graph *g, int op,
                         mo_class class)
 {
     const char *dtype = operand_dtype(g, op);
-    mo_math math = math_of_dtype(dtype), wanted = numeric->precision;
+    mo_math math = mo_numeric_dtype_math(dtype), wanted = numeric->precision;
     bool product = is_product(class);
 
     if (wanted >= MO_MATH_FP8 && product && (is_f32(dtype) || is_half(dtype)))

@@ -50,6 +50,10 @@ void mo_numeric_apply(const mo_numeric *numeric, mo_graph *g);
 mo_math mo_numeric_math(const mo_numeric *numeric, const mo_graph *g, int op,
                         mo_class class);
 
+/* Returns the format of an element type of graph/dtype.h; of all others, and of
+ * NULL, f32. */
+mo_math mo_numeric_dtype_math(const char *dtype);
+
 /* Returns the bytes of an operand in that format. */
 double mo_numeric_bytes(mo_math math);
 

@@ -90,8 +90,10 @@ double mo_predict_roofline_us(const mo_efficiencies *table,
                               const mo_workload *work, const mo_device *device)
 {
     mo_generation generation = mo_generation_of(device);
+    const mo_efficiency *fitted =
+        mo_efficiency_of_type(table, work->class, work->math, generation);
     const mo_efficiency *factors =
-        mo_efficiency_of(table, work->class, generation);
+        fitted ? fitted : mo_efficiency_of(table, work->class, generation);
     double launch_us = factors->launch * device->launch_us;
     double compute_us, memory_us, kernel_us;
 
@@ -99,7 +101,7 @@ double mo_predict_roofline_us(const mo_efficiencies *table,
         return launch_us;
     if (work->flops < 0 || work->bytes < 0)
         return NAN;
-    kernel_us = mo_predict_kernel_us(work, device);
+    kernel_us = mo_predict_fitted_kernel_us(fitted, work, device);
     if (!isnan(kernel_us))
         return kernel_us;
     compute_us = amount_us(work->flops, factors->compute *

@@ -53,6 +53,12 @@ double mo_predict_roofline_us(const mo_efficiencies *table,
  * peak and bandwidth of the device. */
 double mo_predict_kernel_us(const mo_workload *work, const mo_device *device);
 
+/* The same with fitted factors in the place of the constants for compute,
+ * memory and launch; NULL: the constants. */
+double mo_predict_fitted_kernel_us(const mo_efficiency *factors,
+                                   const mo_workload *work,
+                                   const mo_device *device);
+
 /* Habitat's wave scaling: returns the time on device, from the time us on
  * origin. Classes whose kernels differ between devices scale by the ratio of
  * rooflines instead. */

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/prediction_error.h"
 
+#include <stdio.h>
+
 #include "report/format_units.h"
 
 /* Subject of a line. */
 typedef struct subject {
     const char *name;
-    int class, device; /* MO_UNKNOWN: all of them */
+    int class, math, device; /* MO_UNKNOWN: all of them */
 } subject;
+
+enum { NAME_SIZE = 64 };
 
 static double bias_of(const mo_accuracy *a)
 {
@@ -25,15 +29,22 @@ static void put_row(mo_out *out, const char *name, const mo_accuracy *a)
                   mo_format_us(a->predicted_us, predicted), 100 * bias_of(a));
 }
 
-static mo_status put_one(const mo_predictions *guesses, const char *name,
-                         int class, int device, mo_out *out, mo_error *err)
+static mo_status put_one(const mo_predictions *guesses, const subject *about,
+                         mo_out *out, mo_error *err)
 {
+    char name[NAME_SIZE];
     mo_accuracy a;
-    mo_status status = mo_accuracy_of(guesses, class, device, &a, err);
+    mo_status status = mo_accuracy_of(guesses, about->class, about->math,
+                                      about->device, &a, err);
 
-    if (status == MO_OK && a.n > 0)
-        put_row(out, name, &a);
-    return status;
+    if (status != MO_OK || a.n == 0)
+        return status;
+    snprintf(name, sizeof name, "%s%s%s", about->name,
+             about->math > MO_MATH_F32 ? " " : "",
+             about->math > MO_MATH_F32 ? mo_math_name((mo_math) about->math)
+                                       : "");
+    put_row(out, name, &a);
+    return MO_OK;
 }
 
 mo_status mo_report_prediction_error_text(const mo_predictions *guesses,
@@ -44,14 +55,23 @@ mo_status mo_report_prediction_error_text(const mo_predictions *guesses,
 
     mo_out_printf(out, "%-14s %6s  %10s  %10s  %10s  %10s  %8s\n", "", "rows",
                   "mean err", "median err", "measured", "predicted", "total");
-    for (int c = 0; c < MO_CLASSES && status == MO_OK; c++)
-        status = put_one(guesses, mo_class_name((mo_class) c), c, MO_UNKNOWN,
-                         out, err);
-    for (size_t d = 0; d < samples->n_devices && status == MO_OK; d++)
-        status = put_one(guesses, samples->devices[d].id, MO_UNKNOWN, (int) d,
-                         out, err);
+    for (int i = 0; i < MO_CLASSES * MO_MATHS && status == MO_OK; i++) {
+        int c = i / MO_MATHS;
+        subject about = { mo_class_name((mo_class) c), c, i % MO_MATHS,
+                          MO_UNKNOWN };
+
+        status = put_one(guesses, &about, out, err);
+    }
+    for (size_t d = 0; d < samples->n_devices && status == MO_OK; d++) {
+        subject about = { samples->devices[d].id, MO_UNKNOWN, MO_UNKNOWN,
+                          (int) d };
+
+        status = put_one(guesses, &about, out, err);
+    }
     if (status == MO_OK)
-        status = put_one(guesses, "all", MO_UNKNOWN, MO_UNKNOWN, out, err);
+        status = put_one(
+            guesses, &(subject){ "all", MO_UNKNOWN, MO_UNKNOWN, MO_UNKNOWN },
+            out, err);
     return status;
 }
 
@@ -60,13 +80,15 @@ static mo_status put_object(const mo_predictions *guesses, const char *key,
                             mo_error *err)
 {
     mo_accuracy a;
-    mo_status status =
-        mo_accuracy_of(guesses, about->class, about->device, &a, err);
+    mo_status status = mo_accuracy_of(guesses, about->class, about->math,
+                                      about->device, &a, err);
 
     if (status != MO_OK || a.n == 0)
         return status;
     mo_json_begin_object(w, NULL, MO_JSON_INLINE);
     mo_json_put_text(w, key, about->name);
+    if (about->math >= 0)
+        mo_json_put_text(w, "type", mo_math_name((mo_math) about->math));
     mo_json_put_int(w, "rows", (int64_t) a.n);
     mo_json_put_double(w, "mean_error", a.mean);
     mo_json_put_double(w, "median_error", a.median);
@@ -83,15 +105,18 @@ mo_status mo_report_prediction_error_json(const mo_predictions *guesses,
     mo_status status = MO_OK;
 
     mo_json_begin_array(w, "classes", MO_JSON_BLOCK);
-    for (int c = 0; c < MO_CLASSES && status == MO_OK; c++) {
-        subject about = { mo_class_name((mo_class) c), c, MO_UNKNOWN };
+    for (int i = 0; i < MO_CLASSES * MO_MATHS && status == MO_OK; i++) {
+        int c = i / MO_MATHS;
+        subject about = { mo_class_name((mo_class) c), c, i % MO_MATHS,
+                          MO_UNKNOWN };
 
         status = put_object(guesses, "class", &about, w, err);
     }
     mo_json_end(w);
     mo_json_begin_array(w, "devices", MO_JSON_BLOCK);
     for (size_t d = 0; d < samples->n_devices && status == MO_OK; d++) {
-        subject about = { samples->devices[d].id, MO_UNKNOWN, (int) d };
+        subject about = { samples->devices[d].id, MO_UNKNOWN, MO_UNKNOWN,
+                          (int) d };
 
         status = put_object(guesses, "device", &about, w, err);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prediction_error.h - errors of predicted times, by operator class and
- * device, as text or JSON.
+ * prediction_error.h - errors of predicted times, by operator class and type,
+ * and by device, as text or JSON.
  */
 #ifndef MO_REPORT_PREDICTION_ERROR_H
 #define MO_REPORT_PREDICTION_ERROR_H

@@ -124,10 +124,52 @@ START_TEST(wrong_factors_are_reported_in_one_line)
 }
 END_TEST
 
+START_TEST(factors_of_a_type_are_apart_from_those_of_f32)
+{
+    static const char text[] =
+        "<efficiency><factors class='matmul' compute='0.5'/>"
+        "<factors class='matmul' type='f16' compute='0.7'/>"
+        "<factors class='matmul' type='f16' generation='ada' "
+        "compute='0.8'/></efficiency>";
+    static const char wrong[] =
+        "<efficiency><factors class='matmul' type='f17'/></efficiency>";
+    mo_efficiencies table, again;
+    mo_out *out;
+    char *written;
+    size_t size;
+    mo_error reason = { 0 };
+
+    MUST(mo_efficiencies_read_memory("e", text, strlen(text), &table, &err));
+    MUST(mo_out_memory(&out, &err));
+    mo_efficiencies_write(&table, out);
+    written = mo_out_take(out, &size);
+    mo_out_abandon(out);
+    MUST(mo_efficiencies_read_memory("e", written, size, &again, &err));
+    free(written);
+    ck_assert_int_eq(again.n, 3);
+    ck_assert_double_eq(
+        mo_efficiency_of(&again, MO_CLASS_MATMUL, MO_GEN_ADA)->compute, 0.5);
+    ck_assert_double_eq(
+        mo_efficiency_of_type(&again, MO_CLASS_MATMUL, MO_MATH_F16, MO_GEN_ADA)
+            ->compute,
+        0.8);
+    ck_assert_double_eq(mo_efficiency_of_type(&again, MO_CLASS_MATMUL,
+                                              MO_MATH_F16, MO_GEN_HOPPER)
+                            ->compute,
+                        0.7);
+    ck_assert_ptr_null(mo_efficiency_of_type(&again, MO_CLASS_MATMUL,
+                                             MO_MATH_BF16, MO_GEN_ADA));
+    ck_assert_int_eq(
+        mo_efficiencies_read_memory("e", wrong, strlen(wrong), &table, &reason),
+        MO_E_INPUT);
+}
+END_TEST
+
 SUITE(efficiency)
 {
     TEST(the_built_in_table_knows_every_class);
     TEST(factors_are_written_as_they_are_read);
     TEST(a_row_is_chosen_by_generation_then_by_class_then_built_in);
     EACH(wrong_factors_are_reported_in_one_line, COUNT(refused));
+    TEST(factors_of_a_type_are_apart_from_those_of_f32);
 }

@@ -137,8 +137,10 @@ START_TEST(a_fit_finds_the_factors_that_made_the_times)
 {
     static const mo_efficiencies truth = {
         .n = 2,
-        .rows = { { MO_CLASS_CONVOLUTION, MO_GEN_UNKNOWN, 0.45, 0.6, 1.5 },
-                  { MO_CLASS_SOFTMAX, MO_GEN_UNKNOWN, 0.8, 0.9, 1 } },
+        .rows = { { MO_CLASS_CONVOLUTION, MO_GEN_UNKNOWN, 0.45, 0.6, 1.5,
+                    MO_MATH_F32 },
+                  { MO_CLASS_SOFTMAX, MO_GEN_UNKNOWN, 0.8, 0.9, 1,
+                    MO_MATH_F32 } },
     };
     mo_samples s = { 0 };
     mo_efficiencies table;
@@ -164,8 +166,8 @@ START_TEST(generations_differ_where_their_times_do)
 {
     static const mo_efficiencies truth = {
         .n = 2,
-        .rows = { { MO_CLASS_MOVE, MO_GEN_UNKNOWN, 0.6, 0.5, 1 },
-                  { MO_CLASS_MOVE, MO_GEN_VOLTA, 0.6, 0.9, 1 } },
+        .rows = { { MO_CLASS_MOVE, MO_GEN_UNKNOWN, 0.6, 0.5, 1, MO_MATH_F32 },
+                  { MO_CLASS_MOVE, MO_GEN_VOLTA, 0.6, 0.9, 1, MO_MATH_F32 } },
     };
     mo_samples s = { 0 };
     mo_efficiencies table;
@@ -185,7 +187,7 @@ START_TEST(a_fit_is_the_same_every_time_and_in_any_order)
 {
     static const mo_efficiencies truth = {
         .n = 1,
-        .rows = { { MO_CLASS_POOL, MO_GEN_UNKNOWN, 0.3, 0.4, 2 } },
+        .rows = { { MO_CLASS_POOL, MO_GEN_UNKNOWN, 0.3, 0.4, 2, MO_MATH_F32 } },
     };
     mo_samples s = { 0 };
     mo_efficiencies once, again;
@@ -215,8 +217,8 @@ START_TEST(only_the_training_part_counts)
 {
     static const mo_efficiencies truth = {
         .n = 2,
-        .rows = { { MO_CLASS_MOVE, MO_GEN_UNKNOWN, 0.6, 0.5, 1 },
-                  { MO_CLASS_MOVE, MO_GEN_VOLTA, 0.6, 0.9, 1 } },
+        .rows = { { MO_CLASS_MOVE, MO_GEN_UNKNOWN, 0.6, 0.5, 1, MO_MATH_F32 },
+                  { MO_CLASS_MOVE, MO_GEN_VOLTA, 0.6, 0.9, 1, MO_MATH_F32 } },
     };
     mo_samples s = { 0 };
     mo_efficiencies table;
@@ -332,28 +334,30 @@ END_TEST
 START_TEST(errors_are_relative_and_summed_by_class_and_device)
 {
     static const mo_prediction given[] = {
-        { MO_CLASS_MATMUL, 0, 100, 110 },
-        { MO_CLASS_MATMUL, 0, 100, 70 },
-        { MO_CLASS_MATMUL, 1, 200, 300 },
-        { MO_CLASS_POOL, 1, 10, 10 },
+        { MO_CLASS_MATMUL, MO_MATH_F32, 0, 100, 110 },
+        { MO_CLASS_MATMUL, MO_MATH_F32, 0, 100, 70 },
+        { MO_CLASS_MATMUL, MO_MATH_F32, 1, 200, 300 },
+        { MO_CLASS_POOL, MO_MATH_F32, 1, 10, 10 },
     };
     mo_predictions guesses = { 0 };
     mo_accuracy a;
 
     for (int i = 0; i < COUNT(given); i++)
         MUST(mo_predictions_add(&guesses, &given[i], &err));
-    MUST(mo_accuracy_of(&guesses, MO_CLASS_MATMUL, MO_UNKNOWN, &a, &err));
+    MUST(mo_accuracy_of(&guesses, MO_CLASS_MATMUL, MO_UNKNOWN, MO_UNKNOWN, &a,
+                        &err));
     ck_assert_uint_eq(a.n, 3);
     ck_assert_double_eq_tol(a.mean, 0.3, 1e-12); /* 0.1, 0.3, 0.5 */
     ck_assert_double_eq_tol(a.median, 0.3, 1e-12);
     ck_assert_double_eq(a.measured_us, 400);
     ck_assert_double_eq(a.predicted_us, 480);
 
-    MUST(mo_accuracy_of(&guesses, MO_UNKNOWN, 1, &a, &err));
+    MUST(mo_accuracy_of(&guesses, MO_UNKNOWN, MO_UNKNOWN, 1, &a, &err));
     ck_assert_uint_eq(a.n, 2);
     ck_assert_double_eq_tol(a.median, 0.25, 1e-12);
 
-    MUST(mo_accuracy_of(&guesses, MO_CLASS_FREE, MO_UNKNOWN, &a, &err));
+    MUST(mo_accuracy_of(&guesses, MO_CLASS_FREE, MO_UNKNOWN, MO_UNKNOWN, &a,
+                        &err));
     ck_assert_uint_eq(a.n, 0);
     ck_assert_double_eq(a.mean, 0);
     mo_predictions_clear(&guesses);
@@ -364,7 +368,8 @@ START_TEST(a_perfect_fit_has_no_error_on_what_it_did_not_see)
 {
     static const mo_efficiencies truth = {
         .n = 1,
-        .rows = { { MO_CLASS_GATHER, MO_GEN_UNKNOWN, 0.6, 0.35, 1 } },
+        .rows = { { MO_CLASS_GATHER, MO_GEN_UNKNOWN, 0.6, 0.35, 1,
+                    MO_MATH_F32 } },
     };
     mo_samples s = { 0 };
     mo_predictions guesses = { 0 };
@@ -378,11 +383,77 @@ START_TEST(a_perfect_fit_has_no_error_on_what_it_did_not_see)
     MUST(mo_fit_efficiency(&s, part, &table, &err));
     MUST(mo_predictions_add_roofline(&guesses, &s, part, &table, &err));
     ck_assert_uint_eq(guesses.n, s.n / 4);
-    MUST(mo_accuracy_of(&guesses, MO_UNKNOWN, MO_UNKNOWN, &a, &err));
+    MUST(
+        mo_accuracy_of(&guesses, MO_UNKNOWN, MO_UNKNOWN, MO_UNKNOWN, &a, &err));
     ck_assert_double_lt(a.mean, 0.05);
     mo_predictions_clear(&guesses);
     free(part);
     mo_samples_clear(&s);
+}
+END_TEST
+
+/* Products of f16 on two generations, with times by the model of kernels and
+ * these factors; of f32 with times by the roofline and others. Rows of a
+ * profile have the sizes in their signatures. */
+START_TEST(factors_are_fitted_by_type)
+{
+    static const mo_efficiencies truth = {
+        .n = 2,
+        .rows = { { MO_CLASS_MATMUL, MO_GEN_UNKNOWN, 0.7, 0.6, 2, MO_MATH_F16 },
+                  { MO_CLASS_MATMUL, MO_GEN_UNKNOWN, 0.4, 0.5, 1,
+                    MO_MATH_F32 } },
+    };
+    static const char *const types[] = { "f32", "f16" };
+    static const char *const models[] = { "a100", "l40s" };
+    static const int sizes[] = { 1, 16, 256, 1024, 4096, 8192 };
+    mo_samples s = { 0 };
+    mo_efficiencies table;
+    mo_profile *profile;
+    const mo_efficiency *row;
+    char *text = malloc(1 << 16);
+    size_t length = (size_t) sprintf(text, "<profile>");
+
+    for (int i = 0; i < 2 * 2 * COUNT(sizes) * 2; i++) {
+        int m = sizes[i / 4 % COUNT(sizes)],
+            n = i / 4 / COUNT(sizes) ? 512 : 4096;
+        bool is_half = i % 2;
+        mo_device device =
+            mo_device_from_model(mo_device_find(models[i / 2 % 2]));
+        double bytes = is_half ? 2 : 4;
+        mo_workload work = { .class = MO_CLASS_MATMUL,
+                             .flops = 2.0 * m * n * 4096,
+                             .bytes = bytes * (4096.0 * (m + n) + m * n),
+                             .output_elements = m * n,
+                             .math = is_half ? MO_MATH_F16 : MO_MATH_F32 };
+
+        if (is_half)
+            work.product = (mo_product){ 1, m, n, 4096, 2, 2, 2, 0 };
+        length += (size_t) sprintf(
+            text + length,
+            "<op device='%s' class='matmul' flops='%.17g' bytes='%.17g' "
+            "outputs='%d' median_us='%.17g' signature='MatMul(%s[%d,4096], "
+            "%s[4096,%d]) %s[%d,%d]'/>",
+            models[i / 2 % 2], work.flops, work.bytes, m * n,
+            mo_predict_roofline_us(&truth, &work, &device), types[is_half], m,
+            types[is_half], n, types[is_half], m, n);
+    }
+    strcpy(text + length, "</profile>");
+    MUST(mo_profile_read_memory("p", text, strlen(text), &profile, &err));
+    MUST(mo_samples_add_profile(&s, profile, &err));
+    MUST(mo_fit_efficiency(&s, NULL, &table, &err));
+    row = mo_efficiency_of_type(&table, MO_CLASS_MATMUL, MO_MATH_F16,
+                                MO_GEN_UNKNOWN);
+    ck_assert_ptr_nonnull(row);
+    ck_assert_double_eq_tol(row->compute, 0.7, 0.04);
+    ck_assert_double_eq_tol(row->memory, 0.6, 0.04);
+    ck_assert_double_eq_tol(row->launch, 2, 0.5);
+    row = mo_efficiency_of(&table, MO_CLASS_MATMUL, MO_GEN_UNKNOWN);
+    ck_assert_double_eq_tol(row->compute, 0.4, 0.04);
+    ck_assert_ptr_null(mo_efficiency_of_type(&table, MO_CLASS_MATMUL,
+                                             MO_MATH_FP8, MO_GEN_UNKNOWN));
+    mo_profile_free(profile);
+    mo_samples_clear(&s);
+    free(text);
 }
 END_TEST
 
@@ -398,4 +469,5 @@ SUITE(fit)
     EACH(wrong_choices_are_reported, COUNT(bad_splits));
     TEST(errors_are_relative_and_summed_by_class_and_device);
     TEST(a_perfect_fit_has_no_error_on_what_it_did_not_see);
+    TEST(factors_are_fitted_by_type);
 }

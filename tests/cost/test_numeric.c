@@ -208,8 +208,9 @@ START_TEST(products_run_at_the_peak_of_their_type)
 {
     static const mo_efficiencies whole = {
         .n = 2,
-        .rows = { { MO_CLASS_MATMUL, MO_GEN_UNKNOWN, 1, 1, 0 },
-                  { MO_CLASS_ELEMENTWISE, MO_GEN_UNKNOWN, 1, 1, 0 } },
+        .rows = { { MO_CLASS_MATMUL, MO_GEN_UNKNOWN, 1, 1, 0, MO_MATH_F32 },
+                  { MO_CLASS_ELEMENTWISE, MO_GEN_UNKNOWN, 1, 1, 0,
+                    MO_MATH_F32 } },
     };
     static const mo_device device = {
         .id = "A",

@@ -31,8 +31,9 @@ static void is_close(double got, double wanted)
 /* Half of the peak, four fifths of the bandwidth, two launches. */
 static const mo_efficiencies simple = {
     .n = 2,
-    .rows = { { MO_CLASS_MATMUL, MO_GEN_UNKNOWN, 0.5, 0.8, 2 },
-              { MO_CLASS_ELEMENTWISE, MO_GEN_UNKNOWN, 0.5, 0.8, 2 } },
+    .rows = { { MO_CLASS_MATMUL, MO_GEN_UNKNOWN, 0.5, 0.8, 2, MO_MATH_F32 },
+              { MO_CLASS_ELEMENTWISE, MO_GEN_UNKNOWN, 0.5, 0.8, 2,
+                MO_MATH_F32 } },
 };
 
 /* 10^10 flops and 5 * 10^8 bytes in a millisecond, 50 multiprocessors. */

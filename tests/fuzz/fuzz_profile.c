@@ -119,7 +119,11 @@ static void try_factors(const char *data, size_t size)
         assert(row->compute > 0 && row->compute <= 1);
         assert(row->memory > 0 && row->memory <= 1);
         assert(isfinite(row->launch) && row->launch >= 0);
-        assert(mo_efficiency_of(&table, row->class, row->generation) == row);
+        assert(row->math == MO_MATH_F32
+                   ? mo_efficiency_of(&table, row->class, row->generation) ==
+                         row
+                   : mo_efficiency_of_type(&table, row->class, row->math,
+                                           row->generation) == row);
     }
 }
 

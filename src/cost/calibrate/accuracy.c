@@ -34,7 +34,7 @@ mo_status mo_predictions_add_roofline(mo_predictions *guesses,
 
     for (size_t i = 0; i < samples->n && status == MO_OK; i++) {
         const mo_sample *s = &samples->items[i];
-        mo_prediction guess = { s->work.class, s->device, s->us,
+        mo_prediction guess = { s->work.class, s->work.math, s->device, s->us,
                                 mo_predict_roofline_us(
                                     table, &s->work,
                                     &samples->devices[s->device]) };
@@ -58,14 +58,15 @@ static double median_of(double *values, size_t n)
     return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-static bool counts(const mo_prediction *guess, int class, int device)
+static bool counts(const mo_prediction *guess, int class, int math, int device)
 {
     return (class == MO_UNKNOWN || (int) guess->class == class) &&
+           (math == MO_UNKNOWN || (int) guess->math == math) &&
            (device == MO_UNKNOWN || guess->device == device);
 }
 
-mo_status mo_accuracy_of(const mo_predictions *guesses, int class, int device,
-                         mo_accuracy *accuracy, mo_error *err)
+mo_status mo_accuracy_of(const mo_predictions *guesses, int class, int math,
+                         int device, mo_accuracy *accuracy, mo_error *err)
 {
     double *errors = calloc(guesses->n + 1, sizeof *errors);
     mo_accuracy a = { 0 };
@@ -75,7 +76,7 @@ mo_status mo_accuracy_of(const mo_predictions *guesses, int class, int device,
     for (size_t i = 0; i < guesses->n; i++) {
         const mo_prediction *guess = &guesses->items[i];
 
-        if (!counts(guess, class, device))
+        if (!counts(guess, class, math, device))
             continue;
         errors[a.n] = fabs(guess->predicted_us / guess->measured_us - 1);
         a.mean += errors[a.n++];

@@ -14,6 +14,7 @@
 
 typedef struct mo_prediction {
     mo_class class;
+    mo_math math;
     int device;
     double measured_us, predicted_us;
 } mo_prediction;
@@ -43,9 +44,9 @@ mo_status mo_predictions_add_roofline(mo_predictions *guesses,
                                       const mo_efficiencies *table,
                                       mo_error *err);
 
-/* Computes the accuracy over the predictions of a class and of a device;
- * MO_UNKNOWN for either stands for all of them. */
-mo_status mo_accuracy_of(const mo_predictions *guesses, int class, int device,
-                         mo_accuracy *accuracy, mo_error *err);
+/* Computes the accuracy over the predictions of a class, a type (mo_math) and a
+ * device; MO_UNKNOWN for any stands for all of them. */
+mo_status mo_accuracy_of(const mo_predictions *guesses, int class, int math,
+                         int device, mo_accuracy *accuracy, mo_error *err);
 
 #endif

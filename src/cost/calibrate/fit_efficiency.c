@@ -36,7 +36,7 @@ static const double highest[N_FACTORS] = { 1, 1, 1000 };
 /* One fit: its samples and its starting point. */
 typedef struct fit_task {
     const mo_samples *samples;
-    const size_t *rows; /* numbers of samples, all of one class */
+    const size_t *rows; /* numbers of samples, all of one class and type */
     size_t n_rows;
     const double *weights; /* by sample */
     double start[N_FACTORS];
@@ -58,12 +58,14 @@ static const mo_sample *sample_at(const fit_task *t, size_t row)
 
 static double loss(const fit_task *t, const double *factors)
 {
-    mo_efficiencies table = { .n = 1 };
+    const mo_workload *work = &sample_at(t, 0)->work;
+    mo_efficiencies table;
     double sum = 0, weight = 0, away = 0;
 
+    table.n = 1;
     table.rows[0] =
-        (mo_efficiency){ sample_at(t, 0)->work.class, MO_GEN_UNKNOWN,
-                         factors[COMPUTE], factors[MEMORY], factors[LAUNCH] };
+        (mo_efficiency){ work->class,     MO_GEN_UNKNOWN,  factors[COMPUTE],
+                         factors[MEMORY], factors[LAUNCH], work->math };
     for (size_t i = 0; i < t->n_rows; i++) {
         const mo_sample *s = sample_at(t, i);
         double us = mo_predict_roofline_us(&table, &s->work,
@@ -132,18 +134,21 @@ static void fit_factors(fit_task *t, mo_generation generation, double *factors,
     for (int f = 0; f < N_FACTORS; f++)
         t->start[f] = factors[f];
     search(t, factors);
-    table->rows[table->n++] =
-        (mo_efficiency){ sample_at(t, 0)->work.class, generation,
-                         round_to_4_digits(factors[COMPUTE]),
-                         round_to_4_digits(factors[MEMORY]),
-                         round_to_4_digits(factors[LAUNCH]) };
+    if (table->n < MO_MAX_EFFICIENCIES)
+        table->rows[table->n++] =
+            (mo_efficiency){ sample_at(t, 0)->work.class,
+                             generation,
+                             round_to_4_digits(factors[COMPUTE]),
+                             round_to_4_digits(factors[MEMORY]),
+                             round_to_4_digits(factors[LAUNCH]),
+                             sample_at(t, 0)->work.math };
 }
 
-/* Selects the training samples of a class and, if it is not MO_GEN_UNKNOWN, of
- * one generation. */
+/* Selects the training samples of a class and type and, if it is not
+ * MO_GEN_UNKNOWN, of one generation. */
 static size_t select_rows(const mo_samples *samples, const mo_holdout_set *part,
-                          mo_class class, mo_generation generation,
-                          size_t *rows)
+                          mo_class class, mo_math math,
+                          mo_generation generation, size_t *rows)
 {
     size_t n = 0;
 
@@ -151,6 +156,7 @@ static size_t select_rows(const mo_samples *samples, const mo_holdout_set *part,
         const mo_sample *s = &samples->items[i];
 
         if ((!part || part[i] == MO_HOLDOUT_TRAIN) && s->work.class == class &&
+            s->work.math == math &&
             (generation == MO_GEN_UNKNOWN ||
              mo_generation_of(&samples->devices[s->device]) == generation))
             rows[n++] = i;
@@ -159,14 +165,14 @@ static size_t select_rows(const mo_samples *samples, const mo_holdout_set *part,
 }
 
 static void fit_class(const mo_samples *samples, const mo_holdout_set *part,
-                      mo_class class, const double *weights, size_t *rows,
-                      mo_efficiencies *table)
+                      mo_class class, mo_math math, const double *weights,
+                      size_t *rows, mo_efficiencies *table)
 {
     fit_task t = { samples, rows, 0, weights, { 0 }, CLASS_STIFFNESS };
     double of_class[N_FACTORS] = { guess[COMPUTE], guess[MEMORY],
                                    guess[LAUNCH] };
 
-    t.n_rows = select_rows(samples, part, class, MO_GEN_UNKNOWN, rows);
+    t.n_rows = select_rows(samples, part, class, math, MO_GEN_UNKNOWN, rows);
     if (t.n_rows == 0)
         return;
     fit_factors(&t, MO_GEN_UNKNOWN, of_class, table);
@@ -175,7 +181,8 @@ static void fit_class(const mo_samples *samples, const mo_holdout_set *part,
         double factors[N_FACTORS] = { of_class[COMPUTE], of_class[MEMORY],
                                       of_class[LAUNCH] };
 
-        t.n_rows = select_rows(samples, part, class, (mo_generation) g, rows);
+        t.n_rows =
+            select_rows(samples, part, class, math, (mo_generation) g, rows);
         if (t.n_rows > 0)
             fit_factors(&t, (mo_generation) g, factors, table);
     }
@@ -209,7 +216,9 @@ mo_status mo_fit_efficiency(const mo_samples *samples,
 
     table->n = 0;
     for (int c = 0; c < MO_CLASSES && status == MO_OK; c++)
-        fit_class(samples, part, (mo_class) c, weights, rows, table);
+        for (int m = 0; m < MO_MATHS; m++)
+            fit_class(samples, part, (mo_class) c, (mo_math) m, weights, rows,
+                      table);
     free(weights);
     free(rows);
     return status;

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/digest.h"
+#include "cost/calibrate/signature_work.h"
 
 void mo_samples_clear(mo_samples *samples)
 {
@@ -118,14 +119,18 @@ mo_status mo_samples_add_graph(mo_samples *samples, const mo_graph *g,
 
 static mo_sample sample_of(const mo_profile_op *op)
 {
-    mo_class class =
-        op->class == MO_UNKNOWN ? MO_CLASS_NONE : (mo_class) op->class;
-
-    return (mo_sample){
-        .work = { class, op->flops, op->bytes, fmax(op->output_elements, 0) },
+    mo_sample sample = {
+        .work = { .class = op->class == MO_UNKNOWN ? MO_CLASS_NONE
+                                                   : (mo_class) op->class,
+                  .flops = op->flops,
+                  .bytes = op->bytes,
+                  .output_elements = fmax(op->output_elements, 0) },
         .us = op->median_us,
         .key = mo_digest_of(op->signature, strlen(op->signature)),
     };
+
+    mo_signature_work(op->signature, &sample.work);
+    return sample;
 }
 
 /* Rows of one device are contiguous. */

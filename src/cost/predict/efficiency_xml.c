@@ -11,7 +11,7 @@ enum { UNSET = -1 };
 
 /* Attributes of a row for a class and a generation. */
 typedef struct row_attributes {
-    const char *class, *generation;
+    const char *class, *generation, *type;
     double compute, memory, launch;
     int line;
 } row_attributes;
@@ -31,6 +31,7 @@ static const mo_attribute no_attributes[] = {
 static const mo_attribute row_table[] = {
     { "class", MO_ATTRIBUTE_TEXT, ROW(class) },
     { "generation", MO_ATTRIBUTE_TEXT, ROW(generation) },
+    { "type", MO_ATTRIBUTE_TEXT, ROW(type) },
     { "compute", MO_ATTRIBUTE_POSITIVE, ROW(compute) },
     { "memory", MO_ATTRIBUTE_POSITIVE, ROW(memory) },
     { "launch", MO_ATTRIBUTE_AMOUNT, ROW(launch) },
@@ -57,6 +58,11 @@ static mo_status find_class(const row_attributes *a, mo_efficiency *row,
                           "generation '%.60s' of a <factors> is none of those "
                           "in moirai-cost(7)",
                           a->generation);
+    if (a->type && !mo_math_find(a->type, &row->math))
+        return mo_fail_at(err, MO_E_INPUT, NULL, a->line,
+                          "type '%.60s' of a <factors> is none of f32, tf32, "
+                          "f16, bf16, fp8, int8 and fp4",
+                          a->type);
     return MO_OK;
 }
 
@@ -86,13 +92,19 @@ static mo_status add_row(reader *r, const mo_efficiency *row, int line,
 
     for (int i = 0; i < table->n; i++)
         if (table->rows[i].class == row->class &&
-            table->rows[i].generation == row->generation)
+            table->rows[i].generation == row->generation &&
+            table->rows[i].math == row->math)
             return mo_fail_at(err, MO_E_INPUT, NULL, line,
                               "the factors of %s%s%s are there already, from "
                               "line %d; keep one of them",
                               mo_class_name(row->class), is_any ? "" : " on ",
                               is_any ? "" : mo_generation_name(row->generation),
                               r->lines[i]);
+    if (table->n == MO_MAX_EFFICIENCIES)
+        return mo_fail_at(err, MO_E_LIMIT, NULL, line,
+                          "more than %d factors; leave out classes, "
+                          "generations or types that are not needed",
+                          MO_MAX_EFFICIENCIES);
     r->lines[table->n] = line;
     table->rows[table->n++] = *row;
     return MO_OK;
@@ -179,6 +191,8 @@ void mo_efficiencies_write(const mo_efficiencies *table, mo_out *out)
         if (row->generation != MO_GEN_UNKNOWN)
             mo_out_printf(out, " generation=\"%s\"",
                           mo_generation_name(row->generation));
+        if (row->math != MO_MATH_F32)
+            mo_out_printf(out, " type=\"%s\"", mo_math_name(row->math));
         put_factor(out, "compute", row->compute);
         put_factor(out, "memory", row->memory);
         put_factor(out, "launch", row->launch);

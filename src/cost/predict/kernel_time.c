@@ -41,9 +41,41 @@ static mo_operands operands_of(const mo_workload *work, const mo_device *device)
                                                : MO_OPERANDS_HALF;
 }
 
-double mo_predict_kernel_us(const mo_workload *work, const mo_device *device)
+static double product_us(const mo_efficiency *factors, const mo_workload *work,
+                         const mo_device *device,
+                         const mo_kernel_device *figures)
 {
-    mo_generation generation = kernels_of(device);
+    mo_product_constants c =
+        *mo_product_constants_of(kernels_of(device), operands_of(work, device));
+
+    if (factors) {
+        c.compute = factors->compute;
+        c.memory = factors->memory;
+        c.launch_us = factors->launch * device->launch_us;
+    }
+    return mo_product_us(&work->product, figures, &c);
+}
+
+static double attention_us(const mo_efficiency *factors,
+                           const mo_workload *work, const mo_device *device,
+                           const mo_kernel_device *figures)
+{
+    bool is_few = work->attention.queries <= MO_ATTENTION_FEW_QUERIES;
+    mo_attention_constants c =
+        *mo_attention_constants_of(kernels_of(device), is_few);
+
+    if (factors) {
+        c.compute = factors->compute;
+        c.memory = factors->memory;
+        c.launch_us = factors->launch * device->launch_us;
+    }
+    return mo_attention_us(&work->attention, figures, &c);
+}
+
+double mo_predict_fitted_kernel_us(const mo_efficiency *factors,
+                                   const mo_workload *work,
+                                   const mo_device *device)
+{
     mo_kernel_device figures;
 
     if (!can_model(work, device))
@@ -58,13 +90,13 @@ double mo_predict_kernel_us(const mo_workload *work, const mo_device *device)
         .sms = device->sms,
     };
     if (work->product.batch > 0)
-        return mo_product_us(
-            &work->product, &figures,
-            mo_product_constants_of(generation, operands_of(work, device)));
+        return product_us(factors, work, device, &figures);
     if (work->attention.batch > 0)
-        return mo_attention_us(&work->attention, &figures,
-                               mo_attention_constants_of(
-                                   generation, work->attention.queries <=
-                                                   MO_ATTENTION_FEW_QUERIES));
+        return attention_us(factors, work, device, &figures);
     return NAN;
+}
+
+double mo_predict_kernel_us(const mo_workload *work, const mo_device *device)
+{
+    return mo_predict_fitted_kernel_us(NULL, work, device);
 }
