@@ -52,6 +52,7 @@ typedef struct mo_backend_unit_options {
     const char *cache; /* folder of the JIT and tuning caches; NULL: the user's
                           own; "": none */
     bool autotune;     /* measure where several algorithms exist */
+    int n_slots; /* programs that may run at the same time (record); 0: one */
 } mo_backend_unit_options;
 
 /* What prepare knows about an operand. */
@@ -126,6 +127,9 @@ typedef struct mo_backend_program
     mo_backend_program; /* recorded calls (a CUDA graph); defined by each
                            backend */
 
+typedef struct mo_backend_queue
+    mo_backend_queue; /* see queue_open; defined by each backend */
+
 typedef struct mo_backend {
     const char *name, *help;
     /* Device memory is not readable by the process: upload and download copy,
@@ -196,6 +200,27 @@ typedef struct mo_backend {
     mo_status (*replay)(mo_backend_unit *unit,
                         const mo_backend_program *program, mo_error *err);
     void (*free_program)(mo_backend_unit *unit, mo_backend_program *program);
+
+    /* Programs that are recorded after this belong to slot 0 to n_slots - 1 of
+     * the unit's options: those of different slots may run at the same time,
+     * where their operands and workspaces differ. The slot is 0 at first. */
+    void (*use_slot)(mo_backend_unit *unit, int slot);
+
+    /* A queue (stream) of copies and programs in order, independent of all
+     * other work of the unit; the caller closes it before the unit. Host memory
+     * is pinned, and valid until queue_wait returns, which waits for all work
+     * of the queue. From any thread, one at a time for each queue. NULL
+     * members: the unit runs one program at a time. */
+    mo_status (*queue_open)(mo_backend_unit *unit, mo_backend_queue **queue,
+                            mo_error *err);
+    void (*queue_close)(mo_backend_queue *queue);
+    mo_status (*queue_upload)(mo_backend_queue *queue, void *to,
+                              const void *from, size_t bytes, mo_error *err);
+    mo_status (*queue_download)(mo_backend_queue *queue, void *to,
+                                const void *from, size_t bytes, mo_error *err);
+    mo_status (*queue_replay)(mo_backend_queue *queue,
+                              const mo_backend_program *program, mo_error *err);
+    mo_status (*queue_wait)(mo_backend_queue *queue, mo_error *err);
 
     /* A transfer outside of programs, ordered behind all earlier and before
      * all later work of its units in this process; returns once it is

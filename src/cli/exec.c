@@ -300,6 +300,7 @@ static mo_status run_stream(mo_exec_options *o, work *w, mo_error *err)
         .transport = w->transport,
         .world = w->world,
         .config_digest = w->alike,
+        .min_transfer_ns = w->hold_ns,
     };
 
     return mo_cli_exec_requests(o, &stream, err);

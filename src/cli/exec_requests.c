@@ -148,6 +148,7 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
         .rank_of = stream->units->rank_of,
         .runs = 1,
         .config_digest = stream->config_digest,
+        .min_transfer_ns = stream->min_transfer_ns,
         .on_progress = mo_cli_exec_log_progress,
         .progress_context = &o->logger,
     };

@@ -21,6 +21,7 @@ typedef struct mo_cli_exec_stream {
     const mo_transport *transport;
     mo_transport_world *world;
     uint64_t config_digest;
+    const int64_t *min_transfer_ns; /* link emulation, or NULL */
 } mo_cli_exec_stream;
 
 /* Runs the requests of the options and writes outputs and report. Collective:

@@ -112,6 +112,21 @@ ok "with transfers" test "$(value transfers)" -gt 0
 # Ops alternately on both: one transfer after the other.
 ops_of "$chain" | placed_at_random /dev/stdin 2 "$seed" |
     awk -F'"' '/:/ { print $2, "D" 1 + n++ % 2 }' >"$work/turns"
+stream()
+{
+    moirai-exec -q --no-measure -c "$work/two.xml" --emulate 64,32 \
+        --graph "$chain" "$@" "$work/turns" >/dev/null
+}
+ok "requests in flight" stream --requests 8 --in-flight 3 -o "$work/many"
+for r in 0 3 7; do
+    ok "a single run" stream --seed $r -o "$work/single"
+    ok "has the outputs of request $r" cmp "$work/single/output0.npy" \
+        "$work/many/000$r/output0.npy"
+done
+complains "programs are needed" 2 "--eager is for single runs" \
+    moirai-exec -c "$work/two.xml" --emulate 64,32 --eager --requests 3 \
+    --graph "$chain" "$work/turns"
+
 by_turns()
 {
     moirai-exec --no-measure --check --runs 2 -c "$work/two.xml" "$@" \

@@ -20,6 +20,7 @@
 #include "exec/backend/cuda/driver/staging_buffer.h"
 #include "exec/backend/cuda/graph/capture.h"
 #include "exec/backend/cuda/graph/peer_copy.h"
+#include "exec/backend/cuda/graph/queue.h"
 #include "exec/backend/cuda/jit/disk_cache.h"
 #include "exec/backend/cuda/jit/jit_cache.h"
 #include "exec/backend/cuda/kernels/index_check.h"
@@ -412,6 +413,12 @@ static mo_status query_stream(mo_backend_unit *unit, bool *done, mo_error *err)
     return mo_cuda_check(unit->api, "cuStreamQuery", result, err);
 }
 
+static void use_slot(mo_backend_unit *unit, int slot)
+{
+    assert(slot >= 0 && slot < mo_cuda_unit_slots(unit));
+    unit->slot = slot;
+}
+
 static mo_status count_gpus(int *n, mo_error *err)
 {
     const mo_cuda_api *api = NULL;
@@ -449,6 +456,13 @@ const mo_backend mo_backend_cuda = {
     .record = mo_cuda_graph_capture,
     .replay = mo_cuda_graph_launch,
     .free_program = mo_cuda_graph_destroy,
+    .use_slot = use_slot,
+    .queue_open = mo_cuda_queue_open,
+    .queue_close = mo_cuda_queue_close,
+    .queue_upload = mo_cuda_queue_upload,
+    .queue_download = mo_cuda_queue_download,
+    .queue_replay = mo_cuda_queue_replay,
+    .queue_wait = mo_cuda_queue_wait,
     .time_calls = mo_cuda_time_calls,
     .memory_info = get_memory_info,
     .packed_bytes = get_allocated_bytes,

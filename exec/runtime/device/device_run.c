@@ -62,7 +62,8 @@ static mo_status check_memory(const mo_run_device *d, int64_t weights,
                               int64_t workspaces, mo_error *err)
 {
     const mo_plan_device *planned = &d->plan->devices[d->device];
-    int64_t left = 0, total = 0, need = planned->arena_bytes;
+    int64_t left = 0, total = 0, values = planned->arena_bytes, need;
+    int n_slots = d->options->n_slots > 1 ? d->options->n_slots : 1;
     mo_status status;
 
     if (!d->backend->memory_info)
@@ -70,7 +71,9 @@ static mo_status check_memory(const mo_run_device *d, int64_t weights,
     status = d->backend->memory_info(d->unit, &left, &total, err);
     if (status != MO_OK)
         return status;
-    if (!mo_int64_add(need, weights, &need) ||
+    if (!mo_int64_mul(values, n_slots, &values) ||
+        !mo_int64_mul(workspaces, n_slots, &workspaces) ||
+        !mo_int64_add(values, weights, &need) ||
         !mo_int64_add(need, workspaces, &need))
         need = INT64_MAX;
     if (need <= left)
@@ -79,9 +82,9 @@ static mo_status check_memory(const mo_run_device *d, int64_t weights,
                    "device '%.80s' needs %" PRId64 " bytes for values, "
                    "%" PRId64 " for weights and %" PRId64 " to work in, and of "
                    "its %" PRId64 " bytes %" PRId64 " are free; place less "
-                   "there",
-                   planned->id, planned->arena_bytes, weights, workspaces,
-                   total, left);
+                   "there%s",
+                   planned->id, values, weights, workspaces, total, left,
+                   n_slots > 1 ? ", or lower --in-flight" : "");
 }
 
 static mo_status alloc_arena(mo_run_device *d, const mo_run_weights *weights,
@@ -261,6 +264,7 @@ mo_status mo_run_device_open_slot(const mo_run_device *device,
                                   mo_error *err)
 {
     const mo_run_device *d = device;
+    int64_t workspaces[MO_PLAN_MAX_STREAMS];
     void *memory = NULL;
     mo_status status;
 
@@ -271,7 +275,8 @@ mo_status mo_run_device_open_slot(const mo_run_device *device,
     slot->unit = d->unit;
     slot->shares_unit = true;
     slot->constants = d->constants;
-    memcpy(slot->workspaces, d->workspaces, sizeof slot->workspaces);
+    if (!d->backend->separate_memory)
+        memcpy(slot->workspaces, d->workspaces, sizeof slot->workspaces);
     slot->arena = mo_arena_new();
     slot->where = calloc((size_t) d->plan->n_values + 1, sizeof *slot->where);
     if (!slot->arena || !slot->where)
@@ -279,6 +284,13 @@ mo_status mo_run_device_open_slot(const mo_run_device *device,
     status = mo_run_alloc_device_memory(
         slot, d->plan->devices[d->device].arena_bytes, &memory, err);
     slot->memory = memory;
+    /* Slots with separate memory may compute at the same time. */
+    mo_run_workspace_bytes(d, workspaces);
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS && d->backend->separate_memory &&
+                    status == MO_OK;
+         i++)
+        status = mo_run_alloc_device_memory(slot, workspaces[i],
+                                            &slot->workspaces[i], err);
     slot->slot_bytes = slot->allocated_bytes;
     if (status != MO_OK)
         return status;
@@ -320,6 +332,11 @@ void mo_run_device_close(mo_run_device *device)
     mo_run_device *d = device;
 
     if (d->shares_unit) {
+        if (d->backend->bind_thread)
+            (void) d->backend->bind_thread(d->unit, NULL);
+        for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
+            if (d->backend->separate_memory)
+                release_unit_memory(d, d->workspaces[i]);
         release_unit_memory(d, d->memory);
         mo_arena_free(d->arena);
         free(d->where);

@@ -120,10 +120,11 @@ typedef struct mo_run_device {
 mo_status mo_run_device_open(mo_run_device *device, mo_error *err);
 
 /* Opens a slot: another copy of the values of a device that is open and
- * outlives it, with the same kernels and constants. One of them may compute at
- * a time. Transfer t of the plan is first_transfer + t of the transport. From
- * the thread that opened the device; slot begins as zeros, and the caller
- * closes it first, also on failure. */
+ * outlives it, with the same kernels and constants. Without separate memory
+ * one of them may compute at a time, as they share workspaces. Transfer t of
+ * the plan is first_transfer + t of the transport. From the thread that opened
+ * the device; slot begins as zeros, and the caller closes it first, also on
+ * failure. */
 mo_status mo_run_device_open_slot(const mo_run_device *device,
                                   int first_transfer, mo_run_device *slot,
                                   mo_error *err);

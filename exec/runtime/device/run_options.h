@@ -40,9 +40,10 @@ typedef struct mo_run_plan_options {
     bool whole; /* only makespans are wanted: no call is timed in isolation,
                    call_ns and busy_ns stay 0; not with trace */
     bool eager; /* separate memory: call by call, no programs */
-    const int64_t *min_transfer_ns;  /* link emulation, by transfer: its minimum
-                                        duration between devices with separate
-                                        memory of this process; NULL: none */
+    const int64_t *min_transfer_ns; /* link emulation, by transfer: its minimum
+                                       duration between devices with separate
+                                       memory of this process; NULL: none */
+    int n_slots; /* copies of the values that memory must suffice for; 0: one */
     const mo_stop *stop;             /* or NULL: checked between runs */
     mo_run_on_progress *on_progress; /* or NULL */
     const void *progress_context;

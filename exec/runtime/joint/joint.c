@@ -255,7 +255,7 @@ static void add_carrier(mo_joint_state *j, const mo_backend_carrier *carrier)
         snprintf(j->eager_reason, MO_RUN_REASON_SIZE, "%s", because);
 }
 
-static mo_status alloc_state(mo_joint_state *j, mo_error *err)
+mo_status mo_joint_alloc_state(mo_joint_state *j, mo_error *err)
 {
     size_t devices = (size_t) j->plan->n_devices + 1;
     size_t transfers = (size_t) j->plan->n_transfers + 1;
@@ -293,9 +293,9 @@ static mo_status open_devices(mo_joint_state *j, mo_error *err)
     return status;
 }
 
-static mo_status open_joint(mo_joint_state *j, mo_error *err)
+mo_status mo_joint_open(mo_joint_state *j, mo_error *err)
 {
-    mo_status status = alloc_state(j, err);
+    mo_status status = mo_joint_alloc_state(j, err);
 
     if (status != MO_OK)
         return status;
@@ -415,7 +415,7 @@ mo_status mo_joint_run_devices(mo_run_device *const *devices, int n,
 
     *eager_reason = '\0';
     *chain_ns = 0;
-    status = open_joint(&j, err);
+    status = mo_joint_open(&j, err);
     if (status == MO_OK)
         status = execute_runs(&j, err);
     if (status == MO_OK && first->n_runs > 0) {

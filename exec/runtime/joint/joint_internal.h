@@ -76,6 +76,13 @@ mo_joint_find_carrier(const mo_run_plan_options *options, int transfer);
 /* Makes the unit current for the calling thread. */
 mo_status mo_joint_activate_unit(mo_joint_state *j, int local, mo_error *err);
 
+/* Allocates the arena and local_of. */
+mo_status mo_joint_alloc_state(mo_joint_state *j, mo_error *err);
+
+/* The same, then opens the devices, and merges their steps into calls with
+ * dependencies. */
+mo_status mo_joint_open(mo_joint_state *j, mo_error *err);
+
 /* Merges all steps into one order, cut into segments; all devices are open. */
 mo_status mo_joint_linearize(mo_joint_state *j, mo_error *err);
 

@@ -122,8 +122,7 @@ static mo_status run_steps(slot_run *r, mo_error *err)
     return status;
 }
 
-/* ----------------------------------------------------------- inputs, outputs
- */
+/* ------------------------------------------------------- inputs, outputs */
 
 static mo_status receive_inputs(const slot_run *r, mo_error *err)
 {

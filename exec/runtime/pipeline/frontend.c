@@ -23,8 +23,9 @@ typedef struct slot_frontend {
     int slot;
     mo_tensor_dense *inputs;                /* of the current request */
     void *(*converted)[MO_RUN_N_CONVERTED]; /* by value: its inputs */
-    void **received;                        /* by output */
-    mo_pipeline_done *done;                 /* by device */
+    const void **sent;      /* by value: bytes of its input, or NULL */
+    void **received;        /* by output */
+    mo_pipeline_done *done; /* by device */
 } slot_frontend;
 
 void mo_pipeline_stop(mo_pipeline *p)
@@ -35,8 +36,7 @@ void mo_pipeline_stop(mo_pipeline *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* ------------------------------------------------------------------ outcomes
- */
+/* -------------------------------------------------------------- outcomes */
 
 static void clear_inputs(slot_frontend *f)
 {
@@ -191,36 +191,37 @@ static mo_status await_all(const slot_frontend *f, int first, int n,
     return status;
 }
 
-static mo_status post_input(slot_frontend *f, int input, int v, mo_error *err)
-{
-    const mo_run_plan_options *o = f->options;
-    int transfer = f->p->slots.inputs[v];
-    const void *bytes = NULL;
-    mo_status status;
-
-    if (transfer == MO_PLAN_NONE)
-        return MO_OK;
-    status = mo_run_convert_input(&f->p->plan->values[v], &f->inputs[input],
-                                  f->converted[v], &bytes, err);
-    return status == MO_OK
-               ? o->transport->send(o->world, slot_transfer(f, transfer), bytes,
-                                    err)
-               : status;
-}
-
-static mo_status post_inputs(slot_frontend *f, mo_error *err)
+static mo_status convert_inputs(slot_frontend *f, mo_error *err)
 {
     const mo_exec_plan *plan = f->p->plan;
     mo_status status = MO_OK;
 
     for (int i = 0; i < plan->n_inputs && status == MO_OK; i++)
-        for (int k = 0; k < plan->inputs[i].n_values && status == MO_OK; k++)
-            status = post_input(f, i, plan->inputs[i].values[k], err);
+        for (int k = 0; k < plan->inputs[i].n_values && status == MO_OK; k++) {
+            int v = plan->inputs[i].values[k];
+
+            if (f->p->slots.inputs[v] != MO_PLAN_NONE)
+                status =
+                    mo_run_convert_input(&plan->values[v], &f->inputs[i],
+                                         f->converted[v], &f->sent[v], err);
+        }
     return status;
 }
 
-/* --------------------------------------------------------------- one request
- */
+static mo_status post_inputs(const slot_frontend *f, mo_error *err)
+{
+    const mo_run_plan_options *o = f->options;
+    mo_status status = MO_OK;
+
+    for (int v = 0; v < f->p->plan->n_values && status == MO_OK; v++)
+        if (f->p->slots.inputs[v] != MO_PLAN_NONE)
+            status = o->transport->send(o->world,
+                                        slot_transfer(f, f->p->slots.inputs[v]),
+                                        f->sent[v], err);
+    return status;
+}
+
+/* ----------------------------------------------------------- one request */
 
 static mo_status post_receives(const slot_frontend *f, mo_error *err)
 {
@@ -308,7 +309,12 @@ static mo_status run_request(slot_frontend *f, int64_t request, mo_error *err)
     mo_status status;
 
     p->times[request].begin_ns = mo_stop_clock_ns();
-    status = exchange(f, request, err);
+    status = convert_inputs(f, err);
+    if (status == MO_OK && p->joint)
+        status =
+            mo_joint_slots_run(p->joint, f->slot, f->sent, f->received, err);
+    else if (status == MO_OK)
+        status = exchange(f, request, err);
     if (status != MO_OK)
         return status;
     for (int d = 0; d < p->plan->n_devices && why.status == MO_OK; d++)
@@ -330,9 +336,10 @@ static mo_status alloc_frontend(slot_frontend *f, mo_error *err)
 
     f->inputs = calloc((size_t) plan->n_inputs + 1, sizeof *f->inputs);
     f->converted = calloc((size_t) plan->n_values + 1, sizeof *f->converted);
+    f->sent = calloc((size_t) plan->n_values + 1, sizeof *f->sent);
     f->received = calloc((size_t) plan->n_outputs + 1, sizeof *f->received);
     f->done = calloc((size_t) plan->n_devices + 1, sizeof *f->done);
-    if (!f->inputs || !f->converted || !f->received || !f->done)
+    if (!f->inputs || !f->converted || !f->sent || !f->received || !f->done)
         return mo_fail_memory(err);
     for (int i = 0; i < plan->n_outputs; i++) {
         const mo_plan_value *value = &plan->values[plan->outputs[i].value];
@@ -359,6 +366,7 @@ static void free_frontend(slot_frontend *f)
         clear_inputs(f);
     free(f->inputs);
     free(f->converted);
+    free(f->sent);
     free(f->received);
     free(f->done);
 }
@@ -379,11 +387,40 @@ static mo_status serve_slot(slot_frontend *f, mo_error *err)
         made = MO_OK;
         why = (mo_error){ 0 };
     }
-    if (status == MO_OK)
+    if (status == MO_OK && !f->p->joint)
         status = post_starts(f, &end, err);
-    if (status == MO_OK)
+    if (status == MO_OK && !f->p->joint)
         status = await_all(f, f->p->slots.first_start, f->p->plan->n_devices,
                            true, err);
+    return status;
+}
+
+static mo_status open_joint(mo_pipeline *p, mo_error *err)
+{
+    int n_values = p->plan->n_values;
+    bool *inputs = calloc((size_t) n_values + 1, sizeof *inputs);
+    mo_status status;
+
+    if (!inputs)
+        return mo_fail_memory(err);
+    for (int v = 0; v < n_values; v++)
+        inputs[v] = p->slots.inputs[v] != MO_PLAN_NONE;
+    status = mo_joint_slots_new(p->plan, p->options->run, p->slots.n_slots,
+                                inputs, &p->joint, err);
+    free(inputs);
+    return status;
+}
+
+mo_status mo_pipeline_measure_joint(mo_pipeline *p, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    p->n_loads = 1;
+    for (int d = 0; d < p->plan->n_devices && status == MO_OK; d++) {
+        p->loads[d].slot_bytes = mo_joint_slots_bytes(p->joint, d);
+        p->loads[d].shared_bytes = mo_joint_slots_shared_bytes(p->joint, d);
+        status = mo_joint_slots_measure(p->joint, d, &p->loads[d].load_ns, err);
+    }
     return status;
 }
 
@@ -395,6 +432,8 @@ mo_status mo_pipeline_serve_requests(mo_pipeline_thread *t, mo_error *err)
     bool stop = false;
     mo_status status = alloc_frontend(&f, err);
 
+    if (status == MO_OK && f.p->is_joint && f.slot == 0)
+        status = open_joint(f.p, err);
     if (status == MO_OK)
         status = f.options->transport->barrier(f.options->world, &stop, err);
     if (status == MO_OK)

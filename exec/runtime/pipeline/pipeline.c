@@ -40,7 +40,8 @@ static int list_threads(mo_pipeline *p, mo_pipeline_thread *threads)
     const int *rank_of = p->options->run->rank_of;
     int n = 0;
 
-    for (int d = 0; d <= p->plan->n_devices; d++)
+    for (int d = p->is_joint ? p->plan->n_devices : 0; d <= p->plan->n_devices;
+         d++)
         for (int s = 0; s < p->slots.n_slots; s++)
             if ((d < p->plan->n_devices ? rank_of[d] : 0) == p->rank)
                 threads[n++] = (mo_pipeline_thread){ p, d, s, 0 };
@@ -108,6 +109,9 @@ static mo_status init_pipeline(mo_pipeline *p, mo_error *err)
 
     status = mo_pipeline_slots_make(p->plan, o->run->rank_of, o->run->backends,
                                     o->n_slots, &p->slots, err);
+    p->is_joint = mo_joint_slots_apply(p->plan, o->run);
+    if (p->is_joint)
+        p->slots.plan.n_transfers = 0; /* none is by the transport */
     p->n_outcomes = 2 * o->n_slots;
     p->devices = calloc(n_devices * n_slots, sizeof *p->devices);
     p->gates = calloc(n_devices, sizeof *p->gates);
@@ -121,7 +125,7 @@ static mo_status init_pipeline(mo_pipeline *p, mo_error *err)
     for (int d = 0; d < p->plan->n_devices && status == MO_OK; d++) {
         mo_run_device *first = &p->devices[d * o->n_slots];
 
-        if (o->run->rank_of[d] != p->rank)
+        if (o->run->rank_of[d] != p->rank || p->is_joint)
             continue;
         *first =
             (mo_run_device){ .plan = p->plan, .options = o->run, .device = d };
@@ -142,6 +146,7 @@ static void clear_pipeline(mo_pipeline *p)
         if (p->gates)
             mo_pipeline_gate_destroy(&p->gates[d]);
     }
+    mo_joint_slots_free(p->joint);
     mo_pipeline_slots_clear(&p->slots);
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->lock);
@@ -187,6 +192,8 @@ mo_status mo_pipeline_run(const mo_exec_plan *plan,
         status = p.sink_status;
         *e = p.sink_error;
     }
+    if (status == MO_OK && p.joint)
+        status = mo_pipeline_measure_joint(&p, e);
     if (status != MO_OK)
         o->transport->fail(o->world, e);
     if (p.rank == 0 && p.outcomes && p.times && p.loads) {

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "exec/runtime/device/device_run.h"
+#include "exec/runtime/joint/slots.h"
 #include "exec/runtime/pipeline/device_gate.h"
 #include "exec/runtime/pipeline/pipeline.h"
 #include "exec/runtime/pipeline/slot_plan.h"
@@ -34,6 +35,8 @@ typedef struct mo_pipeline {
     mo_pipeline_slots slots;
     int rank;
 
+    bool is_joint;           /* all devices are GPUs of this process: */
+    mo_joint_slots *joint;   /* the frontend drives them; else NULL */
     mo_run_device *devices;  /* d * n_slots + slot; of this rank */
     mo_pipeline_gate *gates; /* by device of this rank */
 
@@ -79,6 +82,9 @@ void mo_pipeline_deliver_rest(mo_pipeline *p);
 
 /* Ends the intake and wakes all that wait for it; from any thread. */
 void mo_pipeline_stop(mo_pipeline *p);
+
+/* After all requests: measures the loads of joint devices. */
+mo_status mo_pipeline_measure_joint(mo_pipeline *p, mo_error *err);
 
 /* ---- statistics.c */
 

@@ -211,7 +211,9 @@ typedef struct tensorcore_algo {
     mo_cuda_tensorcore_problem problem;
     mo_cuda_tensorcore_config config;
     mo_cuda_function *function;
-    CUdeviceptr arrived; /* by tile: completed parts; 0 between runs */
+    CUdeviceptr arrived; /* by slot of the unit, by tile: completed parts; 0
+                            between runs */
+    size_t tiles;
 } tensorcore_algo;
 
 /* ---- enqueue */
@@ -261,6 +263,8 @@ static mo_status enqueue_tensorcore(mo_backend_unit *unit,
     a.residual = operand_address(in, p->residual);
     a.parts = workspace;
     a.arrived = (unsigned *) (uintptr_t) w->arrived;
+    if (a.arrived)
+        a.arrived += (size_t) unit->slot * w->tiles;
     if (!is_aligned(&a))
         return mo_fail(err, MO_E_SUPPORT,
                        "an operand is not aligned to 16 bytes");
@@ -307,7 +311,7 @@ static mo_status allocate_split_k(mo_backend_unit *unit, tensorcore_algo *w,
     const mo_cuda_tensorcore_args *a = &w->problem.arguments;
     size_t tiles = (size_t) ceil_div(a->n, t->n) * (size_t) a->tiles_m *
                    (size_t) w->problem.batches;
-    size_t sums = (size_t) (t->m * t->n) * sizeof(float);
+    size_t sums = (size_t) (t->m * t->n) * sizeof(float), counters;
     mo_status status;
 
     if (w->config.parts == 1 || w->config.clustered)
@@ -316,14 +320,14 @@ static mo_status allocate_split_k(mo_backend_unit *unit, tensorcore_algo *w,
         !mo_size_mul(w->base.workspace, (size_t) w->config.parts,
                      &w->base.workspace))
         return mo_fail_memory(err);
-    status = mo_cuda_alloc(unit, tiles * sizeof(unsigned), &w->arrived, err);
+    w->tiles = tiles;
+    counters = tiles * (size_t) mo_cuda_unit_slots(unit) * sizeof(unsigned);
+    status = mo_cuda_alloc(unit, counters, &w->arrived, err);
     if (status != MO_OK)
         return status;
-    return mo_cuda_check(unit->api, "cuMemsetD8Async",
-                         unit->api->cuMemsetD8Async(w->arrived, 0,
-                                                    tiles * sizeof(unsigned),
-                                                    unit->stream),
-                         err);
+    return mo_cuda_check(
+        unit->api, "cuMemsetD8Async",
+        unit->api->cuMemsetD8Async(w->arrived, 0, counters, unit->stream), err);
 }
 
 static mo_status request_function(mo_backend_unit *unit, tensorcore_algo *w,

@@ -52,8 +52,8 @@ typedef struct mo_cuda_staging_buffer {
 /* Kernels of link emulation: link_emulation.h. */
 typedef struct mo_cuda_link_emulator {
     struct mo_cuda_function *begin, *end, *copy;
-    CUdeviceptr begun_at; /* begin of the current transfer in ns of the GPU's
-                             timer; 0: not prepared */
+    CUdeviceptr begun_at; /* by slot: begin of the current transfer in ns of the
+                             GPU's timer; 0: not prepared */
 } mo_cuda_link_emulator;
 
 struct mo_backend_unit {
@@ -78,6 +78,8 @@ struct mo_backend_unit {
     mo_cuda_staging_buffer staging[2];
     int staging_current; /* the one acquired last */
     mo_cuda_link_emulator link_emulator;
+    int slot; /* of programs that are captured: kernels with a state keep it by
+                 slot */
     volatile long long *index_error; /* mapped host memory that kernels report
                                         to; NULL: no kernel checks indices:
                                         index_check.h */
@@ -89,6 +91,12 @@ struct mo_backend_unit {
     mo_cuda_cublaslt *cublaslt; /* NULL: not in this build */
     mo_cuda_cudnn *cudnn;       /* NULL: not in this build */
 };
+
+/* Returns the number of programs that may run at the same time. */
+static inline int mo_cuda_unit_slots(const mo_backend_unit *unit)
+{
+    return unit->options.n_slots > 1 ? unit->options.n_slots : 1;
+}
 
 /* Makes the unit's context the current one of the calling thread. */
 mo_status mo_cuda_unit_make_current(mo_backend_unit *unit, mo_error *err);

@@ -411,9 +411,15 @@ mo_status mo_cuda_graph_capture(mo_backend_unit *unit,
 mo_status mo_cuda_graph_launch(mo_backend_unit *unit,
                                const mo_backend_program *program, mo_error *err)
 {
+    return mo_cuda_graph_launch_on(unit, program, unit->stream, err);
+}
+
+mo_status mo_cuda_graph_launch_on(mo_backend_unit *unit,
+                                  const mo_backend_program *program,
+                                  CUstream stream, mo_error *err)
+{
     return mo_cuda_check(unit->api, "cuGraphLaunch",
-                         unit->api->cuGraphLaunch(program->exec, unit->stream),
-                         err);
+                         unit->api->cuGraphLaunch(program->exec, stream), err);
 }
 
 void mo_cuda_graph_destroy(mo_backend_unit *unit, mo_backend_program *program)

@@ -7,6 +7,7 @@
 #define MO_EXEC_BACKEND_CUDA_GRAPH_CAPTURE_H
 
 #include "exec/backend/backend.h"
+#include "exec/backend/cuda/driver/cuda_api.h"
 
 /* Captures n calls, which are in a topological order, and instantiates the
  * graph.  The caller frees *program with mo_cuda_graph_destroy(), which accepts
@@ -19,6 +20,10 @@ mo_status mo_cuda_graph_capture(mo_backend_unit *unit,
 mo_status mo_cuda_graph_launch(mo_backend_unit *unit,
                                const mo_backend_program *program,
                                mo_error *err);
+/* Enqueues the graph on that stream. */
+mo_status mo_cuda_graph_launch_on(mo_backend_unit *unit,
+                                  const mo_backend_program *program,
+                                  CUstream stream, mo_error *err);
 void mo_cuda_graph_destroy(mo_backend_unit *unit, mo_backend_program *program);
 
 /* Sets ns[i] to the time of call i and *whole_ns to that of all of them, in

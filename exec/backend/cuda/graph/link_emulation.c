@@ -34,9 +34,17 @@ mo_status mo_cuda_link_emulation_prepare(mo_backend_unit *unit, mo_error *err)
     if (status == MO_OK)
         status = mo_cuda_jit_compile(unit, err);
     if (status == MO_OK)
-        status = mo_cuda_alloc(unit, sizeof(unsigned long long),
+        status = mo_cuda_alloc(unit,
+                               (size_t) mo_cuda_unit_slots(unit) *
+                                   sizeof(unsigned long long),
                                &unit->link_emulator.begun_at, err);
     return status;
+}
+
+static CUdeviceptr begun_at(const mo_backend_unit *unit)
+{
+    return unit->link_emulator.begun_at +
+           (size_t) unit->slot * sizeof(unsigned long long);
 }
 
 /* Launches that start after all previous work, copies included, is complete. */
@@ -57,7 +65,8 @@ static mo_status launch_without_pdl(mo_backend_unit *unit,
 mo_status mo_cuda_link_emulation_begin(mo_backend_unit *unit, CUstream stream,
                                        mo_error *err)
 {
-    void *args[] = { &unit->link_emulator.begun_at };
+    CUdeviceptr begun = begun_at(unit);
+    void *args[] = { &begun };
 
     return launch_without_pdl(unit, unit->link_emulator.begin, &one_thread,
                               stream, args, err);
@@ -75,7 +84,8 @@ mo_status mo_cuda_link_emulation_end(mo_backend_unit *unit, int64_t ns,
                                      CUstream stream, mo_error *err)
 {
     unsigned long long rest = remaining_ns(ns);
-    void *args[] = { &unit->link_emulator.begun_at, &rest };
+    CUdeviceptr begun = begun_at(unit);
+    void *args[] = { &begun, &rest };
 
     return launch_without_pdl(unit, unit->link_emulator.end, &one_thread,
                               stream, args, err);

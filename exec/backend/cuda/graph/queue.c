@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
+#include "exec/backend/cuda/graph/queue.h"
+
+#include <stdlib.h>
+
+#include "exec/backend/cuda/driver/sm_partition.h"
+#include "exec/backend/cuda/graph/capture.h"
+#include "exec/backend/cuda/kernels/index_check.h"
+
+struct mo_backend_queue {
+    mo_backend_unit *unit;
+    CUstream stream;
+};
+
+mo_status mo_cuda_queue_open(mo_backend_unit *unit, mo_backend_queue **queue,
+                             mo_error *err)
+{
+    mo_backend_queue *made = calloc(1, sizeof *made);
+    mo_status status;
+
+    if (!made)
+        return mo_fail_memory(err);
+    made->unit = unit;
+    status = mo_cuda_unit_make_current(unit, err);
+    if (status == MO_OK)
+        status =
+            mo_cuda_sm_partition_stream_create(unit, false, &made->stream, err);
+    if (status != MO_OK) {
+        free(made);
+        return status;
+    }
+    *queue = made;
+    return MO_OK;
+}
+
+void mo_cuda_queue_close(mo_backend_queue *queue)
+{
+    if (!queue)
+        return;
+    /* Errors are those of work that nothing waits for any more. */
+    (void) mo_cuda_unit_make_current(queue->unit, NULL);
+    queue->unit->api->cuStreamSynchronize(queue->stream);
+    queue->unit->api->cuStreamDestroy(queue->stream);
+    free(queue);
+}
+
+mo_status mo_cuda_queue_upload(mo_backend_queue *queue, void *to,
+                               const void *from, size_t bytes, mo_error *err)
+{
+    const mo_cuda_api *api = queue->unit->api;
+    mo_status status = mo_cuda_unit_make_current(queue->unit, err);
+
+    if (status != MO_OK || bytes == 0)
+        return status;
+    return mo_cuda_check(
+        api, "cuMemcpyHtoDAsync",
+        api->cuMemcpyHtoDAsync((CUdeviceptr) to, from, bytes, queue->stream),
+        err);
+}
+
+mo_status mo_cuda_queue_download(mo_backend_queue *queue, void *to,
+                                 const void *from, size_t bytes, mo_error *err)
+{
+    const mo_cuda_api *api = queue->unit->api;
+    mo_status status = mo_cuda_unit_make_current(queue->unit, err);
+
+    if (status != MO_OK || bytes == 0)
+        return status;
+    return mo_cuda_check(
+        api, "cuMemcpyDtoHAsync",
+        api->cuMemcpyDtoHAsync(to, (CUdeviceptr) from, bytes, queue->stream),
+        err);
+}
+
+mo_status mo_cuda_queue_replay(mo_backend_queue *queue,
+                               const mo_backend_program *program, mo_error *err)
+{
+    mo_status status = mo_cuda_unit_make_current(queue->unit, err);
+
+    return status == MO_OK ? mo_cuda_graph_launch_on(queue->unit, program,
+                                                     queue->stream, err)
+                           : status;
+}
+
+mo_status mo_cuda_queue_wait(mo_backend_queue *queue, mo_error *err)
+{
+    const mo_cuda_api *api = queue->unit->api;
+    mo_status status = mo_cuda_unit_make_current(queue->unit, err);
+
+    if (status == MO_OK)
+        status = mo_cuda_check(api, "cuStreamSynchronize",
+                               api->cuStreamSynchronize(queue->stream), err);
+    return status == MO_OK ? mo_cuda_index_error_check(queue->unit, err)
+                           : status;
+}

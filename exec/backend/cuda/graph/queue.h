@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * queue.h - queues of a unit (exec/backend/backend.h): a stream each, for
+ * programs of several slots at the same time.
+ */
+#ifndef MO_EXEC_BACKEND_CUDA_GRAPH_QUEUE_H
+#define MO_EXEC_BACKEND_CUDA_GRAPH_QUEUE_H
+
+#include "exec/backend/cuda/driver/cuda_unit.h"
+
+/* As the members of mo_backend; close accepts NULL. */
+mo_status mo_cuda_queue_open(mo_backend_unit *unit, mo_backend_queue **queue,
+                             mo_error *err);
+void mo_cuda_queue_close(mo_backend_queue *queue);
+mo_status mo_cuda_queue_upload(mo_backend_queue *queue, void *to,
+                               const void *from, size_t bytes, mo_error *err);
+mo_status mo_cuda_queue_download(mo_backend_queue *queue, void *to,
+                                 const void *from, size_t bytes, mo_error *err);
+mo_status mo_cuda_queue_replay(mo_backend_queue *queue,
+                               const mo_backend_program *program,
+                               mo_error *err);
+mo_status mo_cuda_queue_wait(mo_backend_queue *queue, mo_error *err);
+
+#endif
