@@ -48,10 +48,11 @@ extern const mo_formulation mo_formulation_compact;
 extern const mo_formulation mo_formulation_getf;
 extern const mo_formulation mo_formulation_sct;
 extern const mo_formulation mo_formulation_pesto;
+extern const mo_formulation mo_formulation_period;
 
 /* All of them; ends with NULL.  The default is the first. */
 extern const mo_formulation *const mo_formulations[];
-#define MO_FORMULATION_CHOICES "compact|paper|getf|sct|pesto"
+#define MO_FORMULATION_CHOICES "compact|paper|getf|sct|pesto|period"
 
 /* Returns the formulation of that name, which must be one of the above. */
 const mo_formulation *mo_formulation_of(const char *name);

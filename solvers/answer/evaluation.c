@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/answer/evaluation.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,9 @@
 #include "models/formulation.h"
 #include "schedule/heuristic/heft.h"
 #include "schedule/heuristic/single_device.h"
+#include "schedule/period/loads.h"
+#include "schedule/period/modulo_schedule.h"
+#include "schedule/period/steady_state.h"
 #include "solvers/answer/order_times.h"
 
 /* Longest list of violations. */
@@ -258,6 +262,7 @@ mo_status mo_answer_evaluate_placement(const mo_instance *x,
     mo_status status;
 
     *j = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
+                                 .period_ns = -1,
                                  .single = MO_FREE };
     status = mo_heft(x, regime, device, &j->schedule, err);
     if (status == MO_OK && !j->schedule)
@@ -285,6 +290,79 @@ static mo_status evaluate_bare(const mo_solution *solution,
     return status;
 }
 
+/* Loads by definition, and what the steady state of a pipeline keeps. */
+static mo_status measure_pipeline(const mo_instance *x, const mo_regime *regime,
+                                  mo_answer_evaluation *j, mo_error *err)
+{
+    const int *device = j->schedule->device;
+    mo_period_loads loads = { 0 };
+    mo_modulo_schedule m = { 0 };
+    mo_status status = mo_period_loads_compute(x, regime, device, &loads, err);
+
+    if (status == MO_OK)
+        status = mo_modulo_schedule_make(x, regime, device, 0, &m, err);
+    if (status == MO_OK)
+        status = mo_steady_state_simulate(x, &m, MO_STEADY_STATE_REQUESTS,
+                                          &j->steady_ns, err);
+    if (status == MO_OK) {
+        j->period_ns = loads.period_ns;
+        j->latency_ns = m.request->makespan_ns;
+        j->in_flight = m.in_flight;
+        mo_period_resource_name(x, regime->congestion, loads.bottleneck,
+                                j->bottleneck, sizeof j->bottleneck);
+        j->lower.bound_ns = mo_period_least_ns(x);
+        j->lower.which = "mean load";
+    }
+    mo_modulo_schedule_clear(&m);
+    mo_period_loads_clear(&loads);
+    return status;
+}
+
+/* The claimed period is the value of w, or the objective of the file. */
+static void compare_period(const mo_solution *solution, int64_t unit_ns,
+                           double tolerance, mo_answer_evaluation *j)
+{
+    double w = solution->has_objective ? solution->objective : NAN;
+    double period = (double) j->period_ns;
+
+    for (int i = 0; i < solution->n && isnan(w); i++)
+        if (solution->values[i].name &&
+            strcmp(solution->values[i].name, "w") == 0)
+            w = solution->values[i].value;
+    if (!(w >= 0 && w * (double) unit_ns < (double) MO_MAX_TOTAL_NS))
+        return;
+    j->claim_ns = (int64_t) llround(w * (double) unit_ns);
+    if (period <= (double) j->claim_ns +
+                      MO_ANSWER_CLAIM_TOLERANCE(tolerance) * period + 1)
+        return;
+    snprintf(j->complaint, sizeof j->complaint,
+             "(1) the period is claimed to be %.3f us, but the largest load is "
+             "%.3f us",
+             (double) j->claim_ns / 1000, period / 1000);
+}
+
+static mo_status evaluate_period(const mo_solution *solution,
+                                 const mo_provenance *origin,
+                                 const mo_instance *x, const mo_regime *regime,
+                                 double tolerance, mo_answer_evaluation *j,
+                                 mo_error *err)
+{
+    mo_status status = evaluate_bare(solution, x, regime, tolerance, j, err);
+
+    if (status != MO_OK || !j->schedule)
+        return status;
+    j->rebuilt = true;
+    status = measure_pipeline(x, regime, j, err);
+    if (status == MO_OK && origin->has_unit)
+        compare_period(solution, origin->unit_ns, tolerance, j);
+    return status;
+}
+
+int64_t mo_answer_evaluation_objective_ns(const mo_answer_evaluation *j)
+{
+    return j->period_ns >= 0 ? j->period_ns : j->schedule->makespan_ns;
+}
+
 mo_status mo_answer_evaluate_solution(const mo_solution *solution,
                                       const mo_provenance *origin,
                                       const mo_instance *x,
@@ -292,7 +370,11 @@ mo_status mo_answer_evaluate_solution(const mo_solution *solution,
                                       mo_answer_evaluation *j, mo_error *err)
 {
     *j = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
+                                 .period_ns = -1,
                                  .single = MO_FREE };
+    if (origin->has_options &&
+        strcmp(origin->formulation, mo_formulation_period.name) == 0)
+        return evaluate_period(solution, origin, x, regime, tolerance, j, err);
     if (origin->has_options &&
         !mo_formulation_of(origin->formulation)->knows_regime)
         return evaluate_bare(solution, x, regime, tolerance, j, err);
@@ -302,6 +384,7 @@ mo_status mo_answer_evaluate_solution(const mo_solution *solution,
 mo_status mo_answer_evaluation_reject(const char *why, mo_answer_evaluation *j)
 {
     *j = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
+                                 .period_ns = -1,
                                  .single = MO_FREE };
     snprintf(j->complaint, sizeof j->complaint, "%s", why);
     return MO_OK;

@@ -29,8 +29,15 @@ typedef struct mo_answer_evaluation {
     bool rebuilt; /* the solution has no start times: they are those of its
                      orders, or of list scheduling */
     mo_lower_bound lower;
-    int single;        /* the best single device; MO_FREE: none can run it */
-    int64_t single_ns; /* makespan on that device */
+    /* Of a model of the period; period_ns is -1 for any other, whose objective
+     * is the makespan. */
+    int64_t period_ns, steady_ns; /* largest load; period of its pipeline, as
+                                     simulated with 200 requests */
+    int64_t latency_ns;           /* of a request in the pipeline */
+    int in_flight;
+    char bottleneck[64]; /* the resource with the largest load */
+    int single;          /* the best single device; MO_FREE: none can run it */
+    int64_t single_ns;   /* makespan on that device */
 } mo_answer_evaluation;
 
 /* Relative tolerance of the makespan above the claim: binaries that are so
@@ -59,6 +66,10 @@ mo_status mo_answer_evaluate_placement(const mo_instance *x,
 /* Fills *judgement for something that is no answer, with the reason. */
 mo_status mo_answer_evaluation_reject(const char *why,
                                       mo_answer_evaluation *judgement);
+
+/* Returns the objective of the model: the period or the makespan; there is a
+ * schedule. */
+int64_t mo_answer_evaluation_objective_ns(const mo_answer_evaluation *j);
 
 bool mo_answer_evaluation_valid(const mo_answer_evaluation *judgement);
 

@@ -84,7 +84,7 @@ static mo_status raise_bound(const settings *s, mo_review *review,
     mo_answer_evaluation *j = &review->judgement;
     mo_status status;
 
-    if (!mo_answer_evaluation_valid(j))
+    if (!mo_answer_evaluation_valid(j) || j->period_ns >= 0)
         return MO_OK;
     status = mo_block_bound_raise(review->made.loaded.instance, &review->regime,
                                   j->schedule->makespan_ns, &s->logger,

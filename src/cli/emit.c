@@ -164,6 +164,7 @@ static mo_status run_emit(void *context, char **operands, size_t n_operands,
     mo_status status;
 
     (void) n_operands;
+    mo_prepare_match_objective(&s->prepare);
     if (!s->outputs[MODEL].path && !only_hints(s))
         s->outputs[MODEL].path = "-";
     status = check_options(s, path, err);

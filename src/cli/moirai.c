@@ -171,10 +171,11 @@ static mo_status print_report(const settings *s, const way *w,
     if (!s->json && selection->best) {
         const mo_answer_evaluation *j = &selection->best->judgement;
 
-        if (j->single != MO_FREE && j->schedule->makespan_ns > 0)
-            mo_out_printf(
-                out, "%-12s%.2f times the best single device\n", "speed",
-                (double) j->single_ns / (double) j->schedule->makespan_ns);
+        if (j->single != MO_FREE && mo_answer_evaluation_objective_ns(j) > 0)
+            mo_out_printf(out, "%-12s%.2f times the best single device\n",
+                          "speed",
+                          (double) j->single_ns /
+                              (double) mo_answer_evaluation_objective_ns(j));
     }
     if (!s->json && s->output && selection->best && !to_stdout)
         mo_out_printf(out, "%-12s%s\n", "written to", s->output);
@@ -324,9 +325,11 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
     settings *s = context;
     mo_workdir *folder = NULL;
     int watch;
-    mo_status status = mo_prepare_check(&s->prepare, operands[0], err);
+    mo_status status;
 
     (void) n_operands;
+    mo_prepare_match_objective(&s->prepare);
+    status = mo_prepare_check(&s->prepare, operands[0], err);
     if (status == MO_OK && !strpbrk(operands[0], "./-") &&
         access(operands[0], F_OK) != 0)
         status = mo_fail(err, MO_E_USAGE,

@@ -63,7 +63,8 @@ static bool is_shorter(const mo_schedule *known,
                        const mo_portfolio_member *best)
 {
     return !best || !best->judged || !best->judgement.schedule ||
-           known->makespan_ns < best->judgement.schedule->makespan_ns;
+           known->makespan_ns <
+               mo_answer_evaluation_objective_ns(&best->judgement);
 }
 
 mo_status mo_known_schedule_enter(mo_answer_selector *j,

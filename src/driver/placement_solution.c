@@ -81,9 +81,16 @@ static void put_transfers(const writer *w)
     }
 }
 
+static int64_t objective_of(const mo_place_solution *solution)
+{
+    return solution->period_ns > 0 ? solution->period_ns
+                                   : solution->schedule->makespan_ns;
+}
+
 static void put_heading(const writer *w, const mo_place_solution *solution)
 {
-    int64_t makespan_ns = w->s->makespan_ns, bound_ns = solution->bound_ns;
+    int64_t makespan_ns = objective_of(solution);
+    int64_t bound_ns = solution->bound_ns;
 
     mo_out_text(w->out, "# Solution for model moirai\n# Objective value =");
     put_value(w, in_units(w, makespan_ns));
@@ -101,7 +108,8 @@ static void put_identity(const writer *w, const mo_place_solution *solution)
     mo_identity_options made_of = solution->made_of;
     mo_identity identity;
 
-    made_of.formulation = mo_formulation_compact.name;
+    made_of.formulation = solution->period_ns > 0 ? mo_formulation_period.name
+                                                  : mo_formulation_compact.name;
     made_of.regime = w->s->regime;
     made_of.unit_ns = w->unit_ns;
     mo_identity_make(w->x, &made_of, &identity);
@@ -122,13 +130,14 @@ mo_status mo_place_solution_write(const mo_place_solution *solution,
                        "more transfers than a solution has numbers for");
     put_heading(&w, solution);
     put_column(&w, MO_VARIABLE_ROLE_MAKESPAN, 0, 0, 0,
-               in_units(&w, s->makespan_ns));
+               in_units(&w, objective_of(solution)));
     for (int i = 0; i < w.s->n; i++)
         put_column(&w, MO_VARIABLE_ROLE_PLACE, i, w.s->device[i], 0, 1);
-    for (int i = 0; i < w.s->n; i++)
+    for (int i = 0; i < w.s->n && solution->period_ns == 0; i++)
         put_column(&w, MO_VARIABLE_ROLE_START, i, 0, 0,
                    in_units(&w, w.s->start_ns[i]));
-    put_transfers(&w);
+    if (solution->period_ns == 0)
+        put_transfers(&w);
     put_identity(&w, solution);
     return MO_OK;
 }

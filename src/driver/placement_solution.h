@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * placement_solution.h - writes a placement as a solution of the compact
- * model.
+ * model, or of that of the period.
  *
  * The columns are those of moirai-model(5), identity columns included, so that
  * every reader of solver solutions accepts it; the model itself need not
@@ -24,7 +24,9 @@ typedef struct mo_place_solution {
     const mo_schedule *schedule;
     mo_identity_options made_of; /* formulation, regime and unit are set here */
     const char *method;
-    int64_t bound_ns; /* 0: unknown */
+    int64_t bound_ns;  /* 0: unknown */
+    int64_t period_ns; /* a solution of the model of the period, with this one;
+                          0: of the compact model */
 } mo_place_solution;
 
 mo_status mo_place_solution_write(const mo_place_solution *solution,

@@ -20,6 +20,17 @@ mo_objective mo_prepare_objective(const mo_prepare_options *p)
     return p->objective ? mo_objective_of(p->objective) : MO_OBJECTIVE_LATENCY;
 }
 
+void mo_prepare_match_objective(mo_prepare_options *p)
+{
+    const char *name = mo_formulation_period.name;
+
+    if (mo_prepare_objective(p) == MO_OBJECTIVE_PERIOD &&
+        strcmp(p->formulation, mo_formulation_compact.name) == 0)
+        p->formulation = name;
+    if (!p->objective && strcmp(p->formulation, name) == 0)
+        p->objective = mo_objective_names[MO_OBJECTIVE_PERIOD];
+}
+
 /* Tensors in flight have no place in the memory rows of a placement alone. */
 static mo_status check_objective(const mo_prepare_options *p, mo_error *err)
 {
@@ -44,6 +55,14 @@ mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
 
     if (status != MO_OK)
         return status;
+    if (p->objective &&
+        (mo_prepare_objective(p) == MO_OBJECTIVE_PERIOD) !=
+            (formulation == &mo_formulation_period) &&
+        formulation != &mo_formulation_compact)
+        return mo_fail(err, MO_E_USAGE,
+                       "--objective %s and --formulation %s contradict each "
+                       "other; leave one out",
+                       p->objective, formulation->name);
     if (tensors_of(p) == MO_TENSORS_ONCE && !formulation->knows_once)
         return mo_fail(err, MO_E_USAGE,
                        "--formulation %s sends every reader its own copy; "

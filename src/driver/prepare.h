@@ -77,6 +77,7 @@ typedef struct mo_prepare_options {
       "in the paper's model, rows for all successors (transitive)",             \
       MO_OPTION_FLAG, .to = &(p)->closure },                                   \
     MO_PREPARE_REGIME_OPTIONS(p),                                              \
+    MO_PREPARE_OBJECTIVE_OPTION(p),                                            \
     { 0, "slack", "FACTOR",                                                    \
       "for models to be extended: keep schedules up to FACTOR longer",        \
       MO_OPTION_DOUBLE, .to = &(p)->slack, .min = 1, .max = 1000 }
@@ -103,6 +104,10 @@ typedef struct mo_prepared {
  * path. Reads no file; to be called first. */
 mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
                            mo_error *err);
+
+/* Takes the formulation of the objective, or the objective of the formulation;
+ * to be called before the check. */
+void mo_prepare_match_objective(mo_prepare_options *p);
 
 /* Returns the objective that the options define. */
 mo_objective mo_prepare_objective(const mo_prepare_options *p);

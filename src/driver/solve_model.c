@@ -175,6 +175,7 @@ static mo_status raise_bound(const mo_portfolio_options *options, double left_s,
     mo_status status;
 
     if (!selection->best || !selection->best->judged || !bound.by ||
+        selection->best->judgement.period_ns >= 0 ||
         mo_interrupt_last_signal() != 0)
         return MO_OK;
     if (options->time_s > 0)

@@ -19,7 +19,7 @@ static void put_time(const char *what, int64_t ns, mo_out *out)
 
 static double gap_to(const mo_report_verdict *r, int64_t bound_ns)
 {
-    double makespan = (double) r->judgement->schedule->makespan_ns;
+    double makespan = (double) mo_answer_evaluation_objective_ns(r->judgement);
     double bound = (double) bound_ns;
 
     return makespan > bound ? (makespan - bound) / makespan : 0;
@@ -71,7 +71,8 @@ static void put_verdict(const mo_report_verdict *r, mo_out *out)
  * of a solver. */
 static bool is_refuted(const mo_report_verdict *r)
 {
-    double makespan_ns = (double) r->judgement->schedule->makespan_ns;
+    double makespan_ns =
+        (double) mo_answer_evaluation_objective_ns(r->judgement);
 
     return mo_answer_evaluation_valid(r->judgement) &&
            (double) r->claim->bound_ns >
@@ -125,6 +126,19 @@ static void put_bounds(const mo_report_verdict *r, mo_out *out)
                   mo_format_percent(gap_to(r, r->own_bound_ns), gap));
 }
 
+/* The steady state of many requests. */
+static void put_pipeline(const mo_answer_evaluation *j, mo_out *out)
+{
+    char text[MO_FORMAT_SIZE];
+
+    put_time("steady", j->steady_ns, out);
+    mo_out_printf(out, " simulated, %d in flight; bottleneck: %s\n",
+                  j->in_flight, j->bottleneck);
+    put_time("latency", j->latency_ns, out);
+    mo_out_printf(out, " of a request in the pipeline, %s alone\n",
+                  mo_format_time(j->schedule->makespan_ns, text));
+}
+
 /* A schedule that violates a constraint has no gap: bounds are of valid
  * ones. */
 static void put_times(const mo_report_verdict *r, mo_out *out)
@@ -132,11 +146,14 @@ static void put_times(const mo_report_verdict *r, mo_out *out)
     const mo_answer_evaluation *j = r->judgement;
     char id[NAME_ROOM], text[MO_FORMAT_SIZE];
 
-    put_time("makespan", j->schedule->makespan_ns, out);
+    put_time(j->period_ns >= 0 ? "period" : "makespan",
+             mo_answer_evaluation_objective_ns(j), out);
     if (j->claim_ns != MO_ANSWER_NO_CLAIM)
         mo_out_printf(out, ", claimed %s", mo_format_time(j->claim_ns, text));
     mo_out_text(out, "\n");
-    if (j->rebuilt)
+    if (j->period_ns >= 0)
+        put_pipeline(j, out);
+    else if (j->rebuilt)
         mo_out_printf(out, "%-12s%s\n", "start times",
                       "not in the file; rebuilt from the placement");
     put_claim(r, out);
@@ -238,6 +255,13 @@ static void json_times(const mo_report_verdict *r, mo_json_writer *w)
 
     if (!j->schedule)
         return;
+    if (j->period_ns >= 0) {
+        mo_json_put_us(w, "period_us", j->period_ns);
+        mo_json_put_us(w, "steady_period_us", j->steady_ns);
+        mo_json_put_us(w, "latency_us", j->latency_ns);
+        mo_json_put_int(w, "in_flight", j->in_flight);
+        mo_json_put_text(w, "bottleneck", j->bottleneck);
+    }
     mo_json_put_us(w, "makespan_us", j->schedule->makespan_ns);
     mo_json_put_bool(w, "times_in_file", !j->rebuilt);
     if (mo_answer_evaluation_valid(j)) {

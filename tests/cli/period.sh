@@ -15,7 +15,7 @@ key()
     sed -n "s/^.*\"$1\": \([0-9.]*\).*/\1/p" out | head -n 1
 }
 
-plan 9
+plan 15
 
 place="moirai-place -q --objective period --assist none --threads 1"
 
@@ -35,3 +35,12 @@ is "is one in flight" "$(key in_flight)" 1
 
 complains "a limit without a pipeline" 2 "in-flight is for --objective period" \
     moirai-place -q --in-flight 2 $net
+
+exits "a placement is a solution" 0 $place --rounds 3 -o place.sol $net
+exits "that is valid" 0 moirai-check --json place.sol
+is "with the same period" "$(key period_us)" \
+    "$(sed -n 's/^.*"period_us": \([0-9.]*\).*/\1/p' first)"
+exits "a model is written" 0 moirai-emit -q --objective period $net -o net.lp
+ok "its identity has the objective" grep -q moirai_o_period net.lp
+complains "another formulation" 2 "contradict each other" \
+    moirai-emit -q --objective period --formulation paper $net -o -

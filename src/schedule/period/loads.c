@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "schedule/allowed_devices.h"
 #include "schedule/resource.h"
 #include "schedule/schedule.h"
@@ -82,6 +83,22 @@ void mo_period_loads_clear(mo_period_loads *loads)
 {
     free(loads->load_ns);
     *loads = (mo_period_loads){ 0 };
+}
+
+int64_t mo_period_least_ns(const mo_instance *x)
+{
+    int64_t sum_ns = 0, longest_ns = 0;
+
+    for (int i = 0; i < x->n; i++) {
+        int64_t least_ns = INT64_MAX;
+
+        for (int k = 0; k < x->n_devices; k++)
+            least_ns = mo_min_i64(least_ns, mo_instance_p_ns(x, i, k));
+        sum_ns += least_ns;
+        longest_ns = mo_max_i64(longest_ns, least_ns);
+    }
+    return mo_max_i64(longest_ns,
+                      sum_ns / x->n_devices + (sum_ns % x->n_devices > 0));
 }
 
 const char *mo_period_resource_name(const mo_instance *x,

@@ -36,6 +36,10 @@ mo_status mo_period_loads_compute(const mo_instance *x, const mo_regime *regime,
                                   mo_error *err);
 void mo_period_loads_clear(mo_period_loads *loads);
 
+/* Returns a lower bound of the period of every placement: the ops at their
+ * shortest, shared by all devices, and the longest of them. */
+int64_t mo_period_least_ns(const mo_instance *x);
+
 /* Writes the name of a resource, "device A", "out port of A", "channel A -> B",
  * "link 3", into text of that size; returns text. */
 const char *mo_period_resource_name(const mo_instance *x,
