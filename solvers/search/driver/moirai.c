@@ -212,6 +212,11 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
     if (status == MO_OK)
         return propagate_round(r, &memory_job, err);
     mo_schedule_free(memory_job.schedule);
+    /* Of jobs that were planned and not run. */
+    for (int i = 0; i < r->n_primal_jobs; i++) {
+        free(r->primal_jobs[i].capacity_bytes);
+        r->primal_jobs[i].capacity_bytes = NULL;
+    }
     return status;
 }
 
