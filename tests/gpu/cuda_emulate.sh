@@ -123,6 +123,14 @@ for r in 0 3 7; do
     ok "has the outputs of request $r" cmp "$work/single/output0.npy" \
         "$work/many/000$r/output0.npy"
 done
+cat >"$work/mixed.xml" <<EOF
+<cluster><device id='D1' model='h200'/><device id='D2' kind='cpu' gflops='60'
+  memory_bandwidth_gbs='10' launch_us='2' memory_gib='1' threads='1'/>
+<link between='D1 D2' gbps='100' latency_us='5'/></cluster>
+EOF
+complains "a GPU beside a CPU" 1 "and this placement has both" moirai-exec -q \
+    --no-measure -c "$work/mixed.xml" --requests 3 --graph "$chain" \
+    "$work/turns"
 complains "programs are needed" 2 "--eager is for single runs" \
     moirai-exec -c "$work/two.xml" --emulate 64,32 --eager --requests 3 \
     --graph "$chain" "$work/turns"

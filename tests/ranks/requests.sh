@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tags: threads
+# tags: no-valgrind
 # Tests of moirai-exec --requests over TCP ranks: the outputs of a single
 # process; a rank that is killed: one line, and complete outputs of what was
 # completed before.

@@ -158,6 +158,11 @@ def all_cases():
                              "model.sol"], ["b.tar.gz"])
     yield Case("exec-bundle", EXEC + ["-o", "out", "job.tar"],
                ["out/output0.npy"], measured=True)
+    yield Case("exec-requests", ["moirai-exec", "-q", "--requests", "2",
+                                 "--in-flight", "2", "-o", "many",
+                                 "model.sol"],
+               ["many/0000/output0.npy", "many/0001/output0.npy"],
+               measured=True, slow=True)
     # Samples have one rank of each.
     for rank in 0, 1:
         yield Case(f"exec-tcp-{rank}", EXEC + ["-o", "out", "model.sol"],
@@ -191,7 +196,8 @@ def make_inputs(folder, examples):
         shutil.copy(os.path.join(examples, name), folder)
     for name in os.listdir(os.path.join(examples, "two_branches")):
         shutil.copy(os.path.join(examples, "two_branches", name), folder)
-    for made in "reference", "out", "kept", "tmp":
+    for made in "reference", "out", "kept", "tmp", "many", "many/0000", \
+            "many/0001":
         os.mkdir(os.path.join(folder, made))
     shutil.move(os.path.join(folder, "output0.npy"),
                 os.path.join(folder, "reference"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags: gpu no-valgrind threads */
+/* tags: gpu no-valgrind */
 /* Tests of exec/runtime/pipeline with devices that are GPUs of one process
  * (exec/runtime/joint/slots.h), on the stand-in or, with MOIRAI_TEST_GPU, on
  * real ones: requests in flight have the outputs of single runs. */
