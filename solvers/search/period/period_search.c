@@ -28,8 +28,8 @@ enum {
     JOBS = 4,                 /* in a round */
     MAX_ENUMERATED = 1 << 18, /* placements */
     IDLE_ROUNDS = 30,         /* without a better placement: the end */
-    FIRST_STEPS = 1 << 17,    /* of a job, doubled up to */
-    MAX_STEPS = 1 << 21
+    FIRST_STEPS = 1 << 17,    /* of a job, four times as many up to */
+    MAX_STEPS = 1 << 23
 };
 
 typedef struct candidate {
@@ -271,7 +271,7 @@ static mo_status run_rounds(search *s, int *n_rounds, mo_error *err)
 
         status = run_round(s, round, steps, jobs, err);
         idle = s->pool[0].period_ns < before_ns ? 0 : idle + 1;
-        steps = mo_min_i64(2 * steps, MAX_STEPS);
+        steps = mo_min_i64(4 * steps, MAX_STEPS);
         *n_rounds = round + 1;
         report_progress(s, "annealing");
     }

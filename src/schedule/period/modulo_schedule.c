@@ -346,6 +346,8 @@ static int64_t count_in_flight(int64_t latency_ns, int64_t period_ns)
     return mo_max_i64(n, 1);
 }
 
+enum { FINE_TRIES = 40 };
+
 /* One op or transfer after the other. */
 static void place_serially(scheduler *m)
 {
@@ -381,18 +383,20 @@ static void place_one_request(scheduler *m, const mo_schedule *listed)
     s->makespan_ns = listed->makespan_ns;
 }
 
-/* Periods are tried in steps of a fiftieth.  One request at a time is the last
- * resort. */
+/* Periods are tried in small steps at first, then in larger ones.  One request
+ * at a time is the last resort. */
 static mo_status find_period(scheduler *m, int64_t least_ns,
                              const mo_schedule *listed, int max_in_flight,
                              mo_modulo_schedule *made, mo_error *err)
 {
     int64_t most_ns, n;
+    int n_tries = 0;
 
     place_one_request(m, listed);
     most_ns = m->s->makespan_ns;
-    for (int64_t period_ns = mo_max_i64(least_ns, 1); period_ns < most_ns;
-         period_ns += period_ns / 50 + 1) {
+    for (int64_t period_ns = mo_max_i64(least_ns, 1);
+         period_ns < most_ns && max_in_flight != 1;
+         period_ns += period_ns / (n_tries++ < FINE_TRIES ? 400 : 50) + 1) {
         bool fits = false;
         mo_status status = try_period(m, period_ns, &fits, err);
 

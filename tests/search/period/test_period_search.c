@@ -123,7 +123,7 @@ START_TEST(crowds_have_a_bound_below_their_period)
     problem p = { 0 };
 
     crowd_make(&p, (unsigned) _i);
-    for (int number = 0; number < N_REGIMES; number++) {
+    for (int number = _i; number < N_REGIMES; number += 7) {
         const mo_method_task task = { .x = p.x,
                                       .regime = regime_of(number),
                                       .objective = MO_OBJECTIVE_PERIOD,
@@ -151,5 +151,5 @@ END_TEST
 SUITE(period_search)
 {
     SOME(search_and_enumeration_agree, at_length(500, 24), 2);
-    SOME(crowds_have_a_bound_below_their_period, 2, 0);
+    SOME(crowds_have_a_bound_below_their_period, at_length(8, 1), 0);
 }
