@@ -190,8 +190,7 @@ insert man/moirai-exec.1 '^[.]Sh SEE ALSO' '.\\" dummy'
 insert tests/tree/rooms.sh '^    exec/weights' '    exec/backend/dummy'
 is "a backend is its list of files" "$(touched)" "$(listed 'A backend')"
 ok "it builds" link moirai-exec exec/backend/dummy/dummy_backend.c \
-    exec/backend/backend.c src/driver/exec/backend_choice.c src/cli/exec.c \
-    src/cli/exec_report.c src/cli/exec_version.c
+    exec/backend/backend.c src/driver/exec/backend_choice.c src/cli/exec*.c
 ok "it runs a network" "$work/moirai-exec" -q --backend dummy \
     --reference "$top/examples/two_branches" \
     -i "$top/examples/two_branches/input0.npy" \
@@ -216,8 +215,7 @@ set -- $( (includers operators[.]def; includers points[.]def
     includers steps_real[.]inc; includers operator_id[.]h
     includers lowerings[.]h; includers rule_fns[.]h
     includers lower[.]h; includers point_program[.]h) | LC_ALL=C sort -u)
-ok "it builds" link moirai-exec "$@" src/cli/exec.c src/cli/exec_report.c \
-    src/cli/exec_version.c
+ok "it builds" link moirai-exec "$@" src/cli/exec*.c
 cat >"$work/thrice.graphml" <<'END'
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 <key id="o" for="node" attr.name="op" attr.type="string"/>
