@@ -270,8 +270,8 @@ static const char *const unknown_devices[] = {
     "-Core Processor",
     "Graphics",
     "@",
-    "a name that is longer than any that a vendor has printed on a box, and "
-    "than the buffer, which holds one hundred and twenty-eight characters",
+    ("a name that is longer than any that a vendor has printed on a box, and "
+     "than the buffer, which holds one hundred and twenty-eight characters"),
 };
 
 START_TEST(what_is_not_in_the_table_is_not_found)
