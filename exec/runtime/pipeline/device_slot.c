@@ -22,8 +22,8 @@ typedef struct slot_run {
     int slot;
     int64_t request;
     bool owns_device;
-    int64_t entered_ns; /* since when */
-    mo_pipeline_done done;
+    int64_t entered_ns;     /* since when */
+    mo_pipeline_done *done; /* of the thread: outlives a failed transfer */
 } slot_run;
 
 static mo_status open_slots(mo_pipeline_thread *t, mo_error *err)
@@ -68,7 +68,7 @@ static void enter_device(slot_run *r)
         int64_t now = mo_stop_clock_ns();
 
         if (mo_pipeline_gate_yield(r->gate, r->slot, r->request)) {
-            r->done.busy_ns += now - r->entered_ns;
+            r->done->busy_ns += now - r->entered_ns;
             r->entered_ns = mo_stop_clock_ns();
         }
         return;
@@ -82,7 +82,7 @@ static void leave_device(slot_run *r)
 {
     if (!r->owns_device)
         return;
-    r->done.busy_ns += mo_stop_clock_ns() - r->entered_ns;
+    r->done->busy_ns += mo_stop_clock_ns() - r->entered_ns;
     mo_pipeline_gate_leave(r->gate);
     r->owns_device = false;
 }
@@ -93,13 +93,13 @@ static void run_call(slot_run *r, const mo_run_action *a)
 {
     mo_error why = { 0 };
 
-    if (r->done.status != MO_OK)
+    if (r->done->status != MO_OK)
         return;
     enter_device(r);
     if (mo_run_execute_step(r->device, a, &why) == MO_OK)
         return;
-    r->done.status = why.status;
-    snprintf(r->done.text, sizeof r->done.text, "device '%.80s': %.900s",
+    r->done->status = why.status;
+    snprintf(r->done->text, sizeof r->done->text, "device '%.80s': %.900s",
              r->p->plan->devices[r->device->device].id, why.text);
 }
 
@@ -159,7 +159,7 @@ static mo_status run_request(slot_run *r, mo_error *err)
         &r->p->devices[r->device->device * r->p->slots.n_slots];
     mo_status status;
 
-    r->done = (mo_pipeline_done){
+    *r->done = (mo_pipeline_done){
         .slot_bytes = r->device->slot_bytes,
         .shared_bytes = first->allocated_bytes - first->slot_bytes,
     };
@@ -173,14 +173,16 @@ static mo_status run_request(slot_run *r, mo_error *err)
         status = send_outputs(r, err);
     if (status == MO_OK)
         status = send_bytes(r, r->p->slots.first_done + r->device->device,
-                            &r->done, err);
+                            r->done, err);
     return status;
 }
 
 mo_status mo_pipeline_serve_device(mo_pipeline_thread *t, mo_error *err)
 {
     mo_pipeline *p = t->pipeline;
-    slot_run r = { .p = p, .options = p->options->run, .slot = t->slot };
+    slot_run r = {
+        .p = p, .options = p->options->run, .slot = t->slot, .done = &t->done
+    };
     mo_status status = MO_OK;
     bool stop = false;
 
@@ -193,15 +195,13 @@ mo_status mo_pipeline_serve_device(mo_pipeline_thread *t, mo_error *err)
     r.device = &p->devices[t->device * p->slots.n_slots + t->slot];
     r.gate = &p->gates[t->device];
     for (;;) {
-        mo_pipeline_start start = { 0 };
-
         status =
-            receive_bytes(&r, p->slots.first_start + t->device, &start, err);
+            receive_bytes(&r, p->slots.first_start + t->device, &t->start, err);
         if (status == MO_OK)
-            status = mo_pipeline_decode_start(&start, err);
-        if (status != MO_OK || start.request < 0)
+            status = mo_pipeline_decode_start(&t->start, err);
+        if (status != MO_OK || t->start.request < 0)
             return status;
-        r.request = start.request;
+        r.request = t->start.request;
         status = run_request(&r, err);
         if (status != MO_OK)
             return status;

@@ -17,15 +17,16 @@
 #include "exec/runtime/device/device_run_internal.h"
 #include "exec/runtime/gather.h"
 
-typedef struct slot_frontend {
+typedef struct mo_pipeline_frontend {
     mo_pipeline *p;
     const mo_run_plan_options *options;
     int slot;
     mo_tensor_dense *inputs;                /* of the current request */
     void *(*converted)[MO_RUN_N_CONVERTED]; /* by value: its inputs */
-    const void **sent;      /* by value: bytes of its input, or NULL */
-    void **received;        /* by output */
-    mo_pipeline_done *done; /* by device */
+    const void **sent;       /* by value: bytes of its input, or NULL */
+    void **received;         /* by output */
+    mo_pipeline_start start; /* sent to all devices */
+    mo_pipeline_done *done;  /* by device */
 } slot_frontend;
 
 void mo_pipeline_stop(mo_pipeline *p)
@@ -143,7 +144,6 @@ static bool take_request(slot_frontend *f, int64_t *request, mo_status *status,
     const mo_pipeline_options *o = p->options;
     bool more;
 
-    pthread_mutex_lock(&p->intake);
     pthread_mutex_lock(&p->lock);
     while (!p->stopped && p->next_in < o->n_requests &&
            p->next_in >= p->next_out + p->n_outcomes)
@@ -155,7 +155,6 @@ static bool take_request(slot_frontend *f, int64_t *request, mo_status *status,
     pthread_mutex_unlock(&p->lock);
     if (more)
         *status = o->source(o->context, *request, f->inputs, err);
-    pthread_mutex_unlock(&p->intake);
     for (int i = 0; more && i < p->plan->n_inputs && *status == MO_OK; i++)
         *status = mo_run_check_input(p->plan, i, &f->inputs[i], err);
     return more;
@@ -166,15 +165,15 @@ static int slot_transfer(const slot_frontend *f, int transfer)
     return mo_pipeline_transfer(&f->p->slots, f->slot, transfer);
 }
 
-static mo_status post_starts(const slot_frontend *f,
-                             const mo_pipeline_start *start, mo_error *err)
+static mo_status post_starts(slot_frontend *f, int64_t request, mo_error *err)
 {
     const mo_run_plan_options *o = f->options;
     mo_status status = MO_OK;
 
+    f->start = (mo_pipeline_start){ request };
     for (int d = 0; d < f->p->plan->n_devices && status == MO_OK; d++)
         status = o->transport->send(
-            o->world, slot_transfer(f, f->p->slots.first_start + d), start,
+            o->world, slot_transfer(f, f->p->slots.first_start + d), &f->start,
             err);
     return status;
 }
@@ -245,7 +244,6 @@ static mo_status post_receives(const slot_frontend *f, mo_error *err)
 static mo_status exchange(slot_frontend *f, int64_t request, mo_error *err)
 {
     const mo_pipeline_slots *slots = &f->p->slots;
-    const mo_pipeline_start start = { request };
     int first_output = slots->first_done;
     mo_status status;
 
@@ -253,7 +251,7 @@ static mo_status exchange(slot_frontend *f, int64_t request, mo_error *err)
         if (slots->outputs[i] != MO_PLAN_NONE &&
             slots->outputs[i] < first_output)
             first_output = slots->outputs[i];
-    status = post_starts(f, &start, err);
+    status = post_starts(f, request, err);
     if (status == MO_OK)
         status = post_inputs(f, err);
     if (status == MO_OK)
@@ -353,10 +351,12 @@ static mo_status alloc_frontend(slot_frontend *f, mo_error *err)
     return MO_OK;
 }
 
-static void free_frontend(slot_frontend *f)
+void mo_pipeline_frontend_free(slot_frontend *f)
 {
-    const mo_exec_plan *plan = f->p->plan;
+    const mo_exec_plan *plan = f ? f->p->plan : NULL;
 
+    if (!f)
+        return;
     for (int v = 0; f->converted && v < plan->n_values; v++)
         for (int i = 0; i < MO_RUN_N_CONVERTED; i++)
             free(f->converted[v][i]);
@@ -369,11 +369,11 @@ static void free_frontend(slot_frontend *f)
     free(f->sent);
     free(f->received);
     free(f->done);
+    free(f);
 }
 
 static mo_status serve_slot(slot_frontend *f, mo_error *err)
 {
-    const mo_pipeline_start end = { -1 };
     mo_status status = MO_OK, made = MO_OK;
     mo_error why = { 0 };
     int64_t request;
@@ -383,12 +383,14 @@ static mo_status serve_slot(slot_frontend *f, mo_error *err)
             status = run_request(f, request, err);
         else
             store_outcome(f->p, request, NULL, &why);
-        clear_inputs(f);
+        /* After a failure a transfer may still read them. */
+        if (status == MO_OK)
+            clear_inputs(f);
         made = MO_OK;
         why = (mo_error){ 0 };
     }
     if (status == MO_OK && !f->p->joint)
-        status = post_starts(f, &end, err);
+        status = post_starts(f, -1, err);
     if (status == MO_OK && !f->p->joint)
         status = await_all(f, f->p->slots.first_start, f->p->plan->n_devices,
                            true, err);
@@ -426,18 +428,20 @@ mo_status mo_pipeline_measure_joint(mo_pipeline *p, mo_error *err)
 
 mo_status mo_pipeline_serve_requests(mo_pipeline_thread *t, mo_error *err)
 {
-    slot_frontend f = { .p = t->pipeline,
-                        .options = t->pipeline->options->run,
-                        .slot = t->slot };
+    slot_frontend *f = calloc(1, sizeof *f);
     bool stop = false;
-    mo_status status = alloc_frontend(&f, err);
+    mo_status status;
 
-    if (status == MO_OK && f.p->is_joint && f.slot == 0)
-        status = open_joint(f.p, err);
+    if (!f)
+        return mo_fail_memory(err);
+    t->frontend = f;
+    f->p = t->pipeline;
+    f->options = t->pipeline->options->run;
+    f->slot = t->slot;
+    status = alloc_frontend(f, err);
+    if (status == MO_OK && f->p->is_joint && f->slot == 0)
+        status = open_joint(f->p, err);
     if (status == MO_OK)
-        status = f.options->transport->barrier(f.options->world, &stop, err);
-    if (status == MO_OK)
-        status = serve_slot(&f, err);
-    free_frontend(&f);
-    return status;
+        status = f->options->transport->barrier(f->options->world, &stop, err);
+    return status == MO_OK ? serve_slot(f, err) : status;
 }

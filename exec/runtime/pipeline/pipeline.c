@@ -44,9 +44,12 @@ static int list_threads(mo_pipeline *p, mo_pipeline_thread *threads)
          d++)
         for (int s = 0; s < p->slots.n_slots; s++)
             if ((d < p->plan->n_devices ? rank_of[d] : 0) == p->rank)
-                threads[n++] = (mo_pipeline_thread){ p, d, s, 0 };
+                threads[n++] = (mo_pipeline_thread){ .pipeline = p,
+                                                     .device = d,
+                                                     .slot = s };
     if (n == 0)
-        threads[n++] = (mo_pipeline_thread){ p, MO_PLAN_NONE, 0, 0 };
+        threads[n++] =
+            (mo_pipeline_thread){ .pipeline = p, .device = MO_PLAN_NONE };
     return n;
 }
 
@@ -150,7 +153,6 @@ static void clear_pipeline(mo_pipeline *p)
     mo_pipeline_slots_clear(&p->slots);
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->lock);
-    pthread_mutex_destroy(&p->intake);
     free(p->devices);
     free(p->gates);
     free(p->outcomes);
@@ -172,7 +174,6 @@ mo_status mo_pipeline_run(const mo_exec_plan *plan,
     int n = 0;
 
     assert(options->n_slots > 0 && options->n_slots <= MO_PIPELINE_MAX_SLOTS);
-    pthread_mutex_init(&p.intake, NULL);
     pthread_mutex_init(&p.lock, NULL);
     pthread_cond_init(&p.changed, NULL);
     status = init_pipeline(&p, e);
@@ -200,6 +201,8 @@ mo_status mo_pipeline_run(const mo_exec_plan *plan,
         last = mo_pipeline_summarize(&p, result, status == MO_OK ? e : NULL);
         status = status == MO_OK ? last : status;
     }
+    for (int i = 0; i < n; i++)
+        mo_pipeline_frontend_free(threads[i].frontend);
     clear_pipeline(&p);
     free(threads);
     return status;

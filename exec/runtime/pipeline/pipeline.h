@@ -30,7 +30,7 @@ enum { MO_PIPELINE_MAX_SLOTS = 256 };
 
 /* Makes the inputs of a request, by input of the plan; they begin as zeros and
  * are cleared by the caller. A failure is that of the request alone. Called at
- * rank 0, in the order of requests, by one thread at a time. */
+ * rank 0, by several threads, of different requests, at the same time. */
 typedef mo_status mo_pipeline_source(void *context, int64_t request,
                                      mo_tensor_dense *inputs, mo_error *err);
 

@@ -40,9 +40,8 @@ typedef struct mo_pipeline {
     mo_run_device *devices;  /* d * n_slots + slot; of this rank */
     mo_pipeline_gate *gates; /* by device of this rank */
 
-    /* Rank 0. A thread that makes inputs has the first lock; the second is for
-     * all that follows. */
-    pthread_mutex_t intake, lock;
+    /* Rank 0. The lock is for all that follows. */
+    pthread_mutex_t lock;
     pthread_cond_t changed;
     int64_t next_in, next_out;     /* the next request to take, to deliver */
     bool stopped;                  /* no more is taken */
@@ -62,6 +61,11 @@ typedef struct mo_pipeline_thread {
     int device; /* MO_PLAN_NONE: the frontend, or a rank without devices */
     int slot;
     pthread_t thread;
+
+    /* Another thread may write or read them until all have ended. */
+    mo_pipeline_start start;
+    mo_pipeline_done done;
+    struct mo_pipeline_frontend *frontend; /* or NULL */
 } mo_pipeline_thread;
 
 /* ---- device_slot.c */
@@ -72,7 +76,10 @@ mo_status mo_pipeline_serve_device(mo_pipeline_thread *t, mo_error *err);
 
 /* ---- frontend.c: rank 0 */
 
+/* Allocates t->frontend; the caller frees it when all threads have ended. */
 mo_status mo_pipeline_serve_requests(mo_pipeline_thread *t, mo_error *err);
+/* Accepts NULL. */
+void mo_pipeline_frontend_free(struct mo_pipeline_frontend *frontend);
 
 /* Delivers outcomes in order until all are, or the run has stopped. */
 void mo_pipeline_deliver(mo_pipeline *p);
