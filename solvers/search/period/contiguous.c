@@ -55,7 +55,7 @@ static void choose_cuts(splitter *d)
     int most = (int) fmin(MAX_CUTS, sqrt(2 * MAX_STEPS / states));
 
     d->n_sets = sets;
-    d->n_cuts = mo_min_int(n, mo_max_int(most, 2)) + 1;
+    d->n_cuts = mo_min_int(mo_max_int(n, 1), mo_max_int(most, 2)) + 1;
     for (int c = 0; c < d->n_cuts; c++)
         d->cut[c] = (int) ((int64_t) n * c / (d->n_cuts - 1));
 }
