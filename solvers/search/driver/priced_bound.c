@@ -150,7 +150,7 @@ static bool build_chain(mo_search_priced_bound *p)
     return p->chain.n > 0 && last == MO_FREE;
 }
 
-/* Classes by content, told apart by their blocks, too. */
+/* Classes by content and block. */
 static mo_status find_classes(mo_search_priced_bound *p, mo_error *err)
 {
     mo_bound_segment_classes *found = NULL;

@@ -83,8 +83,8 @@ START_TEST(an_unchanged_file_passes)
 }
 END_TEST
 
-/* At any byte, of which most are within a page: no signal tells of the rest of
- * that page. */
+/* At any byte, of which most are within a page: no signal is raised for the
+ * rest of that page. */
 START_TEST(a_cut_file_is_an_error)
 {
     mo_random random = { (uint64_t) _i + 1 };
