@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/exhaustive_period.h"
 
-#include <check.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
+#include "tests/support/suite.h"
 
 /* Time of one transfer of flow q, or of its whole tensor, between devices. */
 static int64_t sent_ns(const mo_instance *x, const mo_regime *regime, int q,
