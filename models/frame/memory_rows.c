@@ -10,6 +10,7 @@
 struct mo_memory_rows {
     const mo_frame *frame;
     int n_segments;          /* with static memory one, of all ops */
+    int *ends;               /* by segment but the last: its last op, a cut */
     int64_t *segment_bytes;  /* upper bound on the need of a device in it */
     int64_t *out_bytes;      /* by op: its tensors, unknown ones as 0 */
     bool *excluded;          /* by device */
@@ -59,16 +60,16 @@ static int64_t mul_saturating(int64_t a, int64_t b)
 }
 
 /* Segment g has the ops first .. last, the cuts at its ends included: the
- * output of one cut is alive when the next one runs. */
+ * output of one cut is alive when the next one runs.  A cut that may take no
+ * time ends no segment: its inputs are alive when the op after it starts. */
 static int first_op(const mo_memory_rows *rows, int g)
 {
-    return g == 0 ? 0 : rows->frame->cuts[g - 1];
+    return g == 0 ? 0 : rows->ends[g - 1];
 }
 
 static int last_op(const mo_memory_rows *rows, int g)
 {
-    return g + 1 == rows->n_segments ? rows->frame->x->n - 1
-                                     : rows->frame->cuts[g];
+    return g + 1 == rows->n_segments ? rows->frame->x->n - 1 : rows->ends[g];
 }
 
 /* The copies of a tensor that one device may hold: one, or one for each
@@ -184,6 +185,30 @@ static mo_status choose_scales(mo_memory_rows *rows, mo_error *err)
     return MO_OK;
 }
 
+static bool takes_time(const mo_instance *x, int op)
+{
+    for (int k = 0; k < x->n_devices; k++)
+        if (mo_instance_p_ns(x, op, k) == 0)
+            return false;
+    return true;
+}
+
+static mo_status find_segments(mo_memory_rows *rows, mo_error *err)
+{
+    const mo_frame *frame = rows->frame;
+
+    rows->ends = calloc((size_t) frame->n_cuts + 1, sizeof *rows->ends);
+    if (!rows->ends)
+        return mo_fail_memory(err);
+    if (frame->regime.memory == MO_MEMORY_NONE || frame->x->n == 0)
+        return MO_OK;
+    for (int i = 0; i < frame->n_cuts && is_live(rows); i++)
+        if (takes_time(frame->x, frame->cuts[i]))
+            rows->ends[rows->n_segments++] = frame->cuts[i];
+    rows->n_segments++;
+    return MO_OK;
+}
+
 static mo_status allocate_arrays(mo_memory_rows *rows, mo_error *err)
 {
     const mo_instance *x = rows->frame->x;
@@ -212,9 +237,9 @@ mo_status mo_memory_rows_new(const mo_frame *frame, mo_memory_rows **rows,
         return mo_fail_memory(err);
     *made = none;
     made->frame = frame;
-    if (frame->regime.memory != MO_MEMORY_NONE && frame->x->n > 0)
-        made->n_segments = is_live(made) ? frame->n_cuts + 1 : 1;
-    status = allocate_arrays(made, err);
+    status = find_segments(made, err);
+    if (status == MO_OK)
+        status = allocate_arrays(made, err);
     if (status == MO_OK) {
         measure_segments(made);
         status = choose_scales(made, err);
@@ -231,6 +256,7 @@ void mo_memory_rows_free(mo_memory_rows *rows)
 {
     if (!rows)
         return;
+    free(rows->ends);
     free(rows->segment_bytes);
     free(rows->out_bytes);
     free(rows->scale);

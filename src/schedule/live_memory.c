@@ -8,10 +8,9 @@
 
 /* Events at one moment are processed in this order. */
 typedef enum phase {
-    FREED, /* allocated earlier */
+    FREED,
     ALLOCATED,
-    SPIKE,        /* workspace of an op that takes no time: a spike */
-    FREED_AT_ONCE /* freed in the moment of its allocation */
+    SPIKE /* workspace of an op that takes no time */
 } phase;
 
 typedef struct event {
@@ -27,7 +26,7 @@ typedef struct event_list {
     event *events;
     size_t n, room;
     int64_t total_bytes; /* of all allocations so far, for the overflow check */
-    int64_t *copy_end_ns; /* by transfer: end of the last reader of the copy */
+    int64_t *copy_end_ns; /* by transfer: release of its last reader */
 } event_list;
 
 static mo_status count_bytes(event_list *l, int64_t bytes, mo_error *err)
@@ -51,7 +50,6 @@ static mo_status reserve_events(event_list *l, int64_t bytes, mo_error *err)
 static mo_status add_lifetime(event_list *l, int device, int64_t from_ns,
                               int64_t to_ns, int64_t bytes, mo_error *err)
 {
-    phase end = from_ns < to_ns ? FREED : FREED_AT_ONCE;
     mo_status status;
 
     if (bytes <= 0)
@@ -59,7 +57,7 @@ static mo_status add_lifetime(event_list *l, int device, int64_t from_ns,
     if ((status = reserve_events(l, bytes, err)) != MO_OK)
         return status;
     l->events[l->n++] = (event){ device, ALLOCATED, false, from_ns, bytes };
-    l->events[l->n++] = (event){ device, end, false, to_ns, -bytes };
+    l->events[l->n++] = (event){ device, FREED, false, to_ns, -bytes };
     return MO_OK;
 }
 
@@ -84,6 +82,14 @@ static mo_status add_workspace(event_list *l, int device, int64_t from_ns,
 static int64_t end_of_op(const event_list *l, int op)
 {
     return l->s->start_ns[op] + mo_instance_p_ns(l->x, op, l->s->device[op]);
+}
+
+/* Returns the time from which on buffers that the op used may be freed. */
+static int64_t release_of_op(const event_list *l, int op)
+{
+    int64_t end_ns = end_of_op(l, op);
+
+    return end_ns > l->s->start_ns[op] ? end_ns : end_ns + 1;
 }
 
 static mo_status add_op(event_list *l, int op, int64_t *weights_bytes,
@@ -114,7 +120,7 @@ static mo_status add_tensor_lifetime(event_list *l, int tensor, mo_error *err)
     const mo_schedule *s = l->s;
     bool once = s->regime.tensors == MO_TENSORS_ONCE;
     int from = x->tensor_from[tensor], home = s->device[from];
-    int64_t end_ns = end_of_op(l, from);
+    int64_t end_ns = release_of_op(l, from);
 
     for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1];
          q++) {
@@ -122,9 +128,10 @@ static mo_status add_tensor_lifetime(event_list *l, int tensor, mo_error *err)
         const mo_transfer *t =
             mo_schedule_transfer(s, once ? tensor : q, s->device[reader]);
 
-        raise_to(&end_ns, t ? t->end_ns : end_of_op(l, reader));
+        raise_to(&end_ns, t ? t->end_ns : release_of_op(l, reader));
         if (t)
-            raise_to(&l->copy_end_ns[t - s->transfers], end_of_op(l, reader));
+            raise_to(&l->copy_end_ns[t - s->transfers],
+                     release_of_op(l, reader));
     }
     return add_lifetime(l, home, s->start_ns[from], end_ns,
                         x->tensor_bytes[tensor], err);

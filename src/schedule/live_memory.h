@@ -18,9 +18,10 @@
  * while the op runs; a tensor on its producer's device from the producer's
  * start to the end of the last reader there and of the last transfer from
  * there; a copy from the start of its transfer to the end of its last reader.
- * At one moment, what ends is freed before what starts is allocated; what
- * takes no time counts at its moment.  A tensor of unknown size counts 0
- * bytes.
+ * At one moment, what ends is freed before what starts is allocated.  An op
+ * that takes no time counts at its moment, its inputs beside its outputs and
+ * its workspace: what it uses is freed 1 ns after its start.  A tensor of
+ * unknown size counts 0 bytes.
  *
  * Returns MO_E_INPUT when the total does not fit 63 bits.
  */

@@ -71,6 +71,28 @@ START_TEST(live_memory_is_bounded_between_cuts)
 }
 END_TEST
 
+/* b may take no time: while d starts, the output of a is not yet freed. */
+START_TEST(a_cut_of_no_time_ends_no_segment)
+{
+    problem p = { 0 };
+    model_case c;
+
+    problem_make(&p,
+                 "* t.A=100; *>* bytes=40; a t.B=100; b t.B=0; d t.B=100;"
+                 "e t.B=100; a>b; b>d; d>e",
+                 "A memory_bytes=100; B memory_bytes=100; A-B gbps=8", NULL);
+    for (int i = 0; i < p.x->n; i++)
+        p.x->memory_bytes[i] = p.x->weight_bytes[i] = 0;
+    model_case_open(&c, &p, &mo_formulation_paper, &live, false);
+    ck_assert_str_eq(
+        model_case_rows(&c, "memory"),
+        "x_0_0 + x_1_0 + x_2_0 + y_0_1_0 + y_1_1_0 + y_2_1_0 <= 2\n"
+        "x_0_1 + x_1_1 + x_2_1 + y_0_0_1 + y_1_0_1 + y_2_0_1 <= 2\n");
+    model_case_close(&c);
+    problem_clear(&p);
+}
+END_TEST
+
 /* By number, 0 on A and 1 on B; the need on A is weights, the largest
  * workspace, tensors produced there and tensors sent there. */
 static const struct {
@@ -126,6 +148,7 @@ SUITE(memory_rows)
 {
     EACH(static_memory_is_a_sum, COUNT(cases));
     TEST(live_memory_is_bounded_between_cuts);
+    TEST(a_cut_of_no_time_ends_no_segment);
     EACH(placements_are_judged_as_by_the_rows, COUNT(placements));
     TEST(a_device_left_out_has_no_rows);
 }

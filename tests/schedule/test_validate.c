@@ -188,6 +188,22 @@ START_TEST(live_memory_is_told_with_its_moment)
 }
 END_TEST
 
+/* b takes no time and holds the output of a beside its workspace. */
+START_TEST(an_op_of_no_time_has_its_inputs_beside_its_workspace)
+{
+    const int device[] = { A, A };
+    problem p = { 0 };
+    mo_schedule *s = scheduled(&p,
+                               "* weight_bytes=0; a t.A=1 workspace_bytes=0;"
+                               "b t.A=0 workspace_bytes=100; a>b bytes=100",
+                               "A memory_bytes=150", &live, device);
+
+    check_only(&p, s, MO_VIOLATION_MEMORY, 50,
+               "(1d) device A needs 200 bytes at 1 us and has 150, 50 too few");
+    clear_scheduled(&p, s);
+}
+END_TEST
+
 START_TEST(a_wrong_makespan_is_corrected)
 {
     const int device[] = { A };
@@ -277,6 +293,7 @@ SUITE(validate)
     TEST(nothing_starts_before_all_begins);
     TEST(memory_that_lacks_is_told_in_bytes);
     TEST(live_memory_is_told_with_its_moment);
+    TEST(an_op_of_no_time_has_its_inputs_beside_its_workspace);
     TEST(a_wrong_makespan_is_corrected);
     TEST(names_cannot_command_a_terminal);
     TEST(only_so_many_are_listed);

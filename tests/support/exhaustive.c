@@ -336,13 +336,22 @@ static int64_t live_bytes(const search *s, const placement *where, int device,
     return weights + space + tensors;
 }
 
-/* Between each two clean cuts, those included. */
+static bool takes_time(const mo_instance *x, int op)
+{
+    for (int k = 0; k < x->n_devices; k++)
+        if (mo_instance_p_ns(x, op, k) == 0)
+            return false;
+    return true;
+}
+
+/* Between each two clean cuts that take time, those included. */
 static bool fits_live(const search *s, const placement *where)
 {
     int first = 0;
 
     for (int last = 0; last < s->x->n; last++) {
-        if (last + 1 < s->x->n && !is_cut(s->x, last))
+        if (last + 1 < s->x->n &&
+            !(is_cut(s->x, last) && takes_time(s->x, last)))
             continue;
         for (int k = 0; k < s->x->n_devices; k++)
             if (live_bytes(s, where, k, first, last) > s->x->capacity_bytes[k])

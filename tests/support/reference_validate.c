@@ -166,17 +166,24 @@ static int64_t max64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* The time until which the op uses its buffers: an op that takes no time uses
+ * them at its moment. */
+static int64_t used_until(const mo_instance *x, const mo_schedule *s, int op)
+{
+    return max64(end_of(x, s, op), s->start_ns[op] + 1);
+}
+
 /* The time until which a tensor is needed on its producer's device. */
 static int64_t home_until(const mo_instance *x, const mo_schedule *s,
                           int tensor)
 {
     int from = x->tensor_from[tensor];
-    int64_t until_ns = end_of(x, s, from);
+    int64_t until_ns = used_until(x, s, from);
 
     for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1];
          q++) {
         if (s->device[x->flows[q].to] == s->device[from])
-            until_ns = max64(until_ns, end_of(x, s, x->flows[q].to));
+            until_ns = max64(until_ns, used_until(x, s, x->flows[q].to));
         for (int t = 0; t < s->n_transfers; t++)
             if (brings(x, s, &s->transfers[t], q))
                 until_ns = max64(until_ns, s->transfers[t].end_ns);
@@ -191,7 +198,7 @@ static int64_t copy_until(const mo_instance *x, const mo_schedule *s,
 
     for (int q = 0; q < x->n_flows; q++)
         if (brings(x, s, t, q))
-            until_ns = max64(until_ns, end_of(x, s, x->flows[q].to));
+            until_ns = max64(until_ns, used_until(x, s, x->flows[q].to));
     return until_ns;
 }
 

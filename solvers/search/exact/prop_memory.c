@@ -78,7 +78,8 @@ bool mo_exact_propagate_memory(mo_exact_search *s)
 /*
  * Live memory: a buffer is the workspace of an op, a tensor on the device of
  * its producer, or a transferred copy. It is live from the start of a task
- * until all its readers have ended.
+ * until all its readers have ended; an op that takes no time, and a starter,
+ * occupies it for 1 ns.
  */
 typedef enum mo_exact_buffer_kind {
     MO_EXACT_BUFFER_WORKSPACE,
@@ -104,9 +105,8 @@ typedef struct mo_exact_lifetime_order {
 
 /*
  * Lifetime orders: of two buffers on a device, one is dead before the other is
- * allocated, so the starter of the other follows all readers of the one. A
- * buffer of no duration is live at its moment, so the two starters must not
- * start at the same time.
+ * allocated, so the starter of the other follows all readers of the one, by
+ * 1 ns where an op or the starter of the one takes no time.
  */
 
 /* Returns whether the task transfers the tensor. */
@@ -159,6 +159,16 @@ static bool uses_buffer(const mo_exact_model *m, const mo_exact_buffer *h,
         return is_op && feeds_op(m, h->id, it->task);
     }
     return false;
+}
+
+/* Returns how long a mode that uses the buffer occupies it beyond its end. */
+static int64_t pause_ns_of(const mo_exact_model *m, const mo_exact_buffer *h,
+                           int mode)
+{
+    const mo_exact_mode *user = &m->modes[mode];
+
+    return user->length_ns == 0 &&
+           (user->task == h->starter || user->task < m->x->n);
 }
 
 /* Returns the known lifetime order of a buffer and a starter on a device, or
@@ -233,24 +243,23 @@ static bool always_precedes(const mo_exact_model *m, int mode, int other)
 }
 
 /* Orders a mode that uses the buffer before the mode of the starter. If it
- * always follows that, both can only hold if neither takes time. */
+ * always follows that, both can only hold if neither occupies time. */
 static void order_buffer_modes(mo_exact_search *s, const mo_exact_buffer *h,
                                int literal, int mode, int starter_mode)
 {
     const mo_exact_model *m = &s->model;
     const mo_exact_mode *needs = &m->modes[mode],
                         *starter = &m->modes[starter_mode];
-    bool begins = needs->task == h->starter;
+    int64_t pause_ns = pause_ns_of(m, h, mode);
 
-    if ((needs->length_ns > 0 || starter->length_ns > 0) &&
+    if ((needs->length_ns + pause_ns > 0 || starter->length_ns > 0) &&
         always_precedes(m, starter_mode, mode))
         mo_exact_core_add_root_clause(
             &s->core,
             (int[]){ literal ^ 1, needs->literal ^ 1, starter->literal ^ 1 },
             3);
     else if (mode != starter_mode)
-        order_modes(s, literal, mode, starter_mode,
-                    begins && needs->length_ns == 0);
+        order_modes(s, literal, mode, starter_mode, pause_ns);
 }
 
 /* At level 0: adds a lifetime order with its precedences; returns its literal,
@@ -295,11 +304,12 @@ static int add_lifetime_order(mo_exact_search *s, const mo_exact_buffer *h,
 
 __extension__ typedef __int128 wide;
 
-static int64_t task_end_ns(const mo_exact_search *s, int task)
+/* Returns when the chosen mode of a task no longer occupies the buffer. */
+static int64_t release_ns(const mo_exact_search *s, const mo_exact_buffer *h,
+                          int mode)
 {
-    int mode = mo_exact_chosen_mode(s, task);
-
-    return s->core.value[MO_EXACT_HEAD(mode)] + s->model.modes[mode].length_ns;
+    return s->core.value[MO_EXACT_HEAD(mode)] + s->model.modes[mode].length_ns +
+           pause_ns_of(&s->model, h, mode);
 }
 
 static bool is_op_on(const mo_exact_search *s, int op, int device)
@@ -320,12 +330,12 @@ static void add_buffer(mo_exact_search *s, mo_exact_buffer h, int device)
     }
     h.literal = s->model.modes[starter].literal;
     h.start_ns = s->core.value[MO_EXACT_HEAD(starter)];
-    h.end_ns = task_end_ns(s, h.starter);
+    h.end_ns = release_ns(s, &h, starter);
     for (int t = 0; t < (int) s->model.n_tasks; t++) {
         int mode = mo_exact_chosen_mode(s, t);
 
         if (mode >= 0 && uses_buffer(&s->model, &h, device, mode))
-            h.end_ns = mo_max_i64(h.end_ns, task_end_ns(s, t));
+            h.end_ns = mo_max_i64(h.end_ns, release_ns(s, &h, mode));
     }
     s->buffers[s->n_buffers++] = h;
 }
@@ -379,8 +389,7 @@ static void collect_buffers(mo_exact_search *s, int device)
 }
 
 /* Marks the live buffers at a moment, of workspaces only the largest. Returns
- * their bytes. A buffer of no duration is live at its moment; one is dead at
- * its end. */
+ * their bytes. A buffer is dead at its end. */
 static wide mark_live(mo_exact_search *s, int64_t at_ns)
 {
     mo_exact_buffer *work = NULL;
@@ -389,8 +398,7 @@ static wide mark_live(mo_exact_search *s, int64_t at_ns)
     for (size_t i = 0; i < s->n_buffers; i++) {
         mo_exact_buffer *h = &s->buffers[i];
 
-        h->in_excess =
-            h->start_ns <= at_ns && (at_ns < h->end_ns || h->start_ns == at_ns);
+        h->in_excess = h->start_ns <= at_ns && at_ns < h->end_ns;
         if (h->in_excess && h->kind == MO_EXACT_BUFFER_WORKSPACE) {
             h->in_excess = false;
             if (!work || h->bytes > work->bytes)

@@ -11,10 +11,11 @@
  * while it runs; a tensor on its producer's device from that op's start until
  * the last reader and the last transfer there have ended; a copy from the
  * start of its transfer until its last reader has ended.  At one moment, ends
- * come first, then starts, and those that take no time end last.  Ops on a
- * device run one after the other, so of those that share a moment because they
- * take no time the largest counts.  Sums are 128 bits wide: no number of
- * tensors overflows them.
+ * come first, then starts, and those that take no time end last: an op that
+ * takes no time has its inputs, outputs and workspace beside each other, as if
+ * it took 1 ns.  Ops on a device run one after the other, so of the workspaces
+ * of those that share a moment because they take no time the largest counts.
+ * Sums are 128 bits wide: no number of tensors overflows them.
  */
 
 __extension__ typedef __int128 int128;
@@ -77,6 +78,14 @@ static void raise_to(int64_t *value, int64_t least)
         *value = least;
 }
 
+/* Returns when the buffers that the op uses can be freed. */
+static int64_t released_ns(const mo_validate_state *j, int op)
+{
+    return j->end_ns[op] == j->start_ns[op] && j->end_ns[op] < INT64_MAX
+               ? j->end_ns[op] + 1
+               : j->end_ns[op];
+}
+
 /* Raises the lifetime of what the reader of the flow reads to the reader's
  * end. */
 static void extend_lifetime(live_state *l, int flow)
@@ -90,9 +99,9 @@ static void extend_lifetime(live_state *l, int flow)
     if (to == MO_FREE)
         return;
     if (to == j->device[f->from])
-        raise_to(&l->home_until_ns[f->tensor], j->end_ns[f->to]);
+        raise_to(&l->home_until_ns[f->tensor], released_ns(j, f->to));
     else if (t)
-        raise_to(&l->copy_until_ns[t - j->sent], j->end_ns[f->to]);
+        raise_to(&l->copy_until_ns[t - j->sent], released_ns(j, f->to));
 }
 
 static void add_lifetime(live_state *l, int device, int64_t from_ns,
