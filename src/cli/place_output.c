@@ -23,8 +23,10 @@ mo_status mo_cli_place_write(const mo_place_comparison *c,
     }
     solution.schedule = best->placed.schedule;
     solution.method = best->method->name;
-    if (best->row.steady_ns > 0)
+    if (best->row.steady_ns > 0) {
+        solution.objective = MO_OBJECTIVE_PERIOD;
         solution.period_ns = best->row.makespan_ns;
+    }
     status = mo_place_solution_write(&solution, output->out, err);
     return status == MO_OK ? mo_output_files_commit(output, 1, err) : status;
 }

@@ -81,10 +81,15 @@ static void put_transfers(const writer *w)
     }
 }
 
+static bool has_period(const mo_place_solution *solution)
+{
+    return solution->objective == MO_OBJECTIVE_PERIOD;
+}
+
 static int64_t objective_of(const mo_place_solution *solution)
 {
-    return solution->period_ns > 0 ? solution->period_ns
-                                   : solution->schedule->makespan_ns;
+    return has_period(solution) ? solution->period_ns
+                                : solution->schedule->makespan_ns;
 }
 
 static void put_heading(const writer *w, const mo_place_solution *solution)
@@ -108,8 +113,8 @@ static void put_identity(const writer *w, const mo_place_solution *solution)
     mo_identity_options made_of = solution->made_of;
     mo_identity identity;
 
-    made_of.formulation = solution->period_ns > 0 ? mo_formulation_period.name
-                                                  : mo_formulation_compact.name;
+    made_of.formulation = has_period(solution) ? mo_formulation_period.name
+                                               : mo_formulation_compact.name;
     made_of.regime = w->s->regime;
     made_of.unit_ns = w->unit_ns;
     mo_identity_make(w->x, &made_of, &identity);
@@ -133,10 +138,10 @@ mo_status mo_place_solution_write(const mo_place_solution *solution,
                in_units(&w, objective_of(solution)));
     for (int i = 0; i < w.s->n; i++)
         put_column(&w, MO_VARIABLE_ROLE_PLACE, i, w.s->device[i], 0, 1);
-    for (int i = 0; i < w.s->n && solution->period_ns == 0; i++)
+    for (int i = 0; i < w.s->n && !has_period(solution); i++)
         put_column(&w, MO_VARIABLE_ROLE_START, i, 0, 0,
                    in_units(&w, w.s->start_ns[i]));
-    if (solution->period_ns == 0)
+    if (!has_period(solution))
         put_transfers(&w);
     put_identity(&w, solution);
     return MO_OK;

@@ -24,9 +24,11 @@ typedef struct mo_place_solution {
     const mo_schedule *schedule;
     mo_identity_options made_of; /* formulation, regime and unit are set here */
     const char *method;
-    int64_t bound_ns;  /* 0: unknown */
-    int64_t period_ns; /* a solution of the model of the period, with this one;
-                          0: of the compact model */
+    int64_t bound_ns; /* 0: unknown */
+    /* MO_OBJECTIVE_PERIOD: a solution of the model of the period, with
+     * period_ns, which may be 0. Otherwise one of the compact model. */
+    mo_objective objective;
+    int64_t period_ns;
 } mo_place_solution;
 
 mo_status mo_place_solution_write(const mo_place_solution *solution,

@@ -8,6 +8,7 @@
 
 #include "base/json_writer.h"
 #include "base/utf8.h"
+#include "models/formulation.h"
 #include "report/format_units.h"
 
 enum { SHOWN_SIZE = 300, DIGEST_SIZE = 17 };
@@ -91,6 +92,12 @@ static void put_time(const mo_report_solution *r, const char *what,
     mo_out_text(out, ", as claimed\n");
 }
 
+static bool has_period(const mo_report_solution *r)
+{
+    return r->origin->has_options &&
+           strcmp(r->origin->formulation, mo_formulation_period.name) == 0;
+}
+
 static void put_claims(const mo_report_solution *r, mo_out *out)
 {
     const mo_solution *s = r->solution;
@@ -104,7 +111,7 @@ static void put_claims(const mo_report_solution *r, mo_out *out)
                       : status == MO_SOLUTION_STATUS_OPTIMAL_AS_GIVEN
                           ? "optimal for its model as given"
                           : mo_solution_status_names[status]);
-    put_time(r, "makespan", claimed(s), out);
+    put_time(r, has_period(r) ? "period" : "makespan", claimed(s), out);
     put_time(r, "bound", claimed_bound(s), out);
 }
 

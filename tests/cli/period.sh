@@ -15,7 +15,7 @@ key()
     sed -n "s/^.*\"$1\": \([0-9.]*\).*/\1/p" out | head -n 1
 }
 
-plan 15
+plan 21
 
 place="moirai-place -q --objective period --assist none --threads 1"
 
@@ -40,6 +40,31 @@ exits "a placement is a solution" 0 $place --rounds 3 -o place.sol $net
 exits "that is valid" 0 moirai-check --json place.sol
 is "with the same period" "$(key period_us)" \
     "$(sed -n 's/^.*"period_us": \([0-9.]*\).*/\1/p' first)"
+complains "live memory of a period" 2 "take --memory static or none" \
+    moirai-check --memory live place.sol
+ok "its objective is named" \
+    sh -c 'moirai-info place.sol | grep -q "^period .*as claimed"'
+
+# A period of 0 is a period.
+graph=http://graphml.graphdrawing.org/xmlns
+cat >zero.graphml <<EOF
+<graphml xmlns="$graph">
+<key id="t" for="node" attr.name="time_us.A" attr.type="double"/>
+<key id="u" for="node" attr.name="time_us.B" attr.type="double"/>
+<key id="b" for="edge" attr.name="bytes" attr.type="long"/>
+<graph edgedefault="directed">
+<node id="x"><data key="t">0</data><data key="u">0</data></node>
+<node id="y"><data key="t">0</data><data key="u">0</data></node>
+<edge source="x" target="y"><data key="b">8</data></edge>
+</graph></graphml>
+EOF
+exits "a period of 0" 0 $place --congestion link --tensors once --memory none \
+    --cluster inception.cluster.xml --rounds 1 -o zero.sol zero.graphml
+ok "is that of a period solution" grep -q moirai_o_period zero.sol
+exits "which is valid" 0 moirai-check --json --graph zero.graphml \
+    --cluster inception.cluster.xml zero.sol
+is "with this period" "$(key period_us)" 0
+
 exits "a model is written" 0 moirai-emit -q --objective period $net -o net.lp
 ok "its identity has the objective" grep -q moirai_o_period net.lp
 complains "another formulation" 2 "contradict each other" \

@@ -69,6 +69,9 @@ mkdir "$work/in" "$work/in/0000" "$work/in/0002" "$work/in/0004"
 cp "$in" "$work/in/0000/image.npy"
 cp "$in" "$work/in/0002/input0.npy"
 echo broken >"$work/in/0004/image.npy"
+mkdir -p "$work/some/0001" "$work/some/0002" "$work/some/0005"
+echo stale | tee "$work/some/0001/output0.npy" "$work/some/0002/output0.npy" \
+    >"$work/some/0005/output0.npy"
 exits "a folder of inputs, some missing" 1 \
     moirai-exec --json --inputs "$work/in" -o "$work/some" "$sol"
 is "two are completed" "$(value completed)" 2
@@ -77,7 +80,9 @@ is "each failure has a line" "$(grep -c '^moirai-exec: request' "$work/err")" 3
 ok "that names the file" grep -q \
     "request 4: $work/in/0004/image.npy: is no .npy file" "$work/err"
 is "and is in the report" "$(grep -c '"reason":' "$work/out")" 3
-is "the others have outputs" "$(cd "$work/some" && find . -name '*.npy' |
+is "what is not of this run stays" "$(cat "$work/some/0005/output0.npy")" stale
+rm -r "$work/some/0005"
+is "the others have outputs, those of an earlier run are gone" "$(cd "$work/some" && find . -name '*.npy' |
     sort | tr '\n' ' ')" "./0000/output0.npy ./0002/output0.npy "
 ok "of the framework" moirai-exec -q -i "$in" --reference "$work/some/0002" \
     --tolerance 0 "$sol"

@@ -16,7 +16,8 @@
 #include "driver/exec/input_tensors.h"
 #include "driver/exec/output_npy.h"
 
-enum { PATH_SIZE = 4096, MIN_DIGITS = 4 };
+/* NAME_SIZE: of "/output", a number and ".npy". */
+enum { PATH_SIZE = 4096, NAME_SIZE = 32, MIN_DIGITS = 4 };
 
 static const int64_t max_requests = 100000000;
 
@@ -288,6 +289,20 @@ static mo_status add_failure(mo_exec_requests *r, int64_t request,
     return MO_OK;
 }
 
+/* Removes the outputs that an earlier run left in the folder of a request. */
+static mo_status remove_outputs(const char *folder, int n, mo_error *err)
+{
+    for (int i = 0; i < n; i++) {
+        char path[PATH_SIZE + NAME_SIZE];
+
+        snprintf(path, sizeof path, "%s/output%d.npy", folder, i);
+        if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
+            return mo_fail_errno(err, path,
+                                 "cannot remove the output of an earlier run");
+    }
+    return MO_OK;
+}
+
 mo_status mo_exec_requests_write(void *context, int64_t request,
                                  const mo_tensor_dense *outputs,
                                  const mo_error *failure, mo_error *err)
@@ -297,14 +312,17 @@ mo_status mo_exec_requests_write(void *context, int64_t request,
     char folder[PATH_SIZE];
     mo_status status;
 
-    if (failure)
-        return add_failure(r, request, failure, err);
     if (!r->options->output)
-        return MO_OK;
+        return failure ? add_failure(r, request, failure, err) : MO_OK;
     if (snprintf(folder, sizeof folder, "%s/%04lld", r->options->output,
                  (long long) request) >= PATH_SIZE)
         return mo_fail_at(err, MO_E_LIMIT, r->options->output, 0,
                           "has too long a name");
+    if (failure) {
+        status = add_failure(r, request, failure, err);
+        return status == MO_OK ? remove_outputs(folder, r->plan->n_outputs, err)
+                               : status;
+    }
     status = mo_exec_output_npy_open(folder, outputs, r->plan->n_outputs,
                                      &files, err);
     if (status == MO_OK)
