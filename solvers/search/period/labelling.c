@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/heap.h"
 
 enum { MAX_SCOPE = 24 };
 
@@ -28,6 +29,8 @@ struct mo_labelling {
     int n_messages;
     size_t room;
     bool exact;
+    double work;   /* table entries of a call */
+    int64_t *cost; /* by label: scratch of a call */
 };
 
 /* Symbolic elimination. */
@@ -35,8 +38,9 @@ typedef struct eliminator {
     mo_labelling *m;
     int **of_var; /* by variable: its factors that are not yet eliminated */
     size_t *n_of_var, *room_of_var;
-    int *degree; /* by variable; -1: eliminated */
-    int *mark;   /* by variable: scratch */
+    int *degree;   /* by variable; -1: eliminated */
+    mo_heap queue; /* variables by degree, some more than once */
+    int *mark;     /* by variable: scratch */
     int stamp;
     size_t max_table;
     double work;
@@ -86,14 +90,21 @@ static int count_neighbours(eliminator *e, int v)
     return n;
 }
 
-static int least_degree(const eliminator *e)
+/* Sets the degree of a variable and enters it into the queue. */
+static mo_status queue_var(eliminator *e, int v, mo_error *err)
 {
-    int best = -1;
+    e->degree[v] = count_neighbours(e, v);
+    return mo_heap_push(&e->queue, e->degree[v], v, err);
+}
 
-    for (int v = 0; v < e->m->n_vars; v++)
-        if (e->degree[v] >= 0 && (best < 0 || e->degree[v] < e->degree[best]))
-            best = v;
-    return best;
+/* The variable of least degree; entries of an older degree are dropped. */
+static int pop_least_degree(eliminator *e)
+{
+    mo_heap_item item = mo_heap_pop(&e->queue);
+
+    while (e->degree[item.id] != item.key)
+        item = mo_heap_pop(&e->queue);
+    return item.id;
 }
 
 /* Table entries of a scope, at most max + 1. */
@@ -230,9 +241,9 @@ static mo_status eliminate_var(eliminator *e, int var, mo_error *err)
         status = attach_factor(e, m->n_given + g, err);
     for (int g = first; g < m->n_messages && status == MO_OK; g++)
         for (int s = 0; s < m->messages[g].n_scope; s++) {
-            int v = m->messages[g].scope[s];
-
-            e->degree[v] = count_neighbours(e, v);
+            status = queue_var(e, m->messages[g].scope[s], err);
+            if (status != MO_OK)
+                return status;
         }
     return status;
 }
@@ -257,6 +268,7 @@ static void free_eliminator(eliminator *e)
     free(e->room_of_var);
     free(e->degree);
     free(e->mark);
+    mo_heap_clear(&e->queue);
 }
 
 /* Eliminates all variables with tables of at most max_table entries; sets
@@ -280,9 +292,9 @@ static mo_status eliminate_all(mo_labelling *m, size_t max_table,
     for (int f = 0; f < m->n_given && status == MO_OK; f++)
         status = attach_factor(&e, f, err);
     for (int v = 0; v < m->n_vars && status == MO_OK; v++)
-        e.degree[v] = count_neighbours(&e, v);
+        status = queue_var(&e, v, err);
     for (int i = 0; i < m->n_vars && status == MO_OK && e.work <= max_work; i++)
-        status = eliminate_var(&e, least_degree(&e), err);
+        status = eliminate_var(&e, pop_least_degree(&e), err);
     *work = e.work;
     free_eliminator(&e);
     return status;
@@ -325,6 +337,10 @@ mo_status mo_labelling_new(int n_vars, int n_labels, int n_factors,
         if (last)
             break;
     }
+    m->work = work;
+    m->cost = calloc((size_t) n_labels + 1, sizeof *m->cost);
+    if (status == MO_OK && !m->cost)
+        status = mo_fail_memory(err);
     if (status == MO_OK)
         status = allocate_tables(m, err);
     if (status == MO_OK)
@@ -340,12 +356,18 @@ void mo_labelling_free(mo_labelling *m)
         return;
     clear_messages(m);
     free(m->messages);
+    free(m->cost);
     free(m);
 }
 
 bool mo_labelling_is_exact(const mo_labelling *m)
 {
     return m->exact;
+}
+
+double mo_labelling_work(const mo_labelling *m)
+{
+    return m->work;
 }
 
 static const int64_t *table_of(const mo_labelling *m, int f)
@@ -356,10 +378,20 @@ static const int64_t *table_of(const mo_labelling *m, int f)
 
 enum { MAX_INPUTS = 64 };
 
+/* cost[l] += the entry of label l of an input. */
+static inline void add_input(int64_t *restrict cost,
+                             const int64_t *restrict table, size_t stride,
+                             size_t K)
+{
+    for (size_t l = 0; l < K; l++)
+        cost[l] += table[l * stride];
+}
+
 /* The least over the labels of var, for each entry: an odometer over the
  * labels of the scope, with the position in each input. */
 static void fill_message(const mo_labelling *m, message *g,
-                         const int64_t *unary, size_t *at, int *digit)
+                         const int64_t *unary, size_t *at, int *digit,
+                         int64_t *cost)
 {
     size_t K = (size_t) m->n_labels, width = (size_t) g->n_scope + 1;
     const int64_t *own = unary + (size_t) g->var * K;
@@ -367,20 +399,17 @@ static void fill_message(const mo_labelling *m, message *g,
     memset(at, 0, (size_t) g->n_in * sizeof *at);
     memset(digit, 0, width * sizeof *digit);
     for (size_t entry = 0; entry < g->size; entry++) {
-        int64_t best = INT64_MAX;
+        int64_t best;
 
-        for (size_t l = 0; l < K; l++) {
-            int64_t sum = g->has_unary ? own[l] : 0;
-
-            if (own[l] >= MO_LABELLING_EXCLUDED)
-                continue;
-            for (int i = 0; i < g->n_in; i++)
-                sum += table_of(
-                    m,
-                    g->in[i])[at[i] +
-                              l * g->strides[(size_t) i * width + width - 1]];
-            best = sum < best ? sum : best;
-        }
+        for (size_t l = 0; l < K; l++)
+            cost[l] =
+                g->has_unary || own[l] >= MO_LABELLING_EXCLUDED ? own[l] : 0;
+        for (int i = 0; i < g->n_in; i++)
+            add_input(cost, table_of(m, g->in[i]) + at[i],
+                      g->strides[(size_t) i * width + width - 1], K);
+        best = cost[0];
+        for (size_t l = 1; l < K; l++)
+            best = cost[l] < best ? cost[l] : best;
         g->table[entry] = best;
         for (int s = g->n_scope - 1; s >= 0; s--) {
             bool carry = ++digit[s] == m->n_labels;
@@ -451,7 +480,7 @@ int64_t mo_labelling_minimize(mo_labelling *m, const int64_t *unary, int *label)
             at = calloc((size_t) made->n_in, sizeof *at);
         if (!at)
             return INT64_MIN; /* no bound without memory */
-        fill_message(m, made, unary, at, digit);
+        fill_message(m, made, unary, at, digit, m->cost);
         if (at != fixed_at)
             free(at);
         at = fixed_at;

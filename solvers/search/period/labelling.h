@@ -46,6 +46,9 @@ void mo_labelling_free(mo_labelling *labelling); /* accepts NULL */
 /* Returns whether no bucket was split: the minimum is exact. */
 bool mo_labelling_is_exact(const mo_labelling *labelling);
 
+/* Returns the table entries visited in a call. */
+double mo_labelling_work(const mo_labelling *labelling);
+
 /* Returns the minimum, or a lower bound of it, and fills label, by variable;
  * unary[v * n_labels + l].  Not from two threads at once. */
 int64_t mo_labelling_minimize(mo_labelling *labelling, const int64_t *unary,

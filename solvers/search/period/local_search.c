@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moves: a unit, a connected group of units on one device, or two units that
- * change places.  The largest load alone has plateaus everywhere, so moves are
- * judged by a p-norm of all loads, of growing p, and by the loads at the prices
- * of the bound; the best placement is kept by its period.
+ * Moves: a unit, a connected group of units on one device, two units that
+ * change places, or a window of the topological order that takes the devices of
+ * another placement (crossover).  The largest load alone has plateaus
+ * everywhere, so moves are judged by a p-norm of all loads, of growing p, and
+ * by the loads at the prices of the bound; the best placement is kept by its
+ * period.
  */
 #include "solvers/search/period/local_search.h"
 
@@ -13,13 +15,16 @@
 
 #include "base/random.h"
 
-enum { MAX_GROUP = 64, STOP_EVERY = 1024 };
+enum {
+    MAX_GROUP = 64,
+    STOP_EVERY = 1024,   /* steps */
+    UNITS_OF_STEP = 4,   /* moves of more units count as more steps */
+    COPY_EVERY = 8,      /* moves: one that copies from a sample */
+    MIN_WINDOW_BITS = 5, /* of the largest copy, at the end */
+    MAX_SCAN = 64        /* units, for one that differs */
+};
 
 #define COLD 2e-6
-
-/* Weight of the priced loads: sum u load exceeds the bound only where devices
- * and links are used badly, however loads are balanced. */
-#define PRICE_WEIGHT 8
 
 typedef struct annealer {
     const mo_period_problem *p;
@@ -30,6 +35,8 @@ typedef struct annealer {
     double price_unit; /* ns; 0: no prices */
     bool is_late;      /* of the p-norms, the larger */
     double value;      /* logarithm of the norm */
+    int **samples;
+    int n_samples, window_bits;
     int *moved, *back; /* units of the current move, and their devices */
     int n_moved;
     int *seen, stamp; /* by unit */
@@ -84,10 +91,8 @@ static void move_unit(annealer *a, int unit, int device)
 
 static void undo_move(annealer *a)
 {
-    while (a->n_moved > 0) {
-        a->n_moved--;
-        mo_period_state_move(&a->s, a->moved[a->n_moved], a->back[a->n_moved]);
-    }
+    for (int i = a->n_moved - 1; i >= 0; i--)
+        mo_period_state_move(&a->s, a->moved[i], a->back[i]);
 }
 
 /* A unit at the other end of a random flow of the unit; the unit itself where
@@ -160,13 +165,76 @@ static void swap_units(annealer *a, int unit)
     move_unit(a, other, d);
 }
 
+/* Units unit .. take the devices of a sample. */
+static void copy_window(annealer *a, int unit)
+{
+    const mo_placement_units *u = a->p->units;
+    const int *from = a->samples[mo_random_below(&a->random, a->n_samples)];
+    int bits = 1 + mo_random_below(&a->random, a->window_bits);
+    int end = mo_random_below(&a->random, 1 << bits);
+
+    end = end < u->n - unit ? unit + end + 1 : u->n;
+    for (; unit < end; unit++) {
+        int to = from[u->ops[u->start[unit]]];
+
+        if (to != mo_period_state_device(&a->s, unit))
+            move_unit(a, unit, to);
+    }
+}
+
+/* Moves the unit where it differs from the sample, unless it was seen. */
+static void copy_unit(annealer *a, int unit, const int *from)
+{
+    int to = from[a->p->units->ops[a->p->units->start[unit]]];
+
+    if (a->seen[unit] == a->stamp || to == mo_period_state_device(&a->s, unit))
+        return;
+    a->seen[unit] = a->stamp;
+    move_unit(a, unit, to);
+}
+
+/* A connected part of the units that differ from a sample takes its devices;
+ * the transfers at the border of a whole component are those of the sample. */
+static void copy_component(annealer *a, int unit)
+{
+    const mo_placement_units *u = a->p->units;
+    const mo_instance *x = a->p->x;
+    const int *from = a->samples[mo_random_below(&a->random, a->n_samples)];
+    int most = 1 + mo_random_below(
+                       &a->random,
+                       1 << (1 + mo_random_below(&a->random, a->window_bits)));
+
+    a->stamp++;
+    for (int i = 0; i < MAX_SCAN && a->n_moved == 0; i++) {
+        copy_unit(a, unit, from);
+        unit = unit + 1 < u->n ? unit + 1 : 0;
+    }
+    for (int head = 0; head < a->n_moved && a->n_moved < most; head++)
+        for (int i = u->start[a->moved[head]];
+             i < u->start[a->moved[head] + 1] && a->n_moved < most; i++) {
+            int op = u->ops[i];
+
+            for (int q = x->out_start[op];
+                 q < x->out_start[op + 1] && a->n_moved < most; q++)
+                copy_unit(a, u->of_op[x->flows[q].to], from);
+            for (int q = x->in_start[op];
+                 q < x->in_start[op + 1] && a->n_moved < most; q++)
+                copy_unit(a, u->of_op[x->flows[x->in_flows[q]].from], from);
+        }
+}
+
 static void make_move(annealer *a)
 {
     int unit = mo_random_below(&a->random, a->p->units->n);
     int kind = mo_random_below(&a->random, 8);
 
     a->n_moved = 0;
-    if (kind < 4) {
+    if (a->n_samples > 0 && mo_random_below(&a->random, COPY_EVERY) == 0) {
+        if (kind < 2)
+            copy_window(a, unit);
+        else
+            copy_component(a, unit);
+    } else if (kind < 4) {
         int to = choose_device(a, unit);
 
         if (to != mo_period_state_device(&a->s, unit) &&
@@ -192,20 +260,36 @@ static void keep_best(annealer *a)
     memcpy(a->best, a->s.device, (size_t) a->p->x->n * sizeof *a->best);
 }
 
+/* Windows of at most this power of two: all units at first, few at last. */
+static int choose_window_bits(const annealer *a, double progress)
+{
+    int bits = 1;
+
+    while (bits < 30 && 1 << bits < a->p->units->n)
+        bits++;
+    return bits <= MIN_WINDOW_BITS
+               ? bits
+               : bits - (int) (progress * (bits - MIN_WINDOW_BITS));
+}
+
 static void anneal(annealer *a, const mo_period_anneal *o)
 {
     double temperature = o->hot;
-    double cooling =
-        pow(COLD / o->hot, (double) STOP_EVERY / (double) (o->steps + 1));
+    int64_t check = 0;
 
     a->value = norm_of_loads(a);
-    for (int64_t step = 0; step < o->steps; step++) {
+    for (int64_t step = 0; step < o->steps;
+         step += 1 + a->n_moved / UNITS_OF_STEP) {
         double value;
 
-        if (step % STOP_EVERY == 0) {
+        if (step >= check) {
+            double progress = (double) step / (double) o->steps;
+
             if (mo_stop_reached(o->stop))
                 return;
-            temperature *= cooling;
+            check = step + STOP_EVERY;
+            temperature = o->hot * pow(COLD / o->hot, progress);
+            a->window_bits = choose_window_bits(a, progress);
             a->scale_ns = (double) mo_period_state_period_ns(&a->s) + 1;
             a->is_late = step > o->steps / 2;
             a->value = norm_of_loads(a);
@@ -241,7 +325,9 @@ mo_status mo_period_anneal_run(const mo_period_problem *p,
     size_t n = (size_t) p->units->n, n_ops = (size_t) p->x->n;
     annealer a = { .p = p,
                    .random = { options->seed },
-                   .prices = options->prices };
+                   .prices = options->prices,
+                   .samples = options->samples,
+                   .n_samples = options->n_samples };
     mo_status status = mo_period_state_init(&a.s, p, err);
 
     a.moved = calloc(n + MAX_GROUP, sizeof *a.moved);
@@ -256,9 +342,8 @@ mo_status mo_period_anneal_run(const mo_period_problem *p,
         a.best_ns = mo_period_state_period_ns(&a.s);
         a.best_excess = mo_period_state_excess_bytes(&a.s);
         a.scale_ns = (double) a.best_ns + 1;
-        a.price_unit = options->lower_ns > 0
-                           ? PRICE_WEIGHT / (double) options->lower_ns
-                           : 0;
+        if (options->lower_ns > 0)
+            a.price_unit = options->price_weight / (double) options->lower_ns;
         if (p->x->n_devices > 1 && n > 0)
             anneal(&a, options);
         memcpy(device, a.best, n_ops * sizeof *device);

@@ -2,13 +2,14 @@
 /*
  * Small instances are enumerated.  Otherwise: the baselines give a first
  * placement; the Lagrangian bound (price_bound.h) gives a lower bound and
- * placements that balance loads; rounds of annealing from the best placements
- * improve the period until the gap is met, time is up, or rounds no longer
- * help.  A seed and a number of rounds determine the result on any number of
- * threads.
+ * placements of least cost at its prices; rounds of annealing from the best
+ * placements, which take parts of the former, improve the period until the gap
+ * is met, time is up, or rounds no longer help.  A seed and a number of rounds
+ * determine the result on any number of threads.
  */
 #include "solvers/search/period/period_search.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +24,23 @@
 #include "solvers/search/period/local_search.h"
 #include "solvers/search/period/price_bound.h"
 
+/* Table entries visited: for the labellings of a round, and for a bundle. */
+#define SAMPLE_WORK 2e7
+#define BOUND_WORK  4e8
+
+/* Largest part by which costs are disturbed. */
+#define NOISE 0.05
+
 enum {
     POOL = 8,                 /* best placements kept, all different */
     JOBS = 4,                 /* in a round */
+    MIN_EVALUATIONS = 40,     /* of a bundle */
+    SAMPLES = 64,             /* labellings kept */
     MAX_ENUMERATED = 1 << 18, /* placements */
     IDLE_ROUNDS = 30,         /* without a better placement: the end */
     FIRST_STEPS = 1 << 17,    /* of a job, four times as many up to */
-    MAX_STEPS = 1 << 23
+    LEAST_MAX_STEPS = 1 << 18,
+    MAX_UNIT_STEPS = 64 /* by unit */
 };
 
 typedef struct candidate {
@@ -44,7 +55,11 @@ typedef struct search {
     candidate pool[POOL];  /* the best first */
     int n_pool;
     int64_t lower_ns;
-    double *prices; /* by resource */
+    mo_priced_labelling labelling;
+    double *prices;        /* of the bound */
+    int n_idle_bounds;     /* bundles since the last gain */
+    int *samples[SAMPLES]; /* labellings at about those prices */
+    int n_samples, next_sample;
     int64_t begin_ns;
 } search;
 
@@ -92,13 +107,73 @@ static void keep_candidate(search *s, const int *device, int64_t ns,
     memcpy(s->pool[at].device, device, size);
 }
 
-static void offer_placement(void *context, const int *device)
+static void offer_placement(search *s, const int *device)
 {
-    search *s = context;
-
     mo_period_state_set(&s->state, device);
     keep_candidate(s, device, mo_period_state_period_ns(&s->state),
                    mo_period_state_excess_bytes(&s->state));
+}
+
+/* Keeps the last labellings. */
+static void offer_labelling(void *context, const int *device)
+{
+    search *s = context;
+
+    offer_placement(s, device);
+    memcpy(s->samples[s->next_sample], device,
+           (size_t) s->p.x->n * sizeof *device);
+    s->next_sample = (s->next_sample + 1) % SAMPLES;
+    s->n_samples = mo_min_int(s->n_samples + 1, SAMPLES);
+}
+
+/* Labellings at disturbed prices, as many as a counted effort allows. */
+static void draw_samples(search *s, int round)
+{
+    double work = mo_labelling_work(s->labelling.labelling);
+    int n = (int) (SAMPLE_WORK / (work + 1));
+
+    n = n < 4 ? 4 : n > SAMPLES / 2 ? SAMPLES / 2 : n;
+    for (int i = 0; i < n && !mo_stop_reached(s->task->stop); i++) {
+        mo_priced_labelling_perturb(
+            &s->labelling, s->prices, NOISE * (i + 1) / n,
+            mo_random_seed(~s->task->seed, (uint64_t) (round * SAMPLES + i)));
+        offer_labelling(s, s->labelling.device);
+    }
+}
+
+static mo_status prepare_bound(search *s, mo_error *err)
+{
+    mo_status status = mo_priced_labelling_init(&s->labelling, &s->p,
+                                                s->pool[0].period_ns, err);
+
+    s->prices = calloc((size_t) s->labelling.n_prices + 1, sizeof *s->prices);
+    for (int i = 0; i < SAMPLES && status == MO_OK; i++) {
+        s->samples[i] = calloc((size_t) s->p.x->n + 1, sizeof *s->samples[i]);
+        if (!s->samples[i])
+            status = mo_fail_memory(err);
+    }
+    return status == MO_OK && !s->prices ? mo_fail_memory(err) : status;
+}
+
+/* A bundle of the Lagrangian bound, of a counted effort, until they no longer
+ * gain anything. */
+static mo_status raise_bound(search *s, mo_error *err)
+{
+    double work = mo_labelling_work(s->labelling.labelling) + s->p.x->n_flows;
+    int n = (int) fmin(MO_PERIOD_PRICE_EVALUATIONS, BOUND_WORK / (work + 1));
+    int64_t before_ns = s->lower_ns;
+    mo_status status;
+
+    if (s->n_idle_bounds >= MO_PERIOD_PRICE_IDLE)
+        return MO_OK;
+    status = mo_period_price_ascend(
+        &s->labelling, s->pool[0].period_ns, mo_max_int(n, MIN_EVALUATIONS),
+        s->task->stop, offer_labelling, s, &s->lower_ns, s->prices, err);
+    s->n_idle_bounds = mo_period_price_gained(before_ns, s->lower_ns)
+                           ? 0
+                           : s->n_idle_bounds + 1;
+    report_progress(s, "Lagrangian bound");
+    return status;
 }
 
 /* ---------------------------------------------------------------- baselines */
@@ -231,9 +306,12 @@ static mo_status run_round(search *s, int round, int64_t steps,
             .seed = mo_random_seed(s->task->seed,
                                    (uint64_t) round * JOBS + (uint64_t) i),
             .steps = steps,
+            .price_weight = (i + round) % 4 < 2 ? 8 : 2,
             .hot = hot[i],
             .prices = s->prices,
             .lower_ns = s->lower_ns,
+            .samples = s->samples,
+            .n_samples = s->n_samples,
             .stop = s->task->stop
         };
         memcpy(jobs[i].c.device, from->device, size);
@@ -254,6 +332,8 @@ static mo_status run_rounds(search *s, int *n_rounds, mo_error *err)
 {
     anneal_job jobs[JOBS] = { { 0 } };
     int64_t steps = FIRST_STEPS;
+    int64_t max_steps =
+        mo_max_i64(LEAST_MAX_STEPS, (int64_t) MAX_UNIT_STEPS * s->p.units->n);
     int idle = 0, limit = s->task->rounds;
     mo_status status = MO_OK;
 
@@ -269,9 +349,12 @@ static mo_status run_rounds(search *s, int *n_rounds, mo_error *err)
          round++) {
         int64_t before_ns = s->pool[0].period_ns;
 
-        status = run_round(s, round, steps, jobs, err);
+        status = raise_bound(s, err);
+        draw_samples(s, round);
+        if (status == MO_OK)
+            status = run_round(s, round, steps, jobs, err);
         idle = s->pool[0].period_ns < before_ns ? 0 : idle + 1;
-        steps = mo_min_i64(4 * steps, MAX_STEPS);
+        steps = mo_min_i64(4 * steps, max_steps);
         *n_rounds = round + 1;
         report_progress(s, "annealing");
     }
@@ -294,10 +377,9 @@ static mo_status find_placement(search *s, mo_method_result *placed,
         status = offer_baselines(s, device, err);
         report_progress(s, "baselines");
         if (status == MO_OK)
-            status = mo_period_price_bound(&s->p, s->pool[0].period_ns,
-                                           s->task->stop, offer_placement, s,
-                                           &s->lower_ns, s->prices, err);
-        report_progress(s, "Lagrangian bound");
+            status = prepare_bound(s, err);
+        if (status == MO_OK)
+            status = raise_bound(s, err);
         if (status == MO_OK && s->task->rounds >= 0)
             status = run_rounds(s, &placed->rounds, err);
     }
@@ -341,11 +423,6 @@ mo_status mo_period_search_place(const mo_method_task *task,
         status = mo_period_problem_init(&s.p, task->x, &task->regime, err);
     if (status == MO_OK)
         status = mo_period_state_init(&s.state, &s.p, err);
-    if (status == MO_OK) {
-        s.prices = calloc((size_t) s.p.n_resources + 1, sizeof *s.prices);
-        if (!s.prices)
-            status = mo_fail_memory(err);
-    }
     for (int i = 0; i < POOL && status == MO_OK; i++) {
         s.pool[i].device =
             calloc((size_t) task->x->n + 1, sizeof *s.pool[i].device);
@@ -360,7 +437,10 @@ mo_status mo_period_search_place(const mo_method_task *task,
         snprintf(placed->why, sizeof placed->why, "found no placement");
     for (int i = 0; i < POOL; i++)
         free(s.pool[i].device);
+    for (int i = 0; i < SAMPLES; i++)
+        free(s.samples[i]);
     free(s.prices);
+    mo_priced_labelling_clear(&s.labelling);
     mo_period_state_clear(&s.state);
     mo_period_problem_clear(&s.p);
     return status;

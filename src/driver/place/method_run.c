@@ -215,13 +215,6 @@ static void log_contradiction(const mo_driver_log *logger, const char *source,
             (double) known_ns / 1000);
 }
 
-static void ignore_placement(void *context, const int *device)
-{
-    (void) context;
-    (void) device;
-}
-
-/* The period of methods that prove nothing. */
 static mo_status bound_period(const mo_place_context *setting,
                               const mo_instance *x, int64_t known_ns,
                               int64_t *bound_ns, const char **bound_by,
@@ -229,21 +222,13 @@ static mo_status bound_period(const mo_place_context *setting,
 {
     mo_period_problem p = { 0 };
     mo_stop stop;
-    double *prices = NULL;
     mo_status status = mo_period_problem_init(&p, x, &setting->regime, err);
-
-    if (status == MO_OK) {
-        prices = calloc((size_t) p.n_resources + 1, sizeof *prices);
-        status = prices ? MO_OK : mo_fail_memory(err);
-    }
 
     mo_stop_after(&stop, setting->options->time_s);
     stop.signaled = is_interrupted;
     if (status == MO_OK)
-        status = mo_period_price_bound(&p, known_ns, &stop, ignore_placement,
-                                       NULL, bound_ns, prices, err);
+        status = mo_period_price_bound(&p, known_ns, &stop, bound_ns, err);
     *bound_by = "Lagrangian bound of the loads";
-    free(prices);
     mo_period_problem_clear(&p);
     return status;
 }

@@ -16,12 +16,6 @@
 #include "tests/support/reference_validate.h"
 #include "tests/support/suite.h"
 
-static void ignore_placement(void *context, const int *device)
-{
-    (void) context;
-    (void) device;
-}
-
 /* Moves of units give the loads of the placement they lead to. */
 static void check_moves(const mo_period_problem *p, unsigned seed)
 {
@@ -44,21 +38,49 @@ static void check_moves(const mo_period_problem *p, unsigned seed)
     free(device);
 }
 
+/* A placement at disturbed prices: every unit where it may be. */
+static void perturb_labelling(const mo_period_problem *p, unsigned seed,
+                              int *device)
+{
+    mo_priced_labelling l;
+    double *prices;
+
+    MUST(mo_priced_labelling_init(&l, p, 1000, &err));
+    prices = calloc((size_t) l.n_prices + 1, sizeof *prices);
+    ck_assert_ptr_nonnull(prices);
+    for (int k = 0; k < p->x->n_devices; k++)
+        prices[k] = 1.0 / p->x->n_devices;
+    mo_priced_labelling_perturb(&l, prices, 0.2, seed);
+    for (int i = 0; i < p->x->n; i++) {
+        ck_assert(mo_allowed_devices_has(&p->domains, i, l.device[i]));
+        device[i] = l.device[i];
+    }
+    mo_priced_labelling_clear(&l);
+    free(prices);
+}
+
 /* No bound is above the optimum, no search below it. */
 static void check_parts(const mo_period_problem *p, int64_t least_ns,
                         unsigned seed)
 {
     double *prices = calloc((size_t) p->n_resources + 1, sizeof *prices);
     int *device = calloc((size_t) p->x->n + 1, sizeof *device);
-    mo_period_anneal anneal = { .seed = seed, .steps = 4000, .hot = 0.03 };
+    int *sample = calloc((size_t) p->x->n + 1, sizeof *sample);
+    mo_period_anneal anneal = { .seed = seed,
+                                .steps = 4000,
+                                .hot = 0.03,
+                                .price_weight = 8,
+                                .samples = &sample,
+                                .n_samples = 1 };
     int64_t lower_ns, ns, excess;
 
     ck_assert_ptr_nonnull(prices);
     ck_assert_ptr_nonnull(device);
-    MUST(mo_period_price_bound(p, 2 * least_ns, NULL, ignore_placement, NULL,
-                               &lower_ns, prices, &err));
+    ck_assert_ptr_nonnull(sample);
+    MUST(mo_period_price_bound(p, 2 * least_ns, NULL, &lower_ns, &err));
     ck_assert_int_le(lower_ns, least_ns);
     MUST(mo_period_split_contiguous(p, device, &err));
+    perturb_labelling(p, seed, sample);
     anneal.prices = prices;
     anneal.lower_ns = lower_ns;
     MUST(mo_period_anneal_run(p, &anneal, device, &ns, &excess, &err));
@@ -69,6 +91,7 @@ static void check_parts(const mo_period_problem *p, int64_t least_ns,
     }
     free(prices);
     free(device);
+    free(sample);
 }
 
 static void check_search(const problem *p, const mo_regime *regime,
