@@ -153,3 +153,55 @@ mo_status mo_backend_check_range(const mo_call *call,
     return mo_fail(err, MO_E_INPUT,
                    "a range needs one start, one stop, one step");
 }
+
+static bool has_elements(const mo_tensor_desc *desc, mo_elem elem, int64_t n)
+{
+    return desc->elem == elem && mo_tensor_desc_elements(desc) == n;
+}
+
+static bool rnn_fits(const mo_call_rnn *rnn, const mo_backend_operand *in,
+                     const mo_tensor_desc *out)
+{
+    mo_elem elem = in[0].desc.elem;
+    int64_t states = rnn->batch * rnn->directions * rnn->hidden;
+    int64_t gates = rnn->directions * rnn->n_gates * rnn->hidden;
+
+    return has_elements(&in[0].desc, elem, rnn->steps * rnn->batch * gates) &&
+           has_elements(&in[1].desc, elem, gates * rnn->hidden) &&
+           (rnn->bias < 0 ||
+            has_elements(&in[rnn->bias].desc, elem,
+                         rnn->directions * rnn->bias_direction)) &&
+           (rnn->state < 0 ||
+            has_elements(&in[rnn->state].desc, elem, states)) &&
+           (rnn->cell_state < 0 ||
+            has_elements(&in[rnn->cell_state].desc, elem, states)) &&
+           (rnn->lengths < 0 ||
+            (!mo_elem_is_float(in[rnn->lengths].desc.elem) &&
+             mo_tensor_desc_elements(&in[rnn->lengths].desc) == rnn->batch)) &&
+           (rnn->peephole < 0 ||
+            has_elements(&in[rnn->peephole].desc, elem,
+                         rnn->directions * 3 * rnn->hidden)) &&
+           (rnn->all < 0 ||
+            has_elements(&out[rnn->all], elem, rnn->steps * states)) &&
+           (rnn->last < 0 || has_elements(&out[rnn->last], elem, states)) &&
+           (rnn->last_cell < 0 ||
+            has_elements(&out[rnn->last_cell], elem, states));
+}
+
+mo_status mo_backend_check_rnn(const mo_call *call,
+                               const mo_backend_operand *in,
+                               const mo_tensor_desc *out, mo_error *err)
+{
+    mo_elem elem = in[0].desc.elem;
+
+    if (!mo_elem_is_float(elem) || elem == MO_ELEM_F64)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "a recurrent layer of %s cannot be run; convert it to "
+                       "f32",
+                       mo_elem_name(elem));
+    if (rnn_fits(&call->u.rnn, in, out))
+        return MO_OK;
+    return mo_fail(err, MO_E_INPUT,
+                   "a recurrent layer does not fit its "
+                   "tensors");
+}

@@ -28,6 +28,9 @@ mo_status mo_backend_check_pool(const mo_call *call,
                                 const mo_tensor_desc *out, mo_error *err);
 mo_status mo_backend_check_range(const mo_call *call,
                                  const mo_backend_operand *in, mo_error *err);
+mo_status mo_backend_check_rnn(const mo_call *call,
+                               const mo_backend_operand *in,
+                               const mo_tensor_desc *out, mo_error *err);
 mo_status mo_backend_check_scatter(const mo_call *call,
                                    const mo_backend_operand *in,
                                    const mo_tensor_desc *out, mo_error *err);

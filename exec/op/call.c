@@ -5,14 +5,23 @@
 #include <string.h>
 
 static const char *const kind_names[MO_CALL_KINDS] = {
-    [MO_CALL_VIEW] = "view",           [MO_CALL_POINT] = "point",
-    [MO_CALL_COPY] = "copy",           [MO_CALL_MATMUL] = "matmul",
-    [MO_CALL_CONV] = "conv",           [MO_CALL_POOL] = "pool",
-    [MO_CALL_REDUCE] = "reduce",       [MO_CALL_SOFTMAX] = "softmax",
-    [MO_CALL_NORM] = "norm",           [MO_CALL_GATHER] = "gather",
-    [MO_CALL_SCATTER] = "scatter",     [MO_CALL_TOPK] = "topk",
-    [MO_CALL_CUMSUM] = "cumsum",       [MO_CALL_INTERPOLATE] = "interpolate",
-    [MO_CALL_ATTENTION] = "attention", [MO_CALL_RANGE] = "range",
+    [MO_CALL_VIEW] = "view",
+    [MO_CALL_POINT] = "point",
+    [MO_CALL_COPY] = "copy",
+    [MO_CALL_MATMUL] = "matmul",
+    [MO_CALL_CONV] = "conv",
+    [MO_CALL_POOL] = "pool",
+    [MO_CALL_REDUCE] = "reduce",
+    [MO_CALL_SOFTMAX] = "softmax",
+    [MO_CALL_NORM] = "norm",
+    [MO_CALL_GATHER] = "gather",
+    [MO_CALL_SCATTER] = "scatter",
+    [MO_CALL_TOPK] = "topk",
+    [MO_CALL_CUMSUM] = "cumsum",
+    [MO_CALL_INTERPOLATE] = "interpolate",
+    [MO_CALL_ATTENTION] = "attention",
+    [MO_CALL_RANGE] = "range",
+    [MO_CALL_RNN] = "rnn",
 };
 
 const char *mo_call_kind_name(mo_call_kind kind)

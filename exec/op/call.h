@@ -42,6 +42,7 @@ typedef enum mo_call_kind {
     MO_CALL_INTERPOLATE,
     MO_CALL_ATTENTION, /* in: q, k, v, perhaps a mask, operands of score */
     MO_CALL_RANGE,     /* start, stop and step may be computed */
+    MO_CALL_RNN,       /* in: input products, recurrence weights, ... */
     MO_CALL_KINDS
 } mo_call_kind;
 
@@ -302,6 +303,82 @@ typedef struct mo_call_range {
     int64_t start, step;
 } mo_call_range;
 
+/* ---- RNN: the recurrence of a layer of plain cells, GRU or LSTM (equations
+ * of ONNX), in one or two directions.  in[0] has the products of all steps with
+ * the input weights, which a MATMUL computes at once; in[1] the recurrence
+ * weights, [directions][gates * hidden][hidden].  Other operands are numbers of
+ * in and out, -1 where there is none.  Strides are in elements; rows of hidden
+ * elements are contiguous. */
+typedef enum mo_call_rnn_cell {
+    MO_CALL_RNN_PLAIN,
+    MO_CALL_RNN_GRU,
+    MO_CALL_RNN_LSTM
+} mo_call_rnn_cell;
+
+typedef enum mo_call_rnn_function {
+    MO_CALL_RNN_SIGMOID,
+    MO_CALL_RNN_TANH,
+    MO_CALL_RNN_RELU,
+    MO_CALL_RNN_AFFINE,           /* alpha x + beta */
+    MO_CALL_RNN_LEAKY_RELU,       /* alpha x below 0 */
+    MO_CALL_RNN_THRESHOLDED_RELU, /* x above alpha, else 0 */
+    MO_CALL_RNN_SCALED_TANH,      /* alpha tanh(beta x) */
+    MO_CALL_RNN_HARD_SIGMOID,     /* alpha x + beta between 0 and 1 */
+    MO_CALL_RNN_ELU,              /* alpha (e^x - 1) below 0 */
+    MO_CALL_RNN_SOFTSIGN,
+    MO_CALL_RNN_SOFTPLUS,
+    MO_CALL_RNN_FUNCTIONS
+} mo_call_rnn_function;
+
+typedef struct mo_call_rnn_activation {
+    mo_call_rnn_function function;
+    float alpha, beta;
+} mo_call_rnn_activation;
+
+/* Gates by role. */
+enum {
+    MO_CALL_RNN_GATE_INPUT = 0, /* of an LSTM; the only one of a plain cell */
+    MO_CALL_RNN_GATE_FORGET,
+    MO_CALL_RNN_GATE_CELL,
+    MO_CALL_RNN_GATE_OUTPUT,
+    MO_CALL_RNN_GATE_UPDATE = 0, /* of a GRU, also their blocks in memory */
+    MO_CALL_RNN_GATE_RESET,
+    MO_CALL_RNN_GATE_HIDDEN,
+    MO_CALL_RNN_MAX_GATES = 4
+};
+
+typedef struct mo_call_rnn {
+    mo_call_rnn_cell cell;
+    int n_gates;
+    int directions;           /* 1 or 2; the second one runs backwards */
+    bool reverse;             /* the only one does */
+    bool linear_before_reset; /* GRU: resets what the product of the state has
+                                 become, not the state */
+    float clip;               /* bound on arguments of gates; 0: none */
+    int64_t steps, batch, hidden;
+    /* f, g and h of ONNX, by direction. */
+    mo_call_rnn_activation activations[2][3];
+    int block[MO_CALL_RNN_MAX_GATES]; /* of each gate in products and weights */
+    /* in; lengths by row of the batch; peephole weights are
+     * [directions][3][hidden]: input, output, forget. */
+    int bias, state, cell_state, lengths, peephole;
+    int all, last, last_cell; /* out */
+    int64_t product_step, product_batch, product_direction;
+    int64_t all_step, all_batch, all_direction;
+    int64_t state_batch, state_direction; /* of in and out */
+    int64_t bias_direction;
+    /* Offsets of each gate's biases of both products; -1: none. */
+    int64_t input_bias[MO_CALL_RNN_MAX_GATES],
+        state_bias[MO_CALL_RNN_MAX_GATES];
+} mo_call_rnn;
+
+/* Returns the steps of a row: its length, within bounds. */
+static inline int64_t mo_call_rnn_clamp_length(const mo_call_rnn *rnn,
+                                               int64_t length)
+{
+    return length < 0 ? 0 : length > rnn->steps ? rnn->steps : length;
+}
+
 enum { MO_CALL_MAX_OPERANDS = 4096 };
 
 typedef struct mo_call {
@@ -324,6 +401,7 @@ typedef struct mo_call {
         mo_call_interpolate interpolate;
         mo_call_attention attention;
         mo_call_range range;
+        mo_call_rnn rnn;
     } u;
     /* NULL, or the epilogue: a program on out[0] before it is stored. Its
      * operand 0 is the call's result, of the type of out[0]; operand i > 0 is

@@ -30,6 +30,7 @@ import ops_index
 import ops_move
 import ops_point
 import ops_product
+import ops_recurrent
 import ops_reduce
 from infer_oracle import Tap
 from ops_case import CASES, FLOOR, Case

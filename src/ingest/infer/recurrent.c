@@ -87,3 +87,38 @@ mo_status mo_infer_shape_rnn_sequence(const mo_infer_rule_op *op,
             (mo_shape){ .rank = 3, .dims = { data->dims[0], ways, hidden } };
     return MO_OK;
 }
+
+/* ONNX: data, W [directions, gates * hidden, features], R; all states, then the
+ * last ones.  layout 1 has the batch first. */
+mo_status mo_infer_shape_onnx_rnn(const mo_infer_rule_op *op, mo_shape *outputs,
+                                  mo_error *err)
+{
+    const mo_shape *data = &op->inputs[0].shape, *w = &op->inputs[1].shape;
+    const mo_shape *r = &op->inputs[2].shape;
+    int64_t ways = mo_infer_arg_is(op, "direction", "bidirectional") ? 2 : 1;
+    int64_t layout = 0, hidden, steps, batch;
+    mo_status status = mo_infer_arg_rank(op, 0, 3, 3, err);
+
+    for (int i = 1; i < 3 && status == MO_OK; i++)
+        status = mo_infer_arg_rank(op, i, 3, 3, err);
+    if (status == MO_OK)
+        status = mo_infer_arg_int(op, "layout", 0, &layout, err);
+    if (status != MO_OK)
+        return status;
+    if (layout < 0 || layout > 1 || w->dims[0] != ways || r->dims[0] != ways ||
+        w->dims[1] != r->dims[1] || w->dims[2] != data->dims[2])
+        return mo_fail(err, MO_E_INPUT,
+                       "data of %s and weights of %s and %s do not fit "
+                       "together",
+                       mo_dims_format(data).text, mo_dims_format(w).text,
+                       mo_dims_format(r).text);
+    hidden = r->dims[2];
+    steps = data->dims[layout];
+    batch = data->dims[1 - layout];
+    outputs[0] = layout ? (mo_shape){ 4, { batch, steps, ways, hidden } }
+                        : (mo_shape){ 4, { steps, ways, batch, hidden } };
+    for (int i = 1; i < op->n_outputs; i++)
+        outputs[i] = layout ? (mo_shape){ 3, { batch, ways, hidden } }
+                            : (mo_shape){ 3, { ways, batch, hidden } };
+    return MO_OK;
+}

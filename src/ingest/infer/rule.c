@@ -29,6 +29,8 @@
     SHAPE_RULE(rnn_cell, min, max), .outputs = { 1, states }
 #define SHAPE_SEQUENCE(min, max, states)                                       \
     SHAPE_RULE(rnn_sequence, min, max), .outputs = { 1, 1 + (states) }
+#define SHAPE_ONNX_RNN(max, states)                                            \
+    SHAPE_RULE(onnx_rnn, 3, max), .outputs = { 1, 1 + (states) }
 #define SHAPE_FROM_DATA                                                        \
     SHAPE_RULE(from_data, 0, MAX_PORTS), .outputs = { 1, MAX_PORTS }
 

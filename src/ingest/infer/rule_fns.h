@@ -15,6 +15,7 @@ mo_infer_rule_shapes_fn mo_infer_shape_reduce;
 mo_infer_rule_shapes_fn mo_infer_shape_slice;
 mo_infer_rule_shapes_fn mo_infer_shape_rnn_cell;
 mo_infer_rule_shapes_fn mo_infer_shape_rnn_sequence;
+mo_infer_rule_shapes_fn mo_infer_shape_onnx_rnn;
 mo_infer_rule_shapes_fn mo_infer_shape_from_data;
 mo_infer_rule_value_fn mo_infer_eval_unary;
 mo_infer_rule_value_fn mo_infer_eval_binary;
@@ -30,6 +31,7 @@ mo_infer_rule_value_fn mo_infer_eval_reduce;
 #define DECLARE_SHAPE_SLICE(min, max)
 #define DECLARE_SHAPE_CELL(min, max, states)
 #define DECLARE_SHAPE_SEQUENCE(min, max, states)
+#define DECLARE_SHAPE_ONNX_RNN(max, states)
 #define DECLARE_SHAPE_FROM_DATA
 #define DECLARE_SHAPE_RESHAPE(f, min, max) DECLARE_SHAPE(f)
 #define DECLARE_SHAPE_BLOCKS(f)            DECLARE_SHAPE(f)

@@ -22,6 +22,7 @@ static random_call_maker *const makers[MO_CALL_KINDS] = {
     [MO_CALL_INTERPOLATE] = random_interpolate,
     [MO_CALL_ATTENTION] = random_attention_call,
     [MO_CALL_RANGE] = random_range,
+    [MO_CALL_RNN] = random_rnn,
 };
 
 int64_t random_from(mo_random *random, int least, int most)

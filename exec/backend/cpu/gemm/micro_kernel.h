@@ -32,6 +32,7 @@ typedef struct mo_cpu_micro_kernel_args {
     int64_t skip; /* elements skipped at the beginning of each row */
     int64_t taps, depth;
     const float *panel;
+    int64_t panel_step; /* floats to the next panel, for several at once */
     float *c;
     int64_t pitch; /* elements of c from row to row */
     bool add;      /* accumulate onto c */
@@ -54,6 +55,11 @@ typedef struct mo_cpu_micro_kernels {
     int rows[MO_CPU_MICRO_KERNEL_HEIGHTS]; /* heights, descending to 1 */
     mo_cpu_micro_kernel_fn *wide_run[MO_CPU_MICRO_KERNEL_HEIGHTS],
         *narrow_run[MO_CPU_MICRO_KERNEL_HEIGHTS];
+    /* Low tiles over several neighbouring panels of full width: their few rows
+     * alone have too few independent sums to hide the latency of an addition.
+     * NULL: not at this height. */
+    int panels[MO_CPU_MICRO_KERNEL_HEIGHTS];
+    mo_cpu_micro_kernel_fn *panels_run[MO_CPU_MICRO_KERNEL_HEIGHTS];
 } mo_cpu_micro_kernels;
 
 #if defined(__x86_64__)

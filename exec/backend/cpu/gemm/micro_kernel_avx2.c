@@ -16,6 +16,7 @@ TILE(4);
 TILE(3);
 TILE(2);
 TILE(1);
+PANELS(1, 4);
 
 const mo_cpu_micro_kernels mo_cpu_micro_kernels_avx2 = {
     .name = "avx2",
@@ -25,6 +26,8 @@ const mo_cpu_micro_kernels mo_cpu_micro_kernels_avx2 = {
     .wide_run = { run_wide_6, run_wide_4, run_wide_3, run_wide_2, run_wide_1 },
     .narrow_run = { run_narrow_6, run_narrow_4, run_narrow_3, run_narrow_2,
                     run_narrow_1 },
+    .panels = { 0, 0, 0, 0, 4 },
+    .panels_run = { NULL, NULL, NULL, NULL, run_panels_1 },
 };
 
 #else

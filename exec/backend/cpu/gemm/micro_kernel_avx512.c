@@ -16,6 +16,7 @@ TILE(7);
 TILE(4);
 TILE(2);
 TILE(1);
+PANELS(1, 4);
 
 const mo_cpu_micro_kernels mo_cpu_micro_kernels_avx512 = {
     .name = "avx512",
@@ -25,6 +26,8 @@ const mo_cpu_micro_kernels mo_cpu_micro_kernels_avx512 = {
     .wide_run = { run_wide_14, run_wide_7, run_wide_4, run_wide_2, run_wide_1 },
     .narrow_run = { run_narrow_14, run_narrow_7, run_narrow_4, run_narrow_2,
                     run_narrow_1 },
+    .panels = { 0, 0, 0, 0, 4 },
+    .panels_run = { NULL, NULL, NULL, NULL, run_panels_1 },
 };
 
 #else

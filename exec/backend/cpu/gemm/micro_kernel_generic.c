@@ -37,6 +37,11 @@ TILE(4);
 TILE(3);
 TILE(2);
 TILE(1);
+PANELS(1, 4);
+#if defined(__aarch64__)
+PANELS(4, 2);
+PANELS(2, 4);
+#endif
 
 const mo_cpu_micro_kernels mo_cpu_micro_kernels_generic = {
     .name = "plain",
@@ -47,4 +52,11 @@ const mo_cpu_micro_kernels mo_cpu_micro_kernels_generic = {
                   run_wide_1 },
     .narrow_run = { run_narrow_most, run_narrow_4, run_narrow_3, run_narrow_2,
                     run_narrow_1 },
+#if defined(__aarch64__)
+    .panels = { 0, 2, 0, 4, 4 },
+    .panels_run = { NULL, run_panels_4, NULL, run_panels_2, run_panels_1 },
+#else
+    .panels = { 0, 0, 0, 0, 4 },
+    .panels_run = { NULL, NULL, NULL, NULL, run_panels_1 },
+#endif
 };

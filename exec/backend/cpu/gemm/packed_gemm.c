@@ -130,8 +130,11 @@ static void run_rows(const chunk *c, int64_t row, int height)
     const mo_cpu_gemm *p = c->product;
     const mo_cpu_micro_kernels *micro_kernels = p->micro_kernels;
     int rows = micro_kernels->rows[height];
+    int64_t several = micro_kernels->panels[height] * micro_kernels->width;
+    int64_t step = micro_kernels->width;
 
-    for (int64_t j = c->begin; j < c->end; j += micro_kernels->width) {
+    for (int64_t j = c->begin; j < c->end; j += step) {
+        bool together = several > 0 && j + several <= c->end;
         strip s = strip_at(p, j);
         mo_cpu_micro_kernel_args job = {
             .rows = p->rows + row,
@@ -140,6 +143,7 @@ static void run_rows(const chunk *c, int64_t row, int height)
             .taps = p->taps,
             .depth = c->depth,
             .panel = panel_at(c, &s),
+            .panel_step = p->taps * p->depth * micro_kernels->width,
             .c = p->c + row * p->pitch + j,
             .pitch = p->pitch,
             .add = c->skip > 0,
@@ -150,7 +154,10 @@ static void run_rows(const chunk *c, int64_t row, int height)
                                           ? micro_kernels->wide_run[height]
                                           : micro_kernels->narrow_run[height];
 
-        if (s.used == s.width)
+        step = together ? several : micro_kernels->width;
+        if (together)
+            micro_kernels->panels_run[height](&job);
+        else if (s.used == s.width)
             run(&job);
         else
             run_part(&s, run, rows, &job);

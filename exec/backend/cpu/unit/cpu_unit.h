@@ -64,6 +64,7 @@ extern const mo_cpu_kernel_class mo_cpu_cumsum;
 extern const mo_cpu_kernel_class mo_cpu_interpolate;
 extern const mo_cpu_kernel_class mo_cpu_attention;
 extern const mo_cpu_kernel_class mo_cpu_range;
+extern const mo_cpu_kernel_class mo_cpu_rnn;
 
 enum { MO_CPU_CACHE_LINE = 64 };
 

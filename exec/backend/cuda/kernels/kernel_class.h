@@ -66,5 +66,6 @@ extern const mo_cuda_kernel_class mo_cuda_topk_kernel;
 extern const mo_cuda_kernel_class mo_cuda_cumsum_kernel;
 extern const mo_cuda_kernel_class mo_cuda_interpolate_kernel;
 extern const mo_cuda_kernel_class mo_cuda_range_kernel;
+extern const mo_cuda_kernel_class mo_cuda_rnn_kernel;
 
 #endif
