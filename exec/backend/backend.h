@@ -95,9 +95,12 @@ struct mo_backend_carrier {
     mo_status (*enqueue)(const mo_backend_carrier *carrier,
                          const mo_backend_transfer *transfer, void *stream,
                          mo_error *err);
-    /* Called repeatedly while a thread waits for a unit. Returns an error if
-     * the peer has failed; the unit does not block from then on. */
+    /* Called repeatedly while a thread waits for a unit or a queue; from any
+     * thread. Returns an error if the peer has failed; neither blocks from then
+     * on. */
     mo_status (*poll)(const mo_backend_carrier *carrier, mo_error *err);
+    /* Restarts its time limit, when a run begins; NULL member: it has none. */
+    void (*restart)(const mo_backend_carrier *carrier);
     /* Returns the reason (static text) why its transfers cannot be part of a
      * recorded program; NULL if they can. */
     const char *(*eager_reason)(const mo_backend_carrier *carrier);

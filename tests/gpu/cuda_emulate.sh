@@ -128,9 +128,17 @@ cat >"$work/mixed.xml" <<EOF
   memory_bandwidth_gbs='10' launch_us='2' memory_gib='1' threads='1'/>
 <link between='D1 D2' gbps='100' latency_us='5'/></cluster>
 EOF
-complains "a GPU beside a CPU" 1 "and this placement has both" moirai-exec -q \
-    --no-measure -c "$work/mixed.xml" --requests 3 --graph "$chain" \
-    "$work/turns"
+mixed()
+{
+    moirai-exec -q --no-measure -c "$work/mixed.xml" --graph "$chain" "$@" \
+        "$work/turns" >/dev/null
+}
+ok "a GPU beside a CPU" mixed --requests 8 --in-flight 3 -o "$work/both"
+for r in 0 3 7; do
+    ok "a single run" mixed --seed $r -o "$work/single"
+    ok "has the outputs of request $r" cmp "$work/single/output0.npy" \
+        "$work/both/000$r/output0.npy"
+done
 complains "programs are needed" 2 "--eager is for single runs" \
     moirai-exec -c "$work/two.xml" --emulate 64,32 --eager --requests 3 \
     --graph "$chain" "$work/turns"

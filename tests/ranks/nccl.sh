@@ -100,6 +100,33 @@ export MOIRAI_NCCL_SAFE MOIRAI_NCCL_EAGER
 right "one communicator for all, in no program" three 3 1 --runs 2
 unset MOIRAI_NCCL_SAFE MOIRAI_NCCL_EAGER
 
+# Claim, kind, cluster, number of ranks, seed: requests in flight have the
+# outputs of single runs.
+stream()
+{
+    claim=$1 kind=$2 where=$3 n=$4 seed=$5
+    devices=$([ "$where" = two ] && echo two || echo three)
+    rm -rf "$work/many"
+    ok "$claim" run_job "$kind" "$n" --requests 7 --in-flight 3 \
+        -o "$work/many" -c "$work/$where.xml" "$work/$devices.$seed.json"
+    for r in 0 5; do
+        run_job "$kind" "$n" --seed $r -o "$work/single" \
+            -c "$work/$where.xml" "$work/$devices.$seed.json"
+        ok "has the outputs of single runs" cmp "$work/single/output0.npy" \
+            "$work/many/000$r/output0.npy"
+    done
+}
+
+stream "requests in flight on two ranks" run two 2 1
+stream "on two GPUs of a rank and one of another" run shared 2 3
+stream "on two ranks with GPUs and one with a processor" run beside 3 1
+stream "through host memory" mixed two 2 1
+MOIRAI_NCCL_SAFE=1
+export MOIRAI_NCCL_SAFE
+run_job mixed 2 --requests 3 -c "$work/two.xml" "$work/two.1.json"
+is "one communicator for all is not enough" $? 0
+unset MOIRAI_NCCL_SAFE
+
 ok "a rank without NCCL" run_job mixed 2 --check -c "$work/two.xml" \
     "$work/two.1.json"
 
@@ -117,6 +144,8 @@ fault()
         "$work/three.1.json"
 }
 
+ok "requests in flight, and a rank that is killed" run_job kill 3 1 2.5 \
+    --requests 1000000 --in-flight 3 -c "$work/three.xml" "$work/three.1.json"
 fault "a rank that is killed" kill 3 1 1.5
 fault "the first rank is killed" kill 3 0 2
 MOIRAI_PATIENCE=3

@@ -297,7 +297,10 @@ mo_status mo_run_device_open_slot(const mo_run_device *device,
     for (int v = 0; v < d->plan->n_values; v++)
         slot->where[v] =
             d->constants[v] ? d->where[v] : slot_place(d, slot, d->where[v]);
-    return copy_actions(d, first_transfer, slot, err);
+    status = copy_actions(d, first_transfer, slot, err);
+    if (status == MO_OK && d->backend->separate_memory)
+        status = mo_run_alloc_staging(slot, err);
+    return status;
 }
 
 static void release_unit_memory(const mo_run_device *d, void *memory)
@@ -338,6 +341,8 @@ void mo_run_device_close(mo_run_device *device)
             if (d->backend->separate_memory)
                 release_unit_memory(d, d->workspaces[i]);
         release_unit_memory(d, d->memory);
+        if (d->staging)
+            d->backend->free_pinned(d->unit, d->staging);
         mo_arena_free(d->arena);
         free(d->where);
         return;

@@ -83,8 +83,8 @@ typedef struct mo_run_device {
     void *workspaces[MO_PLAN_MAX_STREAMS];
     int64_t workspace_bytes, allocated_bytes;
     int64_t slot_bytes; /* of allocated_bytes: those of values */
-    bool shares_unit;   /* a slot: all but memory, where, actions, and arena is
-                           that of another */
+    bool shares_unit;   /* a slot: all but memory, staging, where, actions, and
+                           arena is that of another */
     mo_run_action *actions;
     int n_actions;
     void **where;           /* by value of this device: its bytes */

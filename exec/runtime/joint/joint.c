@@ -12,7 +12,7 @@ enum { RECORDER = 0 };
 
 enum { POLL_NS = 50000 }; /* interval of polling the carriers */
 
-static mo_status poll_carriers(const mo_joint_state *j, mo_error *err)
+mo_status mo_joint_poll_carriers(const mo_joint_state *j, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -33,7 +33,7 @@ static mo_status spin_wait(mo_joint_state *j, mo_backend_unit *unit,
     while (status == MO_OK && !done) {
         mo_thread_pause();
         if (mo_stop_clock_ns() - polled >= POLL_NS) {
-            status = poll_carriers(j, err);
+            status = mo_joint_poll_carriers(j, err);
             polled = mo_stop_clock_ns();
         }
         if (status == MO_OK)
@@ -76,6 +76,54 @@ static mo_status launch_item(mo_joint_state *j, const mo_joint_item *item,
     if (status == MO_OK)
         status = j->backend->transfer(j->devices[item->local]->unit,
                                       &item->transfer, err);
+    return status;
+}
+
+/* Returns the step that brings the item's value from elsewhere, or NULL. */
+static const mo_run_action *received_step(const mo_joint_state *j,
+                                          const mo_joint_item *item)
+{
+    const mo_run_action *a = &j->devices[item->local]->actions[item->action];
+
+    if (item->kind == MO_JOINT_ITEM_TRANSFER)
+        return item->transfer.carrier && !a->sending ? a : NULL;
+    return item->kind == MO_JOINT_ITEM_STAGED && !a->sending &&
+                   a->kind == MO_PLAN_STEP_AWAIT
+               ? a
+               : NULL;
+}
+
+mo_status mo_joint_warm_up(mo_joint_state *j, mo_error *err)
+{
+    mo_status status = MO_OK;
+    size_t most = 0;
+    char *zeros;
+
+    for (int i = 0; i < j->n_items; i++) {
+        const mo_run_action *a = received_step(j, &j->items[i]);
+
+        if (a && a->bytes > most)
+            most = a->bytes;
+    }
+    zeros = calloc(most + 1, 1);
+    if (!zeros)
+        return mo_fail_memory(err);
+    for (int i = 0; i < j->n_items && status == MO_OK; i++) {
+        const mo_joint_item *item = &j->items[i];
+        const mo_run_action *a = received_step(j, item);
+
+        if (a && a->bytes > 0) {
+            status = mo_joint_activate_unit(j, item->local, err);
+            if (status == MO_OK)
+                status = j->backend->upload(j->devices[item->local]->unit,
+                                            a->value, zeros, a->bytes, err);
+        } else if (!item->transfer.carrier &&
+                   item->kind != MO_JOINT_ITEM_STAGED)
+            status = launch_item(j, item, err);
+    }
+    for (int s = 0; s < j->n_local && status == MO_OK; s++)
+        status = mo_joint_synchronize(j, s, err);
+    free(zeros);
     return status;
 }
 
@@ -276,6 +324,22 @@ mo_status mo_joint_alloc_state(mo_joint_state *j, mo_error *err)
     return MO_OK;
 }
 
+/* The units as the transport numbers the devices. */
+static mo_status connect_carriers(mo_joint_state *j, mo_error *err)
+{
+    int n = j->n_slots > 0 ? j->n_slots : 1, n_devices = j->plan->n_devices;
+    size_t room = ((size_t) n_devices + 1) * (size_t) n;
+    mo_backend_unit **units = mo_arena_array(j->arena, room, sizeof *units);
+    mo_status status = units ? MO_OK : mo_fail_memory(err);
+
+    for (int d = 0; d < n_devices && status == MO_OK; d++)
+        for (int s = 0; s < n; s++)
+            units[d * n + s] = j->units[d];
+    for (int i = 0; i < j->n_carriers && status == MO_OK; i++)
+        status = j->carriers[i]->connect(j->carriers[i], units, err);
+    return status;
+}
+
 /* Sequentially: autotuning on a device must not be disturbed by others. */
 static mo_status open_devices(mo_joint_state *j, mo_error *err)
 {
@@ -288,9 +352,7 @@ static mo_status open_devices(mo_joint_state *j, mo_error *err)
         status = mo_run_device_open(d, err);
         j->units[d->device] = d->unit;
     }
-    for (int i = 0; i < j->n_carriers && status == MO_OK; i++)
-        status = j->carriers[i]->connect(j->carriers[i], j->units, err);
-    return status;
+    return status == MO_OK ? connect_carriers(j, err) : status;
 }
 
 mo_status mo_joint_open(mo_joint_state *j, mo_error *err)

@@ -48,6 +48,8 @@ typedef struct mo_joint_state {
     const mo_backend *backend;
     mo_run_device *const *devices; /* the local ones */
     int n_local;
+    int n_slots;   /* of a stream of requests: the transport has so many copies
+                      of each device, side by side; 0: one */
     int *local_of; /* by device of the plan: index among the local ones, or
                       MO_JOINT_NONE */
     bool *carried; /* by transfer: direct, no local end is staged */
@@ -95,6 +97,13 @@ mo_status mo_joint_execute(mo_joint_state *j, int64_t *const *rows,
 /* Waits until the unit is idle; fails when the other end of a direct transfer
  * is lost. */
 mo_status mo_joint_synchronize(mo_joint_state *j, int local, mo_error *err);
+
+/* One run of the calls alone, without other ranks: values that come from
+ * elsewhere are zeros, which are valid as indices. */
+mo_status mo_joint_warm_up(mo_joint_state *j, mo_error *err);
+
+/* Polls all carriers: an error when the other end of one has failed. */
+mo_status mo_joint_poll_carriers(const mo_joint_state *j, mo_error *err);
 
 /* Records a program for every segment; fails where the driver cannot, with
  * nothing recorded. The caller frees them with mo_joint_free_programs(). */

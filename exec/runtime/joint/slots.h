@@ -2,12 +2,16 @@
 /*
  * slots.h - joint execution of several requests at the same time.
  *
- * All devices of the plan are of one backend with separate memory, in this
- * process. Each slot has a copy of their values and workspaces, and a program
- * of all its calls and transfers (joint.h); weights and kernels are shared.
- * Programs of different slots run at the same time, each in a queue of its own:
- * the device schedules their kernels, and transfers of one request go beside
- * the computation of another.
+ * The devices with separate memory of this rank are driven together (joint.h).
+ * Each slot has a copy of their values and workspaces, and a program of all its
+ * calls and transfers; weights and kernels are shared. Programs of different
+ * slots run at the same time, each in queues of its own: the device schedules
+ * their kernels, and transfers of one request go beside the computation of
+ * another.
+ *
+ * A value from or to a device that is not among them goes through pinned host
+ * memory and the transport, or by a carrier within the program. Each slot has
+ * transfers of its own there, so slots never wait for each other.
  */
 #ifndef MO_EXEC_RUNTIME_JOINT_SLOTS_H
 #define MO_EXEC_RUNTIME_JOINT_SLOTS_H
@@ -21,34 +25,51 @@
 
 typedef struct mo_joint_slots mo_joint_slots;
 
-/* Returns whether all devices can be driven so; all belong to this rank. */
-bool mo_joint_slots_apply(const mo_exec_plan *plan,
-                          const mo_run_plan_options *options);
+typedef struct mo_joint_slots_options {
+    const mo_run_plan_options *run; /* outlives the slots, as does the plan */
+    const bool *chosen; /* by device of the plan: by mo_joint_slots_select() */
+    const bool *inputs; /* by value of the plan: whether a request sets it */
+    int n_slots;
+    int n_slot_transfers; /* transfer t of slot s is s * so many + t of the
+                             transport, whose devices are n_slots copies of
+                             each, side by side */
+} mo_joint_slots_options;
 
-/* Opens all devices, runs once call by call, and records the programs. Fails
- * with MO_E_SUPPORT where the driver records none. inputs: by value of the
- * plan, whether a request sets it. plan and options outlive *slots; the caller
- * frees it. */
+typedef struct mo_joint_slots_device {
+    int64_t load_ns; /* its calls, each alone on the device, in sum */
+    int64_t slot_bytes, shared_bytes; /* allocated for a slot, and for all */
+} mo_joint_slots_device;
+
+/* Selects the devices of this rank that can be driven so: fills chosen, by
+ * device of the plan, and returns their number. */
+int mo_joint_slots_select(const mo_exec_plan *plan,
+                          const mo_run_plan_options *options, bool *chosen);
+
+/* Opens the chosen devices, runs once call by call, measures the calls and
+ * records the programs. Collective over the ranks with a carrier. Fails with
+ * MO_E_SUPPORT where the driver records none. The caller frees *slots. */
 mo_status mo_joint_slots_new(const mo_exec_plan *plan,
-                             const mo_run_plan_options *options, int n_slots,
-                             const bool *inputs, mo_joint_slots **slots,
-                             mo_error *err);
+                             const mo_joint_slots_options *options,
+                             mo_joint_slots **slots, mo_error *err);
 void mo_joint_slots_free(mo_joint_slots *slots); /* NULL is allowed */
 
-/* Runs one request: inputs by value, as set before (NULL: none), and outputs by
- * output of the plan, where the bytes of their values are written (NULL: not).
- * From any thread, one at a time for each slot. */
-mo_status mo_joint_slots_run(mo_joint_slots *slots, int slot,
-                             const void *const *inputs, void *const *outputs,
-                             mo_error *err);
+/* Frees the programs and ends the use of carriers, while no slot runs; from any
+ * thread. Carriers need it before they disconnect, which is before
+ * mo_joint_slots_free(). */
+void mo_joint_slots_free_programs(mo_joint_slots *slots);
 
-/* While no slot runs: measures the calls of a device, each alone on it;
- * *load_ns is their sum. */
-mo_status mo_joint_slots_measure(mo_joint_slots *slots, int device,
-                                 int64_t *load_ns, mo_error *err);
+/* The buffers of a slot in host memory, owned by slots: of a value that a
+ * request sets, to be written before a run; and of an output of the plan after
+ * it. NULL: not of these devices. */
+void *mo_joint_slots_input(const mo_joint_slots *slots, int slot, int value);
+const void *mo_joint_slots_output(const mo_joint_slots *slots, int slot,
+                                  int output);
 
-/* Bytes that a device has allocated for a slot, and for all together. */
-int64_t mo_joint_slots_bytes(const mo_joint_slots *slots, int device);
-int64_t mo_joint_slots_shared_bytes(const mo_joint_slots *slots, int device);
+/* Runs one request. From any thread, one at a time for each slot. */
+mo_status mo_joint_slots_run(mo_joint_slots *slots, int slot, mo_error *err);
+
+/* Returns what is known of a chosen device; slots owns it. */
+const mo_joint_slots_device *
+mo_joint_slots_device_of(const mo_joint_slots *slots, int device);
 
 #endif

@@ -38,22 +38,22 @@ static mo_status open_slots(mo_pipeline_thread *t, mo_error *err)
     return status;
 }
 
-static mo_status receive_bytes(const slot_run *r, int transfer, void *data,
-                               mo_error *err)
+mo_status mo_pipeline_receive(const mo_pipeline *p, int slot, int transfer,
+                              void *data, mo_error *err)
 {
-    const mo_run_plan_options *o = r->options;
-    int t = mo_pipeline_transfer(&r->p->slots, r->slot, transfer);
+    const mo_run_plan_options *o = p->options->run;
+    int t = mo_pipeline_transfer(&p->slots, slot, transfer);
     mo_status status = o->transport->receive(o->world, t, data, err);
 
     return status == MO_OK ? o->transport->wait(o->world, t, false, err)
                            : status;
 }
 
-static mo_status send_bytes(const slot_run *r, int transfer, const void *data,
-                            mo_error *err)
+mo_status mo_pipeline_send(const mo_pipeline *p, int slot, int transfer,
+                           const void *data, mo_error *err)
 {
-    const mo_run_plan_options *o = r->options;
-    int t = mo_pipeline_transfer(&r->p->slots, r->slot, transfer);
+    const mo_run_plan_options *o = p->options->run;
+    int t = mo_pipeline_transfer(&p->slots, slot, transfer);
     mo_status status = o->transport->send(o->world, t, data, err);
 
     return status == MO_OK ? o->transport->wait(o->world, t, true, err)
@@ -132,8 +132,8 @@ static mo_status receive_inputs(const slot_run *r, mo_error *err)
     for (int v = 0; v < plan->n_values && status == MO_OK; v++)
         if (r->p->slots.inputs[v] != MO_PLAN_NONE &&
             plan->values[v].device == r->device->device)
-            status = receive_bytes(r, r->p->slots.inputs[v],
-                                   r->device->where[v], err);
+            status = mo_pipeline_receive(r->p, r->slot, r->p->slots.inputs[v],
+                                         r->device->where[v], err);
     return status;
 }
 
@@ -147,8 +147,9 @@ static mo_status send_outputs(const slot_run *r, mo_error *err)
 
         if (r->p->slots.outputs[i] != MO_PLAN_NONE &&
             plan->values[value].device == r->device->device)
-            status = send_bytes(r, r->p->slots.outputs[i],
-                                mo_run_device_output(r->device, value), err);
+            status =
+                mo_pipeline_send(r->p, r->slot, r->p->slots.outputs[i],
+                                 mo_run_device_output(r->device, value), err);
     }
     return status;
 }
@@ -172,8 +173,9 @@ static mo_status run_request(slot_run *r, mo_error *err)
     if (status == MO_OK)
         status = send_outputs(r, err);
     if (status == MO_OK)
-        status = send_bytes(r, r->p->slots.first_done + r->device->device,
-                            r->done, err);
+        status = mo_pipeline_send(r->p, r->slot,
+                                  r->p->slots.first_done + r->device->device,
+                                  r->done, err);
     return status;
 }
 
@@ -186,17 +188,17 @@ mo_status mo_pipeline_serve_device(mo_pipeline_thread *t, mo_error *err)
     mo_status status = MO_OK;
     bool stop = false;
 
-    if (t->device != MO_PLAN_NONE && t->slot == 0)
+    if (t->device != MO_PIPELINE_NO_DEVICE && t->slot == 0)
         status = open_slots(t, err);
     if (status == MO_OK)
         status = r.options->transport->barrier(r.options->world, &stop, err);
-    if (status != MO_OK || t->device == MO_PLAN_NONE)
+    if (status != MO_OK || t->device == MO_PIPELINE_NO_DEVICE)
         return status;
     r.device = &p->devices[t->device * p->slots.n_slots + t->slot];
     r.gate = &p->gates[t->device];
     for (;;) {
-        status =
-            receive_bytes(&r, p->slots.first_start + t->device, &t->start, err);
+        status = mo_pipeline_receive(
+            p, t->slot, p->slots.first_start + t->device, &t->start, err);
         if (status == MO_OK)
             status = mo_pipeline_decode_start(&t->start, err);
         if (status != MO_OK || t->start.request < 0)

@@ -11,6 +11,7 @@
 #include "exec/runtime/pipeline/pipeline_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/stop.h"
 #include "exec/runtime/consistency.h"
@@ -298,6 +299,38 @@ static void add_loads(const slot_frontend *f, int64_t request)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* All devices are driven by this thread. */
+static mo_status run_joint(slot_frontend *f, mo_error *err)
+{
+    const mo_exec_plan *plan = f->p->plan;
+    mo_joint_slots *joint = f->p->joint;
+    mo_status status;
+
+    for (int v = 0; v < plan->n_values; v++) {
+        void *input = mo_joint_slots_input(joint, f->slot, v);
+
+        if (input && f->sent[v])
+            memcpy(input, f->sent[v],
+                   (size_t) mo_tensor_desc_bytes(&plan->values[v].desc));
+    }
+    status = mo_joint_slots_run(joint, f->slot, err);
+    for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
+        if (f->received[i]) {
+            int v = plan->outputs[i].value;
+
+            memcpy(f->received[i], mo_joint_slots_output(joint, f->slot, i),
+                   (size_t) mo_tensor_desc_bytes(&plan->values[v].desc));
+        }
+    for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
+        const mo_joint_slots_device *m = mo_joint_slots_device_of(joint, d);
+
+        f->done[d] = (mo_pipeline_done){ .busy_ns = m->load_ns,
+                                         .slot_bytes = m->slot_bytes,
+                                         .shared_bytes = m->shared_bytes };
+    }
+    return status;
+}
+
 /* A status other than MO_OK is that of the run. */
 static mo_status run_request(slot_frontend *f, int64_t request, mo_error *err)
 {
@@ -308,9 +341,8 @@ static mo_status run_request(slot_frontend *f, int64_t request, mo_error *err)
 
     p->times[request].begin_ns = mo_stop_clock_ns();
     status = convert_inputs(f, err);
-    if (status == MO_OK && p->joint)
-        status =
-            mo_joint_slots_run(p->joint, f->slot, f->sent, f->received, err);
+    if (status == MO_OK && p->is_joint)
+        status = run_joint(f, err);
     else if (status == MO_OK)
         status = exchange(f, request, err);
     if (status != MO_OK)
@@ -389,40 +421,11 @@ static mo_status serve_slot(slot_frontend *f, mo_error *err)
         made = MO_OK;
         why = (mo_error){ 0 };
     }
-    if (status == MO_OK && !f->p->joint)
+    if (status == MO_OK && !f->p->is_joint)
         status = post_starts(f, -1, err);
-    if (status == MO_OK && !f->p->joint)
+    if (status == MO_OK && !f->p->is_joint)
         status = await_all(f, f->p->slots.first_start, f->p->plan->n_devices,
                            true, err);
-    return status;
-}
-
-static mo_status open_joint(mo_pipeline *p, mo_error *err)
-{
-    int n_values = p->plan->n_values;
-    bool *inputs = calloc((size_t) n_values + 1, sizeof *inputs);
-    mo_status status;
-
-    if (!inputs)
-        return mo_fail_memory(err);
-    for (int v = 0; v < n_values; v++)
-        inputs[v] = p->slots.inputs[v] != MO_PLAN_NONE;
-    status = mo_joint_slots_new(p->plan, p->options->run, p->slots.n_slots,
-                                inputs, &p->joint, err);
-    free(inputs);
-    return status;
-}
-
-mo_status mo_pipeline_measure_joint(mo_pipeline *p, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    p->n_loads = 1;
-    for (int d = 0; d < p->plan->n_devices && status == MO_OK; d++) {
-        p->loads[d].slot_bytes = mo_joint_slots_bytes(p->joint, d);
-        p->loads[d].shared_bytes = mo_joint_slots_shared_bytes(p->joint, d);
-        status = mo_joint_slots_measure(p->joint, d, &p->loads[d].load_ns, err);
-    }
     return status;
 }
 
@@ -440,8 +443,12 @@ mo_status mo_pipeline_serve_requests(mo_pipeline_thread *t, mo_error *err)
     f->slot = t->slot;
     status = alloc_frontend(f, err);
     if (status == MO_OK && f->p->is_joint && f->slot == 0)
-        status = open_joint(f->p, err);
+        status = mo_pipeline_open_joint(f->p, err);
     if (status == MO_OK)
         status = f->options->transport->barrier(f->options->world, &stop, err);
-    return status == MO_OK ? serve_slot(f, err) : status;
+    if (status == MO_OK)
+        status = serve_slot(f, err);
+    if (f->p->is_joint)
+        mo_pipeline_leave_joint(f->p);
+    return status;
 }

@@ -15,9 +15,14 @@ static void *run_thread(void *context)
     mo_pipeline *p = t->pipeline;
     const mo_run_plan_options *o = p->options->run;
     mo_error err = { 0 };
-    bool frontend = t->device == p->plan->n_devices;
-    mo_status status = frontend ? mo_pipeline_serve_requests(t, &err)
-                                : mo_pipeline_serve_device(t, &err);
+    mo_status status;
+
+    if (t->device == MO_PIPELINE_FRONTEND)
+        status = mo_pipeline_serve_requests(t, &err);
+    else if (t->device == MO_PIPELINE_JOINT)
+        status = mo_pipeline_serve_group(t, &err);
+    else
+        status = mo_pipeline_serve_device(t, &err);
 
     if (status != MO_OK) {
         o->transport->fail(o->world, &err);
@@ -33,23 +38,32 @@ static void *deliver_outcomes(void *context)
     return NULL;
 }
 
-/* Lists the threads of this rank, n_slots for each of its devices; one without
- * a device where there would be none. Returns their number. */
+static int add_threads(mo_pipeline *p, int device, mo_pipeline_thread *threads)
+{
+    for (int s = 0; s < p->slots.n_slots; s++)
+        threads[s] =
+            (mo_pipeline_thread){ .pipeline = p, .device = device, .slot = s };
+    return p->slots.n_slots;
+}
+
+/* Lists the threads of this rank, n_slots for each of its devices, those that
+ * are driven together, and the frontend; one without a device where there would
+ * be none. Returns their number. */
 static int list_threads(mo_pipeline *p, mo_pipeline_thread *threads)
 {
     const int *rank_of = p->options->run->rank_of;
     int n = 0;
 
-    for (int d = p->is_joint ? p->plan->n_devices : 0; d <= p->plan->n_devices;
-         d++)
-        for (int s = 0; s < p->slots.n_slots; s++)
-            if ((d < p->plan->n_devices ? rank_of[d] : 0) == p->rank)
-                threads[n++] = (mo_pipeline_thread){ .pipeline = p,
-                                                     .device = d,
-                                                     .slot = s };
+    for (int d = 0; d < p->plan->n_devices; d++)
+        if (rank_of[d] == p->rank && !p->chosen[d])
+            n += add_threads(p, d, threads + n);
+    if (p->n_chosen > 0 && !p->is_joint)
+        n += add_threads(p, MO_PIPELINE_JOINT, threads + n);
+    if (p->rank == 0)
+        n += add_threads(p, MO_PIPELINE_FRONTEND, threads + n);
     if (n == 0)
-        threads[n++] =
-            (mo_pipeline_thread){ .pipeline = p, .device = MO_PLAN_NONE };
+        threads[n++] = (mo_pipeline_thread){ .pipeline = p,
+                                             .device = MO_PIPELINE_NO_DEVICE };
     return n;
 }
 
@@ -112,7 +126,10 @@ static mo_status init_pipeline(mo_pipeline *p, mo_error *err)
 
     status = mo_pipeline_slots_make(p->plan, o->run->rank_of, o->run->backends,
                                     o->n_slots, &p->slots, err);
-    p->is_joint = mo_joint_slots_apply(p->plan, o->run);
+    p->chosen = calloc(n_devices, sizeof *p->chosen);
+    if (p->chosen)
+        p->n_chosen = mo_joint_slots_select(p->plan, o->run, p->chosen);
+    p->is_joint = p->n_chosen > 0 && p->n_chosen == p->plan->n_devices;
     if (p->is_joint)
         p->slots.plan.n_transfers = 0; /* none is by the transport */
     p->n_outcomes = 2 * o->n_slots;
@@ -122,14 +139,21 @@ static mo_status init_pipeline(mo_pipeline *p, mo_error *err)
     p->loads = calloc(n_devices, sizeof *p->loads);
     if (p->rank == 0)
         p->times = calloc((size_t) o->n_requests + 1, sizeof *p->times);
-    if (status == MO_OK && (!p->devices || !p->gates || !p->outcomes ||
-                            !p->loads || (p->rank == 0 && !p->times)))
+    if (status == MO_OK &&
+        (!p->chosen || !p->devices || !p->gates || !p->outcomes || !p->loads ||
+         (p->rank == 0 && !p->times)))
         status = mo_fail_memory(err);
     for (int d = 0; d < p->plan->n_devices && status == MO_OK; d++) {
         mo_run_device *first = &p->devices[d * o->n_slots];
 
-        if (o->run->rank_of[d] != p->rank || p->is_joint)
+        if (o->run->rank_of[d] != p->rank || p->chosen[d])
             continue;
+        if (o->run->backends[d]->separate_memory)
+            status = mo_fail(err, MO_E_SUPPORT,
+                             "device '%.80s' runs one request at a time",
+                             p->plan->devices[d].id);
+        if (status != MO_OK)
+            break;
         *first =
             (mo_run_device){ .plan = p->plan, .options = o->run, .device = d };
         status = mo_pipeline_gate_init(&p->gates[d], o->n_slots, err);
@@ -153,6 +177,7 @@ static void clear_pipeline(mo_pipeline *p)
     mo_pipeline_slots_clear(&p->slots);
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->lock);
+    free(p->chosen);
     free(p->devices);
     free(p->gates);
     free(p->outcomes);
@@ -193,8 +218,6 @@ mo_status mo_pipeline_run(const mo_exec_plan *plan,
         status = p.sink_status;
         *e = p.sink_error;
     }
-    if (status == MO_OK && p.joint)
-        status = mo_pipeline_measure_joint(&p, e);
     if (status != MO_OK)
         o->transport->fail(o->world, e);
     if (p.rank == 0 && p.outcomes && p.times && p.loads) {

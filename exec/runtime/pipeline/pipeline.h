@@ -12,6 +12,10 @@
  *     slot 0   |-- A: 0 --|-- B: 0 --|-- A: 2 --|-- B: 2 --|
  *     slot 1              |-- A: 1 --|-- B: 1 --|-- A: 3 --|
  *
+ * The GPUs of a rank are driven together (exec/runtime/joint/slots.h), and
+ * their kernels of several requests run at the same time. Values between ranks,
+ * and between CPUs and GPUs, go by the transport, or by its carrier.
+ *
  * Rank 0 reads the inputs and delivers the outputs. A slot takes the next
  * request when all devices have finished the last one, and while fewer than 2 K
  * outputs wait for delivery: a slow receiver stops the intake, not the devices.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pipeline_internal.h - state of a pipelined run, shared by its threads: one
- * for each slot of each device of this rank, at rank 0 one for each slot of
- * the frontend, and one that delivers outputs.
+ * for each slot of each device of this rank, one for each slot of those that
+ * are driven together, at rank 0 one for each slot of the frontend, and one
+ * that delivers outputs.
  */
 #ifndef MO_EXEC_RUNTIME_PIPELINE_PIPELINE_INTERNAL_H
 #define MO_EXEC_RUNTIME_PIPELINE_PIPELINE_INTERNAL_H
@@ -35,9 +36,12 @@ typedef struct mo_pipeline {
     mo_pipeline_slots slots;
     int rank;
 
-    bool is_joint;           /* all devices are GPUs of this process: */
-    mo_joint_slots *joint;   /* the frontend drives them; else NULL */
-    mo_run_device *devices;  /* d * n_slots + slot; of this rank */
+    bool *chosen; /* by device: one of those that are driven together */
+    int n_chosen;
+    bool is_joint;           /* all devices of the plan are, by the frontend */
+    mo_joint_slots *joint;   /* by the thread of slot 0; NULL: none is open */
+    int n_joint_ended;       /* of its threads; by the lock */
+    mo_run_device *devices;  /* d * n_slots + slot; the others of this rank */
     mo_pipeline_gate *gates; /* by device of this rank */
 
     /* Rank 0. The lock is for all that follows. */
@@ -55,10 +59,17 @@ typedef struct mo_pipeline {
     mo_error sink_error;
 } mo_pipeline;
 
+/* Roles of threads without a device. */
+enum {
+    MO_PIPELINE_NO_DEVICE = -1, /* of a rank without devices */
+    MO_PIPELINE_FRONTEND = -2,
+    MO_PIPELINE_JOINT = -3 /* of the devices that are driven together */
+};
+
 /* One thread of the run. */
 typedef struct mo_pipeline_thread {
     mo_pipeline *pipeline;
-    int device; /* MO_PLAN_NONE: the frontend, or a rank without devices */
+    int device; /* or one of the roles below */
     int slot;
     pthread_t thread;
 
@@ -73,6 +84,23 @@ typedef struct mo_pipeline_thread {
 /* Runs the requests of a slot on a device; the thread of slot 0 opens the
  * device for all slots first. */
 mo_status mo_pipeline_serve_device(mo_pipeline_thread *t, mo_error *err);
+
+/* Posts a transfer of a slot and waits for it. */
+mo_status mo_pipeline_receive(const mo_pipeline *p, int slot, int transfer,
+                              void *data, mo_error *err);
+mo_status mo_pipeline_send(const mo_pipeline *p, int slot, int transfer,
+                           const void *data, mo_error *err);
+
+/* ---- device_group.c: devices that are driven together */
+
+/* Runs the requests of a slot; the thread of slot 0 opens the devices. */
+mo_status mo_pipeline_serve_group(mo_pipeline_thread *t, mo_error *err);
+
+/* Opens p->joint, from the thread of slot 0. */
+mo_status mo_pipeline_open_joint(mo_pipeline *p, mo_error *err);
+/* From each thread that may use p->joint, at its end: the last one frees the
+ * programs, before the transport ends. */
+void mo_pipeline_leave_joint(mo_pipeline *p);
 
 /* ---- frontend.c: rank 0 */
 
@@ -89,9 +117,6 @@ void mo_pipeline_deliver_rest(mo_pipeline *p);
 
 /* Ends the intake and wakes all that wait for it; from any thread. */
 void mo_pipeline_stop(mo_pipeline *p);
-
-/* After all requests: measures the loads of joint devices. */
-mo_status mo_pipeline_measure_joint(mo_pipeline *p, mo_error *err);
 
 /* ---- statistics.c */
 

@@ -101,6 +101,8 @@ static mo_status alloc_all(const mo_exec_plan *plan, mo_pipeline_slots *slots,
     slots->n_transfers = (int) n_transfers;
     slots->plan.n_transfers = slots->n_transfers * slots->n_slots;
     slots->plan.n_devices = (int) n_devices;
+    slots->plan.values = plan->values;
+    slots->plan.n_values = plan->n_values;
     slots->plan.transfers =
         calloc((size_t) slots->plan.n_transfers, sizeof *slots->plan.transfers);
     slots->plan.devices = calloc(n_devices, sizeof *slots->plan.devices);

@@ -36,7 +36,8 @@ typedef struct mo_pipeline_done {
 } mo_pipeline_done;
 
 typedef struct mo_pipeline_slots {
-    mo_exec_plan plan;           /* transfers and devices only; owned */
+    mo_exec_plan plan;           /* transfers and devices, owned; values of the
+                                    transfers among devices, borrowed */
     int *rank_of;                /* by device of plan */
     const mo_backend **backends; /* likewise */
     int n_slots, n_devices;      /* devices of one slot, without the frontend */
@@ -46,8 +47,8 @@ typedef struct mo_pipeline_slots {
     int *outputs;                /* by output, likewise */
 } mo_pipeline_slots;
 
-/* Borrows the plan's texts. slots begins as zeros; the caller clears it, also
- * after a failure. */
+/* Borrows the plan's values and texts. slots begins as zeros; the caller clears
+ * it, also after a failure. */
 mo_status mo_pipeline_slots_make(const mo_exec_plan *plan, const int *rank_of,
                                  const mo_backend *const *backends, int n_slots,
                                  mo_pipeline_slots *slots, mo_error *err);

@@ -62,6 +62,12 @@ static mo_status allgather_gpus(mo_nccl_p2p *nccl, bool *is_gpu, bool *safe,
     return status;
 }
 
+/* Returns whether a device is in the plan more than once: it has slots. */
+static bool has_copies(const mo_exec_plan *plan)
+{
+    return plan->n_devices > 1 && plan->devices[0].id == plan->devices[1].id;
+}
+
 static mo_status compute_layout(mo_nccl_p2p *nccl, bool safe, mo_error *err)
 {
     const mo_nccl_p2p_options *o = &nccl->options;
@@ -73,6 +79,13 @@ static mo_status compute_layout(mo_nccl_p2p *nccl, bool safe, mo_error *err)
         return mo_fail_memory(err);
     memcpy(is_gpu, o->is_gpu, n * sizeof *is_gpu);
     status = allgather_gpus(nccl, is_gpu, &safe, err);
+    if (status == MO_OK && safe && has_copies(o->plan)) {
+        snprintf(nccl->unavailable, sizeof nccl->unavailable,
+                 "MOIRAI_NCCL_SAFE is set, and several requests at once need "
+                 "several communicators");
+        for (size_t d = 0; d < n; d++)
+            is_gpu[d] = false;
+    }
     if (status == MO_OK)
         status = mo_nccl_comm_layout_compute(o->plan, o->rank_of, is_gpu,
                                              o->rank, safe, &nccl->layout, err);
@@ -321,7 +334,18 @@ static mo_status prepare_comms(const mo_backend_carrier *carrier,
 
 static mo_status poll_comms(const mo_backend_carrier *carrier, mo_error *err)
 {
-    return mo_nccl_comms_check(carrier->context, err);
+    mo_nccl_p2p *nccl = carrier->context;
+    mo_status status;
+
+    pthread_mutex_lock(&nccl->poll_lock);
+    status = mo_nccl_comms_check(nccl, err);
+    pthread_mutex_unlock(&nccl->poll_lock);
+    return status;
+}
+
+static void restart_limit(const mo_backend_carrier *carrier)
+{
+    mo_nccl_p2p_start_run(carrier->context);
 }
 
 static const char *eager_reason(const mo_backend_carrier *carrier)
@@ -380,6 +404,7 @@ mo_status mo_nccl_p2p_new(const mo_nccl_p2p_options *options,
     if (!n)
         return mo_fail_memory(err);
     n->options = *options;
+    pthread_mutex_init(&n->poll_lock, NULL);
     n->n_transfers = options->plan ? options->plan->n_transfers : 0;
     n->register_buffers = is_set("MOIRAI_NCCL_REGISTER");
     n->eager = is_set("MOIRAI_NCCL_EAGER");
@@ -387,6 +412,7 @@ mo_status mo_nccl_p2p_new(const mo_nccl_p2p_options *options,
                                        .connect = prepare_comms,
                                        .enqueue = enqueue_transfer,
                                        .poll = poll_comms,
+                                       .restart = restart_limit,
                                        .eager_reason = eager_reason };
     mo_nccl_flight_recorder_init(&n->recorder, options->plan, options->rank_of,
                                  options->rank);
@@ -440,6 +466,7 @@ void mo_nccl_p2p_free(mo_nccl_p2p *nccl)
     free(nccl->comms);
     free(nccl->registered);
     free(nccl->register_tried);
+    pthread_mutex_destroy(&nccl->poll_lock);
     free(nccl);
 }
 

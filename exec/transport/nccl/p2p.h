@@ -3,10 +3,12 @@
  * p2p.h - point-to-point transfers by NCCL between GPUs of different
  * processes.
  *
- * One thread of a process drives all its GPUs and calls the carrier; the
- * creating thread frees the object when that thread has ended. Sends and
- * receives are enqueued on streams in the order of the plan, the same on all
- * ranks: NCCL matches them by nothing else.
+ * One thread of a process drives all its GPUs and calls the carrier, or
+ * several that poll it; the creating thread frees the object when they have
+ * ended. Sends and receives are enqueued on streams in the order of the plan,
+ * the same on all ranks: NCCL matches them by nothing else. With several
+ * requests in flight each slot has communicators of its own, so that no order
+ * between slots is needed.
  *
  * No call waits for a dead rank: communicators are nonblocking, and every wait
  * also checks whether the job has failed. Then all communicators of the

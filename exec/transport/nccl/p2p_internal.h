@@ -5,6 +5,7 @@
 #ifndef MO_EXEC_TRANSPORT_NCCL_P2P_INTERNAL_H
 #define MO_EXEC_TRANSPORT_NCCL_P2P_INTERNAL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -40,7 +41,8 @@ struct mo_nccl_p2p {
     void **registered;    /* by transfer: handle of its registered buffer */
     bool *register_tried; /* by transfer: registration was attempted */
     bool register_buffers, eager;
-    bool aborted; /* all communicators are aborted */
+    pthread_mutex_t poll_lock; /* for aborted, error and comms of polls */
+    bool aborted;              /* all communicators are aborted */
     mo_error error;
     int64_t time_limit_ns;
     atomic_llong run_started_ns;

@@ -77,20 +77,7 @@ mo_status mo_exec_requests_check_memory(const mo_exec_plan *plan,
     mo_exec_plan all = *plan;
     mo_error why = { 0 };
     mo_status status = MO_OK;
-    int n_gpus = 0, n_ranks = 1;
 
-    for (int d = 0; d < plan->n_devices; d++) {
-        n_gpus += units->backends[d]->separate_memory;
-        n_ranks =
-            units->rank_of[d] >= n_ranks ? units->rank_of[d] + 1 : n_ranks;
-    }
-    if (n_gpus > 0 && (n_gpus < plan->n_devices || n_ranks > 1))
-        return mo_fail(
-            err, MO_E_SUPPORT,
-            "several requests at once run on CPU devices, or on GPUs "
-            "of one process, and this placement %s; give --backend "
-            "cpu, or --runs in place of --requests",
-            n_ranks > 1 ? "has GPUs on several ranks" : "has both");
     all.devices = calloc((size_t) plan->n_devices + 1, sizeof *all.devices);
     if (!all.devices)
         return mo_fail_memory(err);

@@ -46,8 +46,7 @@ int mo_exec_requests_in_flight(const mo_exec_options *o,
 
 /* Fails if the values of so many requests, with all else, exceed the memory of
  * a device or of this process, as mo_plan_check_capacity() and
- * mo_exec_units_check_memory() do for one; or if devices are both CPUs and
- * GPUs, or GPUs of several ranks. */
+ * mo_exec_units_check_memory() do for one. */
 mo_status mo_exec_requests_check_memory(const mo_exec_plan *plan,
                                         const mo_exec_units *units, int rank,
                                         int in_flight, int64_t limit,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Tests of exec/runtime/pipeline with devices that are GPUs of one process
- * (exec/runtime/joint/slots.h), on the stand-in or, with MOIRAI_TEST_GPU, on
- * real ones: requests in flight have the outputs of single runs. */
+ * (exec/runtime/joint/slots.h), all of them or some beside CPUs, on the
+ * stand-in or, with MOIRAI_TEST_GPU, on real ones: requests in flight have the
+ * outputs of single runs. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "tests/exec/runtime/joint_case.h"
 #include "tests/support/suite.h"
 
-enum { GPUS = 3, KINDS = 2, REQUESTS = 9, BAD = 4 };
+enum { DEVICES = 3, KINDS = 2, REQUESTS = 9, BAD = 4 };
 
 /* Two kinds of requests by turns: one plan, two sets of inputs with the
  * outputs of their single runs. */
@@ -67,12 +68,15 @@ static mo_status compare_outputs(void *context, int64_t request,
     return MO_OK;
 }
 
-static void place(plan_runner *runner)
+/* mask: the devices that are GPUs. */
+static void place(plan_runner *runner, unsigned mask)
 {
     int n = 0;
 
     MUST(mo_backend_cuda.count_devices(&n, &err));
-    for (int d = 0; d < GPUS; d++) {
+    for (int d = 0; d < DEVICES; d++) {
+        if (!(mask >> d & 1))
+            continue;
         runner->backends[d] = &mo_backend_cuda;
         runner->units[d].gpu = d % n;
         runner->units[d].cache = "";
@@ -105,18 +109,22 @@ static void run_stream(stream_case *c, int n_slots)
 
 START_TEST(requests_have_the_outputs_of_single_runs)
 {
+    static const struct {
+        const char *gpus;
+        unsigned mask;
+    } cases[] = { { "1", 7 }, { "3", 7 }, { "3", 5 }, { "1", 6 }, { "1", 1 } };
     stream_case c = { .n_delivered = 0 };
 
-    setenv("MOIRAI_STANDIN_GPUS", _i ? "3" : "1", 1);
+    setenv("MOIRAI_STANDIN_GPUS", cases[_i].gpus, 1);
     setenv("MOIRAI_STANDIN_PEERS", "1", 1);
     use_cuda();
-    joint_case_make(&c.made, (unsigned) _i, GPUS);
+    joint_case_make(&c.made, (unsigned) _i, DEVICES);
     plan_runner_begin(&c.other, c.made.made.plan, 77);
-    place(&c.made.runner);
-    place(&c.other);
+    place(&c.made.runner, cases[_i].mask);
+    place(&c.other, cases[_i].mask);
     plan_runner_go(&c.made.runner);
     plan_runner_go(&c.other);
-    run_stream(&c, _i + 2);
+    run_stream(&c, _i % 3 + 2);
     ck_assert_int_eq(c.n_delivered, REQUESTS);
     plan_runner_end(&c.other);
     joint_case_clear(&c.made);
@@ -125,5 +133,5 @@ END_TEST
 
 SUITE(pipeline_cuda)
 {
-    EACH(requests_have_the_outputs_of_single_runs, 2);
+    EACH(requests_have_the_outputs_of_single_runs, 5);
 }

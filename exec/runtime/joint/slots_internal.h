@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slots_internal.h - data of joint execution of several requests: slots_open.c
+ * creates it, slots.c runs it.
+ */
+#ifndef MO_EXEC_RUNTIME_JOINT_SLOTS_INTERNAL_H
+#define MO_EXEC_RUNTIME_JOINT_SLOTS_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "exec/runtime/joint/joint_internal.h"
+#include "exec/runtime/joint/slots.h"
+
+/* The local device that records, launches and waits for programs. */
+enum { MO_JOINT_SLOTS_RECORDER = 0 };
+
+/* One slot: its devices, in the order of the plan, and their program. */
+typedef struct mo_joint_slot {
+    mo_run_device *devices;
+    mo_run_device **local; /* pointers to them */
+    mo_joint_state joint;
+    char eager_reason[MO_RUN_REASON_SIZE];
+    int first_transfer;        /* of the transport */
+    mo_backend_queue **queues; /* by local device */
+    char *staging;             /* pinned: inputs, then outputs */
+} mo_joint_slot;
+
+struct mo_joint_slots {
+    const mo_exec_plan *plan;
+    mo_run_plan_options options; /* with units of n_slots */
+    mo_backend_unit_options *units;
+    const mo_backend *backend;
+    mo_joint_slot *slots;
+    int n_slots, n_local;
+    int *device_of;     /* by local device: that of the plan */
+    int *local_of;      /* by device of the plan, or MO_JOINT_NONE */
+    int64_t *input_at;  /* by value: its offset in staging, or -1 */
+    int64_t *output_at; /* by output, likewise */
+    int64_t staging_bytes;
+    mo_joint_slots_device *measured; /* by local device */
+
+    /* Polls the carriers, which end transfers whose other end has failed:
+     * threads that wait for queues block. */
+    pthread_t monitor;
+    bool has_monitor;
+    atomic_bool stops_monitor;
+};
+
+static inline int64_t mo_joint_value_bytes(const mo_exec_plan *plan, int v)
+{
+    return mo_tensor_desc_bytes(&plan->values[v].desc);
+}
+
+/* Returns the local device that has the value, or MO_JOINT_NONE. */
+static inline int mo_joint_slots_holder(const mo_joint_slots *s, int value)
+{
+    return s->local_of[s->plan->values[value].device];
+}
+
+#endif
