@@ -308,6 +308,7 @@ static mo_status measure_pipeline(const mo_instance *x, const mo_regime *regime,
         j->period_ns = loads.period_ns;
         j->latency_ns = m.request->makespan_ns;
         j->in_flight = m.in_flight;
+        j->least_in_flight = m.least_in_flight;
         mo_period_resource_name(x, regime->congestion, loads.bottleneck,
                                 j->bottleneck, sizeof j->bottleneck);
         j->lower.bound_ns = mo_period_least_ns(x);

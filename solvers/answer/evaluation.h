@@ -34,7 +34,7 @@ typedef struct mo_answer_evaluation {
     int64_t period_ns, steady_ns; /* largest load; period of its pipeline, as
                                      simulated with 200 requests */
     int64_t latency_ns;           /* of a request in the pipeline */
-    int in_flight;
+    int in_flight, least_in_flight; /* no schedule of that period has fewer */
     char bottleneck[64]; /* the resource with the largest load */
     int single;          /* the best single device; MO_FREE: none can run it */
     int64_t single_ns;   /* makespan on that device */

@@ -132,8 +132,10 @@ static void put_pipeline(const mo_answer_evaluation *j, mo_out *out)
     char text[MO_FORMAT_SIZE];
 
     put_time("steady", j->steady_ns, out);
-    mo_out_printf(out, " simulated, %d in flight; bottleneck: %s\n",
-                  j->in_flight, j->bottleneck);
+    mo_out_printf(out, " simulated, %d in flight", j->in_flight);
+    if (j->least_in_flight < j->in_flight)
+        mo_out_printf(out, " (at least %d)", j->least_in_flight);
+    mo_out_printf(out, "; bottleneck: %s\n", j->bottleneck);
     put_time("latency", j->latency_ns, out);
     mo_out_printf(out, " of a request in the pipeline, %s alone\n",
                   mo_format_time(j->schedule->makespan_ns, text));
@@ -260,6 +262,7 @@ static void json_times(const mo_report_verdict *r, mo_json_writer *w)
         mo_json_put_us(w, "steady_period_us", j->steady_ns);
         mo_json_put_us(w, "latency_us", j->latency_ns);
         mo_json_put_int(w, "in_flight", j->in_flight);
+        mo_json_put_int(w, "least_in_flight", j->least_in_flight);
         mo_json_put_text(w, "bottleneck", j->bottleneck);
     }
     mo_json_put_us(w, "makespan_us", j->schedule->makespan_ns);

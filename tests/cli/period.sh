@@ -15,13 +15,14 @@ key()
     sed -n "s/^.*\"$1\": \([0-9.]*\).*/\1/p" out | head -n 1
 }
 
-plan 21
+plan 24
 
 place="moirai-place -q --objective period --assist none --threads 1"
 
 exits "a period is found" 0 $place --rounds 3 --json $net
 ok "it is reported" test -n "$(key period_us)"
 ok "with the requests in flight" test "$(key in_flight)" -ge 1
+ok "and a bound on them" test "$(key least_in_flight)" -le "$(key in_flight)"
 ok "no bound is above it" \
     awk "BEGIN { exit !($(key bound_us) <= $(key period_us)) }"
 ok "a request takes no less than a period" \
@@ -69,3 +70,17 @@ exits "a model is written" 0 moirai-emit -q --objective period $net -o net.lp
 ok "its identity has the objective" grep -q moirai_o_period net.lp
 complains "another formulation" 2 "contradict each other" \
     moirai-emit -q --objective period --formulation paper $net -o -
+
+# The authors' instance: the pipeline keeps the largest load exactly.
+data=${MOIRAI_DATA:-$top_srcdir/../shared/data}
+if [ -r "$data/authors/GoogLeNet.graphml" ]; then
+    cp "$data"/authors/GoogLeNet.* .
+    $place --method dp-contiguous --method moirai --rounds 1 -o GoogLeNet.sol \
+        GoogLeNet.graphml >/dev/null
+    exits "a placement of GoogLeNet" 0 moirai-check --json GoogLeNet.sol
+    is "keeps its period for 200 requests" "$(key steady_period_us)" \
+        "$(key period_us)"
+else
+    skip "a placement of GoogLeNet" "its data is not here"
+    skip "keeps its period for 200 requests" "its data is not here"
+fi

@@ -113,6 +113,7 @@ static void check_schedule(const mo_instance *x, const mo_regime *regime,
              regime->congestion == MO_CONGESTION_NONE)
         ck_assert_int_eq(m.period_ns, mo_max_i64(load_ns, 1));
     ck_assert_int_le(m.request->makespan_ns, m.in_flight * m.period_ns);
+    ck_assert_int_le(m.least_in_flight, m.in_flight);
     check_precedence(x, m.request);
     check_devices(x, &m);
     check_transfers(x, &m);
@@ -205,8 +206,34 @@ START_TEST(stages_are_requests_in_flight)
 }
 END_TEST
 
+/* Three transfers, of which each two share a link, and every link has the load
+ * of two: they exclude each other. */
+START_TEST(routes_that_share_links_exceed_the_load)
+{
+    const mo_regime link = { MO_CONGESTION_LINK, MO_TENSORS_PER_EDGE,
+                             MO_MEMORY_NONE };
+    const int device[] = { 0, 1, 2, 2, 0, 1 };
+    problem p = { 0 };
+    mo_modulo_schedule m;
+    mo_period_loads loads;
+
+    problem_make(&p,
+                 "* t.A=1 t.B=1 t.C=1; *>* bytes=9000; a; b; c; d; e; f; "
+                 "a>d; b>e; c>f",
+                 "A; B; C; A>B gbps=8; B>C gbps=8; C>A gbps=8", NULL);
+    MUST(mo_period_loads_compute(p.x, &link, device, &loads, &err));
+    MUST(mo_modulo_schedule_make(p.x, &link, device, 0, &m, &err));
+    ck_assert_int_eq(loads.period_ns % 2, 0);
+    ck_assert_int_eq(m.period_ns, loads.period_ns / 2 * 3);
+    mo_modulo_schedule_clear(&m);
+    mo_period_loads_clear(&loads);
+    problem_clear(&p);
+}
+END_TEST
+
 SUITE(period)
 {
+    TEST(routes_that_share_links_exceed_the_load);
     TEST(stages_are_requests_in_flight);
     SOME(every_placement_reaches_its_period, 40, 3);
     SOME(crowded_ports_keep_a_period_above_their_load, 8, 1);

@@ -68,6 +68,7 @@ static mo_status evaluate_period(const mo_place_context *setting,
         e->row.steady_ns = m.period_ns;
         e->row.latency_ns = m.request->makespan_ns;
         e->row.in_flight = m.in_flight;
+        e->row.least_in_flight = m.least_in_flight;
         mo_period_resource_name(x, setting->regime.congestion, loads.bottleneck,
                                 e->row.bottleneck, sizeof e->row.bottleneck);
     }

@@ -10,9 +10,11 @@
  *                     ^ period           sequence moves to a later stage
  *
  * A start time is stage * period + phase.  Devices and channels always reach a
- * period of their load.  A transfer that holds several ports or links at once
- * may not fit into the periods of all of them (that is a non-preemptive open
- * shop); then the period is raised until it does.
+ * period of their load.  Transfers that hold several ports or links at once may
+ * not fit into the periods of all of them (that is a non-preemptive open shop,
+ * which is NP-hard): three routes of which each two share a link take the sum
+ * of all three, and every link has the load of two.  Then the period is raised
+ * until they do.
  */
 #ifndef MO_SCHEDULE_PERIOD_MODULO_SCHEDULE_H
 #define MO_SCHEDULE_PERIOD_MODULO_SCHEDULE_H
@@ -31,6 +33,8 @@ typedef struct mo_modulo_schedule {
     int64_t period_ns;    /* request r starts r periods later; at least 1 */
     int in_flight;        /* requests in flight at once: latency / period,
                              rounded up, at least 1 */
+    int least_in_flight;  /* no schedule of this placement and period has fewer:
+                             the longest path / period, rounded up */
 } mo_modulo_schedule;
 
 /*

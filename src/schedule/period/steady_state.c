@@ -17,6 +17,7 @@ typedef struct pipeline_task {
 typedef struct pipeline {
     const mo_instance *x;
     const mo_schedule *s;
+    int64_t period_ns; /* between two arrivals */
     int n_tasks;
     pipeline_task *tasks; /* in the order within a slot */
     int depth;            /* requests kept: the last depth of them */
@@ -124,7 +125,7 @@ static int64_t run_transfer(const pipeline *p, int64_t request, int task)
 static void begin_request(const pipeline *p, int64_t request)
 {
     for (int i = 0; i < p->n_tasks; i++)
-        *ready_of(p, request, i) = 0;
+        *ready_of(p, request, i) = request * p->period_ns;
 }
 
 static void simulate_slots(const pipeline *p, int64_t n, int64_t n_slots,
@@ -181,7 +182,10 @@ mo_status mo_steady_state_simulate(const mo_instance *x,
 {
     const mo_schedule *s = schedule->request;
     int64_t last_stage = s->makespan_ns / schedule->period_ns;
-    pipeline p = { .x = x, .s = s, .n_tasks = x->n + s->n_transfers };
+    pipeline p = { .x = x,
+                   .s = s,
+                   .period_ns = schedule->period_ns,
+                   .n_tasks = x->n + s->n_transfers };
     /* The pipeline stays full behind the last request that is measured. */
     int64_t n_all = n + last_stage + 1;
     int64_t *finished_ns = calloc((size_t) n_all + 1, sizeof *finished_ns);

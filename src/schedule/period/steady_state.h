@@ -2,10 +2,10 @@
 /*
  * steady_state.h - simulation of many requests in flight.
  *
- * Every resource takes its tasks in the order of the modulo schedule and
- * starts each as soon as its inputs are there and the resource is idle.
- * Nothing is taken from the schedule but that order: a period that the
- * resources cannot keep shows.
+ * One request arrives every period.  Every resource takes its tasks in the
+ * order of the modulo schedule and starts each as soon as its inputs are there
+ * and the resource is idle.  Nothing is taken from the schedule but that order:
+ * a period that the resources cannot keep shows.
  */
 #ifndef MO_SCHEDULE_PERIOD_STEADY_STATE_H
 #define MO_SCHEDULE_PERIOD_STEADY_STATE_H
