@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "schedule/bound/colocation_bound.h"
 #include "schedule/bound/head_tail.h"
 #include "schedule/bound/load_bound.h"
 #include "schedule/bound/op_chain.h"
@@ -95,6 +96,21 @@ static void find_load_bound(struct lower *l)
     keep_best(l, l->table[0], "load");
 }
 
+/* Intervals between any two ops (colocation_bound.h), with what is known of n
+ * of them. */
+static mo_status find_colocation_bound(struct lower *l,
+                                       const mo_coloc_known *known, size_t n,
+                                       mo_error *err)
+{
+    int64_t bound_ns = 0;
+    mo_status status = mo_bound_colocation(&l->domains, known, n, MO_COLOC_WORK,
+                                           l->stop, &bound_ns, err);
+
+    if (status == MO_OK)
+        keep_best(l, bound_ns, "colocation");
+    return status;
+}
+
 /* Shortest-path step: start[b] becomes the least start of the segment's v on
  * b, or of the end on 0, given those of its u. */
 static void advance_segment(struct lower *l, const mo_bound_segment *segment,
@@ -146,6 +162,27 @@ static mo_status fill_tables(struct lower *l, const mo_bound_chain *chain,
     return MO_OK;
 }
 
+/* The segments of the chain as known intervals. */
+static mo_status colocate_chain(struct lower *l, const mo_bound_chain *chain,
+                                const mo_bound_segment_classes *classes,
+                                mo_error *err)
+{
+    mo_coloc_known *known = calloc((size_t) chain->n + 1, sizeof *known);
+    size_t n = 0;
+    mo_status status;
+
+    if (!known)
+        return mo_fail_memory(err);
+    for (int s = 0; s < chain->n; s++)
+        if (chain->segments[s].u != MO_FREE && chain->segments[s].v != MO_FREE)
+            known[n++] = mo_coloc_known_of(&l->domains, chain->segments[s].u,
+                                           chain->segments[s].v,
+                                           l->table_of[classes->of[s]]);
+    status = find_colocation_bound(l, known, n, err);
+    free(known);
+    return status;
+}
+
 /* The chain with prices of memory (priced_chain.h). */
 static mo_status price_memory(struct lower *l, const mo_bound_chain *chain,
                               const mo_bound_segment_classes *classes,
@@ -190,8 +227,10 @@ static mo_status walk_chain(struct lower *l, const mo_bound_chain *chain,
         advance_segment(l, &chain->segments[s], l->table_of[classes->of[s]]);
     if (status == MO_OK) {
         keep_best(l, l->start[0], "chain");
-        status = price_memory(l, chain, classes, err);
+        status = colocate_chain(l, chain, classes, err);
     }
+    if (status == MO_OK)
+        status = price_memory(l, chain, classes, err);
     mo_bound_segment_classes_free(classes);
     return status;
 }
@@ -208,8 +247,6 @@ static mo_status find_chain_bound(struct lower *l, mo_error *err)
     mo_bound_chain *chain = NULL;
     mo_status status;
 
-    if (!is_affordable(l->domains.x) || mo_stop_reached(l->stop))
-        return MO_OK;
     status = mo_bound_chain_find(&l->domains, &chain, err);
     if (status == MO_OK)
         status = walk_chain(l, chain, err);
@@ -234,6 +271,9 @@ static mo_status find_bounds(struct lower *l, mo_error *err)
         return status;
     mo_bound_segments_set_stop(l->segments, l->stop);
     find_load_bound(l);
+    /* The chain gives the same and more. */
+    if (!is_affordable(l->domains.x) || mo_stop_reached(l->stop))
+        return find_colocation_bound(l, NULL, 0, err);
     return find_chain_bound(l, err);
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lower_bound.h - lower bound on the makespan: critical path, load, chain,
- * memory.
+ * colocation, memory.
  *
- * The best of four: the longest path with true transfer times over device
+ * The best of five: the longest path with true transfer times over device
  * states (heads and tails); the load that devices must share between heads and
  * tails, memory counted, by a dual bound that is valid for any multipliers;
  * the same between the ops of a chain, clean cuts or not, summed by a shortest
- * path over their devices; and that path with prices of memory, where the ops
- * do not fit on every device (priced_chain.h).
+ * path over their devices; intervals between any two ops, which share a device
+ * or have a transfer between them (colocation_bound.h); and the chain with
+ * prices of memory, where the ops do not fit on every device (priced_chain.h).
  */
 #ifndef MO_SCHEDULE_BOUND_LOWER_BOUND_H
 #define MO_SCHEDULE_BOUND_LOWER_BOUND_H
@@ -22,7 +23,7 @@
 
 typedef struct mo_lower_bound {
     int64_t bound_ns;  /* the largest of them */
-    const char *which; /* "path", "load", "chain" or "memory";
+    const char *which; /* "path", "load", "chain", "colocation" or "memory";
                           a literal */
 } mo_lower_bound;
 

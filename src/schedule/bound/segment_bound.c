@@ -8,6 +8,7 @@
 #include "schedule/bound/load_bound.h"
 #include "schedule/bound/head_tail.h"
 #include "schedule/bound/infeasibility_test.h"
+#include "schedule/equal_devices.h"
 
 /*
  * Destructive lower bound by bisection.
@@ -39,6 +40,7 @@ struct mo_bound_segments {
     int64_t *head_ns, *tail_ns; /* heads and tails by op and device */
     int64_t *at;                /* by device */
     bool *group_removed;        /* by group and device */
+    int *first_equal;           /* by device: the first of its class */
 };
 
 mo_status mo_bound_segments_new(const mo_allowed_devices *domains,
@@ -60,17 +62,20 @@ mo_status mo_bound_segments_new(const mo_allowed_devices *domains,
         s->at = calloc(devices + 1, sizeof *s->at);
         s->remaining.allowed = calloc(size, sizeof *s->remaining.allowed);
         s->group_removed = calloc(n_groups + 1, devices + 1);
+        s->first_equal = calloc(devices + 1, sizeof *s->first_equal);
     }
     if (s->head_ns && s->tail_ns && s->at && s->remaining.allowed &&
-        s->group_removed)
+        s->group_removed && s->first_equal)
         status = mo_infeas_test_new(&s->remaining, domains->x->n,
                                     &s->infeas_test, err);
     else
         status = mo_fail_memory(err);
-    if (status == MO_OK)
+    if (status == MO_OK) {
+        mo_equal_devices_find(domains, true, s->first_equal);
         *segments = s;
-    else
+    } else {
         mo_bound_segments_free(s);
+    }
     return status;
 }
 
@@ -84,6 +89,7 @@ void mo_bound_segments_free(mo_bound_segments *s)
     free(s->at);
     free(s->remaining.allowed);
     free(s->group_removed);
+    free(s->first_equal);
     free(s);
 }
 
@@ -319,6 +325,23 @@ static bool is_end_allowed(const mo_bound_segments *s, int op, int device)
                          : mo_allowed_devices_has(s->domains, op, device);
 }
 
+/* Returns the boundary with devices like a and b whose entry is computed: the
+ * first of those that equal devices make equal. */
+static int first_boundary(const mo_bound_segments *s,
+                          const mo_bound_segment *segment, int a, int b)
+{
+    int n_devices = s->domains->x->n_devices;
+    int like_a = segment->u == MO_FREE ? a : s->first_equal[a];
+    int like_b = segment->v == MO_FREE ? b : s->first_equal[b];
+
+    if (segment->u != MO_FREE && segment->v != MO_FREE && a == b)
+        like_b = like_a;
+    else if (segment->u != MO_FREE && segment->v != MO_FREE)
+        while (like_b == like_a || s->first_equal[like_b] != s->first_equal[b])
+            like_b++;
+    return like_a * n_devices + like_b;
+}
+
 void mo_bound_segments_table(mo_bound_segments *s,
                              const mo_bound_segment *segment, int64_t most_ns,
                              int64_t *table)
@@ -326,9 +349,13 @@ void mo_bound_segments_table(mo_bound_segments *s,
     int n_devices = s->domains->x->n_devices;
 
     for (int a = 0; a < n_devices; a++)
-        for (int b = 0; b < n_devices; b++)
+        for (int b = 0; b < n_devices; b++) {
+            int first = first_boundary(s, segment, a, b);
+            int at = a * n_devices + b;
+
             if (is_end_allowed(s, segment->u, a) &&
                 is_end_allowed(s, segment->v, b))
-                table[a * n_devices + b] =
-                    bisect_time(s, segment, a, b, most_ns);
+                table[at] = at == first ? bisect_time(s, segment, a, b, most_ns)
+                                        : table[first];
+        }
 }

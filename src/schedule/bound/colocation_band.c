@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schedule/bound/colocation_band.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/minmax.h"
+
+enum { MIN_WIDTH = 48 }; /* less is not worth its memory */
+
+static int64_t flow_time_ns(const mo_allowed_devices *d, int flow, int k, int l)
+{
+    return d->regime.tensors == MO_TENSORS_ONCE
+               ? mo_instance_tensor_ns(d->x, d->x->flows[flow].tensor, k, l)
+               : mo_instance_flow_ns(d->x, flow, k, l);
+}
+
+/* Returns the least transfer between two devices that are allowed. */
+static int64_t least_transfer_ns(const mo_allowed_devices *d, int flow)
+{
+    int from = d->x->flows[flow].from, to = d->x->flows[flow].to;
+    int64_t least = MO_COLOC_NEVER_NS;
+
+    if (d->x->group[from] != MO_FREE && d->x->group[from] == d->x->group[to])
+        return least;
+    for (int k = 0; k < d->x->n_devices; k++)
+        for (int l = 0; l < d->x->n_devices; l++)
+            if (k != l && mo_allowed_devices_has(d, from, k) &&
+                mo_allowed_devices_has(d, to, l))
+                least = mo_min_i64(least, flow_time_ns(d, flow, k, l));
+    return least;
+}
+
+static int64_t least_p_ns(const mo_allowed_devices *d, int op)
+{
+    int64_t least = MO_COLOC_NEVER_NS;
+
+    for (int k = 0; k < d->x->n_devices; k++)
+        if (mo_allowed_devices_has(d, op, k))
+            least = mo_min_i64(least, mo_instance_p_ns(d->x, op, k));
+    return least;
+}
+
+/* Chooses the width of the band: ops by width squared are the work. */
+static mo_status allocate_band(mo_coloc_band *b, double work, mo_error *err)
+{
+    double n = b->x->n;
+    double each = (n + b->x->n_flows) * (1 + mo_coloc_test_n_classes(b->test));
+    double width = fmin(n, sqrt(work / (each + 1)));
+    size_t size;
+
+    b->width = width < fmin(n, MIN_WIDTH) || n < 2 ? 2 : (int) width;
+    if (!mo_size_mul((size_t) b->x->n + 1, (size_t) b->width, &size))
+        return mo_fail_memory(err);
+    b->same_from = malloc(size * sizeof *b->same_from);
+    b->apart_from = malloc(size * sizeof *b->apart_from);
+    b->same_to = malloc(size * sizeof *b->same_to);
+    b->apart_to = malloc(size * sizeof *b->apart_to);
+    if (!b->same_from || !b->apart_from || !b->same_to || !b->apart_to)
+        return mo_fail_memory(err);
+    for (size_t i = 0; i < size; i++)
+        b->same_from[i] = b->apart_from[i] = b->same_to[i] = b->apart_to[i] =
+            MO_COLOC_NO_INTERVAL;
+    return MO_OK;
+}
+
+static mo_status allocate_ops(mo_coloc_band *b, mo_error *err)
+{
+    size_t n = (size_t) b->x->n + 1;
+
+    b->p_ns = calloc(n, sizeof *b->p_ns);
+    b->edge_ns = calloc((size_t) b->x->n_flows + 1, sizeof *b->edge_ns);
+    b->head_ns = calloc(n, sizeof *b->head_ns);
+    b->tail_ns = calloc(n, sizeof *b->tail_ns);
+    b->ops = calloc(n, sizeof *b->ops);
+    b->member = calloc(n, sizeof *b->member);
+    b->lead_ns = calloc(n, sizeof *b->lead_ns);
+    b->rest_ns = calloc(n, sizeof *b->rest_ns);
+    if (!b->p_ns || !b->edge_ns || !b->head_ns || !b->tail_ns || !b->ops ||
+        !b->member || !b->lead_ns || !b->rest_ns)
+        return mo_fail_memory(err);
+    for (int i = 0; i < b->x->n; i++) {
+        b->p_ns[i] = least_p_ns(b->domains, i);
+        b->member[i] = -1;
+    }
+    for (int q = 0; q < b->x->n_flows; q++)
+        b->edge_ns[q] = least_transfer_ns(b->domains, q);
+    return MO_OK;
+}
+
+mo_status mo_coloc_band_open(const mo_allowed_devices *domains, double work,
+                             mo_coloc_band *b, mo_error *err)
+{
+    mo_status status;
+
+    *b = (mo_coloc_band){ .domains = domains, .x = domains->x };
+    status = mo_coloc_test_new(domains, &b->test, err);
+    if (status == MO_OK)
+        status = allocate_ops(b, err);
+    return status == MO_OK ? allocate_band(b, work, err) : status;
+}
+
+void mo_coloc_band_close(mo_coloc_band *b)
+{
+    mo_coloc_test_free(b->test);
+    free(b->p_ns);
+    free(b->edge_ns);
+    free(b->same_from);
+    free(b->apart_from);
+    free(b->same_to);
+    free(b->apart_to);
+    free(b->head_ns);
+    free(b->tail_ns);
+    free(b->ops);
+    free(b->member);
+    free(b->lead_ns);
+    free(b->rest_ns);
+}
+
+/*
+ * The test of the interval.
+ */
+
+void mo_coloc_band_add_op(mo_coloc_band *b, int op, int64_t lead_ns,
+                          int64_t rest_ns)
+{
+    b->ops[b->n_ops++] = op;
+    b->lead_ns[op] = lead_ns;
+    b->rest_ns[op] = rest_ns;
+}
+
+/* Makes the ops of the interval members of the test. */
+void mo_coloc_band_add_members(mo_coloc_band *b)
+{
+    const mo_instance *x = b->x;
+
+    mo_coloc_test_begin(b->test);
+    for (int i = 0; i < b->n_ops; i++) {
+        int op = b->ops[i];
+
+        b->member[op] = mo_coloc_test_add(b->test, op, b->lead_ns[op],
+                                          b->rest_ns[op], op != b->last);
+        for (int e = x->in_start[op]; e < x->in_start[op + 1]; e++) {
+            int from = x->flows[x->in_flows[e]].from;
+
+            if (b->member[from] >= 0)
+                mo_coloc_test_raise_post(b->test, b->member[from],
+                                         b->rest_ns[op]);
+        }
+    }
+}
+
+void mo_coloc_band_forget_members(const mo_coloc_band *b)
+{
+    for (int i = 0; i < b->n_ops; i++)
+        b->member[b->ops[i]] = -1;
+}
+
+/* Returns the least time of the interval with the flow from y to z cut. */
+static int64_t cut_time_ns(const mo_coloc_band *b, mo_coloc_case which, int y,
+                           int z)
+{
+    int64_t same_y, apart_y, same_z, apart_z;
+
+    if (which != MO_COLOC_SAME)
+        return b->lead_ns[y] + b->rest_ns[z];
+    same_y = b->same_from[mo_coloc_band_at(b, b->first, y - b->first)];
+    apart_y = b->apart_from[mo_coloc_band_at(b, b->first, y - b->first)];
+    same_z = b->same_to[mo_coloc_band_at(b, b->last, b->last - z)];
+    apart_z = b->apart_to[mo_coloc_band_at(b, b->last, b->last - z)];
+    return mo_min_i64(apart_y + mo_min_i64(same_z, apart_z), same_y + apart_z);
+}
+
+static mo_status join_flows(mo_coloc_band *b, mo_coloc_case which,
+                            int64_t from_ns, mo_error *err)
+{
+    const mo_instance *x = b->x;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < b->n_ops; i++) {
+        int z = b->ops[i];
+
+        for (int e = x->in_start[z]; e < x->in_start[z + 1]; e++) {
+            int flow = x->in_flows[e], y = x->flows[flow].from;
+            int64_t ns;
+
+            if (b->member[y] < 0)
+                continue;
+            ns = cut_time_ns(b, which, y, z) + b->p_ns[y] + b->edge_ns[flow];
+            if (ns > from_ns && status == MO_OK)
+                status = mo_coloc_test_join(b->test,
+                                            mo_min_i64(ns, MO_COLOC_NEVER_NS),
+                                            b->member[y], b->member[z], err);
+        }
+    }
+    return status;
+}
+
+/* Joins ops with the ends of an interval on one device, or on two. */
+static mo_status join_ends(mo_coloc_band *b, mo_coloc_case which,
+                           int64_t from_ns, mo_error *err)
+{
+    const int64_t *same_u = b->same_from + mo_coloc_band_at(b, b->first, 0);
+    const int64_t *apart_u = b->apart_from + mo_coloc_band_at(b, b->first, 0);
+    const int64_t *same_v = b->same_to + mo_coloc_band_at(b, b->last, 0);
+    const int64_t *apart_v = b->apart_to + mo_coloc_band_at(b, b->last, 0);
+    int u = b->member[b->first], v = b->member[b->last];
+    mo_status status = MO_OK;
+
+    for (int i = 1; i < b->n_ops - 1 && status == MO_OK; i++) {
+        int y = b->ops[i], to = y - b->first, from = b->last - y;
+        int64_t at_neither = apart_u[to] + apart_v[from];
+        int64_t not_u = at_neither, not_v = at_neither;
+
+        if (which == MO_COLOC_APART) {
+            not_u = mo_min_i64(not_u, apart_u[to] + same_v[from]);
+            not_v = mo_min_i64(not_v, same_u[to] + apart_v[from]);
+        }
+        if (not_u > from_ns)
+            status = mo_coloc_test_join(b->test,
+                                        mo_min_i64(not_u, MO_COLOC_NEVER_NS),
+                                        b->member[y], u, err);
+        if (not_v > from_ns && which == MO_COLOC_APART && status == MO_OK)
+            status = mo_coloc_test_join(b->test,
+                                        mo_min_i64(not_v, MO_COLOC_NEVER_NS),
+                                        b->member[y], v, err);
+    }
+    if (which == MO_COLOC_SAME && status == MO_OK)
+        status = mo_coloc_test_join(b->test, MO_COLOC_NEVER_NS, u, v, err);
+    return status;
+}
+
+/* Raises *least_ns to what the test leaves of the interval. */
+mo_status mo_coloc_band_raise_interval(mo_coloc_band *b, mo_coloc_case which,
+                                       int64_t *least_ns, mo_error *err)
+{
+    bool two = which == MO_COLOC_APART;
+    mo_status status;
+
+    if (*least_ns >= MO_COLOC_NEVER_NS)
+        return MO_OK;
+    mo_coloc_test_clear_pairs(b->test);
+    status = join_flows(b, which, *least_ns, err);
+    if (status == MO_OK && which != MO_COLOC_ANY)
+        status = join_ends(b, which, *least_ns, err);
+    if (status == MO_OK)
+        *least_ns = mo_coloc_test_least_ns(b->test, *least_ns,
+                                           two ? b->member[b->first] : -1,
+                                           two ? b->member[b->last] : -1);
+    return status;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * colocation_band.h - the intervals of the colocation bound: lower bounds on
+ * the time between two ops, by whether they share a device, and the test of one
+ * interval against those within it.
+ *
+ * Intervals are kept in a band: the last op less than `width` ops behind the
+ * first.
+ */
+#ifndef MO_SCHEDULE_BOUND_COLOCATION_BAND_H
+#define MO_SCHEDULE_BOUND_COLOCATION_BAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "schedule/allowed_devices.h"
+#include "schedule/bound/colocation_test.h"
+
+/* Of ops that do not precede each other: lost in any maximum. */
+#define MO_COLOC_NO_INTERVAL (-2 * MO_COLOC_NEVER_NS)
+
+typedef struct mo_coloc_band {
+    const mo_allowed_devices *domains;
+    const mo_instance *x;
+    int width;
+    mo_coloc_test *test;
+    int64_t *p_ns;    /* by op: the least */
+    int64_t *edge_ns; /* by flow: the least transfer between two devices */
+
+    /* By first op and distance, and the same by last op and distance. */
+    int64_t *same_from, *apart_from, *same_to, *apart_to;
+    int64_t *head_ns; /* by op: least start */
+    int64_t *tail_ns; /* by op: least time from its start to the end */
+
+    /* The interval under test. */
+    int first, last; /* ops at its ends; MO_FREE: start, end of the schedule */
+    int n_ops;       /* with the ends, in topological order */
+    int *ops;
+    int *member;      /* by op: number in the test, or -1 */
+    int64_t *lead_ns; /* by op: from the begin to its start */
+    int64_t *rest_ns; /* by op: from its start to the end */
+} mo_coloc_band;
+
+/* Allocates a band without intervals, as wide as the work allows (ops and flows
+ * by width squared).  domains must outlive it.  The caller calls
+ * mo_coloc_band_close(), also after an error. */
+mo_status mo_coloc_band_open(const mo_allowed_devices *domains, double work,
+                             mo_coloc_band *band, mo_error *err);
+void mo_coloc_band_close(mo_coloc_band *band);
+
+static inline int64_t mo_coloc_band_at(const mo_coloc_band *band, int op,
+                                       int distance)
+{
+    return (int64_t) op * band->width + distance;
+}
+
+/* Adds an op to the interval under test. */
+void mo_coloc_band_add_op(mo_coloc_band *band, int op, int64_t lead_ns,
+                          int64_t rest_ns);
+
+/* Makes the ops of the interval members of the test, and no longer. */
+void mo_coloc_band_add_members(mo_coloc_band *band);
+void mo_coloc_band_forget_members(const mo_coloc_band *band);
+
+/* The devices of the ops at the ends of the interval. */
+typedef enum mo_coloc_case {
+    MO_COLOC_ANY,
+    MO_COLOC_SAME,
+    MO_COLOC_APART
+} mo_coloc_case;
+
+/* Raises *least_ns, the length of the interval, to what the test leaves.  Fails
+ * only when memory cannot be allocated. */
+mo_status mo_coloc_band_raise_interval(mo_coloc_band *band, mo_coloc_case which,
+                                       int64_t *least_ns, mo_error *err);
+
+#endif

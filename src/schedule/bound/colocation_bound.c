@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schedule/bound/colocation_bound.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/minmax.h"
+#include "schedule/bound/colocation_band.h"
+
+/*
+ * For ops u and v, u before v, same(u, v) and apart(u, v) are lower bounds on
+ * the time from the start of u to the start of v when they are on one device,
+ * or on two.  Over an op y between them
+ *
+ *     same(u, v)  >= min(same(u, y) + same(y, v), apart(u, y) + apart(y, v))
+ *     apart(u, v) >= min(same(u, y) + apart(y, v), apart(u, y) + same(y, v),
+ *                        apart(u, y) + apart(y, v))
+ *
+ * and a flow from y to z that is cut takes its transfer besides.  So the time
+ * below which y and z, or y and u, cannot be separated is known from shorter
+ * intervals, and a test of these pairs (colocation_test.h) raises both values.
+ *
+ * Intervals are kept in a band: v less than `width` ops behind u.  The start
+ * and the end of the schedule have no device; head and tail of an op are the
+ * intervals from the one and to the other.
+ */
+
+mo_coloc_known mo_coloc_known_of(const mo_allowed_devices *d, int u, int v,
+                                 const int64_t *table)
+{
+    mo_coloc_known known = { u, v, MO_MAX_TOTAL_NS, MO_MAX_TOTAL_NS };
+    int n = d->x->n_devices;
+
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) {
+            int64_t *least = a == b ? &known.same_ns : &known.apart_ns;
+
+            if (mo_allowed_devices_has(d, u, a) &&
+                mo_allowed_devices_has(d, v, b))
+                *least = mo_min_i64(*least, table[a * n + b]);
+        }
+    return known;
+}
+
+/* Whether two ops share a device in some placement, or in each. */
+static bool can_share_device(const mo_coloc_band *b, int u, int v)
+{
+    for (int k = 0; k < b->x->n_devices; k++)
+        if (mo_allowed_devices_has(b->domains, u, k) &&
+            mo_allowed_devices_has(b->domains, v, k))
+            return true;
+    return false;
+}
+
+static bool must_share_device(const mo_coloc_band *b, int u, int v)
+{
+    int group = b->x->group[u];
+
+    if (group != MO_FREE && group == b->x->group[v])
+        return true;
+    for (int k = 0; k < b->x->n_devices; k++)
+        for (int l = 0; l < b->x->n_devices; l++)
+            if (k != l && mo_allowed_devices_has(b->domains, u, k) &&
+                mo_allowed_devices_has(b->domains, v, l))
+                return false;
+    return true;
+}
+
+/*
+ * Intervals between two ops.
+ */
+
+/* Collects the ops between u and v; returns false where u does not precede
+ * v. */
+static bool collect_between(mo_coloc_band *b, int u, int v)
+{
+    const mo_instance *x = b->x;
+    const int64_t *same_u = b->same_from + mo_coloc_band_at(b, u, 0);
+    const int64_t *apart_u = b->apart_from + mo_coloc_band_at(b, u, 0);
+    const int64_t *same_v = b->same_to + mo_coloc_band_at(b, v, 0);
+    const int64_t *apart_v = b->apart_to + mo_coloc_band_at(b, v, 0);
+    bool precedes = false;
+
+    for (int e = x->in_start[v]; e < x->in_start[v + 1] && !precedes; e++) {
+        int y = x->flows[x->in_flows[e]].from;
+
+        precedes = y == u || (y > u && same_u[y - u] >= 0);
+    }
+    if (!precedes)
+        return false;
+    b->first = u;
+    b->last = v;
+    b->n_ops = 0;
+    mo_coloc_band_add_op(b, u, 0, 0);
+    for (int y = u + 1; y < v; y++)
+        if (same_u[y - u] >= 0 && same_v[v - y] >= 0)
+            mo_coloc_band_add_op(b, y,
+                                 mo_min_i64(same_u[y - u], apart_u[y - u]),
+                                 mo_min_i64(same_v[v - y], apart_v[v - y]));
+    mo_coloc_band_add_op(b, v, 0, 0);
+    return true;
+}
+
+/* Known intervals that begin with the present u or before. */
+typedef struct known_list {
+    const mo_coloc_known *known;
+    size_t n;
+} known_list;
+
+typedef struct coloc_times {
+    int64_t same_ns, apart_ns;
+} coloc_times;
+
+/* Both values by composition over the ops between. */
+static void compose_over_ops(const mo_coloc_band *b, coloc_times *t)
+{
+    int u = b->first, v = b->last;
+    const int64_t *same_u = b->same_from + mo_coloc_band_at(b, u, 0);
+    const int64_t *apart_u = b->apart_from + mo_coloc_band_at(b, u, 0);
+    const int64_t *same_v = b->same_to + mo_coloc_band_at(b, v, 0);
+    const int64_t *apart_v = b->apart_to + mo_coloc_band_at(b, v, 0);
+
+    for (int i = 1; i < b->n_ops - 1; i++) {
+        int to = b->ops[i] - u, from = v - b->ops[i];
+        int64_t both = apart_u[to] + apart_v[from];
+        int64_t one =
+            mo_min_i64(same_u[to] + apart_v[from], apart_u[to] + same_v[from]);
+
+        t->same_ns =
+            mo_max_i64(t->same_ns, mo_min_i64(same_u[to] + same_v[from], both));
+        t->apart_ns = mo_max_i64(t->apart_ns, mo_min_i64(one, both));
+    }
+}
+
+/* And over the flows at its ends. */
+static void compose_over_flows(const mo_coloc_band *b, coloc_times *t)
+{
+    const mo_instance *x = b->x;
+    int u = b->first, v = b->last;
+
+    for (int e = x->in_start[v]; e < x->in_start[v + 1]; e++) {
+        int flow = x->in_flows[e], y = x->flows[flow].from;
+        int64_t at = mo_coloc_band_at(b, u, y - u), same, apart;
+
+        if (y < u || b->same_from[at] < 0)
+            continue;
+        same = b->same_from[at] + b->p_ns[y];
+        apart = b->apart_from[at] + b->p_ns[y];
+        t->same_ns =
+            mo_max_i64(t->same_ns, mo_min_i64(same, apart + b->edge_ns[flow]));
+        t->apart_ns =
+            mo_max_i64(t->apart_ns, mo_min_i64(same + b->edge_ns[flow], apart));
+    }
+    for (int q = x->out_start[u]; q < x->out_start[u + 1]; q++) {
+        int z = x->flows[q].to;
+        int64_t at = mo_coloc_band_at(b, v, v - z), same, apart;
+
+        if (z > v || b->same_to[at] < 0)
+            continue;
+        same = b->same_to[at] + b->p_ns[u];
+        apart = b->apart_to[at] + b->p_ns[u];
+        t->same_ns =
+            mo_max_i64(t->same_ns, mo_min_i64(same, apart + b->edge_ns[q]));
+        t->apart_ns =
+            mo_max_i64(t->apart_ns, mo_min_i64(same + b->edge_ns[q], apart));
+    }
+}
+
+/* And by what is known. */
+static void compose_known(const mo_coloc_band *b, const known_list *list,
+                          coloc_times *t)
+{
+    for (size_t i = list->n; i-- > 0 && list->known[i].u == b->first;) {
+        const mo_coloc_known *known = &list->known[i];
+
+        if (known->v != b->last)
+            continue;
+        t->same_ns =
+            mo_max_i64(t->same_ns, known->same_ns >= MO_MAX_TOTAL_NS
+                                       ? MO_COLOC_NEVER_NS
+                                       : known->same_ns + b->p_ns[known->u]);
+        t->apart_ns =
+            mo_max_i64(t->apart_ns, known->apart_ns >= MO_MAX_TOTAL_NS
+                                        ? MO_COLOC_NEVER_NS
+                                        : known->apart_ns + b->p_ns[known->u]);
+    }
+}
+
+static void store_interval(mo_coloc_band *b, coloc_times t)
+{
+    int distance = b->last - b->first;
+    int64_t from = mo_coloc_band_at(b, b->first, distance);
+    int64_t to = mo_coloc_band_at(b, b->last, distance);
+
+    b->same_from[from] = b->same_to[to] =
+        mo_min_i64(t.same_ns, MO_COLOC_NEVER_NS);
+    b->apart_from[from] = b->apart_to[to] =
+        mo_min_i64(t.apart_ns, MO_COLOC_NEVER_NS);
+}
+
+static mo_status bound_interval(mo_coloc_band *b, const known_list *list,
+                                mo_error *err)
+{
+    int u = b->first, v = b->last;
+    coloc_times t = { can_share_device(b, u, v) ? 0 : MO_COLOC_NEVER_NS,
+                      must_share_device(b, u, v) ? MO_COLOC_NEVER_NS : 0 };
+    int64_t any_ns;
+    mo_status status;
+
+    compose_over_ops(b, &t);
+    compose_over_flows(b, &t);
+    compose_known(b, list, &t);
+    any_ns = mo_min_i64(t.same_ns, t.apart_ns);
+    b->rest_ns[u] = b->lead_ns[v] = any_ns;
+    mo_coloc_band_add_members(b);
+    status = mo_coloc_band_raise_interval(b, MO_COLOC_ANY, &any_ns, err);
+    t.same_ns = mo_max_i64(t.same_ns, any_ns);
+    t.apart_ns = mo_max_i64(t.apart_ns, any_ns);
+    if (status == MO_OK)
+        status =
+            mo_coloc_band_raise_interval(b, MO_COLOC_SAME, &t.same_ns, err);
+    if (status == MO_OK)
+        status =
+            mo_coloc_band_raise_interval(b, MO_COLOC_APART, &t.apart_ns, err);
+    mo_coloc_band_forget_members(b);
+    if (status == MO_OK)
+        store_interval(b, t);
+    return status;
+}
+
+/* All intervals that begin with u, after those that begin behind it. */
+static mo_status bound_intervals_from(mo_coloc_band *b, int u, known_list *list,
+                                      mo_error *err)
+{
+    int end = mo_min_int(b->x->n, u + b->width);
+    mo_status status = MO_OK;
+
+    while (list->n > 0 && list->known[list->n - 1].u > u)
+        list->n--;
+    b->same_from[mo_coloc_band_at(b, u, 0)] =
+        b->same_to[mo_coloc_band_at(b, u, 0)] = 0;
+    b->apart_from[mo_coloc_band_at(b, u, 0)] =
+        b->apart_to[mo_coloc_band_at(b, u, 0)] = MO_COLOC_NEVER_NS;
+    for (int v = u + 1; v < end && status == MO_OK; v++)
+        if (collect_between(b, u, v))
+            status = bound_interval(b, list, err);
+    return status;
+}
+
+/*
+ * Intervals from the start and to the end of the schedule.
+ */
+
+static mo_status raise_open_interval(mo_coloc_band *b, int64_t *least_ns,
+                                     mo_error *err)
+{
+    mo_status status;
+
+    mo_coloc_band_add_members(b);
+    status = mo_coloc_band_raise_interval(b, MO_COLOC_ANY, least_ns, err);
+    mo_coloc_band_forget_members(b);
+    return status;
+}
+
+static mo_status find_head(mo_coloc_band *b, int v, mo_error *err)
+{
+    const mo_instance *x = b->x;
+    const int64_t *same = b->same_to + mo_coloc_band_at(b, v, 0);
+    const int64_t *apart = b->apart_to + mo_coloc_band_at(b, v, 0);
+    int64_t head = 0;
+
+    b->first = MO_FREE;
+    b->last = v;
+    b->n_ops = 0;
+    for (int e = x->in_start[v]; e < x->in_start[v + 1]; e++) {
+        int y = x->flows[x->in_flows[e]].from;
+
+        head = mo_max_i64(head, b->head_ns[y] + b->p_ns[y]);
+    }
+    for (int y = mo_max_int(0, v - b->width + 1); y < v; y++) {
+        int64_t rest_ns = mo_min_i64(same[v - y], apart[v - y]);
+
+        if (rest_ns < 0)
+            continue;
+        mo_coloc_band_add_op(b, y, b->head_ns[y], rest_ns);
+        head = mo_max_i64(head, b->head_ns[y] + rest_ns);
+    }
+    mo_coloc_band_add_op(b, v, head, 0);
+    b->head_ns[v] = head;
+    return raise_open_interval(b, &b->head_ns[v], err);
+}
+
+static mo_status find_tail(mo_coloc_band *b, int u, mo_error *err)
+{
+    const mo_instance *x = b->x;
+    const int64_t *same = b->same_from + mo_coloc_band_at(b, u, 0);
+    const int64_t *apart = b->apart_from + mo_coloc_band_at(b, u, 0);
+    int end = mo_min_int(x->n, u + b->width);
+    int64_t tail = b->p_ns[u];
+
+    b->first = u;
+    b->last = MO_FREE;
+    b->n_ops = 0;
+    mo_coloc_band_add_op(b, u, 0, 0);
+    for (int q = x->out_start[u]; q < x->out_start[u + 1]; q++)
+        tail = mo_max_i64(tail, b->p_ns[u] + b->tail_ns[x->flows[q].to]);
+    for (int y = u + 1; y < end; y++) {
+        int64_t lead_ns = mo_min_i64(same[y - u], apart[y - u]);
+
+        if (lead_ns < 0)
+            continue;
+        mo_coloc_band_add_op(b, y, lead_ns, b->tail_ns[y]);
+        tail = mo_max_i64(tail, lead_ns + b->tail_ns[y]);
+    }
+    b->rest_ns[u] = b->tail_ns[u] = tail;
+    return raise_open_interval(b, &b->tail_ns[u], err);
+}
+
+/* The whole schedule, by heads and tails. */
+static mo_status bound_whole(mo_coloc_band *b, int64_t *bound_ns, mo_error *err)
+{
+    b->first = b->last = MO_FREE;
+    b->n_ops = 0;
+    *bound_ns = 0;
+    for (int i = 0; i < b->x->n; i++) {
+        mo_coloc_band_add_op(b, i, b->head_ns[i], b->tail_ns[i]);
+        *bound_ns = mo_max_i64(*bound_ns, b->head_ns[i] + b->tail_ns[i]);
+    }
+    return raise_open_interval(b, bound_ns, err);
+}
+
+mo_status mo_bound_colocation(const mo_allowed_devices *domains,
+                              const mo_coloc_known *known, size_t n,
+                              double work, const mo_stop *stop,
+                              int64_t *bound_ns, mo_error *err)
+{
+    known_list list = { known, n };
+    mo_coloc_band b;
+    mo_status status = mo_coloc_band_open(domains, work, &b, err);
+
+    *bound_ns = 0;
+    for (int u = domains->x->n - 1;
+         u >= 0 && status == MO_OK && !mo_stop_reached(stop); u--)
+        status = bound_intervals_from(&b, u, &list, err);
+    for (int v = 0; v < domains->x->n && status == MO_OK; v++)
+        status = find_head(&b, v, err);
+    for (int u = domains->x->n - 1; u >= 0 && status == MO_OK; u--)
+        status = find_tail(&b, u, err);
+    if (status == MO_OK)
+        status = bound_whole(&b, bound_ns, err);
+    if (*bound_ns >= MO_MAX_TOTAL_NS)
+        *bound_ns = 0; /* no schedule exists */
+    mo_coloc_band_close(&b);
+    return status;
+}

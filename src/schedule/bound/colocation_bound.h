@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * colocation_bound.h - lower bound by colocation: a destructive bound over all
+ * intervals between two ops, where ops are either on one device, which limits
+ * their memory and adds up their times, or separated by a transfer.
+ *
+ * It needs neither articulation ops nor dual values.  Where many equal devices
+ * share what fits on none of them, prices of memory spread every path over all
+ * devices at no cost; here a path that is longer than a device holds is cut,
+ * and so are branches that would wait for each other on one device.
+ */
+#ifndef MO_SCHEDULE_BOUND_COLOCATION_BOUND_H
+#define MO_SCHEDULE_BOUND_COLOCATION_BOUND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "schedule/allowed_devices.h"
+
+/* A lower bound that is known of two ops, u before v: from the end of u to the
+ * start of v, on the same device or on two; MO_MAX_TOTAL_NS: never. */
+typedef struct mo_coloc_known {
+    int u, v;
+    int64_t same_ns, apart_ns;
+} mo_coloc_known;
+
+/* Returns what a table of the times from the end of u to the start of v, by the
+ * devices of both, a * K + b, has in common. */
+mo_coloc_known mo_coloc_known_of(const mo_allowed_devices *domains, int u,
+                                 int v, const int64_t *table);
+
+/* The effort is about a second at MO_COLOC_WORK. */
+#define MO_COLOC_WORK 400000000.0
+
+/* Sets *bound_ns to a lower bound on the makespan.  known, n of them in order
+ * of u and v, may be NULL.  Intervals over more ops than the work allows are
+ * left out.  Once stop is reached (NULL: never), what has been proven is
+ * returned.  Where no schedule exists the value has no meaning.  Several
+ * threads may call it. */
+mo_status mo_bound_colocation(const mo_allowed_devices *domains,
+                              const mo_coloc_known *known, size_t n,
+                              double work, const mo_stop *stop,
+                              int64_t *bound_ns, mo_error *err);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schedule/bound/colocation_test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/minmax.h"
+#include "schedule/equal_devices.h"
+
+/*
+ * Pairs are joined in the order of falling times.  Once the pairs above a time
+ * are joined, every set demands some length of the interval: on one device of
+ * a class whose capacity holds it, first start, sum of processing times and
+ * last end, or the way through one of its ops.  What a set demands holds for
+ * all shorter times, too, since sets only grow.  The least time is where the
+ * falling times meet the rising demand.
+ */
+
+typedef struct coloc_member {
+    int op;
+    bool runs;
+    int64_t lead_ns; /* from the begin of the interval to its start */
+    int64_t rest_ns; /* from its start to the end */
+    int64_t post_ns; /* from its end to the end */
+    int64_t bytes;   /* of its group, for the first member of one; then 0 */
+} coloc_member;
+
+/* Below least_ns the members a and b are on one device. */
+typedef struct coloc_pair {
+    int64_t least_ns;
+    int a, b;
+} coloc_pair;
+
+struct mo_coloc_test {
+    const mo_instance *x;
+    int n_classes;
+    int64_t *capacity_bytes; /* by class */
+    int64_t *p_ns;           /* by op and class; MO_COLOC_NEVER_NS: not there */
+    int64_t *bytes;          /* by op: resident */
+    int64_t *group_bytes;    /* by group */
+    int *group_member;       /* by group: its first member, or -1 */
+
+    coloc_member *members;
+    int n;
+    coloc_pair *pairs;
+    size_t n_pairs, room;
+
+    int *parent;                                  /* by member: union-find */
+    int64_t *set_bytes, *set_lead_ns;             /* by root */
+    int64_t *set_p_ns, *set_way_ns, *set_post_ns; /* by root and class */
+};
+
+/* Moves the first devices of the classes of equal devices to the front and
+ * returns the number of classes. */
+static int find_device_classes(const mo_allowed_devices *d, int *device)
+{
+    int n = 0;
+
+    mo_equal_devices_find(d, false, device);
+    for (int k = 0; k < d->x->n_devices; k++)
+        if (device[k] == k)
+            device[n++] = k;
+    return n;
+}
+
+static void fill_numbers(mo_coloc_test *t, const mo_allowed_devices *d,
+                         const int *device)
+{
+    const mo_instance *x = d->x;
+
+    for (int c = 0; c < t->n_classes; c++)
+        t->capacity_bytes[c] = d->regime.memory == MO_MEMORY_NONE
+                                   ? INT64_MAX
+                                   : x->capacity_bytes[device[c]];
+    for (int i = 0; i < x->n; i++) {
+        t->bytes[i] = mo_allowed_devices_resident_bytes(d, i);
+        if (x->group[i] != MO_FREE)
+            t->group_bytes[x->group[i]] += t->bytes[i];
+        for (int c = 0; c < t->n_classes; c++)
+            t->p_ns[(int64_t) i * t->n_classes + c] =
+                mo_allowed_devices_has(d, i, device[c])
+                    ? mo_instance_p_ns(x, i, device[c])
+                    : MO_COLOC_NEVER_NS;
+    }
+    for (int g = 0; g < x->n_groups; g++)
+        t->group_member[g] = -1;
+}
+
+mo_status mo_coloc_test_new(const mo_allowed_devices *domains,
+                            mo_coloc_test **test, mo_error *err)
+{
+    const mo_instance *x = domains->x;
+    size_t n = (size_t) x->n + 1, groups = (size_t) x->n_groups + 1, size;
+    int *device = calloc((size_t) x->n_devices + 1, sizeof *device);
+    mo_coloc_test *t = calloc(1, sizeof *t);
+
+    if (!device || !t)
+        goto out;
+    t->x = x;
+    t->n_classes = find_device_classes(domains, device);
+    if (!mo_size_mul(n, (size_t) t->n_classes, &size))
+        goto out;
+    t->capacity_bytes =
+        calloc((size_t) t->n_classes, sizeof *t->capacity_bytes);
+    t->p_ns = calloc(size, sizeof *t->p_ns);
+    t->bytes = calloc(n, sizeof *t->bytes);
+    t->group_bytes = calloc(groups, sizeof *t->group_bytes);
+    t->group_member = calloc(groups, sizeof *t->group_member);
+    t->members = calloc(n, sizeof *t->members);
+    t->parent = calloc(n, sizeof *t->parent);
+    t->set_bytes = calloc(n, sizeof *t->set_bytes);
+    t->set_lead_ns = calloc(n, sizeof *t->set_lead_ns);
+    t->set_post_ns = calloc(size, sizeof *t->set_post_ns);
+    t->set_p_ns = calloc(size, sizeof *t->set_p_ns);
+    t->set_way_ns = calloc(size, sizeof *t->set_way_ns);
+    if (!t->capacity_bytes || !t->p_ns || !t->bytes || !t->group_bytes ||
+        !t->group_member || !t->members || !t->parent || !t->set_bytes ||
+        !t->set_lead_ns || !t->set_post_ns || !t->set_p_ns || !t->set_way_ns)
+        goto out;
+    fill_numbers(t, domains, device);
+    free(device);
+    *test = t;
+    return MO_OK;
+out:
+    free(device);
+    mo_coloc_test_free(t);
+    return mo_fail_memory(err);
+}
+
+void mo_coloc_test_free(mo_coloc_test *t)
+{
+    if (!t)
+        return;
+    free(t->capacity_bytes);
+    free(t->p_ns);
+    free(t->bytes);
+    free(t->group_bytes);
+    free(t->group_member);
+    free(t->members);
+    free(t->pairs);
+    free(t->parent);
+    free(t->set_bytes);
+    free(t->set_lead_ns);
+    free(t->set_post_ns);
+    free(t->set_p_ns);
+    free(t->set_way_ns);
+    free(t);
+}
+
+int mo_coloc_test_n_classes(const mo_coloc_test *t)
+{
+    return t->n_classes;
+}
+
+void mo_coloc_test_begin(mo_coloc_test *t)
+{
+    for (int i = 0; i < t->n; i++) {
+        int group = t->x->group[t->members[i].op];
+
+        if (group != MO_FREE)
+            t->group_member[group] = -1;
+    }
+    t->n = 0;
+    t->n_pairs = 0;
+}
+
+int mo_coloc_test_add(mo_coloc_test *t, int op, int64_t lead_ns,
+                      int64_t rest_ns, bool runs)
+{
+    int group = t->x->group[op];
+    coloc_member *m = &t->members[t->n];
+
+    *m = (coloc_member){ op, runs, lead_ns, rest_ns, 0, t->bytes[op] };
+    if (group != MO_FREE) {
+        bool first = t->group_member[group] < 0;
+
+        m->bytes = first ? t->group_bytes[group] : 0;
+        if (first)
+            t->group_member[group] = t->n;
+    }
+    return t->n++;
+}
+
+void mo_coloc_test_raise_post(mo_coloc_test *t, int member, int64_t post_ns)
+{
+    t->members[member].post_ns =
+        mo_max_i64(t->members[member].post_ns, post_ns);
+}
+
+void mo_coloc_test_clear_pairs(mo_coloc_test *t)
+{
+    t->n_pairs = 0;
+}
+
+mo_status mo_coloc_test_join(mo_coloc_test *t, int64_t least_ns, int a, int b,
+                             mo_error *err)
+{
+    mo_status status = MO_ARRAY_GROW(t->pairs, t->n_pairs, t->room, err);
+
+    if (status == MO_OK)
+        t->pairs[t->n_pairs++] = (coloc_pair){ least_ns, a, b };
+    return status;
+}
+
+static int find_root(int *parent, int i)
+{
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+/* Returns the least length of the interval with the set on one device. */
+static int64_t set_demand_ns(const mo_coloc_test *t, int root)
+{
+    int64_t at = (int64_t) root * t->n_classes;
+    bool any_runs = t->set_lead_ns[root] < MO_COLOC_NEVER_NS;
+    int64_t least = MO_COLOC_NEVER_NS;
+
+    for (int c = 0; c < t->n_classes; c++) {
+        int64_t ns = t->set_way_ns[at + c];
+
+        if (t->set_bytes[root] > t->capacity_bytes[c])
+            continue;
+        if (any_runs)
+            ns = mo_max_i64(ns, t->set_lead_ns[root] + t->set_p_ns[at + c] +
+                                    t->set_post_ns[at + c]);
+        least = mo_min_i64(least, ns);
+    }
+    return least;
+}
+
+/* Sets of one member each.  The time from the end of a member to that of the
+ * interval is the longest over its successors, or, since it is known to be on
+ * a device of the class, that from its start without its own. */
+static int64_t init_sets(mo_coloc_test *t)
+{
+    int64_t demand_ns = 0;
+
+    for (int i = 0; i < t->n; i++) {
+        const coloc_member *m = &t->members[i];
+        const int64_t *p_ns = t->p_ns + (int64_t) m->op * t->n_classes;
+
+        t->parent[i] = i;
+        t->set_bytes[i] = m->bytes;
+        t->set_lead_ns[i] = m->runs ? m->lead_ns : MO_COLOC_NEVER_NS;
+        for (int c = 0; c < t->n_classes; c++) {
+            int64_t at = (int64_t) i * t->n_classes + c;
+
+            t->set_p_ns[at] = t->set_way_ns[at] = 0;
+            t->set_post_ns[at] = MO_COLOC_NEVER_NS;
+            if (p_ns[c] == MO_COLOC_NEVER_NS) {
+                t->set_way_ns[at] = MO_COLOC_NEVER_NS;
+            } else if (m->runs) {
+                t->set_p_ns[at] = p_ns[c];
+                t->set_post_ns[at] =
+                    mo_max_i64(m->post_ns, m->rest_ns - p_ns[c]);
+                t->set_way_ns[at] = m->lead_ns + p_ns[c] + t->set_post_ns[at];
+            }
+        }
+        demand_ns = mo_max_i64(demand_ns, set_demand_ns(t, i));
+    }
+    return demand_ns;
+}
+
+/* Returns the demand of the united set. */
+static int64_t unite_sets(mo_coloc_test *t, int i, int j)
+{
+    int a = find_root(t->parent, i), b = find_root(t->parent, j);
+
+    if (a == b)
+        return 0;
+    t->parent[b] = a;
+    t->set_bytes[a] += t->set_bytes[b];
+    t->set_lead_ns[a] = mo_min_i64(t->set_lead_ns[a], t->set_lead_ns[b]);
+    for (int c = 0; c < t->n_classes; c++) {
+        int64_t to = (int64_t) a * t->n_classes + c;
+        int64_t from = (int64_t) b * t->n_classes + c;
+
+        t->set_p_ns[to] += t->set_p_ns[from];
+        t->set_post_ns[to] =
+            mo_min_i64(t->set_post_ns[to], t->set_post_ns[from]);
+        t->set_way_ns[to] = mo_max_i64(t->set_way_ns[to], t->set_way_ns[from]);
+    }
+    return set_demand_ns(t, a);
+}
+
+/* The sets of any time: groups are on one device. */
+static int64_t start_sets(mo_coloc_test *t)
+{
+    int64_t demand_ns = init_sets(t);
+
+    for (int i = 0; i < t->n && t->x->n_groups > 0; i++) {
+        int group = t->x->group[t->members[i].op];
+
+        if (group != MO_FREE)
+            demand_ns =
+                mo_max_i64(demand_ns, unite_sets(t, t->group_member[group], i));
+    }
+    return demand_ns;
+}
+
+/* Joins a pair and returns what the sets demand then. */
+static int64_t join_pair(mo_coloc_test *t, const coloc_pair *pair, int a, int b)
+{
+    int64_t demand_ns = unite_sets(t, pair->a, pair->b);
+
+    return a >= 0 && find_root(t->parent, a) == find_root(t->parent, b)
+               ? MO_COLOC_NEVER_NS
+               : demand_ns;
+}
+
+/* Returns whether something is refuted at from_ns; keeps only the pairs that
+ * are joined there. */
+static bool is_refuted_at(mo_coloc_test *t, int64_t from_ns, int a, int b)
+{
+    int64_t demand_ns = start_sets(t);
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n_pairs; i++)
+        if (t->pairs[i].least_ns > from_ns)
+            t->pairs[n++] = t->pairs[i];
+    t->n_pairs = n;
+    for (size_t i = 0; i < n && demand_ns <= from_ns; i++)
+        demand_ns = mo_max_i64(demand_ns, join_pair(t, &t->pairs[i], a, b));
+    return demand_ns > from_ns;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    int64_t x = ((const coloc_pair *) a)->least_ns;
+    int64_t y = ((const coloc_pair *) b)->least_ns;
+
+    return (x < y) - (x > y);
+}
+
+int64_t mo_coloc_test_least_ns(mo_coloc_test *t, int64_t from_ns, int a, int b)
+{
+    int64_t demand_ns;
+    size_t i = 0;
+
+    if (!is_refuted_at(t, from_ns, a, b))
+        return from_ns;
+    if (t->n_pairs > 0)
+        qsort(t->pairs, t->n_pairs, sizeof *t->pairs, compare_pairs);
+    demand_ns = mo_max_i64(from_ns, start_sets(t));
+    while (i < t->n_pairs && demand_ns < t->pairs[i].least_ns) {
+        int64_t before_ns = t->pairs[i].least_ns;
+
+        demand_ns = mo_max_i64(demand_ns, join_pair(t, &t->pairs[i], a, b));
+        if (demand_ns >= before_ns)
+            return mo_min_i64(before_ns, MO_COLOC_NEVER_NS);
+        i++;
+    }
+    return mo_min_i64(demand_ns, MO_COLOC_NEVER_NS);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tests of schedule/bound/colocation_bound.h: on random problems, most with
+ * equal devices whose memory binds, no bound is above the optimum of exhaustive
+ * search, in every regime; and by hand where it is exact.
+ *
+ * MOIRAI_LONG runs 5,000 problems.
+ */
+#include "schedule/bound/colocation_bound.h"
+
+#include "tests/support/exhaustive.h"
+#include "tests/support/exhaustive_live.h"
+#include "tests/support/graphs.h"
+#include "tests/support/problem.h"
+#include "tests/support/random_problem.h"
+#include "tests/support/reference_validate.h"
+#include "tests/support/suite.h"
+
+enum { MAX_OPS = 64, MAX_DEVICES = 4 };
+
+static int64_t bound_of(const mo_instance *x, const mo_regime *regime)
+{
+    bool allowed[MAX_OPS * MAX_DEVICES];
+    mo_allowed_devices domains = { x, *regime, allowed };
+    int64_t bound_ns = 0, narrow_ns = 0;
+
+    ck_assert(x->n <= MAX_OPS && x->n_devices <= MAX_DEVICES);
+    MUST(mo_allowed_devices_find(&domains, &err));
+    MUST(mo_bound_colocation(&domains, NULL, 0, MO_COLOC_WORK, NULL, &bound_ns,
+                             &err));
+    MUST(mo_bound_colocation(&domains, NULL, 0, 0, NULL, &narrow_ns, &err));
+    ck_assert_int_le(narrow_ns, bound_ns);
+    return bound_ns;
+}
+
+/* Two equal devices, which hold some of the ops, and in most a slow one that
+ * holds all; some ops are a group. */
+static void make_spread(problem *p, unsigned seed)
+{
+    test_random random = { seed * UINT64_C(0x9e3779b97f4a7c15) + 1 };
+    int n = 3 + random_below(&random, 3), need = 0;
+    bool host = random_below(&random, 4) > 0;
+    char graph[1024], cluster[256];
+    int at = snprintf(graph, sizeof graph,
+                      "* workspace_bytes=0; *>* c.A.B=1 c.B.A=1 c.A.H=1"
+                      " c.H.A=1 c.B.H=1 c.H.B=1");
+
+    for (int i = 0; i < n; i++) {
+        int us = random_below(&random, 5), bytes = random_below(&random, 4);
+
+        need += bytes;
+        at += snprintf(graph + at, sizeof graph - (size_t) at,
+                       "; %c t.A=%d t.B=%d t.H=%d weight_bytes=%d%s", 'a' + i,
+                       us, us, 4 * us, bytes,
+                       random_below(&random, 6) == 0 ? " colocate=g" : "");
+    }
+    for (int i = 1; i < n; i++)
+        for (int j = 0; j < i; j++)
+            if (random_below(&random, i - j + 1) == 0) {
+                int us = random_below(&random, 5);
+
+                at += snprintf(graph + at, sizeof graph - (size_t) at,
+                               "; %c>%c c.A.B=%d c.B.A=%d c.A.H=%d c.H.A=%d"
+                               " c.B.H=%d c.H.B=%d",
+                               'a' + j, 'a' + i, us, us, us, us, us, us);
+            }
+    snprintf(cluster, sizeof cluster,
+             "A memory_bytes=%d; B memory_bytes=%d; H memory_bytes=%d",
+             need / 2 + 2, need / 2 + 2, host ? need + 1 : 2);
+    problem_make(p, graph, cluster, NULL);
+}
+
+/* Each problem in every regime, or, as usual, in each fifth. */
+START_TEST(no_schedule_beats_a_colocation_bound)
+{
+    int stride = at_length(1, 5);
+    problem p = { 0 };
+
+    if (_i % 2 == 0) {
+        make_spread(&p, (unsigned) _i);
+    } else {
+        random_problem r;
+
+        random_problem_sized(&r, (unsigned) _i, 3, 5);
+        problem_make(&p, r.graph, r.cluster, NULL);
+        random_problem_clear(&r);
+    }
+    for (int number = _i % stride; number < N_REGIMES; number += stride) {
+        mo_regime regime = regime_of(number);
+        bool live = regime.memory == MO_MEMORY_LIVE;
+        int64_t optimum, bound;
+
+        /* More with live memory take the oracle too long. */
+        if (live && (p.x->n > 4 || p.x->n_flows > 4))
+            continue;
+        optimum = live ? exhaustive_live_optimum(p.x, &regime)
+                       : exhaustive_optimum(p.x, &regime);
+        if (optimum == EXHAUSTIVE_NONE)
+            continue;
+        bound = bound_of(p.x, &regime);
+        ck_assert_msg(bound <= optimum,
+                      "seed %d, regime %d: %lld is more than %lld", _i, number,
+                      (long long) bound, (long long) optimum);
+    }
+    problem_clear(&p);
+}
+END_TEST
+
+/* Problems on equal devices whose bound is the optimum. */
+static const struct {
+    const char *graph, *cluster;
+    int64_t optimum_ns;
+} exact[] = {
+    /* Two ops fit on a device: five of a chain take three of them. */
+    { "* t.A=1 t.B=1 t.C=1 weight_bytes=5 workspace_bytes=0;"
+      "*>* bytes=8; a; b; c; d; e; a>b; b>c; c>d; d>e",
+      "A memory_bytes=10; B memory_bytes=10; C memory_bytes=10;"
+      "A-B gbps=0.032; B-C gbps=0.032; A-C gbps=0.032",
+      9000 },
+    /* Everything fits; the branches run one after the other, since a transfer
+     * takes longer. */
+    { "* t.A=2 t.B=2 t.C=2 weight_bytes=1 workspace_bytes=0;"
+      "*>* bytes=8; a; b; c; d; a>b; a>c; b>d; c>d",
+      "A; B; C; A-B gbps=0.032; B-C gbps=0.032; A-C gbps=0.032", 8000 },
+    /* Memory separates the branches, there and back. */
+    { "* t.A=1 t.B=1 t.C=1 weight_bytes=5 workspace_bytes=0;"
+      "*>* bytes=8; a; b; c; d; a>b; a>c; b>d; c>d",
+      "A memory_bytes=15; B memory_bytes=15; C memory_bytes=15;"
+      "A-B gbps=0.032; B-C gbps=0.032; A-C gbps=0.032",
+      5000 },
+};
+
+START_TEST(small_problems_are_bounded_exactly)
+{
+    const mo_regime regime = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
+                               MO_MEMORY_STATIC };
+    problem p = { 0 };
+
+    problem_make(&p, exact[_i].graph, exact[_i].cluster, NULL);
+    ck_assert_int_eq(exhaustive_optimum(p.x, &regime), exact[_i].optimum_ns);
+    ck_assert_int_eq(bound_of(p.x, &regime), exact[_i].optimum_ns);
+    problem_clear(&p);
+}
+END_TEST
+
+START_TEST(known_intervals_raise_the_bound)
+{
+    const mo_regime regime = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
+                               MO_MEMORY_STATIC };
+    const mo_coloc_known known[] = { { 0, 2, 10000, 7000 },
+                                     { 1, 2, MO_MAX_TOTAL_NS, 3000 } };
+    bool allowed[MAX_OPS * MAX_DEVICES];
+    problem p = { 0 };
+    mo_allowed_devices domains;
+    int64_t bound_ns = 0;
+
+    problem_make(&p,
+                 "* t.A=1 t.B=1 weight_bytes=1; *>* bytes=8; a; b; c; d;"
+                 "a>b; b>c; c>d",
+                 "A; B; A-B gbps=0.064", NULL);
+    domains = (mo_allowed_devices){ p.x, regime, allowed };
+    MUST(mo_allowed_devices_find(&domains, &err));
+    MUST(mo_bound_colocation(&domains, known, 2, MO_COLOC_WORK, NULL, &bound_ns,
+                             &err));
+    ck_assert_int_eq(bound_ns, 1000 + 7000 + 1000 + 1000);
+    problem_clear(&p);
+}
+END_TEST
+
+SUITE(colocation_bound)
+{
+    SOME(no_schedule_beats_a_colocation_bound, at_length(5000, 200), 2);
+    EACH(small_problems_are_bounded_exactly, COUNT(exact));
+    TEST(known_intervals_raise_the_bound);
+}
