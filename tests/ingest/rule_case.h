@@ -14,7 +14,7 @@
 
 #include "ingest/infer/rule.h"
 
-enum { RULE_CASE_PORTS = 8 };
+enum { RULE_CASE_PORTS = 12 };
 
 typedef struct rule_case {
     mo_infer_rule_op op;

@@ -223,6 +223,13 @@ static const struct formula {
     { "GRUSequence", NULL, "2,5,3|2,1,4|2|1,12,3|1,12,4|1,12", "2,1,5,4",
       2640 },
     { "RNNSequence", NULL, "2,5,3|2,1,4|2|1,4,3|1,4,4|1,4", "2,1,5,4", 880 },
+    { "ConvInteger", NULL, "1,4,9|6,4,3", "1,6,7", 1008 },
+    { "QLinearConv", NULL, "1,4,9|||6,4,3|||||6", "1,6,7", 1050 },
+    { "MatMulInteger", NULL, "4,5|5,6", "4,6", 240 },
+    { "QLinearMatMul", NULL, "4,5|||5,6||||", "4,6", 264 },
+    { "QuantizeLinear", NULL, "2,3||", "2,3", 24 },
+    { "DequantizeLinear", NULL, "2,3|", "2,3", 12 },
+    { "DynamicQuantizeLinear", NULL, "2,3", "2,3", 36 },
     { "LSTM", NULL, "5,2,3|1,16,3|1,16,4", "5,1,2,4", 3680 },
     { "GRU", NULL, "5,2,3|1,12,3|1,12,4", "5,1,2,4", 2640 },
     { "RNN", NULL, "5,2,3|1,4,3|1,4,4", "5,1,2,4", 880 },
@@ -247,7 +254,7 @@ static int split_inputs(char *text, work_input *inputs)
 static mo_graph *graph_of_formula(const struct formula *f)
 {
     static char texts[128];
-    work_input inputs[8];
+    work_input inputs[12];
     mo_op x = {
         .type = f->type, .shape = f->output, .dtype = "f32", .attrs = f->attrs
     };

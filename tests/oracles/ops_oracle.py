@@ -28,6 +28,7 @@ import openvino.opset15 as ops
 # Modules that register cases.
 import ops_index
 import ops_move
+import ops_onnx
 import ops_point
 import ops_product
 import ops_recurrent

@@ -61,6 +61,38 @@ static mo_status convolution_shape(const mo_infer_rule_op *op, const filter *f,
     return status;
 }
 
+/* ONNX's filter, out, in / group, kernel..., in input. */
+static mo_status onnx_shape(const mo_infer_rule_op *op, int input,
+                            mo_shape *outputs, mo_error *err)
+{
+    const int64_t *dims = op->inputs[input].shape.dims;
+    filter f = { .input = input, .lead = 2 };
+    int64_t groups = 1;
+    mo_status status = check_ranks(op, input, 2, err);
+
+    if (status == MO_OK)
+        status = mo_infer_arg_int(op, "group", 1, &groups, err);
+    if (status != MO_OK)
+        return status;
+    f.out = dims[0];
+    if (!mo_int64_mul(dims[1], groups, &f.in))
+        f.in = -1;
+    return convolution_shape(op, &f, outputs, err);
+}
+
+mo_status mo_infer_shape_onnx_conv(const mo_infer_rule_op *op,
+                                   mo_shape *outputs, mo_error *err)
+{
+    return onnx_shape(op, 1, outputs, err);
+}
+
+/* Each factor is followed by its scale and its zero point. */
+mo_status mo_infer_shape_qlinear_conv(const mo_infer_rule_op *op,
+                                      mo_shape *outputs, mo_error *err)
+{
+    return onnx_shape(op, 3, outputs, err);
+}
+
 /* The filter is out, in, kernel... */
 mo_status mo_infer_shape_convolution(const mo_infer_rule_op *op,
                                      mo_shape *outputs, mo_error *err)

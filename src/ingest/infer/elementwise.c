@@ -108,3 +108,14 @@ mo_status mo_infer_shape_reduce(const mo_infer_rule_op *op, mo_shape *outputs,
             mo_dims_push(outputs, 1);
     return MO_OK;
 }
+
+/* The data, then one scale and one zero point. */
+mo_status mo_infer_shape_dynamic_quantize(const mo_infer_rule_op *op,
+                                          mo_shape *outputs, mo_error *err)
+{
+    (void) err;
+    outputs[0] = op->inputs[0].shape;
+    for (int i = 1; i < op->n_outputs; i++)
+        outputs[i] = (mo_shape){ .rank = 0 };
+    return MO_OK;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shape rule of MatMul. */
+/* Shape rules of products of matrices. */
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
@@ -27,15 +27,16 @@ static matrix matrix_of(const mo_shape *shape, bool transposed, bool right)
     return m;
 }
 
-mo_status mo_infer_shape_matmul(const mo_infer_rule_op *op, mo_shape *outputs,
-                                mo_error *err)
+static mo_status product_shape(const mo_infer_rule_op *op, int second,
+                               mo_shape *outputs, mo_error *err)
 {
-    const mo_shape *left = &op->inputs[0].shape, *right = &op->inputs[1].shape;
+    const mo_shape *left = &op->inputs[0].shape;
+    const mo_shape *right = &op->inputs[second].shape;
     matrix a, b;
     mo_status status = mo_infer_arg_rank(op, 0, 1, MO_MAX_RANK, err);
 
     if (status == MO_OK)
-        status = mo_infer_arg_rank(op, 1, 1, MO_MAX_RANK, err);
+        status = mo_infer_arg_rank(op, second, 1, MO_MAX_RANK, err);
     if (status != MO_OK)
         return status;
     a = matrix_of(left, mo_infer_arg_bool(op, "transpose_a", false), false);
@@ -52,4 +53,17 @@ mo_status mo_infer_shape_matmul(const mo_infer_rule_op *op, mo_shape *outputs,
     if (right->rank > 1)
         mo_dims_push(outputs, b.columns);
     return MO_OK;
+}
+
+mo_status mo_infer_shape_matmul(const mo_infer_rule_op *op, mo_shape *outputs,
+                                mo_error *err)
+{
+    return product_shape(op, 1, outputs, err);
+}
+
+/* Each factor is followed by its scale and its zero point. */
+mo_status mo_infer_shape_qlinear_matmul(const mo_infer_rule_op *op,
+                                        mo_shape *outputs, mo_error *err)
+{
+    return product_shape(op, 3, outputs, err);
 }

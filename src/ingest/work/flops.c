@@ -227,6 +227,12 @@ double mo_flops_convolution(const mo_work_input *in)
                             : convolution_by_kernel(in);
 }
 
+/* The filter is input 3, the bias input 8. */
+double mo_flops_qlinear_conv(const mo_work_input *in)
+{
+    return filter_products(in, output_elements(in), 3, 1, 8);
+}
+
 double mo_flops_group_convolution(const mo_work_input *in)
 {
     return filter_products(in, output_elements(in), 1, 2, 0);

@@ -30,6 +30,8 @@ double mo_flops_einsum(const mo_work_input *in);
 
 /* (data, filter [out, in / groups, kernel...], bias?) */
 double mo_flops_convolution(const mo_work_input *in);
+/* (data, scale, zero, filter [out, in / groups, kernel...], ..., bias?) */
+double mo_flops_qlinear_conv(const mo_work_input *in);
 /* (data, filter [groups, out / groups, in / groups, kernel...]) */
 double mo_flops_group_convolution(const mo_work_input *in);
 /* (data, filter [in, out / groups, kernel...]) */
