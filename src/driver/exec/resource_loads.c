@@ -6,8 +6,9 @@
 #include <stdlib.h>
 
 #include "driver/exec/emulate.h"
+#include "schedule/resource.h"
 
-/* Resources of transfers, by number; from b on there is one kind more. */
+/* Resources of transfers, by number (schedule/resource.h). */
 typedef struct transfer_loads {
     mo_congestion congestion;
     const mo_driver_loaded *loaded;
@@ -15,45 +16,16 @@ typedef struct transfer_loads {
     int64_t *ns;
 } transfer_loads;
 
-static size_t count_kinds(const transfer_loads *l)
-{
-    size_t k = (size_t) l->n_devices;
-
-    switch (l->congestion) {
-    case MO_CONGESTION_PORT:
-        return 2 * k;
-    case MO_CONGESTION_CHANNEL:
-        return k * k;
-    case MO_CONGESTION_LINK:
-        return (size_t) l->loaded->instance->n_links;
-    case MO_CONGESTION_NONE:
-        break;
-    }
-    return 0;
-}
-
 static void add_transfer(transfer_loads *l, const mo_plan_transfer *t,
                          int64_t ns)
 {
-    const int *route;
-    int n = 0;
+    int pair[2];
+    const int *ids;
+    int n = mo_resource_list(l->loaded->instance, l->congestion, t->from, t->to,
+                             pair, &ids);
 
-    switch (l->congestion) {
-    case MO_CONGESTION_PORT:
-        l->ns[t->from] += ns;
-        l->ns[l->n_devices + t->to] += ns;
-        break;
-    case MO_CONGESTION_CHANNEL:
-        l->ns[t->from * l->n_devices + t->to] += ns;
-        break;
-    case MO_CONGESTION_LINK:
-        route = mo_instance_route(l->loaded->instance, t->from, t->to, &n);
-        for (int i = 0; i < n; i++)
-            l->ns[route[i]] += ns;
-        break;
-    case MO_CONGESTION_NONE:
-        break;
-    }
+    for (int i = 0; i < n; i++)
+        l->ns[ids[i]] += ns;
 }
 
 static mo_report_throughput_resource describe(const transfer_loads *l, int r)
@@ -92,7 +64,7 @@ mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
                                  int *n, mo_error *err)
 {
     transfer_loads l = { congestion, loaded, plan->n_devices, NULL };
-    size_t n_kinds = count_kinds(&l);
+    size_t n_kinds = (size_t) mo_resource_count(loaded->instance, congestion);
     mo_report_throughput_resource *made =
         calloc((size_t) plan->n_devices + n_kinds + 1, sizeof *made);
     int64_t *transfer_ns = NULL;

@@ -218,6 +218,10 @@ void mo_load_pattern_pool_trim(mo_load_pattern_pool *pool, size_t most);
 bool mo_load_pattern_is_feasible(const mo_load_problem *f,
                                  mo_load_pattern *pattern);
 
+/* Returns the price of a pattern, for all branches of its group. */
+int64_t mo_load_pattern_price_ns(const mo_load_problem *f,
+                                 const mo_load_pattern *pattern);
+
 /* A use of a resource by a pattern. */
 typedef struct mo_load_use {
     int from, to;   /* devices of a transfer; from is -1 for an op that runs */

@@ -118,19 +118,6 @@ static void compute_load(mo_load_master *m, const mo_load_pattern *pattern)
                              m->load_ns);
 }
 
-/* The price of a pattern, for all branches of its group. */
-static int64_t pattern_price_ns(const mo_load_problem *f,
-                                const mo_load_pattern *pattern)
-{
-    int first = f->group_start[pattern->group];
-    int64_t sum = 0;
-
-    for (int o = first; o < f->group_start[pattern->group + 1]; o++)
-        sum += f->ops[o].count *
-               f->price_ns[mo_load_index(f, o, pattern->device[o - first])];
-    return sum;
-}
-
 /* Adds a pattern of the pool to the LP; its load has been computed. */
 static mo_status add_pattern_row(mo_load_master *m,
                                  const mo_load_pattern *pattern, mo_error *err)
@@ -145,7 +132,7 @@ static mo_status add_pattern_row(mo_load_master *m,
     m->lp_patterns[m->n_lp_patterns++] = *pattern;
     return mo_lp_simplex_add_row(
         m->simplex, m->entries,
-        (double) pattern_price_ns(m->f, pattern) / m->scale_ns, err);
+        (double) mo_load_pattern_price_ns(m->f, pattern) / m->scale_ns, err);
 }
 
 /* Adds the feasible columns of earlier orders. */
@@ -303,7 +290,8 @@ static mo_status add_priced_patterns(mo_load_master *m, const double *z,
         int first = m->f->group_start[g];
         mo_load_pattern part = { g, m->priced.device + first,
                                  m->priced.stage + first };
-        double price = (double) pattern_price_ns(m->f, &part) / m->scale_ns;
+        double price =
+            (double) mo_load_pattern_price_ns(m->f, &part) / m->scale_ns;
 
         compute_load(m, &part);
         for (size_t i = 0; z && i < m->n_lp_columns; i++)

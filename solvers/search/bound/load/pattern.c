@@ -162,3 +162,15 @@ bool mo_load_pattern_is_feasible(const mo_load_problem *f,
     }
     return true;
 }
+
+int64_t mo_load_pattern_price_ns(const mo_load_problem *f,
+                                 const mo_load_pattern *pattern)
+{
+    int first = f->group_start[pattern->group];
+    int64_t sum = 0;
+
+    for (int o = first; o < f->group_start[pattern->group + 1]; o++)
+        sum += f->ops[o].count *
+               f->price_ns[mo_load_index(f, o, pattern->device[o - first])];
+    return sum;
+}
