@@ -16,7 +16,7 @@
 #include "tests/support/random_problem.h"
 #include "tests/support/suite.h"
 
-enum { LONG_SEEDS = 500, DEFAULT_SEEDS = 100, FEW_SEEDS = 4 };
+enum { LONG_SEEDS = 500, DEFAULT_SEEDS = 60, FEW_SEEDS = 4 };
 
 static unsigned number_from(const char *variable, unsigned otherwise)
 {
