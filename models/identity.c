@@ -251,6 +251,8 @@ void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
     add_shapes(identity, options);
     if (options->unit_ns)
         add_name(identity, MO_IDENTITY_PREFIX "u_%" PRId64, options->unit_ns);
+    if (options->in_flight)
+        add_name(identity, MO_IDENTITY_PREFIX "n_%" PRId64, options->in_flight);
     add_digest(identity, 'i', x->digest);
     seal_options(identity, sealed);
 }

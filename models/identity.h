@@ -28,7 +28,7 @@
 /* Shapes of inputs that are kept, one a column. */
 enum { MO_IDENTITY_SHAPES = 8 };
 
-enum { MO_IDENTITY_NAMES = 10 + MO_IDENTITY_SHAPES };
+enum { MO_IDENTITY_NAMES = 11 + MO_IDENTITY_SHAPES };
 
 typedef struct mo_identity {
     int n;
@@ -43,7 +43,8 @@ typedef struct mo_identity_options {
     uint64_t graph_digest; /* of the graph as read, before coarsening */
     bool has_rules;        /* a rule file was used:  */
     uint64_t rules_digest;
-    int64_t unit_ns; /* time unit of the model; 0: not recorded */
+    int64_t unit_ns;   /* time unit of the model; 0: not recorded */
+    int64_t in_flight; /* of a period: most requests in flight; 0: no limit */
 
     /* All borrowed.  Paths or names of built-in inputs, as given; NULL or "-":
      * none. */

@@ -32,8 +32,9 @@ typedef struct mo_provenance {
     bool edited;     /* it is not that of the columns */
     uint64_t digest;
     bool has_unit;
-    int64_t unit_ns; /* unit of the model's times */
-    bool has_slack;  /* in the heading of a model: rows may be added */
+    int64_t unit_ns;   /* unit of the model's times */
+    int64_t in_flight; /* of a period: most requests in flight; 0: no limit */
+    bool has_slack;    /* in the heading of a model: rows may be added */
 
     /* Names of the files, hints for messages and searches; "": not recorded. A
      * name that was too long ends in "...". */

@@ -31,13 +31,13 @@ typedef struct mo_answer_evaluation {
     mo_lower_bound lower;
     /* Of a model of the period; period_ns is -1 for any other, whose objective
      * is the makespan. */
-    int64_t period_ns, steady_ns; /* largest load; period of its pipeline, as
-                                     simulated with 200 requests */
-    int64_t latency_ns;           /* of a request in the pipeline */
+    int64_t period_ns, steady_ns;   /* largest load; period of its pipeline, as
+                                       simulated with 200 requests */
+    int64_t latency_ns;             /* of a request in the pipeline */
     int in_flight, least_in_flight; /* no schedule of that period has fewer */
-    char bottleneck[64]; /* the resource with the largest load */
-    int single;          /* the best single device; MO_FREE: none can run it */
-    int64_t single_ns;   /* makespan on that device */
+    char bottleneck[64];            /* the resource with the largest load */
+    int single;        /* the best single device; MO_FREE: none can run it */
+    int64_t single_ns; /* makespan on that device */
 } mo_answer_evaluation;
 
 /* Relative tolerance of the makespan above the claim: binaries that are so

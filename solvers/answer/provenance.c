@@ -203,6 +203,14 @@ static mo_status read_column(const mo_solution_value *column, mo_provenance *o,
             o->unit_ns < 1 || o->unit_ns > MO_MAX_TIME_NS)
             return fail_option_words(column, err);
         return MO_OK;
+    case 'n':
+        if (o->in_flight)
+            return fail_column(column, "is the second of its kind", err);
+        if (mo_number_read_int(text, strlen(text), &o->in_flight) !=
+                MO_NUMBER_OK ||
+            o->in_flight < 1 || o->in_flight > INT32_MAX)
+            return fail_option_words(column, err);
+        return MO_OK;
     default:
         return fail_option_words(column, err);
     }

@@ -29,6 +29,7 @@ typedef struct mo_method_task {
     const mo_instance *x;
     mo_regime regime;
     mo_objective objective; /* methods without a search for it ignore it */
+    int in_flight; /* of the period: most requests in flight; 0: no limit */
     uint64_t seed;
     int threads; /* 0: all cores */
     double gap;  /* relative gap to stop at, e.g. 0.01 */

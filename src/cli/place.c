@@ -151,7 +151,8 @@ static mo_status place_graph(settings *s, const char *path,
     mo_status status = read_and_compare(s, path, methods, n, &made, &c, err);
 
     if (status == MO_OK)
-        status = mo_cli_place_write(&c, &made, &s->outputs[SOLUTION], err);
+        status = mo_cli_place_write(&c, &made, s->prepare.in_flight,
+                                    &s->outputs[SOLUTION], err);
     if (status == MO_OK)
         status = mo_cli_place_report(&c, &s->outputs[SOLUTION], s->json, err);
     if (status == MO_OK)

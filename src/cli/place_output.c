@@ -8,8 +8,8 @@
 #include "driver/placement_solution.h"
 
 mo_status mo_cli_place_write(const mo_place_comparison *c,
-                             const mo_prepared *made, mo_output_file *output,
-                             mo_error *err)
+                             const mo_prepared *made, int64_t in_flight,
+                             mo_output_file *output, mo_error *err)
 {
     const mo_place_result *best = mo_place_comparison_best(c);
     mo_place_solution solution = { .x = made->loaded.instance,
@@ -23,6 +23,7 @@ mo_status mo_cli_place_write(const mo_place_comparison *c,
     }
     solution.schedule = best->placed.schedule;
     solution.method = best->method->name;
+    solution.made_of.in_flight = in_flight;
     if (best->row.steady_ns > 0) {
         solution.objective = MO_OBJECTIVE_PERIOD;
         solution.period_ns = best->row.makespan_ns;

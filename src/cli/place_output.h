@@ -7,16 +7,18 @@
 #define MO_CLI_PLACE_OUTPUT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "driver/output_files.h"
 #include "driver/place/compare_methods.h"
 #include "driver/prepare.h"
 
-/* Writes the solution, or discards the file if there is none. */
+/* Writes the solution, or discards the file if there is none.  in_flight is the
+ * limit of requests in flight that it is recorded with; 0: none. */
 mo_status mo_cli_place_write(const mo_place_comparison *c,
-                             const mo_prepared *made, mo_output_file *solution,
-                             mo_error *err);
+                             const mo_prepared *made, int64_t in_flight,
+                             mo_output_file *solution, mo_error *err);
 
 /* Prints the report on standard output, unless the solution went there. */
 mo_status mo_cli_place_report(const mo_place_comparison *c,

@@ -133,6 +133,9 @@ static void put_options(const mo_report_solution *r, mo_out *out)
         put_line(out, "memory", mo_memory_names[o->regime.memory]);
         put_line(out, "fusion", o->fusion);
     }
+    if (o->in_flight > 0)
+        mo_out_printf(out, "%-12sat most %d\n", "in flight",
+                      (int) o->in_flight);
     if (o->cost[0])
         put_line(out, "cost", o->cost);
     if (o->formats[0])
@@ -251,6 +254,8 @@ static void json_options(const mo_report_solution *r, mo_json_writer *w)
         mo_json_put_text(w, "memory", mo_memory_names[o->regime.memory]);
         mo_json_put_text(w, "fusion", o->fusion);
     }
+    if (o->in_flight > 0)
+        mo_json_put_int(w, "in_flight", o->in_flight);
     if (o->cost[0])
         mo_json_put_text(w, "cost", o->cost);
     if (o->formats[0])

@@ -15,7 +15,7 @@ key()
     sed -n "s/^.*\"$1\": \([0-9.]*\).*/\1/p" out | head -n 1
 }
 
-plan 24
+plan 30
 
 place="moirai-place -q --objective period --assist none --threads 1"
 
@@ -33,6 +33,16 @@ is "two threads change nothing" "$(sed '/seconds/d' first)" "$(cat second)"
 
 exits "one request at a time" 0 $place --in-flight 1 --rounds 1 --json $net
 is "is one in flight" "$(key in_flight)" 1
+
+exits "two at a time" 0 $place --in-flight 2 --rounds 1 --json -o two.sol $net
+cp out limited
+ok "are in the solution" grep -q '^moirai_n_2 1' two.sol
+exits "which is valid" 0 moirai-check --json two.sol
+ok "with two at most" test "$(key in_flight)" -le 2
+is "and the same period" "$(key period_us)" \
+    "$(sed -n 's/^.*"period_us": \([0-9.]*\).*/\1/p' limited | head -n 1)"
+ok "as its information has it" \
+    sh -c 'moirai-info two.sol | grep -q "^in flight *at most 2"'
 
 complains "a limit without a pipeline" 2 "in-flight is for --objective period" \
     moirai-place -q --in-flight 2 $net

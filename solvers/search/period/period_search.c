@@ -20,6 +20,7 @@
 #include "schedule/bound/memory_bound.h"
 #include "schedule/heuristic/heft.h"
 #include "solvers/search/period/contiguous.h"
+#include "solvers/search/period/limited.h"
 #include "solvers/search/period/load_state.h"
 #include "solvers/search/period/local_search.h"
 #include "solvers/search/period/price_bound.h"
@@ -387,6 +388,43 @@ static mo_status find_placement(search *s, mo_method_result *placed,
     return status;
 }
 
+/* With a limit of requests in flight the best is chosen by the period of its
+ * pipeline; the largest load remains a bound. */
+static mo_status choose_limited(search *s, mo_period_limited *l, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < s->n_pool && status == MO_OK; i++)
+        status = mo_period_limited_offer(l, s->pool[i].device, err);
+    if (status == MO_OK)
+        status = mo_period_limited_improve(l, err);
+    if (status == MO_OK && l->period_ns < INT64_MAX) {
+        mo_period_state_set(&s->state, l->device);
+        s->pool[0].excess_bytes = mo_period_state_excess_bytes(&s->state);
+        memcpy(s->pool[0].device, l->device,
+               (size_t) s->p.x->n * sizeof *l->device);
+    }
+    return status;
+}
+
+static mo_status search_limited(search *s, mo_method_result *placed,
+                                mo_error *err)
+{
+    mo_period_limited l;
+    int64_t lower_ns = 0;
+    mo_status status = mo_period_limited_init(&l, s->task, &s->p, err);
+
+    if (status == MO_OK)
+        status = mo_period_limited_offer_baselines(&l, &lower_ns, err);
+    if (status == MO_OK)
+        status = find_placement(s, placed, err);
+    if (status == MO_OK && s->n_pool > 0)
+        status = choose_limited(s, &l, err);
+    s->lower_ns = mo_max_i64(s->lower_ns, lower_ns);
+    mo_period_limited_clear(&l);
+    return status;
+}
+
 /* The schedule of one request at a time. */
 static mo_status set_schedule(search *s, mo_method_result *placed,
                               mo_error *err)
@@ -430,7 +468,8 @@ mo_status mo_period_search_place(const mo_method_task *task,
             status = mo_fail_memory(err);
     }
     if (status == MO_OK)
-        status = find_placement(&s, placed, err);
+        status = task->in_flight > 0 ? search_limited(&s, placed, err)
+                                     : find_placement(&s, placed, err);
     if (status == MO_OK && s.n_pool > 0)
         status = set_schedule(&s, placed, err);
     else if (status == MO_OK)

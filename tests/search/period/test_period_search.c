@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "schedule/period/loads.h"
+#include "schedule/period/modulo_schedule.h"
 #include "solvers/search/method.h"
 #include "solvers/search/period/contiguous.h"
 #include "solvers/search/period/local_search.h"
@@ -117,6 +118,52 @@ static void check_search(const problem *p, const mo_regime *regime,
     mo_method_result_clear(&placed);
 }
 
+/* The period with so many requests in flight; memory is exceeded: INT64_MAX. */
+static int64_t limited_ns(const problem *p, const mo_regime *regime,
+                          const int *device, int in_flight)
+{
+    mo_modulo_schedule m;
+    int64_t ns;
+
+    if (!period_placement_allowed(p->x, regime, device))
+        return INT64_MAX;
+    MUST(mo_modulo_schedule_make(p->x, regime, device, in_flight, &m, &err));
+    ns = m.period_ns;
+    mo_modulo_schedule_clear(&m);
+    return ns;
+}
+
+/* With a limit nothing is worse than a single device or the contiguous
+ * split. */
+static void check_limited(const problem *p, const mo_period_problem *q,
+                          int in_flight)
+{
+    const mo_method_task task = { .x = p->x,
+                                  .regime = q->regime,
+                                  .objective = MO_OBJECTIVE_PERIOD,
+                                  .in_flight = in_flight,
+                                  .seed = 1,
+                                  .threads = 1 };
+    mo_method_result placed = { 0 };
+    int *device = calloc((size_t) p->x->n + 1, sizeof *device);
+    int64_t ns;
+
+    ck_assert_ptr_nonnull(device);
+    MUST(mo_method_moirai.place(&task, &placed, &err));
+    ck_assert(placed.fits);
+    ns = limited_ns(p, &q->regime, placed.schedule->device, in_flight);
+    ck_assert_int_ge(ns, placed.lower_ns);
+    for (int k = 0; k < p->x->n_devices; k++) {
+        for (int i = 0; i < p->x->n; i++)
+            device[i] = k;
+        ck_assert_int_le(ns, limited_ns(p, &q->regime, device, in_flight));
+    }
+    MUST(mo_period_split_contiguous(q, device, &err));
+    ck_assert_int_le(ns, limited_ns(p, &q->regime, device, in_flight));
+    mo_method_result_clear(&placed);
+    free(device);
+}
+
 static void check_regime(const problem *p, int number, unsigned seed)
 {
     mo_regime regime = regime_of(number);
@@ -131,6 +178,8 @@ static void check_regime(const problem *p, int number, unsigned seed)
     check_moves(&q, seed);
     if (least_ns != EXHAUSTIVE_PERIOD_NONE)
         check_parts(&q, least_ns, seed);
+    if (least_ns != EXHAUSTIVE_PERIOD_NONE && number % 3 == 0)
+        check_limited(p, &q, 1 + (int) seed % 3);
     mo_period_problem_clear(&q);
 }
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "solvers/search/period/limited.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/minmax.h"
+#include "schedule/period/loads.h"
+#include "schedule/period/modulo_schedule.h"
+#include "solvers/search/period/contiguous.h"
+
+enum {
+    LATENCY_ROUNDS = 4,  /* of the search for the least latency */
+    MAX_EFFORT = 1 << 21 /* moves times the square of the ops */
+};
+
+mo_status mo_period_limited_init(mo_period_limited *l,
+                                 const mo_method_task *task,
+                                 const mo_period_problem *problem,
+                                 mo_error *err)
+{
+    *l = (mo_period_limited){ .task = task,
+                              .problem = problem,
+                              .period_ns = INT64_MAX };
+    l->device = calloc((size_t) problem->x->n + 1, sizeof *l->device);
+    l->used_bytes =
+        calloc((size_t) problem->x->n_devices + 1, sizeof *l->used_bytes);
+    return l->device && l->used_bytes ? MO_OK : mo_fail_memory(err);
+}
+
+void mo_period_limited_clear(mo_period_limited *l)
+{
+    free(l->device);
+    free(l->used_bytes);
+    *l = (mo_period_limited){ 0 };
+}
+
+mo_status mo_period_limited_offer(mo_period_limited *l, const int *device,
+                                  mo_error *err)
+{
+    const mo_period_problem *p = l->problem;
+    mo_modulo_schedule m = { 0 };
+    mo_status status;
+
+    if (!mo_period_fits_memory(p->x, p->regime.memory, device, l->used_bytes))
+        return MO_OK;
+    status = mo_modulo_schedule_make(p->x, &p->regime, device,
+                                     l->task->in_flight, &m, err);
+    if (status == MO_OK && m.period_ns < l->period_ns) {
+        l->period_ns = m.period_ns;
+        memcpy(l->device, device, (size_t) p->x->n * sizeof *device);
+    }
+    mo_modulo_schedule_clear(&m);
+    return status;
+}
+
+/* Everything on device k, as far as ops may be there. */
+static void fill_single(const mo_period_problem *p, int k, int *device)
+{
+    for (int i = 0; i < p->x->n; i++) {
+        device[i] = k;
+        for (int l = 0; !mo_allowed_devices_has(&p->domains, i, device[i]) &&
+                        l < p->x->n_devices;
+             l++)
+            device[i] = l;
+    }
+}
+
+static mo_status offer_shortest(mo_period_limited *l, int64_t *lower_ns,
+                                mo_error *err)
+{
+    mo_method_result placed = { 0 };
+    mo_method_task task = *l->task;
+    double left_s = mo_stop_remaining_s(task.stop);
+    mo_stop stop;
+    mo_status status;
+
+    mo_stop_after(&stop, isinf(left_s) ? 0 : mo_max_double(left_s / 3, 1e-6));
+    stop.outer = l->task->stop;
+    task.stop = &stop;
+    task.objective = MO_OBJECTIVE_LATENCY;
+    task.in_flight = 0;
+    task.on_progress = NULL;
+    if (task.rounds == 0 || task.rounds > LATENCY_ROUNDS)
+        task.rounds = LATENCY_ROUNDS;
+    status = mo_method_moirai.place(&task, &placed, err);
+    if (status == MO_OK && placed.schedule)
+        status = mo_period_limited_offer(l, placed.schedule->device, err);
+    *lower_ns = mo_max_i64(*lower_ns, placed.lower_ns / l->task->in_flight);
+    mo_method_result_clear(&placed);
+    return status;
+}
+
+mo_status mo_period_limited_offer_baselines(mo_period_limited *l,
+                                            int64_t *lower_ns, mo_error *err)
+{
+    const mo_period_problem *p = l->problem;
+    int *device = calloc((size_t) p->x->n + 1, sizeof *device);
+    mo_status status = device ? MO_OK : mo_fail_memory(err);
+
+    for (int k = 0; k < p->x->n_devices && status == MO_OK; k++) {
+        fill_single(p, k, device);
+        status = mo_period_limited_offer(l, device, err);
+    }
+    if (status == MO_OK)
+        status = mo_period_split_contiguous(p, device, err);
+    if (status == MO_OK)
+        status = mo_period_limited_offer(l, device, err);
+    if (status == MO_OK)
+        status = offer_shortest(l, lower_ns, err);
+    free(device);
+    return status;
+}
+
+mo_status mo_period_limited_improve(mo_period_limited *l, mo_error *err)
+{
+    const mo_placement_units *u = l->problem->units;
+    const mo_instance *x = l->problem->x;
+    int *device = calloc((size_t) x->n + 1, sizeof *device);
+    int64_t left = MAX_EFFORT / mo_max_i64((int64_t) x->n * x->n, 1);
+    mo_status status = device ? MO_OK : mo_fail_memory(err);
+    int since = 0, n_moves = u->n * x->n_devices;
+
+    /* All moves in turn, until none of a whole turn helps. */
+    for (int move = 0;
+         status == MO_OK && since < n_moves && left > 0 &&
+         l->period_ns < INT64_MAX && !mo_stop_reached(l->task->stop);
+         move = (move + 1) % n_moves, since++) {
+        int unit = move / x->n_devices, k = move % x->n_devices;
+        int64_t before_ns = l->period_ns;
+        bool allowed = l->device[u->ops[u->start[unit]]] != k;
+
+        memcpy(device, l->device, (size_t) x->n * sizeof *device);
+        for (int i = u->start[unit]; i < u->start[unit + 1]; i++) {
+            device[u->ops[i]] = k;
+            allowed = allowed && mo_allowed_devices_has(&l->problem->domains,
+                                                        u->ops[i], k);
+        }
+        if (!allowed)
+            continue;
+        left--;
+        status = mo_period_limited_offer(l, device, err);
+        if (l->period_ns < before_ns)
+            since = -1;
+    }
+    free(device);
+    return status;
+}
