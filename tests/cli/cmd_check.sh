@@ -98,7 +98,7 @@ exits "a file with a claim" 0 moirai-check "$work/here/claim.sol"
 is "which is shown as one" "$(grep '^claimed' "$work/out")" \
     "claimed     optimal by HiGHS, bound 95.1 us"
 ok "besides the bound that is computed" \
-    grep -q '^bound  *88.999 us (load, recomputed), gap ' "$work/out"
+    grep -q '^bound  *90.6 us (colocation, recomputed), gap ' "$work/out"
 exits "as JSON" 0 moirai-check --json "$work/here/claim.sol"
 ok "in an object of its own" \
     grep -q '"claimed": {"status": "optimal", "by": "HiGHS", .*"bound_us": 95.1}' \
