@@ -212,35 +212,52 @@ static mo_status read_literal(scanner *s, npy_header *header, mo_error *err)
     return status == MO_OK && has != HAS_ALL ? fail_header(err) : status;
 }
 
+size_t mo_npy_header_size(const unsigned char front[MO_NPY_FRONT_SIZE])
+{
+    size_t length = front[8] | (size_t) front[9] << 8;
+
+    if (memcmp(front, magic, MAGIC_SIZE) != 0 || front[6] < 1 || front[6] > 3)
+        return 0;
+    if (front[6] == 1)
+        return SHORT_FRONT + length;
+    length |= (size_t) front[10] << 16 | (size_t) front[11] << 24;
+    return LONG_FRONT + length;
+}
+
 /* Parses the header in a buffer of size bytes. Errors carry no file name; the
  * caller adds it. */
 static mo_status read_header(const void *data, size_t size, npy_header *header,
                              mo_error *err)
 {
-    const unsigned char *bytes = data;
-    size_t front, length;
+    unsigned char front[MO_NPY_FRONT_SIZE] = { 0 };
     scanner s;
 
     *header = (npy_header){ .data = 0 };
-    if (size < SHORT_FRONT || memcmp(bytes, magic, MAGIC_SIZE) != 0)
+    memcpy(front, data, size < sizeof front ? size : sizeof front);
+    if (size < SHORT_FRONT || memcmp(front, magic, MAGIC_SIZE) != 0)
         return mo_fail(err, MO_E_SYNTAX,
                        "is no .npy file; write one with numpy.save");
-    if (bytes[6] < 1 || bytes[6] > 3)
+    header->data = mo_npy_header_size(front);
+    if (header->data == 0)
         return mo_fail(err, MO_E_SUPPORT,
                        "is a .npy file of version %d; save it as version 1",
-                       bytes[6]);
-    front = bytes[6] == 1 ? SHORT_FRONT : LONG_FRONT;
-    if (size < front)
-        return fail_header(err);
-    length = bytes[8] | (size_t) bytes[9] << 8;
-    if (front == LONG_FRONT)
-        length |= (size_t) bytes[10] << 16 | (size_t) bytes[11] << 24;
-    if (length > size - front)
+                       front[6]);
+    if (header->data > size)
         return mo_fail(err, MO_E_INPUT, "ends within its header");
-    s.at = (const char *) bytes + front;
-    s.end = s.at + length;
-    header->data = front + length;
+    s.at = (const char *) data + (front[6] == 1 ? SHORT_FRONT : LONG_FRONT);
+    s.end = (const char *) data + header->data;
     return read_literal(&s, header, err);
+}
+
+mo_status mo_npy_parse_header(const void *data, size_t size,
+                              mo_tensor_desc *desc, mo_error *err)
+{
+    npy_header header;
+    mo_status status = read_header(data, size, &header, err);
+
+    if (status == MO_OK)
+        *desc = header.desc;
+    return status;
 }
 
 static const char *elem_code(mo_elem elem)

@@ -22,9 +22,18 @@ mo_status mo_npy_read(const char *path, mo_tensor_dense *dense, mo_error *err);
 mo_status mo_npy_read_memory(const char *file, const void *data, size_t size,
                              mo_tensor_dense *dense, mo_error *err);
 
-/* Reads type and shape only, whatever the size of the data. */
+/* Reads type and shape only, whatever the size of the data: of a file, or of a
+ * header in memory, whose errors carry no file. */
 mo_status mo_npy_read_desc(const char *path, mo_tensor_desc *desc,
                            mo_error *err);
+
+mo_status mo_npy_parse_header(const void *data, size_t size,
+                              mo_tensor_desc *desc, mo_error *err);
+
+/* The size of the header that begins with these MO_NPY_FRONT_SIZE bytes; 0:
+ * they begin none. */
+enum { MO_NPY_FRONT_SIZE = 12 };
+size_t mo_npy_header_size(const unsigned char front[MO_NPY_FRONT_SIZE]);
 
 /* Writes the tensor to out; errors stay in out, where the caller checks them.
  */

@@ -135,9 +135,10 @@ static mo_status prepare_run(mo_exec_options *o, work *w, mo_error *err)
     if (status == MO_OK)
         status = mo_exec_job_plan(o, &w->units, w->rank == 0, &w->job, err);
     if (status == MO_OK && stream)
+        status = mo_exec_requests_choose_in_flight(o, &w->job, err);
+    if (status == MO_OK && stream)
         status = mo_exec_requests_check_memory(
-            w->job.plan, &w->units, w->rank,
-            mo_exec_requests_in_flight(o, w->job.plan),
+            w->job.plan, &w->units, w->rank, (int) o->in_flight,
             mo_exec_job_memory_left(o, &w->job), err);
     if (status == MO_OK && !stream)
         status = mo_plan_check_capacity(w->job.plan, NULL, err);
@@ -361,6 +362,11 @@ static mo_status run_exec(void *context, char **operands, size_t n_operands,
         status = open_world(o, &w, err);
     if (status != MO_OK)
         return status;
+    /* Standard output has the arrays. */
+    if (mo_exec_requests_to_stdout(o) &&
+        o->outputs[MO_EXEC_OUTPUT_REPORT].path &&
+        strcmp(o->outputs[MO_EXEC_OUTPUT_REPORT].path, "-") == 0)
+        o->outputs[MO_EXEC_OUTPUT_REPORT].path = NULL;
     if (w.rank != 0) {
         /* Only the first rank prints and writes. */
         o->logger.quiet = true;
@@ -428,9 +434,10 @@ int main(int argc, char **argv)
           "run a stream of N requests, several at once, in place of runs",
           MO_OPTION_INT, .to = &o.requests, .min = 1, .max = 1e8 },
         { 0, "in-flight", "K",
-          "requests at once (default: one more than devices)", MO_OPTION_INT,
+          "requests at once (default: what the period needs)", MO_OPTION_INT,
           .to = &o.in_flight, .min = 1, .max = MO_PIPELINE_MAX_SLOTS },
-        { 0, "inputs", "DIR", "inputs of requests, DIR/0000/NAME.npy, ...",
+        { 0, "inputs", "DIR",
+          "inputs of requests, DIR/0000/NAME.npy, ...; - is standard input",
           MO_OPTION_TEXT, .to = &o.inputs_folder },
         { 0, "transport", "T",
           "transport of tensors (default: by the launcher)", MO_OPTION_TEXT,

@@ -80,7 +80,7 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
         .load = mo_measure_load_quiet(load)
                     ? NULL
                     : mo_measure_load_format(load, loads),
-        .in_flight = mo_exec_requests_in_flight(o, s->job->plan),
+        .in_flight = (int) o->in_flight,
         .n_requests = result->n_accepted,
         .n_completed = result->n_completed,
         .wall_ns = result->wall_ns,
@@ -103,9 +103,9 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
     for (int i = 0; i < t.n_resources && status == MO_OK; i++)
         t.predicted_period_ns =
             mo_max_i64(t.predicted_period_ns, t.resources[i].predicted_ns);
-    if (status == MO_OK && o->json)
+    if (status == MO_OK && out && o->json)
         mo_report_throughput_json(&t, out);
-    else if (status == MO_OK)
+    else if (status == MO_OK && out)
         mo_report_throughput_text(&t, out);
     if (status == MO_OK && plan)
         mo_plan_write_json(s->job->plan, plan);
@@ -156,8 +156,9 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
     mo_exec_requests requests = { .n = 0 };
     mo_pipeline_options options = {
         .run = &run,
-        .n_slots = mo_exec_requests_in_flight(o, job->plan),
+        .n_slots = (int) o->in_flight,
         .source = mo_exec_requests_read,
+        .next = mo_exec_requests_from_stdin(o) ? mo_exec_requests_next : NULL,
         .sink = mo_exec_requests_write,
         .context = &requests,
     };

@@ -62,6 +62,9 @@ done
 exits "one request" 0 moirai-exec -q --requests 1 --in-flight 5 "$sol"
 exits "on one device" 0 moirai-exec -q --requests 5 -o "$work/alone" "$net"
 is "the same outputs" "$(different "$work/alone")" ""
+exits "as many in flight as the period needs" 0 \
+    moirai-exec --json --requests 5 "$sol"
+ok "are more than one" test "$(value in_flight)" -gt 1
 
 # ---- inputs
 
@@ -94,6 +97,127 @@ cp "$in" "$work/set"
 exits "one set without folders" 0 \
     moirai-exec --json --inputs "$work/set" --requests 3 "$sol"
 is "is for all" "$(value completed)" 3
+
+# ---- standard input and output
+
+# Arrays of requests, one after the other: FIRST LAST.
+arrays()
+{
+    "$python" -c 'import sys
+from numpy import load, save
+for r in range(int(sys.argv[2]), int(sys.argv[3]) + 1):
+    save(sys.stdout.buffer, load("%s/%d.npy" % (sys.argv[1], r)))' \
+        "$work/arrays" "$1" "$2"
+}
+
+# Writes the outputs in a stream as folders, and prints the number of arrays.
+unpack()
+{
+    "$python" -c 'import os, sys
+from numpy import load
+with open(sys.argv[1], "rb") as f:
+    end, at, r = os.path.getsize(sys.argv[1]), 0, 0
+    while at < end:
+        a, to = load(f), f.tell()
+        if a.shape != (0,):
+            os.makedirs("%s/%d" % (sys.argv[2], r))
+            f.seek(at)
+            open("%s/%d/output0.npy" % (sys.argv[2], r), "wb").write(
+                f.read(to - at))
+        at, r = to, r + 1
+print(r)' "$1" "$2"
+}
+
+if "$python" -c 'import numpy' 2>/dev/null; then
+    "$python" -c 'import os, sys, numpy
+x = numpy.load(sys.argv[2])
+os.makedirs(sys.argv[1])
+for r in range(12):
+    numpy.save("%s/%d.npy" % (sys.argv[1], r), x + numpy.float32(r))' \
+        "$work/arrays" "$in"
+    rm -rf "$work/single"
+    mkdir "$work/single"
+    r=0
+    while [ $r -lt $n ]; do
+        moirai-exec -q -i "$work/arrays/$r.npy" -o "$work/single/$r" "$sol" \
+            >/dev/null
+        r=$((r + 1))
+    done
+    arrays 0 11 >"$work/stream"
+    moirai-exec -q --in-flight 3 --inputs - -o - --report "$work/rep" --json \
+        "$sol" <"$work/stream" >"$work/answers"
+    is "a stream" $? 0
+    is "has an array for each request" \
+        "$(unpack "$work/answers" "$work/answered")" 12
+    is "the outputs of single runs" "$(different "$work/answered")" ""
+    ok "and a report of its own" grep -q '"completed": 12' "$work/rep"
+    arrays 0 11 | moirai-exec -q --in-flight 2 --inputs - -o - "$sol" |
+        (sleep 1 && cat >"$work/late")
+    ok "a slow reader gets the same" cmp "$work/late" "$work/answers"
+    moirai-exec -q --inputs - --requests 5 -o - "$sol" <"$work/stream" \
+        >"$work/five"
+    is "no more than asked for" "$(unpack "$work/five" "$work/fives")" 5
+
+    # Without a reader no more is read than 2 K outputs and K requests need,
+    # and what fits into the pipe.
+    mkfifo "$work/to" "$work/from"
+    moirai-exec -q --in-flight 2 --inputs - -o - "$sol" <"$work/to" \
+        >"$work/from" 2>/dev/null &
+    pid=$!
+    "$python" -c 'import os, select, sys
+to, by = os.open(sys.argv[1], os.O_WRONLY), os.open(sys.argv[2], os.O_RDONLY)
+os.set_blocking(to, False)
+data, size = open(sys.argv[3], "rb").read() * 2000, 0
+while select.select([], [to], [], 2)[1] and size < len(data):
+    size += os.write(to, data[size:size + 65536])
+print(size < len(data))
+data = data[:size + (-size) % (len(data) // 24000)][size:]
+os.set_blocking(to, True)
+if os.fork() == 0:
+    os.write(to, data)
+    os._exit(0)
+os.close(to)
+while os.read(by, 1 << 20):
+    pass' "$work/to" "$work/from" "$work/stream" >"$work/stopped"
+    wait $pid
+    is "all that was accepted is done" $? 0
+    is "the intake stops" "$(cat "$work/stopped")" True
+
+    # An array of another shape, then a stream that is cut.
+    {
+        arrays 0 0
+        "$python" -c 'import sys
+from numpy import save, zeros
+save(sys.stdout.buffer, zeros((3, 5)))'
+        arrays 2 3 | head -c -40
+    } >"$work/bad"
+    moirai-exec -q --inputs - -o - "$sol" <"$work/bad" >"$work/part" \
+        2>"$work/err"
+    is "wrong arrays" $? 1
+    ok "are named" grep -q \
+        "request 1: standard input: is f64\[3,5\], but input 'image' is" \
+        "$work/err"
+    ok "so is a stream that ends too early" grep -q \
+        "request 3: standard input: ends within an array" "$work/err"
+    is "each has an array" "$(unpack "$work/part" "$work/parts")" 4
+    is "the others their outputs" "$(cd "$work/parts" && echo *)" "0 2"
+    is "which are right" "$(different "$work/parts")" ""
+    echo nonsense >"$work/bad"
+    moirai-exec -q --inputs - "$sol" <"$work/bad" 2>"$work/err" >/dev/null
+    is "no arrays at all" $? 1
+    ok "is a failure" grep -q "is no stream of .npy arrays" "$work/err"
+    moirai-exec -q --requests 100000 -o - "$sol" 2>"$work/err" | head -c 1000 \
+        >"$work/head"
+    ok "a reader that goes away ends it" grep -q \
+        "^moirai-exec: standard output: cannot write: Broken pipe" "$work/err"
+else
+    skip "streams" "there is no numpy"
+fi
+moirai-exec --json --inputs - "$sol" </dev/null >"$work/out"
+is "no requests at all" $? 0
+is "is none" "$(value requests)" 0
+complains "nothing to read" 2 "has nothing to read" moirai-exec --inputs - \
+    -i "$in" "$sol"
 
 # ---- report
 

@@ -13,10 +13,14 @@ networks=$small
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}/runnable
 requests=2000
 runs=20
+methods='single dp-contiguous moirai'
+flights='4 8'
 measure=
 if [ -z "${MOIRAI_TEST_GPU:-}" ]; then
-    requests=6
-    runs=2
+    requests=5
+    runs=1
+    methods=moirai
+    flights=2
     measure=--no-measure
     standin=$(cd "$top_builddir/tests/standin" && pwd -P)/standin_nccl.so
     [ ! -e "$standin" ] || export MOIRAI_NCCL="$standin"
@@ -76,16 +80,17 @@ emulated()
     # shellcheck disable=SC2016 # for another shell
     job "emulated-$name" sh -ec '
         dir=$1 name=$2 net=$3 requests=$4 runs=$5 measure=$6
+        methods=$7 flights=$8
         parts="--emulate 64,32,16,8 -c $dir/four.xml"
         weights="--random-weights 1"
         [ ! -e "${net%.xml}.bin" ] || weights=
         moirai-profile run -q $measure ${measure:+--alone} --runs "$runs" \
             $parts -o "$dir/$name.profile.xml" "$net"
-        for method in single dp-contiguous moirai; do
+        for method in $methods; do
             moirai-place -q --objective period --time 5 --method $method \
                 -c "$dir/four.xml" -p "$dir/$name.profile.xml" "$net" \
                 -o "$dir/$name.$method.sol" >/dev/null
-            for k in 4 8; do
+            for k in $flights; do
                 moirai-exec -q --json $measure $weights $parts \
                     --requests "$requests" --in-flight $k --graph "$net" \
                     -p "$dir/$name.profile.xml" "$dir/$name.$method.sol" \
@@ -104,7 +109,8 @@ emulated()
             moirai-exec -q $measure $weights $parts --seed $r --graph "$net" \
                 -o "$dir/$name.one" "$dir/$name.moirai.sol"
             cmp "$dir/$name.one/output0.npy" "$dir/$name.many/000$r/output0.npy"
-        done' sh "$dir" "$name" "$1/model.xml" "$requests" "$runs" "$measure"
+        done' sh "$dir" "$name" "$1/model.xml" "$requests" "$runs" "$measure" \
+        "$methods" "$flights"
 }
 
 # beside NAME CLUSTER MODEL: in one process, requests and single runs.
@@ -115,12 +121,12 @@ beside()
     job "$1" sh -ec '
         dir=$1 name=$2 cluster=$3 net=$4 requests=$5 measure=$6
         run="moirai-exec -q --json $measure -c $cluster --graph $net"
-        $run --requests "$requests" --in-flight 4 -o "$dir/$name.many" \
+        $run --requests "$requests" --in-flight 3 -o "$dir/$name.many" \
             "$dir/$name.json"
         for r in 0 4; do
             $run --seed $r -o "$dir/$name.one" "$dir/$name.json"
             cmp "$dir/$name.one/output0.npy" "$dir/$name.many/000$r/output0.npy"
-        done' sh "$dir" "$1" "$2" "$3/model.xml" "$((requests / 10 + 6))" \
+        done' sh "$dir" "$1" "$2" "$3/model.xml" "$((requests / 10 + 5))" \
         "$measure"
 }
 
@@ -137,12 +143,12 @@ ranks()
             sh "$job" run $n "$@" $measure --json -c "$cluster" --graph "$net" \
                 "$dir/$name.json"
         }
-        run --requests "$requests" --in-flight 4 -o "$dir/$name.many"
+        run --requests "$requests" --in-flight 3 -o "$dir/$name.many"
         for r in 0 4; do
             run --seed $r -o "$dir/$name.one"
             cmp "$dir/$name.one/output0.npy" "$dir/$name.many/000$r/output0.npy"
         done' sh "$dir" "$1" "$2" "$3/model.xml" "$4" \
-        "$((requests / 10 + 6))" "$top_srcdir/tests/ranks/nccl_job.sh" \
+        "$((requests / 10 + 5))" "$top_srcdir/tests/ranks/nccl_job.sh" \
         "$measure"
 }
 

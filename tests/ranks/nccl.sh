@@ -63,6 +63,7 @@ cluster 0 1 >"$work/two.xml"
 cluster 0 1 2 >"$work/three.xml"
 cluster 0 0 1 >"$work/shared.xml"
 cluster 0 1 2c >"$work/beside.xml"
+cluster 0 1 0c >"$work/both.xml"
 moirai-place -q --time 1 --method single -c "$work/two.xml" "$net" \
     -o "$work/ops.sol" >/dev/null
 moirai-check --json --graph "$net" -c "$work/two.xml" "$work/ops.sol" \
@@ -120,6 +121,7 @@ stream()
 stream "requests in flight on two ranks" run two 2 1
 stream "on two GPUs of a rank and one of another" run shared 2 3
 stream "on two ranks with GPUs and one with a processor" run beside 3 1
+stream "on a GPU and a processor of a rank and a GPU of another" run both 2 2
 stream "through host memory" mixed two 2 1
 MOIRAI_NCCL_SAFE=1
 export MOIRAI_NCCL_SAFE

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frontend at rank 0: intake of requests, and delivery of their outputs in
- * order.
+ * The frontend at rank 0: intake of requests.
  *
  * Each slot has a thread here. It takes the next request, sends its inputs to
- * the devices and receives the outputs; another thread delivers them. Requests
- * may overtake each other: an outcome waits in a ring of 2 K until those before
- * it are delivered.
+ * the devices and receives the outputs, which delivery.c delivers.
  */
 #include "exec/runtime/pipeline/pipeline_internal.h"
 
@@ -30,131 +27,66 @@ typedef struct mo_pipeline_frontend {
     mo_pipeline_done *done;  /* by device */
 } slot_frontend;
 
-void mo_pipeline_stop(mo_pipeline *p)
-{
-    pthread_mutex_lock(&p->lock);
-    p->stopped = true;
-    pthread_cond_broadcast(&p->changed);
-    pthread_mutex_unlock(&p->lock);
-}
-
-/* -------------------------------------------------------------- outcomes */
-
 static void clear_inputs(slot_frontend *f)
 {
     for (int i = 0; i < f->p->plan->n_inputs; i++)
         mo_tensor_clear(&f->inputs[i]);
 }
 
-static void clear_outputs(const mo_exec_plan *plan, mo_tensor_dense *outputs)
-{
-    for (int i = 0; outputs && i < plan->n_outputs; i++)
-        mo_tensor_clear(&outputs[i]);
-    free(outputs);
-}
-
-/* Takes the outputs; NULL: the request has failed. */
-static void store_outcome(mo_pipeline *p, int64_t request,
-                          mo_tensor_dense *outputs, const mo_error *failure)
-{
-    mo_pipeline_outcome *o = &p->outcomes[request % p->n_outcomes];
-
-    pthread_mutex_lock(&p->lock);
-    o->ready = true;
-    o->outputs = outputs;
-    if (!outputs)
-        o->failure = *failure;
-    pthread_cond_broadcast(&p->changed);
-    pthread_mutex_unlock(&p->lock);
-}
-
-/* Delivers the next outcome, which is ready. */
-static void deliver_next(mo_pipeline *p)
-{
-    const mo_pipeline_options *o = p->options;
-    mo_pipeline_outcome *outcome = &p->outcomes[p->next_out % p->n_outcomes];
-    mo_error err = { 0 };
-    mo_status status =
-        o->sink(o->context, p->next_out, outcome->outputs,
-                outcome->outputs ? NULL : &outcome->failure, &err);
-
-    if (status == MO_OK && outcome->outputs)
-        p->n_completed++;
-    if (status == MO_OK && !outcome->outputs)
-        p->n_failed++;
-    clear_outputs(p->plan, outcome->outputs);
-    pthread_mutex_lock(&p->lock);
-    outcome->outputs = NULL;
-    outcome->ready = false;
-    p->next_out++;
-    if (status != MO_OK && p->sink_status == MO_OK) {
-        outcome->lost = true;
-        p->sink_status = status;
-        p->sink_error = err;
-        p->stopped = true;
-    }
-    pthread_cond_broadcast(&p->changed);
-    pthread_mutex_unlock(&p->lock);
-    if (status != MO_OK)
-        o->run->transport->fail(o->run->world, &err);
-}
-
-void mo_pipeline_deliver(mo_pipeline *p)
-{
-    for (;;) {
-        bool ready;
-
-        pthread_mutex_lock(&p->lock);
-        while (!p->stopped && p->next_out < p->options->n_requests &&
-               !p->outcomes[p->next_out % p->n_outcomes].ready)
-            pthread_cond_wait(&p->changed, &p->lock);
-        ready = p->next_out < p->options->n_requests &&
-                p->outcomes[p->next_out % p->n_outcomes].ready &&
-                p->sink_status == MO_OK;
-        pthread_mutex_unlock(&p->lock);
-        if (!ready)
-            return;
-        deliver_next(p);
-    }
-}
-
-void mo_pipeline_deliver_rest(mo_pipeline *p)
-{
-    while (p->next_out < p->next_in) {
-        mo_pipeline_outcome *o = &p->outcomes[p->next_out % p->n_outcomes];
-
-        if (o->ready && p->sink_status == MO_OK) {
-            deliver_next(p);
-            continue;
-        }
-        clear_outputs(p->plan, o->outputs);
-        o->outputs = NULL;
-        o->lost = true;
-        p->next_out++;
-    }
-}
-
 /* ------------------------------------------------------------------- intake */
 
-/* Waits until a request may be taken, and makes its inputs. Returns false when
- * there are no more; *status is that of the inputs. */
+/* Waits until a request may be taken. Returns false when there are no more;
+ * with count it counts as taken. */
+static bool await_request(mo_pipeline *p, bool count, int64_t *request)
+{
+    bool more;
+
+    pthread_mutex_lock(&p->lock);
+    while (!p->stopped && p->next_in < p->n_requests &&
+           p->next_in >= p->next_out + p->n_outcomes)
+        pthread_cond_wait(&p->changed, &p->lock);
+    more = !p->stopped && p->next_in < p->n_requests;
+    *request = p->next_in;
+    p->next_in += more && count;
+    pthread_mutex_unlock(&p->lock);
+    return more;
+}
+
+/* Reads the next request of a stream; returns false at its end. */
+static bool read_next(slot_frontend *f, int64_t *request, mo_status *status,
+                      mo_error *err)
+{
+    mo_pipeline *p = f->p;
+    bool more, end = false;
+
+    pthread_mutex_lock(&p->intake);
+    more = await_request(p, false, request);
+    if (more) {
+        *status = p->options->next(p->options->context, *request, &p->stopped,
+                                   f->inputs, &end, err);
+        pthread_mutex_lock(&p->lock);
+        if (end)
+            p->n_requests = p->next_in;
+        else
+            p->next_in++;
+        pthread_cond_broadcast(&p->changed);
+        pthread_mutex_unlock(&p->lock);
+    }
+    pthread_mutex_unlock(&p->intake);
+    return more && !end;
+}
+
+/* Takes a request and makes its inputs, of which *status is. Returns false when
+ * there are no more. */
 static bool take_request(slot_frontend *f, int64_t *request, mo_status *status,
                          mo_error *err)
 {
     mo_pipeline *p = f->p;
     const mo_pipeline_options *o = p->options;
-    bool more;
+    bool more = o->next ? read_next(f, request, status, err)
+                        : await_request(p, true, request);
 
-    pthread_mutex_lock(&p->lock);
-    while (!p->stopped && p->next_in < o->n_requests &&
-           p->next_in >= p->next_out + p->n_outcomes)
-        pthread_cond_wait(&p->changed, &p->lock);
-    more = !p->stopped && p->next_in < o->n_requests;
-    *request = p->next_in;
-    if (more)
-        p->next_in++;
-    pthread_mutex_unlock(&p->lock);
-    if (more)
+    if (more && !o->next)
         *status = o->source(o->context, *request, f->inputs, err);
     for (int i = 0; more && i < p->plan->n_inputs && *status == MO_OK; i++)
         *status = mo_run_check_input(p->plan, i, &f->inputs[i], err);
@@ -280,16 +212,39 @@ static mo_status make_outputs(const slot_frontend *f, mo_tensor_dense **outputs,
     if (status == MO_OK)
         *outputs = made;
     else
-        clear_outputs(plan, made);
+        mo_pipeline_clear_outputs(plan, made);
     return status;
 }
 
-static void add_loads(const slot_frontend *f, int64_t request)
+/* The lock is held. */
+static mo_status store_times(mo_pipeline *p, int64_t request,
+                             mo_pipeline_times times, mo_error *err)
 {
+    if (request >= p->n_times) {
+        size_t room = 2 * (size_t) request + 64;
+        mo_pipeline_times *more = realloc(p->times, room * sizeof *more);
+
+        if (!more)
+            return mo_fail_memory(err);
+        memset(more + p->n_times, 0,
+               (room - (size_t) p->n_times) * sizeof *more);
+        p->times = more;
+        p->n_times = (int64_t) room;
+    }
+    p->times[request] = times;
+    return MO_OK;
+}
+
+static mo_status add_times(const slot_frontend *f, int64_t request,
+                           int64_t begin_ns, mo_error *err)
+{
+    const mo_pipeline_times times = { begin_ns, mo_stop_clock_ns() };
     mo_pipeline *p = f->p;
     bool steady = request >= mo_pipeline_first_steady(p->options);
+    mo_status status;
 
     pthread_mutex_lock(&p->lock);
+    status = store_times(p, request, times, err);
     for (int d = 0; d < p->plan->n_devices; d++) {
         p->loads[d].load_ns += steady ? f->done[d].busy_ns : 0;
         p->loads[d].slot_bytes = f->done[d].slot_bytes;
@@ -297,6 +252,7 @@ static void add_loads(const slot_frontend *f, int64_t request)
     }
     p->n_loads += steady;
     pthread_mutex_unlock(&p->lock);
+    return status;
 }
 
 /* All devices are driven by this thread. */
@@ -336,10 +292,10 @@ static mo_status run_request(slot_frontend *f, int64_t request, mo_error *err)
 {
     mo_pipeline *p = f->p;
     mo_tensor_dense *outputs = NULL;
+    int64_t begin_ns = mo_stop_clock_ns();
     mo_error why = { 0 };
     mo_status status;
 
-    p->times[request].begin_ns = mo_stop_clock_ns();
     status = convert_inputs(f, err);
     if (status == MO_OK && p->is_joint)
         status = run_joint(f, err);
@@ -350,13 +306,12 @@ static mo_status run_request(slot_frontend *f, int64_t request, mo_error *err)
     for (int d = 0; d < p->plan->n_devices && why.status == MO_OK; d++)
         if (f->done[d].status != MO_OK)
             mo_fail(&why, (mo_status) f->done[d].status, "%s", f->done[d].text);
-    if (why.status == MO_OK) {
-        p->times[request].end_ns = mo_stop_clock_ns();
-        add_loads(f, request);
+    if (why.status == MO_OK)
+        status = add_times(f, request, begin_ns, err);
+    if (why.status == MO_OK && status == MO_OK)
         status = make_outputs(f, &outputs, err);
-    }
     if (status == MO_OK)
-        store_outcome(p, request, outputs, &why);
+        mo_pipeline_store_outcome(p, request, outputs, &why);
     return status;
 }
 
@@ -414,7 +369,7 @@ static mo_status serve_slot(slot_frontend *f, mo_error *err)
         if (made == MO_OK)
             status = run_request(f, request, err);
         else
-            store_outcome(f->p, request, NULL, &why);
+            mo_pipeline_store_outcome(f->p, request, NULL, &why);
         /* After a failure a transfer may still read them. */
         if (status == MO_OK)
             clear_inputs(f);

@@ -137,11 +137,8 @@ static mo_status init_pipeline(mo_pipeline *p, mo_error *err)
     p->gates = calloc(n_devices, sizeof *p->gates);
     p->outcomes = calloc((size_t) p->n_outcomes, sizeof *p->outcomes);
     p->loads = calloc(n_devices, sizeof *p->loads);
-    if (p->rank == 0)
-        p->times = calloc((size_t) o->n_requests + 1, sizeof *p->times);
     if (status == MO_OK &&
-        (!p->chosen || !p->devices || !p->gates || !p->outcomes || !p->loads ||
-         (p->rank == 0 && !p->times)))
+        (!p->chosen || !p->devices || !p->gates || !p->outcomes || !p->loads))
         status = mo_fail_memory(err);
     for (int d = 0; d < p->plan->n_devices && status == MO_OK; d++) {
         mo_run_device *first = &p->devices[d * o->n_slots];
@@ -176,6 +173,7 @@ static void clear_pipeline(mo_pipeline *p)
     mo_joint_slots_free(p->joint);
     mo_pipeline_slots_clear(&p->slots);
     pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->intake);
     pthread_mutex_destroy(&p->lock);
     free(p->chosen);
     free(p->devices);
@@ -192,6 +190,7 @@ mo_status mo_pipeline_run(const mo_exec_plan *plan,
     const mo_run_plan_options *o = options->run;
     mo_pipeline p = { .plan = plan,
                       .options = options,
+                      .n_requests = options->n_requests,
                       .rank = o->transport->rank(o->world) };
     mo_error own = { 0 }, *e = err ? err : &own;
     mo_pipeline_thread *threads = NULL;
@@ -200,6 +199,7 @@ mo_status mo_pipeline_run(const mo_exec_plan *plan,
 
     assert(options->n_slots > 0 && options->n_slots <= MO_PIPELINE_MAX_SLOTS);
     pthread_mutex_init(&p.lock, NULL);
+    pthread_mutex_init(&p.intake, NULL);
     pthread_cond_init(&p.changed, NULL);
     status = init_pipeline(&p, e);
     if (status == MO_OK) {
@@ -220,7 +220,7 @@ mo_status mo_pipeline_run(const mo_exec_plan *plan,
     }
     if (status != MO_OK)
         o->transport->fail(o->world, e);
-    if (p.rank == 0 && p.outcomes && p.times && p.loads) {
+    if (p.rank == 0 && p.outcomes && p.loads) {
         last = mo_pipeline_summarize(&p, result, status == MO_OK ? e : NULL);
         status = status == MO_OK ? last : status;
     }

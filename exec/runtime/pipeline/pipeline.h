@@ -23,6 +23,8 @@
 #ifndef MO_EXEC_RUNTIME_PIPELINE_PIPELINE_H
 #define MO_EXEC_RUNTIME_PIPELINE_PIPELINE_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -38,6 +40,14 @@ enum { MO_PIPELINE_MAX_SLOTS = 256 };
 typedef mo_status mo_pipeline_source(void *context, int64_t request,
                                      mo_tensor_dense *inputs, mo_error *err);
 
+/* The same for a stream whose length is not known: called in the order of
+ * requests, by one thread at a time. *end: there is no such request, and none
+ * after it. May return so when *stopped is set: the run has ended. */
+typedef mo_status mo_pipeline_next(void *context, int64_t request,
+                                   const atomic_bool *stopped,
+                                   mo_tensor_dense *inputs, bool *end,
+                                   mo_error *err);
+
 /* Receives the outputs of a request, by output of the plan in NCHW, or the
  * reason why it has none. The outputs stay the caller's. A failure ends the
  * run. Called at rank 0, in the order of requests, by one thread at a time. */
@@ -50,10 +60,11 @@ typedef struct mo_pipeline_options {
      * all else is zero, and runs 1. */
     const mo_run_plan_options *run;
     int n_slots;        /* requests in flight, 1 to MO_PIPELINE_MAX_SLOTS */
-    int64_t n_requests; /* at rank 0 */
+    int64_t n_requests; /* at rank 0; with next at most so many */
     mo_pipeline_source *source;
+    mo_pipeline_next *next; /* or NULL; then instead of source */
     mo_pipeline_sink *sink;
-    void *context; /* of both */
+    void *context; /* of all */
 } mo_pipeline_options;
 
 typedef struct mo_pipeline_device {

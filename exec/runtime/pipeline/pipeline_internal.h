@@ -47,11 +47,14 @@ typedef struct mo_pipeline {
     /* Rank 0. The lock is for all that follows. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
+    pthread_mutex_t intake;        /* one thread reads a stream; before lock */
     int64_t next_in, next_out;     /* the next request to take, to deliver */
-    bool stopped;                  /* no more is taken */
+    int64_t n_requests;            /* less when a stream has ended */
+    atomic_bool stopped;           /* no more is taken */
     mo_pipeline_outcome *outcomes; /* request n at n % n_outcomes */
     int n_outcomes;
     mo_pipeline_times *times;  /* by request */
+    int64_t n_times;           /* room of these */
     mo_pipeline_device *loads; /* by device; load_ns: sums */
     int64_t n_loads;           /* requests in these sums */
     int64_t n_completed, n_failed;
@@ -108,6 +111,17 @@ void mo_pipeline_leave_joint(mo_pipeline *p);
 mo_status mo_pipeline_serve_requests(mo_pipeline_thread *t, mo_error *err);
 /* Accepts NULL. */
 void mo_pipeline_frontend_free(struct mo_pipeline_frontend *frontend);
+
+/* ---- delivery.c: rank 0 */
+
+/* Stores the outcome of a request for delivery; takes the outputs, by output of
+ * the plan; NULL: the request has failed. */
+void mo_pipeline_store_outcome(mo_pipeline *p, int64_t request,
+                               mo_tensor_dense *outputs,
+                               const mo_error *failure);
+/* Frees outputs; NULL is allowed. */
+void mo_pipeline_clear_outputs(const mo_exec_plan *plan,
+                               mo_tensor_dense *outputs);
 
 /* Delivers outcomes in order until all are, or the run has stopped. */
 void mo_pipeline_deliver(mo_pipeline *p);

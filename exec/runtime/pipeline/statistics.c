@@ -21,7 +21,7 @@ static void summarize_times(const mo_pipeline *p, int64_t *latencies,
 {
     int64_t begin = INT64_MAX, n = 0, first;
 
-    for (int64_t i = 0; i < r->n_accepted; i++) {
+    for (int64_t i = 0; i < mo_min_i64(r->n_accepted, p->n_times); i++) {
         const mo_pipeline_times *t = &p->times[i];
 
         if (t->end_ns == 0)

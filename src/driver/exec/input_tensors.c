@@ -88,12 +88,35 @@ mo_status mo_exec_inputs_find_files(const mo_option_list *list,
 }
 
 /* NumPy has no bf16. */
-static mo_status convert_to_bf16(const mo_tensor_desc *desc,
-                                 mo_tensor_dense *value, mo_error *err)
+static bool is_narrowed(const mo_plan_input *input, const mo_tensor_desc *desc)
 {
-    mo_tensor_dense narrower = { 0 };
-    mo_status status = mo_tensor_new(desc, &narrower, err);
+    return input->desc.elem == MO_ELEM_BF16 && desc->elem == MO_ELEM_F32 &&
+           mo_shape_equal(&desc->shape, &input->desc.shape);
+}
 
+mo_status mo_exec_input_check(const mo_plan_input *input, const char *file,
+                              const mo_tensor_desc *desc, mo_error *err)
+{
+    char is[MO_TENSOR_DESC_TEXT_SIZE], wanted[MO_TENSOR_DESC_TEXT_SIZE];
+
+    if (is_narrowed(input, desc) || mo_tensor_desc_equal(desc, &input->desc))
+        return MO_OK;
+    return mo_fail_at(err, MO_E_INPUT, file, 0,
+                      "is %s, but input '%.80s' is %s; save it like that",
+                      mo_tensor_desc_format(desc, is), input->name,
+                      mo_tensor_desc_format(&input->desc, wanted));
+}
+
+mo_status mo_exec_input_convert(const mo_plan_input *input,
+                                mo_tensor_dense *value, mo_error *err)
+{
+    const mo_tensor_desc *desc = &input->desc;
+    mo_tensor_dense narrower = { 0 };
+    mo_status status;
+
+    if (!is_narrowed(input, &value->desc))
+        return MO_OK;
+    status = mo_tensor_new(desc, &narrower, err);
     if (status != MO_OK)
         return status;
     for (int64_t i = 0; i < mo_tensor_desc_elements(desc); i++)
@@ -106,24 +129,14 @@ static mo_status convert_to_bf16(const mo_tensor_desc *desc,
 static mo_status read_file(const char *file, const mo_plan_input *input,
                            mo_tensor_dense *value, mo_error *err)
 {
-    char is[MO_TENSOR_DESC_TEXT_SIZE], wanted[MO_TENSOR_DESC_TEXT_SIZE];
     mo_tensor_desc desc;
     mo_status status = mo_npy_read_desc(file, &desc, err);
-    bool narrows = status == MO_OK && input->desc.elem == MO_ELEM_BF16 &&
-                   desc.elem == MO_ELEM_F32 &&
-                   mo_shape_equal(&desc.shape, &input->desc.shape);
 
-    if (status != MO_OK)
-        return status;
-    if (!narrows && !mo_tensor_desc_equal(&desc, &input->desc))
-        return mo_fail_at(err, MO_E_INPUT, file, 0,
-                          "is %s, but input '%.80s' is %s; save it like that",
-                          mo_tensor_desc_format(&desc, is), input->name,
-                          mo_tensor_desc_format(&input->desc, wanted));
-    status = mo_npy_read(file, value, err);
-    if (status == MO_OK && narrows)
-        status = convert_to_bf16(&input->desc, value, err);
-    return status;
+    if (status == MO_OK)
+        status = mo_exec_input_check(input, file, &desc, err);
+    if (status == MO_OK)
+        status = mo_npy_read(file, value, err);
+    return status == MO_OK ? mo_exec_input_convert(input, value, err) : status;
 }
 
 /* Returns the rows of the table that op gathers from with its input at port,

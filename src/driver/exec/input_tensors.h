@@ -33,6 +33,14 @@ mo_status mo_exec_inputs_find_files(const mo_option_list *list,
                                     const mo_exec_plan *plan,
                                     const char **files, mo_error *err);
 
+/* Fails with MO_E_INPUT unless a tensor of that type and shape can be the
+ * input; file is for the error. And makes one of it that can; *value is the
+ * caller's in any case. */
+mo_status mo_exec_input_check(const mo_plan_input *input, const char *file,
+                              const mo_tensor_desc *desc, mo_error *err);
+mo_status mo_exec_input_convert(const mo_plan_input *input,
+                                mo_tensor_dense *value, mo_error *err);
+
 /* Makes input i: from its file, or random by that seed where file is NULL. The
  * caller clears *value. */
 mo_status mo_exec_input_make(int64_t seed, const mo_graph *g,

@@ -12,9 +12,12 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "base/number.h"
 #include "driver/exec/input_tensors.h"
 #include "driver/exec/output_npy.h"
+#include "exec/runtime/pipeline/pipeline.h"
+#include "schedule/period/modulo_schedule.h"
 
 /* NAME_SIZE: of "/output", a number and ".npy". */
 enum { PATH_SIZE = 4096, NAME_SIZE = 32, MIN_DIGITS = 4 };
@@ -57,36 +60,80 @@ mo_status mo_exec_requests_check_options(const mo_exec_options *o,
     return MO_OK;
 }
 
-int mo_exec_requests_in_flight(const mo_exec_options *o,
-                               const mo_exec_plan *plan)
+bool mo_exec_requests_from_stdin(const mo_exec_options *o)
 {
-    int n = 1;
+    return o->inputs_folder && strcmp(o->inputs_folder, "-") == 0;
+}
 
-    for (int d = 0; d < plan->n_devices; d++)
-        n += plan->devices[d].n_steps > 0;
-    return o->in_flight > 0 ? (int) o->in_flight : n;
+bool mo_exec_requests_to_stdout(const mo_exec_options *o)
+{
+    return mo_exec_requests_wanted(o) && o->output &&
+           strcmp(o->output, "-") == 0;
 }
 
 /* ------------------------------------------------------------------- memory */
+
+/* Makes *all the plan with the values of so many requests on each device; the
+ * caller frees all->devices. */
+static mo_status multiply_values(const mo_exec_plan *plan, int64_t in_flight,
+                                 mo_exec_plan *all, mo_error *err)
+{
+    *all = *plan;
+    all->devices = calloc((size_t) plan->n_devices + 1, sizeof *all->devices);
+    if (!all->devices)
+        return mo_fail_memory(err);
+    for (int d = 0; d < plan->n_devices; d++) {
+        all->devices[d] = plan->devices[d];
+        if (!mo_int64_mul(plan->devices[d].arena_bytes, in_flight,
+                          &all->devices[d].arena_bytes))
+            all->devices[d].arena_bytes = INT64_MAX;
+    }
+    return MO_OK;
+}
+
+/* The same on all ranks. */
+mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
+                                            const mo_exec_job *job,
+                                            mo_error *err)
+{
+    const mo_review *r = &job->review;
+    const mo_schedule *placed = r->judgement.schedule;
+    mo_modulo_schedule m = { .in_flight = 1 };
+    mo_status status = MO_OK;
+    bool fits = false;
+
+    if (o->in_flight > 0)
+        return MO_OK;
+    if (r->judgement.in_flight > 0)
+        m.in_flight = r->judgement.in_flight;
+    else if (placed && !job->alone)
+        status = mo_modulo_schedule_make(r->made.loaded.instance, &r->regime,
+                                         placed->device, 0, &m, err);
+    o->in_flight = mo_min_i64((int64_t) m.in_flight + 1, MO_PIPELINE_MAX_SLOTS);
+    mo_modulo_schedule_clear(&m);
+    while (status == MO_OK && o->in_flight > 1 && !fits) {
+        mo_exec_plan all;
+
+        status = multiply_values(job->plan, o->in_flight, &all, err);
+        fits = status == MO_OK &&
+               mo_plan_check_capacity(&all, NULL, NULL) == MO_OK;
+        o->in_flight -= !fits;
+        free(all.devices);
+    }
+    return status;
+}
 
 mo_status mo_exec_requests_check_memory(const mo_exec_plan *plan,
                                         const mo_exec_units *units, int rank,
                                         int in_flight, int64_t limit,
                                         mo_error *err)
 {
-    mo_exec_plan all = *plan;
+    mo_exec_plan all;
     mo_error why = { 0 };
-    mo_status status = MO_OK;
+    mo_status status = multiply_values(plan, in_flight, &all, err);
 
-    all.devices = calloc((size_t) plan->n_devices + 1, sizeof *all.devices);
-    if (!all.devices)
-        return mo_fail_memory(err);
-    for (int d = 0; d < plan->n_devices; d++) {
-        all.devices[d] = plan->devices[d];
-        if (!mo_int64_mul(plan->devices[d].arena_bytes, in_flight,
-                          &all.devices[d].arena_bytes))
-            all.devices[d].arena_bytes = INT64_MAX;
-    }
+    if (status != MO_OK)
+        return status;
     status = mo_plan_check_capacity(&all, NULL, &why);
     if (status == MO_OK)
         status = mo_exec_units_check_memory(units, &all, rank, limit, &why);
@@ -142,6 +189,10 @@ static mo_status count_requests(const mo_exec_options *o, int64_t *n,
     mo_status status = MO_OK;
 
     *n = o->requests;
+    if (mo_exec_requests_from_stdin(o)) {
+        *n = *n > 0 ? *n : INT64_MAX;
+        return MO_OK;
+    }
     if (*n == 0)
         status = count_folders(o->inputs_folder, n, err);
     if (status == MO_OK && *n == 0)
@@ -153,6 +204,16 @@ static mo_status count_requests(const mo_exec_options *o, int64_t *n,
                             "has a request %lld; there may be %lld",
                             (long long) (*n - 1), (long long) max_requests);
     return status;
+}
+
+/* Inputs that the stream has an array for. */
+static int count_streamed(const mo_exec_requests *r)
+{
+    int n = 0;
+
+    for (int i = 0; i < r->plan->n_inputs; i++)
+        n += !r->given[i];
+    return n;
 }
 
 mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
@@ -171,8 +232,13 @@ mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
                              : mo_fail_memory(err);
     if (status == MO_OK)
         status = count_requests(o, &requests->n, err);
-    if (status == MO_OK && o->output && mkdir(o->output, 0777) != 0 &&
-        errno != EEXIST)
+    if (status == MO_OK && mo_exec_requests_from_stdin(o) &&
+        count_streamed(requests) == 0)
+        status = mo_fail(err, MO_E_USAGE,
+                         "--inputs - has nothing to read, since --input gives "
+                         "all inputs; give --requests");
+    if (status == MO_OK && o->output && !mo_exec_requests_to_stdout(o) &&
+        mkdir(o->output, 0777) != 0 && errno != EEXIST)
         status = mo_fail_errno(err, o->output, "cannot make the folder");
     return status;
 }
@@ -247,6 +313,41 @@ mo_status mo_exec_requests_read(void *context, int64_t request,
     return status;
 }
 
+/* All arrays of a request are read, also when one does not fit. */
+mo_status mo_exec_requests_next(void *context, int64_t request,
+                                const atomic_bool *stopped,
+                                mo_tensor_dense *inputs, bool *end,
+                                mo_error *err)
+{
+    mo_exec_requests *r = context;
+    mo_status status = MO_OK;
+    bool first = true, over = false;
+
+    *end = false;
+    for (int i = 0; i < r->plan->n_inputs && !*end && !over; i++) {
+        mo_error why = { 0 };
+        mo_status got;
+
+        if (r->given[i])
+            got = mo_exec_input_make(r->options->seed + request, r->graph,
+                                     r->plan, i, r->given[i], &inputs[i], &why);
+        else
+            got = mo_exec_stream_read(&r->stream, &r->plan->inputs[i], stopped,
+                                      &inputs[i], &over, &why);
+        *end = over && first;
+        if (over && !first && status == MO_OK)
+            got = mo_fail_at(&why, MO_E_INPUT, "standard input", 0,
+                             "ends before input '%.80s' of the request",
+                             r->plan->inputs[i].name);
+        first = first && r->given[i];
+        if (got != MO_OK && status == MO_OK) {
+            status = got;
+            *err = why;
+        }
+    }
+    return status;
+}
+
 /* ------------------------------------------------------------------ outputs */
 
 static mo_status add_failure(mo_exec_requests *r, int64_t request,
@@ -299,8 +400,12 @@ mo_status mo_exec_requests_write(void *context, int64_t request,
     char folder[PATH_SIZE];
     mo_status status;
 
-    if (!r->options->output)
-        return failure ? add_failure(r, request, failure, err) : MO_OK;
+    if (!r->options->output || mo_exec_requests_to_stdout(r->options)) {
+        status = failure ? add_failure(r, request, failure, err) : MO_OK;
+        return status == MO_OK && r->options->output
+                   ? mo_exec_stream_write(outputs, r->plan->n_outputs, err)
+                   : status;
+    }
     if (snprintf(folder, sizeof folder, "%s/%04lld", r->options->output,
                  (long long) request) >= PATH_SIZE)
         return mo_fail_at(err, MO_E_LIMIT, r->options->output, 0,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request_files.h - inputs and outputs of a stream of requests as files.
+ * request_files.h - inputs and outputs of a stream of requests as files, or as
+ * arrays of standard input and output (--inputs -, --output -).
  *
  * Request 3 has its inputs in the folder DIR/0003 of --inputs DIR, as NAME.npy
  * or input0.npy, input1.npy, ...; what is not there is in DIR itself, the same
@@ -16,7 +17,9 @@
 
 #include "base/error.h"
 #include "driver/exec/device_units.h"
+#include "driver/exec/exec_job.h"
 #include "driver/exec/exec_options.h"
+#include "driver/exec/request_stream.h"
 #include "exec/plan/ir/plan.h"
 #include "exec/tensor/dense_tensor.h"
 #include "graph/graph.h"
@@ -26,8 +29,9 @@ typedef struct mo_exec_requests {
     const mo_exec_options *options;
     const mo_graph *graph;
     const mo_exec_plan *plan;
-    const char **given; /* by input: its file by --input, or NULL */
-    int64_t n;          /* how many there are */
+    const char **given;    /* by input: its file by --input, or NULL */
+    int64_t n;             /* how many there are; of a stream, at most */
+    mo_exec_stream stream; /* of --inputs - */
     mo_report_throughput_failure *failed; /* with owned texts */
     size_t n_failed, room;
 } mo_exec_requests;
@@ -39,10 +43,17 @@ bool mo_exec_requests_wanted(const mo_exec_options *o);
 mo_status mo_exec_requests_check_options(const mo_exec_options *o,
                                          mo_error *err);
 
-/* Returns the number of requests in flight: --in-flight, or one more than there
- * are devices with calls. */
-int mo_exec_requests_in_flight(const mo_exec_options *o,
-                               const mo_exec_plan *plan);
+/* Returns whether inputs are read from standard input, and whether outputs are
+ * written to standard output. */
+bool mo_exec_requests_from_stdin(const mo_exec_options *o);
+bool mo_exec_requests_to_stdout(const mo_exec_options *o);
+
+/* Sets o->in_flight where it is not given: one more than the modulo schedule of
+ * the placement has, for what the intake takes; of a bare graph two. Fewer
+ * where the capacities of devices demand it. The plan must exist. */
+mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
+                                            const mo_exec_job *job,
+                                            mo_error *err);
 
 /* Fails if the values of so many requests, with all else, exceed the memory of
  * a device or of this process, as mo_plan_check_capacity() and
@@ -59,10 +70,14 @@ mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
                                 mo_exec_requests *requests, mo_error *err);
 void mo_exec_requests_clear(mo_exec_requests *requests);
 
-/* mo_pipeline_source and mo_pipeline_sink; context: mo_exec_requests. Failed
+/* mo_pipeline_source, _next and _sink; context: mo_exec_requests. Failed
  * requests are logged and listed. */
 mo_status mo_exec_requests_read(void *context, int64_t request,
                                 mo_tensor_dense *inputs, mo_error *err);
+mo_status mo_exec_requests_next(void *context, int64_t request,
+                                const atomic_bool *stopped,
+                                mo_tensor_dense *inputs, bool *end,
+                                mo_error *err);
 mo_status mo_exec_requests_write(void *context, int64_t request,
                                  const mo_tensor_dense *outputs,
                                  const mo_error *failure, mo_error *err);
