@@ -163,8 +163,8 @@ static bool rnn_fits(const mo_call_rnn *rnn, const mo_backend_operand *in,
                      const mo_tensor_desc *out)
 {
     mo_elem elem = in[0].desc.elem;
-    int64_t states = rnn->batch * rnn->directions * rnn->hidden;
-    int64_t gates = rnn->directions * rnn->n_gates * rnn->hidden;
+    int64_t states = (int64_t) rnn->batch * rnn->directions * rnn->hidden;
+    int64_t gates = (int64_t) rnn->directions * rnn->n_gates * rnn->hidden;
 
     return has_elements(&in[0].desc, elem, rnn->steps * rnn->batch * gates) &&
            has_elements(&in[1].desc, elem, gates * rnn->hidden) &&
@@ -180,7 +180,7 @@ static bool rnn_fits(const mo_call_rnn *rnn, const mo_backend_operand *in,
              mo_tensor_desc_elements(&in[rnn->lengths].desc) == rnn->batch)) &&
            (rnn->peephole < 0 ||
             has_elements(&in[rnn->peephole].desc, elem,
-                         rnn->directions * 3 * rnn->hidden)) &&
+                         (int64_t) rnn->directions * 3 * rnn->hidden)) &&
            (rnn->all < 0 ||
             has_elements(&out[rnn->all], elem, rnn->steps * states)) &&
            (rnn->last < 0 || has_elements(&out[rnn->last], elem, states)) &&

@@ -123,7 +123,7 @@ static mo_status check_weights(const mo_op_site *site, const rnn_inputs *at,
                                const mo_call_rnn *rnn, int64_t features,
                                mo_error *err)
 {
-    int64_t rows = rnn->directions * rnn->n_gates * rnn->hidden;
+    int64_t rows = (int64_t) rnn->directions * rnn->n_gates * rnn->hidden;
     const mo_tensor_desc *w = &site->in[at->weights];
     const mo_tensor_desc *r = &site->in[at->recurrence];
 
@@ -145,7 +145,7 @@ static mo_status add_products(const mo_op_site *site, const rnn_inputs *at,
                               int *products, mo_arena *arena,
                               mo_lower_result *lowered, mo_error *err)
 {
-    int64_t columns = rnn->directions * rnn->n_gates * rnn->hidden;
+    int64_t columns = (int64_t) rnn->directions * rnn->n_gates * rnn->hidden;
     mo_tensor_desc desc = { site->in[0].elem,
                             { .rank = 2,
                               .dims = { rnn->steps * rnn->batch, columns } } };

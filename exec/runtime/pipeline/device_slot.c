@@ -29,7 +29,8 @@ typedef struct slot_run {
 static mo_status open_slots(mo_pipeline_thread *t, mo_error *err)
 {
     mo_pipeline *p = t->pipeline;
-    mo_run_device *first = &p->devices[t->device * p->slots.n_slots];
+    mo_run_device *first =
+        &p->devices[(size_t) t->device * (size_t) p->slots.n_slots];
     mo_status status = mo_run_device_open(first, err);
 
     for (int s = 1; s < p->slots.n_slots && status == MO_OK; s++)
@@ -156,8 +157,8 @@ static mo_status send_outputs(const slot_run *r, mo_error *err)
 
 static mo_status run_request(slot_run *r, mo_error *err)
 {
-    const mo_run_device *first =
-        &r->p->devices[r->device->device * r->p->slots.n_slots];
+    const mo_run_device *first = &r->p->devices[(size_t) r->device->device *
+                                                (size_t) r->p->slots.n_slots];
     mo_status status;
 
     *r->done = (mo_pipeline_done){

@@ -141,7 +141,7 @@ static mo_status init_pipeline(mo_pipeline *p, mo_error *err)
         (!p->chosen || !p->devices || !p->gates || !p->outcomes || !p->loads))
         status = mo_fail_memory(err);
     for (int d = 0; d < p->plan->n_devices && status == MO_OK; d++) {
-        mo_run_device *first = &p->devices[d * o->n_slots];
+        mo_run_device *first = &p->devices[(size_t) d * (size_t) o->n_slots];
 
         if (o->run->rank_of[d] != p->rank || p->chosen[d])
             continue;

@@ -318,11 +318,11 @@ mo_status mo_labelling_new(int n_vars, int n_labels, int n_factors,
 {
     mo_labelling *m = calloc(1, sizeof *m);
     size_t least = table_size(n_labels, 2, SIZE_MAX / 4096);
-    mo_status status = m ? MO_OK : mo_fail_memory(err);
+    mo_status status = MO_OK;
     double work = max_work + 1;
 
-    if (status != MO_OK)
-        return status;
+    if (!m)
+        return mo_fail_memory(err);
     m->n_vars = n_vars;
     m->n_labels = n_labels;
     m->n_given = n_factors;

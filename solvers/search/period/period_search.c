@@ -137,7 +137,8 @@ static void draw_samples(search *s, int round)
     for (int i = 0; i < n && !mo_stop_reached(s->task->stop); i++) {
         mo_priced_labelling_perturb(
             &s->labelling, s->prices, NOISE * (i + 1) / n,
-            mo_random_seed(~s->task->seed, (uint64_t) (round * SAMPLES + i)));
+            mo_random_seed(~s->task->seed,
+                           (uint64_t) round * SAMPLES + (uint64_t) i));
         offer_labelling(s, s->labelling.device);
     }
 }

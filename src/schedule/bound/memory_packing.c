@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/bound/memory_packing.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,6 +299,8 @@ static int find_conflict(packer *p)
     for (int i = 1; i <= p->n; i++)
         n_sizes += i == p->n ||
                    bytes_at(p, p->items, i) != bytes_at(p, p->items, i - 1);
+    if (n_sizes == 0)
+        return 0;
     step = (n_sizes + MAX_PREFIXES - 1) / MAX_PREFIXES;
     for (int i = 1; i <= p->n; i++) {
         if (i < p->n &&
@@ -314,13 +317,18 @@ static int find_conflict(packer *p)
     return 0;
 }
 
-static int append_text(char *text, size_t size, int at, const char *format,
-                       const char *word, long long number)
-{
-    int n = (size_t) at < size
-                ? snprintf(text + at, size - (size_t) at, format, word, number)
-                : 0;
+static int append_text(char *text, size_t size, int at, const char *format, ...)
+    MO_PRINTF(4, 5);
 
+static int append_text(char *text, size_t size, int at, const char *format, ...)
+{
+    va_list args;
+    int n = 0;
+
+    va_start(args, format);
+    if ((size_t) at < size)
+        n = vsnprintf(text + at, size - (size_t) at, format, args);
+    va_end(args);
     return at + (n > 0 ? n : 0);
 }
 
@@ -333,13 +341,12 @@ static void list_units(const packer *p, int n, char *text, size_t size)
         int u = p->set[i], first = p->units->start[u];
         const char *name = p->x->op_names[p->units->ops[first]];
 
-        at = append_text(text, size, at, i > 0 ? ", '%.40s'" : "'%.40s'", name,
-                         0);
+        at = append_text(text, size, at, "%s'%.40s'", i > 0 ? ", " : "", name);
         if (p->units->start[u + 1] - first > 1)
-            at = append_text(text, size, at, "%s", " with its group", 0);
+            at = append_text(text, size, at, " with its group");
     }
     if (n > MAX_NAMES)
-        append_text(text, size, at, "%s%lld more", " and ", n - MAX_NAMES);
+        append_text(text, size, at, " and %d more", n - MAX_NAMES);
 }
 
 static void list_rooms(const packer *p, char *text, size_t size)
@@ -351,7 +358,7 @@ static void list_rooms(const packer *p, char *text, size_t size)
         at = append_text(text, size, at, "%s%lld", k > 0 ? ", " : "",
                          (long long) p->free_bytes[k]);
     if (n > MAX_ROOMS)
-        append_text(text, size, at, "%s%lld more", " and ", n - MAX_ROOMS);
+        append_text(text, size, at, " and %d more", n - MAX_ROOMS);
 }
 
 static mo_status report_conflict(const packer *p, int n, mo_error *err)

@@ -130,7 +130,8 @@ static void run_rows(const chunk *c, int64_t row, int height)
     const mo_cpu_gemm *p = c->product;
     const mo_cpu_micro_kernels *micro_kernels = p->micro_kernels;
     int rows = micro_kernels->rows[height];
-    int64_t several = micro_kernels->panels[height] * micro_kernels->width;
+    int64_t several =
+        (int64_t) micro_kernels->panels[height] * micro_kernels->width;
     int64_t step = micro_kernels->width;
 
     for (int64_t j = c->begin; j < c->end; j += step) {

@@ -116,7 +116,7 @@ static void load_biases(const rnn_run *run, int direction, rnn_share *share)
             bias[i] += share->input[i];
     }
     if (rnn->peephole >= 0)
-        load_operand(run, rnn->peephole, direction * 3 * n, 3 * n,
+        load_operand(run, rnn->peephole, (int64_t) direction * 3 * n, 3 * n,
                      share->peephole);
 }
 
