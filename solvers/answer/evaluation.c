@@ -306,7 +306,14 @@ static mo_status measure_pipeline(const mo_instance *x, const mo_regime *regime,
         status = mo_steady_state_simulate(x, &m, MO_STEADY_STATE_REQUESTS,
                                           &j->steady_ns, err);
     if (status == MO_OK) {
-        j->period_ns = in_flight > 0 ? m.period_ns : loads.period_ns;
+        j->period_ns =
+            in_flight > 0 || m.peak_bytes ? m.period_ns : loads.period_ns;
+        for (int k = 0; m.peak_bytes && k < x->n_devices; k++)
+            j->verdict->peak_bytes[k] = m.peak_bytes[k];
+        if (!m.fits)
+            snprintf(j->complaint, sizeof j->complaint,
+                     "live memory exceeds a capacity, even with one request "
+                     "at a time");
         j->latency_ns = m.request->makespan_ns;
         j->in_flight = m.in_flight;
         j->least_in_flight = m.least_in_flight;
@@ -351,14 +358,19 @@ static mo_status evaluate_period(const mo_solution *solution,
                                  double tolerance, mo_answer_evaluation *j,
                                  mo_error *err)
 {
-    mo_status status = evaluate_bare(solution, x, regime, tolerance, j, err);
+    bool live = regime->memory == MO_MEMORY_LIVE;
+    /* Live memory is that of the pipeline, not of one request. */
+    const mo_regime bare = { regime->congestion, regime->tensors,
+                             live ? MO_MEMORY_NONE : regime->memory };
+    mo_status status = evaluate_bare(solution, x, &bare, tolerance, j, err);
 
     if (status != MO_OK || !j->schedule)
         return status;
     j->rebuilt = true;
+    j->schedule->regime = *regime;
     status = measure_pipeline(x, regime, (int) origin->in_flight, j, err);
-    if (status == MO_OK && origin->has_unit)
-        compare_period(solution, origin->unit_ns, origin->in_flight > 0,
+    if (status == MO_OK && origin->has_unit && !j->complaint[0])
+        compare_period(solution, origin->unit_ns, origin->in_flight > 0 || live,
                        tolerance, j);
     return status;
 }

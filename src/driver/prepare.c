@@ -40,10 +40,12 @@ static mo_status check_objective(const mo_prepare_options *p, mo_error *err)
         return mo_fail(err, MO_E_USAGE,
                        "--in-flight is for --objective period; with latency "
                        "one request runs at a time");
-    if (period && p->memory && mo_memory_of(p->memory) == MO_MEMORY_LIVE)
+    if (period && p->memory && mo_memory_of(p->memory) == MO_MEMORY_LIVE &&
+        mo_formulation_of(p->formulation) == &mo_formulation_period)
         return mo_fail(err, MO_E_USAGE,
-                       "--objective period counts the memory of all ops of a "
-                       "device; take --memory static or none");
+                       "a model of the period counts the memory of all ops of "
+                       "a device; take --memory static or none, or "
+                       "moirai-place");
     return MO_OK;
 }
 

@@ -75,19 +75,6 @@ const char *mo_review_identity_fault(const mo_prepare_options *options,
                    "by with --congestion, --tensors and --memory";
 }
 
-/* Live memory is that of one request; a pipeline has several in flight. */
-static mo_status check_memory(const mo_review *r, mo_error *err)
-{
-    const mo_provenance *o = &r->origin;
-
-    if (r->regime.memory == MO_MEMORY_LIVE && o->has_options &&
-        strcmp(o->formulation, mo_formulation_period.name) == 0)
-        return mo_fail(err, MO_E_USAGE,
-                       "a solution of the period counts the memory of all ops "
-                       "of a device; take --memory static or none");
-    return MO_OK;
-}
-
 mo_status mo_review_instance(const mo_prepare_options *options,
                              const mo_review_files *files,
                              const mo_driver_log *logger, mo_review *r,
@@ -124,9 +111,6 @@ mo_status mo_review_instance(const mo_prepare_options *options,
         (mo_option_list){ .items = (const char **) (uintptr_t) read.shapes,
                           .count = read.n_shapes };
     choose_rules(options, r);
-    status = check_memory(r, err);
-    if (status != MO_OK)
-        return status;
     p.memory = mo_memory_names[r->regime.memory];
     mo_driver_log_info(logger, "the graph is %s", r->located.graph);
     status = mo_driver_load_check(&p.load, r->located.graph, err);

@@ -27,6 +27,9 @@ typedef struct event_list {
     size_t n, room;
     int64_t total_bytes; /* of all allocations so far, for the overflow check */
     int64_t *copy_end_ns; /* by transfer: release of its last reader */
+    int64_t period_ns;    /* of the repetition; 0: there is none */
+    int64_t *begin_bytes; /* by device: held when a period begins, and in use
+                             as workspace from n_devices on */
 } event_list;
 
 static mo_status count_bytes(event_list *l, int64_t bytes, mo_error *err)
@@ -37,45 +40,46 @@ static mo_status count_bytes(event_list *l, int64_t bytes, mo_error *err)
                    "all ops and tensors together need more than 2^63 bytes");
 }
 
-static mo_status reserve_events(event_list *l, int64_t bytes, mo_error *err)
+/* The number of repetitions of [from, to) that hold the last moment before a
+ * period begins. */
+static int64_t count_at_begin(int64_t from_ns, int64_t to_ns, int64_t period_ns)
 {
-    mo_status status = count_bytes(l, bytes, err);
+    return to_ns / period_ns - from_ns / period_ns;
+}
 
+/* Adds the events of [from, to); one of no length is a spike of workspace. */
+static mo_status add_lifetime(event_list *l, int device, bool work,
+                              int64_t from_ns, int64_t to_ns, int64_t bytes,
+                              mo_error *err)
+{
+    bool is_spike = work && from_ns == to_ns;
+    int64_t held_bytes = 0;
+    mo_status status;
+
+    if (bytes <= 0)
+        return MO_OK;
+    if (l->period_ns > 0) {
+        if (!mo_int64_mul(bytes, count_at_begin(from_ns, to_ns, l->period_ns),
+                          &held_bytes))
+            held_bytes = INT64_MAX;
+        from_ns %= l->period_ns;
+        to_ns %= l->period_ns;
+    }
+    status = count_bytes(l, held_bytes, err);
+    if (status == MO_OK)
+        status = count_bytes(l, bytes, err);
     if (status == MO_OK)
         status = mo_array_reserve((void **) &l->events, &l->room, l->n + 2,
                                   sizeof *l->events, err);
-    return status;
-}
-
-static mo_status add_lifetime(event_list *l, int device, int64_t from_ns,
-                              int64_t to_ns, int64_t bytes, mo_error *err)
-{
-    mo_status status;
-
-    if (bytes <= 0)
-        return MO_OK;
-    if ((status = reserve_events(l, bytes, err)) != MO_OK)
+    if (status != MO_OK)
         return status;
-    l->events[l->n++] = (event){ device, ALLOCATED, false, from_ns, bytes };
-    l->events[l->n++] = (event){ device, FREED, false, to_ns, -bytes };
-    return MO_OK;
-}
-
-static mo_status add_workspace(event_list *l, int device, int64_t from_ns,
-                               int64_t to_ns, int64_t bytes, mo_error *err)
-{
-    mo_status status;
-
-    if (bytes <= 0)
-        return MO_OK;
-    if ((status = reserve_events(l, bytes, err)) != MO_OK)
-        return status;
-    if (from_ns == to_ns) {
-        l->events[l->n++] = (event){ device, SPIKE, true, from_ns, bytes };
+    if (is_spike) {
+        l->events[l->n++] = (event){ device, SPIKE, work, from_ns, bytes };
         return MO_OK;
     }
-    l->events[l->n++] = (event){ device, ALLOCATED, true, from_ns, bytes };
-    l->events[l->n++] = (event){ device, FREED, true, to_ns, -bytes };
+    l->begin_bytes[device + (work ? l->x->n_devices : 0)] += held_bytes;
+    l->events[l->n++] = (event){ device, ALLOCATED, work, from_ns, bytes };
+    l->events[l->n++] = (event){ device, FREED, work, to_ns, -bytes };
     return MO_OK;
 }
 
@@ -102,8 +106,8 @@ static mo_status add_op(event_list *l, int op, int64_t *weights_bytes,
     if (status != MO_OK)
         return status;
     weights_bytes[device] += x->weight_bytes[op];
-    return add_workspace(l, device, l->s->start_ns[op], end_of_op(l, op),
-                         x->memory_bytes[op] - x->weight_bytes[op], err);
+    return add_lifetime(l, device, true, l->s->start_ns[op], end_of_op(l, op),
+                        x->memory_bytes[op] - x->weight_bytes[op], err);
 }
 
 static void raise_to(int64_t *ns, int64_t to_ns)
@@ -133,7 +137,7 @@ static mo_status add_tensor_lifetime(event_list *l, int tensor, mo_error *err)
             raise_to(&l->copy_end_ns[t - s->transfers],
                      release_of_op(l, reader));
     }
-    return add_lifetime(l, home, s->start_ns[from], end_ns,
+    return add_lifetime(l, home, false, s->start_ns[from], end_ns,
                         x->tensor_bytes[tensor], err);
 }
 
@@ -145,7 +149,7 @@ static mo_status add_copy_lifetime(event_list *l, int number, mo_error *err)
                      ? t->item
                      : x->flows[t->item].tensor;
 
-    return add_lifetime(l, t->to, t->start_ns, l->copy_end_ns[number],
+    return add_lifetime(l, t->to, false, t->start_ns, l->copy_end_ns[number],
                         x->tensor_bytes[tensor], err);
 }
 
@@ -183,7 +187,8 @@ static void sweep_peaks(event_list *l, int64_t *peak_bytes)
         qsort(l->events, l->n, sizeof *l->events, compare_events);
     while (at < l->n) {
         int device = l->events[at].device;
-        int64_t held = 0, work = 0, most = 0;
+        int64_t held = l->begin_bytes[device];
+        int64_t work = l->begin_bytes[l->x->n_devices + device], most = 0;
 
         for (; at < l->n && l->events[at].device == device; at++) {
             const event *e = &l->events[at];
@@ -199,19 +204,38 @@ static void sweep_peaks(event_list *l, int64_t *peak_bytes)
     }
 }
 
-mo_status mo_live_memory_peak(const mo_instance *x, const mo_schedule *s,
-                              int64_t *peak_bytes, mo_error *err)
+/* period_ns 0: no repetition. */
+static mo_status find_peaks(const mo_instance *x, const mo_schedule *s,
+                            int64_t period_ns, int64_t *peak_bytes,
+                            mo_error *err)
 {
-    event_list l = { .x = x, .s = s };
+    event_list l = { .x = x, .s = s, .period_ns = period_ns };
+    size_t n_devices = (size_t) x->n_devices;
     mo_status status;
 
     for (int k = 0; k < x->n_devices; k++)
         peak_bytes[k] = 0;
     l.copy_end_ns = calloc((size_t) s->n_transfers + 1, sizeof *l.copy_end_ns);
-    status = l.copy_end_ns ? add_all(&l, peak_bytes, err) : mo_fail_memory(err);
+    l.begin_bytes = calloc(2 * n_devices + 1, sizeof *l.begin_bytes);
+    status = l.copy_end_ns && l.begin_bytes ? add_all(&l, peak_bytes, err)
+                                            : mo_fail_memory(err);
     if (status == MO_OK)
         sweep_peaks(&l, peak_bytes);
     free(l.events);
     free(l.copy_end_ns);
+    free(l.begin_bytes);
     return status;
+}
+
+mo_status mo_live_memory_peak(const mo_instance *x, const mo_schedule *s,
+                              int64_t *peak_bytes, mo_error *err)
+{
+    return find_peaks(x, s, 0, peak_bytes, err);
+}
+
+mo_status mo_live_memory_periodic_peak(const mo_instance *x,
+                                       const mo_schedule *s, int64_t period_ns,
+                                       int64_t *peak_bytes, mo_error *err)
+{
+    return find_peaks(x, s, period_ns, peak_bytes, err);
 }

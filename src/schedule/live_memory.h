@@ -28,4 +28,11 @@
 mo_status mo_live_memory_peak(const mo_instance *x, const mo_schedule *s,
                               int64_t *peak_bytes, mo_error *err);
 
+/* The same of a pipeline: s is repeated every period_ns, at least 1, weights
+ * are held once, and a tensor has as many copies as requests use it at a
+ * moment. */
+mo_status mo_live_memory_periodic_peak(const mo_instance *x,
+                                       const mo_schedule *s, int64_t period_ns,
+                                       int64_t *peak_bytes, mo_error *err);
+
 #endif

@@ -15,7 +15,7 @@ key()
     sed -n "s/^.*\"$1\": \([0-9.]*\).*/\1/p" out | head -n 1
 }
 
-plan 30
+plan 33
 
 place="moirai-place -q --objective period --assist none --threads 1"
 
@@ -51,8 +51,14 @@ exits "a placement is a solution" 0 $place --rounds 3 -o place.sol $net
 exits "that is valid" 0 moirai-check --json place.sol
 is "with the same period" "$(key period_us)" \
     "$(sed -n 's/^.*"period_us": \([0-9.]*\).*/\1/p' first)"
-complains "live memory of a period" 2 "take --memory static or none" \
-    moirai-check --memory live place.sol
+exits "live memory of a pipeline" 0 $place --memory live --rounds 1 --json \
+    -o live.sol $net
+cp out limited
+exits "is checked" 0 moirai-check --json live.sol
+is "with its period" "$(key period_us)" \
+    "$(sed -n 's/^.*"period_us": \([0-9.]*\).*/\1/p' limited | head -n 1)"
+complains "a model with live memory" 2 "or moirai-place" \
+    moirai-emit -q --objective period --memory live $net -o -
 ok "its objective is named" \
     sh -c 'moirai-info place.sol | grep -q "^period .*as claimed"'
 

@@ -99,6 +99,102 @@ static void check_precedence(const mo_instance *x, const mo_schedule *s)
     }
 }
 
+/* Repetitions of [from, to) that hold the moment. */
+static int64_t copies_at(int64_t at_ns, int64_t from_ns, int64_t to_ns,
+                         int64_t period_ns)
+{
+    int64_t n = 0;
+
+    /* The first repetition that ends after the moment, and on. */
+    at_ns += (from_ns / period_ns + 1) * period_ns;
+    for (; at_ns >= from_ns; at_ns -= period_ns)
+        ;
+    for (at_ns += period_ns; at_ns < to_ns; at_ns += period_ns)
+        n++;
+    return n;
+}
+
+static int64_t end_of(const mo_instance *x, const mo_schedule *s, int op)
+{
+    return s->start_ns[op] + mo_instance_p_ns(x, op, s->device[op]);
+}
+
+/* Bytes of a tensor on a device at a moment, of all requests. */
+static int64_t tensor_bytes_at(const mo_instance *x,
+                               const mo_modulo_schedule *m, int tensor,
+                               int device, int64_t at_ns)
+{
+    const mo_schedule *s = m->request;
+    bool once = s->regime.tensors == MO_TENSORS_ONCE;
+    int from = x->tensor_from[tensor];
+    int64_t home_end_ns = end_of(x, s, from), copies = 0;
+    int64_t copy_end_ns = 0, copy_start_ns = 0;
+
+    for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1];
+         q++) {
+        int to = x->flows[q].to;
+        const mo_transfer *t =
+            mo_schedule_transfer(s, once ? tensor : q, s->device[to]);
+
+        home_end_ns = mo_max_i64(home_end_ns, t ? t->end_ns : end_of(x, s, to));
+        if (!t || t->to != device)
+            continue;
+        copy_start_ns = t->start_ns;
+        copy_end_ns =
+            once ? mo_max_i64(copy_end_ns, end_of(x, s, to)) : end_of(x, s, to);
+        if (!once)
+            copies +=
+                copies_at(at_ns, copy_start_ns, copy_end_ns, m->period_ns);
+    }
+    if (once)
+        copies += copies_at(at_ns, copy_start_ns, copy_end_ns, m->period_ns);
+    if (s->device[from] == device)
+        copies +=
+            copies_at(at_ns, s->start_ns[from], home_end_ns, m->period_ns);
+    return copies * mo_max_i64(x->tensor_bytes[tensor], 0);
+}
+
+static int64_t live_bytes_at(const mo_instance *x, const mo_modulo_schedule *m,
+                             int device, int64_t at_ns)
+{
+    const mo_schedule *s = m->request;
+    int64_t bytes = 0;
+
+    for (int i = 0; i < x->n; i++)
+        if (s->device[i] == device)
+            bytes += x->weight_bytes[i] +
+                     copies_at(at_ns, s->start_ns[i], end_of(x, s, i),
+                               m->period_ns) *
+                         (x->memory_bytes[i] - x->weight_bytes[i]);
+    for (int t = 0; t < x->n_tensors; t++)
+        bytes += tensor_bytes_at(x, m, t, device, at_ns);
+    return bytes;
+}
+
+/* The peaks of live memory are those at some start, by definition; ops that
+ * take no time have rules of their own. */
+static void check_live(const mo_instance *x, const mo_modulo_schedule *m)
+{
+    const mo_schedule *s = m->request;
+    bool fits = true;
+
+    for (int i = 0; i < x->n; i++)
+        if (mo_instance_p_ns(x, i, s->device[i]) == 0)
+            return;
+    for (int k = 0; k < x->n_devices; k++) {
+        int64_t most = live_bytes_at(x, m, k, 0);
+
+        for (int i = 0; i < x->n; i++)
+            most = mo_max_i64(most, live_bytes_at(x, m, k, s->start_ns[i]));
+        for (int i = 0; i < s->n_transfers; i++)
+            most = mo_max_i64(most,
+                              live_bytes_at(x, m, k, s->transfers[i].start_ns));
+        ck_assert_int_eq(most, m->peak_bytes[k]);
+        fits = fits && most <= x->capacity_bytes[k];
+    }
+    ck_assert(fits == m->fits);
+}
+
 static void check_schedule(const mo_instance *x, const mo_regime *regime,
                            const int *device, int in_flight, int64_t load_ns)
 {
@@ -109,14 +205,17 @@ static void check_schedule(const mo_instance *x, const mo_regime *regime,
     ck_assert_int_ge(m.period_ns, load_ns);
     if (in_flight > 0)
         ck_assert_int_le(m.in_flight, in_flight);
-    else if (regime->congestion == MO_CONGESTION_CHANNEL ||
-             regime->congestion == MO_CONGESTION_NONE)
+    else if (regime->memory != MO_MEMORY_LIVE &&
+             (regime->congestion == MO_CONGESTION_CHANNEL ||
+              regime->congestion == MO_CONGESTION_NONE))
         ck_assert_int_eq(m.period_ns, mo_max_i64(load_ns, 1));
     ck_assert_int_le(m.request->makespan_ns, m.in_flight * m.period_ns);
     ck_assert_int_le(m.least_in_flight, m.in_flight);
     check_precedence(x, m.request);
     check_devices(x, &m);
     check_transfers(x, &m);
+    if (regime->memory == MO_MEMORY_LIVE)
+        check_live(x, &m);
     MUST(mo_steady_state_simulate(x, &m, MO_STEADY_STATE_REQUESTS, &measured_ns,
                                   &err));
     ck_assert_int_le(measured_ns, m.period_ns);
@@ -206,6 +305,42 @@ START_TEST(stages_are_requests_in_flight)
 }
 END_TEST
 
+/* Weights of 100 bytes on A; the tensor of a lives on A from 0 to 12 us, and
+ * its copy on B from 10 to 22: of a period of 10 us each has two copies for a
+ * while. */
+START_TEST(live_memory_has_a_copy_for_each_request)
+{
+    const mo_regime live = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
+                             MO_MEMORY_LIVE };
+    const int device[] = { 0, 1 };
+    problem p = { 0 };
+    mo_modulo_schedule m;
+
+    problem_make(
+        &p,
+        "a t.A=10 t.B=10 weight_bytes=100 workspace_bytes=0; "
+        "b t.A=10 t.B=10 workspace_bytes=5; a>b bytes=30 c.A.B=2 c.B.A=2",
+        "A memory_bytes=160; B memory_bytes=65; A-B gbps=8", NULL);
+    MUST(mo_modulo_schedule_make(p.x, &live, device, 0, &m, &err));
+    ck_assert(m.fits);
+    ck_assert_int_eq(m.period_ns, 10000);
+    ck_assert_int_eq(m.peak_bytes[0], 160);
+    ck_assert_int_eq(m.peak_bytes[1], 65);
+    mo_modulo_schedule_clear(&m);
+    p.x->capacity_bytes[1] = 64;
+    MUST(mo_modulo_schedule_make(p.x, &live, device, 0, &m, &err));
+    ck_assert(m.fits);
+    ck_assert_int_gt(m.period_ns, 10000);
+    ck_assert_int_le(m.peak_bytes[1], 64);
+    mo_modulo_schedule_clear(&m);
+    p.x->capacity_bytes[0] = 120;
+    MUST(mo_modulo_schedule_make(p.x, &live, device, 0, &m, &err));
+    ck_assert(!m.fits);
+    mo_modulo_schedule_clear(&m);
+    problem_clear(&p);
+}
+END_TEST
+
 /* Three transfers, of which each two share a link, and every link has the load
  * of two: they exclude each other. */
 START_TEST(routes_that_share_links_exceed_the_load)
@@ -233,6 +368,7 @@ END_TEST
 
 SUITE(period)
 {
+    TEST(live_memory_has_a_copy_for_each_request);
     TEST(routes_that_share_links_exceed_the_load);
     TEST(stages_are_requests_in_flight);
     SOME(every_placement_reaches_its_period, 40, 3);

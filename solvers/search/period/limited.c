@@ -47,7 +47,7 @@ mo_status mo_period_limited_offer(mo_period_limited *l, const int *device,
         return MO_OK;
     status = mo_modulo_schedule_make(p->x, &p->regime, device,
                                      l->task->in_flight, &m, err);
-    if (status == MO_OK && m.period_ns < l->period_ns) {
+    if (status == MO_OK && m.fits && m.period_ns < l->period_ns) {
         l->period_ns = m.period_ns;
         memcpy(l->device, device, (size_t) p->x->n * sizeof *device);
     }
@@ -87,7 +87,8 @@ static mo_status offer_shortest(mo_period_limited *l, int64_t *lower_ns,
     status = mo_method_moirai.place(&task, &placed, err);
     if (status == MO_OK && placed.schedule)
         status = mo_period_limited_offer(l, placed.schedule->device, err);
-    *lower_ns = mo_max_i64(*lower_ns, placed.lower_ns / l->task->in_flight);
+    if (l->task->in_flight > 0)
+        *lower_ns = mo_max_i64(*lower_ns, placed.lower_ns / l->task->in_flight);
     mo_method_result_clear(&placed);
     return status;
 }

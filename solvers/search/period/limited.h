@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limited.h - placement with a limit of requests in flight: the period is then
- * that of a modulo schedule (schedule/period/modulo_schedule.h), not the
- * largest load, and placements of a short latency count, too.
+ * limited.h - placement with a limit of requests in flight, by number or by
+ * live memory: the period is then that of a modulo schedule
+ * (schedule/period/modulo_schedule.h), not the largest load, and placements of
+ * a short latency count, too.
  */
 #ifndef MO_SOLVERS_SEARCH_PERIOD_LIMITED_H
 #define MO_SOLVERS_SEARCH_PERIOD_LIMITED_H
@@ -15,7 +16,7 @@
 
 /* The best placement so far. */
 typedef struct mo_period_limited {
-    const mo_method_task *task; /* with in_flight */
+    const mo_method_task *task; /* with in_flight, or 0 */
     const mo_period_problem *problem;
     int *device;         /* by op */
     int64_t period_ns;   /* INT64_MAX: there is none within memory */

@@ -389,8 +389,8 @@ static mo_status find_placement(search *s, mo_method_result *placed,
     return status;
 }
 
-/* With a limit of requests in flight the best is chosen by the period of its
- * pipeline; the largest load remains a bound. */
+/* With a limit of requests in flight, or live memory, the best is chosen by the
+ * period of its pipeline; the largest load remains a bound. */
 static mo_status choose_limited(search *s, mo_period_limited *l, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -400,10 +400,11 @@ static mo_status choose_limited(search *s, mo_period_limited *l, mo_error *err)
     if (status == MO_OK)
         status = mo_period_limited_improve(l, err);
     if (status == MO_OK && l->period_ns < INT64_MAX) {
-        mo_period_state_set(&s->state, l->device);
-        s->pool[0].excess_bytes = mo_period_state_excess_bytes(&s->state);
+        s->pool[0].excess_bytes = 0;
         memcpy(s->pool[0].device, l->device,
                (size_t) s->p.x->n * sizeof *l->device);
+    } else if (s->task->regime.memory == MO_MEMORY_LIVE) {
+        s->pool[0].excess_bytes = 1; /* even one request at a time */
     }
     return status;
 }
@@ -469,8 +470,9 @@ mo_status mo_period_search_place(const mo_method_task *task,
             status = mo_fail_memory(err);
     }
     if (status == MO_OK)
-        status = task->in_flight > 0 ? search_limited(&s, placed, err)
-                                     : find_placement(&s, placed, err);
+        status = task->in_flight > 0 || task->regime.memory == MO_MEMORY_LIVE
+                     ? search_limited(&s, placed, err)
+                     : find_placement(&s, placed, err);
     if (status == MO_OK && s.n_pool > 0)
         status = set_schedule(&s, placed, err);
     else if (status == MO_OK)

@@ -47,6 +47,22 @@ static void look_at_violations(const mo_verdict *verdict, mo_place_result *e)
     }
 }
 
+/* The device whose memory is fullest, among those with a capacity. */
+static void find_fullest(const mo_instance *x, const int64_t *peak_bytes,
+                         mo_place_result *e)
+{
+    e->row.fullest = MO_FREE;
+    for (int k = 0; k < x->n_devices; k++) {
+        if (x->capacity_bytes[k] == INT64_MAX ||
+            (e->row.fullest != MO_FREE &&
+             memory_fullness(x, peak_bytes, k) <=
+                 memory_fullness(x, peak_bytes, e->row.fullest)))
+            continue;
+        e->row.fullest = k;
+        e->row.peak_bytes = peak_bytes[k];
+    }
+}
+
 /* With the objective period, the row has the period of the placement and the
  * latency of a request in its pipeline instead of the makespan. */
 static mo_status evaluate_period(const mo_place_context *setting,
@@ -62,9 +78,14 @@ static mo_status evaluate_period(const mo_place_context *setting,
     if (status == MO_OK)
         status = mo_modulo_schedule_make(x, &setting->regime, device,
                                          setting->in_flight, &m, err);
+    if (status == MO_OK && m.peak_bytes) {
+        e->row.fits = m.fits;
+        find_fullest(x, m.peak_bytes, e);
+    }
     if (status == MO_OK) {
-        e->row.makespan_ns =
-            setting->in_flight > 0 ? m.period_ns : loads.period_ns;
+        e->row.makespan_ns = setting->in_flight > 0 || m.peak_bytes
+                                 ? m.period_ns
+                                 : loads.period_ns;
         e->row.steady_ns = m.period_ns;
         e->row.latency_ns = m.request->makespan_ns;
         e->row.in_flight = m.in_flight;
@@ -90,16 +111,7 @@ static mo_status validate_placement(const mo_place_context *setting,
     if (status != MO_OK)
         return status;
     look_at_violations(verdict, e);
-    e->row.fullest = MO_FREE;
-    for (int k = 0; k < x->n_devices; k++) {
-        if (x->capacity_bytes[k] == INT64_MAX ||
-            (e->row.fullest != MO_FREE &&
-             memory_fullness(x, verdict->peak_bytes, k) <=
-                 memory_fullness(x, verdict->peak_bytes, e->row.fullest)))
-            continue;
-        e->row.fullest = k;
-        e->row.peak_bytes = verdict->peak_bytes[k];
-    }
+    find_fullest(x, verdict->peak_bytes, e);
     e->row.makespan_ns = e->placed.schedule->makespan_ns;
     mo_verdict_free(verdict);
     return setting->objective == MO_OBJECTIVE_PERIOD

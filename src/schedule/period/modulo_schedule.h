@@ -33,15 +33,20 @@ typedef struct mo_modulo_schedule {
     int64_t period_ns;    /* request r starts r periods later; at least 1 */
     int in_flight;        /* requests in flight at once: latency / period,
                              rounded up, at least 1 */
-    int least_in_flight;  /* no schedule of this placement and period has fewer:
-                             the longest path / period, rounded up */
+    /* With MO_MEMORY_LIVE: the peak by device, weights counted once and tensors
+     * for each request that uses them, owned; otherwise NULL, and it fits. */
+    int64_t *peak_bytes;
+    bool fits;
+    int least_in_flight; /* no schedule of this placement and period has fewer:
+                            the longest path / period, rounded up */
 } mo_modulo_schedule;
 
 /*
  * Makes a modulo schedule of a placement, a device for each op, with at most
  * max_in_flight requests in flight; 0: as many as the period of the loads
  * (schedule/period/loads.h) needs.  With fewer the period may be longer, up to
- * the makespan of one request at a time.  The caller clears *made, also after a
+ * the makespan of one request at a time.  With MO_MEMORY_LIVE there are as many
+ * in flight as live memory admits.  The caller clears *made, also after a
  * failure.  Deterministic.
  */
 mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
