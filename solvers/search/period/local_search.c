@@ -26,12 +26,18 @@ enum {
 
 #define COLD 2e-6
 
+/* Of the prices: the part of a relative deviation by which they change in a
+ * block of steps, and their range as a part of those of the bound. */
+#define PRICE_STEP  0.3
+#define LEAST_PRICE 0.02
+#define MOST_PRICE  2.0
+
 typedef struct annealer {
     const mo_period_problem *p;
     mo_period_state s;
     mo_random random;
     double scale_ns;
-    const double *prices;
+    double *prices;    /* by resource, adapted */
     double price_unit; /* ns; 0: no prices */
     bool is_late;      /* of the p-norms, the larger */
     double value;      /* logarithm of the norm */
@@ -272,6 +278,25 @@ static int choose_window_bits(const annealer *a, double progress)
                : bits - (int) (progress * (bits - MIN_WINDOW_BITS));
 }
 
+/*
+ * Multiplicative update: a resource below the largest load becomes cheaper, as
+ * a part of its price of the bound, so that all with a price are used alike.
+ */
+static void adapt_prices(annealer *a, const double *bound_prices)
+{
+    double most = (double) mo_period_state_period_ns(&a->s) + 1, sum = 0;
+
+    for (int r = 0; r < a->p->n_resources; r++) {
+        double use = (double) a->s.load_ns[r] / most;
+
+        a->prices[r] *= 1 + PRICE_STEP * (use - 1);
+        a->prices[r] = fmax(a->prices[r], bound_prices[r] * LEAST_PRICE);
+        sum += a->prices[r];
+    }
+    for (int r = 0; r < a->p->n_resources && sum > 0; r++)
+        a->prices[r] = fmin(a->prices[r] / sum, bound_prices[r] * MOST_PRICE);
+}
+
 static void anneal(annealer *a, const mo_period_anneal *o)
 {
     double temperature = o->hot;
@@ -292,6 +317,7 @@ static void anneal(annealer *a, const mo_period_anneal *o)
             a->window_bits = choose_window_bits(a, progress);
             a->scale_ns = (double) mo_period_state_period_ns(&a->s) + 1;
             a->is_late = step > o->steps / 2;
+            adapt_prices(a, o->prices);
             a->value = norm_of_loads(a);
         }
         make_move(a);
@@ -315,6 +341,7 @@ static void free_annealer(annealer *a)
     free(a->back);
     free(a->seen);
     free(a->best);
+    free(a->prices);
 }
 
 mo_status mo_period_anneal_run(const mo_period_problem *p,
@@ -325,7 +352,6 @@ mo_status mo_period_anneal_run(const mo_period_problem *p,
     size_t n = (size_t) p->units->n, n_ops = (size_t) p->x->n;
     annealer a = { .p = p,
                    .random = { options->seed },
-                   .prices = options->prices,
                    .samples = options->samples,
                    .n_samples = options->n_samples };
     mo_status status = mo_period_state_init(&a.s, p, err);
@@ -334,7 +360,9 @@ mo_status mo_period_anneal_run(const mo_period_problem *p,
     a.back = calloc(n + MAX_GROUP, sizeof *a.back);
     a.seen = calloc(n + 1, sizeof *a.seen);
     a.best = calloc(n_ops + 1, sizeof *a.best);
-    if (status == MO_OK && (!a.moved || !a.back || !a.seen || !a.best))
+    a.prices = calloc((size_t) p->n_resources + 1, sizeof *a.prices);
+    if (status == MO_OK &&
+        (!a.moved || !a.back || !a.seen || !a.best || !a.prices))
         status = mo_fail_memory(err);
     if (status == MO_OK) {
         mo_period_state_set(&a.s, device);
@@ -342,6 +370,8 @@ mo_status mo_period_anneal_run(const mo_period_problem *p,
         a.best_ns = mo_period_state_period_ns(&a.s);
         a.best_excess = mo_period_state_excess_bytes(&a.s);
         a.scale_ns = (double) a.best_ns + 1;
+        memcpy(a.prices, options->prices,
+               (size_t) p->n_resources * sizeof *a.prices);
         if (options->lower_ns > 0)
             a.price_unit = options->price_weight / (double) options->lower_ns;
         if (p->x->n_devices > 1 && n > 0)
