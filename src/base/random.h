@@ -34,6 +34,21 @@ static inline double mo_random_unit(mo_random *r)
     return (double) (mo_random_next(r) >> 11) * 0x1p-53;
 }
 
+/* Returns a number of about exponential distribution with that mean, at least
+ * 0. The integer part of the binary logarithm is exact, between powers of two
+ * it is linear: no library function is used, so that the result is the same on
+ * every machine. */
+static inline int64_t mo_random_exponential(mo_random *r, int64_t mean)
+{
+    uint64_t u = mo_random_next(r) | 1;
+    int whole = __builtin_clzll(u);
+    int64_t part = (int64_t) (u << whole << 1 >> 48); /* of 65536 */
+    int64_t log_2 = ((int64_t) (whole + 1) << 16) - part;
+    int64_t log_e = log_2 * 45426 / 65536; /* times ln 2 */
+
+    return mean / 65536 * log_e + mean % 65536 * log_e / 65536;
+}
+
 /* Derives the seed of stream `number` from a common seed. */
 static inline uint64_t mo_random_seed(uint64_t seed, uint64_t number)
 {

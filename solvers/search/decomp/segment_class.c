@@ -217,9 +217,12 @@ mo_status mo_decomp_classes_new(const mo_decomp_segments *segments,
                                  .segments = segments,
                                  .states = states,
                                  .keep_variants = keep_variants,
-                                 .n_variants = segments->x->n_devices +
-                                               MO_DECOMP_EXTRA_VARIANTS,
                                  .n = segments->n_classes };
+    made->n_variants = segments->x->n_devices +
+                       ((int64_t) states->n * states->n * segments->n_classes <=
+                                MO_DECOMP_FEW_BOUNDARIES
+                            ? MO_DECOMP_MANY_VARIANTS
+                            : MO_DECOMP_EXTRA_VARIANTS);
     made->classes = calloc((size_t) made->n, sizeof *made->classes);
     made->arena = mo_arena_new();
     if (made->arena)

@@ -31,7 +31,11 @@ typedef struct mo_decomp_states {
 
 /* Under memory limits the shortest schedule need not be the best choice:
  * variants differ in the bytes that stay resident on each device. */
-enum { MO_DECOMP_EXTRA_VARIANTS = 48 };
+enum {
+    MO_DECOMP_EXTRA_VARIANTS = 48,
+    MO_DECOMP_MANY_VARIANTS = 160, /* where there are few boundaries */
+    MO_DECOMP_FEW_BOUNDARIES = 1000
+};
 
 typedef struct mo_decomp_variant {
     mo_schedule *schedule; /* owned; NULL: none yet */
@@ -42,7 +46,7 @@ typedef struct mo_decomp_variant {
 typedef struct mo_decomp_boundary {
     mo_schedule *best; /* owned, of the class's sub-instance; NULL: none yet */
     /* By device: the shortest schedule with most bytes there; best is among
-     * them.  Behind them MO_DECOMP_EXTRA_VARIANTS others, none dominated when
+     * them.  Behind them n_variants - devices others, none dominated when
      * it was added, of least priced time.  NULL: not kept. */
     mo_decomp_variant *variants;
     int64_t own_ns;   /* lower bound proven for the class as a whole */
@@ -69,7 +73,7 @@ typedef struct mo_decomp_classes {
     const mo_decomp_segments *segments;
     const mo_decomp_states *states;
     bool keep_variants;
-    int n_variants;   /* by boundary */
+    int n_variants;   /* by boundary, at most 255 */
     double *price_ns; /* by device: multiplier of its bytes, 0 at first */
     int n;
     mo_decomp_class *classes;

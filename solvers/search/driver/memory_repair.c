@@ -66,14 +66,14 @@ static mo_status find_reserve(const mo_search_state *s, int64_t *reserve,
 
 /* Composes the shortest path within these capacities, if one is found. */
 static mo_status compose_within(mo_search_state *s,
-                                const int64_t *capacity_bytes,
+                                const int64_t *capacity_bytes, uint64_t seed,
                                 unsigned char *variants, mo_error *err)
 {
     mo_schedule *schedule = NULL;
     bool found = false;
-    mo_status status =
-        mo_primal_rcsp_solve(s->classes, capacity_bytes, s->classes->price_ns,
-                             s->path, variants, &found, err);
+    mo_status status = mo_primal_rcsp_solve(s->classes, capacity_bytes, seed,
+                                            s->classes->price_ns, s->path,
+                                            variants, &found, err);
 
     if (status != MO_OK || !found)
         return status;
@@ -108,7 +108,9 @@ mo_status mo_search_memory_repair_by_variants(mo_search_state *s, mo_error *err)
             for (int k = 0; k < s->x->n_devices; k++)
                 room[k] = s->x->capacity_bytes[k] -
                           (most > 0 ? reserve[k] / most * part : 0);
-            status = compose_within(s, room, variants, err);
+            status = compose_within(
+                s, room, mo_random_seed(s->task->seed, s->n_repairs++),
+                variants, err);
         }
     }
     free(variants);

@@ -22,8 +22,10 @@
 
 enum {
     MAX_JOBS = 16,        /* in a round */
+    MAX_SHORT_JOBS = 64,  /* the same, that enumerate */
     MAX_LEVEL = 7,        /* of effort */
     FIRST_WORK = 2000000, /* ops x moves, doubles by level */
+    MAX_OP_MOVES = 300,   /* of few ops: moves by op, doubles by level */
     MAX_FILL_JOBS = 16,   /* in a round */
     FILL_LEVEL = 1,
     FIRST_FILL_ROUND = 2, /* the incumbent is good enough by then */
@@ -167,7 +169,8 @@ static void list_options(pricing *p, double least_ns)
 
 static int64_t moves_for(const mo_decomp_class *cls, int level)
 {
-    int64_t moves = ((int64_t) FIRST_WORK << level) / cls->n;
+    int64_t moves = mo_min_i64(((int64_t) FIRST_WORK << level) / cls->n,
+                               ((int64_t) MAX_OP_MOVES << level) * cls->n);
 
     return moves < MIN_MOVES && cls->n <= MIN_MOVES_MAX_OPS ? MIN_MOVES
                                                             : moves + 1;
@@ -252,7 +255,7 @@ static void add_segment(filling *f, int segment)
     const mo_decomp_class *c = &s->classes->classes[cls];
     used_segment *u = &f->segments[f->n];
 
-    if (!c->part)
+    if (!c->part || mo_search_primal_job_enumerates(s->classes, c))
         return;
     *u = (used_segment){ cls, boundary_in_best(s, segment),
                          f->bytes + (size_t) f->n * n_devices };
@@ -331,7 +334,7 @@ mo_status mo_search_priced_plan_jobs(mo_search_state *s, int round,
                                      int most, mo_error *err)
 {
     uint64_t seed = mo_random_seed(s->task->seed, ~(uint64_t) round);
-    int last = most;
+    int n_short = MAX_SHORT_JOBS, n_long = MAX_JOBS;
     pricing p;
     mo_status status;
 
@@ -344,12 +347,17 @@ mo_status mo_search_priced_plan_jobs(mo_search_state *s, int round,
         find_costs(&p);
         find_paths_before(&p);
         list_options(&p, find_slack(&p));
-        most = mo_min_int(most, *n + MAX_JOBS);
         for (int i = 0; i < p.n_options && *n < most; i++) {
             const option *o = &p.options[i];
             mo_decomp_class *cls = &s->classes->classes[o->cls];
-            int level = cls->boundaries[o->boundary].priced_level++;
+            int *left = mo_search_primal_job_enumerates(s->classes, cls)
+                            ? &n_short
+                            : &n_long;
+            int level;
 
+            if ((*left)-- <= 0)
+                continue;
+            level = cls->boundaries[o->boundary].priced_level++;
             jobs[(*n)++] =
                 (mo_search_primal_job){ .cls = o->cls,
                                         .boundary = o->boundary,
@@ -362,6 +370,6 @@ mo_status mo_search_priced_plan_jobs(mo_search_state *s, int round,
     }
     close_pricing(&p);
     if (status == MO_OK && round >= FIRST_FILL_ROUND)
-        status = plan_fill_jobs(s, seed, forks, jobs, n, last, err);
+        status = plan_fill_jobs(s, seed, forks, jobs, n, most, err);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "solvers/search/decomp/boundary_path.h"
 #include "solvers/search/exact/exact.h"
 #include "solvers/search/primal/anneal.h"
+#include "solvers/search/primal/enumerate.h"
 #include "solvers/search/primal/milp_subproblem.h"
 #include "solvers/search/primal/spine.h"
 #include "solvers/search/primal/successive_halving.h"
@@ -18,7 +19,7 @@
 enum {
     SPINE_PASSES = 3,
     POLISH_MOVES = 80 /* of the whole, per move of an op in its block: about
-                         equal time for any size */
+                    equal time for any size */
 };
 
 /* Temperatures as parts of the makespan: differences of a few hundred
@@ -250,6 +251,12 @@ static mo_status run_priced(const job_run *t, mo_error *err)
     mo_status status;
     int variant;
 
+    if (mo_search_primal_job_enumerates(t->classes, t->cls))
+        return mo_primal_enumerate(
+            &t->x, &t->classes->regime,
+            t->classes->states->device[t->it->boundary / t->classes->states->n],
+            t->classes->states->device[t->it->boundary % t->classes->states->n],
+            t->stop, &t->it->more, &t->it->n_more, &t->it->more_room, err);
     choose_prices(t, price_ns);
     variant = mo_decomp_class_cheapest_variant(
         t->classes, t->cls, t->it->boundary, price_ns, &cost_ns);
@@ -470,6 +477,13 @@ static mo_status run_algo(const job_run *t, mo_error *err)
         return run_milp(t, err);
     }
     return MO_OK;
+}
+
+bool mo_search_primal_job_enumerates(const mo_decomp_classes *classes,
+                                     const mo_decomp_class *cls)
+{
+    return classes->keep_variants &&
+           mo_primal_enumerate_pays(cls->part->x, cls->u, cls->v);
 }
 
 void mo_search_primal_job_run(const mo_decomp_classes *classes,

@@ -64,12 +64,17 @@ typedef struct mo_search_primal_job {
 
     /* Results; round_plan.h takes them over. */
     mo_schedule *schedule; /* owned, or NULL */
-    mo_schedule **more;    /* list schedules where variants are kept, owned */
+    mo_schedule **more;    /* others where variants are kept, owned */
     size_t n_more, more_room;
     int64_t lower_ns; /* from u to the end of v; INT64_MAX: infeasible */
     mo_status status;
     mo_error err;
 } mo_search_primal_job;
+
+/* Returns whether MO_SEARCH_PRIMAL_PRICED enumerates placements of the class,
+ * which has a part, instead of annealing: takes milliseconds. */
+bool mo_search_primal_job_enumerates(const mo_decomp_classes *classes,
+                                     const mo_decomp_class *cls);
 
 /* Runs the job on the calling thread and fills its results; stopped, it
  * returns what was found so far. Errors are returned in it->status and

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/driver/round_plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/minmax.h"
@@ -251,12 +252,25 @@ static mo_status merge_schedule(mo_search_round_plan *m,
         s->classes, &s->classes->classes[it->cls], it->boundary, schedule, err);
 }
 
+/* Returns the least priced time of the boundary, INFINITY: no variant. */
+static double least_priced_ns(const mo_search_round_plan *m,
+                              const mo_search_primal_job *it)
+{
+    const mo_decomp_classes *classes = m->search->classes;
+    double ns = INFINITY;
+
+    mo_decomp_class_cheapest_variant(classes, &classes->classes[it->cls],
+                                     it->boundary, classes->price_ns, &ns);
+    return ns;
+}
+
 mo_status mo_search_round_plan_merge_result(mo_search_round_plan *m,
                                             mo_search_primal_job *it,
                                             mo_error *err)
 {
     mo_decomp_class *cls = &m->search->classes->classes[it->cls];
     mo_decomp_boundary *boundary = &cls->boundaries[it->boundary];
+    double before_ns = least_priced_ns(m, it);
     mo_status status;
 
     if (it->how == MO_SEARCH_PRIMAL_EXACT &&
@@ -270,6 +284,10 @@ mo_status mo_search_round_plan_merge_result(mo_search_round_plan *m,
 
         status = status == MO_OK ? other : status;
     }
+    /* In vain: less is expected of the next. */
+    if (it->how == MO_SEARCH_PRIMAL_PRICED &&
+        least_priced_ns(m, it) >= before_ns)
+        boundary->priced_level++;
     free(it->more);
     free(it->capacity_bytes);
     it->schedule = NULL;

@@ -35,7 +35,8 @@ typedef struct mo_search_state {
     mo_decomp_path *path;           /* scratch, for any shortest path */
     mo_search_priced_bound *priced; /* NULL: memory does not bind */
 
-    mo_schedule *best; /* incumbent, within memory, owned; NULL: none yet */
+    mo_schedule *best;  /* incumbent, within memory, owned; NULL: none yet */
+    uint64_t n_repairs; /* combinations of variants within memory so far */
     int64_t lower_ns;
     int64_t upper_path_ns; /* shortest path through upper bounds, within memory
                               or not; INT64_MAX: none */

@@ -41,20 +41,6 @@ typedef struct annealing {
     int64_t moves;
 } annealing;
 
-/* Returns the tolerated increase, about temperature * -ln(u). The integer part
- * of the binary logarithm is exact, between powers of two it is linear: no
- * library function is used, so that the result is the same on every machine. */
-static int64_t draw_tolerance_ns(annealing *a)
-{
-    uint64_t u = mo_random_next(&a->state.random) | 1;
-    int whole = __builtin_clzll(u);
-    int64_t part = (int64_t) (u << whole << 1 >> 48); /* of 65536 */
-    int64_t log_2 = ((int64_t) (whole + 1) << 16) - part;
-    int64_t log_e = log_2 * 45426 / 65536; /* times ln 2 */
-
-    return a->now_ns / 65536 * log_e + a->now_ns % 65536 * log_e / 65536;
-}
-
 static int64_t to_ns(double ns)
 {
     return ns < 1e17 ? (int64_t) ns : (int64_t) 1e17;
@@ -169,7 +155,9 @@ static bool simulate_move(annealing *a, int64_t allowed_ns)
 static mo_status run_move(annealing *a, mo_error *err)
 {
     mo_primal_anneal_state *w = &a->state;
-    int64_t allowed_ns = w->at->makespan_ns + draw_tolerance_ns(a), more_ns;
+    int64_t allowed_ns = w->at->makespan_ns +
+                         mo_random_exponential(&w->random, a->now_ns),
+            more_ns;
     bool proposed = mo_primal_anneal_propose(w);
 
     more_ns = proposed ? proposed_price_ns(a) : 0;

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "schedule/allowed_devices.h"
 #include "schedule/bound/bundle_method.h"
+#include "solvers/search/primal/path_anneal.h"
 
 /*
  * Lagrangian relaxation of the capacities: with a multiplier (price) on each
@@ -16,7 +17,8 @@
  * search): at each cut and state the labels with the least time plus priced
  * bytes are kept, none above a capacity. Equal layers would all change device
  * at the same price; labels mix them, and of labels that differ in the order of
- * equal layers only one is kept.
+ * equal layers only one is kept.  What labels leave of the devices is filled up
+ * by annealing (path_anneal.h).
  */
 
 enum {
@@ -24,7 +26,7 @@ enum {
     MAX_EVALUATIONS = 200, /* of the dual */
     MIN_EVALUATIONS = 8,
     PRICE_WORK = 200000000, /* of all evaluations */
-    LABEL_WORK = 300000000
+    LABEL_WORK = 100000000
 };
 
 typedef struct label {
@@ -347,6 +349,30 @@ static void trace_back(rcsp *b, int at, unsigned char *variants)
     }
 }
 
+/* Makes the path the shortest by priced times, within the capacities or not. */
+static void find_priced_path(rcsp *b, unsigned char *variants)
+{
+    fill_priced_tables(b);
+    mo_decomp_path_shortest(b->path);
+    for (int i = 0; i < b->classes->segments->n; i++) {
+        double cost_ns = 0;
+
+        variants[i] = (unsigned char) cheapest_variant(
+            b, b->classes->segments->cls[i],
+            mo_decomp_path_boundary(b->path, i), &cost_ns);
+    }
+}
+
+/* Whether some capacity binds: else the labels have found the shortest path of
+ * all. */
+static bool has_prices(const rcsp *b)
+{
+    for (int k = 0; k < b->n_devices; k++)
+        if (b->price[k] > 0)
+            return true;
+    return false;
+}
+
 /* Replaces the path by the shortest of the labels at prices scaled by a
  * factor, if that is shorter than *least_ns. */
 static void label_segments(rcsp *b, double factor, int64_t *least_ns,
@@ -436,9 +462,10 @@ static void clear_rcsp(rcsp *b)
 }
 
 mo_status mo_primal_rcsp_solve(const mo_decomp_classes *classes,
-                               const int64_t *capacity_bytes, double *price_ns,
-                               mo_decomp_path *path, unsigned char *variants,
-                               bool *found, mo_error *err)
+                               const int64_t *capacity_bytes, uint64_t seed,
+                               double *price_ns, mo_decomp_path *path,
+                               unsigned char *variants, bool *found,
+                               mo_error *err)
 {
     static const double factors[] = { 1, 0.8, 1.25, 2 };
     int64_t work, most, least_ns = INT64_MAX;
@@ -461,6 +488,13 @@ mo_status mo_primal_rcsp_solve(const mo_decomp_classes *classes,
         status = optimize_prices(&b, &any, err);
     for (size_t i = 0; any && i < sizeof factors / sizeof *factors; i++)
         label_segments(&b, factors[i], &least_ns, variants);
+    if (any && status == MO_OK && has_prices(&b)) {
+        if (least_ns == INT64_MAX)
+            find_priced_path(&b, variants);
+        status =
+            mo_primal_path_anneal_runs(classes, capacity_bytes, price_ns, seed,
+                                       path, variants, &least_ns, err);
+    }
     *found = least_ns < INT64_MAX;
     clear_rcsp(&b);
     return status;

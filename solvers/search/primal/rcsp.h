@@ -6,7 +6,7 @@
  *
  * Segments compete for memory. Lagrangian multipliers on bytes price the
  * variants of a boundary; labels along the segments, with the bytes used so
- * far, combine variants.
+ * far, combine variants; the result is annealed.
  */
 #ifndef MO_SOLVERS_SEARCH_PRIMAL_RCSP_H
 #define MO_SOLVERS_SEARCH_PRIMAL_RCSP_H
@@ -23,8 +23,9 @@
  * Heuristic: *found false proves nothing.  price_ns, by device, are
  * multipliers in ns per byte to begin with, and the best ones afterwards. */
 mo_status mo_primal_rcsp_solve(const mo_decomp_classes *classes,
-                               const int64_t *capacity_bytes, double *price_ns,
-                               mo_decomp_path *path, unsigned char *variants,
-                               bool *found, mo_error *err);
+                               const int64_t *capacity_bytes, uint64_t seed,
+                               double *price_ns, mo_decomp_path *path,
+                               unsigned char *variants, bool *found,
+                               mo_error *err);
 
 #endif
