@@ -117,18 +117,16 @@ static bool looks_right(const mo_file_search_spec *kind, const char *path,
 {
     struct stat about;
     mo_input *input;
-    char root[64];
     bool right;
 
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) ||
         about.st_size > kind->most_bytes)
         return false;
-    if (!kind->root)
+    if (!kind->accepts)
         return true;
     if (mo_input_open(path, &input, err) != MO_OK)
         return false;
-    right = mo_read_root(input, root, sizeof root, err) == MO_OK &&
-            kind->root(root);
+    right = kind->accepts(input, err);
     mo_input_close(input);
     return right;
 }

@@ -10,13 +10,14 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "ingest/input.h"
 
 typedef struct mo_file_search_spec {
     const char *likely;         /* suffix of the names tried first */
     const char *const *endings; /* other files with these suffixes are skipped;
                                    ends with NULL */
-    bool (*root)(const char *name); /* accepts the root element; NULL: the file
-                                       is not XML */
+    bool (*accepts)(mo_input *input, mo_error *err); /* by the beginning of the
+                                                        file; NULL: any */
     int64_t most_bytes;
 } mo_file_search_spec;
 

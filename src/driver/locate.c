@@ -15,7 +15,7 @@
 #include "solvers/process/path_util.h"
 
 /* Larger files are not opened while searching. */
-#define MOST_BYTES INT64_C(1073741824)
+#define MOST_BYTES INT64_C(4294967296)
 
 /* One kind of input to search for. */
 typedef struct kind {
@@ -76,25 +76,30 @@ static mo_status digest_rules(const mo_read_options *read, const char *path,
     return status;
 }
 
-static bool is_graph_root(const char *root)
+static bool is_graph(mo_input *input, mo_error *err)
 {
-    const mo_read_format *format = mo_read_formats;
+    const mo_read_format *format = NULL;
 
-    while (format->name && strcmp(format->root, root) != 0)
-        format++;
-    return format->name != NULL;
+    return mo_read_find_format(input, &format, err) == MO_OK && format;
 }
 
-static bool is_cluster_root(const char *root)
+static bool is_cluster(mo_input *input, mo_error *err)
 {
-    return strcmp(root, "cluster") == 0 || strcmp(root, "system") == 0;
+    char root[64];
+
+    return mo_read_root(input, root, sizeof root, err) == MO_OK &&
+           (strcmp(root, "cluster") == 0 || strcmp(root, "system") == 0);
 }
 
-static bool is_profile_root(const char *root)
+static bool is_profile(mo_input *input, mo_error *err)
 {
-    return strcmp(root, "profile") == 0;
+    char root[64];
+
+    return mo_read_root(input, root, sizeof root, err) == MO_OK &&
+           strcmp(root, "profile") == 0;
 }
 
+static const char *const graphs[] = { ".xml", ".graphml", ".onnx", NULL };
 static const char *const xml[] = { ".xml", ".graphml", NULL };
 static const char *const plain[] = { ".rules", ".fusion", ".txt", NULL };
 
@@ -102,15 +107,15 @@ static const char *const plain[] = { ".rules", ".fusion", ".txt", NULL };
 static const kind kinds[MO_LOCATE_KINDS] = {
     { "graph",
       "--graph",
-      { ".graphml", xml, is_graph_root, MOST_BYTES },
+      { ".graphml", graphs, is_graph, MOST_BYTES },
       digest_graph },
     { "cluster",
       "--cluster",
-      { ".cluster.xml", xml, is_cluster_root, 1 << 26 },
+      { ".cluster.xml", xml, is_cluster, 1 << 26 },
       digest_cluster },
     { "profile",
       "--profile",
-      { ".profile.xml", xml, is_profile_root, 1 << 28 },
+      { ".profile.xml", xml, is_profile, 1 << 28 },
       digest_profile },
     { "file of fusion rules",
       "--fusion",

@@ -15,6 +15,7 @@ struct mo_input {
     const char *rest;  /* in memory: the bytes not returned yet */
     size_t n_rest;
     bool begun;
+    bool is_checked;    /* what it begins with may be XML, or need not be */
     const char *peeked; /* the first block, after mo_input_peek() */
     size_t n_peeked;
 };
@@ -37,8 +38,6 @@ static mo_status input_new(const char *name, mo_reader *reader,
         mo_reader_close(reader);
         return mo_fail_memory(err);
     }
-    if (reader)
-        mo_reader_limit_to_memory(reader);
     *made = (mo_input){ .name = name, .reader = reader, .block = block };
     *input = made;
     return MO_OK;
@@ -95,13 +94,25 @@ static const struct {
     const char *what;
 } signatures[] = {
     { "PK\x03\x04", 4,
-      "a zip archive; unpack it first (a PyTorch model is one, too: "
-      "export it to OpenVINO IR or GraphML)" },
-    { "\x89HDF", 4, "an HDF5 file, not XML" },
+      "a zip archive; a torch.export program (.pt2) is converted by "
+      "moirai-export, a PyTorch checkpoint (.pt) has weights without a "
+      "network: export its module with moirai-export FILE.py:NAME, or save it "
+      "as ONNX" },
+    { "\x80\x02", 2,
+      "a pickle, perhaps a PyTorch checkpoint, which has weights without a "
+      "network: export its module with moirai-export FILE.py:NAME, or save it "
+      "as ONNX" },
+    { "GGUF", 4,
+      "a GGUF file, which has weights without a network: export the model "
+      "with moirai-export FILE.py:NAME, or give its ONNX file" },
+    { "\x89HDF", 4,
+      "an HDF5 file; a Keras model is converted with tf2onnx, and its .onnx is "
+      "given here" },
     { "\x93NUMPY", 6, "a NumPy array, not XML" },
-    { "\x08", 1,
-      "not XML; it looks like an ONNX model: convert it to OpenVINO IR or "
-      "GraphML first" },
+    { "\x08\x01\x12", 3,
+      "a TensorFlow SavedModel; convert it with tf2onnx, and give its .onnx "
+      "here" },
+    { "\x08", 1, "not XML; it looks like an ONNX model" },
     { "{", 1, "JSON, not XML" },
     { "[", 1, "JSON, not XML" },
 };
@@ -117,12 +128,27 @@ static bool is_wide(const char *data, size_t size)
            (memchr(data, 0, 2) && memchr(data, '<', 4));
 }
 
-static mo_status refuse_what_is_no_xml(const mo_input *input, const char *data,
+/* XML is kept in memory, so that its size is limited. */
+static mo_status refuse_what_is_no_xml(mo_input *input, const char *data,
                                        size_t size, mo_error *err)
 {
+    if (input->is_checked)
+        return MO_OK;
+    input->is_checked = true;
+    if (input->reader)
+        mo_reader_limit_to_memory(input->reader);
     if (size == 0)
         return mo_fail_at(err, MO_E_SYNTAX, input->name, 0,
                           "is empty; it was perhaps never written");
+    if (size >= 8 && memcmp(data + 4, "TFL3", 4) == 0)
+        return mo_fail_at(err, MO_E_SYNTAX, input->name, 0,
+                          "is a TensorFlow Lite model; convert it with "
+                          "tf2onnx, and give its .onnx here");
+    if (size >= 10 && memcmp(data + 6, "\0\0{\"", 4) == 0)
+        return mo_fail_at(err, MO_E_SYNTAX, input->name, 0,
+                          "is a safetensors file, which has weights without a "
+                          "network: export the model with moirai-export "
+                          "FILE.py:NAME, or give its ONNX file");
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
         if (size >= signatures[i].length &&
             memcmp(data, signatures[i].bytes, signatures[i].length) == 0)
@@ -147,14 +173,12 @@ static mo_status next_block(mo_input *input, const char **data, size_t *size,
     } else {
         take_from_memory(input, data, size);
     }
-    if (status == MO_OK && !input->begun)
-        status = refuse_what_is_no_xml(input, *data, *size, err);
     input->begun = true;
     return status;
 }
 
-mo_status mo_input_peek(mo_input *input, const char **data, size_t *size,
-                        mo_error *err)
+mo_status mo_input_sample(mo_input *input, const char **data, size_t *size,
+                          mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -166,13 +190,32 @@ mo_status mo_input_peek(mo_input *input, const char **data, size_t *size,
     return status;
 }
 
+void mo_input_accept_binary(mo_input *input)
+{
+    input->is_checked = true;
+}
+
+mo_status mo_input_peek(mo_input *input, const char **data, size_t *size,
+                        mo_error *err)
+{
+    mo_status status = mo_input_sample(input, data, size, err);
+
+    return status == MO_OK ? refuse_what_is_no_xml(input, *data, *size, err)
+                           : status;
+}
+
 mo_status mo_input_next(mo_input *input, const char **data, size_t *size,
                         mo_error *err)
 {
-    if (!input->peeked)
-        return next_block(input, data, size, err);
-    *data = input->peeked;
-    *size = input->n_peeked;
-    input->peeked = NULL;
-    return MO_OK;
+    mo_status status = MO_OK;
+
+    if (input->peeked) {
+        *data = input->peeked;
+        *size = input->n_peeked;
+        input->peeked = NULL;
+    } else {
+        status = next_block(input, data, size, err);
+    }
+    return status == MO_OK ? refuse_what_is_no_xml(input, *data, *size, err)
+                           : status;
 }

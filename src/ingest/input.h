@@ -4,9 +4,9 @@
  *
  * A file is opened once and read forward only, so that standard input, pipes
  * and files larger than memory work alike; gzip and zstd are decompressed
- * (base/reader.h). Content that cannot be XML (an
- * archive, an ONNX model, JSON) is refused at the first block, by its name and
- * with a remedy, instead of an XML parser's message.
+ * (base/reader.h). Content that cannot be XML (an archive, a checkpoint, JSON)
+ * is refused at the first block, by its name and with a remedy, instead of an
+ * XML parser's message, unless the reader of a binary format accepts it.
  */
 #ifndef MO_INGEST_INPUT_H
 #define MO_INGEST_INPUT_H
@@ -34,6 +34,15 @@ void mo_input_close(mo_input *input);
 
 /* Returns the path, or MO_READER_STDIN; owned by the input. */
 const char *mo_input_name(const mo_input *input);
+
+/* Returns the first block without consuming it, whatever it is; the input owns
+ * the buffer. */
+mo_status mo_input_sample(mo_input *input, const char **data, size_t *size,
+                          mo_error *err);
+
+/* Lets mo_input_next() return what is no XML, and as much as a file may have
+ * that is not kept in memory. */
+void mo_input_accept_binary(mo_input *input);
 
 /* Returns the first block without consuming it: mo_input_next() returns it
  * again. The input owns the buffer. */

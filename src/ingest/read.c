@@ -5,14 +5,17 @@
 #include <string.h>
 
 #include "ingest/graphml.h"
+#include "ingest/onnx.h"
 #include "ingest/openvino.h"
 #include "ingest/work.h"
 #include "ingest/xml.h"
 
 const mo_read_format mo_read_formats[] = {
-    { "graphml", "graphml", "GraphML of any program", mo_graphml_read },
-    { "openvino", "net", "OpenVINO IR, version 10 or 11", mo_openvino_read },
-    { NULL, NULL, NULL, NULL },
+    { "graphml", "graphml", NULL, "GraphML of any program", mo_graphml_read },
+    { "openvino", "net", NULL, "OpenVINO IR, version 10 or 11",
+      mo_openvino_read },
+    { "onnx", NULL, mo_onnx_sniff, "ONNX model", mo_onnx_read },
+    { NULL, NULL, NULL, NULL, NULL },
 };
 
 /* XML documents that are often given in place of a graph. */
@@ -83,7 +86,8 @@ static mo_status refuse_root(const mo_input *input, const root *found,
     for (const mo_read_format *f = mo_read_formats; f->name; f++) {
         size_t used = strlen(known);
 
-        snprintf(known + used, sizeof known - used, "%s %s (<%s>)",
+        snprintf(known + used, sizeof known - used,
+                 f->root ? "%s %s (<%s>)" : "%s %s",
                  f == mo_read_formats ? "" : ",", f->help, f->root);
     }
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
@@ -93,13 +97,46 @@ static mo_status refuse_root(const mo_input *input, const root *found,
                       "the root element is <%s>: %s", found->name, what);
 }
 
-static const mo_read_format *find_format(const root *found)
+static const mo_read_format *find_by_root(const root *found)
 {
     const mo_read_format *f = mo_read_formats;
 
-    while (f->name && strcmp(f->root, found->name) != 0)
+    while (f->name && (!f->root || strcmp(f->root, found->name) != 0))
         f++;
-    return f;
+    return f->name ? f : NULL;
+}
+
+/* Sets *format by the first bytes; NULL: it may be XML. */
+static mo_status find_binary(mo_input *input, const mo_read_format **format,
+                             mo_error *err)
+{
+    const mo_read_format *f = mo_read_formats;
+    const char *data;
+    size_t size;
+    mo_status status = mo_input_sample(input, &data, &size, err);
+
+    *format = NULL;
+    if (status != MO_OK)
+        return status;
+    while (f->name && !(f->sniff && f->sniff(data, size)))
+        f++;
+    if (f->name)
+        *format = f;
+    return MO_OK;
+}
+
+mo_status mo_read_find_format(mo_input *input, const mo_read_format **format,
+                              mo_error *err)
+{
+    root found = { "", 0 };
+    mo_status status = find_binary(input, format, err);
+
+    if (status != MO_OK || *format)
+        return status;
+    status = find_root(input, &found, err);
+    if (status == MO_OK)
+        *format = find_by_root(&found);
+    return status == MO_E_MEMORY || status == MO_E_IO ? status : MO_OK;
 }
 
 mo_status mo_read_root(mo_input *input, char *name, size_t size, mo_error *err)
@@ -117,14 +154,19 @@ mo_status mo_read_input(mo_input *input, const mo_read_options *options,
                         mo_error *err)
 {
     root found = { "", 0 };
-    const mo_read_format *f;
+    const mo_read_format *f = NULL;
     mo_graph *g = NULL;
-    mo_status status = find_root(input, &found, err);
+    mo_status status = find_binary(input, &f, err);
 
+    if (status == MO_OK && f)
+        mo_input_accept_binary(input);
+    else if (status == MO_OK)
+        status = find_root(input, &found, err);
     if (status != MO_OK)
         return status;
-    f = find_format(&found);
-    if (!f->name)
+    if (!f)
+        f = find_by_root(&found);
+    if (!f)
         return refuse_root(input, &found, err);
     status = f->read(input, options, &g, err);
     if (status == MO_OK)

@@ -103,8 +103,8 @@ run_example()
 lacks()
 {
     [ "$1" != moirai-export.1 ] ||
-        "${MOIRAI_PYTHON:-python3}" -c 'import onnx' 2>/dev/null ||
-        echo "Python's package onnx is not installed"
+        "${MOIRAI_PYTHON:-python3}" -c 'import torch' 2>/dev/null ||
+        echo "Python's package torch is not installed"
 }
 
 # Compares the output of the last command with what the page shows of it.

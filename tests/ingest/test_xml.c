@@ -185,10 +185,9 @@ static const struct {
     { BYTES("\3757zXZ"), "doc: is compressed with xz; unpack it first" },
     { BYTES("BZh9"), "doc: is compressed with bzip2; unpack it first" },
     { BYTES("\x04\x22\x4d\x18"), "doc: is compressed with lz4; unpack it" },
-    { BYTES("PK\x03\x04"), "doc: is a zip archive; unpack it first" },
+    { BYTES("PK\x03\x04"), "doc: is a zip archive; a torch.export program" },
     { BYTES("\x08\x07\x12\x07pytorch"),
-      "doc: is not XML; it looks like an ONNX "
-      "model: convert it" },
+      "doc: is not XML; it looks like an ONNX model" },
     { BYTES("\x93NUMPY"), "doc: is a NumPy array, not XML" },
     { BYTES("{\"nodes\": []}"), "doc: is JSON, not XML" },
     { BYTES("hello"),

@@ -14,9 +14,8 @@ USAGE = """\
 Usage: moirai-export [OPTION]... SOURCE
 Write a network of a framework as a graph and its weights.
 
-SOURCE is model.onnx, a torch.export program .pt2, or FILE.py:NAME or
-MODULE:NAME, a function that returns a torch.nn.Module and example inputs, a
-tuple or a dict.
+SOURCE is a torch.export program .pt2, or FILE.py:NAME or MODULE:NAME, a
+function that returns a torch.nn.Module and example inputs, a tuple or a dict.
 
 Options:
   -o, --output=FILE       the graph; SOURCE with .graphml unless given

@@ -23,10 +23,6 @@ def front_end(name, framework):
             "name a Python that has it in MOIRAI_PYTHON") from None
 
 
-def from_onnx(path, shapes):
-    return front_end("onnx_read", "onnx").read(path, shapes)
-
-
 def from_torch(module, inputs):
     return front_end("torch_read", "torch").read(module, inputs)
 
@@ -77,27 +73,24 @@ def read(source, inputs=None, shapes=()):
         return from_torch(source, inputs)
     source = os.fspath(source)
     place, _, name = source.rpartition(":")
-    if source.endswith(".onnx"):
-        return from_onnx(source, shapes)
+    if source.endswith((".onnx", ".xml")):
+        raise ExportError(f"{source}: every command reads ONNX and OpenVINO "
+                          "models as they are; there is nothing to export")
     if shapes:
-        raise ExportError("shapes are for ONNX files; a program's are those of "
-                          "its example inputs")
+        raise ExportError("a program's shapes are those of its example inputs")
     if source.endswith(".pt2"):
         return from_program(source)
     if place and name.isidentifier():
         return from_python(place, name)
-    if source.endswith(".xml"):
-        raise ExportError(f"{source}: every command reads OpenVINO's models as "
-                          "they are; there is nothing to export")
-    raise ExportError(f"{source}: is neither .onnx, .pt2 nor FILE.py:NAME")
+    raise ExportError(f"{source}: is neither .pt2 nor FILE.py:NAME")
 
 
 def export(source, inputs=None, path=None, shapes=None):
     """Writes source to path, a .graphml, and its weights beside it.
 
     source: a torch.nn.Module with example inputs (a tuple, or a dict by name),
-    an ExportedProgram, or a path.  shapes: {name or number of an ONNX input:
-    sizes}.  Raises ExportError with a message of one line.
+    an ExportedProgram, or a path.  shapes: {name or number of an input: sizes}.
+    Raises ExportError with a message of one line.
     """
     if path is None:
         raise ExportError("there is no path to write to")

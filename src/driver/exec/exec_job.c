@@ -3,7 +3,6 @@
 
 #include "driver/exec/exec_job.h"
 
-#include <ctype.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +18,6 @@
 #include "ingest/read.h"
 #include "ingest/work/weight_attrs.h"
 
-enum { ROOT_SIZE = 64, FIRST_BYTES = 4096 };
-
 void mo_exec_job_clear(mo_exec_job *job)
 {
     mo_plan_free(job->plan);
@@ -32,45 +29,22 @@ void mo_exec_job_clear(mo_exec_job *job)
     *job = (mo_exec_job){ 0 };
 }
 
-/* Whether the file begins like XML. */
-static bool looks_like_xml(const char *path, mo_error *err)
+/* Solvers write XML, too: the content decides. Other errors than a failed read
+ * are reported when the file is read as a solution. */
+static mo_status find_graph_format(const char *path, bool *is_graph,
+                                   mo_error *err)
 {
-    mo_reader *reader = NULL;
-    char bytes[FIRST_BYTES];
-    size_t n = 0, i = 0;
-
-    if (strcmp(path, "-") != 0 && mo_reader_open(path, &reader, err) == MO_OK)
-        mo_reader_read(reader, bytes, sizeof bytes, &n, err);
-    mo_reader_close(reader);
-    if (n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
-        i = 3;
-    while (i < n && isspace((unsigned char) bytes[i]))
-        i++;
-    return i < n && bytes[i] == '<';
-}
-
-/* Solvers write XML, too: the root element decides. Other errors than a failed
- * read are reported when the file is read as a solution. */
-static mo_status find_graph_root(const char *path, bool *is_graph,
-                                 mo_error *err)
-{
-    char root[ROOT_SIZE] = "";
+    const mo_read_format *format = NULL;
     mo_input *input = NULL;
-    mo_error why = { 0 };
-    const mo_read_format *format = mo_read_formats;
+    mo_status status = MO_OK;
 
-    if (looks_like_xml(path, &why) &&
-        mo_input_open(path, &input, &why) == MO_OK &&
-        mo_read_root(input, root, sizeof root, &why) != MO_OK)
-        root[0] = '\0';
+    if (strcmp(path, "-") != 0)
+        status = mo_input_open(path, &input, err);
+    if (status == MO_OK && input)
+        status = mo_read_find_format(input, &format, err);
     mo_input_close(input);
-    while (format->name && strcmp(format->root, root) != 0)
-        format++;
-    *is_graph = format->name != NULL;
-    if (why.status != MO_E_MEMORY && why.status != MO_E_IO)
-        return MO_OK;
-    *err = why;
-    return why.status;
+    *is_graph = format != NULL;
+    return status;
 }
 
 /* The first CPU, else the first device. */
@@ -144,7 +118,7 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
 
     prepare.load.run_precision = o->wants.precision;
     if (status == MO_OK)
-        status = find_graph_root(path, &job->alone, err);
+        status = find_graph_format(path, &job->alone, err);
     if (status == MO_OK && job->alone && from.graph)
         status = mo_fail(err, MO_E_USAGE,
                          "%s is a graph already; leave --graph out", path);

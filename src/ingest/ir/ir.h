@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ir.h - an OpenVINO model (intermediate representation) as its file has it:
- * layers, ports, edges.
+ * ir.h - a model (OpenVINO's intermediate representation) as its file has it:
+ * layers, ports, edges. Readers of other formats build the same.
  */
 #ifndef MO_INGEST_IR_IR_H
 #define MO_INGEST_IR_IR_H
@@ -32,7 +32,8 @@ typedef struct mo_ir_layer {
                             texts, in file order; NULL when there are none */
     mo_ir_port *inputs, *outputs;
     int n_inputs, n_outputs;
-    int64_t offset, size; /* Const: place of its bytes in the .bin; else -1 */
+    int64_t offset, size; /* Const: place of its bytes in file; else -1 */
+    const char *file; /* of these bytes; NULL: the model's file of weights */
     int line;
 } mo_ir_layer;
 

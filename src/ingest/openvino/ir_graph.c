@@ -144,7 +144,7 @@ static mo_status keep_weights(conversion *c, const mo_ir_layer *layer,
     if (layer->offset < 0)
         return MO_OK;
     output = &layer->outputs[0];
-    mo_out_text(c->out, c->bin);
+    mo_out_text(c->out, layer->file ? layer->file : c->bin);
     mo_out_char(c->out, ':');
     mo_out_int(c->out, layer->offset);
     mo_out_char(c->out, ':');

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions inlined, branches of a known condition, loops of a known count
+ * unrolled. */
+#include "ingest/onnx/translate_internal.h"
+
+#include <stdlib.h>
+
+enum {
+    MAX_EXPANDED = 1 << 20, /* nodes of functions, branches and loops */
+    MAX_ROUNDS = 4096       /* of a loop */
+};
+
+static mo_status count_expanded(mo_onnx_translation *t, size_t n)
+{
+    t->expanded += n;
+    if (t->expanded <= MAX_EXPANDED)
+        return MO_OK;
+    return mo_fail_at(t->err, MO_E_LIMIT, t->file, 0,
+                      "functions, branches and loops have more than %d nodes "
+                      "when they are inlined",
+                      MAX_EXPANDED);
+}
+/* A node of a function of the model: its body, with names of its own. */
+mo_status mo_onnx_inline_function(mo_onnx_translation *t, mo_onnx_scope *around,
+                                  mo_onnx_op *op, const mo_onnx_function *f)
+{
+    mo_onnx_scope scope = { .caller = around,
+                            .call = op->node,
+                            .function = f,
+                            .opsets = f->opsets,
+                            .n_opsets = f->n_opsets };
+    mo_status status = count_expanded(t, f->n_nodes + 1);
+
+    if (status == MO_OK)
+        status = mo_onnx_scope_open(t, &scope);
+    for (size_t i = 0; i < f->n_inputs && status == MO_OK; i++)
+        status = mo_onnx_scope_bind(
+            t, &scope, f->inputs[i],
+            (mo_onnx_binding){ .value = mo_onnx_in(op, (int) i) });
+    if (status == MO_OK)
+        status = mo_onnx_translate_nodes(t, &scope, f->nodes, f->n_nodes);
+    for (size_t i = 0; i < f->n_outputs && status == MO_OK; i++)
+        if ((int) i < op->n_outputs)
+            op->outputs[i] = mo_onnx_scope_result(t, &scope, f->outputs[i]);
+    mo_onnx_scope_close(t, &scope);
+    return status;
+}
+
+/* The body of a graph with its formal inputs bound; outputs go to results. */
+static mo_status inline_graph(mo_onnx_translation *t, mo_onnx_scope *around,
+                              const mo_onnx_graph *g, const mo_onnx_ref *inputs,
+                              mo_onnx_ref *results, size_t n_results)
+{
+    mo_onnx_scope scope = { .outer = around,
+                            .opsets = around->opsets,
+                            .n_opsets = around->n_opsets,
+                            .graph = g };
+    mo_status status = count_expanded(t, g->n_nodes + 1);
+
+    if (status == MO_OK)
+        status = mo_onnx_scope_open(t, &scope);
+    if (status == MO_OK)
+        status = mo_onnx_scope_bind_weights(t, &scope, g);
+    for (size_t i = 0; inputs && i < g->n_inputs && status == MO_OK; i++)
+        status = mo_onnx_scope_bind(t, &scope, g->inputs[i].name,
+                                    (mo_onnx_binding){ .value = inputs[i] });
+    if (status == MO_OK)
+        status = mo_onnx_translate_nodes(t, &scope, g->nodes, g->n_nodes);
+    for (size_t i = 0; i < n_results && status == MO_OK; i++)
+        results[i] = i < g->n_outputs
+                         ? mo_onnx_scope_result(t, &scope, g->outputs[i].name)
+                         : MO_ONNX_NONE;
+    mo_onnx_scope_close(t, &scope);
+    return status;
+}
+
+/* Known to be true or false; -1: not known. */
+static int known_truth(const mo_onnx_builder *b, mo_onnx_ref value)
+{
+    const mo_infer_value *known = mo_onnx_known(b, value);
+
+    return known && known->count == 1 ? known->items[0].i != 0 : -1;
+}
+
+mo_status mo_onnx_take_branch(mo_onnx_translation *t, mo_onnx_scope *scope,
+                              mo_onnx_op *op)
+{
+    int truth = known_truth(t->b, mo_onnx_in(op, 0));
+    const mo_onnx_attribute *branch =
+        mo_onnx_attr(op, truth ? "then_branch" : "else_branch");
+
+    if (truth < 0)
+        mo_onnx_refuse(t->b, "its condition is not known before it runs");
+    else if (!branch || !branch->g)
+        mo_onnx_wrong(t->b, "has no branch");
+    else
+        return inline_graph(t, scope, branch->g, NULL, op->outputs,
+                            (size_t) op->n_outputs);
+    return MO_OK;
+}
+
+/* Stacks the values of the rounds along a new first axis. */
+static mo_onnx_ref stack_rounds(mo_onnx_builder *b, const mo_onnx_ref *rounds,
+                                int n, size_t step)
+{
+    mo_onnx_ref *parts = calloc((size_t) n + 1, sizeof *parts), stacked;
+    mo_onnx_ref axis = mo_onnx_ints(b, (const int64_t[]){ 0 }, 1);
+
+    if (!parts)
+        return mo_onnx_fail_memory(b);
+    for (int i = 0; i < n; i++)
+        parts[i] = mo_onnx_add(
+            b, "Unsqueeze",
+            (const mo_onnx_ref[]){ rounds[(size_t) i * step], axis }, 2, NULL);
+    mo_onnx_set_int(b, "axis", 0);
+    stacked = mo_onnx_add(b, "Concat", parts, n, NULL);
+    free(parts);
+    return stacked;
+}
+
+/* A Loop of a known count, unrolled. Its graph has the round, the condition
+ * and the carried values as inputs; the condition, the carried values and the
+ * values to stack as outputs. */
+mo_status mo_onnx_unroll_loop(mo_onnx_translation *t, mo_onnx_scope *scope,
+                              mo_onnx_op *op)
+{
+    const mo_onnx_attribute *body = mo_onnx_attr(op, "body");
+    double count = mo_onnx_in_number(op, 0, "trip count", -1);
+    size_t carried = op->n_inputs > 2 ? (size_t) op->n_inputs - 2 : 0;
+    int truth = mo_onnx_has(op, 1) ? known_truth(t->b, op->inputs[1]) : 1;
+    mo_onnx_ref *inputs, *rounds;
+    size_t step = body && body->g ? body->g->n_outputs : 0;
+    mo_status status = MO_OK;
+    int n = 0;
+
+    if (mo_onnx_builder_status(t->b) != MO_OK)
+        return MO_OK;
+    if (step < carried + 1 || body->g->n_inputs != carried + 2) {
+        mo_onnx_wrong(t->b, "has a body with other inputs or outputs");
+        return MO_OK;
+    }
+    if (truth < 0 || count < 0 || count > MAX_ROUNDS) {
+        mo_onnx_refuse(t->b,
+                       "its number of rounds is not known before it "
+                       "runs, or above %d",
+                       MAX_ROUNDS);
+        return MO_OK;
+    }
+    inputs = calloc(carried + 2, sizeof *inputs);
+    rounds = calloc(((size_t) count + 1) * step, sizeof *rounds);
+    if (!inputs || !rounds)
+        status = mo_fail_memory(t->err);
+    for (size_t i = 0; i < carried && status == MO_OK; i++)
+        inputs[2 + i] = op->inputs[2 + i];
+    while (status == MO_OK && n < (int) count && truth == 1) {
+        mo_onnx_ref *results = rounds + (size_t) n * step;
+        double yes = 1;
+
+        inputs[0] = mo_onnx_int(t->b, n);
+        inputs[1] =
+            mo_onnx_numbers(t->b, &yes, &(mo_shape){ .rank = 0 }, "boolean");
+        status = inline_graph(t, scope, body->g, inputs, results, step);
+        n++;
+        if (status != MO_OK || mo_onnx_builder_status(t->b) != MO_OK)
+            break;
+        truth = known_truth(t->b, results[0]);
+        if (truth < 0)
+            mo_onnx_refuse(t->b, "when it ends is not known before it runs");
+        for (size_t i = 0; i < carried; i++)
+            inputs[2 + i] = results[1 + i];
+    }
+    for (size_t i = 0; i + 1 < step && status == MO_OK; i++) {
+        if ((int) i >= op->n_outputs)
+            break;
+        if (i < carried)
+            op->outputs[i] = inputs[2 + i];
+        else if (n > 0)
+            op->outputs[i] = stack_rounds(t->b, rounds + 1 + i, n, step);
+        else
+            mo_onnx_refuse(t->b, "has no rounds, and outputs to stack");
+    }
+    free(inputs);
+    free(rounds);
+    return status;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Access of translators to a node: attributes and inputs. */
+#include "ingest/onnx/translate_internal.h"
+
+const mo_onnx_attribute *mo_onnx_attr(const mo_onnx_op *op, const char *name)
+{
+    return mo_onnx_scope_attribute(op->scope, op->node, name);
+}
+
+int64_t mo_onnx_attr_int(const mo_onnx_op *op, const char *name,
+                         int64_t fallback)
+{
+    const mo_onnx_attribute *a = mo_onnx_attr(op, name);
+
+    return a ? a->i : fallback;
+}
+
+double mo_onnx_attr_real(const mo_onnx_op *op, const char *name,
+                         double fallback)
+{
+    const mo_onnx_attribute *a = mo_onnx_attr(op, name);
+
+    return a ? a->f : fallback;
+}
+
+const char *mo_onnx_attr_text(const mo_onnx_op *op, const char *name,
+                              const char *fallback)
+{
+    const mo_onnx_attribute *a = mo_onnx_attr(op, name);
+
+    return a && a->s ? a->s : fallback;
+}
+
+mo_onnx_list mo_onnx_attr_ints(const mo_onnx_op *op, const char *name)
+{
+    const mo_onnx_attribute *a = mo_onnx_attr(op, name);
+    mo_onnx_list list = { .n = -1 };
+
+    if (!a)
+        return list;
+    if (a->n_ints > MO_ONNX_MAX_LIST) {
+        mo_onnx_refuse(op->b, "its %s are more than %d numbers", name,
+                       MO_ONNX_MAX_LIST);
+        return list;
+    }
+    list.n = (int) a->n_ints;
+    for (int i = 0; i < list.n; i++)
+        list.at[i] = a->ints[i];
+    return list;
+}
+
+mo_onnx_ref mo_onnx_in(const mo_onnx_op *op, int i)
+{
+    return i < op->n_inputs ? op->inputs[i] : MO_ONNX_NONE;
+}
+
+bool mo_onnx_has(const mo_onnx_op *op, int i)
+{
+    return mo_onnx_is(mo_onnx_in(op, i));
+}
+
+bool mo_onnx_uses(const mo_onnx_op *op, int i)
+{
+    return i < op->n_outputs && op->node->outputs[i][0] != '\0';
+}
+
+void mo_onnx_out(mo_onnx_op *op, mo_onnx_ref value)
+{
+    if (op->n_outputs > 0)
+        op->outputs[0] = value;
+}
+
+mo_onnx_list mo_onnx_in_ints(const mo_onnx_op *op, int i, const char *what)
+{
+    const mo_infer_value *value = mo_onnx_known(op->b, mo_onnx_in(op, i));
+    mo_onnx_list list = { .n = -1 };
+
+    if (!mo_onnx_has(op, i))
+        return list;
+    if (!value) {
+        mo_onnx_refuse(op->b, "its %s is not known before it runs", what);
+        return list;
+    }
+    if (value->count > MO_ONNX_MAX_LIST) {
+        mo_onnx_refuse(op->b, "its %s are more than %d numbers", what,
+                       MO_ONNX_MAX_LIST);
+        return list;
+    }
+    list.n = (int) value->count;
+    for (int k = 0; k < list.n; k++)
+        list.at[k] = mo_infer_value_cast(value->items[k], value->real, "i64").i;
+    return list;
+}
+
+mo_onnx_list mo_onnx_list_of(const mo_onnx_op *op, const char *name, int i,
+                             int since)
+{
+    return op->version < since ? mo_onnx_attr_ints(op, name)
+                               : mo_onnx_in_ints(op, i, name);
+}
+
+double mo_onnx_in_number(const mo_onnx_op *op, int i, const char *what,
+                         double fallback)
+{
+    const mo_infer_value *value = mo_onnx_known(op->b, mo_onnx_in(op, i));
+
+    if (!mo_onnx_has(op, i))
+        return fallback;
+    if (!value || value->count != 1) {
+        mo_onnx_refuse(op->b,
+                       "its %s is not one number that is known before "
+                       "it runs",
+                       what);
+        return fallback;
+    }
+    return value->real ? value->items[0].r : (double) value->items[0].i;
+}

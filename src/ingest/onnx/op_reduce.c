@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Translators of ONNX's products, reductions and normalizations. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ingest/infer/dims.h"
+#include "ingest/onnx/ops.h"
+#include "ingest/onnx/translators.h"
+
+#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
+
+void mo_onnx_op_matmul(mo_onnx_op *op)
+{
+    mo_onnx_out(op, mo_onnx_matmul(op->b, mo_onnx_in(op, 0), mo_onnx_in(op, 1),
+                                   false, false));
+}
+
+/* alpha A B + beta C. */
+void mo_onnx_op_gemm(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    double alpha = mo_onnx_attr_real(op, "alpha", 1);
+    double beta = mo_onnx_attr_real(op, "beta", 1);
+    mo_onnx_ref y = mo_onnx_matmul(b, mo_onnx_in(op, 0), mo_onnx_in(op, 1),
+                                   mo_onnx_attr_int(op, "transA", 0) != 0,
+                                   mo_onnx_attr_int(op, "transB", 0) != 0);
+    mo_onnx_ref added = mo_onnx_in(op, 2);
+
+    if (alpha != 1)
+        y = mo_onnx_with_number(b, "Multiply", y, alpha);
+    if (mo_onnx_is(added) && beta != 0) {
+        if (beta != 1)
+            added = mo_onnx_with_number(b, "Multiply", added, beta);
+        y = mo_onnx_binary(b, "Add", y, added, NULL);
+    }
+    mo_onnx_out(op, y);
+}
+
+/* The output of an equation without one: letters that occur once, sorted. */
+static void complete_equation(char *equation, size_t room)
+{
+    size_t used = strlen(equation);
+    int count[256] = { 0 };
+
+    if (strstr(equation, "->") || used + 64 > room)
+        return;
+    for (size_t i = 0; i < used; i++)
+        count[(unsigned char) equation[i]]++;
+    equation[used++] = '-';
+    equation[used++] = '>';
+    for (int c = 'A'; c <= 'z'; c++)
+        if (count[c] == 1 && used + 1 < room)
+            equation[used++] = (char) c;
+    equation[used] = '\0';
+}
+
+void mo_onnx_op_einsum(mo_onnx_op *op)
+{
+    const char *given = mo_onnx_attr_text(op, "equation", "");
+    char equation[512];
+    size_t n = 0;
+
+    for (; *given && n + 80 < sizeof equation; given++)
+        if (*given != ' ')
+            equation[n++] = *given;
+    equation[n] = '\0';
+    if (*given || strchr(equation, '.')) {
+        mo_onnx_refuse(op->b, "has an ellipsis in its equation, or a very long "
+                              "one");
+        return;
+    }
+    complete_equation(equation, sizeof equation);
+    mo_onnx_set_text(op->b, "equation", equation);
+    mo_onnx_out(op,
+                mo_onnx_add(op->b, "Einsum", op->inputs, op->n_inputs, NULL));
+}
+
+/* ------------------------------------------------------------ reductions -- */
+
+/* Marks the reduced axes: no axes are all of them, or none. Axes became an
+ * input with opset 18, of ReduceSum with 13. */
+static bool mark_axes(mo_onnx_op *op, bool *marks)
+{
+    int since = strcmp(op->node->op_type, "ReduceSum") == 0 ? 13 : 18;
+    int rank = mo_onnx_shape(op->b, mo_onnx_in(op, 0))->rank;
+    mo_onnx_list axes = mo_onnx_list_of(op, "axes", 1, since);
+    bool all = axes.n <= 0 && !mo_onnx_attr_int(op, "noop_with_empty_axes", 0);
+
+    for (int d = 0; d < MO_MAX_RANK; d++)
+        marks[d] = all && d < rank;
+    for (int i = 0; i < axes.n; i++)
+        marks[mo_onnx_axis(op->b, axes.at[i], rank)] = true;
+    return mo_onnx_attr_int(op, "keepdims", 1) != 0;
+}
+
+void mo_onnx_op_reduce(mo_onnx_op *op)
+{
+    bool marks[MO_MAX_RANK], keep = mark_axes(op, marks);
+    mo_onnx_ref x = mo_onnx_in(op, 0);
+
+    if (strcmp(mo_onnx_dtype(op->b, x), "boolean") == 0 &&
+        mo_shape_elements(mo_onnx_shape(op->b, x)) == 0)
+        mo_onnx_refuse(op->b, "reduces an empty set of booleans");
+    mo_onnx_out(op, mo_onnx_reduce(op->b, op->argument, mo_onnx_in(op, 0),
+                                   marks, keep));
+}
+
+void mo_onnx_op_reduce_log_sum(mo_onnx_op *op)
+{
+    bool marks[MO_MAX_RANK], keep = mark_axes(op, marks);
+    mo_onnx_ref y =
+        mo_onnx_reduce(op->b, "ReduceSum", mo_onnx_in(op, 0), marks, keep);
+
+    mo_onnx_out(op, mo_onnx_unary(op->b, "Log", y, NULL));
+}
+
+void mo_onnx_op_reduce_sum_square(mo_onnx_op *op)
+{
+    bool marks[MO_MAX_RANK], keep = mark_axes(op, marks);
+    mo_onnx_ref x = mo_onnx_in(op, 0);
+
+    x = mo_onnx_binary(op->b, "Multiply", x, x, NULL);
+    mo_onnx_out(op, mo_onnx_reduce(op->b, "ReduceSum", x, marks, keep));
+}
+
+/* The maximum is subtracted first, so that nothing overflows. */
+void mo_onnx_op_reduce_log_sum_exp(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    bool marks[MO_MAX_RANK], keep = mark_axes(op, marks);
+    mo_onnx_ref x = mo_onnx_in(op, 0), top, y;
+
+    top = mo_onnx_reduce(b, "ReduceMax", x, marks, true);
+    y = mo_onnx_unary(b, "Exp", mo_onnx_binary(b, "Subtract", x, top, NULL),
+                      NULL);
+    y = mo_onnx_unary(b, "Log", mo_onnx_reduce(b, "ReduceSum", y, marks, true),
+                      NULL);
+    y = mo_onnx_binary(b, "Add", y, top, NULL);
+    mo_onnx_out(op, keep ? y : mo_onnx_squeeze(b, y, marks));
+}
+
+void mo_onnx_op_cum_sum(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref x = mo_onnx_in(op, 0);
+    int axis = mo_onnx_axis(b, (int64_t) mo_onnx_in_number(op, 1, "axis", 0),
+                            mo_onnx_shape(b, x)->rank);
+    mo_onnx_ref at = mo_onnx_int(b, axis);
+
+    mo_onnx_set_bool(b, "exclusive", mo_onnx_attr_int(op, "exclusive", 0) != 0);
+    mo_onnx_set_bool(b, "reverse", mo_onnx_attr_int(op, "reverse", 0) != 0);
+    mo_onnx_out(op, mo_onnx_binary(b, "CumSum", x, at, NULL));
+}
+
+/* Before opset 13, over all dimensions from axis on. */
+void mo_onnx_op_softmax(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref x = mo_onnx_in(op, 0);
+    mo_shape shape = *mo_onnx_shape(b, x), flat = { .rank = 1, .dims = { 1 } };
+    bool old = op->version < 13;
+    int axis =
+        mo_onnx_axis(b, mo_onnx_attr_int(op, "axis", old ? 1 : -1), shape.rank);
+
+    if (old) {
+        flat.rank = axis + 1;
+        for (int d = 0; d <= axis; d++)
+            flat.dims[d] = d < axis ? shape.dims[d] : 1;
+        for (int d = axis; d < shape.rank; d++)
+            flat.dims[axis] *= shape.dims[d];
+    } else if (shape.rank > 0) {
+        flat = shape;
+    }
+    x = mo_onnx_softmax(b, op->argument, mo_onnx_reshape(b, x, &flat), axis);
+    mo_onnx_out(op, mo_onnx_reshape(b, x, &shape));
+}
+
+/* --------------------------------------------------------- normalization -- */
+
+/* Zeros stay zeros. */
+void mo_onnx_op_lp_normalization(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref x = mo_onnx_in(op, 0), norm, empty;
+    const char *dtype = mo_onnx_dtype(b, x);
+    bool marks[MO_MAX_RANK] = { false };
+
+    marks[mo_onnx_axis(b, mo_onnx_attr_int(op, "axis", -1),
+                       mo_onnx_shape(b, x)->rank)] = true;
+    norm = mo_onnx_reduce(
+        b, mo_onnx_attr_int(op, "p", 2) == 1 ? "ReduceL1" : "ReduceL2", x,
+        marks, true);
+    empty = mo_onnx_binary(b, "Equal", norm, mo_onnx_number(b, 0, dtype),
+                           "boolean");
+    norm = mo_onnx_select(b, empty, mo_onnx_number(b, 1, dtype), norm);
+    mo_onnx_out(op, mo_onnx_binary(b, "Divide", x, norm, NULL));
+}
+
+void mo_onnx_op_mean_variance(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_list axes = mo_onnx_attr_ints(op, "axes");
+    mo_onnx_ref list;
+
+    if (axes.n < 0)
+        axes = (mo_onnx_list){ .n = 3, .at = { 0, 2, 3 } };
+    list = mo_onnx_ints(b, axes.at, axes.n);
+    mo_onnx_set_real(b, "eps", 1e-9);
+    mo_onnx_set_bool(b, "normalize_variance", true);
+    mo_onnx_set_text(b, "eps_mode", "outside_sqrt");
+    mo_onnx_out(op, mo_onnx_binary(b, "MVN", mo_onnx_in(op, 0), list, NULL));
+}
+
+void mo_onnx_op_batch_norm(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref inputs[5] = { mo_onnx_in(op, 0) };
+
+    if (mo_onnx_attr_int(op, "training_mode", 0) || mo_onnx_uses(op, 1)) {
+        mo_onnx_refuse(b, "is in training mode");
+        return;
+    }
+    for (int i = 1; i < 5; i++)
+        inputs[i] =
+            mo_onnx_convert(b, mo_onnx_in(op, i), mo_onnx_dtype(b, inputs[0]));
+    mo_onnx_set_real(b, "epsilon", mo_onnx_attr_real(op, "epsilon", 1e-5f));
+    mo_onnx_out(op, mo_onnx_add(b, "BatchNormInference", inputs, 5, NULL));
+}
+
+/* Mean and inverse deviation are computed only where a node reads them. */
+static void add_statistics(mo_onnx_op *op, mo_onnx_ref x, int axis,
+                           double epsilon)
+{
+    mo_onnx_builder *b = op->b;
+    bool marks[MO_MAX_RANK] = { false };
+    mo_onnx_ref mean, y;
+
+    for (int d = axis; d < mo_onnx_shape(b, x)->rank; d++)
+        marks[d] = true;
+    if (!mo_onnx_uses(op, 1) && !mo_onnx_uses(op, 2))
+        return;
+    mean = mo_onnx_reduce(b, "ReduceMean", x, marks, true);
+    if (mo_onnx_uses(op, 1))
+        op->outputs[1] = mean;
+    if (!mo_onnx_uses(op, 2))
+        return;
+    y = mo_onnx_binary(b, "SquaredDifference", x, mean, NULL);
+    y = mo_onnx_reduce(b, "ReduceMean", y, marks, true);
+    y = mo_onnx_with_number(b, "Add", y, epsilon);
+    op->outputs[2] =
+        mo_onnx_unary(b, "Reciprocal", mo_onnx_unary(b, "Sqrt", y, NULL), NULL);
+}
+
+void mo_onnx_op_layer_norm(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref x = mo_onnx_in(op, 0), y;
+    double epsilon = mo_onnx_attr_real(op, "epsilon", 1e-5f);
+    int axis = mo_onnx_axis(b, mo_onnx_attr_int(op, "axis", -1),
+                            mo_onnx_shape(b, x)->rank);
+
+    y = mo_onnx_normalize(b, x, axis, epsilon);
+    if (mo_onnx_has(op, 1))
+        y = mo_onnx_binary(b, "Multiply", y, mo_onnx_in(op, 1), NULL);
+    if (mo_onnx_has(op, 2))
+        y = mo_onnx_binary(b, "Add", y, mo_onnx_in(op, 2), NULL);
+    mo_onnx_out(op, y);
+    add_statistics(op, x, axis, epsilon);
+}
+
+/* x / sqrt(mean of squares + epsilon), times the scale. */
+void mo_onnx_op_rms_norm(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref x = mo_onnx_in(op, 0), y;
+    int rank = mo_onnx_shape(b, x)->rank;
+    int axis = mo_onnx_axis(b, mo_onnx_attr_int(op, "axis", -1), rank);
+    double epsilon = mo_onnx_attr_real(op, "epsilon", 1e-5f);
+    bool marks[MO_MAX_RANK] = { false };
+
+    for (int d = axis; d < rank; d++)
+        marks[d] = true;
+    y = mo_onnx_binary(b, "Multiply", x, x, NULL);
+    y = mo_onnx_reduce(b, "ReduceMean", y, marks, true);
+    y = mo_onnx_with_number(b, "Add", y, epsilon);
+    y = mo_onnx_binary(b, "Divide", x, mo_onnx_unary(b, "Sqrt", y, NULL), NULL);
+    mo_onnx_out(op, mo_onnx_binary(b, "Multiply", y, mo_onnx_in(op, 1), NULL));
+}
+
+/* Each channel by itself. */
+void mo_onnx_op_instance_norm(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref x = mo_onnx_in(op, 0), y;
+    int rank = mo_onnx_shape(b, x)->rank;
+
+    if (rank < 3) {
+        mo_onnx_wrong(b, "has an image of %d dimensions", rank);
+        return;
+    }
+    y = mo_onnx_normalize(b, x, 2, mo_onnx_attr_real(op, "epsilon", 1e-5f));
+    y = mo_onnx_binary(b, "Multiply", y,
+                       mo_onnx_channels(b, mo_onnx_in(op, 1), rank), NULL);
+    mo_onnx_out(op, mo_onnx_binary(b, "Add", y,
+                                   mo_onnx_channels(b, mo_onnx_in(op, 2), rank),
+                                   NULL));
+}
+
+/* Before opset 21, scale and bias were those of groups. */
+void mo_onnx_op_group_norm(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref x = mo_onnx_in(op, 0), values[2];
+    const mo_shape *shape = mo_onnx_shape(b, x);
+    int64_t groups = mo_onnx_attr_int(op, "num_groups", 1);
+    int64_t channels = shape->rank > 1 ? shape->dims[1] : 0;
+
+    if (groups < 1 || channels % groups != 0 || channels == 0) {
+        mo_onnx_wrong(b, "has %lld groups of %lld channels", (long long) groups,
+                      (long long) channels);
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        mo_shape column = { .rank = 2, .dims = { groups, 1 } };
+        mo_shape wide = { .rank = 2, .dims = { groups, channels / groups } };
+        mo_shape list = { .rank = 1, .dims = { channels } };
+
+        values[i] = mo_onnx_in(op, 1 + i);
+        if (op->version >= 21)
+            continue;
+        values[i] =
+            mo_onnx_broadcast(b, mo_onnx_reshape(b, values[i], &column), &wide);
+        values[i] = mo_onnx_reshape(b, values[i], &list);
+    }
+    mo_onnx_set_int(b, "num_groups", groups);
+    mo_onnx_set_real(b, "epsilon", mo_onnx_attr_real(op, "epsilon", 1e-5f));
+    mo_onnx_out(op, mo_onnx_add(b, "GroupNormalization",
+                                REFS(x, values[0], values[1]), 3, NULL));
+}
+
+void mo_onnx_op_lrn(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref axes = mo_onnx_ints(b, (const int64_t[]){ 1 }, 1);
+
+    mo_onnx_set_real(b, "alpha", mo_onnx_attr_real(op, "alpha", 1e-4f));
+    mo_onnx_set_real(b, "beta", mo_onnx_attr_real(op, "beta", 0.75));
+    mo_onnx_set_real(b, "bias", mo_onnx_attr_real(op, "bias", 1));
+    mo_onnx_set_int(b, "size", mo_onnx_attr_int(op, "size", 1));
+    mo_onnx_out(op, mo_onnx_binary(b, "LRN", mo_onnx_in(op, 0), axes, NULL));
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * translators.h - the translators that operators.def names, by file.
+ */
+#ifndef MO_INGEST_ONNX_TRANSLATORS_H
+#define MO_INGEST_ONNX_TRANSLATORS_H
+
+#include "ingest/onnx/translate.h"
+
+/* op_point.c: elementwise */
+mo_onnx_translator mo_onnx_op_unary, mo_onnx_op_binary, mo_onnx_op_compare,
+    mo_onnx_op_variadic, mo_onnx_op_div, mo_onnx_op_mod, mo_onnx_op_power,
+    mo_onnx_op_prelu, mo_onnx_op_where, mo_onnx_op_cast, mo_onnx_op_clip,
+    mo_onnx_op_leaky_relu, mo_onnx_op_elu, mo_onnx_op_celu, mo_onnx_op_selu,
+    mo_onnx_op_hard_sigmoid, mo_onnx_op_gelu, mo_onnx_op_swish,
+    mo_onnx_op_shrink, mo_onnx_op_thresholded_relu, mo_onnx_op_round,
+    mo_onnx_op_is_nan, mo_onnx_op_is_inf, mo_onnx_op_dropout,
+    mo_onnx_op_identity, mo_onnx_op_quantize, mo_onnx_op_dequantize;
+
+/* op_view.c: shapes, views, creation */
+mo_onnx_translator mo_onnx_op_constant, mo_onnx_op_constant_of_shape,
+    mo_onnx_op_shape, mo_onnx_op_size, mo_onnx_op_reshape, mo_onnx_op_flatten,
+    mo_onnx_op_squeeze, mo_onnx_op_unsqueeze, mo_onnx_op_range,
+    mo_onnx_op_eye_like, mo_onnx_op_trilu, mo_onnx_op_one_hot,
+    mo_onnx_op_hardmax;
+
+/* op_move.c: moves and gathers elements */
+mo_onnx_translator mo_onnx_op_transpose, mo_onnx_op_expand, mo_onnx_op_tile,
+    mo_onnx_op_concat, mo_onnx_op_split, mo_onnx_op_slice, mo_onnx_op_pad,
+    mo_onnx_op_gather, mo_onnx_op_gather_elements, mo_onnx_op_gather_nd,
+    mo_onnx_op_scatter_elements, mo_onnx_op_scatter_nd, mo_onnx_op_depth_space,
+    mo_onnx_op_top_k, mo_onnx_op_arg_extreme, mo_onnx_op_reverse_sequence;
+
+/* op_window.c: convolutions, pools, resizing */
+mo_onnx_translator mo_onnx_op_conv, mo_onnx_op_conv_transpose,
+    mo_onnx_op_max_pool, mo_onnx_op_average_pool, mo_onnx_op_global_pool,
+    mo_onnx_op_resize;
+
+/* op_reduce.c: products, reductions, normalization */
+mo_onnx_translator mo_onnx_op_matmul, mo_onnx_op_gemm, mo_onnx_op_einsum,
+    mo_onnx_op_reduce, mo_onnx_op_reduce_log_sum, mo_onnx_op_reduce_log_sum_exp,
+    mo_onnx_op_reduce_sum_square, mo_onnx_op_cum_sum, mo_onnx_op_softmax,
+    mo_onnx_op_lp_normalization, mo_onnx_op_mean_variance,
+    mo_onnx_op_batch_norm, mo_onnx_op_layer_norm, mo_onnx_op_rms_norm,
+    mo_onnx_op_instance_norm, mo_onnx_op_group_norm, mo_onnx_op_lrn;
+
+/* op_attention.c */
+mo_onnx_translator mo_onnx_op_attention;
+
+#endif

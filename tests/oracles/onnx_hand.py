@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""ONNX models by hand: good/NAME with input and outputs, bad/NAME.onnx with the
+error in NAME.txt.
+
+    python tests/oracles/onnx_hand.py FOLDER OUTSIDE
+
+OUTSIDE is a folder that no model may read.
+"""
+import os
+import sys
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+FLOAT = TensorProto.FLOAT
+folder, outside = sys.argv[1:]
+X = numpy.arange(12, dtype="float32").reshape(3, 4) / 7
+
+
+def info(name, shape=None, kind=FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def model(nodes, weights=(), inputs=None, outputs=("y",), **more):
+    graph = helper.make_graph(
+        nodes, "hand", [info("x", [3, 4])] if inputs is None else inputs,
+        [info(name) for name in outputs], weights)
+    return helper.make_model(graph, opset_imports=[
+        helper.make_opsetid("", 18), helper.make_opsetid("local", 1)], **more)
+
+
+def good(name, made, expected=None):
+    place = f"{folder}/good/{name}"
+    os.makedirs(place)
+    if expected is None:
+        expected = ReferenceEvaluator(made).run(None, {"x": X})
+    numpy.save(f"{place}/input0.npy", X)
+    for i, array in enumerate(expected):
+        numpy.save(f"{place}/output{i}.npy", numpy.asarray(array, "float32"))
+    onnx.save(made, f"{place}/model.onnx")
+    return place
+
+
+def bad(name, made, error):
+    os.makedirs(f"{folder}/bad", exist_ok=True)
+    raw = made if isinstance(made, bytes) else made.SerializeToString()
+    with open(f"{folder}/bad/{name}.onnx", "wb") as file:
+        file.write(raw)
+    with open(f"{folder}/bad/{name}.txt", "w", encoding="utf-8") as file:
+        file.write(error)
+
+
+def node(kind, inputs, outputs, name=None, domain=None, **attributes):
+    return helper.make_node(kind, inputs.split(), outputs.split(), name,
+                            domain=domain, **attributes)
+
+
+def array(values, name="w", dtype="float32"):
+    return numpy_helper.from_array(numpy.array(values, dtype), name)
+
+
+# ---- constants
+
+def typed(name, kind, values, dtype):
+    tensor = helper.make_tensor("w", kind, [len(values)], values)
+    cast = [node("Cast", "w", "c", to=FLOAT), node("Add", "x c", "y")]
+    good(f"typed_{name}", model(cast, [tensor]),
+         [X + numpy.array(values, dtype).astype("float32")])
+
+
+for kind, dtype in (("FLOAT", "float32"), ("DOUBLE", "float64"),
+                    ("INT64", "int64"), ("INT32", "int32"), ("INT8", "int8"),
+                    ("UINT8", "uint8"), ("INT16", "int16"),
+                    ("UINT16", "uint16"), ("UINT32", "uint32"),
+                    ("UINT64", "uint64"), ("BOOL", "bool"),
+                    ("FLOAT16", "float16")):
+    small = [1, 0, 1, 1] if kind == "BOOL" else [1, 2, 3, 100]
+    typed(kind.lower(), getattr(TensorProto, kind), small, dtype)
+typed("negative", TensorProto.INT32, [-5, 7, -1, 0], "int32")
+big = numpy.random.default_rng(1).random((3000, 4), "float32")
+tensor = helper.make_tensor("w", FLOAT, big.shape, big.ravel())
+good("typed_large", model([node("MatMul", "w t", "y"),
+                           node("Transpose", "x", "t")][::-1], [tensor]),
+     [big @ X.T])
+place = good("external", model([node("Add", "x w", "y")],
+                               [array([1, 2, 3, 4])]), [X + [1, 2, 3, 4]])
+with open(f"{place}/weights.bin", "wb") as file:
+    file.write(bytes(8) + numpy.array([1, 2, 3, 4], "float32").tobytes())
+
+
+def external(location, offset="8", length="16"):
+    made = TensorProto(name="w", dims=[4], data_type=FLOAT,
+                       data_location=TensorProto.EXTERNAL)
+    for key, value in (("location", location), ("offset", offset),
+                       ("length", length)):
+        made.external_data.add(key=key, value=value)
+    return model([node("Add", "x w", "y")], [made])
+
+
+onnx.save(external("weights.bin"), f"{place}/model.onnx")
+good("constants", model([
+    node("Constant", "", "a", value=array([1, 2, 3, 4])),
+    node("Constant", "", "b", value_float=2.5),
+    node("Constant", "", "i", value_ints=[4, 3]),
+    node("Constant", "", "f", value_floats=[1.0, 2.0, 3.0]),
+    node("Mul", "x a", "p"), node("Add", "p b", "q"),
+    node("Reshape", "q i", "r"), node("Add", "r f", "y")]))
+
+# ---- subgraphs and functions
+
+
+def branch(name, factor):
+    return helper.make_graph(
+        [node("Mul", f"x {name}_f", name)], name, [], [info(name)],
+        [array(factor, f"{name}_f")])
+
+
+good("if", model([
+    node("Shape", "x", "s"), node("ReduceProd", "s", "n", keepdims=0),
+    node("Constant", "", "twelve", value_int=12),
+    node("Equal", "n twelve", "c"),
+    node("If", "c", "y", then_branch=branch("a", 2.0),
+         else_branch=branch("b", 3.0))]))
+body = helper.make_graph(
+    [node("Add", "carried x", "next"), node("ReduceSum", "next", "sum", keepdims=0),
+     node("Identity", "go", "on")], "body",
+    [info("i", [], TensorProto.INT64), info("go", [], TensorProto.BOOL),
+     info("carried", [3, 4])],
+    [info("on", [], TensorProto.BOOL), info("next", [3, 4]), info("sum")])
+good("loop", model([
+    node("Constant", "", "n", value_int=3),
+    node("Constant", "", "yes", value=array(True, "t", "bool")),
+    node("Loop", "n yes x", "y sums", body=body)], outputs=("y", "sums")),
+     [4 * X, [2 * X.sum(), 3 * X.sum(), 4 * X.sum()]])
+inner = helper.make_function(
+    "local", "Scale", ["v"], ["o"],
+    [helper.make_node("Constant", [], ["k"]), node("Mul", "v k", "o")],
+    [helper.make_opsetid("", 18)], ["by"])
+reference = inner.node[0].attribute.add(name="value_float")
+reference.ref_attr_name = "by"
+reference.type = onnx.AttributeProto.FLOAT
+outer = helper.make_function(
+    "local", "Twice", ["v"], ["o"],
+    [node("Scale", "v", "a", domain="local", by=2.0),
+     node("Scale", "a", "o", domain="local", by=0.25)],
+    [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)])
+good("functions", model([node("Twice", "x", "t", domain="local"),
+                         node("Relu", "t", "y")], functions=[inner, outer]))
+good("passed", model([node("Identity", "x", "x2")], outputs=("x2", "x2")),
+     [X, X])
+good("unsorted_names", model([
+    node("Relu", "x", "y", "y"), node("Neg", "y", "z", "y")],
+    outputs=("y", "z")))
+
+# ---- what cannot be run, but placed
+
+opaque = model([node("Det", "x", "y", "det")], inputs=[info("x", [2, 2])])
+opaque.graph.output[0].CopyFrom(info("y", []))
+onnx.save(opaque, f"{folder}/opaque.onnx")
+
+# ---- errors
+
+relu = node("Relu", "x", "y")
+bad("dynamic", model([relu], inputs=[info("x", ["batch", 4])]),
+    "input 'x' has a dynamic dimension (?,4); give it a size with --shape")
+bad("missing", model([node("Det", "x", "d", "first"),
+                      node("NonZero", "x", "n", "second"),
+                      node("Add", "d d", "y")], inputs=[info("x", [2, 2])]),
+    "2 ops cannot be read: Det 'first' there is no such operator to run; "
+    "NonZero 'second'")
+bad("cycle", model([node("Add", "x b", "a"), node("Add", "a x", "b"),
+                    node("Relu", "b", "y")]),
+    "reads 'b', which no node before it makes")
+bad("no_output", model([node("Relu", "x", "z")]), "output 'y' is made by no")
+negative = TensorProto(name="w", dims=[-5], raw_data=bytes(12),
+                       data_type=FLOAT)
+add = node("Add", "x w", "y")
+bad("negative", model([add], [negative]), "'w' has a negative dimension")
+short = TensorProto(name="w", dims=[1 << 40], raw_data=bytes(12),
+                    data_type=FLOAT)
+bad("short", model([add], [short]), "another number of elements")
+huge = TensorProto(name="w", dims=[1 << 40, 1 << 40], data_type=FLOAT)
+bad("huge", model([add], [huge]), "'w' is too large")
+bad("strings", model([add], [TensorProto(
+    name="w", dims=[1], data_type=TensorProto.STRING, string_data=[b"a"])]),
+    "has elements of type 8")
+with open(f"{outside}/w.bin", "wb") as file:
+    file.write(bytes(100))
+for name, location in (("absolute", f"{outside}/w.bin"),
+                       ("parent", "../../outside/w.bin"),
+                       ("hidden", "a/../../../outside/w.bin")):
+    bad(f"outside_{name}", external(location), "outside of the model's folder")
+bad("external_text", external("w.bin", "eight"), "offset or length that is no")
+sparse = model([relu])
+sparse.graph.sparse_initializer.add(dims=[3])
+bad("sparse", sparse, "weights are sparse")
+calls = []
+for i in range(40):
+    calls.append(helper.make_function(
+        "local", f"F{i}", ["v"], ["o"],
+        [node(f"F{i + 1}", "v", "a", domain="local"),
+         node(f"F{i + 1}", "a", "o", domain="local")],
+        [helper.make_opsetid("local", 1)]))
+calls.append(helper.make_function("local", "F40", ["v"], ["o"],
+                                  [node("Relu", "v", "o")],
+                                  [helper.make_opsetid("", 18)]))
+bad("many_functions", model([node("F10", "x", "y", domain="local")],
+                            functions=calls), "functions")
+itself = helper.make_function("local", "F", ["v"], ["o"],
+                              [node("F", "v", "o", domain="local")],
+                              [helper.make_opsetid("local", 1)])
+bad("recursion", model([node("F", "x", "y", domain="local")],
+                       functions=[itself]), "nested more than 32 deep")
+graph = helper.make_graph([relu], "g", [], [info("y")])
+for _ in range(20):
+    graph = helper.make_graph([node("If", "c", "y", then_branch=graph)], "g",
+                              [], [info("y")])
+bad("deep", model([node("If", "c", "y", then_branch=graph)]),
+    "nested more than 16 deep")
+whole = model([relu], [array(numpy.zeros(1000))]).SerializeToString()
+bad("cut", whole[:-500], "is cut short or damaged")
+bad("cut_early", whole[:40], "is cut short or damaged")
+bad("empty", b"\x08\x08\x12\x01a", "has no outputs")
