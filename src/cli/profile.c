@@ -9,6 +9,7 @@
 #include "driver/exec/emulate.h"
 #include "driver/exec/pin_devices.h"
 #include "driver/suggest.h"
+#include "exec/runtime/pipeline/pipeline.h"
 #include "cli/exec_version.h"
 #include "base/host.h"
 
@@ -71,6 +72,10 @@ int main(int argc, char **argv)
           .to = &o.inputs },
         { 0, "runs", "N", "run: measurements of each op (default 25)",
           MO_OPTION_INT, .to = &o.runs, .min = 1, .max = 1e6 },
+        { 0, "in-flight", "K",
+          "run: times that ops take of a device with K requests at once",
+          MO_OPTION_INT, .to = &o.in_flight, .min = 0,
+          .max = MO_PIPELINE_MAX_SLOTS },
         { 0, "alone", NULL, "run: measure each device with the others idle",
           MO_OPTION_FLAG, .to = &o.alone },
         { 0, "backend", "B",

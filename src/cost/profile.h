@@ -46,6 +46,7 @@ typedef struct mo_profile_link {
 typedef struct mo_profile {
     const char *host;     /* where it was measured, or NULL */
     const char *emulated; /* the partitions of a GPU used as devices, or NULL */
+    int in_flight;        /* requests at once when it was measured; 0: one */
     const char *file;     /* for error messages */
     mo_profile_op *ops;   /* sorted by device, signature; no two equal */
     int n_ops;

@@ -126,13 +126,15 @@ END_TEST
 
 START_TEST(parts_of_a_gpu_come_back)
 {
-    static const char parts[] = "<profile emulated='64,32' host='lab'>" A_LINK;
+    static const char parts[] =
+        "<profile emulated='64,32' host='lab' in_flight='4'>" A_LINK;
     mo_profile *p = read_text(parts);
     char *text = written(p);
 
     ck_assert_str_eq(p->emulated, "64,32");
-    ck_assert_ptr_nonnull(
-        strstr(text, "<profile host=\"lab\" emulated=\"64,32\">"));
+    ck_assert_ptr_nonnull(strstr(text,
+                                 "<profile host=\"lab\" emulated=\"64,32\" "
+                                 "in_flight=\"4\">"));
     ck_assert_uint_eq(digest_of(parts), digest_of("<profile>" A_LINK));
     free(text);
     mo_profile_free(p);
@@ -335,7 +337,7 @@ static const struct {
       "there" },
     { "<profile name='x'/>",
       "p.xml:1: a <profile> has no attribute 'name'; it has host, "
-      "emulated" },
+      "emulated, in_flight" },
     { "<profile><op signature='x' median_us='1'/></profile>",
       "p.xml:1: this <op> has no device; give it one" },
     { "<profile><op device='A' median_us='1'/></profile>",

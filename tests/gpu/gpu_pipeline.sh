@@ -14,7 +14,7 @@ data=${MOIRAI_DATA:-$top_srcdir/../shared/data}/runnable
 requests=2000
 runs=20
 methods='single dp-contiguous moirai'
-flights='4 8'
+flights='auto 4 8'
 measure=
 if [ -z "${MOIRAI_TEST_GPU:-}" ]; then
     requests=5
@@ -85,14 +85,16 @@ emulated()
         weights="--random-weights 1"
         [ ! -e "${net%.xml}.bin" ] || weights=
         moirai-profile run -q $measure ${measure:+--alone} --runs "$runs" \
-            $parts -o "$dir/$name.profile.xml" "$net"
+            $parts --in-flight 4 -o "$dir/$name.profile.xml" "$net"
         for method in $methods; do
             moirai-place -q --objective period --time 5 --method $method \
                 -c "$dir/four.xml" -p "$dir/$name.profile.xml" "$net" \
                 -o "$dir/$name.$method.sol" >/dev/null
             for k in $flights; do
+                at="--in-flight $k"
+                [ $k != auto ] || at=
                 moirai-exec -q --json $measure $weights $parts \
-                    --requests "$requests" --in-flight $k --graph "$net" \
+                    --requests "$requests" $at --graph "$net" \
                     -p "$dir/$name.profile.xml" "$dir/$name.$method.sol" \
                     >"$dir/$name.$method.$k.report"
                 awk -F"[:,]" -v row="$name $method in-flight=$k" "

@@ -9,6 +9,7 @@
 struct mo_profile_builder {
     mo_arena *arena;
     const char *host, *emulated;
+    int in_flight;
     mo_profile_op *ops;
     size_t n_ops, ops_room;
     mo_profile_link *links;
@@ -54,6 +55,11 @@ void mo_profile_builder_emulated(mo_profile_builder *builder,
                                  const char *emulated)
 {
     builder->emulated = emulated;
+}
+
+void mo_profile_builder_in_flight(mo_profile_builder *builder, int in_flight)
+{
+    builder->in_flight = in_flight;
 }
 
 mo_status mo_profile_builder_op(mo_profile_builder *builder,
@@ -249,6 +255,7 @@ mo_status mo_profile_builder_finish(mo_profile_builder *builder,
     made->arena = builder->arena;
     made->host = builder->host;
     made->emulated = builder->emulated;
+    made->in_flight = builder->in_flight;
     made->file = mo_arena_text(made->arena, file, strlen(file));
     status = made->file ? copy_rows(builder, made, err) : mo_fail_memory(err);
     if (status == MO_OK)

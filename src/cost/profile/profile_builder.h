@@ -25,6 +25,7 @@ mo_arena *mo_profile_builder_arena(mo_profile_builder *builder);
 void mo_profile_builder_host(mo_profile_builder *builder, const char *host);
 void mo_profile_builder_emulated(mo_profile_builder *builder,
                                  const char *emulated);
+void mo_profile_builder_in_flight(mo_profile_builder *builder, int in_flight);
 
 /* Adds a copy of the row; its texts must be constant or allocated in the
  * arena. */

@@ -51,6 +51,8 @@ void mo_profile_write(const mo_profile *profile, mo_out *out)
         mo_attribute_write_text(out, "host", profile->host);
     if (profile->emulated)
         mo_attribute_write_text(out, "emulated", profile->emulated);
+    if (profile->in_flight > 0)
+        mo_out_printf(out, " in_flight=\"%d\"", profile->in_flight);
     mo_out_text(out, ">\n");
     for (int i = 0; i < profile->n_ops; i++)
         put_op(out, &profile->ops[i]);

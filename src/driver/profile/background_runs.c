@@ -5,8 +5,10 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "exec/runtime/background_load.h"
+#include "exec/runtime/pipeline/pipeline.h"
 
 /* Runs between two preparations of the kernels; the shortest warm-up. */
 enum { RUNS_AT_ONCE = 50, WARM_UP_NS = 50000000 };
@@ -59,6 +61,60 @@ mo_status mo_profiler_target_run(const mo_profiler_target *solo, int warm_ups,
     options.stop = stop;
     status = mo_run_plan(solo->plan, &options, result, err);
     mo_transport_local.close(options.world);
+    return status;
+}
+
+static mo_status copy_inputs(void *context, int64_t request,
+                             mo_tensor_dense *inputs, mo_error *err)
+{
+    const mo_profiler_target *solo = context;
+    mo_status status = MO_OK;
+
+    (void) request;
+    for (int i = 0; i < solo->plan->n_inputs && status == MO_OK; i++) {
+        const mo_tensor_desc *desc = &solo->inputs[i].desc;
+
+        status = mo_tensor_new(desc, &inputs[i], err);
+        if (status == MO_OK)
+            memcpy(inputs[i].data, solo->inputs[i].data,
+                   (size_t) mo_tensor_desc_bytes(desc));
+    }
+    return status;
+}
+
+/* A failed request is the failure of the measurement. */
+static mo_status discard_outputs(void *context, int64_t request,
+                                 const mo_tensor_dense *outputs,
+                                 const mo_error *failure, mo_error *err)
+{
+    (void) context, (void) request, (void) outputs;
+    return failure ? mo_fail(err, failure->status, "%s", failure->text) : MO_OK;
+}
+
+mo_status mo_profiler_target_period(const mo_profiler_target *solo, int n_slots,
+                                    int64_t n_requests, int64_t *period_ns,
+                                    mo_error *err)
+{
+    const mo_transport_world_options world_options = { 0 };
+    mo_profiler_target copy = *solo;
+    mo_run_plan_options run = options_of(solo);
+    const mo_pipeline_options options = { .run = &run,
+                                          .n_slots = n_slots,
+                                          .n_requests = n_requests,
+                                          .source = copy_inputs,
+                                          .sink = discard_outputs,
+                                          .context = &copy };
+    mo_pipeline_result result = { 0 };
+    mo_status status = mo_transport_local.open(&world_options, &run.world, err);
+
+    if (status != MO_OK)
+        return status;
+    run.inputs = NULL;
+    run.runs = 1;
+    status = mo_pipeline_run(solo->plan, &options, &result, err);
+    *period_ns = result.period_ns;
+    mo_pipeline_result_clear(&result);
+    mo_transport_local.close(run.world);
     return status;
 }
 

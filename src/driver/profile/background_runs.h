@@ -29,6 +29,12 @@ mo_status mo_profiler_target_run(const mo_profiler_target *solo, int warm_ups,
                                  int runs, bool whole, const mo_stop *stop,
                                  mo_run_result *result, mo_error *err);
 
+/* Runs a stream of requests on the device, n_slots in flight: *period_ns is the
+ * time between the ends of two. */
+mo_status mo_profiler_target_period(const mo_profiler_target *solo, int n_slots,
+                                    int64_t n_requests, int64_t *period_ns,
+                                    mo_error *err);
+
 typedef struct mo_profiler_background mo_profiler_background;
 
 /* Starts n background runs that repeat until stopped, each in a thread; solos

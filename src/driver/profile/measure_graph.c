@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/minmax.h"
 #include "base/progress.h"
 #include "base/parallel_for.h"
 #include "driver/exec/input_tensors.h"
@@ -29,6 +30,9 @@
  * memory is random. That matters less on a GPU, where preparation takes
  * longer. */
 enum { ROUNDS = 5, ROUNDS_APART = 2, PARTS_SIZE = 4096 };
+
+/* Requests of a stream that is measured: for so long, and at most so many. */
+enum { STREAM_NS = 500000000, MAX_REQUESTS = 20000 };
 
 /* Rank of the only device. */
 static const int here[] = { 0 };
@@ -165,6 +169,7 @@ static mo_status prepare_work(work *w, const char *path, mo_error *err)
     if (status == MO_OK)
         status = mo_exec_inputs_make(&options, made->fine, w->job.plan, here, 0,
                                      true, &w->inputs, err);
+    w->rows.in_flight = (int) w->o->in_flight;
     if (status == MO_OK)
         status =
             mo_profiler_table_open(made->coarse ? made->coarse : made->fine,
@@ -302,6 +307,26 @@ static mo_status find_burden(work *w, int device,
     return status;
 }
 
+/* With several requests in flight kernels of one device overlap, or wait for
+ * each other: the burden is that of the period of the whole network on the sum
+ * of its ops. */
+static mo_status find_flight_burden(work *w, const mo_profiler_target *solo,
+                                    mo_profiler_samples *samples,
+                                    int64_t median_ns, double *burden,
+                                    mo_error *err)
+{
+    int k = (int) w->o->in_flight;
+    double total_us = mo_profiler_samples_total_us(samples, solo->plan);
+    int64_t n = STREAM_NS / mo_max_i64(median_ns, 1), period_ns = 0;
+    mo_status status;
+
+    n = mo_min_i64(mo_max_i64(n, 6 * (int64_t) k), MAX_REQUESTS);
+    status = mo_profiler_target_period(solo, k, n, &period_ns, err);
+    if (status == MO_OK && total_us > 0 && period_ns > 0)
+        *burden = (double) period_ns / 1000 / total_us;
+    return status;
+}
+
 /* Background load on parts of a GPU also loads its driver, which would delay a
  * part launched call by call: calls are timed with the others idle, and the
  * whole network under load. */
@@ -311,8 +336,17 @@ static mo_status measure_apart(work *w, int device,
                                mo_error *err)
 {
     int64_t alone_ns = 0;
+    mo_profiler_background *company = NULL;
     mo_status status = run_rounds(w, solo, samples, &alone_ns, err);
 
+    if (status == MO_OK && w->o->in_flight > 0) {
+        status = find_company(w, device, &company, err);
+        if (status == MO_OK)
+            status =
+                find_flight_burden(w, solo, samples, alone_ns, burden, err);
+        mo_profiler_background_stop(company);
+        return status;
+    }
     if (status == MO_OK && w->devices.units.parts && !w->o->alone)
         status = find_burden(w, device, solo, alone_ns, burden, err);
     return status;
@@ -320,14 +354,17 @@ static mo_status measure_apart(work *w, int device,
 
 static mo_status measure_beside(work *w, int device,
                                 const mo_profiler_target *solo,
-                                mo_profiler_samples *samples, mo_error *err)
+                                mo_profiler_samples *samples, double *burden,
+                                mo_error *err)
 {
     mo_profiler_background *company = NULL;
-    int64_t median_ns;
+    int64_t median_ns = 0;
     mo_status status = find_company(w, device, &company, err);
 
     if (status == MO_OK)
         status = run_rounds(w, solo, samples, &median_ns, err);
+    if (status == MO_OK && w->o->in_flight > 0)
+        status = find_flight_burden(w, solo, samples, median_ns, burden, err);
     mo_profiler_background_stop(company);
     return status;
 }
@@ -343,7 +380,7 @@ static mo_status measure_device(work *w, int device, mo_error *err)
     if (status == MO_OK)
         status = solo.backend->separate_memory
                      ? measure_apart(w, device, &solo, &samples, &burden, err)
-                     : measure_beside(w, device, &solo, &samples, err);
+                     : measure_beside(w, device, &solo, &samples, &burden, err);
     if (status == MO_OK)
         mo_profiler_samples_summarize(&samples, solo.plan, (int) w->o->runs,
                                       burden, measured_of(w, device));

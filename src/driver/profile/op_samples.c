@@ -104,6 +104,18 @@ static double median_us(int64_t *ns, int n)
     return (double) twice / 2000;
 }
 
+double mo_profiler_samples_total_us(mo_profiler_samples *samples,
+                                    const mo_exec_plan *plan)
+{
+    double us = 0;
+
+    for (int i = 0; i < plan->n_items && samples->n_rounds > 0; i++)
+        if (signature_of(samples, plan, i) != MO_PLAN_NONE)
+            us += median_us(times_of(samples, plan->items[i].op),
+                            samples->n_rounds);
+    return us;
+}
+
 /* Running mean over ops; count is their number. */
 static void add_op(mo_profiler_stat *m, double us)
 {

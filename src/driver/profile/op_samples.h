@@ -32,6 +32,10 @@ void mo_profiler_samples_add(mo_profiler_samples *samples,
                              const mo_exec_plan *plan,
                              const mo_run_result *result);
 
+/* Returns the sum over ops of the median over rounds. */
+double mo_profiler_samples_total_us(mo_profiler_samples *samples,
+                                    const mo_exec_plan *plan);
+
 /* By signature: the mean over its ops of the median over rounds, so that the
  * op times add up to that of the network, cache effects included; the
  * interquartile range of all samples; and count, the number of runs, 0 for a

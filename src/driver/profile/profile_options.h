@@ -28,6 +28,7 @@ typedef struct mo_profiler_options {
     const char *cluster, *fusion;
     mo_option_list shapes, inputs; /* freed by the command */
     int64_t runs, weights;
+    int64_t in_flight; /* 0: one run at a time */
     bool alone, as_placed;
     const char *transport; /* NULL: by the launcher */
     mo_launch_options job; /* the ranks; cleared by the command */

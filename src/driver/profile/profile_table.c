@@ -58,6 +58,11 @@ static mo_status check_emulated(const char *file, const mo_profiler_table *rows,
     const char *was = rows->profile->emulated ? rows->profile->emulated : "";
     const char *is = rows->emulated ? rows->emulated : "";
 
+    if (rows->profile->in_flight != rows->in_flight)
+        return mo_fail_at(err, MO_E_INPUT, file, 0,
+                          "was measured with --in-flight %d, not %d; name "
+                          "another file",
+                          rows->profile->in_flight, rows->in_flight);
     if (strcmp(was, is) == 0)
         return MO_OK;
     return mo_fail_at(err, MO_E_INPUT, file, 0,
@@ -151,6 +156,7 @@ static mo_status begin_rebuild(mo_profiler_table *rows, rebuilding *r,
         return mo_fail_memory(err);
     if (*kept)
         mo_profile_builder_host(r->builder, kept);
+    mo_profile_builder_in_flight(r->builder, rows->in_flight);
     if (!rows->emulated)
         return MO_OK;
     kept = keep_row(r, rows->emulated);

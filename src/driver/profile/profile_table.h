@@ -23,10 +23,12 @@ typedef struct mo_profiler_table {
     int n_signatures;
     mo_profile *profile;  /* rows so far, or NULL */
     const char *emulated; /* as in mo_profile */
+    int in_flight;        /* likewise; set before the table is opened */
 } mo_profiler_table;
 
 /* Reads the file if it exists ("-" and NULL do not); its rows must come from
- * the same parts of a GPU, or from none. *rows begins as zeros and is cleared
+ * the same parts of a GPU, or from none, with as many requests in flight.
+ * *rows begins as zeros but for in_flight, and is cleared
  * by the caller, also after a failure; emulated must outlive it. */
 mo_status mo_profiler_table_open(const mo_graph *graph, const char *file,
                                  const char *emulated, mo_profiler_table *rows,

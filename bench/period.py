@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Many requests in flight: periods as predicted and as measured.
+
+Profiles each network with several requests in flight, places it by single,
+dp-contiguous and the search with --objective period, and executes a stream of
+requests.  On two CPU devices of a thread each, or with --emulate 64,32,16,8 on
+parts of a GPU.  Prints for each network the error of the prediction, and the
+throughput over the best single device and over dp-contiguous; then medians.
+Networks are folders with model.xml and input0.npy, ...; without any those of
+MOIRAI_DATA/runnable and examples/two_branches."""
+import argparse
+import glob
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+METHODS = ("single", "dp-contiguous", "moirai")
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--emulate", default="", help="parts of a GPU")
+    parser.add_argument("--in-flight", default="4", help="of the profile")
+    parser.add_argument("--seconds", type=float, default=3, help="of a stream")
+    parser.add_argument("--rounds", type=int, default=3,
+                        help="streams of each placement, by turns")
+    parser.add_argument("--examples", default="examples")
+    parser.add_argument("networks", nargs="*")
+    return parser.parse_args()
+
+
+def write_cluster(path, parts):
+    """Devices by SMs, all linked; without parts two of one thread each."""
+    rows = [
+        f'gflops="{sms * 200}" memory_bandwidth_gbs="{sms * 20}" '
+        'launch_us="2" memory_gib="16"' for sms in parts
+    ] or ['kind="cpu" threads="1" gflops="30" memory_bandwidth_gbs="10" '
+          'launch_us="2" memory_gib="2"'] * 2
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("<cluster>\n")
+        for i, row in enumerate(rows):
+            out.write(f'<device id="D{i + 1}" {row}/>\n')
+            for j in range(i):
+                out.write(f'<link between="D{j + 1} D{i + 1}" gbps="100" '
+                          'latency_us="5"/>\n')
+        out.write("</cluster>\n")
+
+
+class Network:
+    def __init__(self, folder, work, arguments):
+        self.name = os.path.basename(folder.rstrip("/"))
+        self.model = os.path.join(folder, "model.xml")
+        self.work, self.arguments = work, arguments
+        self.inputs = os.path.join(work, self.name + ".inputs")
+        os.mkdir(self.inputs)
+        for path in glob.glob(os.path.join(folder, "input*.npy")):
+            shutil.copy(path, self.inputs)
+        parts = [int(p) for p in arguments.emulate.split(",") if p]
+        self.cluster = os.path.join(work, "cluster.xml")
+        write_cluster(self.cluster, parts)
+        self.profile = os.path.join(work, self.name + ".profile.xml")
+        self.on = ["-c", self.cluster]
+        if parts:
+            self.on += ["--emulate", arguments.emulate]
+
+    def prepare(self):
+        subprocess.run(["moirai-profile", "run", "-q", *self.on, "--in-flight",
+                        self.arguments.in_flight, "-o", self.profile,
+                        self.model], check=True)
+        for method in METHODS:
+            subprocess.run(
+                ["moirai-place", "-q", "--objective", "period", "--time", "5",
+                 "--method", method, "-c", self.cluster, "-p", self.profile,
+                 "-o", self.solution(method), self.model],
+                check=True, stdout=subprocess.DEVNULL)
+
+    def solution(self, method):
+        return os.path.join(self.work, f"{self.name}.{method}.sol")
+
+    def execute(self, method, requests):
+        done = subprocess.run(
+            ["moirai-exec", "-q", "--json", *self.on, "-p", self.profile,
+             "--requests", str(requests), "--inputs", self.inputs, "-g",
+             self.model, self.solution(method)],
+            check=True, stdout=subprocess.PIPE)
+        return json.loads(done.stdout)
+
+    def measure(self):
+        """The report with the median period, by method."""
+        reports = {method: [] for method in METHODS}
+        n = {method: 20 for method in METHODS}
+        for turn in range(self.arguments.rounds + 1):
+            for method in METHODS:
+                report = self.execute(method, n[method])
+                if turn > 0:
+                    reports[method].append(report)
+                n[method] = int(min(max(
+                    self.arguments.seconds * 1e6 / report["period_us"], 40),
+                    100000))
+        return {method: sorted(found, key=lambda r: r["period_us"])
+                [len(found) // 2] for method, found in reports.items()}
+
+
+def main():
+    arguments = read_arguments()
+    networks = arguments.networks or [
+        os.path.join(arguments.examples, "two_branches"),
+        *sorted(glob.glob(os.path.join(os.environ.get("MOIRAI_DATA", ""),
+                                       "runnable", "*")))]
+    errors, over_single, over_contiguous = [], [], []
+    print(f"{'network':16}{'method':15}{'in flight':>10}{'predicted':>12}"
+          f"{'measured':>12}{'error':>9}{'over single':>13}  bottleneck",
+          flush=True)
+    with tempfile.TemporaryDirectory() as work:
+        for folder in networks:
+            network = Network(folder, work, arguments)
+            network.prepare()
+            found = network.measure()
+            single = found["single"]["period_us"]
+            for method, report in found.items():
+                error = report["period_us"] / report["predicted_period_us"] - 1
+                errors.append(abs(error))
+                print(f"{network.name:16}{method:15}{report['in_flight']:10}"
+                      f"{report['predicted_period_us']:9.1f} us"
+                      f"{report['period_us']:9.1f} us{error:+9.1%}"
+                      f"{single / report['period_us']:12.2f}x"
+                      f"  {report['bottleneck']}"
+                      f"{'' if report['quiet'] else '; not quiet'}", flush=True)
+            over_single.append(single / found["moirai"]["period_us"])
+            over_contiguous.append(found["dp-contiguous"]["period_us"] /
+                                   found["moirai"]["period_us"])
+    print(f"median error {statistics.median(errors):.1%}, throughput over the "
+          f"best single device {statistics.median(over_single):.2f}x, over "
+          f"dp-contiguous {statistics.median(over_contiguous):.2f}x")
+
+
+main()
