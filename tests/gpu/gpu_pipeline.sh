@@ -15,12 +15,14 @@ requests=2000
 runs=20
 methods='single dp-contiguous moirai'
 flights='auto 4 8'
+flight=4
 measure=
 if [ -z "${MOIRAI_TEST_GPU:-}" ]; then
     requests=5
     runs=1
     methods=moirai
     flights=2
+    flight=1
     measure=--no-measure
     standin=$(cd "$top_builddir/tests/standin" && pwd -P)/standin_nccl.so
     [ ! -e "$standin" ] || export MOIRAI_NCCL="$standin"
@@ -85,7 +87,7 @@ emulated()
         weights="--random-weights 1"
         [ ! -e "${net%.xml}.bin" ] || weights=
         moirai-profile run -q $measure ${measure:+--alone} --runs "$runs" \
-            $parts --in-flight 4 -o "$dir/$name.profile.xml" "$net"
+            $parts --in-flight "$9" -o "$dir/$name.profile.xml" "$net"
         for method in $methods; do
             moirai-place -q --objective period --time 5 --method $method \
                 -c "$dir/four.xml" -p "$dir/$name.profile.xml" "$net" \
@@ -112,7 +114,7 @@ emulated()
                 -o "$dir/$name.one" "$dir/$name.moirai.sol"
             cmp "$dir/$name.one/output0.npy" "$dir/$name.many/000$r/output0.npy"
         done' sh "$dir" "$name" "$1/model.xml" "$requests" "$runs" "$measure" \
-        "$methods" "$flights"
+        "$methods" "$flights" "$flight"
 }
 
 # beside NAME CLUSTER MODEL: in one process, requests and single runs.

@@ -79,4 +79,33 @@ while [ $r -lt 20 ]; do
 done
 is "the outputs are right" $r 20
 
+# ---- standard input, which stays open without another request
+
+mkfifo "$work/stream"
+ranks_jobs=$((ranks_jobs + 1))
+: >"$work/out"
+: >"$work/err"
+pids=
+for ranks_r in 0 1; do
+    # ranks_one reads nothing.
+    ranks_one sh -c 'exec "$@" <"$0"' "$([ $ranks_r -eq 0 ] &&
+        echo "$work/stream" || echo /dev/null)" "$exec" -q --inputs - \
+        -o "$work/idle" "$sol" &
+    pids="$pids $!"
+done
+exec 9>"$work/stream"
+cat "$work/net/input0.npy" "$work/net/input0.npy" >&9
+idle_outputs()
+{
+    [ -e "$work/idle/0001/output0.npy" ]
+}
+ok "requests of a stream are done as they come" await idle_outputs
+kill -9 "$(second_rank)"
+# shellcheck disable=SC2086
+ranks_wait $pids
+exec 9>&-
+ok "a killed rank ends it" test "$status" -ne 0 -a "$status" -ne 124
+ok "though no request was in flight" grep -q \
+    "rank 1 (.*) is gone.*; 2 of 2 requests were completed before" "$work/err"
+
 done_testing

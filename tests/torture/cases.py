@@ -163,6 +163,10 @@ def all_cases():
                                  "model.sol"],
                ["many/0000/output0.npy", "many/0001/output0.npy"],
                measured=True, slow=True)
+    yield Case("exec-stream", ["sh", "-c", "exec moirai-exec -q --inputs - "
+                               "--in-flight 2 -o - --report report.txt "
+                               "model.sol <stream >answers"],
+               ["report.txt"], measured=True, slow=True)
     # Samples have one rank of each.
     for rank in 0, 1:
         yield Case(f"exec-tcp-{rank}", EXEC + ["-o", "out", "model.sol"],
@@ -217,6 +221,7 @@ def make_inputs(folder, examples):
         "moirai-place -q --assist none --threads 1 --time 0 --rounds 2 "
         "-o model.sol model.xml",
         "moirai-exec -q --bundle job.tar model.sol",
+        "cat input0.npy input0.npy >stream",
     ]
     for step in steps:
         done = subprocess.run(step, shell=True, cwd=folder,

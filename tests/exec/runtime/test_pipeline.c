@@ -17,7 +17,7 @@
 #include "tests/exec/support/manual_plan.h"
 #include "tests/support/suite.h"
 
-enum { MAX_DEVICES = 4, NEVER = -1 };
+enum { MAX_DEVICES = 4, NEVER = -1, STREAMED = 10000 };
 
 /* A stream of requests in this process. */
 typedef struct bench {
@@ -149,6 +149,38 @@ START_TEST(requests_have_the_outputs_of_single_runs_in_order)
         ck_assert_int_eq(b.n_failed, (n_requests + 6 - b.bad_input) / 7);
     ck_assert(b.result.p50_ns <= b.result.p95_ns &&
               b.result.p95_ns <= b.result.p99_ns);
+    tear_down(&b);
+}
+END_TEST
+
+/* A stream that ends after STREAMED requests. */
+static mo_status read_inputs(void *context, int64_t request,
+                             const atomic_bool *stopped,
+                             mo_tensor_dense *inputs, bool *end, mo_error *err)
+{
+    bench *b = context;
+
+    ck_assert(!atomic_load(stopped));
+    ck_assert_int_eq(request, atomic_load(&b->n_taken));
+    *end = request == STREAMED;
+    return *end ? MO_OK : make_inputs(context, request, inputs, err);
+}
+
+START_TEST(a_stream_of_unknown_length_is_read_in_order_to_its_end)
+{
+    manual_plan_options plan = { 3, 3, 6, 5 };
+    bench b;
+
+    set_up(&b, &plan, &manual_backend, 5, INT64_MAX);
+    b.options.next = read_inputs;
+    b.bad_input = 2;
+    MUST(mo_pipeline_run(b.plan, &b.options, &b.result, &err));
+    ck_assert_int_eq(b.next, STREAMED);
+    ck_assert_int_eq(b.result.n_accepted, STREAMED);
+    ck_assert_int_eq(b.result.n_failed, b.n_failed);
+    ck_assert_int_eq(b.n_failed, (STREAMED + 4) / 7);
+    ck_assert_int_eq(b.result.n_completed, STREAMED - b.n_failed);
+    ck_assert_int_gt(b.result.n_steady, STREAMED / 2);
     tear_down(&b);
 }
 END_TEST
@@ -331,6 +363,7 @@ END_TEST
 SUITE(pipeline)
 {
     SOME(requests_have_the_outputs_of_single_runs_in_order, 200, 10);
+    TEST(a_stream_of_unknown_length_is_read_in_order_to_its_end);
     TEST(slots_have_their_own_values_and_share_the_rest);
     SOME(a_kernel_that_fails_is_the_failure_of_its_request, 40, 5);
     TEST(a_slow_receiver_stops_the_intake);
