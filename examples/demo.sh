@@ -39,6 +39,10 @@ show "moirai-place --method all --time 10 examples/inception.graphml \\
     -o $model/best.sol && moirai-check $model/best.sol"
 show 'moirai-place --time 10 --drop-device examples/inception.graphml'
 
+# Many requests in flight: the least time between two of them, simulated.
+show "moirai-place --objective period --time 10 examples/inception.graphml \\
+    -o $model/many.sol && moirai-check $model/many.sol"
+
 # A published network: emit, solve with the embedded solver and with SCIP, check.
 net=$data/authors/GoogLeNet.graphml
 if [ -r "$net" ]; then

@@ -15,7 +15,7 @@ key()
     sed -n "s/^.*\"$1\": \([0-9.]*\).*/\1/p" out | head -n 1
 }
 
-plan 33
+plan 34
 
 place="moirai-place -q --objective period --assist none --threads 1"
 
@@ -33,6 +33,7 @@ is "two threads change nothing" "$(sed '/seconds/d' first)" "$(cat second)"
 
 exits "one request at a time" 0 $place --in-flight 1 --rounds 1 --json $net
 is "is one in flight" "$(key in_flight)" 1
+is "of one copy" "$(key replicas_us)" "$(key best_single_us)"
 
 exits "two at a time" 0 $place --in-flight 2 --rounds 1 --json -o two.sol $net
 cp out limited

@@ -8,11 +8,14 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "base/option.h"
 #include "cost/instance/without_device.h"
 #include "driver/place/device_ablation.h"
 #include "schedule/allowed_devices.h"
 #include "schedule/heuristic/single_device.h"
+#include "schedule/period/loads.h"
+#include "schedule/period/modulo_schedule.h"
 #include "solvers/process/interrupt.h"
 
 static double seconds_each(const mo_place_options *o, const mo_instance *x)
@@ -89,30 +92,62 @@ static mo_status run_ablation(const mo_place_context *setting,
     return status;
 }
 
-/* A whole copy on every device that can hold one: rates add up. */
-static void find_replicas(const mo_place_context *setting, const mo_instance *x,
-                          mo_report_methods *r)
+/* Sets *holds to whether a whole copy is within the memory of a device, which
+ * runs it op after op. */
+static mo_status holds_copy(const mo_place_context *setting,
+                            const mo_instance *x, int k, bool *holds,
+                            mo_error *err)
 {
-    int64_t bytes = 0;
-    double rate = 0;
+    int *device = calloc((size_t) x->n + 1, sizeof *device);
+    int64_t *used_bytes = calloc((size_t) x->n_devices + 1, sizeof *used_bytes);
+    mo_modulo_schedule m = { .fits = true };
+    mo_status status = device && used_bytes ? MO_OK : mo_fail_memory(err);
 
-    if (setting->objective != MO_OBJECTIVE_PERIOD)
-        return;
-    for (int i = 0; i < x->n; i++) {
-        if (x->pin[i] != MO_FREE)
-            return;
-        if (!mo_int64_add(
-                bytes, mo_regime_resident_bytes(x, setting->regime.memory, i),
-                &bytes))
-            return;
+    for (int i = 0; i < x->n && status == MO_OK; i++)
+        device[i] = k;
+    *holds = status == MO_OK && mo_period_fits_memory(x, setting->regime.memory,
+                                                      device, used_bytes);
+    if (*holds && setting->regime.memory == MO_MEMORY_LIVE)
+        status =
+            mo_modulo_schedule_make(x, &setting->regime, device, 1, &m, err);
+    *holds = *holds && m.fits;
+    mo_modulo_schedule_clear(&m);
+    free(device);
+    free(used_bytes);
+    return status;
+}
+
+/* A whole copy on every device that can hold one, on the fastest with a limit
+ * of requests in flight: rates add up. */
+static mo_status find_replicas(const mo_place_context *setting,
+                               const mo_instance *x, mo_report_methods *r,
+                               mo_error *err)
+{
+    int64_t *single_ns = calloc((size_t) x->n_devices + 1, sizeof *single_ns);
+    int most = setting->in_flight > 0 ? setting->in_flight : x->n_devices;
+    int n = 0;
+    double rate = 0;
+    mo_status status = single_ns ? MO_OK : mo_fail_memory(err);
+
+    for (int i = 0; i < x->n; i++)
+        most = x->pin[i] == MO_FREE ? most : 0;
+    for (int k = 0; k < x->n_devices && status == MO_OK && most > 0; k++) {
+        bool holds = false;
+
+        if (mo_single_device_ns(x, k) > 0)
+            status = holds_copy(setting, x, k, &holds, err);
+        if (holds)
+            single_ns[n++] = mo_single_device_ns(x, k);
     }
-    for (int k = 0; k < x->n_devices; k++)
-        if (bytes <= x->capacity_bytes[k] && mo_single_device_ns(x, k) > 0) {
-            rate += 1 / (double) mo_single_device_ns(x, k);
-            r->n_replicas++;
-        }
+    if (n > 0)
+        qsort(single_ns, (size_t) n, sizeof *single_ns, mo_compare_i64);
+    r->n_replicas = mo_min_int(n, most);
+    for (int i = 0; i < r->n_replicas; i++)
+        rate += 1 / (double) single_ns[i];
     if (r->n_replicas > 0)
         r->replicas_ns = (int64_t) ceil(1 / rate);
+    free(single_ns);
+    return status;
 }
 
 mo_status mo_place_compare_methods(const mo_place_context *setting,
@@ -128,7 +163,8 @@ mo_status mo_place_compare_methods(const mo_place_context *setting,
     *r = (mo_report_methods){ .x = x, .n = c->n, .rows = c->rows };
     status = mo_place_best_bound(setting, x, c->ranked, c->n, &r->bound_ns,
                                  &r->bound_by, err);
-    find_replicas(setting, x, r);
+    if (status == MO_OK && setting->objective == MO_OBJECTIVE_PERIOD)
+        status = find_replicas(setting, x, r, err);
     if (status == MO_OK)
         status = mo_single_device_best(x, &setting->regime, &r->single,
                                        &r->single_ns, err);
