@@ -23,6 +23,7 @@
 #include "solvers/search/period/limited.h"
 #include "solvers/search/period/load_state.h"
 #include "solvers/search/period/local_search.h"
+#include "solvers/search/period/packing_bound.h"
 #include "solvers/search/period/price_bound.h"
 
 /* Table entries visited: for the labellings of a round, and for a bundle. */
@@ -56,6 +57,8 @@ typedef struct search {
     candidate pool[POOL];  /* the best first */
     int n_pool;
     int64_t lower_ns;
+    int64_t priced_ns; /* the Lagrangian bound */
+    int64_t packed_ns; /* period that the packing bound was tried for */
     mo_priced_labelling labelling;
     double *prices;        /* of the bound */
     int n_idle_bounds;     /* bundles since the last gain */
@@ -157,24 +160,29 @@ static mo_status prepare_bound(search *s, mo_error *err)
     return status == MO_OK && !s->prices ? mo_fail_memory(err) : status;
 }
 
-/* A bundle of the Lagrangian bound, of a counted effort, until they no longer
- * gain anything. */
+/* Packing against a new placement, and a bundle of the Lagrangian bound, of a
+ * counted effort, until they no longer gain anything. */
 static mo_status raise_bound(search *s, mo_error *err)
 {
     double work = mo_labelling_work(s->labelling.labelling) + s->p.x->n_flows;
     int n = (int) fmin(MO_PERIOD_PRICE_EVALUATIONS, BOUND_WORK / (work + 1));
-    int64_t before_ns = s->lower_ns;
-    mo_status status;
+    int64_t upper_ns = s->pool[0].period_ns, before_ns = s->priced_ns;
+    mo_status status = MO_OK;
 
-    if (s->n_idle_bounds >= MO_PERIOD_PRICE_IDLE)
-        return MO_OK;
-    status = mo_period_price_ascend(
-        &s->labelling, s->pool[0].period_ns, mo_max_int(n, MIN_EVALUATIONS),
-        s->task->stop, offer_labelling, s, &s->lower_ns, s->prices, err);
-    s->n_idle_bounds = mo_period_price_gained(before_ns, s->lower_ns)
-                           ? 0
-                           : s->n_idle_bounds + 1;
-    report_progress(s, "Lagrangian bound");
+    if (s->n_idle_bounds < MO_PERIOD_PRICE_IDLE) {
+        status = mo_period_price_ascend(
+            &s->labelling, upper_ns, mo_max_int(n, MIN_EVALUATIONS),
+            s->task->stop, offer_labelling, s, &s->priced_ns, s->prices, err);
+        s->n_idle_bounds = mo_period_price_gained(before_ns, s->priced_ns)
+                               ? 0
+                               : s->n_idle_bounds + 1;
+        s->lower_ns = mo_max_i64(s->lower_ns, s->priced_ns);
+        report_progress(s, "Lagrangian bound");
+    }
+    if (status == MO_OK && s->packed_ns != upper_ns) {
+        s->packed_ns = upper_ns;
+        status = mo_period_packing_bound(&s->p, upper_ns, &s->lower_ns, err);
+    }
     return status;
 }
 
@@ -352,6 +360,8 @@ static mo_status run_rounds(search *s, int *n_rounds, mo_error *err)
         int64_t before_ns = s->pool[0].period_ns;
 
         status = raise_bound(s, err);
+        if (is_done(s))
+            break;
         draw_samples(s, round);
         if (status == MO_OK)
             status = run_round(s, round, steps, jobs, err);

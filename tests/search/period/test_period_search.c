@@ -10,6 +10,7 @@
 #include "solvers/search/method.h"
 #include "solvers/search/period/contiguous.h"
 #include "solvers/search/period/local_search.h"
+#include "solvers/search/period/packing_bound.h"
 #include "solvers/search/period/price_bound.h"
 #include "tests/support/dense_problem.h"
 #include "tests/support/exhaustive_period.h"
@@ -73,13 +74,16 @@ static void check_parts(const mo_period_problem *p, int64_t least_ns,
                                 .price_weight = 8,
                                 .samples = &sample,
                                 .n_samples = 1 };
-    int64_t lower_ns, ns, excess;
+    int64_t lower_ns, packed_ns, ns, excess;
 
     ck_assert_ptr_nonnull(prices);
     ck_assert_ptr_nonnull(device);
     ck_assert_ptr_nonnull(sample);
     MUST(mo_period_price_bound(p, 2 * least_ns, NULL, &lower_ns, &err));
     ck_assert_int_le(lower_ns, least_ns);
+    packed_ns = 0;
+    MUST(mo_period_packing_bound(p, 2 * least_ns, &packed_ns, &err));
+    ck_assert_int_le(packed_ns, least_ns);
     MUST(mo_period_split_contiguous(p, device, &err));
     perturb_labelling(p, seed, sample);
     anneal.prices = prices;
@@ -220,8 +224,30 @@ START_TEST(crowds_have_a_bound_below_their_period)
 }
 END_TEST
 
+/* Thirteen equal ops on three equal devices: five on one of them. */
+START_TEST(equal_ops_are_packed)
+{
+    problem p = { 0 };
+    mo_period_problem q;
+    const mo_regime regime = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
+                               MO_MEMORY_NONE };
+    int64_t lower_ns = 0;
+
+    problem_make(&p,
+                 "* t.A=7 t.B=7 t.C=7; a; b; c; d; e; f; g; h; i; j; k; l; m",
+                 "A; B; C", NULL);
+    MUST(mo_period_problem_init(&q, p.x, &regime, &err));
+    MUST(mo_period_packing_bound(&q, 5 * mo_instance_p_ns(p.x, 0, 0),
+                                 &lower_ns, &err));
+    ck_assert_int_eq(lower_ns, 5 * mo_instance_p_ns(p.x, 0, 0));
+    mo_period_problem_clear(&q);
+    problem_clear(&p);
+}
+END_TEST
+
 SUITE(period_search)
 {
     SOME(search_and_enumeration_agree, at_length(500, 24), 2);
     SOME(crowds_have_a_bound_below_their_period, at_length(8, 1), 0);
+    TEST(equal_ops_are_packed);
 }
