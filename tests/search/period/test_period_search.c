@@ -237,8 +237,8 @@ START_TEST(equal_ops_are_packed)
                  "* t.A=7 t.B=7 t.C=7; a; b; c; d; e; f; g; h; i; j; k; l; m",
                  "A; B; C", NULL);
     MUST(mo_period_problem_init(&q, p.x, &regime, &err));
-    MUST(mo_period_packing_bound(&q, 5 * mo_instance_p_ns(p.x, 0, 0),
-                                 &lower_ns, &err));
+    MUST(mo_period_packing_bound(&q, 5 * mo_instance_p_ns(p.x, 0, 0), &lower_ns,
+                                 &err));
     ck_assert_int_eq(lower_ns, 5 * mo_instance_p_ns(p.x, 0, 0));
     mo_period_problem_clear(&q);
     problem_clear(&p);
