@@ -205,3 +205,22 @@ mo_status mo_backend_check_rnn(const mo_call *call,
                    "a recurrent layer does not fit its "
                    "tensors");
 }
+
+mo_status mo_backend_check_grid_sample(const mo_call *call,
+                                       const mo_backend_operand *in,
+                                       const mo_tensor_desc *out, mo_error *err)
+{
+    const mo_call_grid_sample *g = &call->u.grid_sample;
+    mo_elem elem = out[0].elem;
+    int64_t images = g->batch * g->channels;
+
+    if (!mo_elem_is_float(elem) || elem == MO_ELEM_F64)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "samples of %s cannot be taken; convert to f32",
+                       mo_elem_name(elem));
+    if (has_elements(&in[0].desc, elem, images * product(g->in, g->spatial)) &&
+        has_elements(&in[1].desc, elem, g->batch * g->points * g->spatial) &&
+        has_elements(&out[0], elem, images * g->points))
+        return MO_OK;
+    return mo_fail(err, MO_E_INPUT, "a grid does not fit its tensors");
+}

@@ -19,6 +19,10 @@ mo_status mo_backend_check_attention(const mo_call *call,
 mo_status mo_backend_check_gather(const mo_call *call,
                                   const mo_backend_operand *in,
                                   const mo_tensor_desc *out, mo_error *err);
+mo_status mo_backend_check_grid_sample(const mo_call *call,
+                                       const mo_backend_operand *in,
+                                       const mo_tensor_desc *out,
+                                       mo_error *err);
 mo_status mo_backend_check_interpolate(const mo_call *call,
                                        const mo_backend_operand *in,
                                        const mo_tensor_desc *out,

@@ -22,6 +22,7 @@ static const char *const kind_names[MO_CALL_KINDS] = {
     [MO_CALL_ATTENTION] = "attention",
     [MO_CALL_RANGE] = "range",
     [MO_CALL_RNN] = "rnn",
+    [MO_CALL_GRID_SAMPLE] = "grid_sample",
 };
 
 const char *mo_call_kind_name(mo_call_kind kind)

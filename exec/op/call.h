@@ -40,9 +40,10 @@ typedef enum mo_call_kind {
     MO_CALL_TOPK,    /* out: values, indices */
     MO_CALL_CUMSUM,
     MO_CALL_INTERPOLATE,
-    MO_CALL_ATTENTION, /* in: q, k, v, perhaps a mask, operands of score */
-    MO_CALL_RANGE,     /* start, stop and step may be computed */
-    MO_CALL_RNN,       /* in: input products, recurrence weights, ... */
+    MO_CALL_ATTENTION,   /* in: q, k, v, perhaps a mask, operands of score */
+    MO_CALL_RANGE,       /* start, stop and step may be computed */
+    MO_CALL_RNN,         /* in: input products, recurrence weights, ... */
+    MO_CALL_GRID_SAMPLE, /* in: data, grid */
     MO_CALL_KINDS
 } mo_call_kind;
 
@@ -379,6 +380,32 @@ static inline int64_t mo_call_rnn_clamp_length(const mo_call_rnn *rnn,
     return length < 0 ? 0 : length > rnn->steps ? rnn->steps : length;
 }
 
+/* ---- GRID_SAMPLE: data [batch][channels][in...] interpolated at grid
+ * [batch][out...][spatial], whose numbers are from -1 to 1 along the last
+ * spatial dimension, the one before it, ...; as ONNX and PyTorch do. */
+typedef enum mo_call_grid_mode {
+    MO_CALL_GRID_NEAREST, /* half to even */
+    MO_CALL_GRID_LINEAR,
+    MO_CALL_GRID_CUBIC /* coefficient -0.75 */
+} mo_call_grid_mode;
+
+/* What stands for elements beyond the data. */
+typedef enum mo_call_grid_padding {
+    MO_CALL_GRID_ZEROS,
+    MO_CALL_GRID_BORDER,
+    MO_CALL_GRID_REFLECTION
+} mo_call_grid_padding;
+
+typedef struct mo_call_grid_sample {
+    mo_call_grid_mode mode;
+    mo_call_grid_padding padding;
+    bool align_corners; /* -1 and 1 are the centers of the corners, else their
+                           outer edges */
+    int spatial;
+    int64_t batch, channels, points; /* of the result, in each image */
+    int64_t in[MO_CALL_MAX_SPATIAL];
+} mo_call_grid_sample;
+
 enum { MO_CALL_MAX_OPERANDS = 4096 };
 
 typedef struct mo_call {
@@ -402,6 +429,7 @@ typedef struct mo_call {
         mo_call_attention attention;
         mo_call_range range;
         mo_call_rnn rnn;
+        mo_call_grid_sample grid_sample;
     } u;
     /* NULL, or the epilogue: a program on out[0] before it is stored. Its
      * operand 0 is the call's result, of the type of out[0]; operand i > 0 is

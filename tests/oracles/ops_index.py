@@ -197,3 +197,14 @@ def _(c):
     return c.moves(c.by_definition(opset16.one_hot(
         c.given(index), c.const(depth), c.const(2, "f32"), c.const(1, "f32"),
         -1, mode), compute))
+
+
+@case("GridSample")
+def _(c):
+    shape = c.dims(4, 1, 7)
+    points = c.dims(2, 1, 5)
+    mode = c.choice(["bilinear", "bicubic", "nearest"])
+    return c.by_reference(ops.grid_sample(
+        c.data(shape), c.data([shape[0]] + points + [2], "f32", -2.5, 2.5),
+        {"align_corners": c.flag(), "mode": mode,
+         "padding_mode": c.choice(["zeros", "border", "reflection"])}))

@@ -26,6 +26,7 @@ static const mo_cpu_kernel_class *const kernel_classes[MO_CALL_KINDS] = {
     [MO_CALL_ATTENTION] = &mo_cpu_attention,
     [MO_CALL_RANGE] = &mo_cpu_range,
     [MO_CALL_RNN] = &mo_cpu_rnn,
+    [MO_CALL_GRID_SAMPLE] = &mo_cpu_grid_sample,
 };
 
 /* Conversions from the opaque types of the contract: every unit and kernel that

@@ -271,6 +271,7 @@ static const mo_cuda_kernel_class *const kernel_classes[MO_CALL_KINDS] = {
     [MO_CALL_ATTENTION] = &mo_cuda_attention_kernel,
     [MO_CALL_RANGE] = &mo_cuda_range_kernel,
     [MO_CALL_RNN] = &mo_cuda_rnn_kernel,
+    [MO_CALL_GRID_SAMPLE] = &mo_cuda_grid_sample_kernel,
 };
 
 static mo_status prepare_call(mo_backend_unit *unit, const mo_call *call,

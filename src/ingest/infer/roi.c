@@ -31,17 +31,18 @@ mo_status mo_infer_shape_grid_sample(const mo_infer_rule_op *op,
                                      mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape, *grid = &op->inputs[1].shape;
-    mo_status status = mo_infer_arg_rank(op, 0, 4, 4, err);
+    mo_status status = mo_infer_arg_rank(op, 0, 4, 5, err);
 
     if (status == MO_OK)
-        status = mo_infer_arg_rank(op, 1, 4, 4, err);
+        status = mo_infer_arg_rank(op, 1, data->rank, data->rank, err);
     if (status != MO_OK)
         return status;
-    if (data->dims[0] != grid->dims[0] || grid->dims[3] != 2)
+    if (data->dims[0] != grid->dims[0] ||
+        grid->dims[grid->rank - 1] != data->rank - 2)
         return mo_fail(err, MO_E_INPUT, "grid %s does not fit data %s",
                        mo_dims_format(grid).text, mo_dims_format(data).text);
-    outputs[0] = (mo_shape){ .rank = 4,
-                             .dims = { data->dims[0], data->dims[1],
-                                       grid->dims[1], grid->dims[2] } };
+    outputs[0] = *data;
+    for (int d = 2; d < data->rank; d++)
+        outputs[0].dims[d] = grid->dims[d - 1];
     return MO_OK;
 }

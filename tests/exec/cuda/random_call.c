@@ -23,6 +23,7 @@ static random_call_maker *const makers[MO_CALL_KINDS] = {
     [MO_CALL_ATTENTION] = random_attention_call,
     [MO_CALL_RANGE] = random_range,
     [MO_CALL_RNN] = random_rnn,
+    [MO_CALL_GRID_SAMPLE] = random_grid_sample,
 };
 
 int64_t random_from(mo_random *random, int least, int most)

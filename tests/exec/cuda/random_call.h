@@ -27,7 +27,7 @@ typedef void random_call_maker(random_call *r, mo_random *random, mo_elem elem);
 
 random_call_maker random_point, random_matmul, random_conv, random_pool;
 random_call_maker random_reduce, random_softmax, random_norm, random_cumsum;
-random_call_maker random_attention_call, random_rnn;
+random_call_maker random_attention_call, random_rnn, random_grid_sample;
 
 random_call_maker random_view, random_copy, random_gather, random_scatter;
 random_call_maker random_topk, random_interpolate, random_range;

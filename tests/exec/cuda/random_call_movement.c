@@ -229,3 +229,25 @@ void random_range(random_call *r, mo_random *random, mo_elem elem)
     case_out(&r->c, index_elem(random),
              shape_of(1, random_from(random, 1, 600)));
 }
+
+void random_grid_sample(random_call *r, mo_random *random, mo_elem elem)
+{
+    mo_call_grid_sample *g = &r->c.call.u.grid_sample;
+    int64_t volume = 1;
+
+    g->mode = (mo_call_grid_mode) mo_random_below(random, 3);
+    g->padding = (mo_call_grid_padding) mo_random_below(random, 3);
+    g->align_corners = mo_random_below(random, 2);
+    g->spatial = 1 + mo_random_below(random, 3);
+    g->batch = random_from(random, 1, 2);
+    g->channels = random_from(random, 1, 3);
+    g->points = random_from(random, 1, 200);
+    for (int d = 0; d < g->spatial; d++)
+        volume *= g->in[d] = random_from(random, 1, 7);
+    case_in(&r->c, elem, shape_of(3, g->batch, g->channels, volume),
+            r->seed + 20);
+    case_in(&r->c, elem, shape_of(3, g->batch, g->points, (int64_t) g->spatial),
+            r->seed + 21);
+    r->c.call.first_extra = 2;
+    case_out(&r->c, elem, shape_of(3, g->batch, g->channels, g->points));
+}

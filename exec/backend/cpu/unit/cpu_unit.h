@@ -65,6 +65,7 @@ extern const mo_cpu_kernel_class mo_cpu_interpolate;
 extern const mo_cpu_kernel_class mo_cpu_attention;
 extern const mo_cpu_kernel_class mo_cpu_range;
 extern const mo_cpu_kernel_class mo_cpu_rnn;
+extern const mo_cpu_kernel_class mo_cpu_grid_sample;
 
 enum { MO_CPU_CACHE_LINE = 64 };
 

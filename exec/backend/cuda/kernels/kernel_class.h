@@ -67,5 +67,6 @@ extern const mo_cuda_kernel_class mo_cuda_cumsum_kernel;
 extern const mo_cuda_kernel_class mo_cuda_interpolate_kernel;
 extern const mo_cuda_kernel_class mo_cuda_range_kernel;
 extern const mo_cuda_kernel_class mo_cuda_rnn_kernel;
+extern const mo_cuda_kernel_class mo_cuda_grid_sample_kernel;
 
 #endif
