@@ -1016,6 +1016,14 @@ def _(r):
     return make(data(shape + [2]), const(axes), *sizes)
 
 
+@case("STFT")
+def _(r):
+    size = r.randint(1, 9)
+    return ops.stft(data([3, size + r.randint(0, 20)][r.randint(0, 1):]),
+                    data([size]), const(size), const(r.randint(1, 4)),
+                    r.flag())
+
+
 @case("RDFT")
 def _(r):
     shape = r.shape(1, 4)

@@ -208,3 +208,78 @@ def _(c):
         c.data(shape), c.data([shape[0]] + points + [2], "f32", -2.5, 2.5),
         {"align_corners": c.flag(), "mode": mode,
          "padding_mode": c.choice(["zeros", "border", "reflection"])}))
+
+
+# ---- Embedding bags
+
+def table(c):
+    return c.data([c.randint(2, 9)] + c.dims(c.randint(1, 2), 1, 5))
+
+
+def indices(c, node, shape):
+    rows = node.get_output_shape(0)[0]
+    return c.given(c.some(shape, c.integer(), 0, rows - 1))
+
+
+@case("EmbeddingBagPackedSum")
+def _(c):
+    rows = table(c)
+    shape = c.dims(2, 1, 5)
+    weights = [c.data(shape)] if c.flag() else []
+    return ops.embedding_bag_packed_sum(rows, indices(c, rows, shape),
+                                        *weights)
+
+
+@case("EmbeddingBagPacked")
+def _(c):
+    rows = table(c)
+    return ops.embedding_bag_packed(
+        rows, indices(c, rows, c.dims(2, 1, 5)),
+        reduction=c.choice(["sum", "mean"]))
+
+
+def offsets(c, bags, count):
+    """Some bags are empty."""
+    cuts = sorted(c.randint(0, count) for _ in range(bags - 1))
+    return [0] + cuts
+
+
+def bag_inputs(c):
+    rows = table(c)
+    count, bags = c.randint(1, 9), c.randint(1, 5)
+    picked = indices(c, rows, [count])
+    kind = picked.get_output_element_type(0).get_type_name()
+    return rows, picked, kind, count, bags
+
+
+@case("EmbeddingBagOffsetsSum")
+def _(c):
+    rows, picked, kind, count, bags = bag_inputs(c)
+    more = [c.const(c.choice([-1, 1]), kind)] if c.flag() else []
+    if more and c.flag():
+        more.append(c.data([count]))
+    return ops.embedding_bag_offsets_sum(
+        rows, picked,
+        c.given(np.asarray(offsets(c, bags, count), kind.replace("i", "int"))),
+        *more)
+
+
+@case("EmbeddingBagOffsets")
+def _(c):
+    rows, picked, kind, count, bags = bag_inputs(c)
+    more = [c.const(c.choice([-1, 1]), kind)] if c.flag() else []
+    return ops.embedding_bag_offsets(
+        rows, picked,
+        c.given(np.asarray(offsets(c, bags, count), kind.replace("i", "int"))),
+        *more, reduction=c.choice(["sum", "mean"]))
+
+
+@case("EmbeddingSegmentsSum")
+def _(c):
+    rows, picked, kind, count, bags = bag_inputs(c)
+    segments = np.sort(c.some([count], kind, 0, bags - 1))
+    more = [c.const(c.choice([-1, 1]), kind)] if c.flag() else []
+    if more and c.flag():
+        more.append(c.data([count]))
+    return ops.embedding_segments_sum(
+        rows, picked, c.given(segments), c.const(bags, kind), *more)

@@ -297,3 +297,13 @@ def _(c):
 def _(c):
     data = c.data(c.any_shape(), c.number())
     return c.stands_for("Square", [data], {}, ops.multiply(data, data))
+
+
+@case("BitwiseLeftShift", "BitwiseRightShift")
+def _(c):
+    make = (ops.bitwise_left_shift if c.name.startswith("BitwiseLeft")
+            else ops.bitwise_right_shift)
+    shape = c.any_shape()
+    dtype = c.choice(["i32", "i64", "u8"])
+    return make(c.data(shape, dtype, 0, 99),
+                c.data(c.smaller(shape), dtype, 0, 7))

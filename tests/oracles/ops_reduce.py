@@ -237,3 +237,78 @@ def _(c):
     root = ops.sqrt(ops.add(mean, c.const(eps, "f32")))
     return c.stands_for("RMS", [data, gamma], {"epsilon": eps},
                         ops.multiply(ops.divide(data, root), gamma))
+
+
+# ---- Fourier transforms
+
+def fourier(c, make, compute, low, pairs):
+    """By numpy: on arm64 the plugin of OpenVINO 2026.4 is wrong."""
+    shape = c.dims(c.randint(1, 3), low, 8)
+    axes = c.axes(len(shape), 1)
+    sizes = [c.choice([-1, c.randint(1, 9)]) for _ in axes]
+    if c.flag():
+        node = make(c.data(shape + pairs), c.const(axes), c.const(sizes))
+    else:
+        sizes = [-1] * len(axes)
+        node = make(c.data(shape + pairs), c.const(axes))
+    return c.by_definition(node, lambda x: [compute(x, axes, sizes)])
+
+
+def sized(shape, axes, sizes):
+    return [shape[a] if s == -1 else s for a, s in zip(axes, sizes)]
+
+
+def as_complex(x):
+    return x[..., 0] + 1j * x[..., 1]
+
+
+def as_pairs(x):
+    return np.stack([x.real, x.imag], -1).astype(np.float32)
+
+
+def complex_fourier(transform):
+    def compute(x, axes, sizes):
+        x = as_complex(x)
+        return as_pairs(transform(x, sized(x.shape, axes, sizes), axes))
+    return compute
+
+
+def real_fourier(x, axes, sizes):
+    return as_pairs(np.fft.rfftn(x, sized(x.shape, axes, sizes), axes))
+
+
+def inverse_real_fourier(x, axes, sizes):
+    x = as_complex(x)
+    whole = sized(x.shape, axes, sizes)
+    if sizes[-1] == -1:
+        whole[-1] = 2 * (x.shape[axes[-1]] - 1)
+    return np.fft.irfftn(x, whole, axes).astype(np.float32)
+
+
+@case("DFT")
+def _(c):
+    return fourier(c, ops.dft, complex_fourier(np.fft.fftn), 1, [2])
+
+
+@case("IDFT")
+def _(c):
+    return fourier(c, ops.idft, complex_fourier(np.fft.ifftn), 1, [2])
+
+
+@case("RDFT")
+def _(c):
+    return fourier(c, ops.rdft, real_fourier, 1, [])
+
+
+@case("IRDFT")
+def _(c):
+    return fourier(c, ops.irdft, inverse_real_fourier, 2, [2])
+
+
+@case("STFT")
+def _(c):
+    size = c.randint(1, 20)
+    shape = c.dims(c.randint(1, 2), 1, 3)
+    shape[-1] = size + c.randint(0, 40)
+    return ops.stft(c.data(shape), c.data([c.randint(1, size)]),
+                    c.const(size), c.const(c.randint(1, 7)), c.flag())

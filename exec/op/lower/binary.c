@@ -136,6 +136,10 @@ mo_status mo_lower_bitwise(const mo_op_site *site, mo_arena *arena,
 
     if (status != MO_OK)
         return status;
+    if (integer_step(site) == MO_POINT_I_SHIFT_RIGHT &&
+        site->out[0].elem == MO_ELEM_U64)
+        return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                               "cannot be run on u64: registers are signed");
     a = mo_point_builder_input(&builder, 0);
     b = mo_point_builder_input(&builder, 1);
     b = mo_point_builder_to_integer(&builder, b);

@@ -82,3 +82,33 @@ mo_status mo_infer_shape_irdft(const mo_infer_rule_op *op, mo_shape *outputs,
     outputs[0] = t.shape;
     return MO_OK;
 }
+
+/* signal, window, frame size, frame step: pairs by frame and bin. */
+mo_status mo_infer_shape_stft(const mo_infer_rule_op *op, mo_shape *outputs,
+                              mo_error *err)
+{
+    const mo_shape *data = &op->inputs[0].shape;
+    int64_t size, step, length, frames;
+    bool by_bin = mo_infer_arg_bool(op, "transpose_frames", false);
+    mo_status status = mo_infer_arg_rank(op, 0, 1, 2, err);
+
+    if (status == MO_OK)
+        status = mo_infer_arg_scalar(op, 2, &size, err);
+    if (status == MO_OK)
+        status = mo_infer_arg_scalar(op, 3, &step, err);
+    if (status != MO_OK)
+        return status;
+    length = data->dims[data->rank - 1];
+    if (size < 1 || step < 1 || size > length)
+        return mo_fail(err, MO_E_INPUT,
+                       "no frames of %lld elements, %lld apart, are in %s",
+                       (long long) size, (long long) step,
+                       mo_dims_format(data).text);
+    frames = (length - size) / step + 1;
+    outputs[0] = *data;
+    outputs[0].rank = data->rank - 1;
+    mo_dims_push(outputs, by_bin ? size / 2 + 1 : frames);
+    mo_dims_push(outputs, by_bin ? frames : size / 2 + 1);
+    mo_dims_push(outputs, 2);
+    return MO_OK;
+}

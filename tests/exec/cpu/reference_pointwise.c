@@ -275,6 +275,10 @@ int64_t slow_integer(const mo_point_step *step, int64_t a, int64_t b)
         return a & b;
     case MO_POINT_I_OR:
         return a | b;
+    case MO_POINT_I_SHIFT_LEFT:
+        return b < 0 || b > 63 ? 0 : (int64_t) ((uint64_t) a << b);
+    case MO_POINT_I_SHIFT_RIGHT:
+        return b < 0 || b > 63 ? 0 : a >> b;
     case MO_POINT_I_XOR:
         return a ^ b;
     case MO_POINT_I_WRAP:
@@ -434,19 +438,19 @@ mo_point_access random_layout(mo_random *random, const mo_shape *shape)
 
 /* Exact, or rounded once by every implementation. */
 static const mo_point_op exact[] = {
-    MO_POINT_ABS,        MO_POINT_NEGATE,       MO_POINT_FLOOR,
-    MO_POINT_RELU,       MO_POINT_CLAMP,        MO_POINT_ROUND_TO,
-    MO_POINT_ADD,        MO_POINT_SUBTRACT,     MO_POINT_MULTIPLY,
-    MO_POINT_MAXIMUM,    MO_POINT_MINIMUM,      MO_POINT_EQUAL,
-    MO_POINT_LESS,       MO_POINT_GREATER,      MO_POINT_TRUNCATE,
-    MO_POINT_I_ABS,      MO_POINT_I_NEGATE,     MO_POINT_I_SIGN,
-    MO_POINT_I_NOT,      MO_POINT_I_BITS_NOT,   MO_POINT_I_CLAMP,
-    MO_POINT_I_RELU,     MO_POINT_I_ADD,        MO_POINT_I_SUBTRACT,
-    MO_POINT_I_MULTIPLY, MO_POINT_I_MAXIMUM,    MO_POINT_I_MINIMUM,
-    MO_POINT_I_EQUAL,    MO_POINT_I_LESS_EQUAL, MO_POINT_I_GREATER,
-    MO_POINT_I_AND,      MO_POINT_I_OR,         MO_POINT_I_XOR,
-    MO_POINT_I_WRAP,     MO_POINT_TO_REAL,      MO_POINT_SELECT,
-    MO_POINT_I_SELECT,
+    MO_POINT_ABS,          MO_POINT_NEGATE,        MO_POINT_FLOOR,
+    MO_POINT_RELU,         MO_POINT_CLAMP,         MO_POINT_ROUND_TO,
+    MO_POINT_ADD,          MO_POINT_SUBTRACT,      MO_POINT_MULTIPLY,
+    MO_POINT_MAXIMUM,      MO_POINT_MINIMUM,       MO_POINT_EQUAL,
+    MO_POINT_LESS,         MO_POINT_GREATER,       MO_POINT_TRUNCATE,
+    MO_POINT_I_ABS,        MO_POINT_I_NEGATE,      MO_POINT_I_SIGN,
+    MO_POINT_I_NOT,        MO_POINT_I_BITS_NOT,    MO_POINT_I_CLAMP,
+    MO_POINT_I_RELU,       MO_POINT_I_ADD,         MO_POINT_I_SUBTRACT,
+    MO_POINT_I_MULTIPLY,   MO_POINT_I_MAXIMUM,     MO_POINT_I_MINIMUM,
+    MO_POINT_I_EQUAL,      MO_POINT_I_LESS_EQUAL,  MO_POINT_I_GREATER,
+    MO_POINT_I_AND,        MO_POINT_I_OR,          MO_POINT_I_XOR,
+    MO_POINT_I_SHIFT_LEFT, MO_POINT_I_SHIFT_RIGHT, MO_POINT_I_WRAP,
+    MO_POINT_TO_REAL,      MO_POINT_SELECT,        MO_POINT_I_SELECT,
 };
 
 /* Returns a register of that kind, or -1 if there is none. */

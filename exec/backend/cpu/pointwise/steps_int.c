@@ -114,6 +114,8 @@ BINARY(I_GREATER_EQUAL, x >= y)
 BINARY(I_AND, (u & v))
 BINARY(I_OR, (u | v))
 BINARY(I_XOR, (u ^ v))
+BINARY(I_SHIFT_LEFT, v < 64 ? u << v : 0)
+BINARY(I_SHIFT_RIGHT, v < 64 ? x >> v : 0)
 
 /* Returns x rounded and saturated to 64 bits. */
 static int64_t bound_of(double x)

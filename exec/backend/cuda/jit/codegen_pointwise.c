@@ -164,6 +164,9 @@ RECIPE(I_GREATER_EQUAL, "@a >= @b")
 RECIPE(I_AND, "@a & @b")
 RECIPE(I_OR, "@a | @b")
 RECIPE(I_XOR, "@a ^ @b")
+RECIPE(I_SHIFT_LEFT, "@b < 0 || @b > 63 ? 0 : (long long) ((unsigned long "
+                     "long) @a << @b)")
+RECIPE(I_SHIFT_RIGHT, "@b < 0 || @b > 63 ? 0 : @a >> @b")
 
 RECIPE(TO_REAL, "(@R) @a")
 RECIPE(SELECT, "@a ? @b : @c")
