@@ -143,6 +143,30 @@ START_TEST(small_problems_are_bounded_exactly)
 }
 END_TEST
 
+/* Five branches of 4 us: without ports four of them run elsewhere, there and
+ * back in 10 us.  One port sends and receives one tensor after the other, so
+ * that two elsewhere and three here, in 15 us, is best. */
+START_TEST(ports_raise_the_bound)
+{
+    const mo_regime port = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
+                             MO_MEMORY_STATIC };
+    const mo_regime none = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
+                             MO_MEMORY_STATIC };
+    problem p = { 0 };
+
+    problem_make(&p,
+                 "* t.A=4 t.B=4 t.C=4 weight_bytes=1; *>* bytes=12;"
+                 "a t.A=1 t.B=1 t.C=1; b; c; d; e; f; z t.A=1 t.B=1 t.C=1;"
+                 "a>b; a>c; a>d; a>e; a>f; b>z; c>z; d>z; e>z; f>z",
+                 "A; B; C; A-B gbps=0.032; B-C gbps=0.032; A-C gbps=0.032",
+                 NULL);
+    ck_assert_int_le(bound_of(p.x, &none), 12000);
+    ck_assert_int_ge(bound_of(p.x, &port), 13000);
+    ck_assert_int_le(bound_of(p.x, &port), 15000);
+    problem_clear(&p);
+}
+END_TEST
+
 START_TEST(known_intervals_raise_the_bound)
 {
     const mo_regime regime = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
@@ -171,5 +195,6 @@ SUITE(colocation_bound)
 {
     SOME(no_schedule_beats_a_colocation_bound, at_length(5000, 200), 2);
     EACH(small_problems_are_bounded_exactly, COUNT(exact));
+    TEST(ports_raise_the_bound);
     TEST(known_intervals_raise_the_bound);
 }

@@ -251,7 +251,7 @@ static int64_t least_lower_ns(const mo_search_state *s,
 /* Raises the boundaries that might be on a path shorter than the incumbent.
  * None of them has to become longer by more than the gap of the whole. */
 static mo_status raise_class(mo_search_state *s, int number, int64_t gap_ns,
-                             int64_t *steps, mo_error *err)
+                             int64_t *steps, const mo_stop *stop, mo_error *err)
 {
     mo_decomp_class *cls = &s->classes->classes[number];
     int64_t far_ns;
@@ -264,8 +264,7 @@ static mo_status raise_class(mo_search_state *s, int number, int64_t gap_ns,
         far_ns += gap_ns;
     for (int p = 0; p < s->states.n * s->states.n && status == MO_OK; p++) {
         int64_t lower_ns = cls->lower_ns[p];
-        mo_search_case_split_options options = { 0, MIN_READERS, steps,
-                                                 s->task->stop };
+        mo_search_case_split_options options = { 0, MIN_READERS, steps, stop };
 
         if (lower_ns >= far_ns)
             continue;
@@ -278,7 +277,8 @@ static mo_status raise_class(mo_search_state *s, int number, int64_t gap_ns,
     return status;
 }
 
-mo_status mo_search_case_split_raise_all(mo_search_state *s, mo_error *err)
+mo_status mo_search_case_split_raise_all(mo_search_state *s,
+                                         const mo_stop *stop, mo_error *err)
 {
     int64_t steps = ALL_STEPS, gap_ns;
     mo_status status = MO_OK;
@@ -287,7 +287,7 @@ mo_status mo_search_case_split_raise_all(mo_search_state *s, mo_error *err)
         return MO_OK;
     gap_ns = s->best->makespan_ns - s->lower_ns;
     for (int i = 0; i < s->classes->n && status == MO_OK; i++)
-        status = raise_class(s, i, gap_ns, &steps, err);
+        status = raise_class(s, i, gap_ns, &steps, stop, err);
     if (status != MO_OK)
         return status;
     return mo_search_update_bounds(s, "cases of ops that many read", err);

@@ -129,7 +129,8 @@ mo_status mo_search_initial_schedules(mo_search_state *s, mo_error *err)
     return status;
 }
 
-mo_status mo_search_initial_bound(mo_search_state *s, mo_error *err)
+mo_status mo_search_initial_bound(mo_search_state *s, const mo_stop *stop,
+                                  mo_error *err)
 {
     mo_lower_bound lower = { 0 };
     mo_status status;
@@ -139,7 +140,7 @@ mo_status mo_search_initial_bound(mo_search_state *s, mo_error *err)
         return MO_OK;
     if (op_device_pairs(s) > LOWER_WORK || mo_stop_reached(s->task->stop))
         return MO_OK;
-    status = mo_bound_lower_until(s->x, &s->regime, s->task->stop, &lower, err);
+    status = mo_bound_lower_until(s->x, &s->regime, stop, &lower, err);
     if (status == MO_OK)
         mo_search_raise_lower(s, lower.bound_ns, "a bound of the whole");
     return status;

@@ -17,6 +17,8 @@ enum {
     MAX_RESERVES = 4 /* steps of the reserve for live tensors */
 };
 
+#define LARGE_GAP 0.05
+
 bool mo_search_memory_repair_needed(const mo_search_state *s)
 {
     return s->memory_matters && s->upper_path_ns < mo_search_upper_ns(s);
@@ -119,13 +121,22 @@ mo_status mo_search_memory_repair_by_variants(mo_search_state *s, mo_error *err)
     return status;
 }
 
+/* Where the gap is large, segments do not lead on: the best of them exceed
+ * memory together. */
+static bool is_gap_large(const mo_search_state *s)
+{
+    return s->memory_matters && s->segments->n > 1 &&
+           (double) s->lower_ns <
+               (1 - LARGE_GAP) * (double) mo_search_upper_ns(s);
+}
+
 bool mo_search_memory_job_plan(const mo_search_state *s, int round,
                                mo_search_memory_job *job)
 {
     double work = FIRST_WORK;
 
-    if (!mo_search_memory_repair_needed(s) || !s->best || s->x->n > MAX_OPS ||
-        round >= MAX_ROUNDS)
+    if (!s->best || s->x->n > MAX_OPS || round >= MAX_ROUNDS ||
+        !(mo_search_memory_repair_needed(s) || is_gap_large(s)))
         return false;
     for (int i = 0; i < round && work < LAST_WORK; i++)
         work *= 1.6;

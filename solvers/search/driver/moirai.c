@@ -42,8 +42,19 @@ enum {
  * small: then bound jobs take longest. */
 #define SMALL_GAP 0.018
 
+/* Where memory binds, bounds of many pieces by many devices take long and do
+ * not bring a gap of this size down: schedules come first.  A phase or a round
+ * of bounds, the bound of the whole, and a round of schedules get these shares
+ * of the time left. */
+#define LARGE_GAP   0.05
+#define BOUND_SHARE 0.04
+#define WHOLE_SHARE 0.1
+#define ROUND_SHARE 0.1
+#define NO_LIMIT_S  1e15
+
 typedef struct round {
     mo_search_state *search;
+    const mo_stop *bound_stop, *primal_stop; /* of the jobs of this round */
     mo_search_primal_job *primal_jobs;
     mo_search_bound_job *bound_jobs;
     int n_primal_jobs, n_bound_jobs;
@@ -53,24 +64,38 @@ typedef struct round {
     int64_t cases_ns;             /* incumbent at the last case split */
 } round;
 
-/* Bound jobs take longer and are started first. */
+/* Limits *part, which is nested into the stop of the task, to a share of the
+ * time left where the gap is large.  Without a time limit nothing changes. */
+static void limit_share(const mo_search_state *s, double share, mo_stop *part)
+{
+    double left_s = mo_stop_remaining_s(s->task->stop);
+    double upper_ns = (double) mo_search_upper_ns(s);
+
+    if (s->memory_matters && left_s > 0 && left_s < NO_LIMIT_S &&
+        (double) s->lower_ns < (1 - LARGE_GAP) * upper_ns)
+        mo_stop_after(part, share * left_s);
+}
+
+/* Annealing of the whole and bound jobs take longer and are started first. */
 static void run_job(void *context, int job, int thread)
 {
     round *r = context;
-    const mo_stop *stop = r->search->task->stop;
 
     (void) thread;
-    if (mo_stop_reached(stop))
+    if (mo_stop_reached(r->search->task->stop))
         return;
-    if (job < r->n_bound_jobs)
-        mo_search_bound_job_run(r->search->blocks, &r->bound_jobs[job], stop);
-    else if (job < r->n_bound_jobs + r->n_primal_jobs)
-        mo_search_primal_job_run(r->search->classes,
-                                 &r->primal_jobs[job - r->n_bound_jobs], stop);
-    else if (job == r->n_bound_jobs + r->n_primal_jobs && r->memory_job)
+    job -= r->memory_job != NULL;
+    if (job < 0)
         mo_search_memory_job_run(r->search, r->memory_job);
-    else
+    else if (job < r->n_bound_jobs && !mo_stop_reached(r->bound_stop))
+        mo_search_bound_job_run(r->search->blocks, &r->bound_jobs[job],
+                                r->bound_stop);
+    else if (job >= r->n_bound_jobs + r->n_primal_jobs)
         mo_search_root_job_run(r->search, r->root_job);
+    else if (job >= r->n_bound_jobs && !mo_stop_reached(r->primal_stop))
+        mo_search_primal_job_run(r->search->classes,
+                                 &r->primal_jobs[job - r->n_bound_jobs],
+                                 r->primal_stop);
 }
 
 /* Keeps the first error of several jobs. */
@@ -87,9 +112,16 @@ static void keep_error(mo_status *status, mo_error *err, mo_status other,
 static mo_status run_round_jobs(round *r, mo_search_round_plan *round_plan,
                                 mo_search_bound_plan *bound_plan, mo_error *err)
 {
+    const mo_stop *stop = r->search->task->stop;
+    mo_stop bound_stop = { .deadline_ns = INT64_MAX, .outer = stop };
+    mo_stop primal_stop = { .deadline_ns = INT64_MAX, .outer = stop };
     mo_status status = MO_OK, taken;
     mo_error why = { 0 };
 
+    limit_share(r->search, BOUND_SHARE, &bound_stop);
+    limit_share(r->search, ROUND_SHARE, &primal_stop);
+    r->bound_stop = &bound_stop;
+    r->primal_stop = &primal_stop;
     mo_parallel_for(r->search->task->threads,
                     r->n_bound_jobs + r->n_primal_jobs +
                         (r->memory_job != NULL) + (r->root_job != NULL),
@@ -226,6 +258,7 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
 static mo_status split_cases(round *r, int number, mo_error *err)
 {
     mo_search_state *s = r->search;
+    mo_stop part = { .deadline_ns = INT64_MAX, .outer = s->task->stop };
     int64_t makespan_ns = mo_search_upper_ns(s);
 
     if (!s->blocks || mo_search_is_done(s) || mo_stop_reached(s->task->stop) ||
@@ -233,7 +266,8 @@ static mo_status split_cases(round *r, int number, mo_error *err)
          makespan_ns > r->cases_ns - r->cases_ns / 200))
         return MO_OK;
     r->cases_ns = makespan_ns;
-    return mo_search_case_split_raise_all(s, err);
+    limit_share(s, BOUND_SHARE, &part);
+    return mo_search_case_split_raise_all(s, &part, err);
 }
 
 static bool is_round_left(const mo_search_state *s, int rounds)
@@ -293,14 +327,18 @@ static mo_status search_segments(mo_search_state *s, int *rounds, mo_error *err)
 
 static mo_status bound_segments(mo_search_state *s, mo_error *err)
 {
+    mo_stop blocks = { .deadline_ns = INT64_MAX, .outer = s->task->stop };
+    mo_stop whole = { .deadline_ns = INT64_MAX, .outer = s->task->stop };
     mo_status status = MO_OK;
 
+    limit_share(s, BOUND_SHARE, &blocks);
     if (s->states.all)
-        status = mo_chain_blocks_new(s->classes, s->task->threads,
-                                     s->task->stop, &s->blocks, err);
+        status = mo_chain_blocks_new(s->classes, s->task->threads, &blocks,
+                                     &s->blocks, err);
     if (status == MO_OK)
         status = mo_search_update_bounds(s, "bounds of pieces", err);
-    return status == MO_OK ? mo_search_initial_bound(s, err) : status;
+    limit_share(s, WHOLE_SHARE, &whole);
+    return status == MO_OK ? mo_search_initial_bound(s, &whole, err) : status;
 }
 
 static mo_status place_moirai(const mo_method_task *task,

@@ -81,8 +81,10 @@ mo_status mo_search_initial_schedules(mo_search_state *search, mo_error *err);
 mo_status mo_search_initial_local_search(mo_search_state *search,
                                          mo_error *err);
 
-/* Raises the lower bound by that of the whole instance, memory included. */
-mo_status mo_search_initial_bound(mo_search_state *search, mo_error *err);
+/* Raises the lower bound by that of the whole instance, memory included, as far
+ * as it is found before the stop. */
+mo_status mo_search_initial_bound(mo_search_state *search, const mo_stop *stop,
+                                  mo_error *err);
 
 /* Adds the bounds proven between cuts to strength, which has no pairs before;
  * where the blocks of a chain imply all that is known of a segment, the bounds

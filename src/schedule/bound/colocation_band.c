@@ -104,6 +104,7 @@ mo_status mo_coloc_band_open(const mo_allowed_devices *domains, double work,
 void mo_coloc_band_close(mo_coloc_band *b)
 {
     mo_coloc_test_free(b->test);
+    mo_mincut_clear(&b->network);
     free(b->p_ns);
     free(b->edge_ns);
     free(b->same_from);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "graph/mincut.h"
 #include "schedule/allowed_devices.h"
 #include "schedule/bound/colocation_test.h"
 
@@ -25,8 +26,9 @@ typedef struct mo_coloc_band {
     const mo_instance *x;
     int width;
     mo_coloc_test *test;
-    int64_t *p_ns;    /* by op: the least */
-    int64_t *edge_ns; /* by flow: the least transfer between two devices */
+    mo_mincut network; /* of colocation_ports.h */
+    int64_t *p_ns;     /* by op: the least */
+    int64_t *edge_ns;  /* by flow: the least transfer between two devices */
 
     /* By first op and distance, and the same by last op and distance. */
     int64_t *same_from, *apart_from, *same_to, *apart_to;

@@ -6,6 +6,7 @@
 
 #include "base/minmax.h"
 #include "schedule/bound/colocation_band.h"
+#include "schedule/bound/colocation_ports.h"
 
 /*
  * For ops u and v, u before v, same(u, v) and apart(u, v) are lower bounds on
@@ -210,10 +211,11 @@ static mo_status bound_interval(mo_coloc_band *b, const known_list *list,
     compose_over_ops(b, &t);
     compose_over_flows(b, &t);
     compose_known(b, list, &t);
-    any_ns = mo_min_i64(t.same_ns, t.apart_ns);
-    b->rest_ns[u] = b->lead_ns[v] = any_ns;
     mo_coloc_band_add_members(b);
-    status = mo_coloc_band_raise_interval(b, MO_COLOC_ANY, &any_ns, err);
+    status = mo_coloc_ports_raise(b, &t.same_ns, &t.apart_ns, err);
+    any_ns = mo_min_i64(t.same_ns, t.apart_ns);
+    if (status == MO_OK)
+        status = mo_coloc_band_raise_interval(b, MO_COLOC_ANY, &any_ns, err);
     t.same_ns = mo_max_i64(t.same_ns, any_ns);
     t.apart_ns = mo_max_i64(t.apart_ns, any_ns);
     if (status == MO_OK)

@@ -266,14 +266,16 @@ static mo_status find_bounds(struct lower *l, mo_error *err)
     for (int i = 0; i < l->domains.x->n; i++)
         l->ops[i] = i;
     find_path_bound(l);
+    status = find_colocation_bound(l, NULL, 0, err);
+    if (status != MO_OK)
+        return status;
     status = mo_bound_segments_new(&l->domains, &l->segments, err);
     if (status != MO_OK)
         return status;
     mo_bound_segments_set_stop(l->segments, l->stop);
     find_load_bound(l);
-    /* The chain gives the same and more. */
     if (!is_affordable(l->domains.x) || mo_stop_reached(l->stop))
-        return find_colocation_bound(l, NULL, 0, err);
+        return MO_OK;
     return find_chain_bound(l, err);
 }
 

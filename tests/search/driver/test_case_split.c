@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "solvers/search/exact/exact.h"
 #include "solvers/search/driver/case_split.h"
-#include "solvers/search/bound/chain/mincut.h"
+#include "graph/mincut.h"
 #include "solvers/search/bound/chain/cut_bound.h"
 #include "tests/support/dense_problem.h"
 #include "tests/support/exhaustive.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "solvers/search/bound/chain/mincut.h"
+#include "graph/mincut.h"
 
 /*
  * Minimum cuts: the inner ops of a cut are u, w, and all descendants of u that

@@ -2,8 +2,8 @@
 /*
  * mincut.h - minimum cut between a source and a sink of a flow network.
  */
-#ifndef MO_SOLVERS_SEARCH_BOUND_CHAIN_MINCUT_H
-#define MO_SOLVERS_SEARCH_BOUND_CHAIN_MINCUT_H
+#ifndef MO_GRAPH_MINCUT_H
+#define MO_GRAPH_MINCUT_H
 
 #include <stddef.h>
 #include <stdint.h>

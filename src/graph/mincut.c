@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "solvers/search/bound/chain/mincut.h"
+#include "graph/mincut.h"
 
 #include <stdlib.h>
 
