@@ -216,7 +216,7 @@ def table(c):
     return c.data([c.randint(2, 9)] + c.dims(c.randint(1, 2), 1, 5))
 
 
-def indices(c, node, shape):
+def row_indices(c, node, shape):
     rows = node.get_output_shape(0)[0]
     return c.given(c.some(shape, c.integer(), 0, rows - 1))
 
@@ -226,7 +226,7 @@ def _(c):
     rows = table(c)
     shape = c.dims(2, 1, 5)
     weights = [c.data(shape)] if c.flag() else []
-    return ops.embedding_bag_packed_sum(rows, indices(c, rows, shape),
+    return ops.embedding_bag_packed_sum(rows, row_indices(c, rows, shape),
                                         *weights)
 
 
@@ -234,7 +234,7 @@ def _(c):
 def _(c):
     rows = table(c)
     return ops.embedding_bag_packed(
-        rows, indices(c, rows, c.dims(2, 1, 5)),
+        rows, row_indices(c, rows, c.dims(2, 1, 5)),
         reduction=c.choice(["sum", "mean"]))
 
 
@@ -247,7 +247,7 @@ def offsets(c, bags, count):
 def bag_inputs(c):
     rows = table(c)
     count, bags = c.randint(1, 9), c.randint(1, 5)
-    picked = indices(c, rows, [count])
+    picked = row_indices(c, rows, [count])
     kind = picked.get_output_element_type(0).get_type_name()
     return rows, picked, kind, count, bags
 
