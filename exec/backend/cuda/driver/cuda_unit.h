@@ -119,6 +119,14 @@ void mo_cuda_free(mo_backend_unit *unit, CUdeviceptr memory);
 mo_status mo_cuda_alloc_untracked(mo_backend_unit *unit, size_t bytes,
                                   CUdeviceptr *memory, mo_error *err);
 
+/* Enqueues a copy on a stream of the current context; none of 0 bytes. */
+mo_status mo_cuda_enqueue_upload(const mo_cuda_api *api, CUstream stream,
+                                 CUdeviceptr to, const void *from, size_t bytes,
+                                 mo_error *err);
+mo_status mo_cuda_enqueue_download(const mo_cuda_api *api, CUstream stream,
+                                   void *to, CUdeviceptr from, size_t bytes,
+                                   mo_error *err);
+
 /* Copies of bytes on unit->stream; both return when the copy is complete. */
 mo_status mo_cuda_copy_to_device(mo_backend_unit *unit, CUdeviceptr to,
                                  const void *from, size_t bytes, mo_error *err);

@@ -63,39 +63,53 @@ void mo_cuda_free(mo_backend_unit *unit, CUdeviceptr memory)
         }
 }
 
+mo_status mo_cuda_enqueue_upload(const mo_cuda_api *api, CUstream stream,
+                                 CUdeviceptr to, const void *from, size_t bytes,
+                                 mo_error *err)
+{
+    if (bytes == 0)
+        return MO_OK;
+    return mo_cuda_check(api, "cuMemcpyHtoDAsync",
+                         api->cuMemcpyHtoDAsync(to, from, bytes, stream), err);
+}
+
+mo_status mo_cuda_enqueue_download(const mo_cuda_api *api, CUstream stream,
+                                   void *to, CUdeviceptr from, size_t bytes,
+                                   mo_error *err)
+{
+    if (bytes == 0)
+        return MO_OK;
+    return mo_cuda_check(api, "cuMemcpyDtoHAsync",
+                         api->cuMemcpyDtoHAsync(to, from, bytes, stream), err);
+}
+
+/* Waits for a copy that was enqueued with this status. */
+static mo_status complete_copy(const mo_backend_unit *unit, mo_status status,
+                               size_t bytes, mo_error *err)
+{
+    if (status != MO_OK || bytes == 0)
+        return status;
+    return mo_cuda_check(unit->api, "cuStreamSynchronize",
+                         unit->api->cuStreamSynchronize(unit->stream), err);
+}
+
 /* The copy from pageable memory has left from when the call returns, that from
  * pinned memory only after the synchronisation. */
 mo_status mo_cuda_copy_to_device(mo_backend_unit *unit, CUdeviceptr to,
                                  const void *from, size_t bytes, mo_error *err)
 {
-    const mo_cuda_api *api = unit->api;
-    mo_status status;
+    mo_status status =
+        mo_cuda_enqueue_upload(unit->api, unit->stream, to, from, bytes, err);
 
-    if (bytes == 0)
-        return MO_OK;
-    status = mo_cuda_check(
-        api, "cuMemcpyHtoDAsync",
-        api->cuMemcpyHtoDAsync(to, from, bytes, unit->stream), err);
-    if (status != MO_OK)
-        return status;
-    return mo_cuda_check(api, "cuStreamSynchronize",
-                         api->cuStreamSynchronize(unit->stream), err);
+    return complete_copy(unit, status, bytes, err);
 }
 
 mo_status mo_cuda_copy_from_device(mo_backend_unit *unit, void *to,
                                    CUdeviceptr from, size_t bytes,
                                    mo_error *err)
 {
-    const mo_cuda_api *api = unit->api;
-    mo_status status;
+    mo_status status =
+        mo_cuda_enqueue_download(unit->api, unit->stream, to, from, bytes, err);
 
-    if (bytes == 0)
-        return MO_OK;
-    status = mo_cuda_check(
-        api, "cuMemcpyDtoHAsync",
-        api->cuMemcpyDtoHAsync(to, from, bytes, unit->stream), err);
-    if (status != MO_OK)
-        return status;
-    return mo_cuda_check(api, "cuStreamSynchronize",
-                         api->cuStreamSynchronize(unit->stream), err);
+    return complete_copy(unit, status, bytes, err);
 }

@@ -49,29 +49,23 @@ void mo_cuda_queue_close(mo_backend_queue *queue)
 mo_status mo_cuda_queue_upload(mo_backend_queue *queue, void *to,
                                const void *from, size_t bytes, mo_error *err)
 {
-    const mo_cuda_api *api = queue->unit->api;
     mo_status status = mo_cuda_unit_make_current(queue->unit, err);
 
-    if (status != MO_OK || bytes == 0)
-        return status;
-    return mo_cuda_check(
-        api, "cuMemcpyHtoDAsync",
-        api->cuMemcpyHtoDAsync((CUdeviceptr) to, from, bytes, queue->stream),
-        err);
+    return status == MO_OK
+               ? mo_cuda_enqueue_upload(queue->unit->api, queue->stream,
+                                        (CUdeviceptr) to, from, bytes, err)
+               : status;
 }
 
 mo_status mo_cuda_queue_download(mo_backend_queue *queue, void *to,
                                  const void *from, size_t bytes, mo_error *err)
 {
-    const mo_cuda_api *api = queue->unit->api;
     mo_status status = mo_cuda_unit_make_current(queue->unit, err);
 
-    if (status != MO_OK || bytes == 0)
-        return status;
-    return mo_cuda_check(
-        api, "cuMemcpyDtoHAsync",
-        api->cuMemcpyDtoHAsync(to, (CUdeviceptr) from, bytes, queue->stream),
-        err);
+    return status == MO_OK
+               ? mo_cuda_enqueue_download(queue->unit->api, queue->stream, to,
+                                          (CUdeviceptr) from, bytes, err)
+               : status;
 }
 
 mo_status mo_cuda_queue_replay(mo_backend_queue *queue,
