@@ -32,7 +32,7 @@ REFUSED = """
     averagepool_2d_dilations averagepool_3d_dilations bf16 bfloat16 boolmask_nan
     causal_boolmask causal_with_past constantofshape convtranspose_output_shape
     downsample_scales_cubic_align_corners downsample_scales_linear_align_corners
-    einsum_batch_diagonal exclude_outside half_pixel_symmetric linear_blocked
+    einsum_batch_diagonal exclude_outside half_pixel_symmetric
     local_window bidirectional_window nonpad not_larger not_smaller padded_kv
     precomputed_strides qk_matmul reduce_max_empty_set_bool select_last_index
     softcap string test_range_ tf_crop training wrap_pad

@@ -41,6 +41,32 @@ void mo_onnx_set_real(mo_onnx_builder *b, const char *key, double value)
                                            : "\"-inf\"");
 }
 
+void mo_onnx_set_reals(mo_onnx_builder *b, const char *key,
+                       const double *values, int n)
+{
+    begin_attribute(b, key);
+    mo_out_char(b->attrs, '[');
+    for (int i = 0; i < n; i++) {
+        if (i > 0)
+            mo_out_char(b->attrs, ',');
+        mo_out_double(b->attrs, isfinite(values[i]) ? values[i] : 0);
+    }
+    mo_out_char(b->attrs, ']');
+}
+
+void mo_onnx_set_texts(mo_onnx_builder *b, const char *key,
+                       const char *const *values, int n)
+{
+    begin_attribute(b, key);
+    mo_out_char(b->attrs, '[');
+    for (int i = 0; i < n; i++) {
+        if (i > 0)
+            mo_out_char(b->attrs, ',');
+        mo_out_json(b->attrs, values[i]);
+    }
+    mo_out_char(b->attrs, ']');
+}
+
 void mo_onnx_set_bool(mo_onnx_builder *b, const char *key, bool value)
 {
     begin_attribute(b, key);

@@ -83,6 +83,10 @@ void mo_onnx_set_int(mo_onnx_builder *b, const char *key, int64_t value);
 void mo_onnx_set_ints(mo_onnx_builder *b, const char *key,
                       const int64_t *values, int n);
 void mo_onnx_set_real(mo_onnx_builder *b, const char *key, double value);
+void mo_onnx_set_reals(mo_onnx_builder *b, const char *key,
+                       const double *values, int n);
+void mo_onnx_set_texts(mo_onnx_builder *b, const char *key,
+                       const char *const *values, int n);
 void mo_onnx_set_bool(mo_onnx_builder *b, const char *key, bool value);
 void mo_onnx_set_text(mo_onnx_builder *b, const char *key, const char *value);
 

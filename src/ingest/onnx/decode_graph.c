@@ -109,6 +109,7 @@ bool mo_onnx_decode_attribute(pb_istream_t *stream, const pb_field_t *field,
     mo_onnx_attribute *a = MO_ONNX_APPEND(d, list->items, list->n);
     mo_onnx_pb_AttributeProto m = mo_onnx_pb_AttributeProto_init_zero;
     mo_onnx_number_list numbers = { .n_ints = 0 };
+    mo_onnx_text_list strings = { NULL, 0 };
     mo_onnx_target to_name, to_reference, to_s, to_t, to_g, to_strings;
     mo_onnx_target to_numbers = { d, &numbers };
 
@@ -121,7 +122,7 @@ bool mo_onnx_decode_attribute(pb_istream_t *stream, const pb_field_t *field,
     to_s = (mo_onnx_target){ d, &a->s };
     to_t = (mo_onnx_target){ d, &a->t };
     to_g = (mo_onnx_target){ d, &a->g };
-    to_strings = (mo_onnx_target){ d, &a->n_strings };
+    to_strings = (mo_onnx_target){ d, &strings };
     m.name.funcs.decode = m.ref_attr_name.funcs.decode = m.s.funcs.decode =
         mo_onnx_decode_text;
     m.name.arg = &to_name;
@@ -134,7 +135,7 @@ bool mo_onnx_decode_attribute(pb_istream_t *stream, const pb_field_t *field,
     m.floats.funcs.decode = mo_onnx_decode_floats;
     m.ints.funcs.decode = mo_onnx_decode_ints;
     m.floats.arg = m.ints.arg = &to_numbers;
-    m.strings.funcs.decode = mo_onnx_decode_count;
+    m.strings.funcs.decode = mo_onnx_decode_texts;
     m.strings.arg = &to_strings;
     if (!pb_decode(stream, mo_onnx_pb_AttributeProto_fields, &m))
         return false;
@@ -144,6 +145,8 @@ bool mo_onnx_decode_attribute(pb_istream_t *stream, const pb_field_t *field,
     a->n_floats = numbers.n_reals;
     a->ints = numbers.ints;
     a->n_ints = numbers.n_ints;
+    a->strings = strings.items;
+    a->n_strings = strings.n;
     return true;
 }
 

@@ -65,6 +65,8 @@ bool mo_onnx_decode_fail_memory(mo_onnx_decoder *d);
 
 /* The stream's source: the next bytes of the file, skipped where to is NULL. */
 bool mo_onnx_decode_bytes(pb_istream_t *stream, pb_byte_t *to, size_t count);
+/* Returns whether the bytes of a stream are those of the file at d->offset. */
+bool mo_onnx_decode_is_file(const pb_istream_t *stream);
 /* Consumes the rest of a stream. */
 bool mo_onnx_decode_skip(pb_istream_t *stream);
 

@@ -59,12 +59,19 @@ bool mo_onnx_decode_bytes(pb_istream_t *stream, pb_byte_t *to, size_t count)
     return true;
 }
 
+/* A field of a wrong wire type is a buffer of nanopb's own. */
+bool mo_onnx_decode_is_file(const pb_istream_t *stream)
+{
+    return stream->callback == mo_onnx_decode_bytes;
+}
+
 /* Consumes the rest of a message's stream without nanopb's small pieces. */
 bool mo_onnx_decode_skip(pb_istream_t *stream)
 {
     size_t count = stream->bytes_left;
 
-    if (!mo_onnx_decode_bytes(stream, NULL, count))
+    if (!mo_onnx_decode_is_file(stream) ||
+        !mo_onnx_decode_bytes(stream, NULL, count))
         return false;
     stream->bytes_left = 0;
     return true;

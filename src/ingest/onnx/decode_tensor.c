@@ -31,7 +31,7 @@ static bool locate_bytes(tensor_target *t, pb_istream_t *stream)
                    type == 0;
     unsigned char *copy;
 
-    if (size > INT64_MAX)
+    if (size > INT64_MAX || !mo_onnx_decode_is_file(stream))
         return false;
     tensor->offset = t->d->offset;
     tensor->size = (int64_t) size;

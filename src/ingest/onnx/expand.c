@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 enum {
-    MAX_EXPANDED = 1 << 20, /* nodes of functions, branches and loops */
+    MAX_EXPANDED = 1 << 17, /* nodes of functions, branches and loops */
     MAX_ROUNDS = 4096       /* of a loop */
 };
 

@@ -57,6 +57,7 @@ typedef struct mo_onnx_attribute {
     const mo_onnx_graph *g;
     const double *floats;
     const int64_t *ints;
+    const char **strings;
     size_t n_floats, n_ints, n_strings;
 } mo_onnx_attribute;
 

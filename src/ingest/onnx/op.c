@@ -115,3 +115,29 @@ double mo_onnx_in_number(const mo_onnx_op *op, int i, const char *what,
     }
     return value->real ? value->items[0].r : (double) value->items[0].i;
 }
+
+void mo_onnx_copy_attributes(const mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+
+    for (size_t i = 0; i < op->node->n_attributes; i++) {
+        const char *name = op->node->attributes[i].name;
+        const mo_onnx_attribute *a = mo_onnx_attr(op, name);
+
+        if (!a || a->t || a->g || a->n_ints > MO_ONNX_MAX_LIST ||
+            a->n_floats > MO_ONNX_MAX_LIST || a->n_strings > MO_ONNX_MAX_LIST)
+            continue;
+        if (a->n_ints > 0)
+            mo_onnx_set_ints(b, name, a->ints, (int) a->n_ints);
+        else if (a->n_floats > 0)
+            mo_onnx_set_reals(b, name, a->floats, (int) a->n_floats);
+        else if (a->n_strings > 0)
+            mo_onnx_set_texts(b, name, a->strings, (int) a->n_strings);
+        else if (a->s)
+            mo_onnx_set_text(b, name, a->s);
+        else if (a->f != 0)
+            mo_onnx_set_real(b, name, a->f);
+        else
+            mo_onnx_set_int(b, name, a->i);
+    }
+}

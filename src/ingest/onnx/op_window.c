@@ -119,10 +119,10 @@ static mo_onnx_ref add_bias(mo_onnx_op *op, mo_onnx_ref y)
 }
 
 /* The window of a convolution: its kernel is that of the weights. */
-static bool convolution_window(mo_onnx_op *op, window *w)
+static bool convolution_window(mo_onnx_op *op, int weights, window *w)
 {
     const mo_shape *image = mo_onnx_shape(op->b, mo_onnx_in(op, 0));
-    const mo_shape *kernel = mo_onnx_shape(op->b, mo_onnx_in(op, 1));
+    const mo_shape *kernel = mo_onnx_shape(op->b, mo_onnx_in(op, weights));
 
     w->n = spatial_rank(op, image);
     if (mo_onnx_builder_status(op->b) == MO_OK && kernel->rank != image->rank)
@@ -143,7 +143,7 @@ void mo_onnx_op_conv(mo_onnx_op *op)
     int64_t groups = mo_onnx_attr_int(op, "group", 1);
     window w = { .n = 0 };
 
-    if (!convolution_window(op, &w))
+    if (!convolution_window(op, 1, &w))
         return;
     if (groups != 1)
         weights = split_groups(op, weights, groups);
@@ -154,6 +154,21 @@ void mo_onnx_op_conv(mo_onnx_op *op)
                                             groups == 1 ? "Convolution"
                                                         : "GroupConvolution",
                                             mo_onnx_in(op, 0), weights, NULL)));
+}
+
+/* ConvInteger and QLinearConv: integers with zero points, and scales. */
+void mo_onnx_op_quantized_conv(mo_onnx_op *op)
+{
+    bool is_whole = strcmp(op->argument, "QLinearConv") == 0;
+    window w = { .n = 0 };
+
+    if (!convolution_window(op, is_whole ? 3 : 1, &w))
+        return;
+    set_window(op->b, &w);
+    mo_onnx_set_ints(op->b, "dilations", w.dilation, w.n);
+    mo_onnx_set_int(op->b, "group", mo_onnx_attr_int(op, "group", 1));
+    mo_onnx_add_native(op, is_whole ? mo_onnx_dtype(op->b, mo_onnx_in(op, 7))
+                                    : "i32");
 }
 
 /* Pads that give the output the wanted size. */
@@ -191,7 +206,7 @@ void mo_onnx_op_conv_transpose(mo_onnx_op *op)
     int64_t extra[MO_MAX_RANK];
     window w = { .n = 0 };
 
-    if (!convolution_window(op, &w))
+    if (!convolution_window(op, 1, &w))
         return;
     read_sizes(op, "output_padding", w.n, 0, 0, extra);
     fit_output(op, mo_onnx_shape(b, mo_onnx_in(op, 0))->dims + 2, extra, &w);

@@ -5,27 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Attributes that are one number, a text or a list of integers. */
-static void copy_attributes(mo_onnx_builder *b, const mo_onnx_scope *scope,
-                            const mo_onnx_node *node)
-{
-    for (size_t i = 0; i < node->n_attributes; i++) {
-        const char *name = node->attributes[i].name;
-        const mo_onnx_attribute *a = mo_onnx_scope_attribute(scope, node, name);
-
-        if (!a || a->t || a->g || a->n_strings > 0)
-            continue;
-        if (a->n_ints > 0 && a->n_ints <= MO_ONNX_MAX_LIST)
-            mo_onnx_set_ints(b, name, a->ints, (int) a->n_ints);
-        else if (a->s)
-            mo_onnx_set_text(b, name, a->s);
-        else if (a->f != 0)
-            mo_onnx_set_real(b, name, a->f);
-        else if (a->n_ints == 0 && a->n_floats == 0)
-            mo_onnx_set_int(b, name, a->i);
-    }
-}
-
 /* A node that cannot be run, as a layer of its own type, which can be placed:
  * the file must give the shapes of its outputs. */
 bool mo_onnx_add_opaque(mo_onnx_translation *t, mo_onnx_scope *scope,
@@ -65,7 +44,7 @@ bool mo_onnx_add_opaque(mo_onnx_translation *t, mo_onnx_scope *scope,
     kept = mo_arena_text(mo_onnx_builder_arena(t->b), type, strlen(type));
     if (!kept)
         return false;
-    copy_attributes(t->b, scope, node);
+    mo_onnx_copy_attributes(op);
     made = mo_onnx_add_all_shaped(t->b, kept, inputs, n, shapes, dtypes,
                                   op->n_outputs);
     for (int i = 0; i < op->n_outputs && mo_onnx_is(made); i++)

@@ -63,6 +63,10 @@ double mo_onnx_attr_real(const mo_onnx_op *op, const char *name,
 const char *mo_onnx_attr_text(const mo_onnx_op *op, const char *name,
                               const char *fallback);
 
+/* Sets all attributes of the node but tensors and graphs, as those of the next
+ * layer. */
+void mo_onnx_copy_attributes(const mo_onnx_op *op);
+
 /* A list of integers: axes, sizes, pads. n is -1 where there is none. */
 enum { MO_ONNX_MAX_LIST = 2 * MO_MAX_RANK };
 typedef struct mo_onnx_list {

@@ -15,7 +15,17 @@ mo_onnx_translator mo_onnx_op_unary, mo_onnx_op_binary, mo_onnx_op_compare,
     mo_onnx_op_hard_sigmoid, mo_onnx_op_gelu, mo_onnx_op_swish,
     mo_onnx_op_shrink, mo_onnx_op_thresholded_relu, mo_onnx_op_round,
     mo_onnx_op_is_nan, mo_onnx_op_is_inf, mo_onnx_op_dropout,
-    mo_onnx_op_identity, mo_onnx_op_quantize, mo_onnx_op_dequantize;
+    mo_onnx_op_identity;
+
+/* op_native.c: recurrent and quantized */
+
+/* Adds a layer of the row's argument with the inputs and outputs of the node,
+ * and the attributes that are set; the outputs have type dtype. */
+void mo_onnx_add_native(mo_onnx_op *op, const char *dtype);
+
+mo_onnx_translator mo_onnx_op_recurrent, mo_onnx_op_quantize,
+    mo_onnx_op_dequantize, mo_onnx_op_quantized_product,
+    mo_onnx_op_dynamic_quantize;
 
 /* op_view.c: shapes, views, creation */
 mo_onnx_translator mo_onnx_op_constant, mo_onnx_op_constant_of_shape,
@@ -33,8 +43,8 @@ mo_onnx_translator mo_onnx_op_transpose, mo_onnx_op_expand, mo_onnx_op_tile,
 
 /* op_window.c: convolutions, pools, resizing */
 mo_onnx_translator mo_onnx_op_conv, mo_onnx_op_conv_transpose,
-    mo_onnx_op_max_pool, mo_onnx_op_average_pool, mo_onnx_op_global_pool,
-    mo_onnx_op_resize;
+    mo_onnx_op_quantized_conv, mo_onnx_op_max_pool, mo_onnx_op_average_pool,
+    mo_onnx_op_global_pool, mo_onnx_op_resize;
 
 /* op_reduce.c: products, reductions, normalization */
 mo_onnx_translator mo_onnx_op_matmul, mo_onnx_op_gemm, mo_onnx_op_einsum,
