@@ -5,6 +5,7 @@
 set -eu
 
 cd "$(dirname "$0")/.."
+mkdir -p build
 PATH=${top_builddir:-$PWD}:$PATH
 data=${MOIRAI_DATA:-../shared/data}
 
@@ -92,3 +93,8 @@ show "moirai-place -p $model/two.profile.xml examples/two_branches/model.xml \\
     -o $model/measured.sol && moirai-exec --runs 10 \\
     --input examples/two_branches/input0.npy \\
     --reference examples/two_branches $model/measured.sol"
+
+# What it looks like: a timeline here, and a page for a browser.
+show "moirai-report $model/measured.sol"
+show "moirai-report $model/measured.sol -o build/demo-report.html"
+echo 'Open build/demo-report.html in a browser.'

@@ -13,6 +13,7 @@
 #include "driver/exec/output_npy.h"
 #include "exec/plan/ir/plan_json.h"
 #include "exec/measure/utilization.h"
+#include "driver/report/solution_page.h"
 #include "exec/measure/chrome_trace.h"
 #include "report/execution.h"
 
@@ -245,12 +246,50 @@ static mo_status write_report(const mo_exec_options *o,
     return status;
 }
 
+static mo_status write_page(const mo_exec_options *o,
+                            const mo_cli_exec_result *outcome, mo_error *err)
+{
+    const mo_review *review = &outcome->job->review;
+    const char *name = "the placement";
+    mo_solution_page_options options = { .logger = &o->logger };
+    mo_solution_page made = { 0 };
+    mo_out *events = NULL;
+    char *text = NULL;
+    size_t size;
+    mo_status status = MO_OK;
+
+    if (outcome->job->alone)
+        return mo_fail(err, MO_E_USAGE,
+                       "--report-html is for a solution, with predicted times; "
+                       "a graph alone has none");
+    status = mo_out_memory(&events, err);
+    if (status == MO_OK)
+        status = mo_measure_write_chrome_trace(outcome->job->plan,
+                                               outcome->result, events, err);
+    if (status == MO_OK && !(text = mo_out_take(events, &size)))
+        status = mo_fail_memory(err);
+    options.events = text;
+    if (status == MO_OK)
+        status = mo_solution_page_defaults(review, &options, err);
+    if (status == MO_OK)
+        status = mo_solution_page_make(&options, review, &name, 1, &made, err);
+    if (status == MO_OK)
+        status =
+            mo_page_html(&made.page, o->outputs[MO_EXEC_OUTPUT_PAGE].out, err);
+    mo_solution_page_clear(&made);
+    free(options.methods);
+    free(text);
+    mo_out_abandon(events);
+    return status;
+}
+
 mo_status mo_cli_exec_report(mo_exec_options *o,
                              const mo_cli_exec_result *outcome, mo_error *err)
 {
     mo_exec_output_npy files = { 0 };
     mo_output_file *trace = &o->outputs[MO_EXEC_OUTPUT_TRACE];
     mo_output_file *plan = &o->outputs[MO_EXEC_OUTPUT_PLAN];
+    mo_output_file *page = &o->outputs[MO_EXEC_OUTPUT_PAGE];
     mo_status status = MO_OK;
 
     if (o->output && outcome->result)
@@ -264,9 +303,12 @@ mo_status mo_cli_exec_report(mo_exec_options *o,
     if (status == MO_OK && trace->out && outcome->result)
         status = mo_measure_write_chrome_trace(
             outcome->job->plan, outcome->result, trace->out, err);
+    if (status == MO_OK && page->out && outcome->result)
+        status = write_page(o, outcome, err);
     if (!outcome->result) {
         mo_out_abandon(trace->out);
-        trace->out = NULL;
+        mo_out_abandon(page->out);
+        trace->out = page->out = NULL;
     }
     if (status == MO_OK)
         status = mo_exec_output_npy_commit(&files, err);

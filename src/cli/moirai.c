@@ -21,6 +21,7 @@
 #include "cli/solve_output.h"
 #include "driver/solve_model.h"
 #include "driver/log.h"
+#include "driver/report/solution_page.h"
 #include "driver/strengthen_model.h"
 #include "solvers/process/interrupt.h"
 #include "solvers/process/workdir.h"
@@ -31,6 +32,7 @@ typedef struct settings {
     mo_strengthen_options strengthen;
     const char *keep;
     const char *output; /* the solution, or NULL */
+    const char *page;   /* the report as HTML, or NULL */
     bool json;
     mo_driver_log logger;
     int code; /* exit status if nothing failed */
@@ -155,6 +157,42 @@ static mo_status keep_results(const settings *s, const way *w,
     return mo_out_commit(out, err);
 }
 
+/* The bound is the largest that was computed here. */
+static mo_status write_page(const settings *s,
+                            const mo_answer_selector *selector,
+                            const mo_answer_selection *selection, mo_error *err)
+{
+    mo_solution_page_options options = { .drop_device = true,
+                                         .logger = &s->logger };
+    const char *name = s->output ? s->output : "the placement";
+    mo_solution_page made = { 0 };
+    mo_review review = selector->review;
+    mo_out *out = NULL;
+    mo_status status;
+
+    if (!s->page || !selection->best)
+        return MO_OK;
+    review.judgement = selection->best->judgement;
+    if (selection->own.bound_ns > review.judgement.lower.bound_ns) {
+        review.judgement.lower.bound_ns = selection->own.bound_ns;
+        review.judgement.lower.which = selection->own.by;
+    }
+    status = mo_solution_page_defaults(&review, &options, err);
+    if (status == MO_OK)
+        status = mo_solution_page_make(&options, &review, &name, 1, &made, err);
+    if (status == MO_OK)
+        status = mo_out_open(s->page, &out, err);
+    if (status == MO_OK)
+        status = mo_page_html(&made.page, out, err);
+    if (status == MO_OK)
+        status = mo_out_commit(out, err);
+    else
+        mo_out_abandon(out);
+    mo_solution_page_clear(&made);
+    free(options.methods);
+    return status;
+}
+
 static mo_status print_report(const settings *s, const way *w,
                               const mo_answer_selector *selector,
                               const mo_portfolio *c,
@@ -220,6 +258,8 @@ static mo_status solve_in_folder(settings *s, const char *graph, const way *w,
                                        &selector, &portfolio, &selection, err);
     if (status == MO_OK)
         status = keep_results(s, w, &selector, &selection, err);
+    if (status == MO_OK)
+        status = write_page(s, &selector, &selection, err);
     if (status == MO_OK) {
         status = print_report(s, w, &selector, &portfolio, &selection, err);
         s->code = mo_cli_solve_exit_status(&selection);
@@ -305,17 +345,24 @@ static mo_status report_infeasible(settings *s, mo_error *why)
 static mo_status check_output(const settings *s, const char *graph,
                               mo_error *err)
 {
-    mo_output_file output = { .option = "--output", .path = s->output };
+    mo_output_file outputs[] = { { .option = "--output", .path = s->output },
+                                 { .option = "--report", .path = s->page } };
     const char *inputs[] = { graph, s->prepare.load.cluster,
                              s->prepare.load.profile };
     mo_status status = MO_OK;
 
+    if (s->page && strcmp(s->page, "-") == 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "--report must be a file; standard output has the text");
+    status = mo_output_files_check(outputs, 2, err);
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-        if (status == MO_OK && s->output)
-            status = mo_output_files_check_input(&output, 1, inputs[i], err);
-    if (status == MO_OK && s->output && strcmp(s->output, "-") != 0)
-        status = mo_output_files_open(&output, 1, err);
-    mo_output_files_discard(&output, 1);
+        if (status == MO_OK)
+            status = mo_output_files_check_input(outputs, 2, inputs[i], err);
+    if (s->output && strcmp(s->output, "-") == 0)
+        outputs[0].path = NULL;
+    if (status == MO_OK)
+        status = mo_output_files_open(outputs, 2, err);
+    mo_output_files_discard(outputs, 2);
     return status;
 }
 
@@ -415,6 +462,8 @@ int main(int argc, char **argv)
         { 0, "keep", "DIR",
           "keep model, MIP start, solution and schedule in DIR", MO_OPTION_TEXT,
           .to = &s.keep },
+        { 0, "report", "FILE", "write a page that shows the placement to FILE",
+          MO_OPTION_TEXT, .to = &s.page },
         { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
         MO_DRIVER_LOG_OPTIONS(&s.logger),
@@ -430,7 +479,7 @@ int main(int argc, char **argv)
             "status: 0 a valid solution, 3 none, 4 an invalid one.  moirai "
             "COMMAND runs moirai-COMMAND, and moirai help COMMAND "
             "prints its options: check, cluster, coarsen, emit, exec, "
-            "export, info, place, profile, solve, zoo.",
+            "export, info, place, profile, report, solve, zoo.",
         .options = options,
         .min_operands = 1,
         .max_operands = 1,

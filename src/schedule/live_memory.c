@@ -239,3 +239,86 @@ mo_status mo_live_memory_periodic_peak(const mo_instance *x,
 {
     return find_peaks(x, s, period_ns, peak_bytes, err);
 }
+
+static mo_status add_point(mo_memory_profile *profile, int device,
+                           int64_t at_ns, int64_t bytes, mo_error *err)
+{
+    mo_status status =
+        MO_ARRAY_GROW(profile->points, profile->n, profile->room, err);
+
+    if (status == MO_OK)
+        profile->points[profile->n++] =
+            (mo_memory_point){ device, at_ns, bytes };
+    return status;
+}
+
+/* Adds the points of a device from the event at *at on, which is advanced
+ * behind its last one. */
+static mo_status profile_device(const event_list *l, int device,
+                                int64_t weights_bytes, size_t *at,
+                                mo_memory_profile *profile, mo_error *err)
+{
+    int64_t held = weights_bytes, work = 0;
+    mo_status status = add_point(profile, device, 0, held, err);
+
+    while (status == MO_OK && *at < l->n && l->events[*at].device == device) {
+        int64_t now_ns = l->events[*at].at_ns, most = 0;
+
+        for (; *at < l->n && l->events[*at].device == device &&
+               l->events[*at].at_ns == now_ns;
+             (*at)++) {
+            const event *e = &l->events[*at];
+            int64_t spike = e->phase == SPIKE && e->bytes > work ? e->bytes : 0;
+
+            if (e->phase != SPIKE)
+                *(e->work ? &work : &held) += e->bytes;
+            raise_to(&most, held + (spike > work ? spike : work));
+        }
+        if (most > held + work)
+            status = add_point(profile, device, now_ns, most, err);
+        if (status == MO_OK)
+            status = add_point(profile, device, now_ns, held + work, err);
+    }
+    return status;
+}
+
+static mo_status profile_live(const mo_instance *x, const mo_schedule *s,
+                              int64_t *weights_bytes,
+                              mo_memory_profile *profile, mo_error *err)
+{
+    event_list l = { .x = x, .s = s };
+    size_t at = 0;
+    mo_status status;
+
+    l.copy_end_ns = calloc((size_t) s->n_transfers + 1, sizeof *l.copy_end_ns);
+    l.begin_bytes =
+        calloc(2 * (size_t) x->n_devices + 1, sizeof *l.begin_bytes);
+    status = l.copy_end_ns && l.begin_bytes ? add_all(&l, weights_bytes, err)
+                                            : mo_fail_memory(err);
+    if (status == MO_OK && l.n > 0)
+        qsort(l.events, l.n, sizeof *l.events, compare_events);
+    for (int k = 0; k < x->n_devices && status == MO_OK; k++)
+        status = profile_device(&l, k, weights_bytes[k], &at, profile, err);
+    free(l.events);
+    free(l.copy_end_ns);
+    free(l.begin_bytes);
+    return status;
+}
+
+mo_status mo_live_memory_profile(const mo_instance *x, const mo_schedule *s,
+                                 mo_memory_profile *profile, mo_error *err)
+{
+    int64_t *bytes = calloc((size_t) x->n_devices, sizeof *bytes);
+    mo_status status = bytes ? MO_OK : mo_fail_memory(err);
+
+    *profile = (mo_memory_profile){ 0 };
+    if (status == MO_OK && s->regime.memory == MO_MEMORY_LIVE) {
+        status = profile_live(x, s, bytes, profile, err);
+    } else if (status == MO_OK) {
+        status = mo_schedule_peak_memory(x, s, bytes, err);
+        for (int k = 0; k < x->n_devices && status == MO_OK; k++)
+            status = add_point(profile, k, 0, bytes[k], err);
+    }
+    free(bytes);
+    return status;
+}

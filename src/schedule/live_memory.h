@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * live_memory.h - peak memory by liveness: buffers are freed after their last
- * use.
+ * live_memory.h - memory by liveness, its peak and over time: buffers are freed
+ * after their last use.
  */
 #ifndef MO_SCHEDULE_LIVE_MEMORY_H
 #define MO_SCHEDULE_LIVE_MEMORY_H
@@ -34,5 +34,23 @@ mo_status mo_live_memory_peak(const mo_instance *x, const mo_schedule *s,
 mo_status mo_live_memory_periodic_peak(const mo_instance *x,
                                        const mo_schedule *s, int64_t period_ns,
                                        int64_t *peak_bytes, mo_error *err);
+
+/* Memory of a device from this time on; of two points at one time, the first is
+ * a peak of that moment. */
+typedef struct mo_memory_point {
+    int device;
+    int64_t at_ns, bytes;
+} mo_memory_point;
+
+typedef struct mo_memory_profile {
+    mo_memory_point *points; /* by device and time, each from 0 on; owned */
+    size_t n, room;
+} mo_memory_profile;
+
+/* Makes the memory of each device over time, in the schedule's memory model;
+ * other than by liveness it is constant.  The caller frees profile->points,
+ * also after a failure. */
+mo_status mo_live_memory_profile(const mo_instance *x, const mo_schedule *s,
+                                 mo_memory_profile *profile, mo_error *err);
 
 #endif

@@ -8,7 +8,8 @@ top_srcdir=$(cd "$top_srcdir" && pwd)
 cd "$work" || exit 99
 unset MOIRAI_CLUSTER MOIRAI_PATH
 commands="moirai moirai-check moirai-cluster moirai-coarsen moirai-emit
-moirai-exec moirai-export moirai-info moirai-place moirai-profile moirai-solve
+moirai-exec moirai-export moirai-info moirai-place moirai-profile moirai-report
+moirai-solve
 moirai-zoo"
 
 for command in $commands; do

@@ -50,7 +50,8 @@ fallible()
 }
 
 for program in moirai moirai-check moirai-cluster moirai-coarsen moirai-emit \
-    moirai-exec moirai-info moirai-place moirai-profile moirai-scip \
+    moirai-exec moirai-info moirai-place moirai-profile moirai-report \
+    moirai-scip \
     moirai-solve moirai-zoo; do
     [ -x "$top_builddir/$program" ] || continue
     nm -D --undefined-only "$top_builddir/$program" |

@@ -19,6 +19,7 @@ enum {
     MO_EXEC_OUTPUT_REPORT,
     MO_EXEC_OUTPUT_TRACE,
     MO_EXEC_OUTPUT_PLAN,
+    MO_EXEC_OUTPUT_PAGE, /* of predicted and measured times */
     MO_EXEC_N_OUTPUTS
 };
 

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* moirai-report - the placement of a solution as a page, picture or text. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/option.h"
+#include "driver/output_files.h"
+#include "driver/report/solution_page.h"
+
+enum { MOST_SOLUTIONS = 16, COLUMNS = 100 };
+
+typedef struct settings {
+    mo_prepare_options prepare;
+    mo_place_options place; /* only its methods */
+    const char *graph, *trace, *format;
+    bool no_compare, no_worth;
+    int64_t columns;
+    mo_output_file output;
+    mo_driver_log logger;
+} settings;
+
+/* By option, or by the name of the output. */
+static const char *choose_format(const settings *s)
+{
+    static const char *const ends[][2] = {
+        { ".html", "html" },
+        { ".svg", "svg" },
+        { ".json", "json" },
+        { ".txt", "text" },
+    };
+    const char *path = s->output.path;
+    size_t length = path ? strlen(path) : 0;
+
+    if (s->format)
+        return s->format;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t n = strlen(ends[i][0]);
+
+        if (length > n && strcmp(path + length - n, ends[i][0]) == 0)
+            return ends[i][1];
+    }
+    return length > 0 && strcmp(path, "-") != 0 ? "html" : "text";
+}
+
+static mo_status check_options(const settings *s, char **paths, size_t n,
+                               mo_error *err)
+{
+    const mo_prepare_options *p = &s->prepare;
+    const char *inputs[] = { s->graph, s->trace, p->load.cluster,
+                             p->load.profile, p->fusion };
+    int from_stdin = s->trace && strcmp(s->trace, "-") == 0;
+    mo_status status = mo_output_files_check(&s->output, 1, err);
+
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (status == MO_OK)
+            status = mo_output_files_check_input(&s->output, 1, inputs[i], err);
+    for (size_t i = 0; i < n && status == MO_OK; i++) {
+        from_stdin += strcmp(paths[i], "-") == 0;
+        status = mo_output_files_check_input(&s->output, 1, paths[i], err);
+    }
+    if (status == MO_OK && from_stdin > 1)
+        status =
+            mo_fail(err, MO_E_USAGE, "only one input can be standard input");
+    return status;
+}
+
+static mo_status choose_methods(const settings *s, const mo_review *first,
+                                mo_solution_page_options *options,
+                                mo_error *err)
+{
+    if (s->place.methods.count > 0)
+        return mo_place_select_methods(&s->place, &options->methods,
+                                       &options->n_methods, err);
+    return s->no_compare ? MO_OK
+                         : mo_solution_page_defaults(first, options, err);
+}
+
+static mo_status write_page(const settings *s, const mo_page *page,
+                            mo_error *err)
+{
+    const char *format = choose_format(s);
+    mo_out *out = s->output.out;
+
+    if (strcmp(format, "html") == 0)
+        return mo_page_html(page, out, err);
+    if (strcmp(format, "json") == 0)
+        return mo_page_json(page, out, err);
+    if (strcmp(format, "svg") == 0)
+        return mo_page_svg(page, out, err);
+    if (strcmp(format, "text") == 0)
+        return mo_page_text(page, (int) s->columns, out, err);
+    mo_page_trace(page, out);
+    return MO_OK;
+}
+
+static mo_status review_all(settings *s, char **paths, int n,
+                            mo_review *reviews, mo_error *err)
+{
+    const mo_review_source from = { .prepare = &s->prepare,
+                                    .graph = s->graph,
+                                    .tolerance = MO_ANSWER_TOLERANCE,
+                                    .logger = &s->logger };
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status = mo_review_file(&from, paths[i], &reviews[i], err);
+    return status;
+}
+
+static mo_status make_report(settings *s, char **paths, int n,
+                             const mo_review *reviews, mo_error *err)
+{
+    mo_solution_page_options options = { .trace = s->trace,
+                                         .drop_device = !s->no_worth,
+                                         .logger = &s->logger };
+    mo_solution_page made = { 0 };
+    mo_status status = choose_methods(s, &reviews[0], &options, err);
+
+    if (status == MO_OK)
+        status = mo_solution_page_make(
+            &options, reviews, (const char *const *) paths, n, &made, err);
+    if (status == MO_OK)
+        status = write_page(s, &made.page, err);
+    if (status == MO_OK)
+        status = mo_output_files_commit(&s->output, 1, err);
+    mo_solution_page_clear(&made);
+    free(options.methods);
+    return status;
+}
+
+static mo_status run_report(void *context, char **operands, size_t n,
+                            mo_error *err)
+{
+    settings *s = context;
+    mo_review *reviews = calloc(n, sizeof *reviews);
+    mo_status status =
+        reviews ? check_options(s, operands, n, err) : mo_fail_memory(err);
+
+    if (status == MO_OK)
+        status = mo_output_files_open(&s->output, 1, err);
+    if (status == MO_OK)
+        status = review_all(s, operands, (int) n, reviews, err);
+    if (status == MO_OK)
+        status = make_report(s, operands, (int) n, reviews, err);
+    mo_output_files_discard(&s->output, 1);
+    for (size_t i = 0; reviews && i < n; i++)
+        mo_review_clear(&reviews[i]);
+    free(reviews);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    settings s = { .prepare = MO_REVIEW_DEFAULTS,
+                   .columns = COLUMNS,
+                   .output = { .option = "--output", .path = "-" },
+                   .logger = { .command = "moirai-report" } };
+    const mo_option options[] = {
+        { 'o', "output", "FILE", "write to FILE instead of standard output",
+          MO_OPTION_TEXT, .to = &s.output.path },
+        { 0, "format", "FORMAT",
+          "format (default by the name of FILE, or text)", MO_OPTION_TEXT,
+          .to = &s.format, .choices = "html|text|svg|json|trace" },
+        { 0, "trace", "FILE", "measured times, of moirai-exec --trace",
+          MO_OPTION_TEXT, .to = &s.trace },
+        { 0, "method", "M,...", "methods to compare with", MO_OPTION_LIST,
+          .to = &s.place.methods, .suggest = mo_suggest_method },
+        { 0, "no-compare", NULL, "compare with no method", MO_OPTION_FLAG,
+          .to = &s.no_compare },
+        { 0, "no-worth", NULL, "do not place again without each device",
+          MO_OPTION_FLAG, .to = &s.no_worth },
+        { 0, "columns", "N", "width of text (default 100)", MO_OPTION_INT,
+          .to = &s.columns, .min = 40, .max = 1000 },
+        { 'g', "graph", "FILE", "the graph file, if it is not found by itself",
+          MO_OPTION_TEXT, .to = &s.graph },
+        MO_REVIEW_OPTIONS(&s.prepare),
+        MO_DRIVER_FORMAT_OPTIONS(&s.prepare.load),
+        MO_REVIEW_RULE_OPTIONS(&s.prepare),
+        MO_DRIVER_LOG_OPTIONS(&s.logger),
+        { 0 }
+    };
+    const mo_command command = {
+        .name = "moirai-report",
+        .synopsis = "[OPTION]... SOLUTION...",
+        .purpose = "Show a placement: timeline, memory, graph, and why.",
+        .details = "Graph and cluster are found as by moirai-check.  An HTML "
+                   "page needs no network.  Further solutions of the same "
+                   "graph and cluster are shown beside the first.",
+        .options = options,
+        .min_operands = 1,
+        .max_operands = MOST_SOLUTIONS,
+    };
+    int code = mo_command_main(&command, argc, argv, run_report, &s);
+
+    mo_option_list_free(&s.place.methods);
+    mo_option_list_free(&s.prepare.shapes);
+    return code;
+}

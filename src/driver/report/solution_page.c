@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
+#include "driver/report/solution_page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/block_bound.h"
+#include "driver/report/trace_file.h"
+#include "solvers/search/method.h"
+
+enum {
+    MOST_COMPARED_OPS = 5000, /* by all of the default methods */
+    MOST_SEARCHED_OPS = 2000, /* the search runs again without each device */
+    SEARCH_ROUNDS = -1        /* its start alone */
+};
+
+static mo_status check_review(const mo_review *first, const mo_review *r,
+                              const char *name, mo_error *err)
+{
+    const mo_answer_evaluation *j = &r->judgement;
+
+    if (!mo_answer_evaluation_valid(j))
+        return mo_fail_at(err, MO_E_INPUT, name, 0,
+                          "is not valid: %s; moirai-check lists everything",
+                          mo_answer_evaluation_count(j) > 0
+                              ? mo_answer_evaluation_violation(j, 0)
+                              : j->complaint);
+    if (r->made.loaded.instance->digest != first->made.loaded.instance->digest)
+        return mo_fail_at(err, MO_E_INPUT, name, 0,
+                          "is of another graph or cluster than the first "
+                          "solution; report it alone");
+    if (memcmp(&r->regime, &first->regime, sizeof r->regime) != 0)
+        return mo_fail_at(err, MO_E_INPUT, name, 0,
+                          "has other rules than the first solution; give "
+                          "--congestion, --tensors and --memory");
+    if ((j->period_ns >= 0) != (first->judgement.period_ns >= 0))
+        return mo_fail_at(err, MO_E_INPUT, name, 0,
+                          "has another objective than the first solution");
+    return MO_OK;
+}
+
+/* Of the bounds of the file and of our own, the file's is named as claimed. */
+static mo_status find_bound(const mo_review *r, const mo_driver_log *logger,
+                            mo_page_placement *p, mo_error *err)
+{
+    const mo_answer_evaluation *j = &r->judgement;
+    int64_t objective_ns = mo_answer_evaluation_objective_ns(j);
+
+    p->bound_ns = j->lower.bound_ns;
+    p->bound_by = j->lower.which;
+    if (r->claim.has_bound && r->claim.bound_ns > p->bound_ns &&
+        r->claim.bound_ns <= objective_ns) {
+        p->claimed_ns = r->claim.bound_ns;
+        p->claimed_by = r->claim.by[0] ? r->claim.by : "the solution";
+    }
+    if (j->period_ns >= 0 || p->claimed_ns > 0)
+        return MO_OK;
+    return mo_block_bound_raise(r->made.loaded.instance, &r->regime,
+                                j->schedule->makespan_ns, logger, &p->bound_ns,
+                                &p->bound_by, err);
+}
+
+static mo_status make_part(const mo_review *r, const char *name,
+                           const mo_driver_log *logger,
+                           mo_solution_page_part *part, mo_page_placement *p,
+                           mo_error *err)
+{
+    const mo_instance *x = r->made.loaded.instance;
+    const mo_schedule *s = r->judgement.schedule;
+    mo_status status = mo_critical_path_find(x, s, &part->path, err);
+
+    *p = (mo_page_placement){ .name = name,
+                              .judgement = &r->judgement,
+                              .path = &part->path,
+                              .shares = &part->shares,
+                              .memory = &part->memory };
+    if (status == MO_OK)
+        status = mo_time_shares_compute(x, s, &part->path, &part->shares, err);
+    if (status == MO_OK)
+        status = mo_live_memory_profile(x, s, &part->memory, err);
+    if (status == MO_OK)
+        status = find_bound(r, logger, p, err);
+    return status;
+}
+
+mo_status mo_solution_page_defaults(const mo_review *first,
+                                    mo_solution_page_options *o, mo_error *err)
+{
+    static const mo_method *const latency[] = {
+        &mo_method_single, &mo_method_heft, &mo_method_m_topo, &mo_method_m_etf,
+        &mo_method_getf
+    };
+    static const mo_method *const period[] = { &mo_method_single,
+                                               &mo_method_m_etf,
+                                               &mo_method_dp_contiguous };
+    bool is_period = first->judgement.period_ns >= 0;
+    bool is_large = first->made.loaded.instance->n > MOST_COMPARED_OPS;
+
+    o->n_methods = is_large    ? 2
+                   : is_period ? sizeof period / sizeof *period
+                               : sizeof latency / sizeof *latency;
+    o->methods = calloc((size_t) o->n_methods, sizeof *o->methods);
+    if (!o->methods)
+        return mo_fail_memory(err);
+    for (int i = 0; i < o->n_methods; i++)
+        o->methods[i] = is_period ? period[i] : latency[i];
+    return MO_OK;
+}
+
+/* A device without ops is worth nothing: the placement stays as it is. */
+static void correct_unused(const mo_page_placement *p, int n_devices,
+                           mo_place_ablation *study)
+{
+    for (int k = 0; k < n_devices; k++)
+        if (p->shares->devices[k].n_ops == 0)
+            study->losses[k] =
+                (mo_report_device_loss){ .makespan_ns =
+                                             mo_page_objective_ns(p) };
+}
+
+static mo_status compare_methods(const mo_solution_page_options *o,
+                                 const mo_review *r, const mo_page_placement *p,
+                                 mo_place_comparison *c, mo_error *err)
+{
+    const mo_instance *x = r->made.loaded.instance;
+    const mo_place_options place = { .seed = 1, .rounds = SEARCH_ROUNDS };
+    const mo_place_context setting = {
+        .options = &place,
+        .regime = r->regime,
+        .objective = r->judgement.period_ns >= 0 ? MO_OBJECTIVE_PERIOD
+                                                 : MO_OBJECTIVE_LATENCY,
+        .logger = o->logger,
+        .begin_s = mo_driver_clock_s(),
+    };
+    mo_status status =
+        mo_place_compare_methods(&setting, x, o->methods, o->n_methods, c, err);
+
+    if (status != MO_OK || !o->drop_device || x->n_devices < 2 ||
+        x->n > MOST_SEARCHED_OPS)
+        return status;
+    status = mo_place_ablation_run(&setting, x, &mo_method_moirai, 0, &c->study,
+                                   err);
+    if (status == MO_OK)
+        correct_unused(p, x->n_devices, &c->study);
+    c->report.losses = c->study.losses;
+    return status;
+}
+
+static mo_status add_measured(const mo_solution_page_options *o,
+                              mo_solution_page *made, mo_error *err)
+{
+    mo_page_measured *measured;
+    mo_status status;
+
+    if (!o->trace && !o->events)
+        return MO_OK;
+    made->arena = mo_arena_new();
+    if (!made->arena)
+        return mo_fail_memory(err);
+    status = o->trace ? mo_trace_file_read(o->trace, made->page.x, made->arena,
+                                           &measured, err)
+                      : mo_trace_parse("the run", o->events, made->page.x,
+                                       made->arena, &measured, err);
+    if (status == MO_OK)
+        made->page.measured = measured;
+    return status;
+}
+
+mo_status mo_solution_page_make(const mo_solution_page_options *o,
+                                const mo_review *reviews,
+                                const char *const *names, int n,
+                                mo_solution_page *made, mo_error *err)
+{
+    const mo_review *first = &reviews[0];
+    mo_status status = MO_OK;
+
+    made->placements = calloc((size_t) n, sizeof *made->placements);
+    made->parts = calloc((size_t) n, sizeof *made->parts);
+    if (!made->placements || !made->parts)
+        return mo_fail_memory(err);
+    for (made->n = 0; made->n < n && status == MO_OK; made->n++) {
+        int i = made->n;
+
+        status = check_review(first, &reviews[i], names[i], err);
+        if (status == MO_OK)
+            status = make_part(&reviews[i], names[i], o->logger,
+                               &made->parts[i], &made->placements[i], err);
+    }
+    if (status != MO_OK)
+        return status;
+    made->page = (mo_page){
+        .graph_file = first->located.graph,
+        .cluster_file = first->made.loaded.cluster->file,
+        .graph = first->made.coarse ? first->made.coarse : first->made.fine,
+        .cluster = first->made.loaded.cluster,
+        .x = first->made.loaded.instance,
+        .regime = first->regime,
+        .n = n,
+        .placements = made->placements,
+    };
+    status = add_measured(o, made, err);
+    if (status == MO_OK && (o->n_methods > 0 || o->drop_device)) {
+        status = compare_methods(o, first, &made->placements[0],
+                                 &made->comparison, err);
+        made->page.methods = &made->comparison.report;
+    }
+    return status;
+}
+
+void mo_solution_page_clear(mo_solution_page *made)
+{
+    for (int i = 0; i < made->n; i++) {
+        mo_critical_path_clear(&made->parts[i].path);
+        mo_time_shares_clear(&made->parts[i].shares);
+        free(made->parts[i].memory.points);
+    }
+    free(made->parts);
+    free(made->placements);
+    mo_place_comparison_clear(&made->comparison);
+    mo_arena_free(made->arena);
+    *made = (mo_solution_page){ 0 };
+}
