@@ -87,7 +87,11 @@ static mo_status run_host_step(mo_joint_slots *s, mo_joint_slot *slot,
     if (a->kind == MO_PLAN_STEP_RECEIVE)
         return transport->receive(world, t, a->data, err);
     if (a->kind == MO_PLAN_STEP_AWAIT) {
-        status = transport->wait(world, t, a->sending, err);
+        /* Other ranks may wait for what the programs before transfer, and a
+         * driver may make progress only while a thread waits for it. */
+        status = wait_queue(s, slot, MO_JOINT_SLOTS_RECORDER, err);
+        if (status == MO_OK)
+            status = transport->wait(world, t, a->sending, err);
         if (status != MO_OK || a->sending || a->bytes == 0)
             return status;
         status = enter_queue(s, slot, item->local, err);
