@@ -118,16 +118,17 @@ stream()
     done
 }
 
+MOIRAI_NCCL_PIPELINE=1
+export MOIRAI_NCCL_PIPELINE
 stream "requests in flight on two ranks" run two 2 1
 stream "on two GPUs of a rank and one of another" run shared 2 3
 stream "on two ranks with GPUs and one with a processor" run beside 3 1
 stream "on a GPU and a processor of a rank and a GPU of another" run both 2 2
 stream "through host memory" mixed two 2 1
-MOIRAI_NCCL_SAFE=1
-export MOIRAI_NCCL_SAFE
-run_job mixed 2 --requests 3 -c "$work/two.xml" "$work/two.1.json"
-is "one communicator for all is not enough" $? 0
-unset MOIRAI_NCCL_SAFE
+unset MOIRAI_NCCL_PIPELINE
+run_job run 2 --requests 3 -c "$work/two.xml" "$work/two.1.json" >/dev/null 2>&1
+ok "NCCL carries none without MOIRAI_NCCL_PIPELINE, and rank 0 reports it" \
+    grep -q 'MOIRAI_NCCL_PIPELINE=1' "$MOIRAI_JOB/err.0"
 
 ok "a rank without NCCL" run_job mixed 2 --check -c "$work/two.xml" \
     "$work/two.1.json"
@@ -146,6 +147,8 @@ fault()
         "$work/three.1.json"
 }
 
+MOIRAI_NCCL_PIPELINE=1
+export MOIRAI_NCCL_PIPELINE
 ok "requests in flight, and a rank that is killed" run_job kill 3 1 2.5 \
     --requests 1000000 --in-flight 3 -c "$work/three.xml" "$work/three.1.json"
 fault "a rank that is killed" kill 3 1 1.5

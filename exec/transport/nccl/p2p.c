@@ -68,6 +68,15 @@ static bool has_copies(const mo_exec_plan *plan)
     return plan->n_devices > 1 && plan->devices[0].id == plan->devices[1].id;
 }
 
+static bool is_set(const char *variable)
+{
+    const char *text = getenv(variable);
+
+    return text && *text && strcmp(text, "0") != 0;
+}
+
+/* With several requests in flight, kernels of NCCL that wait for a peer may
+ * occupy what others need to begin, and none ends. */
 static mo_status compute_layout(mo_nccl_p2p *nccl, bool safe, mo_error *err)
 {
     const mo_nccl_p2p_options *o = &nccl->options;
@@ -78,11 +87,14 @@ static mo_status compute_layout(mo_nccl_p2p *nccl, bool safe, mo_error *err)
     if (!is_gpu)
         return mo_fail_memory(err);
     memcpy(is_gpu, o->is_gpu, n * sizeof *is_gpu);
+    if (has_copies(o->plan) && !is_set("MOIRAI_NCCL_PIPELINE"))
+        safe = true;
     status = allgather_gpus(nccl, is_gpu, &safe, err);
     if (status == MO_OK && safe && has_copies(o->plan)) {
-        snprintf(nccl->unavailable, sizeof nccl->unavailable,
-                 "MOIRAI_NCCL_SAFE is set, and several requests at once need "
-                 "several communicators");
+        snprintf(
+            nccl->unavailable, sizeof nccl->unavailable,
+            "NCCL's transfers of several requests may wait for each other; "
+            "MOIRAI_NCCL_PIPELINE=1 takes NCCL all the same");
         for (size_t d = 0; d < n; d++)
             is_gpu[d] = false;
     }
@@ -356,13 +368,6 @@ static const char *eager_reason(const mo_backend_carrier *carrier)
 }
 
 /* ------------------------------------------------------- creating, freeing */
-
-static bool is_set(const char *variable)
-{
-    const char *text = getenv(variable);
-
-    return text && *text && strcmp(text, "0") != 0;
-}
 
 static mo_status parse_time_limit(mo_nccl_p2p *nccl, mo_error *err)
 {

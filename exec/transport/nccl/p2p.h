@@ -17,7 +17,8 @@
  * MOIRAI_NCCL_SAFE=1: one communicator for all GPUs. MOIRAI_NCCL_EAGER=1: no
  * CUDA graphs. MOIRAI_NCCL_REGISTER=1: buffers are registered with NCCL.
  * MOIRAI_NCCL_PATIENCE: seconds a run may take while all ranks are alive, 600
- * by default.
+ * by default. MOIRAI_NCCL_PIPELINE=1: NCCL also with several requests in
+ * flight; otherwise they go through the memory of the processes.
  */
 #ifndef MO_EXEC_TRANSPORT_NCCL_P2P_H
 #define MO_EXEC_TRANSPORT_NCCL_P2P_H
