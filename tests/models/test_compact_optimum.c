@@ -160,7 +160,7 @@ START_TEST(live_memory_is_never_exceeded)
         oracle_clear(&o);
     }
     ck_assert_int_eq(n_wrong, 0);
-    ck_assert_int_ge(3 * n_optimal, n_seeds - 1);
+    ck_assert_int_ge(6 * n_optimal, n_seeds - 1);
 }
 END_TEST
 

@@ -29,7 +29,8 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 # Substrings of the names of tests that are refused.
 REFUSED = """
     2d_uint8 _expanded antialias attn_mask_3d_causal attn_mask_4d_causal
-    averagepool_2d_dilations averagepool_3d_dilations bf16 bfloat16 boolmask_nan
+    averagepool_2d_dilations averagepool_3d_dilations bf16 bfloat16
+    bitshift_right_int bitshift_right_uint64 boolmask_nan
     causal_boolmask causal_with_past constantofshape convtranspose_output_shape
     downsample_scales_cubic_align_corners downsample_scales_linear_align_corners
     einsum_batch_diagonal exclude_outside half_pixel_symmetric

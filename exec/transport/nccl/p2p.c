@@ -65,7 +65,8 @@ static mo_status allgather_gpus(mo_nccl_p2p *nccl, bool *is_gpu, bool *safe,
 /* Returns whether a device is in the plan more than once: it has slots. */
 static bool has_copies(const mo_exec_plan *plan)
 {
-    return plan->n_devices > 1 && plan->devices[0].id == plan->devices[1].id;
+    return plan->n_devices > 1 && plan->devices && plan->devices[0].id &&
+           plan->devices[0].id == plan->devices[1].id;
 }
 
 static bool is_set(const char *variable)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Translators of ONNX operators that are operators here, too, with the same
- * inputs and attributes: recurrent layers and quantized ones.
+ * inputs and attributes: recurrent layers and quantized ones, among others.
  */
 #include <string.h>
 
+#include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 
 enum { MAX_INPUTS = 16 };
@@ -53,10 +54,23 @@ static void add_as_is(mo_onnx_op *op, const char *dtype)
     mo_onnx_add_native(op, dtype);
 }
 
-/* LSTM, GRU and RNN. */
-void mo_onnx_op_recurrent(mo_onnx_op *op)
+/* LSTM, GRU, RNN and GridSample. */
+void mo_onnx_op_as_is(mo_onnx_op *op)
 {
     add_as_is(op, NULL);
+}
+
+void mo_onnx_op_bit_shift(mo_onnx_op *op)
+{
+    bool is_left = strcmp(mo_onnx_attr_text(op, "direction", ""), "LEFT") == 0;
+
+    if (!is_left && mo_onnx_dtype(op->b, mo_onnx_in(op, 0))[0] == 'i') {
+        mo_onnx_refuse(op->b, "shifts signed numbers to the right");
+        return;
+    }
+    op->outputs[0] = mo_onnx_binary(
+        op->b, is_left ? "BitwiseLeftShift" : "BitwiseRightShift",
+        mo_onnx_in(op, 0), mo_onnx_in(op, 1), NULL);
 }
 
 /* The type that an attribute of the node names; fallback where there is none,

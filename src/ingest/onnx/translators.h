@@ -17,13 +17,13 @@ mo_onnx_translator mo_onnx_op_unary, mo_onnx_op_binary, mo_onnx_op_compare,
     mo_onnx_op_is_nan, mo_onnx_op_is_inf, mo_onnx_op_dropout,
     mo_onnx_op_identity;
 
-/* op_native.c: recurrent and quantized */
+/* op_native.c: recurrent, quantized and other operators of the same form */
 
 /* Adds a layer of the row's argument with the inputs and outputs of the node,
  * and the attributes that are set; the outputs have type dtype. */
 void mo_onnx_add_native(mo_onnx_op *op, const char *dtype);
 
-mo_onnx_translator mo_onnx_op_recurrent, mo_onnx_op_quantize,
+mo_onnx_translator mo_onnx_op_as_is, mo_onnx_op_bit_shift, mo_onnx_op_quantize,
     mo_onnx_op_dequantize, mo_onnx_op_quantized_product,
     mo_onnx_op_dynamic_quantize;
 
