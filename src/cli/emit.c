@@ -96,7 +96,6 @@ static mo_status prepare_model(settings *s, const char *path, mo_prepared *made,
     if (status == MO_OK)
         status = mo_output_files_check_input(s->outputs, OUTPUTS,
                                              made->loaded.cluster->file, err);
-    s->strengthen.writes_model = true;
     if (status == MO_OK)
         status = mo_strengthen_model(&s->strengthen, &s->prepare, &s->logger,
                                      made, err);
@@ -218,8 +217,10 @@ int main(int argc, char **argv)
         .min_operands = 1,
         .max_operands = 1,
     };
-    int code = mo_command_main(&command, argc, argv, run_emit, &s);
+    int code;
 
+    s.strengthen.writes_model = true;
+    code = mo_command_main(&command, argc, argv, run_emit, &s);
     mo_option_list_free(&s.prepare.shapes);
     return code;
 }

@@ -64,6 +64,7 @@ static mo_status run_search(check *k, mo_error *err)
         return MO_OK;
     k->selector->searched = true;
     status = mo_strengthen_search(r->made.loaded.instance, &r->regime,
+                                  mo_known_schedule_objective(k->selector),
                                   SEARCH_SHARE * time_left_s(k), &proven,
                                   &schedule, &k->selector->search_is_full, err);
     if (status == MO_E_INFEASIBLE) {

@@ -4,20 +4,42 @@
 #include "driver/known_schedule.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "driver/judge_answer.h"
 #include "driver/placement_solution.h"
+#include "models/formulation.h"
 #include "schedule/heuristic/upper_bound.h"
+#include "schedule/period/loads.h"
+
+mo_objective mo_known_schedule_objective(const mo_answer_selector *j)
+{
+    const mo_provenance *o = &j->review.origin;
+
+    return o->has_options &&
+                   strcmp(o->formulation, mo_formulation_period.name) == 0
+               ? MO_OBJECTIVE_PERIOD
+               : MO_OBJECTIVE_LATENCY;
+}
 
 void mo_known_schedule_take(mo_answer_selector *j, mo_schedule *schedule,
                             const char *by)
 {
-    if (j->known && j->known->makespan_ns <= schedule->makespan_ns) {
+    mo_error err = { 0 };
+    int64_t ns = 0;
+    mo_status status = mo_period_objective(j->review.made.loaded.instance,
+                                           mo_known_schedule_objective(j),
+                                           schedule, &ns, &err);
+
+    if (status != MO_OK)
+        mo_answer_judge_note_failure(j, &err);
+    if (status != MO_OK || (j->known && j->known_ns <= ns)) {
         mo_schedule_free(schedule);
         return;
     }
     mo_schedule_free(j->known);
     j->known = schedule;
+    j->known_ns = ns;
     j->known_by = by;
 }
 
@@ -50,7 +72,9 @@ static mo_status write_schedule(const mo_answer_selector *j, const char *path,
     mo_place_solution solution = { .x = r->made.loaded.instance,
                                    .schedule = j->known,
                                    .made_of = r->made.o,
-                                   .method = j->known_by };
+                                   .method = j->known_by,
+                                   .objective = mo_known_schedule_objective(j),
+                                   .period_ns = j->known_ns };
 
     for (int i = 0; i < r->origin.n_shapes; i++)
         shapes[i] = r->origin.shapes[i];
@@ -59,12 +83,10 @@ static mo_status write_schedule(const mo_answer_selector *j, const char *path,
     return mo_place_solution_save(&solution, path, err);
 }
 
-static bool is_shorter(const mo_schedule *known,
-                       const mo_portfolio_member *best)
+static bool is_shorter(int64_t known_ns, const mo_portfolio_member *best)
 {
     return !best || !best->judged || !best->judgement.schedule ||
-           known->makespan_ns <
-               mo_answer_evaluation_objective_ns(&best->judgement);
+           known_ns < mo_answer_evaluation_objective_ns(&best->judgement);
 }
 
 mo_status mo_known_schedule_enter(mo_answer_selector *j,
@@ -76,7 +98,8 @@ mo_status mo_known_schedule_enter(mo_answer_selector *j,
     mo_status status;
 
     if (!j->known || !j->is_emitted || j->review.origin.shapes_cut ||
-        c->n == MO_PORTFOLIO_ENTRIES || !is_shorter(j->known, selection->best))
+        c->n == MO_PORTFOLIO_ENTRIES ||
+        !is_shorter(j->known_ns, selection->best))
         return MO_OK;
     path = mo_workdir_file(folder, "known.sol");
     status = path ? write_schedule(j, path, err) : mo_fail_memory(err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * known_schedule.h - the shortest schedule of the instance that is computed
- * here, by a heuristic or the search.
+ * here, by a heuristic or the search; of a model of the period, that of the
+ * shortest period.
  *
  * Claims of solvers are compared with it; where it refutes one and is shorter
  * than their answers, it is the answer.
@@ -21,8 +22,11 @@
  * selector. */
 bool mo_known_schedule_find(mo_answer_selector *selector);
 
+/* Returns what the model minimises. */
+mo_objective mo_known_schedule_objective(const mo_answer_selector *selector);
+
 /* Takes over a validated schedule; it is freed if a shorter one is known. by is
- * a static string. */
+ * a static string. Exhausted memory is noted in the selector. */
 void mo_known_schedule_take(mo_answer_selector *selector, mo_schedule *schedule,
                             const char *by);
 

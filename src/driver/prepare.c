@@ -175,7 +175,7 @@ static mo_status make_frame(const mo_prepare_options *p, const mo_instance *x,
     const mo_regime *regime = &made->o.regime;
     mo_schedule *start = made->start;
 
-    if (made->strength) {
+    if (made->strength && made->formulation != &mo_formulation_period) {
         made->start = NULL;
         return mo_frame_make_with_bounds(x, regime, p->slack, made->strength,
                                          start, &made->frame, err);
@@ -184,6 +184,20 @@ static mo_status make_frame(const mo_prepare_options *p, const mo_instance *x,
         return mo_frame_make_open(x, regime, p->closure, p->slack, &made->frame,
                                   err);
     return mo_frame_make(x, regime, p->closure, &made->frame, err);
+}
+
+/* A model of the period is the same with a search and without: only its start
+ * is another, where that is below the bound of the model. */
+static void set_period_start(mo_prepared *made)
+{
+    mo_frame *frame = made->frame;
+
+    if (made->formulation != &mo_formulation_period || !made->start ||
+        made->start_ns >= frame->upper_ns)
+        return;
+    mo_schedule_free(frame->start);
+    frame->start = made->start;
+    made->start = NULL;
 }
 
 static int64_t unit_ns_of(const char *unit)
@@ -218,6 +232,7 @@ mo_status mo_prepare_model(const mo_prepare_options *p,
         status = mo_frame_set_unit(made->frame, unit_ns_of(p->unit), err);
     if (status != MO_OK)
         return status;
+    set_period_start(made);
     status = mo_model_make(made->formulation, made->frame, &made->identity,
                            &made->model, err);
     if (status != MO_OK)

@@ -93,6 +93,7 @@ typedef struct mo_prepared {
                                    its texts are borrowed from the caller's */
     mo_proven_bounds *strength; /* bounds for the model and a MIP start, both */
     mo_schedule *start;  /* set by the caller before the model is built */
+    int64_t start_ns;    /* its makespan or period, by the objective */
     bool search_is_full; /* by mo_strengthen_model(), of their search */
     const mo_formulation *formulation;
     mo_frame *frame;

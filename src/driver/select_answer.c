@@ -58,18 +58,15 @@ bool mo_answer_selector_can_search(const mo_answer_selector *j)
 
     return j->state == MO_ANSWER_SELECTOR_READY && o->has_options &&
            (strcmp(o->formulation, mo_formulation_compact.name) == 0 ||
-            strcmp(o->formulation, mo_formulation_paper.name) == 0);
+            strcmp(o->formulation, mo_formulation_paper.name) == 0 ||
+            (strcmp(o->formulation, mo_formulation_period.name) == 0 &&
+             o->in_flight == 0));
 }
 
 /* Whether the model admits exactly the schedules of the instance; those of the
  * baselines admit more or fewer. */
 bool mo_answer_selector_is_exact(const mo_answer_selector *j)
 {
-    const mo_provenance *o = &j->review.origin;
-
-    if (j->state == MO_ANSWER_SELECTOR_READY && o->has_options &&
-        strcmp(o->formulation, mo_formulation_period.name) == 0)
-        return true;
     return mo_answer_selector_can_search(j) && !may_refuse(j);
 }
 
@@ -112,8 +109,7 @@ static bool is_beaten(mo_answer_selector *j, const mo_portfolio_member *e)
 {
     return mo_known_schedule_find(j) &&
            is_above(j, mo_answer_selector_makespan_us(j, e),
-                    (double) j->known->makespan_ns / 1000 *
-                        (1 + MO_ANSWER_OPTIMAL_GAP));
+                    (double) j->known_ns / 1000 * (1 + MO_ANSWER_OPTIMAL_GAP));
 }
 
 static bool is_trusted(const mo_answer_selector *j,
@@ -148,8 +144,7 @@ static double known_us(mo_answer_selector *j,
     double best_us = selection->best
                          ? mo_answer_selector_makespan_us(j, selection->best)
                          : -1;
-    double known =
-        mo_known_schedule_find(j) ? (double) j->known->makespan_ns / 1000 : -1;
+    double known = mo_known_schedule_find(j) ? (double) j->known_ns / 1000 : -1;
 
     if (best_us < 0 || known < 0)
         return best_us < 0 ? known : best_us;

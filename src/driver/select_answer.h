@@ -48,6 +48,7 @@ typedef struct mo_answer_selector {
                          start could not be read; status MO_OK: none */
     bool tried_heuristic;
     mo_schedule *known;   /* the shortest that is computed here, or NULL */
+    int64_t known_ns;     /* its makespan or period, by the objective */
     const char *known_by; /* a static string: "heuristic", "search" */
     mo_answer_bound own[MO_ANSWER_SELECTOR_BOUNDS]; /* computed here */
     int n_own;

@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "models/formulation.h"
+#include "schedule/period/loads.h"
 #include "solvers/process/interrupt.h"
 #include "solvers/search/driver/strengthen.h"
 
 /* The default effort: rounds of improvement by the number of ops, none for
- * graphs whose rounds take longer than a model should. */
+ * graphs whose rounds take longer than a model should. Rounds of the period
+ * take about as long for any graph. */
 enum {
     SMALL_OPS = 500,
     SMALL_ROUNDS = 4,
@@ -27,6 +29,15 @@ enum {
 /* A search that was stopped after so many seconds is a full one. */
 #define FULL_S 2.0
 
+/* Whether the formulation has a use for a search. */
+static bool takes_search(const mo_strengthen_options *s,
+                         const mo_prepare_options *p)
+{
+    return strcmp(p->formulation, mo_formulation_compact.name) == 0 ||
+           (strcmp(p->formulation, mo_formulation_period.name) == 0 &&
+            !s->writes_model);
+}
+
 mo_status mo_strengthen_check(const mo_strengthen_options *s,
                               const mo_prepare_options *p, mo_error *err)
 {
@@ -34,8 +45,7 @@ mo_status mo_strengthen_check(const mo_strengthen_options *s,
         return mo_fail(err, MO_E_USAGE,
                        "--strengthen and --no-strengthen contradict each "
                        "other; give one of them");
-    if (s->seconds > 0 &&
-        strcmp(p->formulation, mo_formulation_compact.name) != 0)
+    if (s->seconds > 0 && !takes_search(s, p))
         return mo_fail(err, MO_E_USAGE,
                        "--strengthen is for --formulation compact alone; %s "
                        "has no rows for what is proven",
@@ -46,7 +56,7 @@ mo_status mo_strengthen_check(const mo_strengthen_options *s,
 bool mo_strengthen_is_optimal(const mo_prepared *made)
 {
     return made->strength && made->start &&
-           made->strength->lower_ns >= made->start->makespan_ns;
+           made->strength->lower_ns >= made->start_ns;
 }
 
 static bool is_interrupted(void)
@@ -56,8 +66,8 @@ static bool is_interrupted(void)
 
 /* The start is the model's from here on, or replaced: reported before. */
 static void report_search(const mo_strengthen_options *s,
-                          const mo_driver_log *logger, const mo_prepared *made,
-                          double slack)
+                          const mo_prepare_options *p,
+                          const mo_driver_log *logger, const mo_prepared *made)
 {
     double lower_us = (double) made->strength->lower_ns / 1000, us;
 
@@ -70,20 +80,22 @@ static void report_search(const mo_strengthen_options *s,
                 logger->command, lower_us);
         return;
     }
-    us = (double) made->start->makespan_ns / 1000;
+    us = (double) made->start_ns / 1000;
     if (mo_strengthen_is_optimal(made))
         fprintf(stderr, "%s: %.3f us is optimal, proven by search",
                 logger->command, us);
     else
         fprintf(stderr,
-                "%s: a schedule of %.3f us is known, none is shorter than "
+                "%s: a %s of %.3f us is known, none is shorter than "
                 "%.3f us (gap %.2f %%)",
-                logger->command, us, lower_us,
-                us > 0 ? 100 * (us - lower_us) / us : 0);
+                logger->command,
+                mo_prepare_objective(p) == MO_OBJECTIVE_PERIOD ? "period"
+                                                               : "schedule",
+                us, lower_us, us > 0 ? 100 * (us - lower_us) / us : 0);
     if (s->writes_model)
         fprintf(stderr, "; the model has %s",
-                slack > 0 ? "the bounds"
-                          : "both; for rows of your own: --slack");
+                p->slack > 0 ? "the bounds"
+                             : "both; for rows of your own: --slack");
     fprintf(stderr, "\n");
 }
 
@@ -94,7 +106,9 @@ static bool is_full_search(const mo_stop *stop, double limit_s)
 
 static void set_default_effort(int n, mo_search_strengthen_options *options)
 {
-    if (n > MEDIUM_OPS) {
+    if (options->objective == MO_OBJECTIVE_PERIOD) {
+        options->rounds = SMALL_ROUNDS;
+    } else if (n > MEDIUM_OPS) {
         options->rounds = -1;
     } else if (n > SMALL_OPS) {
         options->rounds = MEDIUM_ROUNDS;
@@ -106,12 +120,14 @@ static void set_default_effort(int n, mo_search_strengthen_options *options)
 }
 
 mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
-                               double limit_s, mo_proven_bounds **proven,
-                               mo_schedule **start, bool *is_full,
-                               mo_error *err)
+                               mo_objective objective, double limit_s,
+                               mo_proven_bounds **proven, mo_schedule **start,
+                               bool *is_full, mo_error *err)
 {
     mo_stop stop;
-    mo_search_strengthen_options options = { .seed = 1, .stop = &stop };
+    mo_search_strengthen_options options = { .objective = objective,
+                                             .seed = 1,
+                                             .stop = &stop };
     mo_status status;
 
     set_default_effort(x->n, &options);
@@ -135,13 +151,14 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
                          ? s->limit_s
                          : DEFAULT_LIMIT_S;
     mo_stop stop;
-    mo_search_strengthen_options options = { .seed = (uint64_t) s->seed,
+    mo_search_strengthen_options options = { .objective =
+                                                 mo_prepare_objective(p),
+                                             .seed = (uint64_t) s->seed,
                                              .stop = &stop };
     double begin = mo_driver_clock_s();
     mo_status status;
 
-    if (s->none || s->seconds == 0 ||
-        strcmp(p->formulation, mo_formulation_compact.name) != 0)
+    if (s->none || s->seconds == 0 || !takes_search(s, p))
         return MO_OK;
     if (by_default)
         set_default_effort(x->n, &options);
@@ -149,12 +166,15 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
     stop.signaled = is_interrupted;
     status = mo_search_strengthen(x, &regime, &options, &made->strength,
                                   &made->start, err);
+    if (status == MO_OK && made->start)
+        status = mo_period_objective(x, options.objective, made->start,
+                                     &made->start_ns, err);
     if (status != MO_OK)
         return status;
     made->search_is_full = is_full_search(&stop, limit_s);
     mo_driver_log_info(logger, "searched for %.2f s",
                        mo_driver_clock_s() - begin);
-    report_search(s, logger, made, p->slack);
+    report_search(s, p, logger, made);
     if (by_default && s->writes_model && !logger->quiet &&
         mo_stop_reached(&stop) && !mo_strengthen_is_optimal(made))
         fprintf(stderr,

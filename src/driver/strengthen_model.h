@@ -2,7 +2,8 @@
 /*
  * strengthen_model.h - the search before a model is built: its bounds become
  * rows, its schedule the incumbent column (models/compact/incumbent.c) and the
- * MIP start.
+ * MIP start. A model of the period has no rows for bounds: they and the start
+ * serve the command that solves it.
  */
 #ifndef MO_DRIVER_STRENGTHEN_MODEL_H
 #define MO_DRIVER_STRENGTHEN_MODEL_H
@@ -20,7 +21,8 @@ typedef struct mo_strengthen_options {
     double seconds;    /* of search; negative: the default effort; 0: none */
     double limit_s;    /* of the default effort; 0: a few seconds */
     bool none;         /* --no-strengthen */
-    bool writes_model; /* for the message: the model is the output */
+    bool writes_model; /* the model is the output: one of the period is built
+                          without a search */
     int64_t seed;
 } mo_strengthen_options;
 
@@ -48,14 +50,15 @@ mo_status mo_strengthen_check(const mo_strengthen_options *s,
 
 /*
  * Searches, unless the options or the formulation exclude it, and sets
- * made->strength and made->start, both owned by made, for mo_prepare_model();
- * NULL where there was no search, or it found no schedule.  Prints one line
- * about what was proven unless the log is quiet.  The default effort is a
- * number of rounds: the result depends on input and seed alone, unless it takes
- * longer than a limit of a few seconds.  Fails with MO_E_INFEASIBLE where the
- * search proves that no placement fits into memory.  made->search_is_full is
- * set where the search ended by itself or had two seconds at least: a shorter
- * schedule that is found easily would have been found.
+ * made->strength and made->start, both owned by made, for mo_prepare_model(),
+ * and made->start_ns; NULL where there was no search, or it found no schedule.
+ * Prints one line about what was proven unless the log is quiet.  The default
+ * effort is a number of rounds: the result depends on input and seed alone,
+ * unless it takes longer than a limit of a few seconds.  Fails with
+ * MO_E_INFEASIBLE where the search proves that no placement fits into memory.
+ * made->search_is_full is set where the search ended by itself or had two
+ * seconds at least: a shorter schedule that is found easily would have been
+ * found.
  */
 mo_status mo_strengthen_model(const mo_strengthen_options *s,
                               const mo_prepare_options *p,
@@ -66,9 +69,9 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
  * The caller frees *proven and *start; see mo_search_strengthen(). *is_full is
  * set as made->search_is_full is by mo_strengthen_model(). */
 mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
-                               double limit_s, mo_proven_bounds **proven,
-                               mo_schedule **start, bool *is_full,
-                               mo_error *err);
+                               mo_objective objective, double limit_s,
+                               mo_proven_bounds **proven, mo_schedule **start,
+                               bool *is_full, mo_error *err);
 
 /* Returns whether the search has proven its schedule optimal. */
 bool mo_strengthen_is_optimal(const mo_prepared *made);

@@ -15,8 +15,6 @@ key()
     sed -n "s/^.*\"$1\": \([0-9.]*\).*/\1/p" out | head -n 1
 }
 
-plan 34
-
 place="moirai-place -q --objective period --assist none --threads 1"
 
 exits "a period is found" 0 $place --rounds 3 --json $net
@@ -88,6 +86,62 @@ ok "its identity has the objective" grep -q moirai_o_period net.lp
 complains "another formulation" 2 "contradict each other" \
     moirai-emit -q --objective period --formulation paper $net -o -
 
+# Claims of solvers: all ops on A take 111.1 us, the least period is 85.5 us.
+value()
+{
+    sed -n "s/^  \"$1\": \(.*[^,]\),*\$/\1/p" out
+}
+{
+    echo '# status: optimal'
+    echo 'w 11110'
+    seq -f 'x_%g_0 1' 0 14
+} >all-a
+told='cp all-a {solution} # {model}'
+ok "the unit is 10 ns" grep -q 'identity: moirai_u_10$' net.lp
+exits "a lie" 0 moirai-solve --json --command "$told" -o lie.sol net.lp
+is "is refuted by the search" \
+    "$(value status) $(value period_us) $(value solver) $(value bound_by)" \
+    '"optimal" 85.5 "search" "search"'
+ok "which is reported" grep -q '"refuted": ".*claims that 111.100 us is' out
+exits "its placement" 0 moirai-check --json lie.sol
+is "is a solution of the period" "$(key period_us)" 85.5
+{ echo '# status: optimal' && sed '/^#/d' lie.sol; } >true
+sed -i.bak '/^moirai_/d; s/^w .*/w 8550/' true
+told='cp true {solution} # {model}'
+exits "a true claim" 0 moirai-solve --json --command "$told" -o true.sol net.lp
+is "is confirmed by the search" \
+    "$(value status) $(value claimed_by) $(value confirmed_by)" \
+    '"optimal" "the command" "search"'
+exits "without a cross-check" 0 moirai-solve --json --cross-check 0 \
+    --command "$told" -o true.sol net.lp
+is "it is a claim" "$(value status) $(value bound_us)" \
+    '"claimed_optimal" 55.55'
+moirai-emit -q --objective period --slack 2 $net -o open.lp
+sed "s/^Subject To/&\\n mine: $(seq -f 'x_%g_0' -s ' + ' 0 14) >= 15/" \
+    open.lp >extended.lp
+exits "a model with a row of the user" 0 moirai-solve --json \
+    --command 'cp all-a {solution} # {model}' -o extended.sol extended.lp
+is "has its own optimum" "$(value period_us) $(value refuted)" "111.1 "
+
+# moirai searches first.
+exits "moirai" 0 moirai --objective period --fusion none --keep kept $net
+ok "needs no solver" grep -q 'no solver is needed' err
+ok "where the search has the proof" \
+    grep -q '^bound  *85.5 us (search, recomputed), gap 0.00 %$' out
+ok "the model is that of moirai-emit" cmp kept/inception.lp net.lp
+ok "the start that of the search" grep -q '^w 8550$' kept/inception.start.sol
+exits "a solver that lies" 0 moirai -q --json --objective period \
+    --fusion none --command 'cp all-a {solution} # {model}' $net
+is "is not believed" "$(value status) $(value period_us) $(value solver)" \
+    '"optimal" 85.5 "search"'
+exits "without a search before" 0 moirai -q --json --objective period \
+    --fusion none --no-strengthen --command "$told" $net
+is "it is one afterwards" "$(value status) $(value confirmed_by)" \
+    '"optimal" "search"'
+exits "a time for the search" 0 moirai -q --objective period --strengthen 1 $net
+complains "is none for a model" 2 "has no rows for what is proven" \
+    moirai-emit -q --objective period --strengthen 1 $net -o -
+
 # The authors' instance: the pipeline keeps the largest load exactly.
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}
 if [ -r "$data/authors/GoogLeNet.graphml" ]; then
@@ -101,3 +155,4 @@ else
     skip "a placement of GoogLeNet" "its data is not here"
     skip "keeps its period for 200 requests" "its data is not here"
 fi
+done_testing

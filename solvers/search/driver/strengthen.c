@@ -8,6 +8,7 @@ mo_status mo_search_strengthen(const mo_instance *x, const mo_regime *regime,
 {
     mo_method_task task = { .x = x,
                             .regime = *regime,
+                            .objective = options->objective,
                             .seed = options->seed,
                             .threads = options->threads,
                             .rounds = options->rounds,

@@ -16,6 +16,7 @@
 #include "solvers/search/method.h"
 
 typedef struct mo_search_strengthen_options {
+    mo_objective objective; /* of the period: no bounds between ops */
     uint64_t seed;
     int threads;         /* 0: all cores */
     int rounds;          /* of improvement; 0: no limit, negative: none */

@@ -9,7 +9,6 @@
 #include "base/minmax.h"
 #include "schedule/allowed_devices.h"
 #include "schedule/resource.h"
-#include "schedule/schedule.h"
 
 /* Adds ns to a load; returns false above the limit. */
 static bool add_load(mo_period_loads *loads, int resource, int64_t ns)
@@ -83,6 +82,23 @@ void mo_period_loads_clear(mo_period_loads *loads)
 {
     free(loads->load_ns);
     *loads = (mo_period_loads){ 0 };
+}
+
+mo_status mo_period_objective(const mo_instance *x, mo_objective objective,
+                              const mo_schedule *schedule,
+                              int64_t *objective_ns, mo_error *err)
+{
+    mo_period_loads loads = { 0 };
+    mo_status status;
+
+    *objective_ns = schedule->makespan_ns;
+    if (objective == MO_OBJECTIVE_LATENCY)
+        return MO_OK;
+    status = mo_period_loads_compute(x, &schedule->regime, schedule->device,
+                                     &loads, err);
+    *objective_ns = loads.period_ns;
+    mo_period_loads_clear(&loads);
+    return status;
 }
 
 int64_t mo_period_least_ns(const mo_instance *x)

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "cost/instance.h"
 #include "schedule/regime.h"
+#include "schedule/schedule.h"
 
 typedef struct mo_period_loads {
     int n;            /* resources: the devices first, then those of transfers,
@@ -35,6 +36,12 @@ mo_status mo_period_loads_compute(const mo_instance *x, const mo_regime *regime,
                                   const int *device, mo_period_loads *loads,
                                   mo_error *err);
 void mo_period_loads_clear(mo_period_loads *loads);
+
+/* Sets *objective_ns to the value of a schedule: its makespan, or the period of
+ * its placement.  Fails as mo_period_loads_compute(). */
+mo_status mo_period_objective(const mo_instance *x, mo_objective objective,
+                              const mo_schedule *schedule,
+                              int64_t *objective_ns, mo_error *err);
 
 /* Returns a lower bound of the period of every placement: the ops at their
  * shortest, shared by all devices, and the longest of them. */
