@@ -420,7 +420,7 @@ void mo_npy_write_to(const mo_tensor_dense *dense, mo_out *out)
             memcpy(bytes, &x, sizeof x);
             mo_out_bytes(out, bytes, sizeof bytes);
         }
-    } else
+    } else if (dense->data) /* NULL: no elements */
         mo_out_bytes(out, dense->data, (size_t) mo_tensor_desc_bytes(&desc));
 }
 

@@ -164,14 +164,12 @@ cpu="kind='cpu' gflops='60' memory_bandwidth_gbs='10' memory_gib='4'
     threads='2'"
 cluster "$gpu" "$cpu" "$gpu" >"$dir/beside.xml"
 cluster "$gpu rank='0'" "$gpu rank='1'" >"$dir/two.xml"
-cluster "$gpu rank='0'" "$gpu rank='1'" "$cpu rank='0'" >"$dir/mixed.xml"
 for model in $networks; do
     emulated "$model"
 done
 beside beside "$dir/beside.xml" "$small"
 if moirai-exec --version | grep -q NCCL; then
     ranks ranks "$dir/two.xml" "$small" 2 2
-    ranks ranks-mixed "$dir/mixed.xml" "$small" 2 3
 fi
 run_jobs 300
 grep -h '^PERIOD' "$dir"/*.log | sed 's/^PERIOD //'
