@@ -109,6 +109,25 @@ good("constants", model([
     node("Mul", "x a", "p"), node("Add", "p b", "q"),
     node("Reshape", "q i", "r"), node("Add", "r f", "y")]))
 
+# ---- forms in which the reference or the usual path is something else
+
+good("slice_from_before", model(
+    [node("Slice", "x s e a t", "y")],
+    [array([-9], "s", "int64"), array([-2 ** 62], "e", "int64"),
+     array([1], "a", "int64"), array([-1], "t", "int64")]), [X[:, :1]])
+for kind in "ReduceL1", "ReduceL2":
+    good(f"{kind.lower()}_of_nothing", model(
+        [node("Neg", "x", "n"), node(kind, "n", "y", noop_with_empty_axes=1)]),
+         [X])
+good("conv_integer_strides", model(
+    [node("Mul", "x h", "s"), node("Cast", "s", "i", to=TensorProto.UINT8),
+     node("Reshape", "i d", "r"), node("Concat", "r l", "c", axis=2),
+     node("ConvInteger", "c w", "z", strides=[2, 2]),
+     node("Cast", "z", "y", to=FLOAT)],
+    [array(7, "h"), array([1, 1, 3, 4], "d", "int64"),
+     array([[[[12, 13, 14, 15]]]], "l", "uint8"),
+     array([[[[1]]]], "w", "uint8")]), [[[[[0, 2], [8, 10]]]]])
+
 # ---- subgraphs and functions
 
 

@@ -350,7 +350,8 @@ static mo_status lower_conv(const mo_op_site *site, const quantized *q,
             add_centered(site, q->b, q->b_zero, 0, &w, arena, lowered, err);
     if (status == MO_OK)
         status = add_padding(site, &p, &x, &shape, arena, lowered, err);
-    if (status == MO_OK && (p.taps > 1 || p.places != shape.dims[2]))
+    if (status == MO_OK &&
+        (p.taps > 1 || shape.rank > 3 || p.places != shape.dims[2]))
         status = add_columns(site, &p, &x, &shape, arena, lowered, err);
     if (status == MO_OK)
         status = add_sums(site, &sums, arena, lowered, err);

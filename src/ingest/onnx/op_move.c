@@ -116,7 +116,8 @@ void mo_onnx_op_split(mo_onnx_op *op)
         op->outputs[i] = (mo_onnx_ref){ first.layer, i };
 }
 
-/* A bound of a slice as Python's slice.indices() has it. */
+/* A bound of a slice as Python's slice.indices() has it; a start is at least
+ * 0. */
 static int64_t slice_bound(int64_t bound, int64_t size, bool backwards)
 {
     if (bound < 0)
@@ -158,6 +159,8 @@ void mo_onnx_op_slice(mo_onnx_op *op)
         int64_t start = slice_bound(starts.at[i], size, backwards);
         int64_t stop = slice_bound(ends.at[i], size, backwards);
 
+        if (start < 0) /* unlike Python's */
+            start = 0;
         if (step == 0 || step < -INT32_MAX)
             step = step == 0 ? 0 : -INT32_MAX;
         if (step > INT32_MAX)

@@ -94,6 +94,15 @@ static bool mark_axes(mo_onnx_op *op, bool *marks)
     return mo_onnx_attr_int(op, "keepdims", 1) != 0;
 }
 
+static bool any_marked(const bool marks[MO_MAX_RANK])
+{
+    for (int d = 0; d < MO_MAX_RANK; d++)
+        if (marks[d])
+            return true;
+    return false;
+}
+
+/* The norm of one element is its magnitude. */
 void mo_onnx_op_reduce(mo_onnx_op *op)
 {
     bool marks[MO_MAX_RANK], keep = mark_axes(op, marks);
@@ -102,6 +111,10 @@ void mo_onnx_op_reduce(mo_onnx_op *op)
     if (strcmp(mo_onnx_dtype(op->b, x), "boolean") == 0 &&
         mo_shape_elements(mo_onnx_shape(op->b, x)) == 0)
         mo_onnx_refuse(op->b, "reduces an empty set of booleans");
+    if (strncmp(op->argument, "ReduceL", 7) == 0 && !any_marked(marks)) {
+        mo_onnx_out(op, mo_onnx_unary(op->b, "Abs", x, NULL));
+        return;
+    }
     mo_onnx_out(op, mo_onnx_reduce(op->b, op->argument, mo_onnx_in(op, 0),
                                    marks, keep));
 }
@@ -344,6 +357,10 @@ void mo_onnx_op_lrn(mo_onnx_op *op)
     mo_onnx_builder *b = op->b;
     mo_onnx_ref axes = mo_onnx_ints(b, (const int64_t[]){ 1 }, 1);
 
+    if (mo_onnx_attr_int(op, "size", 1) % 2 == 0) {
+        mo_onnx_refuse(b, "has a window of even size");
+        return;
+    }
     mo_onnx_set_real(b, "alpha", mo_onnx_attr_real(op, "alpha", 1e-4f));
     mo_onnx_set_real(b, "beta", mo_onnx_attr_real(op, "beta", 0.75));
     mo_onnx_set_real(b, "bias", mo_onnx_attr_real(op, "bias", 1));
