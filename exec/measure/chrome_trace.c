@@ -5,71 +5,28 @@
 #include <stdlib.h>
 
 #include "ingest/operator.h"
-
-enum { CALLS, SENDING, RECEIVING, ROWS };
-
-static const char *const row_names[ROWS] = { "calls", "sending", "receiving" };
+#include "report/trace_events.h"
 
 typedef struct trace {
     const mo_exec_plan *plan;
     const mo_run_result *result;
-    mo_out *out;
+    mo_trace_writer w;
     int64_t *begun; /* by transfer: its begin on the current device */
     int64_t *there; /* by transfer: its arrival at the receiver */
-    bool any;       /* an event has been written */
 } trace;
-
-/* Opens {"ph": kind, "pid": device, "tid": row, ...; the caller continues. */
-static void begin_event(trace *t, char kind, int device, int row)
-{
-    mo_out_printf(t->out, "%s\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d",
-                  t->any ? "," : "", kind, device, row);
-    t->any = true;
-}
-
-static void write_us(trace *t, const char *key, int64_t ns)
-{
-    mo_out_printf(t->out, ",\"%s\":", key);
-    mo_out_double(t->out, (double) ns / 1000);
-}
-
-static void write_name(trace *t, const char *name)
-{
-    mo_out_text(t->out, ",\"name\":");
-    mo_out_json(t->out, name);
-}
-
-static void end_event(trace *t)
-{
-    mo_out_char(t->out, '}');
-}
-
-static void write_name_event(trace *t, const char *what, const char *name,
-                             int device, int row)
-{
-    begin_event(t, 'M', device, row);
-    write_name(t, what);
-    mo_out_text(t->out, ",\"args\":{\"name\":");
-    mo_out_json(t->out, name);
-    mo_out_char(t->out, '}');
-    end_event(t);
-}
 
 static void write_call(trace *t, int device, int call, const mo_run_step *time)
 {
     const mo_plan_call *c = &t->plan->calls[call];
     const mo_plan_item *item = &t->plan->items[c->item];
 
-    begin_event(t, 'X', device, CALLS);
-    write_name(t, item->name);
-    mo_out_printf(t->out, ",\"cat\":\"%s\"", mo_class_name(item->class));
-    write_us(t, "ts", time->begin_ns);
-    write_us(t, "dur", time->end_ns - time->begin_ns);
-    mo_out_printf(t->out, ",\"args\":{\"call\":\"%s\",\"type\":",
+    mo_trace_open_event(&t->w, 'X', device, MO_TRACE_CALLS, item->name);
+    mo_out_printf(t->w.out, ",\"cat\":\"%s\"", mo_class_name(item->class));
+    mo_trace_put_interval(&t->w, time->begin_ns, time->end_ns);
+    mo_out_printf(t->w.out, ",\"args\":{\"call\":\"%s\",\"type\":",
                   mo_call_kind_name(c->call.kind));
-    mo_out_json(t->out, item->type ? item->type : "");
-    mo_out_char(t->out, '}');
-    end_event(t);
+    mo_out_json(t->w.out, item->type ? item->type : "");
+    mo_out_text(t->w.out, "}}");
 }
 
 /* One end of a transfer. */
@@ -77,20 +34,15 @@ static void write_transfer(trace *t, int device, int transfer, bool sending,
                            int64_t begin_ns, int64_t end_ns)
 {
     const mo_plan_transfer *way = &t->plan->transfers[transfer];
-    int row = sending ? SENDING : RECEIVING;
+    int row = sending ? MO_TRACE_SENDING : MO_TRACE_RECEIVING;
 
-    begin_event(t, 'X', device, row);
-    write_name(t, t->plan->values[way->from_value].name);
-    write_us(t, "ts", begin_ns);
-    write_us(t, "dur", end_ns - begin_ns);
-    mo_out_printf(t->out, ",\"args\":{\"bytes\":%lld}", (long long) way->bytes);
-    end_event(t);
-    begin_event(t, sending ? 's' : 'f', device, row);
-    mo_out_printf(t->out, ",\"cat\":\"transfer\",\"id\":%d%s", transfer,
-                  sending ? "" : ",\"bp\":\"e\"");
-    write_name(t, "transfer");
-    write_us(t, "ts", sending ? begin_ns : end_ns);
-    end_event(t);
+    mo_trace_open_event(&t->w, 'X', device, row,
+                        t->plan->values[way->from_value].name);
+    mo_trace_put_interval(&t->w, begin_ns, end_ns);
+    mo_out_printf(t->w.out, ",\"args\":{\"bytes\":%lld}}",
+                  (long long) way->bytes);
+    mo_trace_put_arrow(&t->w, device, transfer, sending,
+                       sending ? begin_ns : end_ns);
 }
 
 static bool is_sender(const trace *t, int device, int transfer)
@@ -114,9 +66,7 @@ static void write_device(trace *t, int device)
     const mo_plan_device *d = &t->plan->devices[device];
     const mo_run_step *times = t->result->steps[device];
 
-    write_name_event(t, "process_name", d->id, device, 0);
-    for (int row = 0; row < ROWS; row++)
-        write_name_event(t, "thread_name", row_names[row], device, row);
+    mo_trace_put_device(&t->w, device, d->id);
     for (int i = 0; i < d->n_steps; i++) {
         const mo_plan_step *step = &d->steps[i];
 
@@ -149,11 +99,11 @@ static void write_events(trace *t)
                     !is_sender(t, k, d->steps[i].what))
                     t->there[d->steps[i].what] = times[i].end_ns;
         }
-    mo_out_text(t->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+    mo_trace_begin(&t->w);
     for (int k = 0; k < t->plan->n_devices; k++)
         if (has_steps(t, k))
             write_device(t, k);
-    mo_out_text(t->out, "\n]}\n");
+    mo_trace_end(&t->w);
 }
 
 mo_status mo_measure_write_chrome_trace(const mo_exec_plan *plan,
@@ -163,7 +113,7 @@ mo_status mo_measure_write_chrome_trace(const mo_exec_plan *plan,
     size_t n = (size_t) plan->n_transfers + 1;
     trace t = { .plan = plan,
                 .result = result,
-                .out = out,
+                .w = { .out = out },
                 .begun = calloc(n, sizeof *t.begun),
                 .there = calloc(n, sizeof *t.there) };
     bool done = t.begun && t.there;

@@ -145,19 +145,14 @@ static void find_before_op(const search *f, int op, predecessor *p)
         try_op(f, f->ops.visits[at - 1].id, MO_PATH_DEVICE, p);
 }
 
-static int producer_of(const search *f, const mo_transfer *t)
-{
-    return f->s->regime.tensors == MO_TENSORS_ONCE ? f->x->tensor_from[t->item]
-                                                   : f->x->flows[t->item].from;
-}
-
 static void find_before_transfer(const search *f, int number, predecessor *p)
 {
     const mo_transfer *t = &f->s->transfers[number];
     const int *ids;
     int pair[2], n = list_resources(f, t, pair, &ids);
 
-    try_op(f, producer_of(f, t), MO_PATH_INPUT, p);
+    try_op(f, f->x->tensor_from[mo_schedule_tensor(f->x, f->s, t)],
+           MO_PATH_INPUT, p);
     for (int r = 0; r < n; r++) {
         const visit key = { ids[r], number, t->start_ns, t->end_ns };
         const visit *at =

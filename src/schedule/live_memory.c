@@ -145,9 +145,7 @@ static mo_status add_copy_lifetime(event_list *l, int number, mo_error *err)
 {
     const mo_instance *x = l->x;
     const mo_transfer *t = &l->s->transfers[number];
-    int tensor = l->s->regime.tensors == MO_TENSORS_ONCE
-                     ? t->item
-                     : x->flows[t->item].tensor;
+    int tensor = mo_schedule_tensor(x, l->s, t);
 
     return add_lifetime(l, t->to, false, t->start_ns, l->copy_end_ns[number],
                         x->tensor_bytes[tensor], err);

@@ -52,6 +52,14 @@ mo_status mo_schedule_copy(const mo_instance *x, const mo_schedule *s,
  * there is none.  O(log transfers). */
 mo_transfer *mo_schedule_transfer(const mo_schedule *s, int item, int to);
 
+/* Returns the tensor that a transfer of s carries. */
+static inline int mo_schedule_tensor(const mo_instance *x, const mo_schedule *s,
+                                     const mo_transfer *t)
+{
+    return s->regime.tensors == MO_TENSORS_ONCE ? t->item
+                                                : x->flows[t->item].tensor;
+}
+
 /* Returns the duration of an item's transfer from device a to b in this
  * regime. */
 int64_t mo_schedule_item_ns(const mo_instance *x, const mo_regime *regime,

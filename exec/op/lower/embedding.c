@@ -199,7 +199,7 @@ static mo_status add_bag_numbers(const mo_op_site *site, const embedding *e,
     mo_point_builder builder;
     mo_call *call;
     mo_status status =
-        mo_lower_add_temp(lowered, arena, site, &counts, &counter, err);
+        mo_lower_add_counter(site, 0, &counts, arena, lowered, &counter, err);
 
     if (status == MO_OK)
         status = mo_lower_add_temp(lowered, arena, site, &pairs, &begun, err);
@@ -207,13 +207,8 @@ static mo_status add_bag_numbers(const mo_op_site *site, const embedding *e,
         status = mo_lower_add_temp(lowered, arena, site, &counts, &sums, err);
     if (status == MO_OK)
         status = mo_lower_add_temp(lowered, arena, site, &counts, numbers, err);
-    if (status == MO_OK)
-        status =
-            mo_lower_add_call(lowered, arena, MO_CALL_RANGE, 0, 1, &call, err);
     if (status != MO_OK)
         return status;
-    call->out[0] = counter;
-    call->u.range = (mo_call_range){ 0, 1 };
     builder = mo_point_builder_init_for(site, begun, &pairs);
     x = mo_point_builder_operand(&builder, 2, &site->in[2]);
     y = mo_point_builder_operand(&builder, counter, &counts);

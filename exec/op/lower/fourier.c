@@ -104,7 +104,6 @@ static mo_status add_matrix(const mo_op_site *site, const transform *t,
     mo_tensor_desc counts = { MO_ELEM_I64, { .rank = 1, .dims = { n } } };
     mo_tensor_desc desc = { site->in[0].elem, { .rank = 1, .dims = { n } } };
     mo_point_builder builder;
-    mo_call *call;
     int counter = 0;
     mo_status status;
 
@@ -112,16 +111,12 @@ static mo_status add_matrix(const mo_op_site *site, const transform *t,
         return mo_op_site_fail(site, MO_E_SUPPORT, err,
                                "a transform of %lld elements cannot be run",
                                (long long) t->size);
-    status = mo_lower_add_temp(lowered, arena, site, &counts, &counter, err);
+    status =
+        mo_lower_add_counter(site, 0, &counts, arena, lowered, &counter, err);
     if (status == MO_OK)
         status = mo_lower_add_temp(lowered, arena, site, &desc, matrix, err);
-    if (status == MO_OK)
-        status =
-            mo_lower_add_call(lowered, arena, MO_CALL_RANGE, 0, 1, &call, err);
     if (status != MO_OK)
         return status;
-    call->out[0] = counter;
-    call->u.range = (mo_call_range){ 0, 1 };
     builder = mo_point_builder_init_for(site, *matrix, &desc);
     mo_point_builder_store(
         &builder,

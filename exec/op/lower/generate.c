@@ -98,15 +98,13 @@ mo_status mo_lower_eye(const mo_op_site *site, mo_arena *arena,
     return MO_OK;
 }
 
-/* Adds a temporary that counts from start on. */
-static mo_status add_counter(const mo_op_site *site, int64_t start,
-                             int64_t count, mo_arena *arena,
-                             mo_lower_result *lowered, int *temp, mo_error *err)
+mo_status mo_lower_add_counter(const mo_op_site *site, int64_t start,
+                               const mo_tensor_desc *desc, mo_arena *arena,
+                               mo_lower_result *lowered, int *temp,
+                               mo_error *err)
 {
-    mo_tensor_desc desc = { MO_ELEM_I64, { .rank = 1, .dims = { count } } };
     mo_call *call;
-    mo_status status =
-        mo_lower_add_temp(lowered, arena, site, &desc, temp, err);
+    mo_status status = mo_lower_add_temp(lowered, arena, site, desc, temp, err);
 
     if (status == MO_OK)
         status =
@@ -206,9 +204,11 @@ mo_status mo_lower_one_hot(const mo_op_site *site, mo_arena *arena,
 
     for (int i = 0; status == MO_OK && i < n_counts; i++) {
         int64_t depth = site->out[0].shape.dims[axis];
+        mo_tensor_desc counted = { MO_ELEM_I64,
+                                   { .rank = 1, .dims = { depth } } };
 
-        status = add_counter(site, i == 0 ? 0 : -depth, depth, arena, lowered,
-                             &counts[i], err);
+        status = mo_lower_add_counter(site, i == 0 ? 0 : -depth, &counted,
+                                      arena, lowered, &counts[i], err);
     }
     if (status == MO_OK)
         status = mo_lower_add_call(lowered, arena, MO_CALL_POINT, 3 + n_counts,

@@ -39,4 +39,10 @@ mo_status mo_lower_window_read(const mo_op_site *site, const int64_t *kernel,
 mo_status mo_lower_window_check(const mo_op_site *site, int *spatial,
                                 mo_error *err);
 
+/* Adds a temporary of integers that counts its elements, from start on. */
+mo_status mo_lower_add_counter(const mo_op_site *site, int64_t start,
+                               const mo_tensor_desc *desc, mo_arena *arena,
+                               mo_lower_result *lowered, int *temp,
+                               mo_error *err);
+
 #endif

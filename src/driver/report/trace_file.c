@@ -12,11 +12,9 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/reader.h"
+#include "report/trace_events.h"
 
 enum { MOST_PROCESSES = MO_MAX_DEVICES };
-
-/* Rows of a device: moirai-exec writes calls, sending, receiving. */
-enum { CALLS, SENDING, RECEIVING, ROWS };
 
 /* An event as written; values are borrowed from the text. */
 typedef struct raw_event {
@@ -197,7 +195,7 @@ static mo_status take_interval(trace *t, const raw_event *event, const char *at,
                                mo_error *err)
 {
     int process = read_index(&event->process, MOST_PROCESSES);
-    int row = read_index(&event->row, ROWS);
+    int row = read_index(&event->row, MO_TRACE_ROWS);
     const char *name = read_text(t, &event->name);
     double start, duration;
     mo_status status;
@@ -214,10 +212,10 @@ static mo_status take_interval(trace *t, const raw_event *event, const char *at,
     if (status == MO_OK)
         t->events[t->n++] = (mo_page_event){
             .name = name,
-            .op = row == CALLS ? find_op(t, name) : -1,
+            .op = row == MO_TRACE_CALLS ? find_op(t, name) : -1,
             .device = t->device[process],
-            .is_transfer = row != CALLS,
-            .is_sending = row == SENDING,
+            .is_transfer = row != MO_TRACE_CALLS,
+            .is_sending = row == MO_TRACE_SENDING,
             .start_ns = llround(start * 1000),
             .end_ns = llround((start + duration) * 1000),
         };

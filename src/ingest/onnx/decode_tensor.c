@@ -54,42 +54,37 @@ static bool decode_raw(pb_istream_t *stream, const pb_field_t *field,
 
 /* Packed numbers of four or eight bytes are stored as a tensor's bytes are;
  * a few are copied. */
-static bool decode_float_data(pb_istream_t *stream, const pb_field_t *field,
-                              void **arg)
+static bool decode_reals(pb_istream_t *stream, tensor_target *t, bool is_double)
 {
-    tensor_target *t = *arg;
-
-    (void) field;
     if (stream->bytes_left > KEPT_REAL_BYTES && t->numbers.n_reals == 0 &&
         t->tensor->size < 0)
         return locate_bytes(t, stream);
     while (stream->bytes_left > 0) {
-        float value;
+        float single = 0;
+        double value = 0;
 
-        if (!pb_decode_fixed32(stream, &value) ||
-            !mo_onnx_decode_real(t->d, &t->numbers, (double) value))
+        if (is_double ? !pb_decode_fixed64(stream, &value)
+                      : !pb_decode_fixed32(stream, &single))
+            return false;
+        if (!mo_onnx_decode_real(t->d, &t->numbers,
+                                 is_double ? value : (double) single))
             return false;
     }
     return true;
 }
 
+static bool decode_float_data(pb_istream_t *stream, const pb_field_t *field,
+                              void **arg)
+{
+    (void) field;
+    return decode_reals(stream, *arg, false);
+}
+
 static bool decode_double_data(pb_istream_t *stream, const pb_field_t *field,
                                void **arg)
 {
-    tensor_target *t = *arg;
-
     (void) field;
-    if (stream->bytes_left > KEPT_REAL_BYTES && t->numbers.n_reals == 0 &&
-        t->tensor->size < 0)
-        return locate_bytes(t, stream);
-    while (stream->bytes_left > 0) {
-        double value;
-
-        if (!pb_decode_fixed64(stream, &value) ||
-            !mo_onnx_decode_real(t->d, &t->numbers, value))
-            return false;
-    }
-    return true;
+    return decode_reals(stream, *arg, true);
 }
 
 static bool read_decimal(const char *text, int64_t *value)

@@ -18,11 +18,3 @@ double mo_page_gap(const mo_page_placement *p, int64_t bound_ns)
 
     return value > bound ? (value - bound) / value : 0;
 }
-
-int mo_page_tensor(const mo_page *page, const mo_schedule *s,
-                   const mo_transfer *t)
-{
-    return s->regime.tensors == MO_TENSORS_ONCE
-               ? t->item
-               : page->x->flows[t->item].tensor;
-}

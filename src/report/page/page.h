@@ -90,8 +90,4 @@ bool mo_page_is_period(const mo_page_placement *p);
 /* Returns the relative gap to a bound. */
 double mo_page_gap(const mo_page_placement *p, int64_t bound_ns);
 
-/* Returns the tensor that a transfer of the schedule carries. */
-int mo_page_tensor(const mo_page *page, const mo_schedule *s,
-                   const mo_transfer *t);
-
 #endif

@@ -138,7 +138,7 @@ static void put_transfers(const mo_page *page, const mo_schedule *s,
     mo_json_begin_array(w, "transfers", MO_JSON_LINES);
     for (int i = 0; i < s->n_transfers; i++) {
         const mo_transfer *t = &s->transfers[i];
-        int tensor = mo_page_tensor(page, s, t);
+        int tensor = mo_schedule_tensor(page->x, s, t);
 
         mo_json_begin_object(w, NULL, MO_JSON_INLINE);
         mo_json_put_int(w, "op", x->tensor_from[tensor]);

@@ -126,7 +126,8 @@ static void put_pair(picture *c, int row, const mo_pair_share *pair)
             continue;
         put_bar(c, row, t->start_ns, t->end_ns, pair->from,
                 c->on_path[c->s->n + i],
-                x->op_names[x->tensor_from[mo_page_tensor(c->page, c->s, t)]]);
+                x->op_names[x->tensor_from[mo_schedule_tensor(c->page->x, c->s,
+                                                              t)]]);
     }
 }
 

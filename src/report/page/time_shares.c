@@ -89,19 +89,11 @@ static mo_status share_devices(const mo_instance *x, const mo_schedule *s,
     return MO_OK;
 }
 
-static int64_t transfer_bytes(const mo_instance *x, const mo_schedule *s,
-                              const mo_transfer *t)
-{
-    return x->tensor_bytes[s->regime.tensors == MO_TENSORS_ONCE
-                               ? t->item
-                               : x->flows[t->item].tensor];
-}
-
 static void add_transfer(const mo_instance *x, const mo_schedule *s, int number,
                          mo_pair_share *pair)
 {
     const mo_transfer *t = &s->transfers[number];
-    int64_t bytes = transfer_bytes(x, s, t);
+    int64_t bytes = x->tensor_bytes[mo_schedule_tensor(x, s, t)];
 
     pair->n_transfers++;
     pair->busy_ns += t->end_ns - t->start_ns;
