@@ -112,7 +112,7 @@ environment_highs_solves()
         grep -x 'w 2' "$work/tiny2.sol"
 }
 
-plan 17
+plan 18
 
 ok "make install prefix=DIR" install_into prefix="$work/usr"
 ok "moirai-info runs from there" \
@@ -140,6 +140,10 @@ else
     done
 fi
 
+# $work is for its owner alone, and the first use is that of an ordinary user.
+chmod 755 "$work"
+ok "its first use, from an empty folder" \
+    sh "$top_srcdir/tests/package/first_use.sh" "$work/usr"
 ok "no file has a path of the tree" no_path_of_the_tree
 bare "$work/usr/bin/moirai-solve" --list >"$work/list"
 ok "no solver of the tree is found" \
