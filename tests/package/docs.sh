@@ -27,7 +27,7 @@ pages=$top_builddir/docs/html
 (cd "$top_srcdir/man" && ls ./*.[1-9]) | sed 's|./||; s/$/.html/' | sort \
     >"$work/wanted"
 is "a page for every manual" \
-    "$(cd "$pages" && ls | grep '[.][1-9][.]html$' | sort)" \
+    "$(cd "$pages" && find . -name '*.[1-9].html' | sed 's|./||' | sort)" \
     "$(cat "$work/wanted")"
 is "the index has all" \
     "$(grep -o '"moirai[^"]*[1-9][.]html"' "$pages/index.html" |
