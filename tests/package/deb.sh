@@ -99,7 +99,7 @@ install_build_dependencies()
 build_in()
 {
     # shellcheck disable=SC2016
-    offline "$builder" DEB_BUILD_OPTIONS="$2 parallel=$(nproc)" \
+    offline "$builder" DEB_BUILD_OPTIONS="$2 noautodbgsym parallel=$(nproc)" \
         sh -c 'cd "$1" && dpkg-buildpackage -us -uc -b' - "$1"
 }
 
