@@ -31,6 +31,7 @@ $PACKAGE_NAME $PACKAGE_VERSION is configured for $host.
   werror      $enable_werror
   sanitizers  $enable_sanitizers
   fuzzing     $enable_fuzzing
+  shared      $enable_shared
   hardening   `AS_ECHO(["${MO_HARDENED:- off}"]) | sed 's/^ //'`
 $mo_table
 

@@ -188,8 +188,8 @@ static bool is_choice(const char *choices, const char *value)
     }
 }
 
-static mo_status take_option(option_parser *p, const mo_option *option,
-                             const char *value, mo_error *err)
+static mo_status check_value(const mo_option *option, const char *value,
+                             mo_error *err)
 {
     if (option->choices && !is_choice(option->choices, value))
         return mo_fail(err, MO_E_USAGE,
@@ -199,12 +199,30 @@ static mo_status take_option(option_parser *p, const mo_option *option,
         return mo_fail(err, MO_E_USAGE,
                        "option '--%s' needs the name of a file, not ''",
                        option->name);
-    if (!option->to) {
+    return MO_OK;
+}
+
+mo_status mo_option_store(const mo_option *option, const char *value,
+                          mo_error *err)
+{
+    mo_status status = check_value(option, value, err);
+
+    return status == MO_OK ? store(option, value, err) : status;
+}
+
+static mo_status take_option(option_parser *p, const mo_option *option,
+                             const char *value, mo_error *err)
+{
+    mo_status status;
+
+    if (option->to)
+        return mo_option_store(option, value, err);
+    status = check_value(option, value, err);
+    if (status == MO_OK) {
         p->standard_option = option;
         p->asked_value = value;
-        return MO_OK;
     }
-    return store(option, value, err);
+    return status;
 }
 
 /* Returns the value of an option that needs one: attached to it, or the next

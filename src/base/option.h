@@ -85,6 +85,11 @@ int mo_option_parse(const mo_command *command, int argc, char **argv,
  * beyond the last. Help and completions are made from these. */
 const mo_option *mo_option_at(const mo_command *command, size_t i);
 
+/* Stores value, which is borrowed, at option->to as if it were given on a
+ * command line; NULL for flags. */
+mo_status mo_option_store(const mo_option *option, const char *value,
+                          mo_error *err);
+
 /* Return whether an option takes a value, and whether that is a file name, by
  * its placeholder: "FILE", "MODEL-FILE". */
 bool mo_option_takes_value(const mo_option *option);

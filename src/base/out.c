@@ -23,12 +23,14 @@
 typedef struct output {
     mo_out free; /* first member: a mo_out * is an output * */
     char *buffer;
-    mo_atomic_file *target; /* NULL for an output in memory */
-    mo_compress *compress;  /* NULL without compression */
-    int failure;            /* the errno of the first failure, or 0 */
-    mo_digest *digest;      /* NULL: none was begun */
-    size_t digested;        /* bytes at the start of the buffer that it has, or
-                               that were written before it was begun */
+    mo_atomic_file *target; /* NULL for an output in memory, or to a function */
+    mo_out_function *write; /* or NULL */
+    void *context;
+    mo_compress *compress; /* NULL without compression */
+    int failure;           /* the errno of the first failure, or 0 */
+    mo_digest *digest;     /* NULL: none was begun */
+    size_t digested;       /* bytes at the start of the buffer that it has, or
+                              that were written before it was begun */
 
     /* Large outputs have a writer thread and a second buffer for it. */
     mo_async_writer *pump;
@@ -104,6 +106,23 @@ mo_status mo_out_memory(mo_out **out, mo_error *err)
     return new_out(NULL, FIRST_ROOM, out, err);
 }
 
+mo_status mo_out_callback(mo_out_function *write, void *context, mo_out **out,
+                          mo_error *err)
+{
+    mo_status status = new_out(NULL, FILE_ROOM, out, err);
+
+    if (status == MO_OK) {
+        of(*out)->write = write;
+        of(*out)->context = context;
+    }
+    return status;
+}
+
+static bool is_in_memory(const output *o)
+{
+    return !o->target && !o->write;
+}
+
 static void note(output *o, int failure)
 {
     if (!o->failure)
@@ -115,6 +134,8 @@ static int write_piece(void *context, const char *data, size_t size)
 {
     output *o = context;
 
+    if (o->write)
+        return o->write(o->context, data, size);
     return o->compress ? mo_compress_write(o->compress, data, size)
                        : mo_write_all(mo_atomic_file_fd(o->target), data, size);
 }
@@ -141,7 +162,7 @@ static void flush_buffer(output *o)
 {
     digest_buffer(o);
     o->digested = 0;
-    if (o->flushes < SMALL && ++o->flushes == SMALL) {
+    if (o->target && o->flushes < SMALL && ++o->flushes == SMALL) {
         o->pumped = malloc(FILE_ROOM);
         if (o->pumped)
             o->pump = mo_async_writer_new(write_piece, o);
@@ -184,7 +205,7 @@ void mo_out_spill(mo_out *out, const char *data, size_t size)
 
     if (size == 0)
         return;
-    if (!o->target) {
+    if (is_in_memory(o)) {
         if (!grow_buffer(o, size))
             return;
     } else {
@@ -309,8 +330,12 @@ mo_status mo_out_failure(const mo_out *out, mo_error *err)
 
     if (!o->failure)
         return MO_OK;
-    return o->target ? mo_atomic_file_fail(o->target, o->failure, err)
-                     : mo_fail_memory(err);
+    if (o->target)
+        return mo_atomic_file_fail(o->target, o->failure, err);
+    return o->write ? mo_fail(err, MO_E_IO,
+                              "the receiver of the output has failed: %s",
+                              strerror(o->failure))
+                    : mo_fail_memory(err);
 }
 
 mo_status mo_out_commit(mo_out *out, mo_error *err)
@@ -324,8 +349,10 @@ mo_status mo_out_commit(mo_out *out, mo_error *err)
         if (o->compress && !o->failure)
             note(o, mo_compress_end(o->compress));
         status = mo_atomic_file_commit(o->target, o->failure, err);
-    } else if (o->failure) {
-        status = mo_fail_memory(err);
+    } else {
+        if (o->write && used(o) > 0)
+            write_directly(o, o->buffer, used(o));
+        status = mo_out_failure(out, err);
     }
     free_output(o);
     return status;

@@ -31,6 +31,12 @@ mo_status mo_out_open(const char *path, mo_out **out, mo_error *err);
 /* Opens an output in memory; mo_out_take returns the bytes. */
 mo_status mo_out_memory(mo_out **out, mo_error *err);
 
+/* Opens an output to a function, which is called from the thread that writes
+ * and returns 0 or an errno value; the first failure is that of the output. */
+typedef int mo_out_function(void *context, const char *data, size_t size);
+mo_status mo_out_callback(mo_out_function *write, void *context, mo_out **out,
+                          mo_error *err);
+
 /* The slow path of mo_out_bytes, for a piece that does not fit. */
 void mo_out_spill(mo_out *out, const char *data, size_t size);
 

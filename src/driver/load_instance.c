@@ -12,7 +12,8 @@
 /* Context of the callback for missing numbers: the log and the file they are
  * missing in. */
 typedef struct listener {
-    const char *command, *path;
+    const mo_driver_log *logger;
+    const char *path;
 } listener;
 
 static void report_missing(void *context, const char *file, int line,
@@ -23,8 +24,8 @@ static void report_missing(void *context, const char *file, int line,
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
 
     mo_fail_at(&missing, MO_E_INPUT, file ? file : to->path, line, "%s", what);
-    fprintf(stderr, "%s: %s\n", to->command,
-            mo_error_format(&missing, text, sizeof text));
+    mo_driver_log_warning(to->logger, "%s",
+                          mo_error_format(&missing, text, sizeof text));
 }
 
 static bool is_stdin(const char *path)
@@ -87,7 +88,7 @@ mo_status mo_driver_load_instance(const mo_driver_load_options *load,
                                   const mo_driver_log *logger,
                                   mo_driver_loaded *loaded, mo_error *err)
 {
-    listener to = { logger->command, path };
+    listener to = { logger, path };
     mo_instance_options options = { .missing = report_missing, .context = &to };
     double begin = mo_driver_clock_s();
     mo_status status =

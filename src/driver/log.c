@@ -9,11 +9,22 @@
 
 #include "base/utf8.h"
 
-enum { LINE_SIZE = 1024 };
+enum { LINE_SIZE = 2048 };
+
+static void print_line(const mo_driver_log *logger, const char *raw)
+{
+    char line[LINE_SIZE];
+
+    mo_utf8_escape_controls(line, sizeof line, raw);
+    if (logger->print)
+        logger->print(logger->context, line);
+    else
+        fprintf(stderr, "%s: %s\n", logger->command, line);
+}
 
 void mo_driver_log_info(const mo_driver_log *logger, const char *format, ...)
 {
-    char raw[LINE_SIZE], line[LINE_SIZE];
+    char raw[LINE_SIZE];
     va_list args;
 
     if (logger->quiet || logger->verbose == 0)
@@ -21,8 +32,18 @@ void mo_driver_log_info(const mo_driver_log *logger, const char *format, ...)
     va_start(args, format);
     vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
-    fprintf(stderr, "%s: %s\n", logger->command,
-            mo_utf8_escape_controls(line, sizeof line, raw));
+    print_line(logger, raw);
+}
+
+void mo_driver_log_warning(const mo_driver_log *logger, const char *format, ...)
+{
+    char raw[LINE_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(raw, sizeof raw, format, args);
+    va_end(args);
+    print_line(logger, raw);
 }
 
 double mo_driver_clock_s(void)

@@ -14,6 +14,10 @@ typedef struct mo_driver_log {
     const char *command; /* "moirai-info" */
     bool quiet;          /* -q: overrides -v */
     int verbose;         /* -v */
+    /* Receives the messages instead of stderr; or NULL. One call at a time is
+     * its own matter. */
+    void (*print)(void *context, const char *text);
+    void *context;
 } mo_driver_log;
 
 /* Rows of an option table for these options. */
@@ -27,6 +31,10 @@ typedef struct mo_driver_log {
 
 /* Prints "moirai-info: text" on stderr if the log level is verbose. */
 void mo_driver_log_info(const mo_driver_log *logger, const char *format, ...)
+    MO_PRINTF(2, 3);
+
+/* Prints "moirai-info: text" on stderr at any log level. */
+void mo_driver_log_warning(const mo_driver_log *logger, const char *format, ...)
     MO_PRINTF(2, 3);
 
 /* Returns a monotonic clock in seconds; only differences are meaningful. */

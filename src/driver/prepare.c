@@ -94,9 +94,9 @@ static mo_status read_graph(const mo_prepare_options *p, const char *path,
     return status;
 }
 
-static mo_status coarsen_graph(const mo_prepare_options *p,
-                               const mo_driver_log *logger, mo_prepared *made,
-                               mo_error *err)
+mo_status mo_prepare_coarsen(const mo_prepare_options *p,
+                             const mo_driver_log *logger, mo_prepared *made,
+                             mo_error *err)
 {
     mo_coarsen_options options = { .clean = MO_CLEAN_ALL,
                                    .fused_us = mo_predict_fused_us,
@@ -153,7 +153,7 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
     if (status == MO_OK)
         made->o.cluster_file = made->loaded.cluster->file;
     if (status == MO_OK && strcmp(p->fusion, "none") != 0)
-        status = coarsen_graph(p, logger, made, err);
+        status = mo_prepare_coarsen(p, logger, made, err);
     if (status == MO_OK)
         status = mo_driver_load_instance(
             &load, path, made->coarse ? made->coarse : made->fine, logger,

@@ -116,6 +116,12 @@ mo_objective mo_prepare_objective(const mo_prepare_options *p);
 /* Returns the rules that the options define for schedules. */
 mo_regime mo_prepare_regime(const mo_prepare_options *p);
 
+/* Coarsens made->fine, of which the cluster has been read, by p->fusion: sets
+ * coarse, map, and rules of the identity. Part of mo_prepare_instance(). */
+mo_status mo_prepare_coarsen(const mo_prepare_options *p,
+                             const mo_driver_log *logger, mo_prepared *made,
+                             mo_error *err);
+
 /* Builds the instance, or continues from there to the model. *prepared must be
  * zeros at first; the caller clears it, also after a failure. MO_E_INFEASIBLE:
  * an op, or all together, need more memory than there is. */

@@ -185,7 +185,7 @@ static mo_status judge_listing(const mo_review_source *from, const char *path,
 
 /* The status and bound in the file, or in its comments. Those of moirai-solve
  * are about a file with identity columns: without any it was cut or edited. */
-static mo_report_claim claim_of(const mo_solution *s,
+mo_report_claim mo_review_claim(const mo_solution *s,
                                 const mo_provenance *origin)
 {
     bool noted = s->claim == MO_SOLUTION_STATUS_UNKNOWN;
@@ -241,7 +241,7 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
         snprintf(review->judgement.complaint,
                  sizeof review->judgement.complaint, "%s", fault);
     if (status == MO_OK)
-        review->claim = claim_of(solution, &review->origin);
+        review->claim = mo_review_claim(solution, &review->origin);
     mo_solution_free(solution);
     return status;
 }

@@ -88,6 +88,10 @@ typedef struct mo_review_source {
 mo_status mo_review_file(const mo_review_source *from, const char *path,
                          mo_review *review, mo_error *err);
 
+/* Returns what the solver, or moirai-solve, says of a solution. */
+mo_report_claim mo_review_claim(const mo_solution *solution,
+                                const mo_provenance *origin);
+
 /* Returns the report of a review, borrowed from it; the caller may complete
  * it. */
 mo_report_verdict mo_review_report(const mo_review *review);

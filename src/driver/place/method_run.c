@@ -139,8 +139,11 @@ static mo_method_task task_for(const mo_place_context *setting,
                              .policy = o->policy,
                              .curve = o->curve,
                              .no_learning = o->no_learning,
-                             .on_progress = mo_place_progress_update,
-                             .context = news };
+                             .on_progress = setting->on_progress
+                                                ? setting->on_progress
+                                                : mo_place_progress_update,
+                             .context = setting->on_progress ? setting->context
+                                                             : news };
 }
 
 static void let_work(const mo_place_context *setting, const mo_instance *x,
@@ -153,6 +156,7 @@ static void let_work(const mo_place_context *setting, const mo_instance *x,
 
     mo_stop_after(&stop, seconds);
     stop.signaled = is_interrupted;
+    stop.outer = setting->stop;
     mo_place_progress_begin(&news, e->method->name, setting->logger);
     e->status = e->method->place(&task, &e->placed, &e->err);
     mo_place_progress_end(&news);
@@ -222,11 +226,11 @@ void mo_place_rank_results(const mo_place_result *entries, int n,
 static void log_contradiction(const mo_driver_log *logger, const char *source,
                               int64_t bound_ns, int64_t known_ns)
 {
-    fprintf(stderr,
-            "%s: %s says that %.3f us is the least, but %.3f us is known; its "
-            "bound is not taken\n",
-            logger->command, source, (double) bound_ns / 1000,
-            (double) known_ns / 1000);
+    mo_driver_log_warning(
+        logger,
+        "%s says that %.3f us is the least, but %.3f us is known; its bound is "
+        "not taken",
+        source, (double) bound_ns / 1000, (double) known_ns / 1000);
 }
 
 static mo_status bound_period(const mo_place_context *setting,
@@ -240,6 +244,7 @@ static mo_status bound_period(const mo_place_context *setting,
 
     mo_stop_after(&stop, setting->options->time_s);
     stop.signaled = is_interrupted;
+    stop.outer = setting->stop;
     if (status == MO_OK)
         status = mo_period_price_bound(&p, known_ns, &stop, bound_ns, err);
     *bound_by = "Lagrangian bound of the loads";
@@ -287,6 +292,7 @@ mo_status mo_place_best_bound(const mo_place_context *setting,
     }
     mo_stop_after(&stop, limit_s);
     stop.signaled = is_interrupted;
+    stop.outer = setting->stop;
     status = mo_bound_lower_until(x, &setting->regime, &stop, &lower, err);
     if (status == MO_OK && lower.bound_ns > 0) {
         *bound_ns = lower.bound_ns;

@@ -26,6 +26,10 @@ typedef struct mo_place_context {
     const mo_solver_install *found;
     const mo_driver_log *logger;
     double begin_s; /* when the command began, by mo_driver_clock_s() */
+    const mo_stop *stop; /* or NULL: a condition that ends methods early */
+    /* As of mo_method_task, instead of the progress line; or NULL. */
+    void (*on_progress)(void *context, const mo_method_progress *progress);
+    void *context;
 } mo_place_context;
 
 /* A method and its result. */

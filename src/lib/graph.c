@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graphs of the library: reading, coarsening, queries. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "ingest/graphml.h"
+#include "ingest/read.h"
+#include "lib/handles.h"
+
+/* Copies the shapes of the options, as they are given. */
+static mo_status copy_shapes(const mo_option_list *from, mo_option_list *to,
+                             mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < from->count && status == MO_OK; i++) {
+        char *copy = NULL;
+
+        status = MO_ARRAY_GROW(to->items, to->count, to->room, err);
+        if (status == MO_OK)
+            status = mo_lib_copy_text(from->items[i], &copy, err);
+        if (status == MO_OK)
+            to->items[to->count++] = copy;
+    }
+    return status;
+}
+
+mo_status mo_lib_graph_make(mo_graph *graph, const char *path,
+                            const moirai_options *options,
+                            moirai_graph **wrapped, mo_error *err)
+{
+    const mo_lib_settings *s = mo_lib_settings_of(options);
+    moirai_graph *made = calloc(1, sizeof *made);
+    mo_status status;
+
+    if (!made) {
+        mo_graph_free(graph);
+        return mo_fail_memory(err);
+    }
+    atomic_init(&made->references, 1);
+    made->graph = graph;
+    status = mo_lib_copy_text(path, &made->path, err);
+    if (status == MO_OK)
+        status = copy_shapes(&s->prepare.shapes, &made->shapes, err);
+    if (status == MO_OK)
+        status = mo_driver_load_formats(&s->prepare.load, &made->formats, err);
+    if (status == MO_OK)
+        status = mo_graph_digest(graph, &made->digest, err);
+    if (status != MO_OK) {
+        moirai_graph_free(made);
+        return status;
+    }
+    mo_numeric_apply(&made->formats, graph);
+    *wrapped = made;
+    return MO_OK;
+}
+
+static mo_read_options read_options(const moirai_options *options)
+{
+    const mo_option_list *shapes = &mo_lib_settings_of(options)->prepare.shapes;
+
+    return (mo_read_options){ (const char *const *) shapes->items,
+                              shapes->count };
+}
+
+moirai_status moirai_graph_read(const char *path, const moirai_options *options,
+                                moirai_graph **graph, moirai_error *err)
+{
+    const mo_read_options how = read_options(options);
+    mo_graph *read = NULL;
+    mo_status status =
+        mo_read_graph(path, &how, &read, NULL, mo_lib_error(err));
+
+    if (status == MO_OK)
+        status =
+            mo_lib_graph_make(read, path, options, graph, mo_lib_error(err));
+    return mo_lib_status(status);
+}
+
+moirai_status moirai_graph_read_memory(const char *name, const void *data,
+                                       size_t size,
+                                       const moirai_options *options,
+                                       moirai_graph **graph, moirai_error *err)
+{
+    const mo_read_options how = read_options(options);
+    mo_graph *read = NULL;
+    mo_status status =
+        mo_read_memory(name, data, size, &how, &read, NULL, mo_lib_error(err));
+
+    if (status == MO_OK)
+        status =
+            mo_lib_graph_make(read, name, options, graph, mo_lib_error(err));
+    return mo_lib_status(status);
+}
+
+void moirai_graph_free(moirai_graph *graph)
+{
+    if (!graph || !mo_lib_release(&graph->references))
+        return;
+    moirai_graph_free(graph->fine);
+    mo_graph_free(graph->graph);
+    mo_coarsen_map_free(graph->map);
+    for (size_t i = 0; i < graph->shapes.count; i++)
+        free((void *) (uintptr_t) graph->shapes.items[i]);
+    mo_option_list_free(&graph->shapes);
+    free(graph->path);
+    free(graph->fusion);
+    free(graph);
+}
+
+/* -------------------------------------------------------------- coarsening */
+
+static mo_status check_coarsen(const moirai_graph *graph,
+                               const moirai_cluster *cluster, mo_error *err)
+{
+    if (graph->fine)
+        return mo_fail(err, MO_E_USAGE,
+                       "the graph is coarsened already; coarsen the fine one");
+    if (!cluster && graph->graph->n_time_columns > 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "the graph has measured times, which are combined for "
+                       "devices; give the cluster");
+    return MO_OK;
+}
+
+/* Takes over the results of *made, and wraps them. */
+static mo_status wrap_coarse(const moirai_graph *fine, const char *fusion,
+                             mo_prepared *made, moirai_graph **coarse,
+                             mo_error *err)
+{
+    moirai_graph *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return mo_fail_memory(err);
+    atomic_init(&c->references, 1);
+    c->fine = mo_lib_retain_graph(fine);
+    c->graph = made->coarse;
+    c->map = made->map;
+    c->formats = fine->formats;
+    c->digest = fine->digest;
+    c->has_rules = made->o.has_rules;
+    c->rules_digest = made->o.rules_digest;
+    made->coarse = NULL;
+    made->map = NULL;
+    if (mo_lib_copy_text(fusion, &c->fusion, err) != MO_OK ||
+        mo_lib_copy_text(fine->path, &c->path, err) != MO_OK) {
+        moirai_graph_free(c);
+        return MO_E_MEMORY;
+    }
+    *coarse = c;
+    return MO_OK;
+}
+
+moirai_status moirai_graph_coarsen(const moirai_graph *graph,
+                                   const moirai_cluster *cluster,
+                                   const moirai_options *options,
+                                   moirai_graph **coarse, moirai_error *err)
+{
+    mo_prepare_options p = mo_lib_settings_of(options)->prepare;
+    const mo_driver_log logger = mo_lib_log(options);
+    mo_prepared made = { .fine = graph->graph,
+                         .loaded.cluster = cluster ? cluster->cluster : NULL };
+    mo_status status = check_coarsen(graph, cluster, mo_lib_error(err));
+
+    if (strcmp(p.fusion, "none") == 0)
+        p.fusion = "default";
+    if (status == MO_OK)
+        status = mo_prepare_coarsen(&p, &logger, &made, mo_lib_error(err));
+    if (status == MO_OK)
+        status = wrap_coarse(graph, p.fusion, &made, coarse, mo_lib_error(err));
+    mo_graph_free(made.coarse);
+    mo_coarsen_map_free(made.map);
+    return mo_lib_status(status);
+}
+
+/* ----------------------------------------------------------------- queries */
+
+int moirai_graph_ops(const moirai_graph *graph)
+{
+    return graph->graph->n_ops;
+}
+
+int moirai_graph_edges(const moirai_graph *graph)
+{
+    return graph->graph->n_edges;
+}
+
+static const mo_op *op_of(const moirai_graph *graph, int op)
+{
+    return op >= 0 && op < graph->graph->n_ops ? &graph->graph->ops[op] : NULL;
+}
+
+const char *moirai_graph_op_text(const moirai_graph *graph, int op,
+                                 const char *key)
+{
+    static const struct {
+        const char *key;
+        size_t at;
+    } keys[] = {
+        { "name", offsetof(mo_op, name) },
+        { "label", offsetof(mo_op, label) },
+        { "type", offsetof(mo_op, type) },
+        { "shape", offsetof(mo_op, shape) },
+        { "dtype", offsetof(mo_op, dtype) },
+        { "attrs", offsetof(mo_op, attrs) },
+        { "pin", offsetof(mo_op, pin) },
+        { "colocate", offsetof(mo_op, colocate) },
+        { "members", offsetof(mo_op, members) },
+    };
+    const mo_op *o = op_of(graph, op);
+
+    for (size_t i = 0; o && i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(keys[i].key, key) == 0)
+            return *(const char *const *) ((const char *) o + keys[i].at);
+    return NULL;
+}
+
+double moirai_graph_op_number(const moirai_graph *graph, int op,
+                              const char *key)
+{
+    const mo_op *o = op_of(graph, op);
+
+    if (!o)
+        return MO_UNKNOWN;
+    if (strcmp(key, "flops") == 0)
+        return o->flops;
+    if (strcmp(key, "bytes") == 0)
+        return o->bytes;
+    if (strcmp(key, "memory_bytes") == 0)
+        return (double) o->memory_bytes;
+    if (strcmp(key, "weight_bytes") == 0)
+        return (double) o->weight_bytes;
+    if (strcmp(key, "workspace_bytes") == 0)
+        return (double) o->workspace_bytes;
+    if (strcmp(key, "output_bytes") == 0)
+        return (double) o->output_bytes;
+    return MO_UNKNOWN;
+}
+
+int moirai_graph_find(const moirai_graph *graph, const char *name)
+{
+    int op = mo_graph_find(graph->graph, name);
+
+    return op < graph->graph->n_ops ? op : -1;
+}
+
+int moirai_graph_edge(const moirai_graph *graph, int edge, int *from, int *to,
+                      int64_t *bytes)
+{
+    const mo_edge *e;
+
+    if (edge < 0 || edge >= graph->graph->n_edges)
+        return -1;
+    e = &graph->graph->edges[edge];
+    if (from)
+        *from = e->from;
+    if (to)
+        *to = e->to;
+    if (bytes)
+        *bytes = e->bytes;
+    return 0;
+}
+
+int moirai_graph_coarse_op(const moirai_graph *graph, int op)
+{
+    if (!graph->map)
+        return op_of(graph, op) ? op : -1;
+    if (op < 0 || op >= graph->map->n_fine)
+        return -1;
+    return graph->map->coarse_of[op] >= 0 ? graph->map->coarse_of[op] : -1;
+}
+
+moirai_status moirai_graph_write(const moirai_graph *graph, const char *path,
+                                 moirai_write *write, void *context,
+                                 moirai_error *err)
+{
+    mo_out *out = NULL;
+    mo_status status =
+        mo_lib_open_output(path, write, context, &out, mo_lib_error(err));
+
+    if (status == MO_OK)
+        mo_graphml_write(graph->graph, out);
+    return mo_lib_status(mo_lib_close_output(out, status, mo_lib_error(err)));
+}

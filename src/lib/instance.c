@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Instances of the library. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/plugin/view.h"
+#include "lib/handles.h"
+
+mo_status mo_lib_instance_make(mo_instance *x, const moirai_graph *graph,
+                               moirai_cluster *cluster, moirai_profile *profile,
+                               const mo_prepare_options *rules,
+                               moirai_instance **wrapped, mo_error *err)
+{
+    moirai_instance *made = calloc(1, sizeof *made);
+
+    if (!made) {
+        mo_instance_free(x);
+        return mo_fail_memory(err);
+    }
+    atomic_init(&made->references, 1);
+    made->instance = x;
+    made->graph = mo_lib_retain_graph(graph);
+    made->cluster = cluster;
+    mo_lib_retain(&cluster->references);
+    made->profile = profile;
+    if (profile)
+        mo_lib_retain(&profile->references);
+    made->regime = mo_prepare_regime(rules);
+    made->objective = mo_prepare_objective(rules);
+    made->in_flight = rules->in_flight;
+    made->view = mo_plugin_view(x, &made->regime, made->objective,
+                                (int) made->in_flight);
+    if (mo_lib_copy_text(rules->load.cost, &made->cost, err) != MO_OK) {
+        moirai_instance_free(made);
+        return MO_E_MEMORY;
+    }
+    *wrapped = made;
+    return MO_OK;
+}
+
+moirai_status moirai_instance_new(const moirai_graph *graph,
+                                  const moirai_cluster *cluster,
+                                  const moirai_profile *profile,
+                                  const moirai_options *options,
+                                  moirai_instance **instance, moirai_error *err)
+{
+    mo_error *e = mo_lib_error(err);
+    const mo_driver_log logger = mo_lib_log(options);
+    mo_prepare_options p = mo_lib_settings_of(options)->prepare;
+    mo_driver_loaded loaded = { .cluster = cluster->cluster,
+                                .profile = profile ? profile->profile : NULL };
+    char formats[MO_NUMERIC_TEXT];
+    mo_status status;
+
+    /* Requests in flight of an executor may be among the same options. */
+    if (mo_prepare_objective(&p) == MO_OBJECTIVE_LATENCY)
+        p.in_flight = 0;
+    /* The formats are those that the sizes of the graph have. */
+    mo_numeric_write(&graph->formats, formats);
+    p.load.precision = p.load.weights = NULL;
+    p.load.formats = formats;
+    p.load.any_size = mo_prepare_regime(&p).memory == MO_MEMORY_NONE;
+    status = mo_prepare_check(&p, graph->path, e);
+    if (status == MO_OK)
+        status = mo_driver_load_instance(&p.load, graph->path, graph->graph,
+                                         &logger, &loaded, e);
+    if (status == MO_OK)
+        status = mo_lib_instance_make(
+            loaded.instance, graph, (moirai_cluster *) (uintptr_t) cluster,
+            (moirai_profile *) (uintptr_t) profile, &p, instance, e);
+    return mo_lib_status(status);
+}
+
+void moirai_instance_free(moirai_instance *instance)
+{
+    if (!instance || !mo_lib_release(&instance->references))
+        return;
+    mo_instance_free(instance->instance);
+    moirai_graph_free(instance->graph);
+    moirai_cluster_free(instance->cluster);
+    moirai_profile_free(instance->profile);
+    free(instance->cost);
+    free(instance);
+}
+
+const moirai_view *moirai_instance_view(const moirai_instance *instance)
+{
+    return &instance->view;
+}
+
+mo_review mo_lib_instance_review(const moirai_instance *instance)
+{
+    const moirai_graph *placed = instance->graph;
+    const moirai_graph *fine = placed->fine ? placed->fine : placed;
+    mo_review r = { .regime = instance->regime };
+
+    r.located.graph = fine->path;
+    r.made.fine = fine->graph;
+    r.made.coarse = placed->fine ? placed->graph : NULL;
+    r.made.map = placed->map;
+    r.made.loaded.cluster = instance->cluster->cluster;
+    r.made.loaded.profile =
+        instance->profile ? instance->profile->profile : NULL;
+    r.made.loaded.instance = instance->instance;
+    r.made.o = (mo_identity_options){
+        .regime = instance->regime,
+        .fusion = !placed->fine       ? "none"
+                  : placed->has_rules ? "file"
+                                      : placed->fusion,
+        .graph_digest = placed->digest,
+        .has_rules = placed->has_rules,
+        .rules_digest = placed->rules_digest,
+        .in_flight = instance->in_flight,
+        .graph_file = fine->path,
+        .cluster_file = instance->cluster->cluster->file,
+        .profile_file = instance->profile ? instance->profile->path : NULL,
+        .rules_file = placed->fusion,
+        .cost = instance->cost,
+        .shapes = (const char *const *) fine->shapes.items,
+        .n_shapes = fine->shapes.count,
+    };
+    return r;
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Placements of the library.
+ *
+ * Whatever computed it, a placement is written as the columns of a solution,
+ * read back, and evaluated as moirai-check does: there is one way to become a
+ * placement.
+ */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/reader.h"
+#include "driver/placement_solution.h"
+#include "lib/handles.h"
+#include "solvers/answer/placement_list.h"
+
+/* Takes over the judgement, also after a failure. */
+static mo_status make_placement(const moirai_instance *instance,
+                                mo_answer_evaluation *judgement,
+                                const char *method,
+                                moirai_placement **placement, mo_error *err)
+{
+    moirai_placement *made = NULL;
+    mo_status status = MO_OK;
+
+    if (!judgement->schedule)
+        status = mo_fail(err, MO_E_INPUT, "makes no placement: %.900s",
+                         judgement->complaint);
+    if (status == MO_OK) {
+        made = calloc(1, sizeof *made);
+        if (!made)
+            status = mo_fail_memory(err);
+    }
+    if (status != MO_OK) {
+        mo_answer_evaluation_clear(judgement);
+        return status;
+    }
+    atomic_init(&made->references, 1);
+    made->instance = mo_lib_retain_instance(instance);
+    made->judgement = *judgement;
+    made->bound_ns = judgement->lower.bound_ns;
+    made->bound_by = judgement->lower.which;
+    snprintf(made->method, sizeof made->method, "%s", method);
+    *placement = made;
+    return MO_OK;
+}
+
+static mo_status check_origin(const moirai_instance *instance, const char *name,
+                              const mo_provenance *origin, mo_error *err)
+{
+    if (origin->has_instance && origin->instance != instance->instance->digest)
+        return mo_fail_at(err, MO_E_INPUT, name, 0,
+                          "is a solution of another instance: graph, cluster, "
+                          "profile or options differ");
+    return MO_OK;
+}
+
+static mo_status evaluate_columns(const moirai_instance *instance,
+                                  const char *name, const char *text,
+                                  size_t size, mo_answer_evaluation *judgement,
+                                  mo_report_claim *claim, mo_error *err)
+{
+    mo_provenance origin = { 0 };
+    mo_solution *solution = NULL;
+    mo_status status =
+        mo_solution_read_memory(name, text, size, &solution, err);
+
+    if (status == MO_OK && solution->n <= 0)
+        status = mo_fail_at(err, MO_E_INFEASIBLE, name, 0,
+                            "holds no solution; it says: %s",
+                            mo_solution_status_names[solution->claim]);
+    if (status == MO_OK)
+        status = mo_answer_provenance(solution, &origin, err);
+    if (status == MO_OK)
+        status = check_origin(instance, name, &origin, err);
+    if (status == MO_OK)
+        status = mo_answer_evaluate_solution(
+            solution, &origin, instance->instance, &instance->regime,
+            MO_ANSWER_TOLERANCE, judgement, err);
+    if (status == MO_OK)
+        *claim = mo_review_claim(solution, &origin);
+    mo_solution_free(solution);
+    return status;
+}
+
+static mo_status evaluate_list(const moirai_instance *instance,
+                               const char *name, char *text, size_t size,
+                               mo_answer_evaluation *judgement, mo_error *err)
+{
+    const mo_instance *x = instance->instance;
+    int *device = calloc((size_t) x->n + 1, sizeof *device);
+    mo_status status =
+        device ? mo_placement_list_read(name, text, size, x, device, err)
+               : mo_fail_memory(err);
+
+    if (status == MO_OK)
+        status = mo_answer_evaluate_placement(x, &instance->regime, device,
+                                              judgement, err);
+    free(device);
+    return status;
+}
+
+mo_status mo_lib_placement_of_text(const moirai_instance *instance,
+                                   const char *name, char *text, size_t size,
+                                   moirai_placement **placement, mo_error *err)
+{
+    mo_answer_evaluation judgement = { 0 };
+    mo_report_claim claim = { 0 };
+    mo_status status =
+        mo_placement_list_sniff(text)
+            ? evaluate_list(instance, name, text, size, &judgement, err)
+            : evaluate_columns(instance, name, text, size, &judgement, &claim,
+                               err);
+
+    if (status != MO_OK)
+        mo_answer_evaluation_clear(&judgement);
+    else
+        status = make_placement(instance, &judgement, claim.by, placement, err);
+    if (status != MO_OK) {
+        mo_error_set_location(err, name, 0);
+        return status;
+    }
+    if (claim.has_bound && claim.bound_ns > (*placement)->bound_ns &&
+        claim.bound_ns <=
+            mo_answer_evaluation_objective_ns(&(*placement)->judgement))
+        (*placement)->claimed_ns = claim.bound_ns;
+    return MO_OK;
+}
+
+mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
+                                       const mo_schedule *schedule,
+                                       int64_t period_ns, const char *method,
+                                       moirai_placement **placement,
+                                       mo_error *err)
+{
+    const mo_place_solution solution = {
+        .x = instance->instance,
+        .schedule = schedule,
+        .made_of = mo_lib_instance_review(instance).made.o,
+        .method = method,
+        .objective = instance->objective,
+        .period_ns = period_ns,
+    };
+    mo_out *out = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    mo_status status = mo_out_memory(&out, err);
+
+    if (status == MO_OK)
+        status = mo_place_solution_write(&solution, out, err);
+    if (status == MO_OK) {
+        text = mo_out_take(out, &size);
+        status = text ? MO_OK : mo_fail_memory(err);
+    }
+    mo_out_abandon(out);
+    if (status == MO_OK)
+        status = mo_lib_placement_of_text(instance, method, text, size,
+                                          placement, err);
+    if (status == MO_OK)
+        snprintf((*placement)->method, sizeof(*placement)->method, "%s",
+                 method);
+    free(text);
+    return status;
+}
+
+void mo_lib_placement_raise_bound(moirai_placement *p, int64_t bound_ns,
+                                  const char *by)
+{
+    if (bound_ns <= p->bound_ns ||
+        bound_ns > mo_answer_evaluation_objective_ns(&p->judgement))
+        return;
+    p->bound_ns = bound_ns;
+    p->bound_by = by;
+}
+
+/* ------------------------------------------------------------------ making */
+
+static mo_status check_devices(const mo_instance *x, const int *device,
+                               mo_error *err)
+{
+    for (int i = 0; i < x->n; i++)
+        if (device[i] < 0 || device[i] >= x->n_devices)
+            return mo_fail(err, MO_E_USAGE,
+                           "op '%.80s': there is no device %d; there are %d",
+                           x->op_names[i], device[i], x->n_devices);
+    return MO_OK;
+}
+
+/* With the order of the starts. A transfer starts when its producer ends, at
+ * the earliest. */
+static mo_status order_schedule(const moirai_instance *instance,
+                                const int *device, const int64_t *start_ns,
+                                mo_schedule **schedule, mo_error *err)
+{
+    const mo_instance *x = instance->instance;
+    mo_schedule *s = NULL;
+    mo_status status = mo_schedule_new(x, &instance->regime, device, &s, err);
+
+    for (int i = 0; i < x->n && status == MO_OK; i++) {
+        if (start_ns[i] < 0 || start_ns[i] > MO_MAX_TOTAL_NS)
+            status = mo_fail(err, MO_E_INPUT,
+                             "op '%.80s': its start is out of range",
+                             x->op_names[i]);
+        s->start_ns[i] = start_ns[i];
+    }
+    for (int i = 0; status == MO_OK && i < s->n_transfers; i++) {
+        mo_transfer *t = &s->transfers[i];
+        int producer = x->tensor_from[mo_schedule_tensor(x, s, t)];
+
+        t->start_ns = s->start_ns[producer] +
+                      mo_instance_p_ns(x, producer, device[producer]);
+        t->end_ns = t->start_ns + mo_schedule_item_ns(x, &instance->regime,
+                                                      t->item, t->from, t->to);
+    }
+    if (status == MO_OK)
+        status = mo_schedule_left_shift(x, s, err);
+    if (status == MO_OK)
+        *schedule = s;
+    else
+        mo_schedule_free(s);
+    return status;
+}
+
+moirai_status moirai_placement_new(const moirai_instance *instance,
+                                   const int *device, const int64_t *start_ns,
+                                   moirai_placement **placement,
+                                   moirai_error *err)
+{
+    mo_error *e = mo_lib_error(err);
+    mo_answer_evaluation judgement = { 0 };
+    mo_schedule *schedule = NULL;
+    mo_status status = check_devices(instance->instance, device, e);
+
+    if (status == MO_OK && start_ns) {
+        status = order_schedule(instance, device, start_ns, &schedule, e);
+        if (status == MO_OK)
+            status = mo_lib_placement_of_schedule(instance, schedule, 0, "",
+                                                  placement, e);
+        mo_schedule_free(schedule);
+    } else if (status == MO_OK) {
+        status = mo_answer_evaluate_placement(
+            instance->instance, &instance->regime, device, &judgement, e);
+        if (status == MO_OK && instance->objective == MO_OBJECTIVE_PERIOD &&
+            judgement.schedule)
+            status = mo_lib_placement_of_schedule(instance, judgement.schedule,
+                                                  0, "", placement, e);
+        else if (status == MO_OK)
+            return mo_lib_status(
+                make_placement(instance, &judgement, "", placement, e));
+        mo_answer_evaluation_clear(&judgement);
+    }
+    return mo_lib_status(status);
+}
+
+moirai_status moirai_placement_read(const moirai_instance *instance,
+                                    const char *path,
+                                    moirai_placement **placement,
+                                    moirai_error *err)
+{
+    mo_error *e = mo_lib_error(err);
+    char *text = NULL;
+    size_t size;
+    mo_status status = mo_reader_all(path, &text, &size, e);
+
+    if (status == MO_OK)
+        status =
+            mo_lib_placement_of_text(instance, path, text, size, placement, e);
+    free(text);
+    return mo_lib_status(status);
+}
+
+void moirai_placement_free(moirai_placement *placement)
+{
+    if (!placement || !mo_lib_release(&placement->references))
+        return;
+    mo_answer_evaluation_clear(&placement->judgement);
+    moirai_instance_free(placement->instance);
+    free(placement);
+}
+
+moirai_status moirai_placement_write(const moirai_placement *placement,
+                                     const char *path, moirai_write *write,
+                                     void *context, moirai_error *err)
+{
+    mo_error *e = mo_lib_error(err);
+    const moirai_instance *instance = placement->instance;
+    const mo_place_solution solution = {
+        .x = instance->instance,
+        .schedule = placement->judgement.schedule,
+        .made_of = mo_lib_instance_review(instance).made.o,
+        .method = *placement->method ? placement->method : "given",
+        .bound_ns = placement->bound_ns,
+        .objective = instance->objective,
+        .period_ns = placement->judgement.period_ns > 0
+                         ? placement->judgement.period_ns
+                         : 0,
+    };
+    mo_out *out = NULL;
+    mo_status status = mo_lib_open_output(path, write, context, &out, e);
+
+    if (status == MO_OK)
+        status = mo_place_solution_write(&solution, out, e);
+    return mo_lib_status(mo_lib_close_output(out, status, e));
+}
+
+/* ----------------------------------------------------------------- queries */
+
+static const mo_schedule *schedule_of(const moirai_placement *placement)
+{
+    return placement->judgement.schedule;
+}
+
+const moirai_view *moirai_placement_view(const moirai_placement *placement)
+{
+    return &placement->instance->view;
+}
+
+int moirai_placement_device(const moirai_placement *placement, int op)
+{
+    const mo_schedule *s = schedule_of(placement);
+
+    return op >= 0 && op < s->n ? s->device[op] : -1;
+}
+
+int64_t moirai_placement_start_ns(const moirai_placement *placement, int op)
+{
+    const mo_schedule *s = schedule_of(placement);
+
+    return op >= 0 && op < s->n ? s->start_ns[op] : -1;
+}
+
+int moirai_placement_transfers(const moirai_placement *placement)
+{
+    return schedule_of(placement)->n_transfers;
+}
+
+int moirai_placement_transfer(const moirai_placement *placement, int i,
+                              moirai_transfer *transfer)
+{
+    const mo_schedule *s = schedule_of(placement);
+    const mo_transfer *t;
+
+    if (i < 0 || i >= s->n_transfers)
+        return -1;
+    t = &s->transfers[i];
+    *transfer = (moirai_transfer){
+        .tensor = mo_schedule_tensor(placement->instance->instance, s, t),
+        .from = t->from,
+        .to = t->to,
+        .start_ns = t->start_ns,
+        .end_ns = t->end_ns,
+    };
+    return 0;
+}
+
+int64_t moirai_placement_makespan_ns(const moirai_placement *placement)
+{
+    return schedule_of(placement)->makespan_ns;
+}
+
+int64_t moirai_placement_period_ns(const moirai_placement *placement)
+{
+    return placement->judgement.period_ns > 0 ? placement->judgement.period_ns
+                                              : -1;
+}
+
+int64_t moirai_placement_bound_ns(const moirai_placement *placement)
+{
+    return placement->bound_ns;
+}
+
+int64_t moirai_placement_claimed_ns(const moirai_placement *placement)
+{
+    return placement->claimed_ns > placement->bound_ns ? placement->claimed_ns
+                                                       : 0;
+}
+
+double moirai_placement_gap(const moirai_placement *placement)
+{
+    double objective =
+        (double) mo_answer_evaluation_objective_ns(&placement->judgement);
+
+    return objective > 0
+               ? (objective - (double) placement->bound_ns) / objective
+               : 0;
+}
+
+const char *moirai_placement_method(const moirai_placement *placement)
+{
+    return placement->method;
+}
+
+int moirai_placement_violations(const moirai_placement *placement)
+{
+    return mo_answer_evaluation_count(&placement->judgement);
+}
+
+const char *moirai_placement_violation(const moirai_placement *placement, int i)
+{
+    const mo_answer_evaluation *j = &placement->judgement;
+
+    return i >= 0 && i < mo_answer_evaluation_count(j)
+               ? mo_answer_evaluation_violation(j, i)
+               : NULL;
+}
