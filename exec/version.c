@@ -25,6 +25,9 @@ static const char linked_libraries[] =
 #ifdef HAVE_OPENSSL
     "OpenSSL, "
 #endif
+#ifdef HAVE_HWLOC
+    "hwloc, "
+#endif
     "";
 
 #ifdef HAVE_CUDA

@@ -15,6 +15,7 @@
 #include "cost/cluster/nccl/nccl_rate.h"
 #include "exec/discover/discover_internal.h"
 #include "exec/thread/affinity.h"
+#include "exec/thread/topology.h"
 
 enum { LINE_SIZE = 512 };
 
@@ -46,47 +47,13 @@ static void identify_host(mo_discover_inventory *survey)
     mo_utf8_escape_controls(survey->machine, sizeof survey->machine, line);
 }
 
-/* The entry of the first processor in /proc/cpuinfo. */
-typedef struct cpuinfo {
-    char vendor[LINE_SIZE], name[LINE_SIZE];
-    int family, model;
-} cpuinfo;
-
-static void read_field(const char *line, cpuinfo *info)
-{
-    const char *colon = strchr(line, ':');
-    const char *value = colon ? colon + 1 + strspn(colon + 1, " \t") : "";
-
-    if (strncmp(line, "vendor_id", 9) == 0)
-        snprintf(info->vendor, sizeof info->vendor, "%s", value);
-    else if (strncmp(line, "model name", 10) == 0)
-        snprintf(info->name, sizeof info->name, "%s", value);
-    else if (strncmp(line, "cpu family", 10) == 0)
-        info->family = atoi(value);
-    else if (strncmp(line, "model", 5) == 0)
-        info->model = atoi(value);
-}
-
-static void read_cpuinfo(cpuinfo *info)
-{
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    char line[LINE_SIZE];
-
-    while (file && fgets(line, sizeof line, file) && *line != '\n') {
-        line[strcspn(line, "\n")] = '\0';
-        read_field(line, info);
-    }
-    if (file)
-        (void) fclose(file);
-}
-
 /* The extended family stands in front of the basic one, as NCCL counts. */
 static int combined_family(int family)
 {
     return family > 15 ? (family - 15) << 4 | 15 : family;
 }
 
-static void identify_processors(const cpuinfo *info,
+static void identify_processors(const mo_thread_processor *info,
                                 mo_discover_inventory *survey)
 {
     struct utsname system;
@@ -101,16 +68,12 @@ static void identify_processors(const cpuinfo *info,
 
 /* The maximum or the nominal frequency, as in "CPU @ 2.20GHz"; the current one
  * would differ every time. */
-static double find_clock_mhz(const cpuinfo *info)
+static double find_clock_mhz(const mo_thread_processor *info)
 {
-    char line[LINE_SIZE];
     const char *at = strchr(info->name, '@');
-    double mhz = 0;
+    double mhz = info->max_mhz;
 
-    if (read_line("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq",
-                  line))
-        mhz = strtod(line, NULL) / 1000;
-    else if (at)
+    if (mhz == 0 && at)
         mhz = strtod(at + 1, NULL) * 1000;
     return mhz > 0 && mhz < 1e5 ? mhz : 0;
 }
@@ -151,10 +114,10 @@ static mo_status count_processors(mo_discover_inventory *survey, mo_error *err)
 
 mo_status mo_discover_host_cpu(mo_discover_inventory *survey, mo_error *err)
 {
-    cpuinfo info = { .family = 0 };
+    mo_thread_processor info;
 
     identify_host(survey);
-    read_cpuinfo(&info);
+    mo_thread_processor_read(&info);
     identify_processors(&info, survey);
     survey->clock_mhz = find_clock_mhz(&info);
     survey->flops_per_cycle = find_flops_per_cycle();

@@ -10,8 +10,9 @@
 #include <string.h>
 
 #include "base/host.h"
+#include "exec/thread/topology.h"
 
-enum { PATH_SIZE = 1024, LINE_SIZE = 1024, FULL_CAPACITY = 1024 };
+enum { PATH_SIZE = 1024, LINE_SIZE = 1024 };
 
 /* -------------------------------------------------------------- the system */
 
@@ -26,22 +27,6 @@ static bool read_line(const char *path, char line[LINE_SIZE])
     if (found)
         line[strcspn(line, "\n")] = '\0';
     return found && *line;
-}
-
-/* A property of a processor: the number that its file begins with. */
-static int read_property(const char *root, int cpu, const char *name,
-                         int otherwise)
-{
-    char path[PATH_SIZE], line[LINE_SIZE], *end;
-    long number;
-
-    snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/%s", root, cpu,
-             name);
-    if (!read_line(path, line))
-        return otherwise;
-    number = strtol(line, &end, 10);
-    return end > line && number >= 0 && number < 1 << 20 ? (int) number
-                                                         : otherwise;
 }
 
 /* Processor time per time of one control group, version 2 ("max 100000", "50000
@@ -92,18 +77,9 @@ mo_status mo_thread_cpus_read_at(const char *root, const int *numbers, int n,
         return mo_fail_memory(err);
     cpus->n = n;
     cpus->quota = quota < n ? quota : n;
-    for (int i = 0; i < n; i++) {
-        int cpu = numbers[i];
-
-        cpus->cpus[i] = (mo_thread_cpu){
-            .number = cpu,
-            .core =
-                read_property(root, cpu, "topology/thread_siblings_list", cpu),
-            .package =
-                read_property(root, cpu, "topology/physical_package_id", 0),
-            .capacity = read_property(root, cpu, "cpu_capacity", FULL_CAPACITY),
-        };
-    }
+    for (int i = 0; i < n; i++)
+        cpus->cpus[i].number = numbers[i];
+    mo_thread_topology_locate(cpus->cpus, n);
     return MO_OK;
 }
 

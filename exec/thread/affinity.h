@@ -4,9 +4,8 @@
  * their assignment to threads.
  *
  * A processor is a logical one, numbered as by taskset; those of one physical
- * core are its hardware threads (SMT siblings). On systems other than Linux
- * processors are counted, all of them cores of their own, and nothing is
- * pinned.
+ * core are its hardware threads (SMT siblings), as topology.h finds them. On
+ * systems other than Linux processors are counted and nothing is pinned.
  */
 #ifndef MO_EXEC_THREAD_AFFINITY_H
 #define MO_EXEC_THREAD_AFFINITY_H
@@ -38,7 +37,7 @@ typedef struct mo_thread_cpus {
 mo_status mo_thread_cpus_read(mo_thread_cpus *cpus, mo_error *err);
 
 /* The same for n given processors in ascending order, with root in front of
- * the paths /sys and /proc. */
+ * the paths of control groups. */
 mo_status mo_thread_cpus_read_at(const char *root, const int *numbers, int n,
                                  mo_thread_cpus *cpus, mo_error *err);
 

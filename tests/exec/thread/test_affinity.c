@@ -4,8 +4,13 @@
 
 #include "exec/thread/affinity.h"
 
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#ifdef HAVE_HWLOC
+#include <hwloc.h>
+#endif
 
 #include "base/random.h"
 #include "tests/support/scratch.h"
@@ -25,40 +30,34 @@ static void make_folder(const char *path)
     mkdir(path, 0777);
 }
 
-static void write_property(const char *root, int cpu, const char *folder,
-                           const char *name, const char *text)
-{
-    char path[512];
-
-    snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/%s", root, cpu,
-             folder);
-    make_folder(path);
-    snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/%s%s", root,
-             cpu, folder, name);
-    scratch_write(path, text);
-}
-
-/* The usual numbering: the second hardware threads of all cores come after the
- * first ones. */
-static void write_machine(const char *root, int packages, int cores_of_package,
-                          int siblings)
+#ifdef HAVE_HWLOC
+/* Describes a machine to hwloc. The usual numbering: the second hardware
+ * threads of all cores come after the first ones. */
+static void describe_machine(char text[1024], int packages,
+                             int cores_of_package, int siblings)
 {
     int cores = packages * cores_of_package;
+    int length =
+        snprintf(text, 1024, "pack:%d core:%d pu:%d(indexes=", packages,
+                 cores_of_package, siblings);
 
-    for (int c = 0; c < cores; c++)
-        for (int s = 0; s < siblings; s++) {
-            char text[64];
-
-            snprintf(text, sizeof text, "%d\n", c / cores_of_package);
-            write_property(root, c + s * cores, "topology/",
-                           "physical_package_id", text);
-            snprintf(text, sizeof text, siblings > 1 ? "%d,%d\n" : "%d\n", c,
-                     c + cores);
-            write_property(root, c + s * cores, "topology/",
-                           "thread_siblings_list", text);
-        }
+    for (int i = 0; i < cores * siblings; i++)
+        length +=
+            snprintf(text + length, 1024 - (size_t) length, "%s%d",
+                     i > 0 ? "," : "", i / siblings + i % siblings * cores);
+    snprintf(text + length, 1024 - (size_t) length, ")");
 }
 
+static void set_machine(int packages, int cores_of_package, int siblings)
+{
+    char text[1024];
+
+    describe_machine(text, packages, cores_of_package, siblings);
+    ck_assert_int_eq(setenv("HWLOC_SYNTHETIC", text, 1), 0);
+}
+#endif
+
+/* The first n processors, with control groups below root. */
 static mo_thread_cpus read_first(const char *root, int n)
 {
     int numbers[MOST_CPUS];
@@ -90,6 +89,7 @@ static void check_assigned(const mo_thread_cpus *cpus, const int *threads,
     ck_assert_str_eq(text, expected);
 }
 
+#ifdef HAVE_HWLOC
 typedef struct assign_case {
     int packages, cores, siblings;
     int threads[MOST_DEVICES], n;
@@ -118,12 +118,10 @@ static const assign_case assign_cases[] = {
 START_TEST(devices_get_cores_of_their_own)
 {
     const assign_case *c = &assign_cases[_i];
-    char root[32];
     mo_thread_cpus cpus;
 
-    snprintf(root, sizeof root, "machine%d", _i);
-    write_machine(root, c->packages, c->cores, c->siblings);
-    cpus = read_first(root, c->packages * c->cores * c->siblings);
+    set_machine(c->packages, c->cores, c->siblings);
+    cpus = read_first("absent", c->packages * c->cores * c->siblings);
     ck_assert_int_eq(mo_thread_cpus_cores(&cpus), c->packages * c->cores);
     ck_assert_int_eq(mo_thread_cpus_usable(&cpus), cpus.n);
     check_assigned(&cpus, c->threads, c->n, c->expected);
@@ -137,8 +135,8 @@ START_TEST(only_allowed_processors_are_assigned)
     const int two[] = { 1, 1 }, four[] = { 2, 2 }, five[] = { 5 };
     mo_thread_cpus cpus = { 0 };
 
-    write_machine("bound", 1, 4, 2);
-    MUST(mo_thread_cpus_read_at("bound", allowed, 4, &cpus, &err));
+    set_machine(1, 4, 2);
+    MUST(mo_thread_cpus_read_at("absent", allowed, 4, &cpus, &err));
     ck_assert_int_eq(mo_thread_cpus_cores(&cpus), 2);
     check_assigned(&cpus, two, 2, "1 3");
     check_assigned(&cpus, four, 2, "1,5 3,7");
@@ -153,8 +151,8 @@ START_TEST(taken_processors_and_their_siblings_come_last)
               seven[] = { 7 };
     mo_thread_cpus cpus;
 
-    write_machine("taken", 1, 4, 2);
-    cpus = read_first("taken", 8);
+    set_machine(1, 4, 2);
+    cpus = read_first("absent", 8);
     cpus.cpus[0].taken = cpus.cpus[5].taken = true;
     check_assigned(&cpus, two, 2, "2 3");
     check_assigned(&cpus, three, 2, "2 3,7");
@@ -164,20 +162,45 @@ START_TEST(taken_processors_and_their_siblings_come_last)
 }
 END_TEST
 
+/* Processors 2 and 3 are of the faster kind. */
+static void export_hybrid(const char *path)
+{
+    hwloc_topology_t topology;
+    char text[1024];
+
+    describe_machine(text, 1, 4, 1);
+    ck_assert_int_eq(hwloc_topology_init(&topology), 0);
+    ck_assert_int_eq(hwloc_topology_set_synthetic(topology, text), 0);
+    ck_assert_int_eq(hwloc_topology_load(topology), 0);
+    for (int kind = 0; kind < 2; kind++) {
+        hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+
+        hwloc_bitmap_set_range(cpus, (unsigned) kind * 2, kind * 2 + 1);
+        ck_assert_int_eq(
+            hwloc_cpukinds_register(topology, cpus, kind, 0, NULL, 0), 0);
+        hwloc_bitmap_free(cpus);
+    }
+    ck_assert_int_eq(hwloc_topology_export_xml(topology, path, 0), 0);
+    hwloc_topology_destroy(topology);
+}
+
 START_TEST(fast_cores_come_first)
 {
     const int two[] = { 2 };
     mo_thread_cpus cpus;
 
-    write_machine("hybrid", 1, 4, 1);
-    for (int cpu = 0; cpu < 4; cpu++)
-        write_property("hybrid", cpu, "", "cpu_capacity",
-                       cpu < 2 ? "446\n" : "1024\n");
-    cpus = read_first("hybrid", 4);
+    export_hybrid("hybrid.xml");
+    unsetenv("HWLOC_SYNTHETIC");
+    setenv("HWLOC_XMLFILE", "hybrid.xml", 1);
+    cpus = read_first("absent", 4);
+    ck_assert_int_eq(cpus.cpus[0].capacity, 512);
+    ck_assert_int_eq(cpus.cpus[3].capacity, 1024);
+    unsetenv("HWLOC_XMLFILE");
     check_assigned(&cpus, two, 1, "2,3");
     mo_thread_cpus_clear(&cpus);
 }
 END_TEST
+#endif
 
 typedef struct quota_case {
     const char *cgroup, *file, *text, *other, *other_text;
@@ -227,6 +250,7 @@ START_TEST(quotas_of_control_groups_count)
     write_group(root, c->file, c->text);
     if (c->other)
         write_group(root, c->other, c->other_text);
+    setenv("HWLOC_SYNTHETIC", "pu:8", 1);
     cpus = read_first(root, 8);
     ck_assert_int_eq(mo_thread_cpus_usable(&cpus), c->usable);
     check_assigned(&cpus, three, 2, c->usable < 3 ? "none" : "0,1 2");
@@ -234,10 +258,13 @@ START_TEST(quotas_of_control_groups_count)
 }
 END_TEST
 
-START_TEST(a_system_without_files_has_one_core_per_processor)
+START_TEST(an_unknown_processor_is_a_core)
 {
-    mo_thread_cpus cpus = read_first("absent", 3);
     const int three[] = { 1, 1, 1 };
+    mo_thread_cpus cpus;
+
+    setenv("HWLOC_SYNTHETIC", "pu:1", 1);
+    cpus = read_first("absent", 3);
 
     ck_assert_int_eq(mo_thread_cpus_cores(&cpus), 3);
     check_assigned(&cpus, three, 3, "0 1 2");
@@ -299,12 +326,14 @@ END_TEST
 SUITE(affinity)
 {
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
+#ifdef HAVE_HWLOC
     EACH(devices_get_cores_of_their_own, COUNT(assign_cases));
     TEST(only_allowed_processors_are_assigned);
     TEST(taken_processors_and_their_siblings_come_last);
     TEST(fast_cores_come_first);
+#endif
     EACH(quotas_of_control_groups_count, COUNT(quota_cases));
-    TEST(a_system_without_files_has_one_core_per_processor);
+    TEST(an_unknown_processor_is_a_core);
     SOME(assignments_are_disjoint, 300, 20);
     TEST(a_pinned_thread_is_restored);
 }
