@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places neural networks on unequal devices, with a proven gap, and runs them.
+
+    import moirai
+
+    placement = moirai.place("model.onnx", "inter-server", time=10)
+    print(placement)                       # makespan, bound and gap
+    print(placement.device_of)             # {'conv1': 'gpu0', ...}
+    placement.emit("model.lp")             # the mixed-integer program
+    placement.report("placement.html")     # the page of moirai-report(1)
+    y = placement.run(x)                   # numpy arrays, not copied
+
+A torch.nn.Module is placed and run as it is:
+
+    y = moirai.place(module, "cpu", example_inputs=(x,)).run(x)
+
+A network may be a file of GraphML, OpenVINO or ONNX, its bytes, a networkx
+graph, an onnx.ModelProto, or a module or exported program of PyTorch.
+
+Options are keyword arguments with the names of the command line: --in-flight 4
+is in_flight=4, and the manuals of the commands explain them.  Errors are
+MoiraiError, whose text is one line with file, line, cause and remedy.
+
+Threads: graphs, clusters, instances and placements are immutable, and any
+number of threads may use them.  An executor runs one request after the other,
+or several that were submitted.  Long calls release the GIL; progress is
+reported in the thread that called, and Ctrl-C ends a search.
+
+numpy is needed for arrays, networkx and torch only for their own graphs.  The
+library is that of the wheel or the installation, or the file in MOIRAI_LIBRARY.
+"""
+from ._cluster import Cluster, Profile, cluster, discover
+from ._executor import Executor, Request, Tensor
+from ._graph import Edge, Graph, Op, read
+from ._library import MoiraiError, Status, call, encode, version
+from ._library import Path as _Path
+from ._placement import (Instance, Interrupted, Placement, Progress, Row,
+                         Transfer, instance, methods, open, place, solve,
+                         solvers)
+
+__all__ = ["Cluster", "Edge", "Executor", "Graph", "Instance", "Interrupted",
+           "MoiraiError", "Op", "Placement", "Profile", "Progress", "Request",
+           "Row", "Status", "Tensor", "Transfer", "cluster", "discover",
+           "instance", "load_plugin", "methods", "open", "place", "read",
+           "solve", "solvers", "version"]
+
+
+def load_plugin(path: _Path) -> None:
+    """Loads a plug-in, a shared object with methods or solvers."""
+    call("plugin_load", encode(path))
+
+
+# Messages and pydoc name what is public by its public name.
+for _public in __all__:
+    globals()[_public].__module__ = __name__

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Executors: placements that run in this process."""
+from __future__ import annotations
+
+import ctypes
+import importlib
+import threading
+from ctypes import byref, c_void_p
+from typing import (TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional,
+                    Sequence, Tuple)
+
+from ._library import (Handle, MoiraiError, Path, Status, TensorBuffer, ask,
+                       call, output, text_of)
+
+if TYPE_CHECKING:
+    import numpy
+
+DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4",
+          "i16": "i2", "i8": "i1", "u64": "u8", "u32": "u4", "u16": "u2",
+          "u8": "u1", "bool": "?"}
+
+
+class Tensor(NamedTuple):
+    """An input or output of a network."""
+
+    name: str
+    dtype: str
+    shape: Tuple[int, ...]
+    bytes: int
+
+    def numpy_dtype(self) -> numpy.dtype[Any]:
+        """Returns the numpy type of its elements; bf16 is that of ml_dtypes
+        where it is installed, else 16-bit words."""
+        import numpy as np
+
+        if self.dtype != "bf16":
+            return np.dtype(DTYPES[self.dtype])
+        try:
+            kinds = importlib.import_module("ml_dtypes")
+        except ImportError:
+            return np.dtype("u2")
+        kind: numpy.dtype[Any] = np.dtype(kinds.bfloat16)
+        return kind
+
+
+class Request:
+    """A request that was submitted; result() waits for its outputs."""
+
+    def __init__(self, executor: Executor, ticket: int, buffers: Buffers,
+                 ) -> None:
+        self._executor = executor
+        self._ticket: Optional[int] = ticket
+        self._buffers = buffers
+        self._error: Optional[MoiraiError] = None
+        self._lock = threading.Lock()
+
+    def result(self) -> Any:
+        """Waits for the request, and returns its outputs as run() does."""
+        with self._lock:
+            if self._ticket is not None:
+                ticket, self._ticket = self._ticket, None
+                try:
+                    call("executor_wait", self._executor, ticket)
+                except MoiraiError as error:
+                    self._error = error
+        if self._error is not None:
+            raise self._error
+        return self._buffers.result()
+
+    def __del__(self) -> None:
+        # The library writes into the buffers until the request has ended.
+        if self._ticket is not None:
+            call("executor_wait", self._executor, self._ticket)
+
+
+class Buffers:
+    """The arrays of a request."""
+
+    def __init__(self, inputs: List[Any], outputs: List[Any],
+                 torch: Any) -> None:
+        self.arrays = inputs, outputs
+        self.torch = torch
+        self.inputs, self.outputs = (
+            (c_void_p * len(arrays))(*(one.ctypes.data for one in arrays))
+            for arrays in self.arrays)
+
+    def result(self) -> Any:
+        results = tuple(self.arrays[1])
+        if self.torch is not None:
+            results = tuple(self.torch.from_numpy(one) for one in results)
+        return results[0] if len(results) == 1 else results
+
+
+class Executor(Handle):
+    """A placement that is ready to run: kernels are prepared, and memory is
+    allocated.
+
+    A context manager: close() frees it, and so does the last reference.  Any
+    thread may call run(), one at a time runs; submit() keeps several in flight.
+
+    inputs, outputs: the tensors of the network, in their order.
+    """
+
+    def __init__(self, handle: int, placement: Any) -> None:
+        super().__init__("executor", handle)
+        self._placement = placement
+        self._lock = threading.Lock()
+        self.inputs = self._tensors("input")
+        self.outputs = self._tensors("output")
+
+    def _tensors(self, kind: str) -> Tuple[Tensor, ...]:
+        one = TensorBuffer()
+        tensors = []
+        for i in range(ask(f"executor_{kind}s", self)):
+            ask(f"executor_{kind}", self, i, byref(one))
+            tensors.append(Tensor(
+                str(text_of(one.name)), str(text_of(one.dtype)),
+                tuple(one.dims[k] for k in range(one.rank)), one.bytes))
+        return tuple(tensors)
+
+    def run(self, *inputs: Any, out: Optional[Sequence[Any]] = None,
+            **named: Any) -> Any:
+        """Runs one request: an array for each input, in their order or by
+        name, and returns the outputs: an array, or a tuple of several.
+
+        numpy arrays, torch tensors and all that numpy.asarray() takes; dense
+        arrays of the type of the input are not copied.  out: arrays for the
+        outputs, dense and of their types, written in place.  With torch
+        tensors as inputs the outputs are such.
+        """
+        buffers = self._buffers(inputs, named, out)
+        with self._lock:
+            self._check_open()
+            call("executor_run", self, buffers.inputs, buffers.outputs)
+        return buffers.result()
+
+    def submit(self, *inputs: Any, out: Optional[Sequence[Any]] = None,
+               **named: Any) -> Request:
+        """Starts a request, with the arguments of run(), and returns it.  Up
+        to in_flight of them run at the same time, others wait.  Arrays must not
+        be changed before its result() is there."""
+        buffers = self._buffers(inputs, named, out)
+        ticket = ctypes.c_int64()
+        self._check_open()
+        call("executor_submit", self, buffers.inputs, buffers.outputs,
+             byref(ticket))
+        return Request(self, ticket.value, buffers)
+
+    def plan(self, path: Optional[Path] = None) -> str:
+        """Writes the plan as JSON into the file at path, see moirai-plan(5);
+        without one, returns it."""
+        self._check_open()
+        return output("executor_write_plan", path, self).decode()
+
+    def close(self) -> None:
+        """Waits for requests, and frees everything; more calls do nothing."""
+        with self._lock:
+            self._free()
+
+    def __enter__(self) -> Executor:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        def listing(tensors: Sequence[Tensor]) -> str:
+            return ", ".join(f"{one.name} {one.dtype}{list(one.shape)}"
+                             for one in tensors)
+
+        return (f"<moirai.Executor: {listing(self.inputs)} -> "
+                f"{listing(self.outputs)}>")
+
+    def _check_open(self) -> None:
+        if not self._free.alive:
+            raise MoiraiError(Status.USAGE, "the executor is closed")
+
+    def _ordered(self, inputs: Sequence[Any],
+                 named: Dict[str, Any]) -> List[Any]:
+        names = [one.name for one in self.inputs]
+        values = dict(zip(names, inputs))
+        unknown = [name for name in named if name not in names]
+        if len(inputs) > len(names) or unknown:
+            raise MoiraiError(
+                Status.USAGE, f"there is no input '{unknown[0]}'" if unknown
+                else f"{len(inputs)} inputs are given; the network has "
+                f"{len(names)}: {', '.join(names)}")
+        values.update(named)
+        missing = [name for name in names if name not in values]
+        if missing:
+            raise MoiraiError(Status.USAGE,
+                              f"input '{missing[0]}' is not given")
+        return [values[name] for name in names]
+
+    def _buffers(self, inputs: Sequence[Any], named: Dict[str, Any],
+                 out: Optional[Sequence[Any]]) -> Buffers:
+        import numpy as np
+
+        given = self._ordered(inputs, named)
+        torch: Any = None
+        arrays = []
+        for spec, value in zip(self.inputs, given):
+            if type(value).__module__.split(".")[0] == "torch":
+                torch = importlib.import_module("torch")
+                value = value.detach().cpu()
+            array = np.asarray(value)
+            kind = spec.numpy_dtype()
+            if array.shape != spec.shape:
+                raise MoiraiError(
+                    Status.USAGE, f"input '{spec.name}' has the shape "
+                    f"{array.shape}; the network takes {spec.shape}")
+            if array.dtype != kind and not np.can_cast(array.dtype, kind,
+                                                       "same_kind"):
+                raise MoiraiError(
+                    Status.USAGE, f"input '{spec.name}' has elements of "
+                    f"{array.dtype}; the network takes {kind}")
+            arrays.append(np.require(array, kind, ["C", "A"]))
+        return Buffers(arrays, self._results(out), torch)
+
+    def _results(self, out: Optional[Sequence[Any]]) -> List[Any]:
+        import numpy as np
+
+        if out is None:
+            return [np.empty(one.shape, one.numpy_dtype())
+                    for one in self.outputs]
+        results = [out] if isinstance(out, np.ndarray) else list(out)
+        if len(results) != len(self.outputs):
+            raise MoiraiError(Status.USAGE, f"{len(results)} arrays are given "
+                              f"for {len(self.outputs)} outputs")
+        for spec, array in zip(self.outputs, results):
+            if (not isinstance(array, np.ndarray) or array.shape != spec.shape
+                    or array.dtype != spec.numpy_dtype()
+                    or not array.flags.c_contiguous
+                    or not array.flags.writeable):
+                raise MoiraiError(
+                    Status.USAGE, f"the array for output '{spec.name}' is not "
+                    f"a dense, writable one of {spec.numpy_dtype()} and shape "
+                    f"{spec.shape}")
+        return results

@@ -1,0 +1,497 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instances, the placement problem in numbers, and placements, its answers."""
+from __future__ import annotations
+
+import ctypes
+import html
+import queue
+import threading
+from ctypes import POINTER, byref
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List,
+                    NamedTuple, Optional, Tuple, Union)
+
+from ._cluster import NO_LIMIT, Cluster, Profile
+from ._cluster import cluster as read_cluster
+from ._executor import Executor
+from ._graph import Graph
+from ._graph import read as read_graph
+from ._library import (Flow, Handle, MoiraiError, Options, Path, Status,
+                       TransferBuffer, View, ask, encode, make, output,
+                       text_of)
+
+if TYPE_CHECKING:
+    import numpy
+
+# What the graph is read with, beside what it is placed with.
+READ_OPTIONS = ("shape", "precision", "weights")
+NS_PER_US = 1000.0
+
+
+class Progress(NamedTuple):
+    """How far a search is; what is not known yet is None."""
+
+    makespan_us: Optional[float]
+    bound_us: Optional[float]
+    seconds: float
+
+    @property
+    def gap(self) -> Optional[float]:
+        """The relative gap, 0 to 1."""
+        if not self.makespan_us or self.bound_us is None:
+            return None
+        return (self.makespan_us - self.bound_us) / self.makespan_us
+
+
+class Interrupted(KeyboardInterrupt):
+    """A search ended by Ctrl-C; placement is the best it had, or None."""
+
+    def __init__(self, placement: Optional[Placement]) -> None:
+        super().__init__("the search was interrupted")
+        self.placement = placement
+
+
+class Row(NamedTuple):
+    """An operator in a placement."""
+
+    op: str
+    device: str
+    start_us: float
+    end_us: float
+
+
+class Transfer(NamedTuple):
+    """A tensor that is sent from one device to another."""
+
+    tensor: int
+    source: str
+    target: str
+    start_us: float
+    end_us: float
+
+
+class Watch:
+    """A search in a thread of its own, so that this one stays free for
+    progress and Ctrl-C."""
+
+    def __init__(self, name: str, instance: Instance,
+                 options: Options) -> None:
+        self.options = options
+        self.news: queue.SimpleQueue[Optional[Progress]] = queue.SimpleQueue()
+        self.result: Optional[Placement] = None
+        self.error: Optional[BaseException] = None
+        self.thread = threading.Thread(target=self.search,
+                                       args=(name, instance), daemon=True)
+
+    def report(self, makespan: int, bound: int, seconds: float) -> None:
+        self.news.put(Progress(
+            None if makespan == NO_LIMIT else makespan / NS_PER_US,
+            None if bound <= 0 else bound / NS_PER_US, seconds))
+
+    def search(self, name: str, instance: Instance) -> None:
+        try:
+            self.result = Placement(make(name, instance, self.options),
+                                    instance)
+        except BaseException as error:
+            self.error = error
+        self.news.put(None)
+
+    def run(self, progress: Optional[Callable[[Progress], Any]]) -> Placement:
+        if progress is not None:
+            self.options.on_progress(self.report)
+        self.thread.start()
+        try:
+            while True:
+                news = self.news.get()
+                if news is None:
+                    break
+                if progress is not None and progress(news) is False:
+                    self.options.cancel()
+        except BaseException as error:
+            self.options.cancel()
+            self.thread.join()
+            if type(error) is KeyboardInterrupt:
+                raise Interrupted(self.result) from None
+            raise
+        self.thread.join()
+        if self.error is not None:
+            raise self.error
+        assert self.result is not None
+        return self.result
+
+
+def names(texts: Any, n: int) -> Tuple[str, ...]:
+    return tuple(str(text_of(texts[i])) for i in range(n))
+
+
+class Instance(Handle):
+    """A placement problem in numbers: a graph on a cluster; immutable, for any
+    thread.
+
+    profile: measured times.  options: congestion, tensors, memory, objective,
+    in_flight, cost, see moirai-place(1).
+    """
+
+    def __init__(self, graph: Graph, cluster: Cluster,
+                 profile: Optional[Profile] = None, *,
+                 message: Optional[Callable[[str], None]] = None,
+                 **options: Any) -> None:
+        self.graph = graph
+        self.cluster: Optional[Cluster] = cluster
+        super().__init__("instance", make("instance_new", graph, cluster,
+                                          profile, Options(options, message)))
+        self._view: View = ask("instance_view", self).contents
+        self.ops = names(self._view.op_names, self._view.n_ops)
+        self.devices = names(self._view.device_ids, self._view.n_devices)
+
+    def _array(self, name: str, shape: Tuple[int, ...],
+               dtype: Any) -> numpy.ndarray[Any, Any]:
+        """An array of the library, not copied, read-only; it keeps the
+        instance alive."""
+        return shared_array(getattr(self._view, name), shape, dtype, self)
+
+    @property
+    def time_ns(self) -> numpy.ndarray[Any, Any]:
+        """The time of each op on each device."""
+        return self._array("time_ns", (len(self.ops), len(self.devices)), "i8")
+
+    @property
+    def memory_bytes(self) -> numpy.ndarray[Any, Any]:
+        """The memory of each op."""
+        return self._array("memory_bytes", (len(self.ops),), "i8")
+
+    @property
+    def capacity_bytes(self) -> numpy.ndarray[Any, Any]:
+        """The memory of each device; 2**63 - 1: no limit."""
+        return self._array("capacity_bytes", (len(self.devices),), "i8")
+
+    @property
+    def flows(self) -> numpy.ndarray[Any, Any]:
+        """Who reads from whom: fields source, target, tensor."""
+        return self._array("flows", (self._view.n_flows,), Flow)
+
+    def place(self, *, progress: Optional[Callable[[Progress], Any]] = None,
+              message: Optional[Callable[[str], None]] = None,
+              **options: Any) -> Placement:
+        """Places it with the search, or with other methods.
+
+        options: method ("moirai"; several as a list), time (seconds, 60; 0:
+        no limit), gap, rounds, seed, threads, assist, see moirai-place(1).
+        progress is called, in this thread, with each Progress; the search ends
+        with what it has when it returns False.  Ctrl-C raises Interrupted.
+        """
+        return Watch("place", self, Options(options, message)).run(progress)
+
+    def solve(self, *, message: Optional[Callable[[str], None]] = None,
+              **options: Any) -> Placement:
+        """Places it with MILP solvers in child processes.
+
+        options: solver ("highs,scip"), via, command, solver_path, time, gap,
+        threads, memory_limit, formulation, see moirai-solve(1).
+        """
+        return Watch("solve", self, Options(options, message)).run(None)
+
+    def placement(self, devices: Any, start_ns: Any = None) -> Placement:
+        """Makes a placement of the caller's own: a device, by number or id, for
+        each op, in a list or in a dict by name.  start_ns gives the order on
+        devices and links; without it ops are list-scheduled."""
+        if isinstance(devices, dict):
+            devices = [devices[op] for op in self.ops]
+        numbers = {one: k for k, one in enumerate(self.devices)}
+        chosen = [numbers[one] if isinstance(one, str) else int(one)
+                  for one in devices]
+        if len(chosen) != len(self.ops):
+            raise MoiraiError(Status.USAGE, f"{len(chosen)} devices are given "
+                              f"for {len(self.ops)} ops")
+        starts = None
+        if start_ns is not None:
+            starts = (ctypes.c_int64 * len(self.ops))(*map(int, start_ns))
+        return Placement(make("placement_new", self,
+                              (ctypes.c_int * len(chosen))(*chosen), starts),
+                         self)
+
+    def read(self, path: Path) -> Placement:
+        """Reads a solution of a model of this instance, of any solver."""
+        return Placement(make("placement_read", self, encode(path)), self)
+
+    def emit(self, path: Optional[Path] = None, **options: Any) -> bytes:
+        """Writes the mixed-integer program into the file at path; without one,
+        returns it.
+
+        options: format ("lp", "mps"), formulation, closure, slack, unit, see
+        moirai-emit(1).
+        """
+        return output("emit", path, self, Options(options))
+
+    def __repr__(self) -> str:
+        return (f"<moirai.Instance: {len(self.ops)} ops on "
+                f"{', '.join(self.devices)}>")
+
+
+def shared_array(address: Optional[int], shape: Tuple[int, ...], dtype: Any,
+                 owner: Any) -> numpy.ndarray[Any, Any]:
+    import numpy as np
+
+    kind = np.dtype(dtype)
+    size = kind.itemsize
+    for one in shape:
+        size *= one
+    if not address or size == 0:
+        return np.zeros(shape, kind)
+    memory = (ctypes.c_char * size).from_address(address)
+    setattr(memory, "owner", owner)
+    array = np.frombuffer(memory, kind).reshape(shape)
+    array.flags.writeable = False
+    return array
+
+
+class Placement(Handle):
+    """A device and a start time for every op, validated against every
+    constraint; immutable, for any thread.
+
+    run() executes it: one executor is opened by the first call.
+    """
+
+    def __init__(self, handle: int, instance: Optional[Instance]) -> None:
+        super().__init__("placement", handle)
+        self.instance = instance
+        self._view: View = ask("placement_view", self).contents
+        self.ops = names(self._view.op_names, self._view.n_ops)
+        self.devices = names(self._view.device_ids, self._view.n_devices)
+        self._executor: Optional[Executor] = None
+        self._lock = threading.Lock()
+
+    @property
+    def makespan_us(self) -> float:
+        """The end of the last op."""
+        return float(ask("placement_makespan_ns", self)) / NS_PER_US
+
+    @property
+    def period_us(self) -> Optional[float]:
+        """The time between two requests; None: the objective is latency."""
+        period = ask("placement_period_ns", self)
+        return None if period < 0 else float(period) / NS_PER_US
+
+    @property
+    def bound_us(self) -> Optional[float]:
+        """A lower bound of the objective that was proven here, or None."""
+        return float(ask("placement_bound_ns", self)) / NS_PER_US or None
+
+    @property
+    def claimed_us(self) -> Optional[float]:
+        """A greater bound that a solver claims, or None."""
+        return float(ask("placement_claimed_ns", self)) / NS_PER_US or None
+
+    @property
+    def gap(self) -> float:
+        """The relative gap of the objective to the bound, 0 to 1."""
+        return float(ask("placement_gap", self))
+
+    @property
+    def method(self) -> str:
+        """The method or solver that computed it."""
+        return text_of(ask("placement_method", self)) or ""
+
+    @property
+    def device_of(self) -> Dict[str, str]:
+        """The device of each op, by names."""
+        return {op: self.devices[ask("placement_device", self, i)]
+                for i, op in enumerate(self.ops)}
+
+    def table(self) -> List[Row]:
+        """Returns op, device, start and end of each op, by start; for
+        pandas.DataFrame(placement.table())."""
+        times = ctypes.cast(self._view.time_ns, POINTER(ctypes.c_int64))
+        rows = []
+        for i, op in enumerate(self.ops):
+            device = ask("placement_device", self, i)
+            start = ask("placement_start_ns", self, i)
+            rows.append(Row(op, self.devices[device], start / NS_PER_US,
+                            (start + times[i * len(self.devices) + device])
+                            / NS_PER_US))
+        return sorted(rows, key=lambda row: (row.start_us, row.end_us))
+
+    @property
+    def transfers(self) -> List[Transfer]:
+        """The transfers between devices."""
+        one = TransferBuffer()
+        transfers = []
+        for i in range(ask("placement_transfers", self)):
+            ask("placement_transfer", self, i, byref(one))
+            transfers.append(Transfer(
+                one.tensor, self.devices[one.source], self.devices[one.target],
+                one.start_ns / NS_PER_US, one.end_ns / NS_PER_US))
+        return transfers
+
+    def check(self) -> List[str]:
+        """Returns the violated constraints, in words; none: it is valid."""
+        count = min(ask("placement_violations", self), 100)
+        return [str(text_of(ask("placement_violation", self, i)))
+                for i in range(count)]
+
+    @property
+    def valid(self) -> bool:
+        """Whether no constraint is violated."""
+        return bool(ask("placement_violations", self) == 0)
+
+    def write(self, path: Path) -> None:
+        """Writes it as a solution, which all commands read."""
+        output("placement_write", path, self)
+
+    def solution(self) -> str:
+        """Returns it as a solution, see moirai-solution(5)."""
+        return output("placement_write", None, self).decode()
+
+    def report(self, path: Optional[Path] = None, **options: Any) -> str:
+        """Writes a report into the file at path; without one, returns it.
+
+        options: format ("html", "text", "svg", "json", "trace"; by path, else
+        text), report_method, no_worth, columns, trace, see moirai-report(1).
+        """
+        return output("report", path, self, Options(options)).decode()
+
+    def emit(self, path: Optional[Path] = None, **options: Any) -> bytes:
+        """Writes the mixed-integer program of its instance, see
+        Instance.emit()."""
+        if self.instance is None:
+            raise MoiraiError(Status.USAGE, "the placement was opened from a "
+                              "file: make an Instance, and emit that")
+        return self.instance.emit(path, **options)
+
+    def executor(self, *, message: Optional[Callable[[str], None]] = None,
+                 **options: Any) -> Executor:
+        """Prepares it for execution in this process.
+
+        options: backend, precision, threads, lanes, cache, weights_from,
+        random_weights (a seed), in_flight, memory_limit, see moirai-exec(1).
+        """
+        return Executor(make("executor_open", self, Options(options, message)),
+                        self)
+
+    def run(self, *inputs: Any, **named: Any) -> Any:
+        """Runs it with default options, see Executor.run()."""
+        with self._lock:
+            if self._executor is None:
+                self._executor = self.executor()
+        return self._executor.run(*inputs, **named)
+
+    def __repr__(self) -> str:
+        return f"<moirai.Placement: {self.summary()}>"
+
+    def summary(self) -> str:
+        """Returns its numbers in one line."""
+        period = self.period_us
+        parts = ["valid" if self.valid else "invalid"]
+        if period is not None:
+            parts.append(f"period {period:.3f} us")
+        parts.append(f"makespan {self.makespan_us:.3f} us")
+        if self.bound_us is not None:
+            parts.append(f"bound {self.bound_us:.3f} us")
+            parts.append(f"gap {100 * self.gap:.2f} %")
+        return ", ".join(parts)
+
+    def _repr_html_(self) -> str:
+        title = f"<p>moirai.Placement: {html.escape(self.summary())}</p>"
+        if not self.valid:
+            items = "".join(f"<li>{html.escape(one)}</li>"
+                            for one in self.check())
+            return f"{title}<ul>{items}</ul>"
+        picture = self.report(format="svg")
+        return title + picture[picture.find("<svg"):]
+
+
+def instance(model: Any, cluster: Union[Cluster, bytes, Path],
+             profile: Union[Profile, Path, None] = None, *,
+             example_inputs: Any = None, fusion: str = "none",
+             message: Optional[Callable[[str], None]] = None,
+             **options: Any) -> Instance:
+    """Makes the placement problem of a model on a cluster.
+
+    model: what read() takes.  cluster: what cluster() takes.  fusion: rules to
+    coarsen the graph with first ("default", see moirai-coarsen(1)).  options
+    are those of read() and Instance.
+    """
+    reading = {name: options.pop(name) for name in READ_OPTIONS
+               if name in options}
+    devices = read_cluster(cluster)
+    graph = read_graph(model, example_inputs=example_inputs, message=message,
+                       **reading)
+    if fusion != "none":
+        graph = graph.coarsen(devices, fusion=fusion)
+    if profile is not None and not isinstance(profile, Profile):
+        profile = Profile(profile)
+    return Instance(graph, devices, profile, message=message, **options)
+
+
+# Options of instances; all others are for the search or the solvers.
+RULES = ("congestion", "tensors", "memory", "objective", "in_flight", "cost")
+
+
+def split(options: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+    mine = {name: options[name] for name in (*READ_OPTIONS, *RULES)
+            if name in options}
+    return mine, {name: value for name, value in options.items()
+                  if name not in mine}
+
+
+def place(model: Any, cluster: Union[Cluster, bytes, Path], *,
+          profile: Union[Profile, Path, None] = None,
+          example_inputs: Any = None, fusion: str = "none",
+          progress: Optional[Callable[[Progress], Any]] = None,
+          message: Optional[Callable[[str], None]] = None,
+          **options: Any) -> Placement:
+    """Places a model on a cluster with the search.
+
+    Arguments are those of instance() and Instance.place().
+
+        placement = moirai.place("model.onnx", "inter-server", time=10)
+    """
+    mine, others = split(options)
+    problem = instance(model, cluster, profile, example_inputs=example_inputs,
+                       fusion=fusion, message=message, **mine)
+    return problem.place(progress=progress, message=message, **others)
+
+
+def solve(model: Any, cluster: Union[Cluster, bytes, Path], *,
+          profile: Union[Profile, Path, None] = None,
+          example_inputs: Any = None, fusion: str = "none",
+          message: Optional[Callable[[str], None]] = None,
+          **options: Any) -> Placement:
+    """Places a model on a cluster with MILP solvers.
+
+    Arguments are those of instance() and Instance.solve().
+    """
+    mine, others = split(options)
+    problem = instance(model, cluster, profile, example_inputs=example_inputs,
+                       fusion=fusion, message=message, **mine)
+    return problem.solve(message=message, **others)
+
+
+def open(path: Path, **options: Any) -> Placement:
+    """Opens a solution with the inputs that it names by digests, found beside
+    it, in the working folder or in MOIRAI_PATH.
+
+    options: graph, cluster, profile (files that are not found by themselves),
+    shape, fusion, congestion, tensors, memory.
+    """
+    return Placement(make("placement_open", encode(path), Options(options)),
+                     None)
+
+
+def listed(name: str) -> Iterator[str]:
+    i = 0
+    while True:
+        found = text_of(ask(name, i))
+        if found is None:
+            return
+        yield found
+        i += 1
+
+
+def methods() -> List[str]:
+    """Returns the names of the placement methods, see moirai-methods(7)."""
+    return list(listed("method_name"))
+
+
+def solvers() -> List[str]:
+    """Returns the names of the MILP solvers that are known."""
+    return list(listed("solver_name"))
