@@ -21,6 +21,8 @@ Options:
   -o, --output=FILE       the graph; SOURCE with .graphml unless given
       --shape=NAME=DIMS   size of an input with dynamic dimensions, as in
                           ids=1,128
+      --no-weights        leave out the values of parameters: the graph can be
+                          placed, and run with --random-weights
   -q, --quiet             print errors only
   -v, --verbose           log each step; with an error, where it was raised
       --help              print this help and exit
@@ -33,7 +35,7 @@ The weights go beside the graph, into a file .bin.  Exit status: 0 written,
 """
 
 WITH_VALUE = {"output": "file", "shape": None, "completion": "bash zsh fish"}
-FLAGS = ("quiet", "verbose", "help", "version")
+FLAGS = ("no-weights", "quiet", "verbose", "help", "version")
 LETTERS = {"output": "o", "quiet": "q", "verbose": "v"}
 
 
@@ -166,6 +168,7 @@ def options(arguments):
                     allow_abbrev=False)
     parser.add_argument("-o", "--output")
     parser.add_argument("--shape", type=shape, action="append", default=[])
+    parser.add_argument("--no-weights", action="store_true")
     parser.add_argument("-q", "--quiet", action="store_true")
     parser.add_argument("-v", "--verbose", action="store_true")
     parser.add_argument("--help", action=Help, nargs=0)
@@ -185,29 +188,70 @@ def default_output(source):
     return os.path.splitext(source)[0] + ".graphml"
 
 
+class Progress:
+    """One line on a terminal that is written over; nothing elsewhere."""
+
+    WIDTH = 30
+
+    def __init__(self, quiet):
+        self.shown = not quiet and sys.stderr.isatty()
+        self.last = ""
+
+    def __call__(self, step, done, total):
+        text = step
+        if total:
+            full = self.WIDTH * done // total
+            text = (f"{step} [{'#' * full}{' ' * (self.WIDTH - full)}] "
+                    f"{100 * done // total} % of {total / 2 ** 20:.0f} MiB")
+        if self.shown and text != self.last:
+            sys.stderr.write(f"\r\033[Kmoirai-export: {text}")
+            sys.stderr.flush()
+            self.last = text
+
+    def clear(self):
+        if self.shown and self.last:
+            sys.stderr.write("\r\033[K")
+            self.last = ""
+
+
+def reason_of(error, source, output):
+    """One line for any error."""
+    if isinstance(error, ExportError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or output}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return (f"{source}: out of memory; --no-weights, or a module on the "
+                "device meta, needs less")
+    if isinstance(error, RecursionError):
+        return f"{source}: is nested too deeply"
+    text = " ".join(str(error).split())[:300]
+    return (f"{source}: an error of moirai-export itself: "
+            f"{type(error).__name__}: {text}; -v shows where, please report it")
+
+
 def main(arguments=None):
     chosen = options(arguments)
     output = chosen.output or default_output(chosen.source)
-    begin = time.monotonic()
+    begin, progress = time.monotonic(), Progress(chosen.quiet)
     if chosen.verbose:
         sys.stderr.write(f"moirai-export: reading {chosen.source} with Python "
                          f"{sys.version.split()[0]}, {sys.executable}\n")
     try:
-        nodes = export(chosen.source, path=output, shapes=dict(chosen.shape))
-    except ExportError as error:
+        nodes = export(chosen.source, path=output, shapes=dict(chosen.shape),
+                       weights=not chosen.no_weights, progress=progress)
+    except KeyboardInterrupt:
+        progress.clear()
+        sys.stderr.write(f"moirai-export: {chosen.source}: interrupted\n")
+        return 1
+    except Exception as error:  # never a traceback, unless asked for
+        progress.clear()
         if chosen.verbose:
             traceback.print_exc()
-        sys.stderr.write(f"moirai-export: {error}\n")
+        sys.stderr.write("moirai-export: "
+                         f"{reason_of(error, chosen.source, output)}\n")
         return 1
-    except OSError as error:
-        if chosen.verbose:
-            traceback.print_exc()
-        sys.stderr.write(f"moirai-export: {error.filename or output}: "
-                         f"{error.strerror}\n")
-        return 1
-    except MemoryError:
-        sys.stderr.write(f"moirai-export: {chosen.source}: out of memory\n")
-        return 1
+    progress.clear()
     if chosen.verbose:
         sys.stderr.write("moirai-export: exported in "
                          f"{time.monotonic() - begin:.2f} s\n")

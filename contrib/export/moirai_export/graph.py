@@ -5,6 +5,7 @@ Front ends read a framework's network and add its ops in topological order; all
 shapes are static, so every output has a known shape and dtype.  Nothing here
 depends on a framework.
 """
+import math
 import struct
 
 # Bytes of an element, by its name in moirai-graph(5).
@@ -182,10 +183,33 @@ class Graph:
         return [node for node in self.nodes if id(node) in seen]
 
 
+def saturated(number, dtype):
+    """A number as a real type has it: what is too large is infinite."""
+    number = float(number)
+    limit = {"f16": 65519.99, "f32": 3.4028235677973366e38}.get(dtype)
+    if limit and abs(number) > limit:
+        return math.copysign(math.inf, number)
+    return number
+
+
 def pack(numbers, dtype):
     """Numbers as the bytes of a tensor, little-endian."""
     if dtype == "bf16":
-        return b"".join(struct.pack("<f", x)[2:] for x in numbers)
-    if dtype not in REALS and dtype != "boolean":
-        numbers = [int(x) for x in numbers]
+        return b"".join(pack_bf16(x) for x in numbers)
+    if dtype in REALS:
+        numbers = [saturated(x, dtype) for x in numbers]
+    elif dtype != "boolean":
+        bits = 8 * SIZES[dtype]
+        numbers = [int(x) % 2 ** bits for x in numbers]
+        if dtype[0] == "i":
+            numbers = [x - 2 ** bits if x >> (bits - 1) else x
+                       for x in numbers]
     return struct.pack(f"<{len(numbers)}{PACKED[dtype]}", *numbers)
+
+
+def pack_bf16(number):
+    """Rounded to the nearest, ties to even."""
+    bits, = struct.unpack("<I", struct.pack("<f", saturated(number, "f32")))
+    if number == number and abs(number) != math.inf:
+        bits += 0x7fff + (bits >> 16 & 1)
+    return struct.pack("<H", bits >> 16)

@@ -3,6 +3,8 @@
 
 g is the graph, tensors are Values.  An op that changes nothing is not added.
 """
+import math
+
 from .graph import Unsupported, count
 
 
@@ -61,12 +63,28 @@ def with_number(g, op, x, number):
 
 
 def clamp(g, x, low, high):
-    """Between two numbers, each of which may be None."""
+    """Between two numbers, each of which may be None or infinite."""
+    low = None if low == -math.inf else low
+    high = None if high == math.inf else high
     if low is not None and high is not None and low <= high:
         return point(g, "Clamp", x, min=low, max=high)
     if low is not None:
         x = with_number(g, "Maximum", x, low)
     return x if high is None else with_number(g, "Minimum", x, high)
+
+
+def atan2(g, y, x):
+    """The angle of (x, y): that of the quotient, turned where x < 0."""
+    zero = g.scalar(0, x.dtype)
+    half = g.scalar(math.pi, x.dtype)
+    raw = point(g, "Atan", point(g, "Divide", y, x))
+    back = compare(g, "Less", x, zero)
+    under = compare(g, "Less", y, zero)
+    turn = select(g, under, point(g, "Negative", half), half)
+    turned = select(g, back, point(g, "Add", raw, turn), raw)
+    origin = point(g, "LogicalAnd", compare(g, "Equal", x, zero),
+                   compare(g, "Equal", y, zero))
+    return select(g, origin, zero, turned)
 
 
 def leaky(g, x, slope):
@@ -226,20 +244,20 @@ def scatter_nd(g, x, indices, updates, reduction="none"):
                  reduction=reduction)
 
 
-def scatter_elements(g, x, indices, updates, axis, reduction="none"):
+def scatter_elements(g, x, indices, updates, axis, reduction="none",
+                     with_self=True):
     axis = g.ints([axis_of(axis, x.rank)], ())
     return g.add("ScatterElementsUpdate", [x, indices, updates, axis], x.shape,
-                 x.dtype, reduction=reduction, use_init_val=True)
+                 x.dtype, reduction=reduction, use_init_val=bool(with_self))
 
 
-def top_k(g, x, k, axis, largest=True, by_value=True):
+def top_k(g, x, k, axis, largest=True, stable=False):
     axis = axis_of(axis, x.rank)
     shape = x.shape[:axis] + (k,) + x.shape[axis + 1:]
     return g.add_many("TopK", [x, g.ints([k], ())],
                       [(shape, x.dtype), (shape, "i64")], axis=axis,
-                      mode="max" if largest else "min",
-                      sort="value" if by_value else "none",
-                      index_element_type="i64")
+                      mode="max" if largest else "min", sort="value",
+                      stable=bool(stable), index_element_type="i64")
 
 
 def arg(g, x, axis, keep, largest):

@@ -4,95 +4,172 @@
 A front end is imported when it is used: a framework is needed only for its own
 networks.
 """
+import contextlib
+import difflib
 import importlib
 import importlib.util
 import os
 import sys
+import traceback
 
 from .graph import ExportError
-from .write import write
+from .write import check_path, write
 
 
 def front_end(name, framework):
     try:
         return importlib.import_module(f".{name}", __package__)
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         missing = error.name or framework
         raise ExportError(
             f"Python's package '{missing}' is missing: install {framework}, or "
             "name a Python that has it in MOIRAI_PYTHON") from None
+    except (ImportError, OSError, AttributeError) as error:
+        raise ExportError(
+            f"{framework} cannot be loaded: {error}; install 2.4 or later, or "
+            "name a Python that has it in MOIRAI_PYTHON") from error
 
 
-def from_torch(module, inputs):
-    return front_end("torch_read", "torch").read(module, inputs)
+def from_torch(module, inputs, shapes, with_weights):
+    return front_end("torch_read", "torch").read(module, inputs, shapes,
+                                                 with_weights)
 
 
-def from_program(path):
-    return front_end("torch_read", "torch").read_file(path)
+def from_program(path, shapes, with_weights):
+    if not os.path.exists(path):
+        raise ExportError("there is no such file")
+    return front_end("torch_read", "torch").read_file(path, shapes,
+                                                      with_weights)
+
+
+# -------------------------------------------------------------- Python sources
+
+def where_raised(error, path):
+    """The line of the user's file that an error came through."""
+    lines = [frame.lineno for frame in traceback.extract_tb(
+        error.__traceback__) if os.path.abspath(frame.filename) == path]
+    return f" in line {lines[-1]}" if lines else ""
+
+
+@contextlib.contextmanager
+def user_code(what, path):
+    """Errors of the user's Python, as one line."""
+    try:
+        yield
+    except (ExportError, MemoryError, KeyboardInterrupt):
+        raise
+    except ModuleNotFoundError as error:
+        raise ExportError(
+            f"Python's package '{error.name}' is missing: install it, or name "
+            "a Python that has it in MOIRAI_PYTHON") from error
+    except SyntaxError as error:
+        raise ExportError(f"is no Python that can be read: line {error.lineno}:"
+                          f" {error.msg}") from error
+    except (Exception, SystemExit) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise ExportError(
+            f"{what} raised {type(error).__name__}"
+            f"{where_raised(error, path)}{': ' if reason else ''}{reason}; -v "
+            "shows where") from error
 
 
 def load_file(path):
     """Imports a Python file as a module; modules beside it can be imported."""
-    if not os.path.exists(path):
-        raise ExportError(f"{path}: there is no such file")
+    if not os.path.isfile(path):
+        raise ExportError("there is no such file")
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     spec = importlib.util.spec_from_file_location("moirai_export_source", path)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    sys.modules[spec.name] = module  # classes of the file find themselves
+    with user_code("reading it", os.path.abspath(path)):
+        spec.loader.exec_module(module)
     return module
 
 
+def load_module(name):
+    sys.path.insert(0, os.getcwd())
+    try:
+        with user_code("importing it", ""):
+            return importlib.import_module(name)
+    except ExportError as error:
+        if isinstance(error.__cause__, ModuleNotFoundError) and \
+                error.__cause__.name == name.partition(".")[0]:
+            raise ExportError(f"there is no module '{name}', nor a file "
+                              f"'{name}.py' here") from None
+        raise
+
+
 def from_python(place, name):
-    """FILE.py:NAME or MODULE:NAME, a function that returns a network and its
-    example inputs."""
-    if place.endswith(".py"):
-        module = load_file(place)
-    else:
-        sys.path.insert(0, os.getcwd())
-        try:
-            module = importlib.import_module(place)
-        except ModuleNotFoundError as error:
-            raise ExportError(f"there is no module '{error.name}'") from None
+    """What the function of FILE.py:NAME or MODULE:NAME returns: a network and
+    its example inputs."""
+    module = load_file(place) if place.endswith(".py") else load_module(place)
     function = getattr(module, name, None)
     if not callable(function):
-        raise ExportError(f"{place}: has no function '{name}'")
-    made = function()
+        close = difflib.get_close_matches(name, dir(module), 1, 0.6)
+        hint = f"; did you mean '{close[0]}'?" if close else ""
+        raise ExportError(f"has no function '{name}'{hint}")
+    with user_code(f"{name}()", os.path.abspath(getattr(
+            module, "__file__", None) or "")):
+        made = function()
     if not isinstance(made, tuple) or len(made) != 2:
-        raise ExportError(f"{place}: '{name}' must return a module and its "
-                          "inputs, a tuple or a dict")
-    return from_torch(*made)
+        raise ExportError(f"'{name}' must return a module and its inputs, a "
+                          "tuple or a dict")
+    return made
+
+
+# ---------------------------------------------------------------------- sources
+
+OTHERS = {
+    (".onnx", ".xml", ".graphml"): "every command reads it as it is; there is "
+                                   "nothing to export",
+    (".pt", ".pth", ".bin", ".ckpt"): "has weights but no network; write a "
+    "function that makes the module and loads them, and export FILE.py:NAME",
+    (".safetensors", ".gguf"): "has weights but no network; write a function "
+    "that makes the module and loads them, and export FILE.py:NAME",
+    (".pb", ".h5", ".keras", ".tflite", ".savedmodel"): "is a model of "
+    "TensorFlow; convert it to ONNX with tf2onnx, which every command reads",
+}
 
 
 def is_path(source):
     return isinstance(source, (str, os.PathLike))
 
 
-def read(source, inputs=None, shapes=()):
+def read(source, inputs=None, shapes=(), with_weights=True, progress=None):
     """Returns the graph of any exportable source."""
+    shapes, progress = dict(shapes), progress or (lambda *_: None)
+    progress("tracing", 0, 0)
     if not is_path(source):
-        return from_torch(source, inputs)
+        return from_torch(source, inputs, shapes, with_weights)
     source = os.fspath(source)
     place, _, name = source.rpartition(":")
-    if source.endswith((".onnx", ".xml")):
-        raise ExportError(f"{source}: every command reads ONNX and OpenVINO "
-                          "models as they are; there is nothing to export")
-    if shapes:
-        raise ExportError("a program's shapes are those of its example inputs")
-    if source.endswith(".pt2"):
-        return from_program(source)
-    if place and name.isidentifier():
-        return from_python(place, name)
-    raise ExportError(f"{source}: is neither .pt2 nor FILE.py:NAME")
+    try:
+        if source.endswith(".pt2"):
+            return from_program(source, shapes, with_weights)
+        if place and name.isidentifier():
+            return from_torch(*from_python(place, name), shapes, with_weights)
+        for suffixes, remedy in OTHERS.items():
+            if source.lower().endswith(suffixes):
+                raise ExportError(remedy)
+        raise ExportError("is neither .pt2 nor FILE.py:NAME")
+    except ExportError as error:
+        raise ExportError(f"{source}: {error}") from error
 
 
-def export(source, inputs=None, path=None, shapes=None):
+def export(source, inputs=None, path=None, shapes=None, weights=True,
+           progress=None):
     """Writes source to path, a .graphml, and its weights beside it.
 
     source: a torch.nn.Module with example inputs (a tuple, or a dict by name),
     an ExportedProgram, or a path.  shapes: {name or number of an input: sizes}.
-    Raises ExportError with a message of one line.
+    weights False: parameters get no values.  progress is called with a step, an
+    amount done and the whole amount, 0 if that is unknown.  Raises ExportError
+    with a message of one line.
     """
     if path is None:
         raise ExportError("there is no path to write to")
-    graph = read(source, inputs, dict(shapes or {}))
-    return write(graph, os.fspath(path))
+    path = os.fspath(path)
+    progress = progress or (lambda *_: None)
+    check_path(path)
+    graph = read(source, inputs, dict(shapes or {}), weights, progress)
+    return write(graph, path, progress)

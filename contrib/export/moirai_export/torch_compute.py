@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ATen ops that accumulate: products, convolutions, norms, reductions."""
-from . import ops, windows
-from .graph import Unsupported, count
+"""ATen ops that accumulate: products, norms, reductions."""
+import math
+
+from . import ops
+from .graph import REALS, SIZES, Unsupported, count
 
 # ------------------------------------------------------------------- products
 
@@ -22,9 +24,12 @@ def linear(op):
 
 def add_product(op):
     """beta self + alpha A B."""
-    first, second = ("batch1", "batch2") if "batch1" in op.args \
-        else ("mat1", "mat2")
+    first, second = next(pair for pair in (
+        ("batch1", "batch2"), ("mat1", "mat2"), ("mat", "vec"))
+        if pair[0] in op.args)
     y = ops.matmul(op.g, op.value(first), op.value(second))
+    if op.name == "addbmm":
+        y = ops.reduce(op.g, "ReduceSum", y, [0], False)
     if op.get("alpha", 1) != 1:
         y = ops.with_number(op.g, "Multiply", y, op["alpha"])
     added, beta = op.value("self"), op.get("beta", 1)
@@ -59,98 +64,6 @@ def attention(op):
         mask = ops.select(op.g, mask, zero, nothing)
     return ops.attention(op.g, query, key, value, mask,
                          bool(op.get("is_causal")), op.get("scale"))
-
-
-# -------------------------------------------------------------------- windows
-
-def widen(numbers, n):
-    """In PyTorch one number may stand for all axes."""
-    numbers = list(numbers) if isinstance(numbers, (list, tuple)) \
-        else [numbers]
-    return numbers * n if len(numbers) == 1 else numbers
-
-
-def convolution(op):
-    """All kinds; an image without a batch temporarily gets one."""
-    x = op.value("input")
-    weights, bias = op.value("weight"), op.value("bias")
-    n = weights.rank - 2
-    alone = x.rank == n + 1
-    x = ops.unsqueeze(op.g, x, [0]) if alone else x
-    window = windows.Window(weights.shape[2:], widen(op["stride"], n),
-                            dilations=widen(op["dilation"], n))
-    set_padding(op, window, x.shape[2:])
-    if op.get("transposed"):
-        y = windows.transposed_convolution(op.g, x, weights, bias, window,
-                                           op["groups"],
-                                           widen(op["output_padding"], n))
-    else:
-        y = windows.convolution(op.g, x, weights, bias, window, op["groups"])
-    return ops.squeeze(op.g, y, [0]) if alone else y
-
-
-def set_padding(op, window, image):
-    padding = op["padding"]
-    if padding == "same":
-        window.pad_same(image, True)
-    elif padding != "valid":
-        window.begin = widen(padding, len(window.kernel))
-        window.end = list(window.begin)
-
-
-def pool_window(op, n):
-    kernel = widen(op["kernel_size"], n)
-    strides = widen(op["stride"], n) if op["stride"] else kernel
-    return windows.Window(kernel, strides, widen(op["padding"], n),
-                          dilations=widen(op.get("dilation", 1), n))
-
-
-def as_batch(g, x, n):
-    """With a batch in front, where there is none."""
-    return ops.unsqueeze(g, x, [0]) if x.rank == n + 1 else x
-
-
-def max_pool(n, with_indices):
-    def translate(op):
-        x = op.value("self")
-        image = as_batch(op.g, x, n)
-        found = windows.max_pool(op.g, image, pool_window(op, n),
-                                 op["ceil_mode"])
-        if image is not x:
-            found = [ops.squeeze(op.g, y, [0]) for y in found]
-        return found if with_indices else found[0]
-    return translate
-
-
-def average_pool(n):
-    def translate(op):
-        x = op.value("self")
-        image = as_batch(op.g, x, n)
-        if op.get("divisor_override"):
-            raise Unsupported("has a divisor_override")
-        y = windows.average_pool(op.g, image, pool_window(op, n),
-                                 op["ceil_mode"], op["count_include_pad"])
-        return y if image is x else ops.squeeze(op.g, y, [0])
-    return translate
-
-
-def adaptive_average(n):
-    """Equal windows if the sizes allow it."""
-    def translate(op):
-        x, sizes = op.value("self"), widen(op["output_size"], n)
-        image = as_batch(op.g, x, n)
-        extents = image.shape[2:]
-        if all(size == 1 for size in sizes):
-            y = ops.reduce(op.g, "ReduceMean", image, range(2, n + 2), True)
-        elif any(a % b for a, b in zip(extents, sizes)):
-            y = op.g.add("AdaptiveAvgPool", [image, op.g.ints(sizes)],
-                         image.shape[:2] + tuple(sizes), x.dtype)
-        else:
-            steps = [a // b for a, b in zip(extents, sizes)]
-            y = windows.average_pool(op.g, image, windows.Window(steps, steps),
-                                     False, False)
-        return y if image is x else ops.squeeze(op.g, y, [0])
-    return translate
 
 
 # ------------------------------------------------------------------ reductions
@@ -239,15 +152,122 @@ def variance_and_mean(op):
 def vector_norm(op):
     x = ops.convert(op.g, op.value("self"), op.dtype)
     kinds = {1: "ReduceL1", 2: "ReduceL2"}
-    if op["ord"] not in kinds:
-        raise Unsupported(f"is a norm of order {op['ord']}")
-    return ops.reduce(op.g, kinds[op["ord"]], x, axes_of(op, x),
-                      op.get("keepdim", False))
+    order, axes, keep = op["ord"], axes_of(op, x), op.get("keepdim", False)
+    if order in kinds:
+        return ops.reduce(op.g, kinds[order], x, axes, keep)
+    size = ops.point(op.g, "Abs", x)
+    if abs(order) == math.inf:
+        kind = "ReduceMax" if order > 0 else "ReduceMin"
+        return ops.reduce(op.g, kind, size, axes, keep)
+    if order == 0:
+        some = ops.compare(op.g, "NotEqual", x, op.g.scalar(0, x.dtype))
+        return ops.reduce(op.g, "ReduceSum", ops.convert(op.g, some, x.dtype),
+                          axes, keep)
+    total = ops.reduce(op.g, "ReduceSum", ops.with_number(
+        op.g, "Power", size, order), axes, keep)
+    return ops.with_number(op.g, "Power", total, 1 / order)
 
 
 def log_sum_exp(op):
     x = op.value("self")
     return ops.log_sum_exp(op.g, x, axes_of(op, x), op.get("keepdim", False))
+
+
+def distances(op):
+    """Norms of the differences of all pairs of rows."""
+    a, b = op.value("x1"), op.value("x2")
+    order = op["p"]
+    wide = ops.point(op.g, "Subtract", ops.unsqueeze(op.g, a, [a.rank - 1]),
+                     ops.unsqueeze(op.g, b, [b.rank - 2]))
+    return vector_norm(Norm(op, wide, order))
+
+
+class Norm:
+    """A norm over the last axis, as vector_norm reads it."""
+
+    def __init__(self, op, x, order):
+        self.g, self.dtype, self.x = op.g, op.dtype, x
+        self.args = {"ord": order, "dim": [x.rank - 1], "keepdim": False}
+
+    def value(self, _):
+        return self.x
+
+    def __getitem__(self, name):
+        return self.args[name]
+
+    def get(self, name, default=None):
+        return self.args.get(name, default)
+
+
+def distance(op):
+    x = ops.point(op.g, "Subtract", op.value("self"), op.value("other"))
+    flat = ops.reshape(op.g, x, (count(x.shape),))
+    return vector_norm(Norm(op, flat, op["p"]))
+
+
+def prefixes(op, x, axis):
+    """x with an axis of its prefixes in front of the axis, and which elements
+    of them count: for products and maxima over all of what comes before."""
+    n = x.shape[axis]
+    wide = ops.unsqueeze(op.g, x, [axis])
+    shape = [1] * wide.rank
+    shape[axis] = shape[axis + 1] = n
+    mask = [row >= column for row in range(n) for column in range(n)]
+    return wide, op.g.numbers(mask, "boolean", shape)
+
+
+def running(kind, neutral):
+    """A reduction of all prefixes: of n, n squared elements."""
+    def translate(op):
+        x = ops.convert(op.g, op.value("self"), op.dtype)
+        if x.rank == 0:
+            return x
+        axis = ops.axis_of(op["dim"], x.rank)
+        wide, mask = prefixes(op, x, axis)
+        wide = ops.select(op.g, mask, wide, op.g.scalar(neutral, x.dtype))
+        if kind == "LogSumExp":
+            return ops.log_sum_exp(op.g, wide, [axis + 1], False)
+        return ops.reduce(op.g, kind, wide, [axis + 1], False)
+    return translate
+
+
+def running_extreme(largest):
+    """Maxima or minima of all prefixes, and the last place of each."""
+    def translate(op):
+        x = op.value("self")
+        if x.rank == 0:
+            return [x, op.g.scalar(0, "i64")]
+        axis = ops.axis_of(op["dim"], x.rank)
+        wide, mask = prefixes(op, x, axis)
+        worst = least(x.dtype) if largest else most(x.dtype)
+        wide = ops.select(op.g, mask, wide, op.g.scalar(worst, x.dtype))
+        # Of equal ones PyTorch names the last: they are searched backwards.
+        n = x.shape[axis]
+        back = ops.cut(op.g, wide, {axis + 1: (None, None, -1)})
+        values, at = ops.top_k(op.g, back, 1, axis + 1, largest)
+        at = ops.point(op.g, "Subtract", op.g.scalar(n - 1, "i64"), at)
+        return [ops.squeeze(op.g, y, [axis + 1]) for y in (values, at)]
+    return translate
+
+
+def least(dtype):
+    if dtype in REALS:
+        return -math.inf
+    return 0 if dtype[0] in "ub" else -2 ** (8 * SIZES[dtype] - 1)
+
+
+def most(dtype):
+    if dtype in REALS:
+        return math.inf
+    return 2 ** (8 * SIZES[dtype] - (dtype[0] == "i")) - 1
+
+
+def trilinear(op):
+    """Sums over products of three tensors with added axes."""
+    wide = [ops.unsqueeze(op.g, op.value(f"i{i}"), op[f"expand{i}"])
+            if op[f"expand{i}"] else op.value(f"i{i}") for i in (1, 2, 3)]
+    y = ops.fold(op.g, "Multiply", wide)
+    return ops.reduce(op.g, "ReduceSum", y, op["sumdim"], False)
 
 
 def cumsum(op):
@@ -312,11 +332,20 @@ def instance_norm(op):
                                              None, 2, op["eps"]))
 
 
+def batch_statistics(op, x):
+    """With mean and variance of the batch itself."""
+    order = [1, 0, *range(2, x.rank)]
+    flat = ops.transpose(op.g, x, order)
+    y = ops.layer_norm(op.g, flat, None, None, 1, op["eps"])
+    y = scale_channels(op, ops.transpose(op.g, y, order))
+    return [y, None, None, None, None] if "native" in op.name else y
+
+
 def batch_norm(op):
     """With the running statistics of training."""
     x = op.value("input")
     if op.get("training") or not op.has("running_mean"):
-        raise Unsupported("is in training mode")
+        return batch_statistics(op, x)
     n = x.shape[1]
     scale, bias = (op.value(name) if op.has(name)
                    else op.g.numbers([number] * n, x.dtype)
@@ -326,69 +355,30 @@ def batch_norm(op):
     return [y, None, None] if "native" in op.name else y
 
 
-# --------------------------------------------------------------------- resizing
-
-def upsample(mode):
-    """To the size in PyTorch's metadata; scales if they were given."""
-    def translate(op):
-        x = op.value("input" if "input" in op.args else "self")
-        coordinates = "asymmetric" if mode == "nearest" else "half_pixel"
-        if mode == "linear_onnx":
-            coordinates = "pytorch_half_pixel"
-        if op.get("align_corners"):
-            coordinates = "align_corners"
-        return ops.interpolate(op.g, x, op.shape, scales_of(op, x), mode,
-                               coordinates, "floor")
-    return translate
-
-
-def scales_of(op, x):
-    given = op.get("scale_factors")
-    if given is None:
-        given = [op.get(name) for name in ("scales", "scales_d", "scales_h",
-                                           "scales_w") if name in op.args]
-    if not given or None in given:
-        return None
-    return [1.0] * (x.rank - len(given)) + [float(scale) for scale in given]
-
-
 TABLE = {
     **dict.fromkeys(("mm", "bmm", "matmul", "mv", "dot"), matmul),
-    **dict.fromkeys(("addmm", "baddbmm"), add_product),
-    **dict.fromkeys(("convolution", "conv1d", "conv2d", "conv3d"),
-                    convolution),
+    **dict.fromkeys(("addmm", "baddbmm", "addbmm", "addmv"), add_product),
+    **dict.fromkeys(("_cdist_forward", "cdist"), distances),
     **dict.fromkeys(("softmax", "_softmax"), softmax("SoftMax")),
     **dict.fromkeys(("log_softmax", "_log_softmax"), softmax("LogSoftmax")),
     **dict.fromkeys(("layer_norm", "native_layer_norm"), layer_norm),
     **dict.fromkeys(("group_norm", "native_group_norm"), group_norm),
     **dict.fromkeys(("batch_norm", "_native_batch_norm_legit_no_training",
-                     "native_batch_norm"), batch_norm),
-    **dict.fromkeys(("adaptive_avg_pool2d", "_adaptive_avg_pool2d"),
-                    adaptive_average(2)),
-    **dict.fromkeys(("adaptive_avg_pool3d", "_adaptive_avg_pool3d"),
-                    adaptive_average(3)),
-    "adaptive_avg_pool1d": adaptive_average(1),
+                     "native_batch_norm", "_native_batch_norm_legit"),
+                    batch_norm),
     "all": truth("ReduceLogicalAnd"), "amax": reduction("ReduceMax"),
     "amin": reduction("ReduceMin"), "any": truth("ReduceLogicalOr"),
     "argmax": arg(True), "argmin": arg(False),
-    "avg_pool1d": average_pool(1), "avg_pool2d": average_pool(2),
-    "avg_pool3d": average_pool(3), "cumsum": cumsum,
+    "cummax": running_extreme(True), "cummin": running_extreme(False),
+    "cumprod": running("ReduceProd", 1), "cumsum": cumsum,
+    "dist": distance, "logcumsumexp": running("LogSumExp", -math.inf),
+    "_trilinear": trilinear, "trilinear": trilinear,
     "instance_norm": instance_norm, "linear": linear,
     "linalg_vector_norm": vector_norm, "logsumexp": log_sum_exp,
-    "max": extreme("ReduceMax", True), "max_pool1d": max_pool(1, False),
-    "max_pool2d": max_pool(2, False),
-    "max_pool2d_with_indices": max_pool(2, True),
-    "max_pool3d": max_pool(3, False),
-    "max_pool3d_with_indices": max_pool(3, True),
+    "max": extreme("ReduceMax", True),
     "mean": reduction("ReduceMean"), "min": extreme("ReduceMin", False),
     "prod": reduction("ReduceProd"), "rms_norm": rms_norm,
     "scaled_dot_product_attention": attention, "std": deviation,
-    "sum": reduction("ReduceSum"), "upsample_bicubic2d": upsample("cubic"),
-    "upsample_bilinear2d": upsample("linear_onnx"),
-    "upsample_linear1d": upsample("linear_onnx"),
-    "upsample_nearest1d": upsample("nearest"),
-    "upsample_nearest2d": upsample("nearest"),
-    "upsample_nearest3d": upsample("nearest"),
-    "upsample_trilinear3d": upsample("linear_onnx"), "var": variance,
+    "sum": reduction("ReduceSum"), "var": variance,
     "var_mean": variance_and_mean,
 }

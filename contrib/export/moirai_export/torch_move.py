@@ -15,6 +15,11 @@ def permute(op):
     return ops.transpose(op.g, op.value("self"), op["dims"])
 
 
+def reverse_axes(op):
+    x = op.value("self")
+    return ops.transpose(op.g, x, range(x.rank - 1, -1, -1))
+
+
 def transpose(op):
     x = op.value("self")
     order = list(range(x.rank))
@@ -97,7 +102,18 @@ def roll(op):
 
 
 PAD_MODES = {"constant": "constant", "reflect": "reflect",
-             "replicate": "edge"}
+             "replicate": "edge", "circular": "circular"}
+
+
+def wrap(g, x, begin, end):
+    """What stands at one end is repeated at the other."""
+    for d in range(x.rank):
+        n = x.shape[d]
+        parts = [ops.cut(g, x, {d: (n - begin[d], n, 1)})] if begin[d] else []
+        parts.append(x)
+        parts += [ops.cut(g, x, {d: (0, end[d], 1)})] if end[d] else []
+        x = ops.concat(g, parts, d)
+    return x
 
 
 def pad(mode):
@@ -106,11 +122,16 @@ def pad(mode):
         x = op.value("self")
         pads = op["pad"] if op.has("pad") else op["padding"]
         kind = PAD_MODES.get(op.get("mode", mode))
-        if kind is None:
-            raise Unsupported(f"pads in mode {op['mode']}")
         begin, end = [0] * x.rank, [0] * x.rank
         for i in range(len(pads) // 2):
             begin[-1 - i], end[-1 - i] = pads[2 * i], pads[2 * i + 1]
+        # What is cut off is cut first.
+        x = ops.cut(op.g, x, {
+            d: (max(0, -begin[d]), x.shape[d] - max(0, -end[d]), 1)
+            for d in range(x.rank) if begin[d] < 0 or end[d] < 0})
+        begin, end = ([max(0, n) for n in numbers] for numbers in (begin, end))
+        if kind == "circular":
+            return wrap(op.g, x, begin, end)
         return ops.pad(op.g, x, begin, end, kind, op.get("value", 0))
     return translate
 
@@ -131,153 +152,103 @@ def pixel_shuffle(op):
     return ops.reshape(op.g, y, op.shape)
 
 
-# ------------------------------------------------------------------- by index
-
-def embedding(op):
-    return ops.gather(op.g, op.value("weight"), op.value("indices"), 0)
-
-
-def index_select(op):
-    return ops.gather(op.g, op.value("self"), op.value("index"), op["dim"])
-
-
-def gather(op):
-    """PyTorch's index may be smaller than the data on the other axes."""
-    x, index = op.value("self"), op.value("index")
-    axis = ops.axis_of(op["dim"], x.rank)
-    x = ops.cut(op.g, x, {d: (0, length, 1)
-                          for d, length in enumerate(index.shape) if d != axis})
-    return ops.gather_elements(op.g, x, index, axis)
+def pixel_unshuffle(op):
+    """Blocks become channels."""
+    x, edge = op.value("self"), op["downscale_factor"]
+    flat = ops.reshape(op.g, x, (count(x.shape[:-3]),) + x.shape[-3:])
+    y = op.g.add("SpaceToDepth", [flat], flat.shape[:1] + op.shape[-3:],
+                 x.dtype, mode="depth_first", block_size=edge)
+    return ops.reshape(op.g, y, op.shape)
 
 
-def indexed_axes(op):
-    """The axes that indices are given for, which must be neighbours."""
-    indices = op["indices"]
-    axes = [axis for axis, index in enumerate(indices) if index is not None]
-    if axes != list(range(axes[0], axes[-1] + 1)):
-        raise Unsupported("has indices for axes that are no neighbours")
-    values = [op.lift(indices[axis]) for axis in axes]
-    if any(value.dtype == "boolean" for value in values):
-        raise Unsupported("picks by a mask, which has no fixed size")
-    return axes, values
+def diagonal(op):
+    """Elements (i, i + offset) of two axes, which become the last one."""
+    x, offset = op.value("self"), op.get("offset", 0)
+    first = ops.axis_of(op.get("dim1", 0), x.rank)
+    second = ops.axis_of(op.get("dim2", 1), x.rank)
+    others = [d for d in range(x.rank) if d not in (first, second)]
+    rows, columns = x.shape[first], x.shape[second]
+    x = ops.transpose(op.g, x, others + [first, second])
+    flat = ops.reshape(op.g, x, x.shape[:-2] + (rows * columns,))
+    start = offset if offset >= 0 else -offset * columns
+    n = op.shape[-1]
+    at = op.g.ints(start + i * (columns + 1) for i in range(n))
+    return ops.gather(op.g, flat, at, flat.rank - 1)
 
 
-def together(g, values, sizes):
-    """Indices of several axes as lists of them, counted from the front."""
-    shape = ops.broadcast_shape(*(value.shape for value in values))
-    columns = []
-    for value, length in zip(values, sizes):
-        value = ops.convert(g, value, "i64")
-        end = ops.with_number(g, "Add", value, length)
-        below = ops.compare(g, "Less", value, g.scalar(0, "i64"))
-        value = ops.select(g, below, end, value)
-        columns.append(ops.unsqueeze(g, ops.broadcast(g, value, shape),
-                                     [len(shape)]))
-    return ops.concat(g, columns, len(shape))
+def unfold(op):
+    """Windows along an axis; their elements become the last axis."""
+    x, length, step = op.value("self"), op["size"], op["step"]
+    if x.rank == 0:
+        return ops.reshape(op.g, x, op.shape)
+    axis = ops.axis_of(op["dimension"], x.rank)
+    n = op.shape[axis]
+    at = op.g.ints([w * step + i for w in range(n) for i in range(length)],
+                   (n, length))
+    y = ops.gather(op.g, x, at, axis)
+    order = [d for d in range(y.rank) if d != axis + 1] + [axis + 1]
+    return ops.transpose(op.g, y, order)
 
 
-def index(op):
+def as_strided(op):
+    """Elements by strides, of a tensor that is contiguous."""
     x = op.value("self")
-    axes, values = indexed_axes(op)
-    if len(axes) == 1:
-        return ops.gather(op.g, x, values[0], axes[0])
-    first, n = axes[0], len(axes)
-    order = axes + [d for d in range(x.rank) if d not in axes]
-    lists = together(op.g, values, [x.shape[axis] for axis in axes])
-    y = ops.gather_nd(op.g, ops.transpose(op.g, x, order), lists)
-    # What stood before the indexed axes comes back in front of them.
-    picked = lists.rank - 1
-    back = list(range(picked, picked + first)) + list(range(picked)) + \
-        list(range(picked + first, y.rank))
-    return ops.transpose(op.g, y, back)
+    at = torch.tensor(op.get("storage_offset", 0))
+    for size, stride in zip(op["size"], op["stride"]):
+        at = at.unsqueeze(-1) + torch.arange(size) * stride
+    if at.numel() and int(at.max()) >= count(x.shape):
+        raise Unsupported("reads beyond its tensor")
+    flat = ops.reshape(op.g, x, (count(x.shape),))
+    return ops.gather(op.g, flat, op.lift(at), 0)
 
 
-def index_put(op):
-    x = op.value("self")
-    axes, values = indexed_axes(op)
-    if axes[0] != 0:
-        raise Unsupported("writes by indices that are not of its first axes")
-    lists = together(op.g, values, [x.shape[axis] for axis in axes])
-    shape = lists.shape[:-1] + x.shape[len(axes):]
-    updates = ops.broadcast(op.g, op.value("values"), shape)
-    return ops.scatter_nd(op.g, x, lists, updates,
-                          "sum" if op.get("accumulate") else "none")
-
-
-REDUCTIONS = {"add": "sum", "multiply": "prod", "sum": "sum", "prod": "prod",
-              "amax": "max", "amin": "min"}
-
-
-def scatter(op):
-    x, where = op.value("self"), op.value("index")
-    reduction = "sum" if op.name == "scatter_add" else "none"
-    if op.has("reduce"):
-        if op["reduce"] not in REDUCTIONS or not op.get("include_self", True):
-            raise Unsupported(f"reduces by {op['reduce']}")
-        reduction = REDUCTIONS[op["reduce"]]
-    if "src" in op.args:
-        updates = ops.cut(op.g, op.value("src"), {
-            d: (0, length, 1) for d, length in enumerate(where.shape)})
-    else:
-        updates = ops.broadcast(op.g, op.operand("value", x.dtype),
-                                where.shape)
-    return ops.scatter_elements(op.g, x, where, updates, op["dim"], reduction)
-
-
-def overwrite(op, start, stop, step, source):
-    """x with a part of one axis in place of its own."""
-    x = op.value("self")
+def interleave(op):
+    """Each element several times in a row."""
+    x, times = op.value("self"), op["repeats"]
+    if not op.has("dim"):
+        x = ops.reshape(op.g, x, (count(x.shape),))
     axis = ops.axis_of(op.get("dim", 0), x.rank)
-    taken = range(x.shape[axis])[slice(start, stop, step)]
-    at = op.g.ints(taken)
-    return op.g.add("ScatterUpdate", [x, at, source, op.g.ints([axis], ())],
-                    x.shape, x.dtype)
+    if isinstance(times, torch.Tensor) and times.device.type != "meta":
+        at = torch.repeat_interleave(
+            torch.arange(x.shape[axis]), times.expand(x.shape[axis]))
+    elif isinstance(times, int):
+        at = torch.arange(x.shape[axis]).repeat_interleave(times)
+    else:
+        raise Unsupported("repeats as often as a tensor says")
+    return ops.gather(op.g, x, op.lift(at), axis)
 
 
-def slice_scatter(op):
-    return overwrite(op, op.get("start"), op.get("end"), op.get("step", 1),
-                     op.value("src"))
-
-
-def select_scatter(op):
-    x = op.value("self")
-    axis = ops.axis_of(op["dim"], x.rank)
-    at = ops.axis_of(op["index"], x.shape[axis])
-    return overwrite(op, at, at + 1, 1,
-                     ops.unsqueeze(op.g, op.value("src"), [axis]))
-
-
-def top_k(op):
-    return ops.top_k(op.g, op.value("self"), op["k"], op["dim"],
-                     op["largest"])
-
-
-def sort(op):
-    x = op.value("self")
-    axis = ops.axis_of(op.get("dim", -1), x.rank)
-    return ops.top_k(op.g, x, x.shape[axis], axis, op.get("descending", False))
+def meshgrid(op):
+    values = [op.lift(x) for x in op["tensors"]]
+    order = list(range(len(values)))
+    if op.get("indexing") == "xy" and len(values) > 1:
+        order[:2] = 1, 0
+    made = []
+    for at, x in enumerate(values):
+        shape = [1] * len(values)
+        shape[order[at]] = count(x.shape)
+        made.append(ops.broadcast(op.g, ops.reshape(op.g, x, shape),
+                                  op.meta[0].shape))
+    return made
 
 
 VIEWS = ("view", "_unsafe_view", "reshape", "squeeze", "unsqueeze", "flatten",
          "unflatten", "view_as", "reshape_as")
 TABLE = {
     **dict.fromkeys(VIEWS, view),
-    **dict.fromkeys(("transpose", "t"), transpose),
+    **dict.fromkeys(("transpose", "t", "swapaxes", "swapdims"),
+                    transpose),
     **dict.fromkeys(("expand", "expand_as", "broadcast_to"), expand),
     **dict.fromkeys(("split", "split_with_sizes", "chunk"), split),
     **dict.fromkeys(("tril", "triu"), triangle),
-    **dict.fromkeys(("index_put", "_unsafe_index_put"), index_put),
-    **dict.fromkeys(("index", "_unsafe_index"), index),
-    **dict.fromkeys(("scatter", "scatter_add", "scatter_reduce"), scatter),
     **dict.fromkeys(("reflection_pad1d", "reflection_pad2d",
                      "reflection_pad3d"), pad("reflect")),
     **dict.fromkeys(("replication_pad1d", "replication_pad2d",
                      "replication_pad3d"), pad("replicate")),
-    "cat": cat, "constant_pad_nd": pad("constant"), "embedding": embedding,
-    "flip": flip, "gather": gather, "index_select": index_select,
-    "narrow": narrow, "pad": pad("constant"), "permute": permute,
-    "pixel_shuffle": pixel_shuffle, "repeat": repeat, "roll": roll,
-    "select": select, "select_scatter": select_scatter, "slice": slice_,
-    "slice_scatter": slice_scatter, "sort": sort, "stack": stack,
-    "topk": top_k, "unbind": unbind,
+    "as_strided": as_strided, "cat": cat, "constant_pad_nd": pad("constant"),
+    "diagonal": diagonal, "flip": flip, "meshgrid": meshgrid,
+    "narrow": narrow, "numpy_T": reverse_axes, "pad": pad("constant"), "permute": permute, "pixel_shuffle": pixel_shuffle,
+    "pixel_unshuffle": pixel_unshuffle, "repeat": repeat,
+    "repeat_interleave": interleave, "roll": roll, "select": select,
+    "slice": slice_, "stack": stack, "unbind": unbind, "unfold": unfold,
 }

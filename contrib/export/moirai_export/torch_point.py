@@ -17,7 +17,11 @@ UNARY = {"abs": "Abs", "acos": "Acos", "acosh": "Acosh", "asin": "Asin",
 BINARY = {"mul": "Multiply", "maximum": "Maximum", "minimum": "Minimum",
           "pow": "Power", "remainder": "FloorMod", "fmod": "Mod",
           "bitwise_and": "BitwiseAnd", "bitwise_or": "BitwiseOr",
-          "bitwise_xor": "BitwiseXor"}
+          "bitwise_xor": "BitwiseXor", "__and__": "BitwiseAnd",
+          "__or__": "BitwiseOr", "__xor__": "BitwiseXor",
+          "bitwise_left_shift": "BitwiseLeftShift",
+          "bitwise_right_shift": "BitwiseRightShift",
+          "__lshift__": "BitwiseLeftShift", "__rshift__": "BitwiseRightShift"}
 COMPARE = {"eq": "Equal", "ne": "NotEqual", "lt": "Less", "le": "LessEqual",
            "gt": "Greater", "ge": "GreaterEqual"}
 LOGICAL = {"logical_and": "LogicalAnd", "logical_or": "LogicalOr",
@@ -125,9 +129,86 @@ def exp2(op):
 
 
 def round_even(op):
-    if op.get("decimals", 0):
-        raise Unsupported("rounds to decimals")
-    return ops.point(op.g, "Round", op.value("self"), mode="half_to_even")
+    x, decimals = op.value("self"), op.get("decimals", 0)
+    if x.dtype not in REALS:
+        return x
+    if decimals:
+        x = ops.with_number(op.g, "Multiply", x, 10.0 ** decimals)
+    y = ops.point(op.g, "Round", x, mode="half_to_even")
+    return ops.with_number(op.g, "Divide", y, 10.0 ** decimals) \
+        if decimals else y
+
+
+def atan2(op):
+    return ops.atan2(op.g, op.operand("self", op.dtype),
+                     op.operand("other", op.dtype))
+
+
+def hypot(op):
+    squares = []
+    for name in ("self", "other"):
+        x = op.operand(name, op.dtype)
+        squares.append(ops.point(op.g, "Multiply", x, x))
+    return ops.point(op.g, "Sqrt", ops.point(op.g, "Add", *squares))
+
+
+def erfc(op):
+    x = ops.convert(op.g, op.value("self"), op.dtype)
+    return ops.point(op.g, "Subtract", op.g.scalar(1, x.dtype),
+                     ops.point(op.g, "Erf", x))
+
+
+def is_negative(g, x):
+    """With the sign bit, which minus zero has, too."""
+    if x.dtype not in REALS:
+        return ops.compare(g, "Less", x, g.scalar(0, x.dtype))
+    inverse = ops.point(g, "Divide", g.scalar(1, x.dtype), x)
+    return ops.point(g, "LogicalOr",
+                     ops.compare(g, "Less", x, g.scalar(0, x.dtype)),
+                     ops.compare(g, "Less", inverse, g.scalar(0, x.dtype)))
+
+
+def sign_bit(op):
+    return is_negative(op.g, op.value("self"))
+
+
+def copy_sign(op):
+    size = ops.point(op.g, "Abs", op.operand("self", op.dtype))
+    return ops.select(op.g, is_negative(op.g, op.operand("other", op.dtype)),
+                      ops.point(op.g, "Negative", size), size)
+
+
+def without_nan(op):
+    """The larger or smaller; of a NaN and a number, the number."""
+    a, b = (op.operand(name, op.dtype) for name in ("self", "other"))
+    kind = {"fmax": "Maximum", "fmin": "Minimum"}[op.name]
+    y = ops.point(op.g, kind, a, b)
+    if op.dtype not in REALS:
+        return y
+    for one, other in ((a, b), (b, a)):
+        nan = ops.point(op.g, "IsNaN", one, dtype="boolean")
+        y = ops.select(op.g, nan, other, y)
+    return y
+
+
+def copy(op):
+    """The source, in the shape and type of what it overwrites."""
+    source = ops.convert(op.g, op.value("src"), op.dtype)
+    return ops.broadcast(op.g, source, op.shape)
+
+
+def rrelu(op):
+    """In inference, the slope is the mean of its range."""
+    if op["training"]:
+        raise Unsupported("is in training mode")
+    slope = (op.number("lower") + op.number("upper")) / 2
+    y = ops.leaky(op.g, op.value("self"), slope)
+    return [y, None] if "functional" in op.name else y
+
+
+def randomness(op):
+    raise Unsupported("draws random numbers, which would differ from "
+                      "PyTorch's; make them an input")
 
 
 def is_nan(op):
@@ -196,12 +277,17 @@ def prelu(op):
 
 
 def softplus(op):
-    """log(1 + exp(beta x)) / beta; PyTorch's threshold only saves time."""
-    x, beta = op.value("self"), op["beta"]
-    if beta == 1:
-        return ops.point(op.g, "SoftPlus", x)
-    y = ops.point(op.g, "SoftPlus", ops.with_number(op.g, "Multiply", x, beta))
-    return ops.with_number(op.g, "Divide", y, beta)
+    """log(1 + exp(beta x)) / beta, and x where beta x is above a threshold:
+    the usual one changes nothing."""
+    x, beta, threshold = op.value("self"), op["beta"], op["threshold"]
+    inner = x if beta == 1 else ops.with_number(op.g, "Multiply", x, beta)
+    y = ops.point(op.g, "SoftPlus", inner)
+    y = y if beta == 1 else ops.with_number(op.g, "Divide", y, beta)
+    if threshold >= 20:
+        return y
+    above = ops.compare(op.g, "Greater", inner,
+                        op.g.scalar(threshold, x.dtype))
+    return ops.select(op.g, above, x, y)
 
 
 def convert(op):
@@ -226,9 +312,13 @@ def masked_fill(op):
     return ops.select(op.g, mask, fill, op.value("self"))
 
 
+NUMBERS = {"zeros_like": 0, "ones_like": 1, "new_zeros": 0, "new_ones": 1,
+           "empty_like": 0, "new_empty": 0}
+
+
 def full_like(op):
     """A number all over; of what, only the shape matters."""
-    number = {"zeros_like": 0, "ones_like": 1}.get(op.name)
+    number = NUMBERS.get(op.name)
     number = op.number("fill_value") if number is None else number
     return ops.broadcast(op.g, op.g.scalar(number, op.dtype), op.shape)
 
@@ -251,9 +341,20 @@ TABLE = {
     **dict.fromkeys(("div", "floor_divide"), divide),
     **dict.fromkeys(("clamp", "clamp_min", "clamp_max"), clamp),
     **dict.fromkeys(("clone", "contiguous", "detach", "alias", "dropout",
-                     "lift_fresh_copy"), nothing),
-    **dict.fromkeys(("full_like", "zeros_like", "ones_like"), full_like),
-    "_to_copy": convert, "elu": elu, "exp2": exp2, "expm1": expm1,
+                     "lift_fresh_copy", "lift_fresh", "detach_copy",
+                     "alias_copy", "feature_dropout", "alpha_dropout",
+                     "resolve_conj", "resolve_neg", "positive"), nothing),
+    **dict.fromkeys(("full_like", "new_full", *NUMBERS), full_like),
+    **dict.fromkeys(("_to_copy", "to", "type_as", "_autocast_to_reduced_precision",
+                     "_autocast_to_full_precision"), convert),
+    **dict.fromkeys(("fmax", "fmin"), without_nan),
+    **dict.fromkeys(("rrelu_with_noise", "rrelu_with_noise_functional"), rrelu),
+    **dict.fromkeys(("rand", "randn", "rand_like", "randn_like", "bernoulli",
+                     "randint", "randint_like", "normal", "normal_functional",
+                     "uniform", "exponential", "multinomial", "randperm"),
+                    randomness),
+    "atan2": atan2, "copy": copy, "copysign": copy_sign, "erfc": erfc,
+    "hypot": hypot, "signbit": sign_bit, "elu": elu, "exp2": exp2, "expm1": expm1,
     "gelu": gelu, "hardtanh": hardtanh, "isinf": is_inf, "isnan": is_nan,
     "leaky_relu": leaky_relu, "log10": logarithm_to(10), "log1p": log1p,
     "log2": logarithm_to(2), "masked_fill": masked_fill,

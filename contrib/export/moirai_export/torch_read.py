@@ -3,23 +3,30 @@
 
 torch.export produces the ATen ops of the network with static sizes.  Ops of
 the tables here are kept, others are decomposed by PyTorch.  What depends on
-weights only is folded by PyTorch.
+weights only is folded by PyTorch.  A complex tensor is a Pair of real ones.
 """
 import ctypes
 import operator
 
 import torch
 
-from . import ops, torch_compute, torch_move, torch_point
+from . import (ops, torch_complex, torch_compute, torch_index, torch_move,
+               torch_point, torch_program, torch_rnn, torch_window)
 from .graph import ExportError, Graph, Unsupported, Value
+from .torch_complex import Pair
+from .torch_program import name_of
 
 DTYPES = {torch.float32: "f32", torch.float64: "f64", torch.float16: "f16",
           torch.bfloat16: "bf16", torch.int64: "i64", torch.int32: "i32",
           torch.int16: "i16", torch.int8: "i8", torch.uint8: "u8",
           torch.bool: "boolean"}
-TABLE = {**torch_point.TABLE, **torch_move.TABLE, **torch_compute.TABLE}
+TABLE = {**torch_point.TABLE, **torch_move.TABLE, **torch_index.TABLE,
+         **torch_compute.TABLE, **torch_window.TABLE, **torch_rnn.TABLE}
 NO_WORK = {"_assert_async", "_assert_scalar", "_assert_tensor_metadata",
-           "sym_constrain_range", "sym_constrain_range_for_size"}
+           "sym_constrain_range", "sym_constrain_range_for_size",
+           "_guards_fn"}
+REALS_OF = {torch.complex64: torch.float32, torch.complex128: torch.float64,
+            torch.complex32: torch.float16}
 
 
 def dtype_of(dtype):
@@ -28,15 +35,16 @@ def dtype_of(dtype):
     return DTYPES[dtype]
 
 
-def name_of(target):
-    """relu of aten.relu.default."""
-    return target._schema.name.split("::")[-1]
-
-
 def raw(tensor):
-    """The bytes of a tensor; numpy is not required."""
-    flat = tensor.detach().cpu().contiguous()
-    return ctypes.string_at(flat.data_ptr(), flat.nbytes)
+    """The bytes of a tensor, not copied if they are contiguous; numpy is not
+    required."""
+    flat = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
+    size = flat.numel() * flat.element_size()
+    if size == 0:
+        return b""
+    made = (ctypes.c_char * size).from_address(flat.data_ptr())
+    made.owner = flat
+    return made
 
 
 class Op:
@@ -64,7 +72,8 @@ class Op:
 
     @property
     def dtype(self):
-        return dtype_of(self.meta.dtype)
+        """Of a complex tensor, that of its parts."""
+        return dtype_of(REALS_OF.get(self.meta.dtype, self.meta.dtype))
 
     @property
     def name(self):
@@ -87,7 +96,7 @@ class Op:
 
     def lift(self, given):
         """Whatever stands for a tensor, as a Value."""
-        if given is None or isinstance(given, Value):
+        if given is None or isinstance(given, (Value, Pair)):
             return given
         return self.reader.lift(given)
 
@@ -100,7 +109,8 @@ class Op:
 
     def number(self, name):
         given = self.args[name]
-        if isinstance(given, torch.Tensor) and given.numel() == 1:
+        if isinstance(given, torch.Tensor) and given.numel() == 1 \
+                and given.device.type != "meta":
             return given.item()
         if isinstance(given, (bool, int, float)):
             return given
@@ -116,11 +126,13 @@ class Op:
 class Reader:
     """Traverses the program and builds the graph."""
 
-    def __init__(self, program):
+    def __init__(self, program, with_weights=True):
         self.graph = Graph()
         self.program = program
+        self.with_weights = with_weights
         self.names = {}
         self.lifted = {}
+        self.weights = {}  # names of parameters and buffers, by id
         self.missing = []
 
     # Names, tensors and values.
@@ -146,10 +158,22 @@ class Reader:
     def lift(self, tensor):
         """A known tensor as a constant; the same one only once."""
         if id(tensor) not in self.lifted:
-            value = self.graph.constant(lambda: raw(tensor), tensor.shape,
-                                        dtype_of(tensor.dtype), "constant")
-            self.lifted[id(tensor)] = (tensor, value)
+            self.lifted[id(tensor)] = (tensor, self.constant(tensor))
         return self.lifted[id(tensor)][1]
+
+    def constant(self, tensor):
+        if isinstance(tensor, (bool, int, float)):
+            tensor = torch.tensor(tensor)
+        if not isinstance(tensor, torch.Tensor):
+            raise Unsupported(f"reads a {type(tensor).__name__} as a tensor")
+        if tensor.is_complex():
+            return Pair(self.lift(tensor.real.clone()),
+                        self.lift(tensor.imag.clone()))
+        if tensor.layout != torch.strided or tensor.is_quantized:
+            raise Unsupported("has a constant that is sparse or quantized")
+        read = None if tensor.device.type == "meta" else lambda: raw(tensor)
+        return self.graph.constant(read, tensor.shape, dtype_of(tensor.dtype),
+                                   self.weights.get(id(tensor), "constant"))
 
     # The program.
 
@@ -164,8 +188,8 @@ class Reader:
             if node.op == "placeholder":
                 self.read_input(node, specs[node.name])
             elif node.op == "get_attr":
-                self.names[node] = getattr(self.program.graph_module,
-                                           node.target)
+                self.names[node] = operator.attrgetter(node.target)(
+                    self.program.graph_module)
             elif node.op == "call_function":
                 self.read_call(node)
         if self.missing:
@@ -184,16 +208,27 @@ class Reader:
                 self.names[node] = example
         elif kind in ("PARAMETER", "BUFFER", "CONSTANT_TENSOR"):
             stores = (self.program.state_dict, self.program.constants)
-            self.names[node] = next(store[spec.target] for store in stores
-                                    if spec.target in store)
+            tensor = next(store[spec.target] for store in stores
+                          if spec.target in store)
+            if kind == "PARAMETER" and not self.with_weights:
+                tensor = tensor.to("meta")
+            self.weights[id(tensor)] = spec.target
+            self.names[node] = tensor
+        elif kind == "TOKEN":
+            self.names[node] = None
         else:
             raise ExportError(f"'{node.name}' is a {kind.lower()}, which "
                               "cannot be exported")
 
     def parameter(self, name, example):
-        if not all(isinstance(size, int) for size in example.shape):
-            raise ExportError(f"input '{name}' has dynamic dimensions; export "
-                              "the program without dynamic_shapes")
+        if torch_program.is_dynamic(example):
+            shape = torch_program.shape_text(example)
+            raise ExportError(f"input '{name}' is {shape}: give the size of "
+                              f"what is dynamic with --shape {name}=...")
+        if example.is_complex():
+            raise ExportError(f"input '{name}' is complex; take its real and "
+                              "imaginary parts as inputs and join them with "
+                              "torch.complex")
         try:
             return self.graph.parameter(name, example.shape,
                                         dtype_of(example.dtype))
@@ -207,7 +242,13 @@ class Reader:
         names = [f"output{i}" for i in range(len(wanted))]
         for name, entry in zip(names, wanted):
             known = self.names[entry]
-            value = known if isinstance(known, Value) else self.lift(known)
+            try:
+                value = known if isinstance(known, (Value, Pair)) \
+                    else self.lift(known)
+                if isinstance(value, Pair):
+                    value = torch_complex.joined(self.graph, value)
+            except Unsupported as error:
+                raise ExportError(f"output '{name}' {error}") from None
             self.graph.result(self.graph.unique(name), value)
 
     # Calls.
@@ -225,19 +266,81 @@ class Reader:
     def call(self, node):
         if node.target is operator.getitem:
             return self.known(node.args[0])[node.args[1]]
+        if isinstance(node.target, torch._ops.HigherOrderOperator):
+            return self.call_graphs(node)
         if not isinstance(node.target, torch._ops.OpOverload):
-            raise Unsupported("there is no such operator to run")
+            return self.arithmetic(node)
         name = name_of(node.target)
         if name in NO_WORK:
             return None
+        meta = node.meta.get("val")
         if self.is_known(node):
             return self.compute(node)
-        if name not in TABLE:
-            raise Unsupported("there is no such operator to run")
+        if any(has_dynamic(x) for x in flat(meta)):
+            raise Unsupported("has a shape that depends on the values of "
+                              "tensors; bound it, as nonzero_static does")
         self.graph.begin(self.title(node))
-        result = TABLE[name](Op(self, node))
-        self.check(node.meta["val"], result)
+        op = Op(self, node)
+        if any(map(is_complex, (*flat(meta), *flat(list(op.args.values()))))):
+            result = torch_complex.translate(op, TABLE)
+        elif name in TABLE:
+            result = TABLE[name](op)
+        else:
+            raise Unsupported("there is no such operator to run")
+        self.check(meta, result)
         return result
+
+    def arithmetic(self, node):
+        """Python's own functions, of numbers."""
+        args = [self.known(given) for given in node.args]
+        if all(isinstance(x, (bool, int, float)) for x in args):
+            return node.target(*args)
+        raise Unsupported("there is no such operator to run")
+
+    def inline(self, module, operands):
+        """Reads a graph within the program in place of its call."""
+        given = iter(operands)
+        for node in module.graph.nodes:
+            if node.op == "placeholder":
+                self.names[node] = next(given)
+            elif node.op == "get_attr":
+                self.names[node] = operator.attrgetter(node.target)(module)
+            elif node.op == "call_function":
+                self.names[node] = self.call(node)
+            elif node.op == "output":
+                return self.known(node.args[0])
+        return None
+
+    def call_graphs(self, node):
+        """torch.cond, of which both sides are computed if the condition is no
+        constant, and graphs that are called for other reasons."""
+        args = [self.known(given) for given in node.args]
+        graphs = [x for x in args if isinstance(x, torch.fx.GraphModule)]
+        name = node.target.name()
+        if len(graphs) == 1 and name.startswith(("wrap", "invoke_subgraph",
+                                                 "tag_activation")):
+            after = args[args.index(graphs[0]) + 1:]
+            after = [x for x in after if not isinstance(x, str)]
+            return self.inline(graphs[0], after)
+        if name != "cond" or len(graphs) != 2:
+            raise Unsupported("there is no such operator to run")
+        condition, operands = args[0], args[3] if len(args) > 3 else []
+        if isinstance(condition, torch.Tensor) and \
+                condition.device.type != "meta":
+            condition = bool(condition.item())
+        if isinstance(condition, bool):
+            return self.inline(graphs[not condition], operands)
+        yes, no = (self.inline(graph, operands) for graph in graphs)
+        self.graph.begin(self.title(node))
+        return [self.choose(condition, *both) for both in zip(yes, no)]
+
+    def choose(self, condition, yes, no):
+        yes, no = (x if isinstance(x, Value) else self.lift(x)
+                   for x in (yes, no))
+        if yes.shape != no.shape or yes.dtype != no.dtype:
+            raise Unsupported("has sides of different shapes")
+        flag = ops.reshape(self.graph, condition, (1,) * yes.rank)
+        return ops.select(self.graph, flag, yes, no)
 
     def title(self, node):
         """The module it belongs to, and its own name."""
@@ -246,26 +349,37 @@ class Reader:
         return f"{path}/{node.name}" if path else node.name
 
     def is_known(self, node):
-        random = torch.Tag.nondeterministic_seeded in node.target.tags
-        return not random and not any(has_value(self.names[source])
-                                      for source in node.all_input_nodes)
+        return not torch_program.is_random(node) and not any(
+            has_value(self.names[source]) for source in node.all_input_nodes)
 
     def compute(self, node):
-        """Folds an op of constant tensors, on the CPU."""
+        """Folds an op of constant tensors, on the CPU; what depends on a
+        tensor without values has none."""
         def place(key, given):
             return torch.device("cpu") if key == "device" else self.known(given)
 
-        with torch.no_grad():
-            return node.target(
-                *(self.known(given) for given in node.args),
-                **{key: place(key, given)
-                   for key, given in node.kwargs.items()})
+        args = [self.known(given) for given in node.args]
+        kwargs = {key: place(key, given) for key, given in node.kwargs.items()}
+        if any(isinstance(x, torch.Tensor) and x.device.type == "meta"
+               for x in flat([args, kwargs])):
+            args, kwargs = torch_program.on_device((args, kwargs), "meta")
+        try:
+            with torch.no_grad():
+                return node.target(*args, **kwargs)
+        except MemoryError:
+            raise
+        except Exception as error:  # of many kinds, all of them PyTorch's
+            raise Unsupported("cannot be computed in advance: "
+                              f"{torch_program.first_line(error)}") from error
 
     def check(self, meta, result):
         """Shapes and types of the graph equal PyTorch's: an internal check."""
         if isinstance(meta, (list, tuple)):
             for one, made in zip(meta, result):
                 self.check(one, made)
+        elif isinstance(result, Pair):
+            self.check(meta.real, result.re)
+            self.check(meta.imag, result.im)
         elif isinstance(meta, torch.Tensor) and isinstance(result, Value):
             told = (tuple(meta.shape), dtype_of(meta.dtype))
             if told != (result.shape, result.dtype):
@@ -273,65 +387,51 @@ class Reader:
                                   f"place of {told[1]}{told[0]}")
 
 
+def flat(tree):
+    """The leaves of nested lists and dicts."""
+    if isinstance(tree, dict):
+        tree = list(tree.values())
+    if isinstance(tree, (list, tuple)):
+        return [leaf for branch in tree for leaf in flat(branch)]
+    return [tree]
+
+
 def has_value(known):
-    if isinstance(known, (list, tuple)):
-        return any(map(has_value, known))
-    return isinstance(known, Value)
+    return any(isinstance(x, (Value, Pair)) for x in flat(known))
 
 
-def whole_ops():
-    """PyTorch's decompositions, without those of ops that have a translator.
-    """
-    table = torch.export.default_decompositions()
-    for target in list(table.keys()):
-        if target.namespace == "aten" and name_of(target) in TABLE:
-            table.pop(target)
-    return table
+def has_dynamic(meta):
+    return torch_program.is_dynamic(meta) or isinstance(
+        meta, (torch.SymInt, torch.SymFloat, torch.SymBool))
 
 
-def read_program(program):
-    return Reader(program.run_decompositions(whole_ops())).read()
+def is_complex(x):
+    return isinstance(x, (Pair, complex)) or \
+        isinstance(x, torch.Tensor) and x.is_complex()
 
 
-def arguments(inputs):
-    """Example inputs by position and by name."""
-    if isinstance(inputs, dict):
-        return (), inputs
-    if isinstance(inputs, (list, tuple)):
-        return tuple(inputs), {}
-    return (inputs,), {}
+def read_program(program, with_weights):
+    names = TABLE.keys() | torch_complex.TABLE.keys() | NO_WORK
+    for node in program.graph.nodes:
+        if node.op == "call_function" and "aten.lstm.input" in \
+                str(node.target) and torch_rnn.is_projected(node):
+            names -= {"lstm"}
+    program = torch_program.decompose(program, names)
+    return Reader(program, with_weights).read()
 
 
-def read(module, inputs):
+def read(module, inputs, shapes, with_weights=True):
     """Returns the graph of a module, with example inputs, or of a program."""
+    torch_program.check_version()
     if isinstance(module, torch.export.ExportedProgram):
-        return read_program(module)
-    if not isinstance(module, torch.nn.Module):
-        raise ExportError(f"a {type(module).__name__} is no torch.nn.Module")
-    if inputs is None:
-        raise ExportError("a module needs a tuple of example inputs")
-    if module.training:
-        raise ExportError("the module is in training mode; call eval() first")
-    try:
-        with torch.no_grad():
-            program = torch.export.export(module, *arguments(inputs))
-    except MemoryError:
-        raise
-    except Exception as error:  # of many kinds, all of them PyTorch's
-        reason = str(error).strip().split("\n")[0]
-        raise ExportError(f"torch.export failed: {reason}") from error
-    return read_program(program)
+        program = torch_program.with_shapes(module, shapes)
+    else:
+        program = torch_program.of_module(module, inputs, shapes)
+    return read_program(program, with_weights)
 
 
-def read_file(path):
-    try:
-        program = torch.export.load(path)
-    except OSError as error:
-        raise ExportError(f"{path}: {error.strerror or error}") from None
-    except MemoryError:
-        raise
-    except Exception as error:  # zip's, pickle's, PyTorch's
-        reason = str(error).strip().split("\n")[0]
-        raise ExportError(f"{path}: is no program of torch.export: "
-                          f"{reason}") from None
-    return read_program(program)
+def read_file(path, shapes, with_weights=True):
+    torch_program.check_version()
+    program = torch_program.load(path)
+    return read_program(torch_program.with_shapes(program, shapes),
+                        with_weights)

@@ -48,6 +48,7 @@ def node_lines(node, places):
         yield data("a", json.dumps(node.attrs, allow_nan=False))
     if node.data:
         yield data("c", "true")
+    if node.name in places:
         yield data("w", f"{places[node.name]}:{node.outputs[0][1]}:"
                         f"{shape_text(node.outputs[0][0])}")
     yield "    </node>\n"
@@ -61,13 +62,14 @@ def edge_lines(node):
                f'<data key="q">{port}</data></edge>\n')
 
 
-def write_weights(file, name, nodes):
-    """Writes every constant once, if shared, too; returns their offsets."""
+def write_weights(file, name, nodes, progress):
+    """Writes every constant once, if shared, too; returns their offsets.  Those
+    without values have none."""
     begins, places = {}, {}
+    nodes = [node for node in nodes if node.data and node.data.read]
+    total, done = sum(map(size_of, nodes)), 0
     for node in nodes:
-        if not node.data:
-            continue
-        size = count(node.outputs[0][0]) * SIZES[node.outputs[0][1]]
+        size = size_of(node)
         if id(node.data) not in begins:
             file.write(bytes(-file.tell() % ALIGNMENT))
             begins[id(node.data)] = file.tell()
@@ -76,7 +78,14 @@ def write_weights(file, name, nodes):
                 raise ExportError(f"constant '{node.name}' has {written} bytes "
                                   f"where its shape needs {size}")
         places[node.name] = f"{name}:{begins[id(node.data)]}:{size}"
+        done += size
+        progress("writing weights", done, total)
     return places
+
+
+def size_of(node):
+    """Bytes of a constant."""
+    return count(node.outputs[0][0]) * SIZES[node.outputs[0][1]]
 
 
 @contextlib.contextmanager
@@ -107,15 +116,28 @@ def weights_path(path):
     return os.path.splitext(path)[0] + ".bin"
 
 
-def write(graph, path):
-    """Writes the graph to path, its weights to the .bin beside it."""
+def check_path(path):
+    """Raises if nothing can be written there."""
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise ExportError(f"{path}: there is no folder '{folder}' to write "
+                          "to; make it first")
+    if os.path.isdir(path):
+        raise ExportError(f"{path}: is a folder; name a file in it with -o")
+    if not os.access(folder, os.W_OK):
+        raise ExportError(f"{path}: the folder '{folder}' cannot be written "
+                          "to; name another with -o")
     if weights_path(path) == path:
         raise ExportError(f"{path}: is where the weights would go; call the "
                           "graph something.graphml")
+
+
+def write(graph, path, progress):
+    """Writes the graph to path, its weights to the .bin beside it."""
     nodes = graph.needed()
     with new_files(weights_path(path), path) as (weights, text):
         places = write_weights(weights, os.path.basename(weights_path(path)),
-                               nodes)
+                               nodes, progress)
         for line in header():
             text.write(line.encode())
         for node in nodes:
