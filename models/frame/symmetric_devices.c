@@ -128,6 +128,8 @@ static bool are_interchangeable(struct symmetry *t, int a, int b)
 
     return !t->is_pinned[a] && !t->is_pinned[b] &&
            x->capacity_bytes[a] == x->capacity_bytes[b] &&
+           (!x->overhead_ns || (x->overhead_ns[a] == x->overhead_ns[b] &&
+                                x->copy_gbs[a] == x->copy_gbs[b])) &&
            same_times(x, a, b) && same_transfers(x, a, b) &&
            (t->f->regime.congestion != MO_CONGESTION_LINK ||
             same_links(t, a, b));

@@ -4,13 +4,15 @@
  *
  *     minimize w
  *     sum_k x_ik = 1                                           assignment
- *     sum_i p_ik x_ik <= w                        for all k    load
+ *     sum_i p_ik x_ik + sum_q sum_b o_qk (y_qkb + y_qbk) <= w
+ *                                                 for all k    load
  *     sum_q sum_ab in r c_qab y_qab <= w          for all r    transfer
  *     memory of the ops of a device <= capacity                memory
  *
- * over the resources r of transfers: ports, channels or links.  With a transfer
- * per edge y_qab moves flow q = (i, j) from a to b as a transport of x_i to
- * x_j, whose part that stays on a device has no column:
+ * over the resources r of transfers: ports, channels or links; o_qk is the
+ * overhead of a transfer on a device that sends or receives it.  With a
+ * transfer per edge y_qab moves flow q = (i, j) from a to b as a transport of
+ * x_i to x_j, whose part that stays on a device has no column:
  *
  *     x_ia - x_ja = sum_b y_qab - sum_b y_qba     for all a    conserve
  *     sum_b y_qab <= x_ia                         for all a    supply
@@ -25,6 +27,7 @@
  */
 #include <stdlib.h>
 
+#include "base/minmax.h"
 #include "models/formulation.h"
 #include "models/frame/memory_rows.h"
 #include "models/paper/placement_block.h"
@@ -179,15 +182,33 @@ static bool is_sent(const period *m, int item, int a, int b)
     return false;
 }
 
+/* No load exceeds the makespan by more than the overheads of all transfers. */
+static int64_t most_overhead_ns(const period *m)
+{
+    const mo_instance *x = m->frame->x;
+    int64_t sum_ns = 0;
+
+    for (int q = 0; q < x->n_flows && m->n_items > 0; q++) {
+        int64_t most_ns = 0;
+
+        for (int k = 0; k < x->n_devices; k++)
+            most_ns = mo_max_i64(
+                most_ns, mo_instance_overhead_ns(x, x->flows[q].tensor, k));
+        sum_ns += 2 * most_ns;
+    }
+    return sum_ns;
+}
+
 static void declare_columns(void *state, mo_sink *sink)
 {
     period *m = state;
     int K = count_devices(m);
 
-    mo_sink_column(sink,
-                   &(mo_variable){ .role = MO_VARIABLE_ROLE_MAKESPAN,
-                                   .upper = to_units(m, m->frame->horizon_ns),
-                                   .value = to_units(m, m->start_ns) });
+    mo_sink_column(
+        sink, &(mo_variable){ .role = MO_VARIABLE_ROLE_MAKESPAN,
+                              .upper = to_units(m, m->frame->horizon_ns +
+                                                       most_overhead_ns(m)),
+                              .value = to_units(m, m->start_ns) });
     mo_placement_block_columns(&m->on, m->frame->start, sink);
     m->first_transfer = sink->n_columns;
     for (int i = 0; i < m->n_items; i++)
@@ -291,6 +312,13 @@ static void write_load_rows(const period *m, mo_sink *sink)
         for (int i = 0; i < x->n; i++)
             mo_sink_term(sink, place_column(m, i, k),
                          -to_units(m, mo_instance_p_ns(x, i, k)));
+        for (int i = 0; i < m->n_items && x->overhead_ns; i++) {
+            int tensor = m->once ? i : x->flows[i].tensor;
+            int64_t ns = mo_instance_overhead_ns(x, tensor, k);
+
+            add_transfers(m, sink, i, k, true, -to_units(m, ns));
+            add_transfers(m, sink, i, k, false, -to_units(m, ns));
+        }
         mo_sink_row(sink, MO_GE, 0);
     }
     mo_sink_family(sink, "transfer");

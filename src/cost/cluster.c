@@ -68,6 +68,10 @@ static void digest_exceptions(mo_digest *digest, const mo_device *device)
         mo_digest_double(digest, device->watts);
         mo_digest_double(digest, device->process_nm);
     }
+    if (device->overhead_us > 0 || device->copy_gbs > 0) {
+        mo_digest_double(digest, device->overhead_us);
+        mo_digest_double(digest, device->copy_gbs);
+    }
 }
 
 mo_status mo_cluster_digest(const mo_cluster *cluster, uint64_t *value,

@@ -32,6 +32,7 @@ typedef struct mo_device {
     /* As in mo_device_model; 0: unknown. */
     double gflops[MO_MATHS];
     double bandwidth_gbs, clock_mhz, cache_mib, launch_us, watts, process_nm;
+    double overhead_us, copy_gbs; /* of a transfer, see mo_instance; 0: none */
     int sms;
     int64_t memory_bytes; /* usable by ops: without the reserve; INT64_MAX when
                              there is no limit */

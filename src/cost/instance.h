@@ -33,6 +33,9 @@ enum { MO_FREE = -1 }; /* no pin; no colocation group */
 #define MO_MAX_TIME_NS  INT64_C(100000000000000)
 #define MO_MAX_TOTAL_NS INT64_C(1000000000000000000)
 
+/* No overhead of a transfer is longer, nor its copy: 1 s. */
+#define MO_MAX_OVERHEAD_NS INT64_C(1000000000)
+
 /* A flow: one op reads one tensor of another. With a transfer per edge, each
  * flow is sent; with transfers once per device, flows of one tensor to one
  * device share a transfer. */
@@ -77,6 +80,13 @@ typedef struct mo_instance {
     int *pair_kind;   /* from a to b: pair_kind[a * K + b] */
     int64_t *comm_ns; /* row r, pairs of kind c: [r * n_kinds + c] */
     int n_comm_rows, n_kinds;
+
+    /* Overhead of a transfer (the o of LogP: Culler et al., 1993): how long
+     * the processor of a device is occupied with one that it sends or receives,
+     * and the rate at which it copies the bytes, 0: it does not. By device;
+     * both NULL where there is none. Counted where requests are pipelined. */
+    int64_t *overhead_ns;
+    double *copy_gbs;
 
     int *pin;   /* by op: a device, or MO_FREE */
     int *group; /* by op: a colocation group, or MO_FREE */
@@ -132,6 +142,29 @@ static inline int64_t mo_instance_tensor_ns(const mo_instance *x, int tensor,
                                             int a, int b)
 {
     return mo_instance_row_ns(x, x->tensor_row[tensor], a, b);
+}
+
+/* Returns the time of a device's processor for a transfer of so many bytes that
+ * it sends or receives; bytes may be MO_UNKNOWN. */
+static inline int64_t mo_instance_bytes_overhead_ns(const mo_instance *x,
+                                                    int64_t bytes, int device)
+{
+    double copy_ns = 0;
+
+    if (!x->overhead_ns)
+        return 0;
+    if (x->copy_gbs[device] > 0 && bytes > 0)
+        copy_ns = (double) bytes / x->copy_gbs[device];
+    return x->overhead_ns[device] + (copy_ns < (double) MO_MAX_OVERHEAD_NS
+                                         ? (int64_t) copy_ns
+                                         : MO_MAX_OVERHEAD_NS);
+}
+
+/* The same for a tensor. */
+static inline int64_t mo_instance_overhead_ns(const mo_instance *x, int tensor,
+                                              int device)
+{
+    return mo_instance_bytes_overhead_ns(x, x->tensor_bytes[tensor], device);
 }
 
 typedef struct mo_instance_options {

@@ -45,6 +45,10 @@ mo_status mo_profile_digest(const mo_profile *profile, uint64_t *value,
         mo_digest_double(digest, link->gbps);
         mo_digest_int(digest, link->from_bytes);
     }
+    if (profile->overhead_us > 0 || profile->copy_gbs > 0) {
+        mo_digest_double(digest, profile->overhead_us);
+        mo_digest_double(digest, profile->copy_gbs);
+    }
     *value = mo_digest_value(digest);
     mo_digest_free(digest);
     return MO_OK;

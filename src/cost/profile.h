@@ -47,8 +47,11 @@ typedef struct mo_profile {
     const char *host;     /* where it was measured, or NULL */
     const char *emulated; /* the partitions of a GPU used as devices, or NULL */
     int in_flight;        /* requests at once when it was measured; 0: one */
-    const char *file;     /* for error messages */
-    mo_profile_op *ops;   /* sorted by device, signature; no two equal */
+    /* Overhead of a transfer, see mo_instance, of CPUs that pipeline requests;
+     * 0: none is known. */
+    double overhead_us, copy_gbs;
+    const char *file;   /* for error messages */
+    mo_profile_op *ops; /* sorted by device, signature; no two equal */
     int n_ops;
     mo_profile_link *links; /* sorted by from, to, from_bytes; no two equal */
     int n_links;

@@ -53,8 +53,8 @@ static const struct {
       "kind, memory_bytes, memory_gib, reserve_bytes, generation, gflops, "
       "tf32_gflops, f16_gflops, bf16_gflops, fp8_gflops, int8_gflops, "
       "fp4_gflops, "
-      "memory_bandwidth_gbs, sms, clock_mhz, cache_mib, launch_us, watts, "
-      "process_nm, rank, gpu, host, "
+      "memory_bandwidth_gbs, sms, clock_mhz, cache_mib, launch_us, "
+      "overhead_us, copy_gbs, watts, process_nm, rank, gpu, host, "
       "threads, cpus" },
     { "<cluster><model gflops='1'/></cluster>",
       "c.xml:1: a <model> without a name; give it one" },

@@ -29,19 +29,32 @@ static bool overlap_modulo(int64_t a, int64_t m, int64_t b, int64_t n,
     return m > 0 && n > 0 && (later_ns < m || period_ns - later_ns < n);
 }
 
+/* An op with the overheads before and after it. */
 static void check_devices(const mo_instance *x, const mo_modulo_schedule *m)
 {
     const mo_schedule *s = m->request;
+    int64_t *before_ns = calloc((size_t) x->n + 1, sizeof *before_ns);
+    int64_t *ns = calloc((size_t) x->n + 1, sizeof *ns);
+
+    ck_assert_ptr_nonnull(before_ns);
+    ck_assert_ptr_nonnull(ns);
+    mo_period_add_overheads(x, s, before_ns, ns);
+    for (int i = 0; i < x->n; i++) {
+        ns[i] += before_ns[i] + mo_instance_p_ns(x, i, s->device[i]);
+        ck_assert_int_ge(s->start_ns[i], before_ns[i]);
+    }
 
     for (int i = 0; i < x->n; i++)
         for (int j = 0; j <= i; j++) {
             int k = s->device[i];
 
             ck_assert(s->device[j] != k ||
-                      !overlap_modulo(s->start_ns[i], mo_instance_p_ns(x, i, k),
-                                      s->start_ns[j], mo_instance_p_ns(x, j, k),
+                      !overlap_modulo(s->start_ns[i] - before_ns[i], ns[i],
+                                      s->start_ns[j] - before_ns[j], ns[j],
                                       m->period_ns, i == j));
         }
+    free(before_ns);
+    free(ns);
 }
 
 static bool share_resource(const mo_instance *x, mo_congestion congestion,

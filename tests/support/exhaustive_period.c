@@ -68,6 +68,11 @@ int64_t period_by_definition(const mo_instance *x, const mo_regime *regime,
 
         for (int i = 0; i < x->n; i++)
             load_ns += device[i] == k ? mo_instance_p_ns(x, i, k) : 0;
+        for (int q = 0; q < x->n_flows; q++)
+            if (regime->congestion != MO_CONGESTION_NONE &&
+                counts(x, regime, device, q) &&
+                (device[x->flows[q].from] == k || device[x->flows[q].to] == k))
+                load_ns += mo_instance_overhead_ns(x, x->flows[q].tensor, k);
         period_ns = load_ns > period_ns ? load_ns : period_ns;
     }
     for (int r = 0; r < most; r++)

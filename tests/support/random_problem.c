@@ -36,6 +36,7 @@ typedef struct flavour {
     int one_in_is_pinned; /* 0: none; where 1, much has to be sent */
     int one_in_is_edge;   /* of all pairs */
     int memory_of[MAX_OPS];
+    bool has_overhead;  /* transfers occupy the processors */
     int n_edges;        /* so far */
     char name[MAX_OPS]; /* shuffled, so that ids are not in the file's order */
 } flavour;
@@ -191,8 +192,11 @@ static int capacity_of(flavour *f, int k)
 
 static void put_device(flavour *f, mo_out *out, int k, int capacity)
 {
-    mo_out_printf(out, "%c model=m%d", device_names[k],
-                  k < f->n_models ? k : f->n_models - 1);
+    int model = k < f->n_models ? k : f->n_models - 1;
+
+    mo_out_printf(out, "%c model=m%d", device_names[k], model);
+    if (f->has_overhead)
+        mo_out_printf(out, " overhead_us=%d copy_gbs=%d", 1 + model, 2 + model);
     if (f->memory != UNLIMITED)
         mo_out_printf(out, " memory_bytes=%d", 1000 * capacity);
     mo_out_char(out, ';');
@@ -228,6 +232,7 @@ void random_problem_sized(random_problem *r, unsigned seed, int fewest,
     int capacity = 0;
 
     choose_flavour(&f, seed, fewest, most);
+    f.has_overhead = seed % 3 == 1;
     for (int i = 0; i < f.n_ops; i++)
         put_op(&f, out, i);
     for (int i = 0; i < f.n_ops; i++)

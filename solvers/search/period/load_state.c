@@ -64,19 +64,27 @@ void mo_period_state_clear(mo_period_state *s)
     *s = (mo_period_state){ 0 };
 }
 
-/* Adds ns, negative to remove, to the resources of a transfer. */
-static void add_transfer(mo_period_state *s, int a, int b, int64_t ns)
+/* Adds a transfer that takes ns to its resources, or removes it (sign -1). */
+static void add_transfer(mo_period_state *s, int tensor, int a, int b,
+                         int64_t ns, int sign)
 {
     const mo_period_problem *p = s->problem;
     int pair[2];
     const int *ids;
     int n;
 
-    if (a == b || ns == 0)
+    if (a == b)
+        return;
+    s->n_transfers += sign;
+    if (p->x->overhead_ns) {
+        s->load_ns[a] += sign * mo_instance_overhead_ns(p->x, tensor, a);
+        s->load_ns[b] += sign * mo_instance_overhead_ns(p->x, tensor, b);
+    }
+    if (ns == 0)
         return;
     n = mo_resource_list(p->x, p->regime.congestion, a, b, pair, &ids);
     for (int i = 0; i < n; i++)
-        s->load_ns[p->x->n_devices + ids[i]] += ns;
+        s->load_ns[p->x->n_devices + ids[i]] += sign * ns;
 }
 
 /* Adds the transfers of the op's inputs and outputs, or removes them (sign
@@ -88,13 +96,15 @@ static void add_flows(mo_period_state *s, int op, int sign)
     for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++) {
         int a = s->device[op], b = s->device[x->flows[q].to];
 
-        add_transfer(s, a, b, sign * mo_instance_flow_ns(x, q, a, b));
+        add_transfer(s, x->flows[q].tensor, a, b,
+                     mo_instance_flow_ns(x, q, a, b), sign);
     }
     for (int i = x->in_start[op]; i < x->in_start[op + 1]; i++) {
         int q = x->in_flows[i];
         int a = s->device[x->flows[q].from], b = s->device[op];
 
-        add_transfer(s, a, b, sign * mo_instance_flow_ns(x, q, a, b));
+        add_transfer(s, x->flows[q].tensor, a, b,
+                     mo_instance_flow_ns(x, q, a, b), sign);
     }
 }
 
@@ -111,8 +121,8 @@ static void count_reader(mo_period_state *s, int op, int sign)
 
         *readers += sign;
         if (*readers == (sign > 0 ? 1 : 0))
-            add_transfer(s, a, b,
-                         sign * mo_instance_tensor_ns(x, f->tensor, a, b));
+            add_transfer(s, f->tensor, a, b,
+                         mo_instance_tensor_ns(x, f->tensor, a, b), sign);
     }
 }
 
@@ -128,7 +138,8 @@ static void add_tensors(mo_period_state *s, int op, int sign)
             continue;
         for (int b = 0; b < x->n_devices; b++)
             if (s->readers[(int64_t) t * x->n_devices + b] > 0)
-                add_transfer(s, a, b, sign * mo_instance_tensor_ns(x, t, a, b));
+                add_transfer(s, t, a, b, mo_instance_tensor_ns(x, t, a, b),
+                             sign);
     }
 }
 
@@ -163,6 +174,7 @@ void mo_period_state_set(mo_period_state *s, const int *device)
     const mo_period_problem *p = s->problem;
     const mo_instance *x = p->x;
     bool once = p->regime.tensors == MO_TENSORS_ONCE;
+    bool sends = p->regime.congestion != MO_CONGESTION_NONE;
 
     memset(s->load_ns, 0, (size_t) p->n_resources * sizeof *s->load_ns);
     memset(s->used_bytes, 0, (size_t) x->n_devices * sizeof *s->used_bytes);
@@ -171,17 +183,19 @@ void mo_period_state_set(mo_period_state *s, const int *device)
                (size_t) x->n_tensors * (size_t) x->n_devices *
                    sizeof *s->readers);
     memmove(s->device, device, (size_t) x->n * sizeof *device);
+    s->n_transfers = 0;
     for (int i = 0; i < x->n; i++) {
         s->load_ns[device[i]] += mo_instance_p_ns(x, i, device[i]);
         s->used_bytes[device[i]] +=
             mo_regime_resident_bytes(x, p->regime.memory, i);
-        if (once)
+        if (once && sends)
             count_reader(s, i, 1);
     }
-    for (int q = 0; q < x->n_flows && !once; q++) {
+    for (int q = 0; q < x->n_flows && !once && sends; q++) {
         int a = device[x->flows[q].from], b = device[x->flows[q].to];
 
-        add_transfer(s, a, b, mo_instance_flow_ns(x, q, a, b));
+        add_transfer(s, x->flows[q].tensor, a, b,
+                     mo_instance_flow_ns(x, q, a, b), 1);
     }
 }
 

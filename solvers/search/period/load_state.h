@@ -35,6 +35,7 @@ typedef struct mo_period_state {
     int64_t *load_ns;    /* by resource */
     int64_t *used_bytes; /* by device */
     int *readers;        /* tensors once: by tensor and device */
+    int n_transfers;     /* 0 where none is counted */
 } mo_period_state;
 
 /* The caller clears *s, also after a failure. */

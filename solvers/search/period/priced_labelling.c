@@ -138,6 +138,8 @@ static double choose_scale(const mo_period_problem *p)
                                    x->n_kinds +
                                kind]));
         worst += (double) most * longest;
+        for (int k = 0; k < x->n_devices; k++)
+            worst += (double) mo_instance_overhead_ns(x, x->flows[q].tensor, k);
     }
     return fmin(ldexp(1, 40), ldexp(1, 60) / MO_PRICED_MAX_SUM / worst / 2);
 }
@@ -241,7 +243,7 @@ int64_t mo_priced_labelling_minimize(mo_priced_labelling *c,
     room = add_memory(c, prices);
     if (room < 0 || sum <= 0)
         return INT64_MIN;
-    mo_transfer_factors_price(&c->transfers, c->pair_cost);
+    mo_transfer_factors_price(&c->transfers, c->price, c->pair_cost);
     value = mo_labelling_minimize(c->labelling, c->unary, c->label);
     if (value < INT64_MIN / 2)
         return INT64_MIN;
@@ -276,7 +278,7 @@ void mo_priced_labelling_perturb(mo_priced_labelling *c, const double *prices,
     for (size_t i = 0; i < n; i++)
         if (c->unary[i] < MO_LABELLING_EXCLUDED)
             c->unary[i] = disturb_cost(c->unary[i], noise, &random);
-    mo_transfer_factors_price(&c->transfers, c->pair_cost);
+    mo_transfer_factors_price(&c->transfers, c->price, c->pair_cost);
     for (int i = 0; i < f->n_factors; i++)
         if (f->factors[i].n == 2)
             for (size_t e = 0; e < K * K; e++)

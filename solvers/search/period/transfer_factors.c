@@ -169,17 +169,25 @@ mo_status mo_transfer_factors_init(mo_transfer_factors *c,
     return status;
 }
 
-static int64_t item_ns(const mo_transfer_factors *c, int item, int a, int b)
+/* Cost of an item from a to b, different devices. */
+static int64_t item_cost(const mo_transfer_factors *c, int item, int a, int b,
+                         const int64_t *price, const int64_t *pair_cost)
 {
-    return c->problem->regime.tensors == MO_TENSORS_ONCE
-               ? mo_instance_tensor_ns(c->problem->x, item, a, b)
-               : mo_instance_flow_ns(c->problem->x, item, a, b);
+    const mo_instance *x = c->problem->x;
+    bool once = c->problem->regime.tensors == MO_TENSORS_ONCE;
+    int tensor = once ? item : x->flows[item].tensor;
+    int64_t ns = once ? mo_instance_tensor_ns(x, item, a, b)
+                      : mo_instance_flow_ns(x, item, a, b);
+
+    return ns * pair_cost[a * x->n_devices + b] +
+           mo_instance_overhead_ns(x, tensor, a) * price[a] +
+           mo_instance_overhead_ns(x, tensor, b) * price[b];
 }
 
 /* Cost of a tensor by the device of its producer, the first digit, and those
  * of its readers: each device once. */
 static void fill_tensor_table(mo_transfer_factors *c, const mo_transfer_cost *i,
-                              const int64_t *pair_cost)
+                              const int64_t *price, const int64_t *pair_cost)
 {
     int K = c->problem->x->n_devices, n = c->factors[i->factor].n;
     int64_t *table = c->tables[i->factor];
@@ -194,8 +202,8 @@ static void fill_tensor_table(mo_transfer_factors *c, const mo_transfer_cost *i,
             for (int k = 1; k < j && !again; k++)
                 again = digit[k] == digit[j];
             if (!again)
-                sum += item_ns(c, i->item, digit[0], digit[j]) *
-                       pair_cost[digit[0] * K + digit[j]];
+                sum +=
+                    item_cost(c, i->item, digit[0], digit[j], price, pair_cost);
         }
         table[at] = sum;
         for (int j = n - 1; j >= 0; j--) {
@@ -208,7 +216,8 @@ static void fill_tensor_table(mo_transfer_factors *c, const mo_transfer_cost *i,
     }
 }
 
-void mo_transfer_factors_price(mo_transfer_factors *c, const int64_t *pair_cost)
+void mo_transfer_factors_price(mo_transfer_factors *c, const int64_t *price,
+                               const int64_t *pair_cost)
 {
     int K = c->problem->x->n_devices;
 
@@ -218,7 +227,7 @@ void mo_transfer_factors_price(mo_transfer_factors *c, const int64_t *pair_cost)
         bool first = i == 0 || c->items[i - 1].factor != at->factor;
 
         if (c->factors[at->factor].n > 2) {
-            fill_tensor_table(c, at, pair_cost);
+            fill_tensor_table(c, at, price, pair_cost);
             continue;
         }
         if (first)
@@ -227,7 +236,7 @@ void mo_transfer_factors_price(mo_transfer_factors *c, const int64_t *pair_cost)
             for (int b = 0; b < K; b++)
                 if (a != b)
                     table[at->is_reversed ? b * K + a : a * K + b] +=
-                        item_ns(c, at->item, a, b) * pair_cost[a * K + b] /
+                        item_cost(c, at->item, a, b, price, pair_cost) /
                         at->share;
     }
 }

@@ -107,6 +107,8 @@ void mo_device_complete(mo_device *device)
     complete(&device->clock_mhz, model->clock_mhz);
     complete(&device->cache_mib, model->cache_mib);
     complete(&device->launch_us, model->launch_us);
+    complete(&device->overhead_us, 0);
+    complete(&device->copy_gbs, 0);
     complete(&device->watts, model->watts);
     complete(&device->process_nm, model->process_nm);
     if (device->sms == MO_DEVICE_UNSET)
@@ -171,6 +173,8 @@ void mo_cluster_builder_inherit(const mo_cluster_builder *builder,
     complete(&device->clock_mhz, from->clock_mhz);
     complete(&device->cache_mib, from->cache_mib);
     complete(&device->launch_us, from->launch_us);
+    complete(&device->overhead_us, from->overhead_us);
+    complete(&device->copy_gbs, from->copy_gbs);
     complete(&device->watts, from->watts);
     complete(&device->process_nm, from->process_nm);
     if (device->sms == MO_DEVICE_UNSET)

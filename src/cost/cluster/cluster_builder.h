@@ -40,6 +40,7 @@ enum { MO_DEVICE_UNSET = -1 };
                 MO_DEVICE_UNSET },                                             \
     .bandwidth_gbs = MO_DEVICE_UNSET, .clock_mhz = MO_DEVICE_UNSET,            \
     .cache_mib = MO_DEVICE_UNSET, .launch_us = MO_DEVICE_UNSET,                \
+    .overhead_us = MO_DEVICE_UNSET, .copy_gbs = MO_DEVICE_UNSET,               \
     .watts = MO_DEVICE_UNSET, .process_nm = MO_DEVICE_UNSET,                   \
     .sms = MO_DEVICE_UNSET, .memory_bytes = MO_DEVICE_UNSET, .rank = -1,       \
     .gpu = -1

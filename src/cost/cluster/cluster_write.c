@@ -61,6 +61,10 @@ static void put_strength(mo_out *out, const mo_device *device)
         mo_attribute_write_number(out, "clock_mhz", device->clock_mhz);
     if (device->launch_us > 0 || device->known)
         mo_attribute_write_number(out, "launch_us", device->launch_us);
+    if (device->overhead_us > 0)
+        mo_attribute_write_number(out, "overhead_us", device->overhead_us);
+    if (device->copy_gbs > 0)
+        mo_attribute_write_number(out, "copy_gbs", device->copy_gbs);
     if (device->cache_mib != model->cache_mib)
         mo_attribute_write_number(out, "cache_mib", device->cache_mib);
     if (device->watts != model->watts)

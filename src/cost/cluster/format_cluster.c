@@ -68,6 +68,8 @@ static const mo_attribute cluster_table[] = {
         { "clock_mhz", MO_ATTRIBUTE_POSITIVE, DEVICE(device.clock_mhz) },      \
         { "cache_mib", MO_ATTRIBUTE_POSITIVE, DEVICE(device.cache_mib) },      \
         { "launch_us", MO_ATTRIBUTE_AMOUNT, DEVICE(device.launch_us) },        \
+        { "overhead_us", MO_ATTRIBUTE_AMOUNT, DEVICE(device.overhead_us) },    \
+        { "copy_gbs", MO_ATTRIBUTE_POSITIVE, DEVICE(device.copy_gbs) },        \
         { "watts", MO_ATTRIBUTE_POSITIVE, DEVICE(device.watts) },              \
     {                                                                          \
         "process_nm", MO_ATTRIBUTE_POSITIVE, DEVICE(device.process_nm)         \

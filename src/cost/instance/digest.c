@@ -76,6 +76,11 @@ static void add_instance(mo_digest *d, const mo_instance *x)
     add_ints(d, x->pin, n);
     add_ints(d, x->group, n);
     add_routes(d, x);
+    if (x->overhead_ns) {
+        mo_digest_ints(d, x->overhead_ns, k);
+        for (size_t i = 0; i < k; i++)
+            mo_digest_double(d, x->copy_gbs[i]);
+    }
 }
 
 mo_status mo_instance_maker_digests(mo_instance_maker *m, mo_error *err)

@@ -82,6 +82,38 @@ static mo_status copy_routes(mo_instance_maker *m, mo_error *err)
     return MO_OK;
 }
 
+/* Those of the cluster, else for CPUs those of the profile. */
+static mo_status set_overheads(mo_instance_maker *m, mo_error *err)
+{
+    mo_instance *x = m->x;
+    const mo_profile *profile = m->options->profile;
+    size_t K = (size_t) x->n_devices;
+    int64_t *ns = mo_arena_array(x->arena, K, sizeof *ns);
+    double *gbs = mo_arena_array(x->arena, K, sizeof *gbs);
+    bool any = false;
+
+    if (!ns || !gbs)
+        return mo_fail_memory(err);
+    for (size_t k = 0; k < K; k++) {
+        const mo_device *device = &m->cluster->devices[k];
+        bool profiled = device->overhead_us == 0 && device->copy_gbs == 0 &&
+                        device->is_cpu && profile;
+
+        ns[k] = llround(
+            1e3 * (profiled ? profile->overhead_us : device->overhead_us));
+        gbs[k] = profiled ? profile->copy_gbs : device->copy_gbs;
+        any = any || ns[k] > 0 || gbs[k] > 0;
+        if (ns[k] > MO_MAX_OVERHEAD_NS)
+            return mo_fail_at(err, MO_E_INPUT, NULL, device->line,
+                              "overhead_us of device '%.80s' is more than a "
+                              "second; give it in microseconds",
+                              device->id);
+    }
+    x->overhead_ns = any ? ns : NULL;
+    x->copy_gbs = any ? gbs : NULL;
+    return MO_OK;
+}
+
 static mo_status check_profile(mo_instance_maker *m, mo_error *err)
 {
     return m->options->profile
@@ -118,6 +150,7 @@ mo_status mo_instance_make(const mo_graph *g, const mo_cluster *cluster,
         mo_instance_maker_bindings,
         mo_instance_maker_times,
         mo_instance_maker_comms,
+        set_overheads,
         mo_instance_maker_bounds,
         mo_instance_maker_digests,
     };

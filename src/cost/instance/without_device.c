@@ -33,21 +33,28 @@ static bool allocate_arrays(maker *m)
 
     x->device_ids = mo_arena_array(x->arena, K, sizeof *x->device_ids);
     x->capacity_bytes = mo_arena_array(x->arena, K, sizeof *x->capacity_bytes);
+    x->overhead_ns = mo_arena_array(x->arena, K, sizeof *x->overhead_ns);
+    x->copy_gbs = mo_arena_array(x->arena, K, sizeof *x->copy_gbs);
     x->p_ns = mo_arena_array(x->arena, n * K, sizeof *x->p_ns);
     x->pin = mo_arena_array(x->arena, n, sizeof *x->pin);
     x->pair_kind = mo_arena_array(x->arena, K * K, sizeof *x->pair_kind);
     x->routes = mo_arena_array(x->arena, K * K, sizeof *x->routes);
-    return x->device_ids && x->capacity_bytes && x->p_ns && x->pin &&
-           x->pair_kind && x->routes;
+    return x->device_ids && x->capacity_bytes && x->overhead_ns &&
+           x->copy_gbs && x->p_ns && x->pin && x->pair_kind && x->routes;
 }
 
 static void copy_devices(maker *m)
 {
+    const mo_instance *whole = m->whole;
     mo_instance *x = m->x;
 
     for (int k = 0; k < x->n_devices; k++) {
-        x->device_ids[k] = m->whole->device_ids[device_in_whole(m, k)];
-        x->capacity_bytes[k] = m->whole->capacity_bytes[device_in_whole(m, k)];
+        int l = device_in_whole(m, k);
+
+        x->device_ids[k] = whole->device_ids[l];
+        x->capacity_bytes[k] = whole->capacity_bytes[l];
+        x->overhead_ns[k] = whole->overhead_ns ? whole->overhead_ns[l] : 0;
+        x->copy_gbs[k] = whole->overhead_ns ? whole->copy_gbs[l] : 0;
     }
 }
 

@@ -10,6 +10,7 @@ struct mo_profile_builder {
     mo_arena *arena;
     const char *host, *emulated;
     int in_flight;
+    double overhead_us, copy_gbs;
     mo_profile_op *ops;
     size_t n_ops, ops_room;
     mo_profile_link *links;
@@ -60,6 +61,13 @@ void mo_profile_builder_emulated(mo_profile_builder *builder,
 void mo_profile_builder_in_flight(mo_profile_builder *builder, int in_flight)
 {
     builder->in_flight = in_flight;
+}
+
+void mo_profile_builder_overhead(mo_profile_builder *builder,
+                                 double overhead_us, double copy_gbs)
+{
+    builder->overhead_us = overhead_us;
+    builder->copy_gbs = copy_gbs;
 }
 
 mo_status mo_profile_builder_op(mo_profile_builder *builder,
@@ -256,6 +264,8 @@ mo_status mo_profile_builder_finish(mo_profile_builder *builder,
     made->host = builder->host;
     made->emulated = builder->emulated;
     made->in_flight = builder->in_flight;
+    made->overhead_us = builder->overhead_us;
+    made->copy_gbs = builder->copy_gbs;
     made->file = mo_arena_text(made->arena, file, strlen(file));
     status = made->file ? copy_rows(builder, made, err) : mo_fail_memory(err);
     if (status == MO_OK)

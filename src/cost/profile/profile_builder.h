@@ -27,6 +27,10 @@ void mo_profile_builder_emulated(mo_profile_builder *builder,
                                  const char *emulated);
 void mo_profile_builder_in_flight(mo_profile_builder *builder, int in_flight);
 
+/* Overhead of a transfer; 0: none is known. */
+void mo_profile_builder_overhead(mo_profile_builder *builder,
+                                 double overhead_us, double copy_gbs);
+
 /* Adds a copy of the row; its texts must be constant or allocated in the
  * arena. */
 mo_status mo_profile_builder_op(mo_profile_builder *builder,

@@ -20,6 +20,7 @@ typedef struct op_attributes {
 typedef struct root_attributes {
     const char *host, *emulated;
     int in_flight;
+    double overhead_us, copy_gbs;
 } root_attributes;
 
 #define OP(field)   offsetof(op_attributes, field)
@@ -29,6 +30,9 @@ static const mo_attribute root_table[] = {
     { "host", MO_ATTRIBUTE_TEXT, offsetof(root_attributes, host) },
     { "emulated", MO_ATTRIBUTE_TEXT, offsetof(root_attributes, emulated) },
     { "in_flight", MO_ATTRIBUTE_COUNT, offsetof(root_attributes, in_flight) },
+    { "overhead_us", MO_ATTRIBUTE_AMOUNT,
+      offsetof(root_attributes, overhead_us) },
+    { "copy_gbs", MO_ATTRIBUTE_POSITIVE, offsetof(root_attributes, copy_gbs) },
     { NULL, MO_ATTRIBUTE_TEXT, 0 },
 };
 
@@ -57,13 +61,14 @@ static const mo_attribute link_table[] = {
 
 static mo_status begin(void *state, const mo_xml_element *root, mo_error *err)
 {
-    root_attributes a = { NULL, NULL, 0 };
+    root_attributes a = { .in_flight = 0 };
     mo_status status = mo_attribute_read_all(
         root, root_table, &a, mo_profile_builder_arena(state), err);
 
     mo_profile_builder_host(state, a.host);
     mo_profile_builder_emulated(state, a.emulated);
     mo_profile_builder_in_flight(state, a.in_flight);
+    mo_profile_builder_overhead(state, a.overhead_us, a.copy_gbs);
     return status;
 }
 

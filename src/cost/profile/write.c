@@ -53,6 +53,10 @@ void mo_profile_write(const mo_profile *profile, mo_out *out)
         mo_attribute_write_text(out, "emulated", profile->emulated);
     if (profile->in_flight > 0)
         mo_out_printf(out, " in_flight=\"%d\"", profile->in_flight);
+    if (profile->overhead_us > 0)
+        mo_attribute_write_number(out, "overhead_us", profile->overhead_us);
+    if (profile->copy_gbs > 0)
+        mo_attribute_write_number(out, "copy_gbs", profile->copy_gbs);
     mo_out_text(out, ">\n");
     for (int i = 0; i < profile->n_ops; i++)
         put_op(out, &profile->ops[i]);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/minmax.h"
+#include "schedule/period/loads.h"
 #include "schedule/resource.h"
 
 /* ---------------------------------------------------------------- the tasks */
@@ -153,6 +154,7 @@ mo_status mo_cyclic_order_init(mo_cyclic_order *c, const mo_instance *x,
         c->ns[i] = task_ns(x, s, i);
         c->deadline_ns[i] = INT64_MAX;
     }
+    mo_period_add_overheads(x, s, c->ns, c->ns);
     status = make_members(c, s, err);
     if (status == MO_OK)
         status = make_arcs(c, s, err);

@@ -28,8 +28,9 @@ typedef struct mo_cyclic_member {
     int64_t height; /* of the arc to the next */
 } mo_cyclic_member;
 
-/* Op i is task i, transfer t of the schedule task n_ops + t.  Tasks of no
- * length hold nothing. */
+/* Op i is task i, with the overheads of its transfers (loads.h) before and
+ * after it; transfer t of the schedule is task n_ops + t.  Tasks of no length
+ * hold nothing. */
 typedef struct mo_cyclic_order {
     const mo_instance *x;
     int n_ops, n, n_resources; /* n: tasks; resources: devices first */

@@ -18,17 +18,44 @@ static bool add_load(mo_period_loads *loads, int resource, int64_t ns)
     return mo_int64_add(*load, ns, load) && *load <= INT64_MAX / 2;
 }
 
-static bool add_transfer(const mo_instance *x, mo_congestion congestion,
+static bool add_transfer(const mo_instance *x, const mo_schedule *s,
                          const mo_transfer *t, mo_period_loads *loads)
 {
-    int pair[2];
+    int pair[2], tensor = mo_schedule_tensor(x, s, t);
     const int *ids;
-    int n = mo_resource_list(x, congestion, t->from, t->to, pair, &ids);
+    int n =
+        mo_resource_list(x, s->regime.congestion, t->from, t->to, pair, &ids);
 
     for (int i = 0; i < n; i++)
         if (!add_load(loads, x->n_devices + ids[i], t->end_ns - t->start_ns))
             return false;
-    return true;
+    return s->regime.congestion == MO_CONGESTION_NONE ||
+           (add_load(loads, t->from,
+                     mo_instance_overhead_ns(x, tensor, t->from)) &&
+            add_load(loads, t->to, mo_instance_overhead_ns(x, tensor, t->to)));
+}
+
+void mo_period_add_overheads(const mo_instance *x, const mo_schedule *s,
+                             int64_t *receive_ns, int64_t *send_ns)
+{
+    bool once = s->regime.tensors == MO_TENSORS_ONCE;
+
+    for (int i = 0; i < s->n_transfers && x->overhead_ns &&
+                    s->regime.congestion != MO_CONGESTION_NONE;
+         i++) {
+        const mo_transfer *t = &s->transfers[i];
+        int tensor = mo_schedule_tensor(x, s, t);
+        int q = once ? x->tensor_start[tensor] : t->item;
+
+        while (s->device[x->flows[q].to] != t->to)
+            q++;
+        if (receive_ns)
+            receive_ns[x->flows[q].to] +=
+                mo_instance_overhead_ns(x, tensor, t->to);
+        if (send_ns)
+            send_ns[x->flows[q].from] +=
+                mo_instance_overhead_ns(x, tensor, t->from);
+    }
 }
 
 static bool add_loads(const mo_instance *x, const mo_schedule *s,
@@ -39,7 +66,7 @@ static bool add_loads(const mo_instance *x, const mo_schedule *s,
                       mo_instance_p_ns(x, i, s->device[i])))
             return false;
     for (int i = 0; i < s->n_transfers; i++)
-        if (!add_transfer(x, s->regime.congestion, &s->transfers[i], loads))
+        if (!add_transfer(x, s, &s->transfers[i], loads))
             return false;
     return true;
 }

@@ -5,9 +5,11 @@
  *
  *     period = max over resources r of load_r
  *
- * The load of a device is the sum of the processing times of its ops; that of
- * a port, channel or link (schedule/resource.h) the sum of the transfers that
- * hold it, once for every request.  No schedule has a shorter period.
+ * The load of a device is the sum of the processing times of its ops, and of
+ * the overhead of each transfer that it sends or receives, unless the
+ * congestion model has no transfers; that of a port, channel or link
+ * (schedule/resource.h) the sum of the transfers that hold it, once for every
+ * request.  No schedule has a shorter period.
  */
 #ifndef MO_SCHEDULE_PERIOD_LOADS_H
 #define MO_SCHEDULE_PERIOD_LOADS_H
@@ -36,6 +38,12 @@ mo_status mo_period_loads_compute(const mo_instance *x, const mo_regime *regime,
                                   const int *device, mo_period_loads *loads,
                                   mo_error *err);
 void mo_period_loads_clear(mo_period_loads *loads);
+
+/* Adds to receive_ns and send_ns, by op, the overhead of the transfers that an
+ * op is the first on its device to read, and that of those it sends.  NULL is
+ * allowed for either. */
+void mo_period_add_overheads(const mo_instance *x, const mo_schedule *s,
+                             int64_t *receive_ns, int64_t *send_ns);
 
 /* Sets *objective_ns to the value of a schedule: its makespan, or the period of
  * its placement.  Fails as mo_period_loads_compute(). */

@@ -44,15 +44,23 @@ static mo_status take_list(const mo_instance *x, const mo_schedule *listed,
     return check_live(x, made, err);
 }
 
-/* One op or transfer after the other; what an op sends leaves before the next
- * op that reads it. */
+/* One op, with its overheads, or transfer after the other; what an op sends
+ * leaves before the next op that reads it. */
 static mo_status take_serial(const mo_instance *x, mo_modulo_schedule *made,
                              mo_error *err)
 {
     mo_schedule *s = made->request;
     bool once = s->regime.tensors == MO_TENSORS_ONCE;
+    int64_t *receive_ns = calloc((size_t) x->n + 1, sizeof *receive_ns);
+    int64_t *send_ns = calloc((size_t) x->n + 1, sizeof *send_ns);
     int64_t at_ns = 0;
 
+    if (!receive_ns || !send_ns) {
+        free(receive_ns);
+        free(send_ns);
+        return mo_fail_memory(err);
+    }
+    mo_period_add_overheads(x, s, receive_ns, send_ns);
     for (int i = 0; i < s->n_transfers; i++)
         s->transfers[i].end_ns = -1;
     for (int op = 0; op < x->n; op++) {
@@ -68,9 +76,12 @@ static mo_status take_serial(const mo_instance *x, mo_modulo_schedule *made,
                 mo_schedule_item_ns(x, &s->regime, t->item, t->from, t->to);
             t->end_ns = at_ns;
         }
+        at_ns += receive_ns[op];
         s->start_ns[op] = at_ns;
-        at_ns += mo_instance_p_ns(x, op, s->device[op]);
+        at_ns += mo_instance_p_ns(x, op, s->device[op]) + send_ns[op];
     }
+    free(receive_ns);
+    free(send_ns);
     s->makespan_ns = at_ns;
     made->period_ns = mo_max_i64(at_ns, 1);
     made->in_flight = made->least_in_flight = 1;
@@ -108,7 +119,7 @@ mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
             break;
         limit = made->in_flight - (made->in_flight + 7) / 8;
     }
-    if (status == MO_OK && !made->fits && listed)
+    if (status == MO_OK && !made->fits && listed && !x->overhead_ns)
         status = take_list(x, listed, made, err);
     if (status == MO_OK && !made->fits)
         status = take_serial(x, made, err);

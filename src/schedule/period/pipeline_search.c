@@ -13,6 +13,7 @@
 
 #include "base/minmax.h"
 #include "schedule/period/cyclic_order.h"
+#include "schedule/period/loads.h"
 
 enum {
     EJECTIONS = 20, /* by task, of one attempt */
@@ -243,8 +244,8 @@ static mo_status start_with_list(scheduler *m, const mo_schedule *listed,
     int64_t at_ns = 0;
 
     if (listed)
-        status = mo_cyclic_order_import(
-            &m->c, listed, mo_max_i64(listed->makespan_ns, 1), err);
+        status =
+            mo_cyclic_order_import(&m->c, listed, listed->makespan_ns + 1, err);
     else
         for (int i = 0; i < m->c.n; i++) {
             m->c.start_ns[m->order[i]] = at_ns;
@@ -252,8 +253,8 @@ static mo_status start_with_list(scheduler *m, const mo_schedule *listed,
         }
     if (status == MO_OK && !listed) {
         mo_cyclic_order_export(&m->c, m->best->request);
-        status = mo_cyclic_order_import(&m->c, m->best->request,
-                                        mo_max_i64(at_ns, 1), err);
+        status =
+            mo_cyclic_order_import(&m->c, m->best->request, at_ns + 1, err);
     }
     return status == MO_OK ? compact_and_keep(m, err) : status;
 }
@@ -411,6 +412,10 @@ mo_status mo_pipeline_search(const mo_instance *x, const mo_schedule *listed,
     made->period_ns = 0;
     if (status == MO_OK)
         status = find_schedule(&m, listed, err);
+    /* An op starts when its transfers are received. */
+    if (status == MO_OK)
+        mo_period_add_overheads(x, made->request, made->request->start_ns,
+                                NULL);
     free_scheduler(&m);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/minmax.h"
+#include "schedule/period/loads.h"
 #include "schedule/resource.h"
 
 /* A task of a request: op number, or n + number of a transfer.  Slot by slot,
@@ -24,6 +25,7 @@ typedef struct pipeline {
     int64_t *end_ns;      /* by request % depth and task number */
     int64_t *ready_ns;    /* the same: latest end of the inputs */
     int64_t *idle_ns;     /* by resource, devices first: end of its last task */
+    int64_t *op_ns;       /* by op: its time on the device, with overheads */
 } pipeline;
 
 static int compare_tasks(const void *a, const void *b)
@@ -90,8 +92,8 @@ static int64_t run_op(const pipeline *p, int64_t request, int op)
     const mo_instance *x = p->x;
     const mo_schedule *s = p->s;
     int k = s->device[op];
-    int64_t end_ns = run_task(p, *ready_of(p, request, op),
-                              mo_instance_p_ns(x, op, k), &k, 1, 0);
+    int64_t end_ns =
+        run_task(p, *ready_of(p, request, op), p->op_ns[op], &k, 1, 0);
 
     for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++)
         if (s->device[x->flows[q].to] == k)
@@ -155,6 +157,7 @@ static void free_pipeline(pipeline *p)
     free(p->end_ns);
     free(p->ready_ns);
     free(p->idle_ns);
+    free(p->op_ns);
 }
 
 static mo_status allocate_pipeline(pipeline *p, mo_error *err)
@@ -171,9 +174,13 @@ static mo_status allocate_pipeline(pipeline *p, mo_error *err)
     p->end_ns = calloc(room, sizeof *p->end_ns);
     p->ready_ns = calloc(room, sizeof *p->ready_ns);
     p->idle_ns = calloc(n_resources, sizeof *p->idle_ns);
-    return p->tasks && p->end_ns && p->ready_ns && p->idle_ns
-               ? MO_OK
-               : mo_fail_memory(err);
+    p->op_ns = calloc(n, sizeof *p->op_ns);
+    if (!p->tasks || !p->end_ns || !p->ready_ns || !p->idle_ns || !p->op_ns)
+        return mo_fail_memory(err);
+    for (int i = 0; i < p->x->n; i++)
+        p->op_ns[i] = mo_instance_p_ns(p->x, i, p->s->device[i]);
+    mo_period_add_overheads(p->x, p->s, p->op_ns, p->op_ns);
+    return MO_OK;
 }
 
 mo_status mo_steady_state_simulate(const mo_instance *x,
