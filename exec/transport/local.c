@@ -85,6 +85,11 @@ static mo_status wait_transfer(mo_transport_world *world, int transfer,
                                       err);
 }
 
+static bool is_done(mo_transport_world *world, int transfer, bool sending)
+{
+    return mo_transport_process_is_done(process_of(world), transfer, sending);
+}
+
 static mo_status wait_at_barrier(mo_transport_world *world, bool *stop,
                                  mo_error *err)
 {
@@ -160,6 +165,7 @@ const mo_transport mo_transport_local = {
     .send = send_value,
     .receive = receive_value,
     .wait = wait_transfer,
+    .is_done = is_done,
     .barrier = wait_at_barrier,
     .clock_offset_ns = clock_offset_ns,
     .serve = serve,

@@ -154,6 +154,14 @@ mo_status mo_transport_local_copy_await(mo_transport_local_copy *copier,
     return is_done(&w) ? MO_OK : mo_first_error_get(copier->failure, err);
 }
 
+bool mo_transport_local_copy_is_done(mo_transport_local_copy *copier,
+                                     int transfer, mo_transport_end end)
+{
+    const wait_context w = { copier, &copier->slots[transfer], end };
+
+    return is_done(&w);
+}
+
 bool mo_transport_local_copy_has_waiters(mo_transport_local_copy *copier)
 {
     for (int d = 0; d < copier->n_devices; d++)

@@ -64,6 +64,10 @@ mo_transport_local_copy_source(const mo_transport_local_copy *copier,
 void *mo_transport_local_copy_target(const mo_transport_local_copy *copier,
                                      int transfer);
 
+/* Returns whether the transfer that was posted last is complete at this end. */
+bool mo_transport_local_copy_is_done(mo_transport_local_copy *copier,
+                                     int transfer, mo_transport_end end);
+
 /* Returns whether any device waits for a transfer right now. */
 bool mo_transport_local_copy_has_waiters(mo_transport_local_copy *copier);
 

@@ -80,6 +80,14 @@ mo_status mo_transport_process_await(mo_transport_process *process,
         sending ? MO_TRANSPORT_SENDER : MO_TRANSPORT_RECEIVER, err);
 }
 
+bool mo_transport_process_is_done(mo_transport_process *process, int transfer,
+                                  bool sending)
+{
+    return mo_transport_local_copy_is_done(process->copier, transfer,
+                                           sending ? MO_TRANSPORT_SENDER
+                                                   : MO_TRANSPORT_RECEIVER);
+}
+
 bool mo_transport_process_fail(mo_transport_process *process,
                                const mo_error *why)
 {

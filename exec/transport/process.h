@@ -43,6 +43,10 @@ mo_status mo_transport_process_begin(mo_transport_process *process,
 mo_status mo_transport_process_await(mo_transport_process *process,
                                      int transfer, bool sending, mo_error *err);
 
+/* Returns whether it is, without waiting. */
+bool mo_transport_process_is_done(mo_transport_process *process, int transfer,
+                                  bool sending);
+
 /* Stores the error and wakes all waiting threads; returns false when one is
  * stored already. From any thread. */
 bool mo_transport_process_fail(mo_transport_process *process,

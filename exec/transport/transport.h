@@ -98,6 +98,10 @@ typedef struct mo_transport {
     mo_status (*wait)(mo_transport_world *world, int transfer, bool sending,
                       mo_error *err);
 
+    /* Returns whether a posted transfer is complete at this end: wait would
+     * return at once. NULL member: it is not known. */
+    bool (*is_done)(mo_transport_world *world, int transfer, bool sending);
+
     /* Barrier over all devices of all ranks; each calls it once per run,
      * between runs only. *stop in: this device wants no further run; out: any
      * does. A rank without a device calls it once, too. */

@@ -191,7 +191,9 @@ flight()
         -o "$work/flight.xml" "$@" "$net/model.xml"
 }
 exits "with requests in flight" 0 flight --in-flight 3
-ok "the profile records it" grep -q '<profile.* in_flight="3">' \
+ok "the profile records it" grep -q '<profile.* in_flight="3"' \
+    "$work/flight.xml"
+ok "with the overhead of transfers" grep -q '<profile.* overhead_us="[0-9]' \
     "$work/flight.xml"
 ok "for a period" moirai-place -q --time 1 --objective period \
     -c "$net/model.cluster.xml" -p "$work/flight.xml" -o "$work/flight.sol" \

@@ -104,6 +104,15 @@ static void run_call(slot_run *r, const mo_run_action *a)
              r->p->plan->devices[r->device->device].id, why.text);
 }
 
+/* Whether the transfer that the action awaits has arrived. */
+static bool is_complete(const slot_run *r, const mo_run_action *a)
+{
+    const mo_transport *transport = r->options->transport;
+
+    return transport->is_done &&
+           transport->is_done(r->options->world, a->what, a->sending);
+}
+
 static mo_status run_steps(slot_run *r, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -115,7 +124,7 @@ static mo_status run_steps(slot_run *r, mo_error *err)
             run_call(r, a);
             continue;
         }
-        if (a->kind == MO_PLAN_STEP_AWAIT)
+        if (a->kind == MO_PLAN_STEP_AWAIT && !is_complete(r, a))
             leave_device(r);
         status = mo_run_execute_step(r->device, a, err);
     }

@@ -265,6 +265,13 @@ mo_status mo_tcp_wait(mo_transport_world *handle, int transfer, bool sending,
     return mo_transport_job_wait(&world->job, transfer, sending, err);
 }
 
+static bool is_done(mo_transport_world *handle, int transfer, bool sending)
+{
+    mo_tcp_world *world = mo_tcp_world_of(handle);
+
+    return mo_transport_process_is_done(&world->job.process, transfer, sending);
+}
+
 mo_status mo_tcp_barrier(mo_transport_world *handle, bool *stop, mo_error *err)
 {
     mo_tcp_world *world = mo_tcp_world_of(handle);
@@ -345,6 +352,7 @@ const mo_transport mo_transport_tcp = {
     .send = mo_tcp_send,
     .receive = mo_tcp_receive,
     .wait = mo_tcp_wait,
+    .is_done = is_done,
     .barrier = mo_tcp_barrier,
     .clock_offset_ns = mo_tcp_clock_offset_ns,
     .serve = mo_tcp_serve,

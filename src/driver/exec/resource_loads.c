@@ -84,8 +84,18 @@ mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
         for (int i = 0; i < plan->n_items; i++)
             made[plan->items[i].device].predicted_ns +=
                 plan->items[i].predicted_ns;
-        for (int t = 0; t < plan->n_transfers; t++)
-            add_transfer(&l, &plan->transfers[t], transfer_ns[t]);
+        for (int i = 0; i < plan->n_transfers; i++) {
+            const mo_plan_transfer *t = &plan->transfers[i];
+            const mo_instance *x = loaded->instance;
+
+            add_transfer(&l, t, transfer_ns[i]);
+            if (congestion == MO_CONGESTION_NONE)
+                continue;
+            made[t->from].predicted_ns +=
+                mo_instance_bytes_overhead_ns(x, t->bytes, t->from);
+            made[t->to].predicted_ns +=
+                mo_instance_bytes_overhead_ns(x, t->bytes, t->to);
+        }
         for (size_t r = 0; r < n_kinds; r++)
             if (l.ns[r] > 0)
                 made[(*n)++] = describe(&l, (int) r);

@@ -24,6 +24,7 @@
 #include "driver/profile/load_log.h"
 #include "driver/profile/profile_table.h"
 #include "driver/profile/op_samples.h"
+#include "exec/measure/bench_overhead.h"
 #include "exec/runtime/run.h"
 
 /* Kernels are prepared anew for each round, since the placement of their
@@ -517,6 +518,31 @@ static mo_status measure_devices(work *w, mo_error *err)
     return status;
 }
 
+/* Measures the overhead of transfers between CPU devices, once for all. */
+static mo_status measure_overhead(work *w, bool *added, mo_error *err)
+{
+    mo_backend_unit_options units[2];
+    mo_measure_overhead measured = { 0 };
+    mo_profile *profile = w->rows.profile;
+    int n = 0;
+    mo_status status;
+
+    for (int k = 0; k < w->devices.cluster->n_devices && n < 2; k++)
+        if (is_on_cpu(w, k))
+            units[n++] = w->devices.units.options[k];
+    if (n < 2 || !profile || profile->overhead_us > 0 || w->ranks.n_ranks > 1 ||
+        w->o->in_flight == 0)
+        return MO_OK;
+    status =
+        mo_measure_overhead_run(units, (int) w->o->in_flight, &measured, err);
+    if (status != MO_OK)
+        return status;
+    profile->overhead_us = measured.overhead_us;
+    profile->copy_gbs = measured.copy_gbs;
+    *added = true;
+    return MO_OK;
+}
+
 /* All between joining and leaving the ranks. */
 static mo_status measure(work *w, const char *path, mo_error *err)
 {
@@ -531,6 +557,8 @@ static mo_status measure(work *w, const char *path, mo_error *err)
     if (status == MO_OK && !w->devices.units.parts)
         status = mo_profiler_measure_links(
             &w->devices, &w->ranks, &w->o->logger, &w->rows, &added, err);
+    if (status == MO_OK)
+        status = measure_overhead(w, &added, err);
     mo_measure_load_since(NULL, &load);
     if (status == MO_OK)
         status = mo_measure_load_gather(w->ranks.transport, w->ranks.world,

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_overhead.h - benchmark of the overhead of a transfer (the o of LogP):
+ * processor time of a CPU device that sends or receives it while requests are
+ * pipelined.
+ *
+ * Two devices compute the same with and without transfers between them, with
+ * several requests in flight. The difference in processor time of this process,
+ * which other processes hardly change, is shared by both ends of all transfers;
+ * two sizes of them give the part by transfer and that by byte.
+ */
+#ifndef MO_EXEC_MEASURE_BENCH_OVERHEAD_H
+#define MO_EXEC_MEASURE_BENCH_OVERHEAD_H
+
+#include "base/error.h"
+#include "exec/runtime/device/run_options.h"
+
+typedef struct mo_measure_overhead {
+    double overhead_us; /* at either end of a transfer */
+    double copy_gbs;    /* bytes at either end; 0: too little to measure */
+} mo_measure_overhead;
+
+/* units: those of two CPU devices of this process. Takes about a second. */
+mo_status mo_measure_overhead_run(const mo_backend_unit_options *units,
+                                  int in_flight, mo_measure_overhead *measured,
+                                  mo_error *err);
+
+#endif
