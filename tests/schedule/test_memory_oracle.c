@@ -184,7 +184,7 @@ START_TEST(prices_raise_the_bound)
 
         problem_make(&p, priced[_i].graph, priced[_i].cluster, NULL);
         open_case(&c, p.x, &regimes[i]);
-        MUST(mo_priced_chain_raise(c.priced, NULL, &bound_ns, &err));
+        MUST(mo_priced_chain_raise(c.priced, 0, NULL, &bound_ns, &err));
         ck_assert_int_ge(bound_ns, priced[_i].least_ns);
         ck_assert_int_le(bound_ns, priced[_i].optimum_ns);
         close_case(&c);

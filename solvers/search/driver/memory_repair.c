@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "base/random.h"
 #include "solvers/search/decomp/compose.h"
 #include "solvers/search/primal/anneal.h"
@@ -14,6 +15,7 @@ enum {
     MAX_ROUNDS = 24,       /* then no more memory jobs are planned */
     FIRST_WORK = 10000000, /* ops x moves: half a second */
     LAST_WORK = 400000000,
+    SMALL_SHARE = 8, /* of segments that are small parts of the whole */
     MAX_RESERVES = 4 /* steps of the reserve for live tensors */
 };
 
@@ -130,15 +132,27 @@ static bool is_gap_large(const mo_search_state *s)
                (1 - LARGE_GAP) * (double) mo_search_upper_ns(s);
 }
 
+/* Returns whether segments are small parts of the whole: then their own
+ * annealing reaches more than that of the whole does in the same time. */
+static bool has_small_segments(const mo_search_state *s)
+{
+    int most = 0;
+
+    for (int i = 0; i < s->classes->n; i++)
+        most = mo_max_int(most, s->classes->classes[i].n);
+    return s->classes->keep_variants && most <= s->x->n / SMALL_SHARE;
+}
+
 bool mo_search_memory_job_plan(const mo_search_state *s, int round,
                                mo_search_memory_job *job)
 {
     double work = FIRST_WORK;
+    double most = has_small_segments(s) ? FIRST_WORK : LAST_WORK;
 
     if (!s->best || s->x->n > MAX_OPS || round >= MAX_ROUNDS ||
         !(mo_search_memory_repair_needed(s) || is_gap_large(s)))
         return false;
-    for (int i = 0; i < round && work < LAST_WORK; i++)
+    for (int i = 0; i < round && work < most; i++)
         work *= 1.6;
     job->moves = (int64_t) work / s->x->n;
     job->seed = mo_random_seed(s->task->seed, (uint64_t) round);

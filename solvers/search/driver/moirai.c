@@ -61,7 +61,10 @@ typedef struct round {
     mo_search_memory_job
         *memory_job; /* annealing of the whole within memory, or NULL */
     mo_search_root_job *root_job; /* LP relaxation of the whole, or NULL */
-    int64_t cases_ns;             /* incumbent at the last case split */
+    bool has_cases;               /* of the priced bound */
+    mo_status cases_status;
+    mo_error cases_err;
+    int64_t cases_ns; /* incumbent at the last case split */
 } round;
 
 /* Limits *part, which is nested into the stop of the task, to a share of the
@@ -84,8 +87,11 @@ static void run_job(void *context, int job, int thread)
     (void) thread;
     if (mo_stop_reached(r->search->task->stop))
         return;
-    job -= r->memory_job != NULL;
-    if (job < 0)
+    job -= (r->memory_job != NULL) + r->has_cases;
+    if (job < 0 && r->has_cases && job == -1)
+        r->cases_status =
+            mo_search_priced_bound_run_cases(r->search->priced, &r->cases_err);
+    else if (job < 0)
         mo_search_memory_job_run(r->search, r->memory_job);
     else if (job < r->n_bound_jobs && !mo_stop_reached(r->bound_stop))
         mo_search_bound_job_run(r->search->blocks, &r->bound_jobs[job],
@@ -124,7 +130,8 @@ static mo_status run_round_jobs(round *r, mo_search_round_plan *round_plan,
     r->primal_stop = &primal_stop;
     mo_parallel_for(r->search->task->threads,
                     r->n_bound_jobs + r->n_primal_jobs +
-                        (r->memory_job != NULL) + (r->root_job != NULL),
+                        (r->memory_job != NULL) + r->has_cases +
+                        (r->root_job != NULL),
                     run_job, r);
     for (int i = 0; i < r->n_bound_jobs; i++) {
         keep_error(&status, err, r->bound_jobs[i].status,
@@ -233,12 +240,18 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
     if (status == MO_OK)
         status = mo_search_root_job_plan(s, number, &root_job, &has_root, err);
     r->root_job = has_root ? &root_job : NULL;
-    *any = r->n_primal_jobs + r->n_bound_jobs > 0 || r->memory_job || has_root;
+    r->has_cases = mo_search_priced_bound_has_cases(s->priced, number);
+    *any = r->n_primal_jobs + r->n_bound_jobs > 0 || r->memory_job ||
+           has_root || r->has_cases;
     if (status == MO_OK)
         status = run_round_jobs(r, round_plan, bound_plan, err);
     r->memory_job = NULL;
     r->root_job = NULL;
     keep_error(&status, err, root_job.status, &root_job.err);
+    keep_error(&status, err, r->cases_status, &r->cases_err);
+    r->has_cases = false;
+    mo_search_raise_lower(s, mo_search_priced_bound_cases_ns(s->priced),
+                          "cases of equal branches");
     mo_search_raise_lower(s, root_job.lower_ns, "root LP");
     mo_search_root_job_clear(&root_job);
     if (status == MO_OK)

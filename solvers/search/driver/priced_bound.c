@@ -16,6 +16,15 @@
  * shortest path.
  */
 
+enum {
+    CASES_ROUND = 1, /* the first schedules come before */
+    CASES_EVALUATIONS = 10,
+    MAX_CASES = 80,         /* of a load bound */
+    MAX_CASE_WORK = 1 << 22 /* cases x ops x pairs of devices: some seconds */
+};
+
+#define LEAST_GAP 0.005
+
 struct mo_search_priced_bound {
     mo_search_state *s;
     mo_allowed_devices domains; /* of the whole; owns allowed */
@@ -31,6 +40,9 @@ struct mo_search_priced_bound {
     mo_priced_chain *chain_prices;
     uint64_t tables_sum; /* of all blocks' tables at the last call */
     bool has_prices;     /* found by a call */
+    bool has_forks;      /* some class has one */
+    int64_t case_work;   /* left for cases of load bounds */
+    int64_t cases_ns;    /* bound by cases; 0: none */
     mo_status refined;   /* of the load bounds: the first failure */
     mo_error err;
 };
@@ -211,8 +223,24 @@ static mo_status find_forks(mo_search_priced_bound *p, mo_error *err)
             mo_forkjoin_free(p->forks[c]);
             p->forks[c] = NULL;
         }
+        p->has_forks |= p->forks[c] != NULL;
     }
     return status;
+}
+
+/* Returns how many cases a load bound may take, for which work is left. */
+static int take_cases(mo_search_priced_bound *p, const mo_forkjoin *fork)
+{
+    int64_t work = (int64_t) p->s->x->n_devices * p->s->x->n_devices;
+    int64_t n_ops = 0;
+
+    for (int c = 0; c < fork->n_classes; c++)
+        n_ops += fork->classes[c].n;
+    work *= MAX_CASES * (n_ops + 1);
+    if (p->case_work < work)
+        return 0;
+    p->case_work -= work;
+    return MAX_CASES;
 }
 
 /* mo_priced_chain_refine. */
@@ -222,15 +250,16 @@ static bool refine_by_load(void *context, int cls, int boundary,
 {
     mo_search_priced_bound *p = context;
     const mo_bound_segment *s = &p->chain.segments[p->first[cls]];
-    int n = p->s->x->n_devices;
+    int n = p->s->x->n_devices, max_cases;
     int64_t bound_ns = 0;
 
     if (!p->forks[cls] || p->refined != MO_OK)
         return false;
-    p->refined = mo_load_bound_priced(p->forks[cls], &p->s->regime,
-                                      s->u == MO_FREE ? MO_FREE : boundary / n,
-                                      s->v == MO_FREE ? MO_FREE : boundary % n,
-                                      price_ns, &bound_ns, used_bytes, &p->err);
+    max_cases = take_cases(p, p->forks[cls]);
+    p->refined = mo_load_bound_priced(
+        p->forks[cls], &p->s->regime, s->u == MO_FREE ? MO_FREE : boundary / n,
+        s->v == MO_FREE ? MO_FREE : boundary % n, price_ns, max_cases,
+        &bound_ns, used_bytes, &p->err);
     if (p->refined != MO_OK || bound_ns <= *entry_ns)
         return false;
     *entry_ns = bound_ns;
@@ -316,8 +345,8 @@ mo_status mo_search_priced_bound_raise(mo_search_priced_bound *p, mo_error *err)
     if (sum == p->tables_sum)
         return MO_OK;
     p->tables_sum = sum;
-    status = mo_priced_chain_raise(p->chain_prices, p->s->task->stop, &bound_ns,
-                                   err);
+    status = mo_priced_chain_raise(p->chain_prices, 0, p->s->task->stop,
+                                   &bound_ns, err);
     if (status == MO_OK && p->refined != MO_OK) {
         status = p->refined;
         if (err)
@@ -327,6 +356,31 @@ mo_status mo_search_priced_bound_raise(mo_search_priced_bound *p, mo_error *err)
     if (status == MO_OK)
         mo_search_raise_lower(p->s, bound_ns, "prices of memory");
     return status;
+}
+
+bool mo_search_priced_bound_has_cases(const mo_search_priced_bound *p,
+                                      int round)
+{
+    return p && p->has_prices && p->has_forks && round == CASES_ROUND &&
+           (double) p->s->lower_ns <
+               (1 - LEAST_GAP) * (double) mo_search_upper_ns(p->s);
+}
+
+mo_status mo_search_priced_bound_run_cases(mo_search_priced_bound *p,
+                                           mo_error *err)
+{
+    mo_status status;
+
+    p->case_work = MAX_CASE_WORK;
+    status = mo_priced_chain_raise(p->chain_prices, CASES_EVALUATIONS,
+                                   p->s->task->stop, &p->cases_ns, err);
+    p->case_work = 0;
+    return status;
+}
+
+int64_t mo_search_priced_bound_cases_ns(const mo_search_priced_bound *p)
+{
+    return p ? p->cases_ns : 0;
 }
 
 /* Adds the prices of a segment to a pair with the same ends. */

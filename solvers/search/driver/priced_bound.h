@@ -7,6 +7,9 @@
 #ifndef MO_SOLVERS_SEARCH_DRIVER_PRICED_BOUND_H
 #define MO_SOLVERS_SEARCH_DRIVER_PRICED_BOUND_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/error.h"
 #include "solvers/search/driver/state.h"
 
@@ -22,6 +25,18 @@ void mo_search_priced_bound_free(mo_search_priced_bound *priced);
  * has grown since the last call, or priced is NULL. */
 mo_status mo_search_priced_bound_raise(mo_search_priced_bound *priced,
                                        mo_error *err);
+
+/* Returns whether cases of equal branches (bound/load/cases.c) are to raise the
+ * bound in this round. */
+bool mo_search_priced_bound_has_cases(const mo_search_priced_bound *priced,
+                                      int round);
+
+/* Raises the bound by cases; a job of its own, while nothing else uses priced.
+ * Its result is mo_search_priced_bound_cases_ns(), 0: none, and priced may be
+ * NULL there. */
+mo_status mo_search_priced_bound_run_cases(mo_search_priced_bound *priced,
+                                           mo_error *err);
+int64_t mo_search_priced_bound_cases_ns(const mo_search_priced_bound *priced);
 
 /* Adds prices and entries of the segments to the pairs of proven that are the
  * same; does nothing where priced is NULL or no prices were found. */

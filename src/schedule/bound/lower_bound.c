@@ -206,7 +206,7 @@ static mo_status price_memory(struct lower *l, const mo_bound_chain *chain,
         return MO_OK;
     status = mo_priced_chain_new(&l->domains, &tables, &priced, err);
     if (status == MO_OK)
-        status = mo_priced_chain_raise(priced, l->stop, &bound_ns, err);
+        status = mo_priced_chain_raise(priced, 0, l->stop, &bound_ns, err);
     if (status == MO_OK)
         keep_best(l, bound_ns, "memory");
     mo_priced_chain_free(priced);

@@ -349,8 +349,9 @@ static void evaluate_scaled(void *context, const double *point, double *value,
     }
 }
 
-mo_status mo_priced_chain_raise(mo_priced_chain *c, const mo_stop *stop,
-                                int64_t *bound_ns, mo_error *err)
+mo_status mo_priced_chain_raise(mo_priced_chain *c, int max_evaluations,
+                                const mo_stop *stop, int64_t *bound_ns,
+                                mo_error *err)
 {
     mo_bundle_problem problem = { .n = c->n_limited,
                                   .evaluate = evaluate_scaled,
@@ -362,8 +363,11 @@ mo_status mo_priced_chain_raise(mo_priced_chain *c, const mo_stop *stop,
 
     if (c->n_limited == 0)
         return MO_OK;
-    problem.max_evaluations = (int) mo_max_i64(
-        MIN_EVALUATIONS, mo_min_i64(MAX_EVALUATIONS, MAX_WORK / c->work));
+    problem.max_evaluations =
+        max_evaluations > 0
+            ? max_evaluations
+            : (int) mo_max_i64(MIN_EVALUATIONS,
+                               mo_min_i64(MAX_EVALUATIONS, MAX_WORK / c->work));
     memcpy(point, c->best, (size_t) c->n_limited * sizeof *point);
     status = mo_bundle_maximize(&problem, point, &value, err);
     if (status == MO_OK && c->best_ns > *bound_ns)

@@ -60,9 +60,11 @@ const int64_t *mo_priced_chain_evaluate_best(mo_priced_chain *chain);
 const int64_t *mo_priced_chain_entries(const mo_priced_chain *chain, int cls);
 
 /* Raises *bound_ns to the best bound found until stop (NULL: no limit), at
- * least that for all prices 0.  Begins with the best prices of earlier calls.
- * Fails only when memory cannot be allocated. */
-mo_status mo_priced_chain_raise(mo_priced_chain *chain, const mo_stop *stop,
-                                int64_t *bound_ns, mo_error *err);
+ * least that for all prices 0, with at most max_evaluations, 0: as many as pay.
+ * Begins with the best prices of earlier calls.  Fails only when memory cannot
+ * be allocated. */
+mo_status mo_priced_chain_raise(mo_priced_chain *chain, int max_evaluations,
+                                const mo_stop *stop, int64_t *bound_ns,
+                                mo_error *err);
 
 #endif

@@ -195,32 +195,12 @@ static const char *const clusters[] = {
     "A; B; C; A-B gbps=8; B-C gbps=8",
 };
 
-/* u and v take no time: the optimum is that of the fork-join. */
-START_TEST(never_above_the_optimum)
-{
-    writer w = { { (uint64_t) _i }, "", 0 };
-    int a = below(&w, 3), b = below(&w, 3);
-    bool u = below(&w, 6) > 0, v = below(&w, 6) > 0;
-    mo_regime regime = { (mo_congestion) (_i % 4), (mo_tensors) (_i / 4 % 2),
-                         MO_MEMORY_NONE };
-    problem p = { 0 };
-    int64_t bound_ns, optimum_ns;
+enum { MAX_CASES = 60 };
 
-    write_fork(&w, a, b, u, v);
-    problem_make(&p, w.text, clusters[below(&w, COUNT(clusters))], NULL);
-    bound_ns = bound_of(p.x, &regime, a, b);
-    optimum_ns = exhaustive_optimum(p.x, &regime);
-    ck_assert_msg(bound_ns <= optimum_ns,
-                  "seed %d: bound %lld above %lld of\n%s", _i,
-                  (long long) bound_ns, (long long) optimum_ns, w.text);
-    problem_clear(&p);
-}
-END_TEST
-
-/* The bound with prices by op and device, 3 devices. */
+/* The bound with prices by op and device. */
 static int64_t priced_bound_of(const mo_instance *x, const mo_regime *regime,
                                int a, int b, const int64_t *price_ns,
-                               double *used_bytes)
+                               int max_cases, double *used_bytes)
 {
     fork_join_case f;
     int64_t bound_ns = -1;
@@ -229,10 +209,40 @@ static int64_t priced_bound_of(const mo_instance *x, const mo_regime *regime,
     MUST(mo_load_bound_priced(f.fork, regime,
                               f.segment.u == MO_FREE ? MO_FREE : a,
                               f.segment.v == MO_FREE ? MO_FREE : b, price_ns,
-                              &bound_ns, used_bytes, &err));
+                              max_cases, &bound_ns, used_bytes, &err));
     fork_join_case_clear(&f);
     return bound_ns;
 }
+
+/* u and v take no time: the optimum is that of the fork-join. */
+START_TEST(never_above_the_optimum)
+{
+    writer w = { { (uint64_t) _i }, "", 0 };
+    int a = below(&w, 3), b = below(&w, 3);
+    bool u = below(&w, 6) > 0, v = below(&w, 6) > 0;
+    mo_regime regime = { (mo_congestion) (_i % 4), (mo_tensors) (_i / 4 % 2),
+                         MO_MEMORY_NONE };
+    const int64_t no_prices[64 * 3] = { 0 };
+    double used_bytes[3];
+    problem p = { 0 };
+    int64_t bound_ns, cases_ns, optimum_ns;
+
+    write_fork(&w, a, b, u, v);
+    problem_make(&p, w.text, clusters[below(&w, COUNT(clusters))], NULL);
+    ck_assert_int_le(p.x->n, 64);
+    bound_ns = bound_of(p.x, &regime, a, b);
+    cases_ns =
+        priced_bound_of(p.x, &regime, a, b, no_prices, MAX_CASES, used_bytes);
+    optimum_ns = exhaustive_optimum(p.x, &regime);
+    ck_assert_msg(cases_ns <= optimum_ns,
+                  "seed %d: bound by cases %lld above %lld of\n%s", _i,
+                  (long long) cases_ns, (long long) optimum_ns, w.text);
+    ck_assert_msg(bound_ns <= optimum_ns,
+                  "seed %d: bound %lld above %lld of\n%s", _i,
+                  (long long) bound_ns, (long long) optimum_ns, w.text);
+    problem_clear(&p);
+}
+END_TEST
 
 /* Of every placement its optimum and its price. */
 START_TEST(with_prices_never_above_a_placement)
@@ -242,7 +252,8 @@ START_TEST(with_prices_never_above_a_placement)
     bool u = below(&w, 6) > 0, v = below(&w, 6) > 0;
     mo_regime regime = { (mo_congestion) (_i % 4), (mo_tensors) (_i / 4 % 2),
                          MO_MEMORY_NONE };
-    int64_t price_ns[16 * 3], bound_ns;
+    int64_t price_ns[16 * 3], bound_ns[2], least_ns = INT64_MAX;
+    int best[16] = { 0 };
     double used_bytes[3];
     problem p = { 0 };
 
@@ -251,9 +262,14 @@ START_TEST(with_prices_never_above_a_placement)
     ck_assert_int_le(p.x->n, 16);
     for (int i = 0; i < p.x->n * 3; i++)
         price_ns[i] = 500 * below(&w, 20);
-    bound_ns = priced_bound_of(p.x, &regime, a, b, price_ns, used_bytes);
-    for (int trial = 0; trial < 12; trial++) {
+    for (int i = 0; i < 2; i++)
+        bound_ns[i] = priced_bound_of(p.x, &regime, a, b, price_ns,
+                                      i * MAX_CASES, used_bytes);
+    ck_assert_int_le(bound_ns[0], bound_ns[1]);
+    /* Random placements, then single changes of the cheapest. */
+    for (int trial = 0; trial < 30; trial++) {
         int64_t cost_ns = 0;
+        int changed = below(&w, p.x->n);
 
         for (int i = 0; i < p.x->n; i++) {
             bool is_end = strcmp(p.x->op_names[i], "u") == 0 ||
@@ -261,12 +277,16 @@ START_TEST(with_prices_never_above_a_placement)
 
             if (is_end)
                 continue;
-            p.x->pin[i] = below(&w, 3);
+            p.x->pin[i] = trial < 6 || i == changed ? below(&w, 3) : best[i];
             cost_ns += price_ns[i * 3 + p.x->pin[i]];
         }
         cost_ns += exhaustive_optimum(p.x, &regime);
-        ck_assert_msg(bound_ns <= cost_ns, "seed %d: %lld above %lld of\n%s",
-                      _i, (long long) bound_ns, (long long) cost_ns, w.text);
+        ck_assert_msg(bound_ns[1] <= cost_ns, "seed %d: %lld above %lld of\n%s",
+                      _i, (long long) bound_ns[1], (long long) cost_ns, w.text);
+        if (cost_ns >= least_ns)
+            continue;
+        least_ns = cost_ns;
+        memcpy(best, p.x->pin, (size_t) p.x->n * sizeof *best);
     }
     problem_clear(&p);
 }
@@ -287,11 +307,32 @@ START_TEST(prices_move_the_optimum)
                  "A; B; A-B gbps=8", NULL);
     for (int i = 1; i < 5; i++)
         price_ns[i * 2] = 3000;
-    bound_ns = priced_bound_of(p.x, &regime, 0, 0, price_ns, used_bytes);
+    bound_ns = priced_bound_of(p.x, &regime, 0, 0, price_ns, 0, used_bytes);
     ck_assert_int_le(bound_ns, 14000);
     ck_assert_int_ge(bound_ns, 13980);
     ck_assert_double_eq_tol(used_bytes[0], 20, 0.5);
     ck_assert_double_eq_tol(used_bytes[1], 20, 0.5);
+    problem_clear(&p);
+}
+END_TEST
+
+/* Three branches of 4 us on two equal devices: two are on one of them. */
+START_TEST(cases_count_whole_branches)
+{
+    const mo_regime regime = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
+                               MO_MEMORY_STATIC };
+    const int64_t no_prices[5 * 2] = { 0 };
+    double used_bytes[2];
+    problem p = { 0 };
+
+    problem_make(&p,
+                 "* t.A=4 t.B=4; *>* c.A.B=0 c.B.A=0; u; a; b; c; v; u>a; u>b;"
+                 "u>c; a>v; b>v; c>v",
+                 "A; B; A-B gbps=8", NULL);
+    ck_assert_int_le(
+        priced_bound_of(p.x, &regime, 0, 0, no_prices, 0, used_bytes), 6000);
+    ck_assert_int_ge(
+        priced_bound_of(p.x, &regime, 0, 0, no_prices, 10, used_bytes), 7990);
     problem_clear(&p);
 }
 END_TEST
@@ -302,4 +343,5 @@ SUITE(load_bound)
     SOME(never_above_the_optimum, 400, 16);
     SOME(with_prices_never_above_a_placement, at_length(400, 80), 4);
     TEST(prices_move_the_optimum);
+    TEST(cases_count_whole_branches);
 }

@@ -5,21 +5,23 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "solvers/search/bound/load/load_bound_internal.h"
 
 /*
- * Best-first branch and bound over orders of arrival. Where ports are a
- * bottleneck, the broadcast tensor reaches one device after the other, and the
- * order matters. Nodes are prefixes of orders:
+ * Best-first branch and bound over orders of arrival, and then over numbers of
+ * equal branches (cases.c). Where ports are a bottleneck, the broadcast tensor
+ * reaches one device after the other, and the order matters. Nodes are prefixes
+ * of orders, with limits:
  *
  *                 (open)
  *            /     |     \
  *           B..    C..    none
- *         /  |  \
- *      B C.. ...  B alone
+ *         /  |  \         /    \
+ *      B C.. ...  B alone  at most / at least so many with an op on a device
  *
- * The least bound of the leaves is a lower bound for all orders at any time;
- * when it is that of an order that is not open, no more can be gained.
+ * The least bound of the leaves is a lower bound for all schedules at any time;
+ * when it is that of a node that cannot be divided, no more can be gained.
  */
 
 enum {
@@ -29,10 +31,13 @@ enum {
     MAX_LIMITS = 10
 };
 
-typedef struct order_node {
+typedef struct case_node {
     mo_load_arrival_order order;
+    int n_limits;
+    mo_load_limit limits[MO_LOAD_MAX_LIMITS];
+    mo_load_fractions fractions; /* to branch on */
     int64_t bound_ns;
-} order_node;
+} case_node;
 
 /* The sum of a time and the least prices. */
 static int64_t with_prices(const mo_load_problem *f, int64_t time_ns)
@@ -40,52 +45,81 @@ static int64_t with_prices(const mo_load_problem *f, int64_t time_ns)
     return time_ns < MO_LOAD_INFINITY ? time_ns + f->least_price_ns : time_ns;
 }
 
-typedef struct order_search {
+typedef struct case_search {
     mo_load_problem *f;
     mo_load_master *master;
-    bool is_ordered;   /* the order of arrivals matters */
-    order_node *nodes; /* leaves */
+    bool is_ordered;  /* the order of arrivals matters */
+    case_node *nodes; /* leaves */
     size_t n, room;
     int n_evaluated;
-    int64_t
-        closed_ns; /* least bound of an order that is not open, or the limit */
-} order_search;
+    int max_cases;     /* nodes with limits, at most */
+    int64_t closed_ns; /* least bound of a node that cannot be divided, or the
+                          limit */
+} case_search;
 
-/* Evaluates a node; floor_ns is a bound already known (that of its parent). */
-static mo_status add_order_node(order_search *t,
-                                const mo_load_arrival_order *order,
-                                int64_t floor_ns, mo_error *err)
+/* Stores in *bound_ns a bound for a node, at most enough_ns. */
+static mo_status evaluate_node(case_search *t, const case_node *node,
+                               int64_t enough_ns, int64_t *bound_ns,
+                               mo_error *err)
 {
-    order_node fresh = { .order = *order };
+    mo_status status;
+
+    t->f->limits = node->limits;
+    t->f->n_limits = node->n_limits;
+    status =
+        mo_load_master_bound(t->master, &node->order, enough_ns, bound_ns, err);
+    t->f->n_limits = 0;
+    t->f->limits = NULL;
+    return status;
+}
+
+/* Evaluates a node; its bound_ns is one already known, that of its parent. */
+static mo_status complete_node(case_search *t, case_node *node, mo_error *err)
+{
+    int64_t bound_ns = 0;
+    mo_status status = evaluate_node(t, node, t->closed_ns, &bound_ns, err);
+
+    t->n_evaluated++;
+    node->fractions = *mo_load_master_fractions(t->master);
+    if (bound_ns > node->bound_ns)
+        node->bound_ns = bound_ns;
+    return status;
+}
+
+/* Adds a node that has been evaluated. */
+static mo_status keep_node(case_search *t, const case_node *node, mo_error *err)
+{
     mo_status status = MO_ARRAY_GROW(t->nodes, t->n, t->room, err);
 
-    if (status == MO_OK)
-        status = mo_load_master_bound(t->master, order, t->closed_ns,
-                                      &fresh.bound_ns, err);
     if (status != MO_OK)
         return status;
-    t->n_evaluated++;
-    if (fresh.bound_ns < floor_ns)
-        fresh.bound_ns = floor_ns;
-    if (!order->open && fresh.bound_ns < t->closed_ns)
-        t->closed_ns = fresh.bound_ns;
-    t->nodes[t->n++] = fresh;
+    if (!node->order.open && node->fractions.n == 0 &&
+        node->bound_ns < t->closed_ns)
+        t->closed_ns = node->bound_ns;
+    t->nodes[t->n++] = *node;
     return MO_OK;
+}
+
+static mo_status add_node(case_search *t, const case_node *node, mo_error *err)
+{
+    case_node fresh = *node;
+    mo_status status = complete_node(t, &fresh, err);
+
+    return status == MO_OK ? keep_node(t, &fresh, err) : status;
 }
 
 /* Replaces a node by its children. The closed order comes first: its bound
  * cuts off the evaluation of the others. */
-static mo_status branch_order(order_search *t, size_t at, mo_error *err)
+static mo_status branch_order(case_search *t, size_t at, mo_error *err)
 {
-    order_node parent = t->nodes[at];
-    mo_load_arrival_order order = parent.order;
+    case_node parent = t->nodes[at], node = parent;
     mo_status status;
 
     t->nodes[at] = t->nodes[--t->n];
-    order.open = false;
-    status = add_order_node(t, &order, parent.bound_ns, err);
-    order.n++;
-    order.open = order.n < t->f->n_devices - 1;
+    node.order.open = false;
+    status = add_node(t, &node, err);
+    node.order.n++;
+    node.order.open = node.order.n < t->f->n_devices - 1;
     for (int k = 0; k < t->f->n_devices && status == MO_OK; k++) {
         bool there = k == t->f->u_device;
 
@@ -93,54 +127,113 @@ static mo_status branch_order(order_search *t, size_t at, mo_error *err)
             there = there || parent.order.device[j] == k;
         if (there)
             continue;
-        order.device[order.n - 1] = k;
-        status = add_order_node(t, &order, parent.bound_ns, err);
+        node.order.device[node.order.n - 1] = k;
+        status = add_node(t, &node, err);
     }
     return status;
 }
 
-/* Returns whether branching on the least node gains nothing, or a limit is
- * reached. */
-static bool is_done(const order_search *t, const order_node *least)
+/* The two cases of a fraction. */
+static bool make_cases(const case_search *t, const case_node *node,
+                       const mo_load_fraction *x, case_node pair[2])
 {
-    return !least->order.open || least->order.n == MO_LOAD_MAX_ARRIVALS ||
-           least->bound_ns >= t->closed_ns - t->closed_ns / GAP ||
-           t->n_evaluated + t->f->n_devices > MAX_ORDERS;
+    int n = t->f->ops[x->where.op].count;
+
+    pair[0] = pair[1] = *node;
+    return mo_load_limits_add(pair[0].limits, &pair[0].n_limits,
+                              (mo_load_limit){ x->where, false, x->floor }) &&
+           mo_load_limits_add(
+               pair[1].limits, &pair[1].n_limits,
+               (mo_load_limit){ x->where, true, n - x->floor - 1 });
+}
+
+/* Replaces a node by the two cases of one of its fractions: the one whose
+ * bounds gain most (strong branching: Applegate et al., 1995). */
+static mo_status branch_number(case_search *t, size_t at, mo_error *err)
+{
+    case_node node = t->nodes[at], pair[2], best[2];
+    double most = -1;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < node.fractions.n && status == MO_OK; i++) {
+        double gain;
+
+        if (!make_cases(t, &node, &node.fractions.items[i], pair))
+            continue;
+        for (int j = 0; j < 2 && status == MO_OK; j++)
+            status = complete_node(t, &pair[j], err);
+        gain = ((double) (pair[0].bound_ns - node.bound_ns) + 1) *
+               ((double) (pair[1].bound_ns - node.bound_ns) + 1);
+        if (gain <= most)
+            continue;
+        most = gain;
+        memcpy(best, pair, sizeof best);
+    }
+    if (status == MO_OK && most < 0) {
+        t->nodes[at].fractions.n = 0;
+        return MO_OK;
+    }
+    t->nodes[at] = t->nodes[--t->n];
+    for (int j = 0; j < 2 && status == MO_OK; j++)
+        status = keep_node(t, &best[j], err);
+    return status;
+}
+
+static bool can_branch_order(const case_search *t, const case_node *node)
+{
+    return t->is_ordered && node->order.open &&
+           node->order.n < MO_LOAD_MAX_ARRIVALS &&
+           t->n_evaluated + t->f->n_devices <= MAX_ORDERS;
+}
+
+static bool can_branch_number(const case_search *t, const case_node *node)
+{
+    return node->fractions.n > 0 && t->n_evaluated < t->max_cases;
+}
+
+static size_t least_node(const case_search *t)
+{
+    size_t least = 0;
+
+    for (size_t i = 1; i < t->n; i++)
+        if (t->nodes[i].bound_ns < t->nodes[least].bound_ns)
+            least = i;
+    return least;
 }
 
 /* Stores a lower bound for schedules within the limit, at most the limit; with
  * prices, at most the limit and the least prices. */
-static mo_status branch_and_bound(order_search *t, int64_t limit_ns,
+static mo_status branch_and_bound(case_search *t, int64_t limit_ns,
                                   int64_t *bound_ns, mo_error *err)
 {
-    mo_load_arrival_order none = { .open = true };
-    mo_status status;
-
+    case_node root = { .order = { .open = true } };
     int64_t most_ns = with_prices(t->f, limit_ns);
+    mo_status status;
 
     t->f->limit_ns = limit_ns;
     t->closed_ns = most_ns;
     t->n = 0;
     t->n_evaluated = 0;
-    status = add_order_node(t, &none, 0, err);
+    status = add_node(t, &root, err);
     while (status == MO_OK) {
-        size_t least = 0;
+        size_t least = least_node(t);
+        const case_node *node = &t->nodes[least];
 
-        for (size_t i = 1; i < t->n; i++)
-            if (t->nodes[i].bound_ns < t->nodes[least].bound_ns)
-                least = i;
-        *bound_ns = t->nodes[least].bound_ns;
-        if (*bound_ns > most_ns)
-            *bound_ns = most_ns;
-        if (!t->is_ordered || is_done(t, &t->nodes[least]))
+        *bound_ns = node->bound_ns < most_ns ? node->bound_ns : most_ns;
+        if (node->bound_ns >= t->closed_ns - t->closed_ns / GAP)
             break;
-        status = branch_order(t, least, err);
+        if (can_branch_order(t, node))
+            status = branch_order(t, least, err);
+        else if (can_branch_number(t, node))
+            status = branch_number(t, least, err);
+        else
+            break;
     }
     return status;
 }
 
 /* Returns whether a limit excludes a device for any op. */
-static bool limit_excludes(order_search *t, int64_t limit_ns)
+static bool limit_excludes(case_search *t, int64_t limit_ns)
 {
     mo_load_arrival_order none = { .open = true };
 
@@ -155,7 +248,7 @@ static bool limit_excludes(order_search *t, int64_t limit_ns)
  * schedules reaches the limit, there are none, and the limit itself is a lower
  * bound.
  */
-static mo_status tighten_by_limit(order_search *t, int64_t *bound_ns,
+static mo_status tighten_by_limit(case_search *t, int64_t *bound_ns,
                                   mo_error *err)
 {
     int64_t price_ns = t->f->least_price_ns, step_ns = *bound_ns / 32;
@@ -177,13 +270,37 @@ static mo_status tighten_by_limit(order_search *t, int64_t *bound_ns,
     return status;
 }
 
+/* Raises *bound_ns by cases of integers; used_bytes becomes that of the case
+ * that has the bound. */
+static mo_status tighten_by_cases(case_search *t, int max_cases,
+                                  int64_t *bound_ns, double *used_bytes,
+                                  mo_error *err)
+{
+    int64_t found_ns = 0, ignored;
+    mo_status status;
+
+    mo_load_problem_set_cases(t->f);
+    t->max_cases = max_cases;
+    status = branch_and_bound(t, MO_LOAD_INFINITY, &found_ns, err);
+    if (status != MO_OK || found_ns <= *bound_ns)
+        return status;
+    *bound_ns = found_ns;
+    if (used_bytes) {
+        status = evaluate_node(t, &t->nodes[least_node(t)], MO_LOAD_INFINITY,
+                               &ignored, err);
+        memcpy(used_bytes, mo_load_master_used_bytes(t->master),
+               (size_t) t->f->n_devices * sizeof *used_bytes);
+    }
+    return status;
+}
+
 static mo_status bound_fork(const mo_forkjoin *fork, const mo_regime *regime,
                             int a, int b, const int64_t *price_ns,
-                            int64_t *bound_ns, double *used_bytes,
-                            mo_error *err)
+                            int max_cases, int64_t *bound_ns,
+                            double *used_bytes, mo_error *err)
 {
     mo_load_problem f;
-    order_search t = { .f = &f };
+    case_search t = { .f = &f };
     int64_t found_ns = 0;
     mo_status status = mo_load_problem_init(&f, fork, regime, a, b, err);
 
@@ -201,6 +318,8 @@ static mo_status bound_fork(const mo_forkjoin *fork, const mo_regime *regime,
                (size_t) f.n_devices * sizeof *used_bytes);
     if (status == MO_OK)
         status = tighten_by_limit(&t, &found_ns, err);
+    if (status == MO_OK && max_cases > 0)
+        status = tighten_by_cases(&t, max_cases, &found_ns, used_bytes, err);
     if (status == MO_OK)
         *bound_ns = found_ns;
     mo_load_master_free(t.master);
@@ -212,13 +331,14 @@ static mo_status bound_fork(const mo_forkjoin *fork, const mo_regime *regime,
 mo_status mo_load_bound(const mo_forkjoin *fork, const mo_regime *regime, int a,
                         int b, int64_t *bound_ns, mo_error *err)
 {
-    return bound_fork(fork, regime, a, b, NULL, bound_ns, NULL, err);
+    return bound_fork(fork, regime, a, b, NULL, 0, bound_ns, NULL, err);
 }
 
 mo_status mo_load_bound_priced(const mo_forkjoin *fork, const mo_regime *regime,
                                int a, int b, const int64_t *price_ns,
-                               int64_t *bound_ns, double *used_bytes,
-                               mo_error *err)
+                               int max_cases, int64_t *bound_ns,
+                               double *used_bytes, mo_error *err)
 {
-    return bound_fork(fork, regime, a, b, price_ns, bound_ns, used_bytes, err);
+    return bound_fork(fork, regime, a, b, price_ns, max_cases, bound_ns,
+                      used_bytes, err);
 }

@@ -23,11 +23,13 @@ mo_status mo_load_bound(const mo_forkjoin *fork, const mo_regime *regime, int a,
  * the devices of all ops of the segment.  price_ns is by op of the fork's
  * instance and device; where members of a class have different prices the
  * least counts.  used_bytes, by device: the resident bytes of the fractional
- * solution, a supergradient of the bound by prices of bytes.
+ * solution, a supergradient of the bound by prices of bytes.  max_cases: how
+ * many cases of numbers of equal branches by op and device it may take to raise
+ * the bound, 0: none.
  */
 mo_status mo_load_bound_priced(const mo_forkjoin *fork, const mo_regime *regime,
                                int a, int b, const int64_t *price_ns,
-                               int64_t *bound_ns, double *used_bytes,
-                               mo_error *err);
+                               int max_cases, int64_t *bound_ns,
+                               double *used_bytes, mo_error *err);
 
 #endif

@@ -27,6 +27,10 @@
  * then they are rounded to integers and the right side is computed exactly.
  * Prices of memory are Z times a part of the cost of a pattern; then the bound
  * is that of J plus the prices.
+ *
+ * How many of the equal branches have an op on a device is an integer.  Where
+ * the LP solution has a fraction there, two cases bound it by a limit each; a
+ * limit is one more row, whose multiplier is a price of that op there.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_LOAD_LOAD_BOUND_INTERNAL_H
 #define MO_SOLVERS_SEARCH_BOUND_LOAD_LOAD_BOUND_INTERNAL_H
@@ -37,7 +41,11 @@
 #include "base/error.h"
 #include "solvers/search/bound/forkjoin/fork_join.h"
 
-enum { MO_LOAD_MAX_ARRIVALS = 8 }; /* devices in an order, at most */
+enum {
+    MO_LOAD_MAX_ARRIVALS = 8, /* devices in an order, at most */
+    MO_LOAD_MAX_LIMITS = 32,  /* of a case, at most */
+    MO_LOAD_FRACTIONS = 6     /* of a solution that are listed */
+};
 
 #define MO_LOAD_INFINITY (INT64_MAX / 4)
 
@@ -56,6 +64,33 @@ typedef struct mo_load_arrival_order {
     int device[MO_LOAD_MAX_ARRIVALS];
     bool open;
 } mo_load_arrival_order;
+
+/* Where an op and its reader are: op on device and, unless to is MO_FREE, its
+ * reader on to. */
+typedef struct mo_load_where {
+    int op, device, to;
+} mo_load_where;
+
+/* At most count of the equal branches are there or, with elsewhere, are not
+ * there. */
+typedef struct mo_load_limit {
+    mo_load_where where;
+    bool elsewhere;
+    int count;
+} mo_load_limit;
+
+/* Of equal branches, a number that is not an integer: above floor. */
+typedef struct mo_load_fraction {
+    mo_load_where where;
+    int floor;
+    double weighs;
+} mo_load_fraction;
+
+/* Those that weigh most, the largest first. */
+typedef struct mo_load_fractions {
+    int n;
+    mo_load_fraction items[MO_LOAD_FRACTIONS];
+} mo_load_fractions;
 
 /* A use of a resource. */
 typedef struct mo_load_item {
@@ -80,6 +115,10 @@ typedef struct mo_load_problem {
     int64_t least_price_ns; /* of all branches, each op where it is least */
     int64_t max_weight;     /* limit of Z: no sum of costs overflows */
     int64_t limit_ns;       /* only schedules with J within this count */
+    bool has_cases;         /* limits are used */
+    int64_t unit_ns;        /* of the multiplier of a limit */
+    const mo_load_limit *limits; /* of the present case, borrowed */
+    int n_limits;
 
     /* For the present order of arrivals: */
     mo_load_arrival_order order;
@@ -114,8 +153,12 @@ void mo_load_problem_clear(mo_load_problem *f);
 void mo_load_problem_set_prices(mo_load_problem *f, const mo_forkjoin *fork,
                                 const int64_t *price_ns);
 
-/* Computes heads, tails and stages for an order of arrivals and the present
- * limit; path_ns is MO_LOAD_INFINITY afterwards if the order is infeasible. */
+/* Prepares for cases with limits; prices have been set. */
+void mo_load_problem_set_cases(mo_load_problem *f);
+
+/* Computes heads, tails and stages for an order of arrivals, the present limits
+ * of the case and that of time; path_ns is MO_LOAD_INFINITY afterwards if the
+ * order is infeasible. */
 void mo_load_set_arrival_order(mo_load_problem *f,
                                const mo_load_arrival_order *order);
 
@@ -148,7 +191,7 @@ int mo_load_n_resources(const mo_load_problem *f);
 
 /* Inequality between the events from and until: 0 is T0, order.n + 1 is J. */
 typedef struct mo_load_row {
-    int resource;
+    int resource; /* -1 - i: none, limit i of the case */
     int from, until;
     int64_t head_ns, tail_ns; /* minima of the counted items; 0 where from is
                                  not T0, or until not J */
@@ -253,6 +296,23 @@ void mo_load_pattern_add_load(const mo_load_problem *f,
                               const mo_load_row_index *index,
                               const mo_load_pattern *pattern, int64_t *load_ns);
 
+/* Appends the limits of the case. */
+mo_status mo_load_limits_add_rows(const mo_load_problem *f, mo_load_rows *rows,
+                                  mo_error *err);
+
+/* Adds what a pattern takes of each limit to its row. */
+void mo_load_limits_add_load(const mo_load_problem *f, const mo_load_rows *rows,
+                             const mo_load_pattern *pattern, int64_t *load_ns);
+
+/* Stores in cost, by op, device and device of its reader (0: none), the
+ * multipliers of the limits. */
+void mo_load_limits_cost(const mo_load_problem *f, const mo_load_rows *rows,
+                         const int64_t *weight, int64_t *cost);
+
+/* Adds a limit to the *n ones, of which there is room for MO_LOAD_MAX_LIMITS;
+ * returns false where that is not enough. */
+bool mo_load_limits_add(mo_load_limit *limits, int *n, mo_load_limit limit);
+
 /* Pricing problem: patterns of least cost under given weights of the rows. */
 typedef struct mo_load_pricer mo_load_pricer;
 
@@ -281,6 +341,11 @@ typedef struct mo_load_lp_solution {
     const double *event_ns;
 } mo_load_lp_solution;
 
+/* Lists the fractions of the solution that weigh most. */
+mo_status mo_load_find_fractions(const mo_load_problem *f,
+                                 const mo_load_lp_solution *solution,
+                                 mo_load_fractions *found, mo_error *err);
+
 /* Separation: adds rows that the solution violates by more than slack_ns, each
  * once, and stores their number in *added. */
 mo_status mo_load_separate_rows(const mo_load_problem *f,
@@ -308,5 +373,9 @@ mo_status mo_load_master_bound(mo_load_master *master,
 /* Returns the resident bytes by device of the last solution; owned by the
  * master. */
 const double *mo_load_master_used_bytes(const mo_load_master *master);
+
+/* Returns the fractions of the last solution, none without cases; owned by the
+ * master. */
+const mo_load_fractions *mo_load_master_fractions(const mo_load_master *master);
 
 #endif

@@ -7,7 +7,8 @@
  *     maximise  sum of base z + sum of theta
  *     with      sum of z that end at J <= 1,
  *               sum of z that end <= sum of those that begin, at each event,
- *               theta <= price + sum of load z, for each pattern of the group.
+ *               theta <= price + sum of load z, for each pattern of the group,
+ *               sum of z of limits <= 1, whatever patterns there are so far.
  *
  * Patterns are added when pricing finds them cheaper than theta, rows when the
  * LP solution violates them. All multipliers that are tried give a bound;
@@ -50,12 +51,14 @@ struct mo_load_master {
     double *entries; /* buffer for a row or column of the LP */
     mo_lp_simplex *simplex;
     size_t n_lp_columns; /* rows that are variables of the LP */
+    size_t n_first_rows; /* of the LP, before those of patterns */
     mo_load_pattern
         *lp_patterns; /* constraints of the LP; arrays are the pool's */
     size_t n_lp_patterns;
     double scale_ns;
     int64_t bound_ns;
     double *used_bytes; /* by device, of the last solution */
+    mo_load_fractions fractions;
 };
 
 mo_status mo_load_master_new(mo_load_problem *f, mo_load_master **master,
@@ -178,6 +181,13 @@ static mo_status build_lp(mo_load_master *m, mo_error *err)
             m->entries[n_groups + i] = flow_coefficient(m, i, t);
         status = mo_lp_simplex_add_row(m->simplex, m->entries,
                                        t == mo_load_last_event(m->f), err);
+    }
+    m->n_first_rows = (size_t) mo_load_last_event(m->f);
+    if (m->f->n_limits > 0 && status == MO_OK) {
+        for (size_t i = 0; i < m->rows.n; i++)
+            m->entries[n_groups + i] = m->rows.rows[i].resource < 0;
+        status = mo_lp_simplex_add_row(m->simplex, m->entries, 1, err);
+        m->n_first_rows++;
     }
     m->n_lp_columns = m->rows.n;
     return status;
@@ -314,7 +324,8 @@ static mo_status evaluate_initial_weights(mo_load_master *m, mo_error *err)
     int added = 0;
 
     for (size_t i = 0; i < m->rows.n; i++)
-        m->trial_weights[i] = m->rows.rows[i].resource < m->f->n_devices &&
+        m->trial_weights[i] = m->rows.rows[i].resource >= 0 &&
+                              m->rows.rows[i].resource < m->f->n_devices &&
                               m->rows.rows[i].from == 0;
     evaluate_weights(m);
     return m->bound_ns < MO_LOAD_INFINITY
@@ -352,7 +363,7 @@ static void fill_columns(mo_load_master *m, double *columns, size_t length)
     for (size_t i = 0; i < m->n_lp_patterns; i++) {
         compute_load(m, &m->lp_patterns[i]);
         for (size_t c = 0; c < n; c++)
-            columns[c * length + last + i] =
+            columns[c * length + m->n_first_rows + i] =
                 -(double) m->load_ns[m->n_lp_columns + c] / m->scale_ns;
     }
 }
@@ -360,7 +371,7 @@ static void fill_columns(mo_load_master *m, double *columns, size_t length)
 static mo_status add_lp_columns(mo_load_master *m, mo_error *err)
 {
     size_t n = m->rows.n - m->n_lp_columns;
-    size_t length = (size_t) mo_load_last_event(m->f) + m->n_lp_patterns;
+    size_t length = m->n_first_rows + m->n_lp_patterns;
     double *columns = calloc(n * length + 1, sizeof *columns);
     mo_status status = columns ? MO_OK : mo_fail_memory(err);
 
@@ -387,7 +398,7 @@ static mo_status separate_violated_rows(mo_load_master *m, int *added,
     int last = mo_load_last_event(m->f);
     const double *prices = mo_lp_simplex_duals(m->simplex);
     double event_ns[MO_LOAD_MAX_ARRIVALS + 2] = { 0 };
-    mo_load_lp_solution solution = { m->lp_patterns, prices + last,
+    mo_load_lp_solution solution = { m->lp_patterns, prices + m->n_first_rows,
                                      m->n_lp_patterns, event_ns };
     mo_status status;
 
@@ -443,7 +454,7 @@ static void find_used_bytes(mo_load_master *m)
 {
     const double *weight =
         m->simplex && m->n_lp_patterns > 0
-            ? mo_lp_simplex_duals(m->simplex) + mo_load_last_event(m->f)
+            ? mo_lp_simplex_duals(m->simplex) + m->n_first_rows
             : NULL;
 
     memset(m->used_bytes, 0, (size_t) m->f->n_devices * sizeof *m->used_bytes);
@@ -469,6 +480,23 @@ const double *mo_load_master_used_bytes(const mo_load_master *m)
     return m->used_bytes;
 }
 
+const mo_load_fractions *mo_load_master_fractions(const mo_load_master *m)
+{
+    return &m->fractions;
+}
+
+static mo_status find_fractions(mo_load_master *m, mo_error *err)
+{
+    mo_load_lp_solution solution = { m->lp_patterns,
+                                     mo_lp_simplex_duals(m->simplex) +
+                                         m->n_first_rows,
+                                     m->n_lp_patterns, NULL };
+
+    return m->f->has_cases && m->n_lp_patterns > 0
+               ? mo_load_find_fractions(m->f, &solution, &m->fractions, err)
+               : MO_OK;
+}
+
 mo_status mo_load_master_bound(mo_load_master *m,
                                const mo_load_arrival_order *order,
                                int64_t enough_ns, int64_t *bound_ns,
@@ -477,6 +505,7 @@ mo_status mo_load_master_bound(mo_load_master *m,
     mo_status status = MO_OK;
 
     mo_load_set_arrival_order(m->f, order);
+    m->fractions.n = 0;
     m->bound_ns = m->f->path_ns;
     if (m->bound_ns < MO_LOAD_INFINITY)
         m->bound_ns += m->f->least_price_ns;
@@ -486,6 +515,8 @@ mo_status mo_load_master_bound(mo_load_master *m,
             status = generate_columns_and_rows(m, enough_ns, err);
         if (status == MO_OK && m->f->is_priced)
             find_used_bytes(m);
+        if (status == MO_OK)
+            status = find_fractions(m, err);
         clear_order(m);
     }
     *bound_ns = m->bound_ns;

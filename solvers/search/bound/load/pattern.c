@@ -94,6 +94,7 @@ void mo_load_pattern_add_load(const mo_load_problem *f,
     load_context l = { f, rows, index, load_ns };
 
     mo_load_pattern_for_each_use(f, pattern, add_use_load, &l);
+    mo_load_limits_add_load(f, rows, pattern, load_ns);
 }
 
 static void free_pattern(mo_load_pattern *pattern)

@@ -31,6 +31,7 @@ struct mo_load_pricer {
     int *choice; /* by op, and device and stage of its reader: its device and
                     stage */
     stage_weights *run_weights; /* by device, of the present op */
+    int64_t *limit_cost; /* by op, device and that of its reader: of limits */
 };
 
 mo_status mo_load_pricer_new(const mo_load_problem *f, mo_load_pricer **pricer,
@@ -46,8 +47,10 @@ mo_status mo_load_pricer_new(const mo_load_problem *f, mo_load_pricer **pricer,
         p->subtree_cost = calloc(size, sizeof *p->subtree_cost);
         p->choice = calloc(size, sizeof *p->choice);
         p->run_weights = calloc(devices, sizeof *p->run_weights);
+        p->limit_cost =
+            calloc((size_t) f->n + 1, devices * devices * sizeof(int64_t));
     }
-    if (!p->subtree_cost || !p->choice || !p->run_weights) {
+    if (!p->subtree_cost || !p->choice || !p->run_weights || !p->limit_cost) {
         mo_load_pricer_free(p);
         return mo_fail_memory(err);
     }
@@ -62,6 +65,7 @@ void mo_load_pricer_free(mo_load_pricer *p)
     free(p->subtree_cost);
     free(p->choice);
     free(p->run_weights);
+    free(p->limit_cost);
     free(p);
 }
 
@@ -169,20 +173,21 @@ typedef struct output_option {
 /* Prices the output of op on one device, for each stage of its reader, with a
  * transfer at those weights (send NULL: none). */
 static void price_output_from(const mo_load_pricer *p, int op, int from,
-                              int64_t send_ns, const stage_weights *send,
-                              output_option *best)
+                              int64_t limit_cost, int64_t send_ns,
+                              const stage_weights *send, output_option *best)
 {
     const int64_t *subtree_cost = p->subtree_cost + table_index(p, op, from, 0);
     int64_t run_ns = p->f->p_ns[mo_load_index(p->f, op, from)];
     const stage_weights *run = &p->run_weights[from];
-    int64_t memory = p->whole * p->f->price_ns[mo_load_index(p->f, op, from)];
+    int64_t extra =
+        p->whole * p->f->price_ns[mo_load_index(p->f, op, from)] + limit_cost;
 
     for (int stage = 0; stage < p->n_stages; stage++) {
         if (subtree_cost[stage] >= MO_LOAD_INFINITY)
             continue;
         for (int end = stage; end < p->n_stages; end++) {
             int64_t price =
-                subtree_cost[stage] + memory + run_ns * run->of[stage][end];
+                subtree_cost[stage] + extra + run_ns * run->of[stage][end];
 
             if (send)
                 price += send_ns * send->of[stage][end];
@@ -200,22 +205,27 @@ static void price_output(const mo_load_pricer *p, int op, int to,
                          output_option *best)
 {
     const mo_load_problem *f = p->f;
+    const int64_t *limits =
+        p->limit_cost +
+        (size_t) mo_load_index(f, op, 0) * (size_t) f->n_devices +
+        (f->ops[op].reader == MO_FREE ? 0 : to);
 
     for (int end = 0; end < p->n_stages; end++)
         best[end] = (output_option){ MO_LOAD_INFINITY, 0 };
     for (int from = 0; from < f->n_devices; from++) {
+        int64_t limit_cost = limits[from * f->n_devices];
         mo_load_item send;
         stage_weights w;
 
         if (!mo_load_can_run(f, op, from))
             continue;
         if (from == to || to == MO_FREE) {
-            price_output_from(p, op, from, 0, NULL, best);
+            price_output_from(p, op, from, limit_cost, 0, NULL, best);
             continue;
         }
         send = mo_load_item_transfer(f, op, from, to);
         weigh_transfer(p, from, to, &send, &w);
-        price_output_from(p, op, from, send.ns, &w, best);
+        price_output_from(p, op, from, limit_cost, send.ns, &w, best);
     }
 }
 
@@ -306,6 +316,8 @@ void mo_load_price_patterns(mo_load_pricer *p, const mo_load_rows *rows,
     p->weight = weight;
     p->whole = whole;
     p->n_stages = p->f->order.n + 1;
+    if (p->f->has_cases)
+        mo_load_limits_cost(p->f, rows, weight, p->limit_cost);
     for (int g = 0; g < p->f->n_groups; g++)
         price[g] =
             price_group(p, p->f->group_start[g], p->f->group_start[g + 1]);

@@ -174,6 +174,26 @@ void mo_load_problem_set_prices(mo_load_problem *f, const mo_forkjoin *fork,
     f->max_weight = mo_min_i64(MAX_PRICE / most_ns, MAX_WEIGHT);
 }
 
+void mo_load_problem_set_cases(mo_load_problem *f)
+{
+    int64_t serial = serial_ns(f), most_ns = serial * (MO_LOAD_MAX_LIMITS + 1);
+    int branches = 1;
+
+    for (int o = 0; o < f->n; o++) {
+        int64_t most = 0;
+
+        if (f->ops[o].count > branches)
+            branches = f->ops[o].count;
+        for (int k = 0; k < f->n_devices; k++)
+            most = mo_max_i64(most, f->price_ns[mo_load_index(f, o, k)]);
+        most_ns += most * f->ops[o].count;
+    }
+    /* About the serial time of one branch, more than one op is worth. */
+    f->unit_ns = serial / branches + 1;
+    f->has_cases = true;
+    f->max_weight = mo_min_i64(MAX_PRICE / most_ns, MAX_WEIGHT);
+}
+
 void mo_load_problem_clear(mo_load_problem *f)
 {
     free(f->ops);
@@ -428,6 +448,14 @@ void mo_load_set_arrival_order(mo_load_problem *f,
      * nothing changes. */
     for (int i = 0; i < f->n * f->n_devices; i++)
         f->excluded[i] = f->p_ns[i] >= MO_LOAD_INFINITY;
+    for (int i = 0; i < f->n_limits; i++) {
+        const mo_load_limit *limit = &f->limits[i];
+
+        for (int k = 0; k < f->n_devices && limit->count == 0; k++)
+            if (limit->where.to == MO_FREE &&
+                (k == limit->where.device) != limit->elsewhere)
+                f->excluded[mo_load_index(f, limit->where.op, k)] = true;
+    }
     f->has_exclusions = false;
     for (int round = 0; round < MAX_ROUNDS; round++) {
         compute_heads(f);

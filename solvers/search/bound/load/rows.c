@@ -228,7 +228,7 @@ mo_status mo_load_rows_init(const mo_load_problem *f, mo_load_rows *rows,
     status = add_full_rows(f, rows, err);
     for (int j = 0; j < f->order.n && status == MO_OK; j++)
         status = add_stage_rows(f, rows, j, err);
-    return status;
+    return status == MO_OK ? mo_load_limits_add_rows(f, rows, err) : status;
 }
 
 mo_status mo_load_row_index_new(const mo_load_problem *f, size_t n_rows,
@@ -259,10 +259,11 @@ void mo_load_row_index_fill(const mo_load_problem *f, mo_load_row_index *index,
     for (int r = 0; r < n; r++)
         index->first[r] = -1;
     for (size_t i = rows->n; i-- > 0;) {
-        int *first = &index->first[rows->rows[i].resource];
+        int resource = rows->rows[i].resource, *first;
 
-        if (weight && weight[i] == 0)
+        if (resource < 0 || (weight && weight[i] == 0))
             continue;
+        first = &index->first[resource];
         index->next[i] = *first;
         *first = (int) i;
     }
