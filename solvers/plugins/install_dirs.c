@@ -3,6 +3,7 @@
 
 #include "solvers/plugins/install_dirs.h"
 
+#include <dlfcn.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -11,12 +12,24 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Copies the folder of this program. */
+/* Copies the folder of this program; within the shared library, which is used
+ * by other programs, that of the programs installed with it. */
 static void program_dir(char *buffer, size_t size)
 {
-    ssize_t length = readlink("/proc/self/exe", buffer, size - 1);
+    static const char library[] = "/libmoirai.so";
+    const char *name = NULL;
+    Dl_info object;
+    ssize_t length;
     char *slash;
 
+    if (dladdr(library, &object) != 0)
+        name = strstr(object.dli_fname, library);
+    if (name) {
+        snprintf(buffer, size, "%.*s/../bin", (int) (name - object.dli_fname),
+                 object.dli_fname);
+        return;
+    }
+    length = readlink("/proc/self/exe", buffer, size - 1);
     buffer[length > 0 ? length : 0] = 0;
     slash = strrchr(buffer, '/');
     if (slash)

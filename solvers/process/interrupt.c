@@ -42,12 +42,24 @@ static void notify_all(int number)
     }
 }
 
+static bool is_handler(const struct sigaction *action)
+{
+    return !(action->sa_flags & SA_SIGINFO) && action->sa_handler != SIG_DFL &&
+           action->sa_handler != SIG_IGN;
+}
+
+/* A host process that has a handler of its own receives the signal, too, and
+ * decides what ends beside the children. */
 static void handle_signal(int number)
 {
+    const struct sigaction *host = &before[number == signals[0] ? 0 : 1];
     int saved = errno;
 
-    atomic_store(&last, number);
     notify_all(number);
+    if (is_handler(host))
+        host->sa_handler(number);
+    else
+        atomic_store(&last, number);
     errno = saved;
 }
 

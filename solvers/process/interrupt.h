@@ -6,7 +6,8 @@
  * While at least one descriptor is open these signals do not end the process:
  * each of them makes every descriptor readable. A command that writes its
  * results before it exits opens one at its start; running children open their
- * own.
+ * own. A handler that was installed before is called as well: the signal is its
+ * process's then, and counts for no later call.
  */
 #ifndef MO_SOLVERS_PROCESS_INTERRUPT_H
 #define MO_SOLVERS_PROCESS_INTERRUPT_H

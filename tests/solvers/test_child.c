@@ -191,16 +191,28 @@ static void *send_later(void *number)
     return NULL;
 }
 
+static volatile sig_atomic_t received;
+
+static void host_handler(int number)
+{
+    received = number;
+}
+
+/* The handler that this process had is called as well. */
 static mo_child_result shell_interrupted(const char *script, int number,
                                          child_output *h)
 {
     const mo_child_job job = { .grace_s = 0.3 };
+    void (*before)(int) = signal(number, host_handler);
     pthread_t sender;
     mo_child_result result;
 
+    received = 0;
     ck_assert_int_eq(pthread_create(&sender, NULL, send_later, &number), 0);
     result = child_shell(script, &job, h);
     pthread_join(sender, NULL);
+    signal(number, before);
+    ck_assert_int_eq(received, number);
     return result;
 }
 

@@ -21,7 +21,7 @@ mem[a-z]*|raw_mem[a-z]*|str[a-z]*|strto[a-z]*|bcmp|ffs|qsort|bsearch|abs|labs
 ato[a-z]*|s[n]?printf|vs[n]?printf|sscanf|isoc(99|23)_(sscanf|strto[a-z]*)
 toupper|tolower|ctype_[a-z_]*|dirname|basename|xpg_basename|fnmatch|inet_ntop
 errno_location|assert_fail|stack_chk_[a-z]*|explicit_bzero|environ|getenv
-getauxval|sched_cpucount|sched_cpufree|htonl|htons|ntohl|ntohs|getopt_long
+dladdr|getauxval|sched_cpucount|sched_cpufree|htonl|htons|ntohl|ntohs|getopt_long
 optarg|optind|stdin|stdout|stderr|ferror|feof|clearerr|fileno|sigsetjmp|longjmp
 sig(add|del|empty|fill)set|sigismember|gmtime_r'
 # Memory is taken by malloc, which fails: setenv, vasprintf, qsort, strdup.
