@@ -112,6 +112,8 @@ AC_DEFUN([MO_FUZZING], [
         int LLVMFuzzerTestOneInput(const char *data, unsigned long size)
         { return data && size > 1000000; }])
      MO_CFLAGS="$MO_CFLAGS -fsanitize=fuzzer-no-link$mo_fuzzing_sanitizers -fno-sanitize-recover=all"
+     # Smaller limits and first blocks: more executions.
+     MO_CFLAGS="$MO_CFLAGS -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION"
      # 128-bit products that are checked for overflow are of the runtime.
      FUZZER_LDFLAGS="-fsanitize=fuzzer -rtlib=compiler-rt"])
   AC_SUBST([FUZZER_LDFLAGS])

@@ -16,7 +16,11 @@
  * Blocks come zeroed from calloc and no byte is returned twice, so nothing is
  * ever cleared here.
  */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { FIRST_BLOCK = 2 * 1024, LAST_BLOCK = 4 * 1024 * 1024 };
+#else
 enum { FIRST_BLOCK = 64 * 1024, LAST_BLOCK = 4 * 1024 * 1024 };
+#endif
 
 typedef struct block {
     struct block *next;

@@ -100,7 +100,7 @@ def external(location, offset="8", length="16"):
     return model([node("Add", "x w", "y")], [made])
 
 
-onnx.save(external("weights.bin"), f"{place}/model.onnx")
+onnx.save(external("./sub/../weights.bin"), f"{place}/model.onnx")
 good("constants", model([
     node("Constant", "", "a", value=array([1, 2, 3, 4])),
     node("Constant", "", "b", value_float=2.5),
@@ -168,6 +168,27 @@ outer = helper.make_function(
     [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)])
 good("functions", model([node("Twice", "x", "t", domain="local"),
                          node("Relu", "t", "y")], functions=[inner, outer]))
+rows = helper.make_graph(
+    [node("Add", "sum row", "next"), node("Mul", "next row", "product")],
+    "rows", [info("sum", [4]), info("row", [4])],
+    [info("next", [4]), info("product", [4])])
+scanned = numpy.cumsum(X[::-1], 0)
+good("scan_backwards", model(
+    [node("Scan", "zero x", "y products", body=rows, num_scan_inputs=1,
+          scan_input_directions=[1], scan_output_directions=[1],
+          scan_output_axes=[-1])],
+    [array([0, 0, 0, 0], "zero")], outputs=("y", "products")),
+     [scanned[-1], (scanned * X[::-1])[::-1].T])
+good("wrapped", model([node("Pad", "x p", "y", mode="wrap")],
+                      [array([1, 0, 2, 3], "p", "int64")]),
+     [numpy.pad(X, ((1, 2), (0, 3)), mode="wrap")])
+good("gathered_by_known", model(
+    [node("NonZero", "k", "n"), node("Transpose", "n", "t"),
+     node("GatherND", "x t", "g"), node("Compress", "x c", "z", axis=1),
+     node("ReduceSum", "z", "s", keepdims=0), node("Add", "g s", "y")],
+    [array([[0, 1, 0, 0], [0, 0, 0, 2], [3, 0, 0, 0]], "k", "int64"),
+     array([True, False, True], "c", "bool")]),
+     [X[[0, 1, 2], [1, 3, 0]] + X[:, [0, 2]].sum()])
 good("passed", model([node("Identity", "x", "x2")], outputs=("x2", "x2")),
      [X, X])
 good("unsorted_names", model([
@@ -188,11 +209,30 @@ bad("dynamic", model([relu], inputs=[info("x", ["batch", 4])]),
 bad("missing", model([node("Det", "x", "d", "first"),
                       node("NonZero", "x", "n", "second"),
                       node("Add", "d d", "y")], inputs=[info("x", [2, 2])]),
-    "2 ops cannot be read: Det 'first' there is no such operator to run; "
-    "NonZero 'second'")
+    "2 ops cannot be read: Det 'first' is a determinant, for which there is no "
+    "kernel; NonZero 'second'")
 bad("cycle", model([node("Add", "x b", "a"), node("Add", "a x", "b"),
                     node("Relu", "b", "y")]),
     "reads 'b', which no node before it makes")
+bad("twice", model([node("Relu", "x", "y"), node("Neg", "x", "y")]),
+    "tensor 'y' is made twice")
+bad("input_twice", model([relu], inputs=[info("x", [3, 4]), info("x", [3])]),
+    "tensor 'x' is made twice")
+bad("weight_twice", model([node("Add", "x w", "y")], [array(1), array(2)]),
+    "tensor 'w' is made twice")
+bad("no_input", model([node("Add", "x", "y")]), "Add 'y' has no input 1")
+bad("blank_input", model([helper.make_node("Slice", ["x", "", "e"], ["y"])],
+                         [array([1], "e", "int64")]), "has no input 1")
+bad("attribute_type", model([node("Softmax", "x", "y", axis=1.5)]),
+    "its attribute axis is not an integer")
+for version in 6, 29:
+    other = model([relu])
+    other.opset_import[0].version = version
+    bad(f"opset_{version}", other,
+        f"has operator set {version} of ONNX, not 7 to 28")
+other = model([relu])
+del other.opset_import[:]
+bad("no_opset", other, "does not say which operator set")
 bad("no_output", model([node("Relu", "x", "z")]), "output 'y' is made by no")
 negative = TensorProto(name="w", dims=[-5], raw_data=bytes(12),
                        data_type=FLOAT)

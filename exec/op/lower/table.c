@@ -58,8 +58,12 @@ mo_status mo_lower_operator(const mo_op_site *site, mo_arena *arena,
                             mo_lower_result *lowered, mo_error *err)
 {
     const mo_lower_entry *op = mo_lower_entry_find(site->type);
+    const mo_attr *refused = mo_attr_find_string(site->attrs, "refused");
     mo_status status;
 
+    if (!op && refused && refused->string)
+        return mo_op_site_fail(site, MO_E_SUPPORT, err, "cannot be run: %.*s",
+                               (int) refused->string_length, refused->string);
     if (!op)
         return mo_op_site_fail(site, MO_E_SUPPORT, err,
                                "there is no such operator to run");

@@ -139,6 +139,7 @@ bool mo_onnx_decode_attribute(pb_istream_t *stream, const pb_field_t *field,
     m.strings.arg = &to_strings;
     if (!pb_decode(stream, mo_onnx_pb_AttributeProto_fields, &m))
         return false;
+    a->type = m.type;
     a->f = (double) m.f;
     a->i = m.i;
     a->floats = numbers.reals;

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions inlined, branches of a known condition, loops of a known count
- * unrolled. */
+/* Functions inlined, branches of a known condition, loops and scans of a known
+ * count unrolled. */
 #include "ingest/onnx/translate_internal.h"
 
 #include <stdlib.h>
 
+#include "ingest/onnx/ops.h"
+
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { MAX_EXPANDED = 1 << 10, MAX_ROUNDS = 64 };
+#else
 enum {
     MAX_EXPANDED = 1 << 17, /* nodes of functions, branches and loops */
     MAX_ROUNDS = 4096       /* of a loop */
 };
+#endif
 
 static mo_status count_expanded(mo_onnx_translation *t, size_t n)
 {
@@ -89,7 +95,9 @@ mo_status mo_onnx_take_branch(mo_onnx_translation *t, mo_onnx_scope *scope,
     const mo_onnx_attribute *branch =
         mo_onnx_attr(op, truth ? "then_branch" : "else_branch");
 
-    if (truth < 0)
+    if (!mo_onnx_has(op, 0))
+        mo_onnx_wrong(t->b, "has no condition");
+    else if (truth < 0)
         mo_onnx_refuse(t->b, "its condition is not known before it runs");
     else if (!branch || !branch->g)
         mo_onnx_wrong(t->b, "has no branch");
@@ -99,20 +107,27 @@ mo_status mo_onnx_take_branch(mo_onnx_translation *t, mo_onnx_scope *scope,
     return MO_OK;
 }
 
-/* Stacks the values of the rounds along a new first axis. */
+/* Stacks the values of the rounds along a new axis, the last one first where
+ * they are prepended. */
 static mo_onnx_ref stack_rounds(mo_onnx_builder *b, const mo_onnx_ref *rounds,
-                                int n, size_t step)
+                                int n, size_t step, int64_t axis, bool prepend)
 {
     mo_onnx_ref *parts = calloc((size_t) n + 1, sizeof *parts), stacked;
-    mo_onnx_ref axis = mo_onnx_ints(b, (const int64_t[]){ 0 }, 1);
+    int rank = mo_onnx_shape(b, rounds[0])->rank + 1;
+    mo_onnx_ref at;
 
     if (!parts)
         return mo_onnx_fail_memory(b);
+    if (axis < -rank || axis >= rank)
+        mo_onnx_wrong(b, "stacks along axis %lld of %d", (long long) axis,
+                      rank);
+    axis = axis < 0 ? axis + rank : axis;
+    at = mo_onnx_ints(b, &axis, 1);
     for (int i = 0; i < n; i++)
-        parts[i] = mo_onnx_add(
+        parts[prepend ? n - 1 - i : i] = mo_onnx_add(
             b, "Unsqueeze",
-            (const mo_onnx_ref[]){ rounds[(size_t) i * step], axis }, 2, NULL);
-    mo_onnx_set_int(b, "axis", 0);
+            (const mo_onnx_ref[]){ rounds[(size_t) i * step], at }, 2, NULL);
+    mo_onnx_set_int(b, "axis", axis);
     stacked = mo_onnx_add(b, "Concat", parts, n, NULL);
     free(parts);
     return stacked;
@@ -175,10 +190,113 @@ mo_status mo_onnx_unroll_loop(mo_onnx_translation *t, mo_onnx_scope *scope,
         if (i < carried)
             op->outputs[i] = inputs[2 + i];
         else if (n > 0)
-            op->outputs[i] = stack_rounds(t->b, rounds + 1 + i, n, step);
+            op->outputs[i] =
+                stack_rounds(t->b, rounds + 1 + i, n, step, 0, false);
         else
             mo_onnx_refuse(t->b, "has no rounds, and outputs to stack");
     }
+    free(inputs);
+    free(rounds);
+    return status;
+}
+
+/* ------------------------------------------------------------------ scan -- */
+
+/* Number i of a list; 0 where there is none. */
+static int64_t listed(const mo_onnx_list *list, size_t i)
+{
+    return (int) i < list->n ? list->at[i] : 0;
+}
+
+/* Slice number round of x along an axis, without the axis. */
+static mo_onnx_ref take_slice(mo_onnx_builder *b, mo_onnx_ref x, int64_t axis,
+                              int64_t round)
+{
+    const mo_shape *old = mo_onnx_shape(b, x);
+    int rank = old->rank;
+    bool marks[MO_MAX_RANK] = { false };
+
+    if (axis < -rank || axis >= rank)
+        return mo_onnx_wrong(b, "scans along axis %lld of %d", (long long) axis,
+                             rank);
+    axis = axis < 0 ? axis + rank : axis;
+    if (round < 0 || round >= old->dims[axis])
+        return mo_onnx_wrong(b, "scans inputs of different lengths");
+    marks[axis] = true;
+    return mo_onnx_squeeze(b, mo_onnx_cut(b, x, (int) axis, round, round + 1),
+                           marks);
+}
+
+/* The rounds of a Scan: as long as its first scanned input; 0 where it has no
+ * such axis. */
+static int64_t count_slices(const mo_onnx_builder *b, mo_onnx_ref x,
+                            int64_t axis)
+{
+    const mo_shape *shape = mo_onnx_shape(b, x);
+
+    axis = axis < 0 ? axis + shape->rank : axis;
+    return axis >= 0 && axis < shape->rank ? shape->dims[axis] : 0;
+}
+
+/* A Scan since opset 9, unrolled: its graph has states and slices as inputs,
+ * states and values to stack as outputs. */
+mo_status mo_onnx_unroll_scan(mo_onnx_translation *t, mo_onnx_scope *scope,
+                              mo_onnx_op *op)
+{
+    const mo_onnx_attribute *body = mo_onnx_attr(op, "body");
+    int64_t scanned = mo_onnx_attr_int(op, "num_scan_inputs", 0), n;
+    mo_onnx_list in_axes = mo_onnx_attr_ints(op, "scan_input_axes");
+    mo_onnx_list in_ways = mo_onnx_attr_ints(op, "scan_input_directions");
+    mo_onnx_list out_axes = mo_onnx_attr_ints(op, "scan_output_axes");
+    mo_onnx_list out_ways = mo_onnx_attr_ints(op, "scan_output_directions");
+    size_t all = (size_t) op->n_inputs, step, states;
+    mo_onnx_ref *inputs, *rounds;
+    mo_status status = MO_OK;
+
+    if (op->version < 9) {
+        mo_onnx_refuse(t->b, "scans batches, as before opset 9");
+        return MO_OK;
+    }
+    step = body && body->g ? body->g->n_outputs : 0;
+    if (scanned < 1 || (size_t) scanned > all || step == 0 ||
+        body->g->n_inputs != all || step < all - (size_t) scanned) {
+        mo_onnx_wrong(t->b, "has a body with other inputs or outputs");
+        return MO_OK;
+    }
+    states = all - (size_t) scanned;
+    n = count_slices(t->b, op->inputs[states], listed(&in_axes, 0));
+    if (n < 1 || n > MAX_ROUNDS) {
+        mo_onnx_refuse(t->b, "has %lld rounds, not 1 to %d", (long long) n,
+                       MAX_ROUNDS);
+        return MO_OK;
+    }
+    inputs = calloc(all + 1, sizeof *inputs);
+    rounds = calloc((size_t) n * step, sizeof *rounds);
+    if (!inputs || !rounds)
+        status = mo_fail_memory(t->err);
+    for (size_t i = 0; i < states && status == MO_OK; i++)
+        inputs[i] = op->inputs[i];
+    for (int64_t k = 0;
+         k < n && status == MO_OK && mo_onnx_builder_status(t->b) == MO_OK;
+         k++) {
+        mo_onnx_ref *results = rounds + (size_t) k * step;
+
+        for (size_t i = states; i < all; i++)
+            inputs[i] =
+                take_slice(t->b, op->inputs[i], listed(&in_axes, i - states),
+                           listed(&in_ways, i - states) ? n - 1 - k : k);
+        if (mo_onnx_builder_status(t->b) == MO_OK)
+            status = inline_graph(t, scope, body->g, inputs, results, step);
+        for (size_t i = 0; i < states; i++)
+            inputs[i] = results[i];
+    }
+    for (size_t i = 0; i < step && (int) i < op->n_outputs; i++)
+        if (status == MO_OK && mo_onnx_builder_status(t->b) == MO_OK)
+            op->outputs[i] =
+                i < states ? inputs[i]
+                           : stack_rounds(t->b, rounds + i, (int) n, step,
+                                          listed(&out_axes, i - states),
+                                          listed(&out_ways, i - states) != 0);
     free(inputs);
     free(rounds);
     return status;

@@ -47,8 +47,17 @@ typedef struct mo_onnx_tensor {
 
 typedef struct mo_onnx_graph mo_onnx_graph;
 
+/* Types of attributes by their numbers in ONNX. */
+enum {
+    MO_ONNX_ATTR_FLOAT = 1,
+    MO_ONNX_ATTR_INT = 2,
+    MO_ONNX_ATTR_STRING = 3,
+    MO_ONNX_ATTR_INTS = 7
+};
+
 typedef struct mo_onnx_attribute {
     const char *name;
+    int type;              /* 0: not given */
     const char *reference; /* attribute of the calling node, or "" */
     double f;
     int64_t i;

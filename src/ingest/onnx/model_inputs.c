@@ -59,6 +59,7 @@ static mo_status add_input(mo_onnx_translation *t, mo_onnx_scope *scope,
 {
     const char *dtype = mo_onnx_dtype_of(info->type);
     mo_shape example = *shape;
+    mo_status status;
 
     if (!info->is_tensor || !dtype)
         return mo_fail_at(t->err, MO_E_SUPPORT, t->file, 0,
@@ -76,6 +77,9 @@ static mo_status add_input(mo_onnx_translation *t, mo_onnx_scope *scope,
         return mo_fail_at(t->err, MO_E_LIMIT, t->file, 0,
                           "input '%.80s' has more than 2^48 elements",
                           info->name);
+    status = mo_onnx_scope_check_new(t, scope, info->name);
+    if (status != MO_OK)
+        return status;
     return mo_onnx_scope_bind(
         t, scope, info->name,
         (mo_onnx_binding){

@@ -7,10 +7,25 @@ const mo_onnx_attribute *mo_onnx_attr(const mo_onnx_op *op, const char *name)
     return mo_onnx_scope_attribute(op->scope, op->node, name);
 }
 
+/* The attribute, which must be of that type; NULL: there is none, or it is
+ * not. */
+static const mo_onnx_attribute *typed_attribute(const mo_onnx_op *op,
+                                                const char *name, int type,
+                                                const char *what)
+{
+    const mo_onnx_attribute *a = mo_onnx_attr(op, name);
+
+    if (!a || a->type == 0 || a->type == type)
+        return a;
+    mo_onnx_wrong(op->b, "its attribute %s is not %s", name, what);
+    return NULL;
+}
+
 int64_t mo_onnx_attr_int(const mo_onnx_op *op, const char *name,
                          int64_t fallback)
 {
-    const mo_onnx_attribute *a = mo_onnx_attr(op, name);
+    const mo_onnx_attribute *a =
+        typed_attribute(op, name, MO_ONNX_ATTR_INT, "an integer");
 
     return a ? a->i : fallback;
 }
@@ -18,7 +33,8 @@ int64_t mo_onnx_attr_int(const mo_onnx_op *op, const char *name,
 double mo_onnx_attr_real(const mo_onnx_op *op, const char *name,
                          double fallback)
 {
-    const mo_onnx_attribute *a = mo_onnx_attr(op, name);
+    const mo_onnx_attribute *a =
+        typed_attribute(op, name, MO_ONNX_ATTR_FLOAT, "a number");
 
     return a ? a->f : fallback;
 }
@@ -26,14 +42,16 @@ double mo_onnx_attr_real(const mo_onnx_op *op, const char *name,
 const char *mo_onnx_attr_text(const mo_onnx_op *op, const char *name,
                               const char *fallback)
 {
-    const mo_onnx_attribute *a = mo_onnx_attr(op, name);
+    const mo_onnx_attribute *a =
+        typed_attribute(op, name, MO_ONNX_ATTR_STRING, "a text");
 
     return a && a->s ? a->s : fallback;
 }
 
 mo_onnx_list mo_onnx_attr_ints(const mo_onnx_op *op, const char *name)
 {
-    const mo_onnx_attribute *a = mo_onnx_attr(op, name);
+    const mo_onnx_attribute *a =
+        typed_attribute(op, name, MO_ONNX_ATTR_INTS, "a list of integers");
     mo_onnx_list list = { .n = -1 };
 
     if (!a)

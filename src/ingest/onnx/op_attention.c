@@ -48,71 +48,186 @@ static mo_onnx_ref repeat_heads(mo_onnx_op *op, mo_onnx_ref x, int64_t heads)
     return mo_onnx_reshape(op->b, x, &whole);
 }
 
-/* Returns whether the node has attributes of a later opset. */
-static bool has_others(mo_onnx_op *op)
+static mo_onnx_ref both(mo_onnx_builder *b, mo_onnx_ref x, mo_onnx_ref y)
 {
-    static const char *const known[] = {
-        "is_causal",
-        "kv_num_heads",
-        "q_num_heads",
-        "qk_matmul_output_mode",
-        "scale",
-        "softcap",
-        "softmax_precision",
-    };
-
-    for (size_t i = 0; i < op->node->n_attributes; i++) {
-        size_t k = 0, n = sizeof known / sizeof *known;
-
-        while (k < n && strcmp(op->node->attributes[i].name, known[k]) != 0)
-            k++;
-        if (k == n)
-            return true;
-    }
-    return false;
+    return !mo_onnx_is(x)   ? y
+           : !mo_onnx_is(y) ? x
+                            : mo_onnx_binary(b, "LogicalAnd", x, y, NULL);
 }
 
-/* Zeros where a mask of booleans leaves a query no key. */
-static mo_onnx_ref clear_masked(mo_onnx_op *op, mo_onnx_ref y)
+/* An attention: what its masks depend on. */
+typedef struct masking {
+    int64_t queries, keys;
+    mo_onnx_ref past, lengths; /* of keys by batch, or MO_ONNX_NONE */
+    bool causal;
+    int64_t left, right; /* window; -1: open */
+} masking;
+
+/* Keys that position and length allow, [..., queries, keys]; MO_ONNX_NONE: all
+ * of them. */
+static mo_onnx_ref allowed_keys(mo_onnx_op *op, const masking *m)
 {
     mo_onnx_builder *b = op->b;
-    mo_onnx_ref mask = mo_onnx_in(op, 3), any;
-    int rank = mo_onnx_shape(b, mask)->rank;
-    bool marks[MO_MAX_RANK] = { false };
+    int64_t before =
+        mo_onnx_is(m->past) ? mo_onnx_shape(b, m->past)->dims[2] : 0;
+    mo_onnx_ref lengths = m->lengths, allowed = MO_ONNX_NONE, row, column, gap;
+    int rank = mo_onnx_is(lengths) ? 4 : 2;
 
-    if (rank == 0 || strcmp(mo_onnx_dtype(b, mask), "boolean") != 0)
+    if (!m->causal && m->left < 0 && m->right < 0 && rank == 2)
+        return allowed;
+    column = mo_onnx_count_along(b, 0, m->keys, rank - 1, rank);
+    row = mo_onnx_count_along(b, before, m->queries, rank - 2, rank);
+    if (rank == 4) {
+        mo_shape batch = {
+            .rank = 4, .dims = { mo_onnx_shape(b, lengths)->dims[0], 1, 1, 1 }
+        };
+
+        lengths =
+            mo_onnx_reshape(b, mo_onnx_convert(b, lengths, "i64"), &batch);
+        row = mo_onnx_binary(b, "Add", row, lengths, NULL);
+        row = mo_onnx_with_number(b, "Subtract", row, (double) m->queries);
+        allowed = mo_onnx_binary(b, "Less", column, lengths, "boolean");
+    }
+    if (m->causal)
+        allowed = both(b, allowed,
+                       mo_onnx_binary(b, "LessEqual", column, row, "boolean"));
+    gap = mo_onnx_binary(b, "Subtract", row, column, NULL);
+    if (m->left >= 0)
+        allowed = both(b, allowed,
+                       mo_onnx_binary(b, "LessEqual", gap,
+                                      mo_onnx_int(b, m->left), "boolean"));
+    if (m->right >= 0)
+        allowed = both(b, allowed,
+                       mo_onnx_binary(b, "GreaterEqual", gap,
+                                      mo_onnx_int(b, -m->right), "boolean"));
+    return allowed;
+}
+
+/* The mask of the node; one that ends before the keys masks the rest. */
+static mo_onnx_ref given_mask(mo_onnx_op *op, int64_t keys)
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref mask = mo_onnx_in(op, 3), rest;
+    mo_shape shape = *mo_onnx_shape(b, mask);
+    const char *dtype = mo_onnx_dtype(b, mask);
+    int last = shape.rank - 1;
+
+    if (!mo_onnx_is(mask) || last < 0 || shape.dims[last] >= keys ||
+        shape.dims[last] == 1)
+        return mask;
+    shape.dims[last] = keys - shape.dims[last];
+    rest =
+        mo_onnx_number(b, strcmp(dtype, "boolean") == 0 ? 0 : -INFINITY, dtype);
+    return mo_onnx_concat(b, REFS(mask, mo_onnx_broadcast(b, rest, &shape)), 2,
+                          last);
+}
+
+/* Both masks as one: of booleans, or of numbers to add. */
+static mo_onnx_ref join_masks(mo_onnx_builder *b, mo_onnx_ref mask,
+                              mo_onnx_ref allowed)
+{
+    if (!mo_onnx_is(mask) || !mo_onnx_is(allowed) ||
+        strcmp(mo_onnx_dtype(b, mask), "boolean") == 0)
+        return both(b, mask, allowed);
+    return mo_onnx_select(b, allowed, mask,
+                          mo_onnx_number(b, -INFINITY, mo_onnx_dtype(b, mask)));
+}
+
+/* Zeros where the mask leaves a query no key. */
+static mo_onnx_ref clear_masked(mo_onnx_builder *b, mo_onnx_ref y,
+                                mo_onnx_ref mask)
+{
+    int rank = mo_onnx_shape(b, mask)->rank;
+    const char *dtype = mo_onnx_dtype(b, mask);
+    bool marks[MO_MAX_RANK] = { false };
+    mo_onnx_ref any;
+
+    if (!mo_onnx_is(mask) || !mo_onnx_is(y) || rank == 0)
         return y;
     marks[rank - 1] = true;
-    any = mo_onnx_reduce(b, "ReduceLogicalOr", mask, marks, true);
+    if (strcmp(dtype, "boolean") == 0)
+        any = mo_onnx_reduce(b, "ReduceLogicalOr", mask, marks, true);
+    else
+        any = mo_onnx_binary(b, "Greater",
+                             mo_onnx_reduce(b, "ReduceMax", mask, marks, true),
+                             mo_onnx_number(b, -INFINITY, dtype), "boolean");
     return mo_onnx_select(b, any, y, mo_onnx_number(b, 0, mo_onnx_dtype(b, y)));
 }
 
-/* Attention of opset 23: softmax(Q K' scale + mask) V, past keys and values in
- * front. */
+/* Scores, softmax and product one after the other: what no fused attention
+ * has. Output 3 is the scores, after the step that its mode says. */
+static mo_onnx_ref attend_by_steps(mo_onnx_op *op, mo_onnx_ref q, mo_onnx_ref k,
+                                   mo_onnx_ref v, mo_onnx_ref mask,
+                                   double scale)
+{
+    mo_onnx_builder *b = op->b;
+    double cap = mo_onnx_attr_real(op, "softcap", 0);
+    int64_t mode = mo_onnx_attr_int(op, "qk_matmul_output_mode", 0);
+    const char *dtype = mo_onnx_dtype(b, q);
+    mo_onnx_ref scores = mo_onnx_matmul(b, q, k, false, true), steps[4];
+
+    scores = steps[0] = mo_onnx_with_number(b, "Multiply", scores, scale);
+    if (cap > 0) {
+        scores = mo_onnx_with_number(b, "Divide", scores, cap);
+        scores = mo_onnx_unary(b, "Tanh", scores, NULL);
+        scores = mo_onnx_with_number(b, "Multiply", scores, cap);
+    }
+    steps[1] = scores;
+    if (mo_onnx_is(mask) && strcmp(mo_onnx_dtype(b, mask), "boolean") == 0)
+        scores = mo_onnx_select(b, mask, scores,
+                                mo_onnx_number(b, -INFINITY, dtype));
+    else if (mo_onnx_is(mask))
+        scores = mo_onnx_binary(b, "Add", scores, mask, NULL);
+    steps[2] = scores;
+    scores = mo_onnx_softmax(b, "SoftMax", scores, 3);
+    scores = steps[3] = clear_masked(b, scores, mask);
+    if (mo_onnx_uses(op, 3))
+        op->outputs[3] = steps[mode >= 0 && mode < 4 ? mode : 0];
+    return mo_onnx_is(scores) ? mo_onnx_matmul(b, scores, v, false, false)
+                              : scores;
+}
+
+/* softmax(Q K' scale + mask) V, fused. */
+static mo_onnx_ref attend(mo_onnx_op *op, mo_onnx_ref q, mo_onnx_ref k,
+                          mo_onnx_ref v, mo_onnx_ref mask, bool causal,
+                          double scale)
+{
+    mo_onnx_builder *b = op->b;
+    const char *dtype = mo_onnx_dtype(b, q);
+    mo_onnx_ref y, zero = mo_onnx_number(b, 0, dtype);
+    bool numbers =
+        mo_onnx_is(mask) && strcmp(mo_onnx_dtype(b, mask), "boolean") != 0;
+
+    mo_onnx_set_bool(b, "causal", causal);
+    y = mo_onnx_add(b, "ScaledDotProductAttention",
+                    REFS(q, k, v, mo_onnx_is(mask) ? mask : zero,
+                         mo_onnx_number(b, scale, dtype)),
+                    5, NULL);
+    return numbers && !causal && mask.layer == mo_onnx_in(op, 3).layer
+               ? y
+               : clear_masked(b, y, mask);
+}
+
+/* Attention since opset 23: past keys and values are in front. */
 void mo_onnx_op_attention(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
     bool flat = mo_onnx_shape(b, mo_onnx_in(op, 0))->rank == 3;
+    int64_t kv_heads = mo_onnx_attr_int(op, "kv_num_heads", 0);
     mo_onnx_ref q = split_heads(op, mo_onnx_in(op, 0),
                                 mo_onnx_attr_int(op, "q_num_heads", 0));
-    int64_t kv_heads = mo_onnx_attr_int(op, "kv_num_heads", 0);
     mo_onnx_ref k = split_heads(op, mo_onnx_in(op, 1), kv_heads);
     mo_onnx_ref v = split_heads(op, mo_onnx_in(op, 2), kv_heads);
-    mo_onnx_ref inputs[5], y;
-    static const int64_t order[] = { 0, 2, 1, 3 };
-    const mo_shape *shape;
-    const char *dtype = mo_onnx_dtype(b, q);
+    masking m = { .past = mo_onnx_in(op, 4),
+                  .lengths = mo_onnx_in(op, 6),
+                  .causal = mo_onnx_attr_int(op, "is_causal", 0) != 0,
+                  .left = mo_onnx_attr_int(op, "left_window_size", -1),
+                  .right = mo_onnx_attr_int(op, "right_window_size", -1) };
     double scale = mo_onnx_attr_real(op, "scale", 0);
+    mo_onnx_ref mask, y;
+    const mo_shape *shape;
+    bool plain;
 
-    if (mo_onnx_attr_real(op, "softcap", 0) != 0 || mo_onnx_has(op, 6) ||
-        mo_onnx_uses(op, 3) || has_others(op) ||
-        (mo_onnx_attr_int(op, "is_causal", 0) &&
-         (mo_onnx_has(op, 3) || mo_onnx_has(op, 4)))) {
-        mo_onnx_refuse(b, "has a softcap, padded keys, a causal mask beside "
-                          "another or behind past keys, or its scores are "
-                          "read");
-        return;
-    }
     if (mo_onnx_has(op, 4))
         k = mo_onnx_concat(b, REFS(mo_onnx_in(op, 4), k), 2, 2);
     if (mo_onnx_has(op, 5))
@@ -122,21 +237,30 @@ void mo_onnx_op_attention(mo_onnx_op *op)
     if (mo_onnx_uses(op, 2))
         op->outputs[2] = v;
     shape = mo_onnx_shape(b, q);
-    if (mo_onnx_builder_status(b) != MO_OK || shape->rank != 4)
+    if (mo_onnx_builder_status(b) != MO_OK)
         return;
+    if (shape->rank != 4 || mo_onnx_shape(b, k)->rank != 4) {
+        mo_onnx_wrong(b, "has queries or keys of no 3 or 4 dimensions");
+        return;
+    }
+    m.queries = shape->dims[2];
+    m.keys = mo_onnx_shape(b, k)->dims[2];
     if (scale == 0)
         scale = 1 / sqrt((double) shape->dims[3]);
-    inputs[0] = q;
-    inputs[1] = repeat_heads(op, k, shape->dims[1]);
-    inputs[2] = repeat_heads(op, v, shape->dims[1]);
-    inputs[3] =
-        mo_onnx_has(op, 3) ? mo_onnx_in(op, 3) : mo_onnx_number(b, 0, dtype);
-    inputs[4] = mo_onnx_number(b, scale, dtype);
-    mo_onnx_set_bool(b, "causal", mo_onnx_attr_int(op, "is_causal", 0) != 0);
-    y = mo_onnx_add(b, "ScaledDotProductAttention", inputs, 5, NULL);
-    if (mo_onnx_has(op, 3) && mo_onnx_is(y))
-        y = clear_masked(op, y);
+    k = repeat_heads(op, k, shape->dims[1]);
+    v = repeat_heads(op, v, shape->dims[1]);
+    mask = given_mask(op, m.keys);
+    plain = m.causal && m.left < 0 && m.right < 0 && !mo_onnx_is(mask) &&
+            !mo_onnx_is(m.past) && !mo_onnx_is(m.lengths);
+    if (mo_onnx_attr_real(op, "softcap", 0) != 0 || mo_onnx_uses(op, 3))
+        y = attend_by_steps(op, q, k, v,
+                            join_masks(b, mask, allowed_keys(op, &m)), scale);
+    else
+        y = attend(op, q, k, v,
+                   plain ? mask : join_masks(b, mask, allowed_keys(op, &m)),
+                   plain, scale);
     if (flat && mo_onnx_is(y)) {
+        static const int64_t order[] = { 0, 2, 1, 3 };
         mo_shape whole = *mo_onnx_shape(b, y);
 
         whole = (mo_shape){ .rank = 3,

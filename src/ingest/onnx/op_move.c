@@ -121,7 +121,7 @@ void mo_onnx_op_split(mo_onnx_op *op)
 static int64_t slice_bound(int64_t bound, int64_t size, bool backwards)
 {
     if (bound < 0)
-        bound += bound < -size ? -bound - 1 : size;
+        bound = bound < -size ? -1 : bound + size;
     if (bound < 0)
         return backwards ? -1 : 0;
     return bound >= size ? (backwards ? size - 1 : size) : bound;
@@ -188,6 +188,27 @@ void mo_onnx_op_slice(mo_onnx_op *op)
                             5, NULL));
 }
 
+/* The other end of x in front and behind, along each axis. */
+static mo_onnx_ref wrap_pad(mo_onnx_builder *b, mo_onnx_ref x,
+                            const int64_t *begin, const int64_t *end)
+{
+    for (int d = 0; mo_onnx_is(x) && d < mo_onnx_shape(b, x)->rank; d++) {
+        int64_t size = mo_onnx_shape(b, x)->dims[d];
+        mo_onnx_ref parts[3];
+        int n = 0;
+
+        if (begin[d] > size || end[d] > size || begin[d] < 0 || end[d] < 0)
+            return mo_onnx_refuse(b, "wraps around more than once");
+        if (begin[d] > 0)
+            parts[n++] = mo_onnx_cut(b, x, d, size - begin[d], size);
+        parts[n++] = x;
+        if (end[d] > 0)
+            parts[n++] = mo_onnx_cut(b, x, d, 0, end[d]);
+        x = mo_onnx_concat(b, parts, n, d);
+    }
+    return x;
+}
+
 void mo_onnx_op_pad(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
@@ -199,7 +220,8 @@ void mo_onnx_op_pad(mo_onnx_op *op)
     mo_onnx_list axes = { .n = -1 };
     int64_t begin[MO_MAX_RANK] = { 0 }, end[MO_MAX_RANK] = { 0 };
 
-    if (!constant && strcmp(mode, "reflect") != 0 && strcmp(mode, "edge") != 0)
+    if (!constant && strcmp(mode, "reflect") != 0 &&
+        strcmp(mode, "edge") != 0 && strcmp(mode, "wrap") != 0)
         mo_onnx_refuse(b, "pads in mode %.20s", mode);
     if (op->version >= 18)
         axes = mo_onnx_in_ints(op, 3, "axes");
@@ -221,6 +243,10 @@ void mo_onnx_op_pad(mo_onnx_op *op)
     }
     if (!any) {
         mo_onnx_out(op, x);
+        return;
+    }
+    if (strcmp(mode, "wrap") == 0) {
+        mo_onnx_out(op, wrap_pad(b, x, begin, end));
         return;
     }
     inputs[0] = x;
@@ -317,8 +343,8 @@ void mo_onnx_op_depth_space(mo_onnx_op *op)
 }
 
 /* Values and indices of the largest or smallest k. */
-static mo_onnx_ref add_top_k(mo_onnx_op *op, mo_onnx_ref k, int axis,
-                             bool largest, bool sorted)
+static mo_onnx_ref add_top_k(mo_onnx_op *op, mo_onnx_ref x, mo_onnx_ref k,
+                             int axis, bool largest, bool sorted)
 {
     mo_onnx_builder *b = op->b;
 
@@ -326,8 +352,7 @@ static mo_onnx_ref add_top_k(mo_onnx_op *op, mo_onnx_ref k, int axis,
     mo_onnx_set_text(b, "mode", largest ? "max" : "min");
     mo_onnx_set_text(b, "sort", sorted ? "value" : "none");
     mo_onnx_set_text(b, "index_element_type", "i64");
-    return mo_onnx_add_outputs(b, "TopK", REFS(mo_onnx_in(op, 0), k), 2, 2,
-                               NULL, "i64");
+    return mo_onnx_add_outputs(b, "TopK", REFS(x, k), 2, 2, NULL, "i64");
 }
 
 void mo_onnx_op_top_k(mo_onnx_op *op)
@@ -337,7 +362,7 @@ void mo_onnx_op_top_k(mo_onnx_op *op)
     int64_t k = op->version < 10 ? mo_onnx_attr_int(op, "k", 0)
                                  : (int64_t) mo_onnx_in_number(op, 1, "k", 0);
     mo_onnx_ref top =
-        add_top_k(op, mo_onnx_int(b, k),
+        add_top_k(op, mo_onnx_in(op, 0), mo_onnx_int(b, k),
                   mo_onnx_axis(b, mo_onnx_attr_int(op, "axis", -1), rank),
                   mo_onnx_attr_int(op, "largest", 1) != 0,
                   mo_onnx_attr_int(op, "sorted", 1) != 0);
@@ -347,24 +372,30 @@ void mo_onnx_op_top_k(mo_onnx_op *op)
         op->outputs[1] = (mo_onnx_ref){ top.layer, 1 };
 }
 
-/* The index of the first maximum or minimum. */
+/* The index of the first (or last) maximum or minimum. */
 void mo_onnx_op_arg_extreme(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
     int rank = mo_onnx_shape(b, mo_onnx_in(op, 0))->rank;
     int axis = mo_onnx_axis(b, mo_onnx_attr_int(op, "axis", 0), rank);
     bool marks[MO_MAX_RANK] = { false };
-    mo_onnx_ref top;
+    bool last = mo_onnx_attr_int(op, "select_last_index", 0) != 0;
+    mo_onnx_ref x = mo_onnx_in(op, 0), top;
 
-    if (mo_onnx_attr_int(op, "select_last_index", 0)) {
-        mo_onnx_refuse(b, "takes the last of equals");
-        return;
+    if (last) { /* of equals: the first one from the end */
+        mo_onnx_set_text(b, "mode", "index");
+        x = mo_onnx_binary(b, "Reverse", x,
+                           mo_onnx_ints(b, (const int64_t[]){ axis }, 1), NULL);
     }
-    top = add_top_k(op, mo_onnx_int(b, 1), axis,
+    top = add_top_k(op, x, mo_onnx_int(b, 1), axis,
                     strcmp(op->argument, "max") == 0, true);
     if (!mo_onnx_is(top))
         return;
     top.port = 1;
+    if (last)
+        top = mo_onnx_binary(
+            b, "Subtract", mo_onnx_int(b, mo_onnx_shape(b, x)->dims[axis] - 1),
+            top, NULL);
     marks[axis] = true;
     mo_onnx_out(op, mo_onnx_attr_int(op, "keepdims", 1)
                         ? top

@@ -3,6 +3,7 @@
  * Translators of ONNX operators that are operators here, too, with the same
  * inputs and attributes: recurrent layers and quantized ones, among others.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ingest/onnx/ops.h"
@@ -60,17 +61,29 @@ void mo_onnx_op_as_is(mo_onnx_op *op)
     add_as_is(op, NULL);
 }
 
+/* A signed number shifted to the right by its width or more, or by less than
+ * 0, is only its sign. */
 void mo_onnx_op_bit_shift(mo_onnx_op *op)
 {
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref x = mo_onnx_in(op, 0), by = mo_onnx_in(op, 1), fits;
+    const char *dtype = mo_onnx_dtype(b, x);
     bool is_left = strcmp(mo_onnx_attr_text(op, "direction", ""), "LEFT") == 0;
 
-    if (!is_left && mo_onnx_dtype(op->b, mo_onnx_in(op, 0))[0] == 'i') {
-        mo_onnx_refuse(op->b, "shifts signed numbers to the right");
-        return;
+    if (!is_left && dtype[0] == 'i') {
+        int last = atoi(dtype + 1) - 1;
+        mo_onnx_ref most = mo_onnx_number(b, last, dtype);
+
+        fits = mo_onnx_binary(
+            b, "LogicalAnd",
+            mo_onnx_binary(b, "GreaterEqual", by, mo_onnx_number(b, 0, dtype),
+                           "boolean"),
+            mo_onnx_binary(b, "LessEqual", by, most, "boolean"), NULL);
+        by = mo_onnx_select(b, fits, by, most);
     }
-    op->outputs[0] = mo_onnx_binary(
-        op->b, is_left ? "BitwiseLeftShift" : "BitwiseRightShift",
-        mo_onnx_in(op, 0), mo_onnx_in(op, 1), NULL);
+    mo_onnx_out(op, mo_onnx_binary(
+                        b, is_left ? "BitwiseLeftShift" : "BitwiseRightShift",
+                        x, by, NULL));
 }
 
 /* The type that an attribute of the node names; fallback where there is none,

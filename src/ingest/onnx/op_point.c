@@ -291,8 +291,10 @@ void mo_onnx_op_dropout(mo_onnx_op *op)
 {
     double yes = 1;
 
-    if (op->version >= 12 && mo_onnx_in_number(op, 2, "training_mode", 0) != 0)
-        mo_onnx_refuse(op->b, "drops values, as in training");
+    if (op->version >= 12 &&
+        mo_onnx_in_number(op, 2, "training_mode", 0) != 0 &&
+        mo_onnx_in_number(op, 1, "ratio", 0.5) != 0)
+        mo_onnx_refuse(op->b, "drops values at random, as in training");
     mo_onnx_out(op, mo_onnx_in(op, 0));
     if (mo_onnx_uses(op, 1))
         op->outputs[1] = mo_onnx_broadcast(

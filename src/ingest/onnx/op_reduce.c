@@ -37,7 +37,8 @@ void mo_onnx_op_gemm(mo_onnx_op *op)
     mo_onnx_out(op, y);
 }
 
-/* The output of an equation without one: letters that occur once, sorted. */
+/* The output of an equation without one: the ellipsis, then letters that occur
+ * once, sorted. */
 static void complete_equation(char *equation, size_t room)
 {
     size_t used = strlen(equation);
@@ -49,6 +50,8 @@ static void complete_equation(char *equation, size_t room)
         count[(unsigned char) equation[i]]++;
     equation[used++] = '-';
     equation[used++] = '>';
+    for (int i = 0; count['.'] > 0 && i < 3; i++)
+        equation[used++] = '.';
     for (int c = 'A'; c <= 'z'; c++)
         if (count[c] == 1 && used + 1 < room)
             equation[used++] = (char) c;
@@ -65,9 +68,8 @@ void mo_onnx_op_einsum(mo_onnx_op *op)
         if (*given != ' ')
             equation[n++] = *given;
     equation[n] = '\0';
-    if (*given || strchr(equation, '.')) {
-        mo_onnx_refuse(op->b, "has an ellipsis in its equation, or a very long "
-                              "one");
+    if (*given) {
+        mo_onnx_refuse(op->b, "has an equation of more than 400 letters");
         return;
     }
     complete_equation(equation, sizeof equation);
@@ -166,6 +168,47 @@ void mo_onnx_op_cum_sum(mo_onnx_op *op)
     mo_onnx_out(op, mo_onnx_binary(b, "CumSum", x, at, NULL));
 }
 
+/* x moved by so many elements along an axis, filled with ones. */
+static mo_onnx_ref shift_in_ones(mo_onnx_builder *b, mo_onnx_ref x, int axis,
+                                 int64_t by, bool reverse)
+{
+    mo_shape shape = *mo_onnx_shape(b, x);
+    int64_t size = shape.dims[axis];
+    mo_onnx_ref ones, rest;
+
+    shape.dims[axis] = by;
+    ones =
+        mo_onnx_broadcast(b, mo_onnx_number(b, 1, mo_onnx_dtype(b, x)), &shape);
+    if (by >= size)
+        return ones;
+    rest = reverse ? mo_onnx_cut(b, x, axis, by, size)
+                   : mo_onnx_cut(b, x, axis, 0, size - by);
+    return reverse ? mo_onnx_concat(b, REFS(rest, ones), 2, axis)
+                   : mo_onnx_concat(b, REFS(ones, rest), 2, axis);
+}
+
+/* Products of all elements up to each: a scan in steps of 1, 2, 4, ... (Hillis
+ * and Steele). */
+void mo_onnx_op_cum_prod(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref x = mo_onnx_in(op, 0);
+    const mo_shape *shape = mo_onnx_shape(b, x);
+    int axis = mo_onnx_axis(b, (int64_t) mo_onnx_in_number(op, 1, "axis", 0),
+                            shape->rank);
+    int64_t size = shape->rank > 0 ? shape->dims[axis] : 0;
+    bool reverse = mo_onnx_attr_int(op, "reverse", 0) != 0;
+
+    if (mo_onnx_builder_status(b) != MO_OK)
+        return;
+    if (mo_onnx_attr_int(op, "exclusive", 0) && size > 0)
+        x = shift_in_ones(b, x, axis, 1, reverse);
+    for (int64_t by = 1; by < size && mo_onnx_is(x); by *= 2)
+        x = mo_onnx_binary(b, "Multiply", x,
+                           shift_in_ones(b, x, axis, by, reverse), NULL);
+    mo_onnx_out(op, x);
+}
+
 /* Before opset 13, over all dimensions from axis on. */
 void mo_onnx_op_softmax(mo_onnx_op *op)
 {
@@ -225,18 +268,46 @@ void mo_onnx_op_mean_variance(mo_onnx_op *op)
     mo_onnx_out(op, mo_onnx_binary(b, "MVN", mo_onnx_in(op, 0), list, NULL));
 }
 
+/* In training, mean and variance are those of x; outputs 1 and 2 are averages
+ * with those of the node. */
+static void take_statistics(mo_onnx_op *op, mo_onnx_ref inputs[5])
+{
+    mo_onnx_builder *b = op->b;
+    double momentum = mo_onnx_attr_real(op, "momentum", 0.9f);
+    bool marks[MO_MAX_RANK] = { false };
+    mo_onnx_ref mean;
+
+    for (int d = 0; d < mo_onnx_shape(b, inputs[0])->rank; d++)
+        marks[d] = d != 1;
+    mean = mo_onnx_reduce(b, "ReduceMean", inputs[0], marks, true);
+    inputs[3] = mo_onnx_squeeze(b, mean, marks);
+    mean = mo_onnx_binary(b, "SquaredDifference", inputs[0], mean, NULL);
+    inputs[4] = mo_onnx_reduce(b, "ReduceMean", mean, marks, false);
+    for (int i = 1; i < 3; i++)
+        if (mo_onnx_uses(op, i))
+            op->outputs[i] = mo_onnx_binary(
+                b, "Add",
+                mo_onnx_with_number(b, "Multiply", mo_onnx_in(op, 2 + i),
+                                    momentum),
+                mo_onnx_with_number(b, "Multiply", inputs[2 + i], 1 - momentum),
+                NULL);
+}
+
 void mo_onnx_op_batch_norm(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
     mo_onnx_ref inputs[5] = { mo_onnx_in(op, 0) };
+    bool trains = mo_onnx_attr_int(op, "training_mode", 0) != 0;
 
-    if (mo_onnx_attr_int(op, "training_mode", 0) || mo_onnx_uses(op, 1)) {
+    if (!trains && mo_onnx_uses(op, 1)) {
         mo_onnx_refuse(b, "is in training mode");
         return;
     }
     for (int i = 1; i < 5; i++)
         inputs[i] =
             mo_onnx_convert(b, mo_onnx_in(op, i), mo_onnx_dtype(b, inputs[0]));
+    if (trains)
+        take_statistics(op, inputs);
     mo_onnx_set_real(b, "epsilon", mo_onnx_attr_real(op, "epsilon", 1e-5f));
     mo_onnx_out(op, mo_onnx_add(b, "BatchNormInference", inputs, 5, NULL));
 }

@@ -6,15 +6,9 @@
 #include "ingest/infer/dims.h"
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
+#include "ingest/onnx/window.h"
 
 #define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
-/* A kernel that slides over an image: its sizes along each axis. */
-typedef struct window {
-    int n;
-    int64_t kernel[MO_MAX_RANK], stride[MO_MAX_RANK], dilation[MO_MAX_RANK];
-    int64_t begin[MO_MAX_RANK], end[MO_MAX_RANK]; /* pads */
-} window;
 
 enum { MAX_SIZE = 1 << 30 };
 
@@ -41,7 +35,7 @@ static bool has_auto_pad(mo_onnx_op *op, const char *mode)
 }
 
 /* As many outputs as strides fit; the odd element is added at one end. */
-static void pad_same(mo_onnx_op *op, const int64_t *image, window *w)
+static void pad_same(mo_onnx_op *op, const int64_t *image, mo_onnx_window *w)
 {
     bool upper = has_auto_pad(op, "SAME_UPPER");
 
@@ -58,7 +52,8 @@ static void pad_same(mo_onnx_op *op, const int64_t *image, window *w)
 }
 
 /* Fills w from the attributes; its kernel is set. */
-static void read_window(mo_onnx_op *op, const int64_t *image, window *w)
+void mo_onnx_read_window(mo_onnx_op *op, const int64_t *image,
+                         mo_onnx_window *w)
 {
     int64_t pads[2 * MO_MAX_RANK];
 
@@ -75,8 +70,9 @@ static void read_window(mo_onnx_op *op, const int64_t *image, window *w)
         pad_same(op, image, w);
 }
 
-static void set_window(mo_onnx_builder *b, const window *w)
+void mo_onnx_set_window(mo_onnx_builder *b, const mo_onnx_window *w)
 {
+    mo_onnx_set_ints(b, "dilations", w->dilation, w->n);
     mo_onnx_set_ints(b, "strides", w->stride, w->n);
     mo_onnx_set_ints(b, "pads_begin", w->begin, w->n);
     mo_onnx_set_ints(b, "pads_end", w->end, w->n);
@@ -108,18 +104,17 @@ static mo_onnx_ref split_groups(mo_onnx_op *op, mo_onnx_ref weights,
     return mo_onnx_reshape(op->b, weights, &shape);
 }
 
-static mo_onnx_ref add_bias(mo_onnx_op *op, mo_onnx_ref y)
+static mo_onnx_ref add_bias(mo_onnx_builder *b, mo_onnx_ref y, mo_onnx_ref bias)
 {
-    if (!mo_onnx_has(op, 2) || !mo_onnx_is(y))
+    if (!mo_onnx_is(bias) || !mo_onnx_is(y))
         return y;
-    return mo_onnx_binary(op->b, "Add", y,
-                          mo_onnx_channels(op->b, mo_onnx_in(op, 2),
-                                           mo_onnx_shape(op->b, y)->rank),
+    return mo_onnx_binary(b, "Add", y,
+                          mo_onnx_channels(b, bias, mo_onnx_shape(b, y)->rank),
                           NULL);
 }
 
 /* The window of a convolution: its kernel is that of the weights. */
-static bool convolution_window(mo_onnx_op *op, int weights, window *w)
+bool mo_onnx_read_conv_window(mo_onnx_op *op, int weights, mo_onnx_window *w)
 {
     const mo_shape *image = mo_onnx_shape(op->b, mo_onnx_in(op, 0));
     const mo_shape *kernel = mo_onnx_shape(op->b, mo_onnx_in(op, weights));
@@ -132,40 +127,44 @@ static bool convolution_window(mo_onnx_op *op, int weights, window *w)
         return false;
     for (int d = 0; d < w->n; d++)
         w->kernel[d] = kernel->dims[2 + d];
-    read_window(op, image->dims + 2, w);
+    mo_onnx_read_window(op, image->dims + 2, w);
     return mo_onnx_builder_status(op->b) == MO_OK;
+}
+
+mo_onnx_ref mo_onnx_convolve(mo_onnx_op *op, mo_onnx_ref x, mo_onnx_ref weights,
+                             const mo_onnx_window *w, int64_t groups,
+                             mo_onnx_ref bias)
+{
+    if (groups != 1)
+        weights = split_groups(op, weights, groups);
+    mo_onnx_set_window(op->b, w);
+    return add_bias(
+        op->b,
+        mo_onnx_binary(op->b, groups == 1 ? "Convolution" : "GroupConvolution",
+                       x, weights, NULL),
+        bias);
 }
 
 void mo_onnx_op_conv(mo_onnx_op *op)
 {
-    mo_onnx_builder *b = op->b;
-    mo_onnx_ref weights = mo_onnx_in(op, 1);
-    int64_t groups = mo_onnx_attr_int(op, "group", 1);
-    window w = { .n = 0 };
+    mo_onnx_window w = { .n = 0 };
 
-    if (!convolution_window(op, 1, &w))
-        return;
-    if (groups != 1)
-        weights = split_groups(op, weights, groups);
-    set_window(b, &w);
-    mo_onnx_set_ints(b, "dilations", w.dilation, w.n);
-    mo_onnx_out(op,
-                add_bias(op, mo_onnx_binary(b,
-                                            groups == 1 ? "Convolution"
-                                                        : "GroupConvolution",
-                                            mo_onnx_in(op, 0), weights, NULL)));
+    if (mo_onnx_read_conv_window(op, 1, &w))
+        mo_onnx_out(op,
+                    mo_onnx_convolve(op, mo_onnx_in(op, 0), mo_onnx_in(op, 1),
+                                     &w, mo_onnx_attr_int(op, "group", 1),
+                                     mo_onnx_in(op, 2)));
 }
 
 /* ConvInteger and QLinearConv: integers with zero points, and scales. */
 void mo_onnx_op_quantized_conv(mo_onnx_op *op)
 {
     bool is_whole = strcmp(op->argument, "QLinearConv") == 0;
-    window w = { .n = 0 };
+    mo_onnx_window w = { .n = 0 };
 
-    if (!convolution_window(op, is_whole ? 3 : 1, &w))
+    if (!mo_onnx_read_conv_window(op, is_whole ? 3 : 1, &w))
         return;
-    set_window(op->b, &w);
-    mo_onnx_set_ints(op->b, "dilations", w.dilation, w.n);
+    mo_onnx_set_window(op->b, &w);
     mo_onnx_set_int(op->b, "group", mo_onnx_attr_int(op, "group", 1));
     mo_onnx_add_native(op, is_whole ? mo_onnx_dtype(op->b, mo_onnx_in(op, 7))
                                     : "i32");
@@ -173,7 +172,7 @@ void mo_onnx_op_quantized_conv(mo_onnx_op *op)
 
 /* Pads that give the output the wanted size. */
 static void fit_output(mo_onnx_op *op, const int64_t *image,
-                       const int64_t *extra, window *w)
+                       const int64_t *extra, mo_onnx_window *w)
 {
     mo_onnx_list sizes = mo_onnx_attr_ints(op, "output_shape");
     bool same =
@@ -204,28 +203,29 @@ void mo_onnx_op_conv_transpose(mo_onnx_op *op)
     mo_onnx_ref weights = mo_onnx_in(op, 1);
     int64_t groups = mo_onnx_attr_int(op, "group", 1);
     int64_t extra[MO_MAX_RANK];
-    window w = { .n = 0 };
+    mo_onnx_window w = { .n = 0 };
 
-    if (!convolution_window(op, 1, &w))
+    if (!mo_onnx_read_conv_window(op, 1, &w))
         return;
     read_sizes(op, "output_padding", w.n, 0, 0, extra);
     fit_output(op, mo_onnx_shape(b, mo_onnx_in(op, 0))->dims + 2, extra, &w);
     if (groups != 1)
         weights = split_groups(op, weights, groups);
-    set_window(b, &w);
-    mo_onnx_set_ints(b, "dilations", w.dilation, w.n);
+    mo_onnx_set_window(b, &w);
     mo_onnx_set_ints(b, "output_padding", extra, w.n);
-    mo_onnx_out(
-        op, add_bias(op, mo_onnx_binary(b,
-                                        groups == 1
-                                            ? "ConvolutionBackpropData"
-                                            : "GroupConvolutionBackpropData",
-                                        mo_onnx_in(op, 0), weights, NULL)));
+    mo_onnx_out(op,
+                add_bias(b,
+                         mo_onnx_binary(b,
+                                        groups == 1 ? "ConvolutionBackpropData"
+                                                    : "GroupConvolutionBackprop"
+                                                      "Data",
+                                        mo_onnx_in(op, 0), weights, NULL),
+                         mo_onnx_in(op, 2)));
 }
 
 /* ----------------------------------------------------------------- pools -- */
 
-static bool pool_window(mo_onnx_op *op, window *w)
+bool mo_onnx_read_pool_window(mo_onnx_op *op, mo_onnx_window *w)
 {
     const mo_shape *image = mo_onnx_shape(op->b, mo_onnx_in(op, 0));
 
@@ -233,17 +233,17 @@ static bool pool_window(mo_onnx_op *op, window *w)
     if (mo_onnx_builder_status(op->b) != MO_OK)
         return false;
     read_sizes(op, "kernel_shape", w->n, 1, 1, w->kernel);
-    read_window(op, image->dims + 2, w);
+    mo_onnx_read_window(op, image->dims + 2, w);
     return mo_onnx_builder_status(op->b) == MO_OK;
 }
 
-static void set_pool(mo_onnx_op *op, const window *w)
+static void set_pool(mo_onnx_op *op, const mo_onnx_window *w)
 {
     mo_onnx_set_ints(op->b, "kernel", w->kernel, w->n);
     mo_onnx_set_text(op->b, "rounding_type",
                      mo_onnx_attr_int(op, "ceil_mode", 0) ? "ceil_torch"
                                                           : "floor");
-    set_window(op->b, w);
+    mo_onnx_set_window(op->b, w);
 }
 
 /* ONNX counts over the whole tensor, OpenVINO within a plane. */
@@ -274,17 +274,16 @@ static mo_onnx_ref whole_indices(mo_onnx_op *op, mo_onnx_ref indices)
 void mo_onnx_op_max_pool(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
-    window w = { .n = 0 };
+    mo_onnx_window w = { .n = 0 };
     mo_onnx_ref y;
 
-    if (!pool_window(op, &w))
+    if (!mo_onnx_read_pool_window(op, &w))
         return;
     if (mo_onnx_uses(op, 1) && mo_onnx_attr_int(op, "storage_order", 0)) {
         mo_onnx_refuse(b, "counts its indices by columns");
         return;
     }
     set_pool(op, &w);
-    mo_onnx_set_ints(b, "dilations", w.dilation, w.n);
     mo_onnx_set_text(b, "index_element_type", "i64");
     mo_onnx_set_int(b, "axis", 2);
     y = mo_onnx_add_outputs(b, "MaxPool", op->inputs, 1, 2, NULL, "i64");
@@ -295,14 +294,10 @@ void mo_onnx_op_max_pool(mo_onnx_op *op)
 
 void mo_onnx_op_average_pool(mo_onnx_op *op)
 {
-    window w = { .n = 0 };
+    mo_onnx_window w = { .n = 0 };
 
-    if (!pool_window(op, &w))
+    if (!mo_onnx_read_pool_window(op, &w))
         return;
-    for (int d = 0; d < w.n; d++)
-        if (w.dilation[d] != 1)
-            mo_onnx_refuse(op->b, "has dilations, which averages cannot have "
-                                  "here");
     set_pool(op, &w);
     mo_onnx_set_bool(op->b, "exclude-pad",
                      !mo_onnx_attr_int(op, "count_include_pad", 0));
@@ -325,174 +320,52 @@ void mo_onnx_op_global_pool(mo_onnx_op *op)
     mo_onnx_out(op, mo_onnx_reduce(op->b, type, x, marks, true));
 }
 
-/* -------------------------------------------------------------- resizing -- */
-
-/* Sizes and scales of all axes; one of the two is given, perhaps for some axes
- * only. */
-typedef struct resizing {
-    int64_t size[MO_MAX_RANK];
-    double scale[MO_MAX_RANK];
-    bool by_scales;
-} resizing;
-
-/* Reads n numbers of input i; false when there are none. */
-static bool read_numbers(mo_onnx_op *op, int i, const char *what, int n,
-                         double *numbers)
+/* Pads in front of a last window that begins within the data or the first
+ * pads (ceil_mode) are explicit. */
+static void pad_last_window(mo_onnx_op *op, const int64_t *image,
+                            mo_onnx_window *w)
 {
-    const mo_infer_value *value = mo_onnx_known(op->b, mo_onnx_in(op, i));
+    for (int d = 0; d < w->n; d++) {
+        int64_t span = (w->kernel[d] - 1) * w->dilation[d] + 1;
+        int64_t room = image[d] + w->begin[d] + w->end[d] - span;
+        int64_t steps = room / w->stride[d];
 
-    if (!mo_onnx_has(op, i) ||
-        mo_shape_elements(mo_onnx_shape(op->b, mo_onnx_in(op, i))) == 0)
-        return false;
-    if (!value || value->count != n) {
-        mo_onnx_refuse(op->b,
-                       "its %s are not known before it runs, or not as "
-                       "many as axes",
-                       what);
-        return false;
-    }
-    for (int k = 0; k < n; k++)
-        numbers[k] =
-            value->real ? value->items[k].r : (double) value->items[k].i;
-    return true;
-}
-
-static void read_targets(mo_onnx_op *op, const mo_shape *shape, resizing *r)
-{
-    bool is_upsample = op->argument[0] != '\0', old = op->version < 11;
-    mo_onnx_list axes = mo_onnx_attr_ints(op, "axes");
-    const mo_onnx_attribute *scales = mo_onnx_attr(op, "scales");
-    double numbers[MO_ONNX_MAX_LIST] = { 0 };
-    bool by_sizes = false;
-
-    if (axes.n < 0) {
-        axes.n = shape->rank;
-        for (int d = 0; d < shape->rank; d++)
-            axes.at[d] = d;
-    }
-    for (int d = 0; d < shape->rank; d++) {
-        r->size[d] = shape->dims[d];
-        r->scale[d] = 1;
-    }
-    if (axes.n > shape->rank) {
-        mo_onnx_wrong(op->b, "has more axes than dimensions");
-        return;
-    }
-    if (is_upsample && op->version < 9) {
-        for (int k = 0; scales && k < axes.n; k++)
-            numbers[k] = (size_t) k < scales->n_floats ? scales->floats[k] : 1;
-        r->by_scales = scales != NULL;
-    } else {
-        r->by_scales = read_numbers(op, is_upsample || old ? 1 : 2, "scales",
-                                    axes.n, numbers);
-        if (!r->by_scales && !is_upsample && !old)
-            by_sizes = read_numbers(op, 3, "sizes", axes.n, numbers);
-    }
-    if (!r->by_scales && !by_sizes)
-        mo_onnx_wrong(op->b, "has neither scales nor sizes");
-    for (int k = 0; k < axes.n; k++) {
-        int axis = mo_onnx_axis(op->b, axes.at[k], shape->rank);
-
-        if (!(numbers[k] >= 0 && numbers[k] < MAX_SIZE)) {
-            mo_onnx_wrong(op->b, "has a scale or size out of range");
-            return;
-        }
-        if (by_sizes)
-            r->size[axis] = (int64_t) numbers[k];
-        else {
-            r->scale[axis] = numbers[k];
-            r->size[axis] =
-                (int64_t) floor((double) shape->dims[axis] * numbers[k]);
-        }
+        if (mo_onnx_attr_int(op, "ceil_mode", 0) && room % w->stride[d] != 0 &&
+            (steps + 1) * w->stride[d] < image[d] + w->begin[d])
+            w->end[d] += (steps + 1) * w->stride[d] - room;
     }
 }
 
-/* Refuses what OpenVINO defines differently. */
-static void check_resizing(mo_onnx_op *op, const mo_shape *shape,
-                           const resizing *r, const char *coordinates)
+/* The p-norm of windows: from the average of powers, padded with zeros. */
+void mo_onnx_op_lp_pool(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
-    const char *policy =
-        mo_onnx_attr_text(op, "keep_aspect_ratio_policy", "stretch");
+    mo_onnx_ref x = mo_onnx_in(op, 0);
+    int64_t p = mo_onnx_attr_int(op, "p", 2);
+    int64_t begin[MO_MAX_RANK] = { 0 }, end[MO_MAX_RANK] = { 0 }, count = 1;
+    mo_onnx_window w = { .n = 0 };
 
-    if (strcmp(coordinates, "half_pixel") != 0 &&
-        strcmp(coordinates, "pytorch_half_pixel") != 0 &&
-        strcmp(coordinates, "asymmetric") != 0 &&
-        strcmp(coordinates, "align_corners") != 0)
-        mo_onnx_refuse(b, "has coordinates %.40s", coordinates);
-    if (strcmp(policy, "stretch") != 0)
-        mo_onnx_refuse(b, "keeps the aspect ratio");
-    if (mo_onnx_attr_int(op, "exclude_outside", 0))
-        mo_onnx_refuse(b, "excludes what is outside");
-    for (int d = 0; d < shape->rank; d++) {
-        if (mo_onnx_attr_int(op, "antialias", 0) && r->size[d] < shape->dims[d])
-            mo_onnx_refuse(b, "shrinks with antialias");
-        if (strcmp(coordinates, "align_corners") == 0 && r->by_scales &&
-            (double) r->size[d] != (double) shape->dims[d] * r->scale[d])
-            mo_onnx_refuse(b, "aligns corners at sizes that are no whole "
-                              "numbers");
-    }
-}
-
-static const char *resize_mode(mo_onnx_op *op)
-{
-    const char *mode = mo_onnx_attr_text(op, "mode", "nearest");
-
-    if (strcmp(mode, "nearest") == 0 || strcmp(mode, "cubic") == 0)
-        return mode;
-    if (strcmp(mode, "linear") != 0)
-        mo_onnx_refuse(op->b, "resizes in mode %.20s", mode);
-    return "linear_onnx";
-}
-
-/* Opset 10 and Upsample have no attributes for coordinates and rounding. */
-void mo_onnx_op_resize(mo_onnx_op *op)
-{
-    mo_onnx_builder *b = op->b;
-    mo_onnx_ref x = mo_onnx_in(op, 0), target, list;
-    mo_shape shape = *mo_onnx_shape(b, x), sizes = { .rank = shape.rank };
-    bool old = op->version < 11 || op->argument[0];
-    const char *coordinates =
-        mo_onnx_attr_text(op, "coordinate_transformation_mode",
-                          old ? "asymmetric" : "half_pixel");
-    const char *nearest = mo_onnx_attr_text(
-        op, "nearest_mode", old ? "simple" : "round_prefer_floor");
-    const char *mode = resize_mode(op);
-    resizing r = { .by_scales = false };
-    int64_t axes[MO_MAX_RANK], new_sizes[MO_MAX_RANK];
-    double scales[MO_MAX_RANK];
-    int n = 0;
-
-    read_targets(op, &shape, &r);
-    check_resizing(op, &shape, &r, coordinates);
-    if (mo_onnx_builder_status(b) != MO_OK)
+    if (!mo_onnx_read_pool_window(op, &w))
         return;
-    for (int d = 0; d < shape.rank; d++) {
-        sizes.dims[d] = r.size[d];
-        if (r.size[d] == shape.dims[d])
-            continue;
-        new_sizes[n] = r.size[d];
-        scales[n] = r.scale[d];
-        axes[n++] = d;
-    }
-    if (n == 0) {
-        mo_onnx_out(op, x);
+    if (p < 1) {
+        mo_onnx_refuse(b, "has a norm of order %lld", (long long) p);
         return;
     }
-    list = mo_onnx_ints(b, axes, n);
-    target =
-        r.by_scales
-            ? mo_onnx_numbers(b, scales,
-                              &(mo_shape){ .rank = 1, .dims = { n } }, "f32")
-            : mo_onnx_ints(b, new_sizes, n);
-    mo_onnx_set_text(b, "mode", mode);
-    mo_onnx_set_text(b, "shape_calculation_mode",
-                     r.by_scales ? "scales" : "sizes");
-    mo_onnx_set_text(b, "coordinate_transformation_mode", coordinates);
-    mo_onnx_set_text(b, "nearest_mode", nearest);
-    mo_onnx_set_real(b, "cube_coeff",
-                     mo_onnx_attr_real(op, "cubic_coeff_a", -0.75));
-    mo_onnx_set_bool(b, "antialias", false);
-    mo_onnx_out(op, mo_onnx_add_shaped(b, "Interpolate", REFS(x, target, list),
-                                       3, &sizes, NULL));
+    pad_last_window(op, mo_onnx_shape(b, x)->dims + 2, &w);
+    for (int d = 0; d < w.n; d++) {
+        begin[2 + d] = w.begin[d];
+        end[2 + d] = w.end[d];
+        w.begin[d] = w.end[d] = 0;
+        count *= w.kernel[d];
+    }
+    x = mo_onnx_unary(b, "Abs", x, NULL);
+    x = mo_onnx_with_number(b, "Power", x, (double) p);
+    x = mo_onnx_add_pad(b, x, begin, end);
+    mo_onnx_set_ints(b, "kernel", w.kernel, w.n);
+    mo_onnx_set_text(b, "rounding_type", "floor");
+    mo_onnx_set_bool(b, "exclude-pad", false);
+    mo_onnx_set_window(b, &w);
+    x = mo_onnx_add(b, "AvgPool", &x, 1, NULL);
+    x = mo_onnx_with_number(b, "Multiply", x, (double) count);
+    mo_onnx_out(op, mo_onnx_with_number(b, "Power", x, 1 / (double) p));
 }

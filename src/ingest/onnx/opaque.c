@@ -8,7 +8,7 @@
 /* A node that cannot be run, as a layer of its own type, which can be placed:
  * the file must give the shapes of its outputs. */
 bool mo_onnx_add_opaque(mo_onnx_translation *t, mo_onnx_scope *scope,
-                        mo_onnx_op *op)
+                        mo_onnx_op *op, const char *why)
 {
     const mo_onnx_node *node = op->node;
     char type[160];
@@ -45,6 +45,7 @@ bool mo_onnx_add_opaque(mo_onnx_translation *t, mo_onnx_scope *scope,
     if (!kept)
         return false;
     mo_onnx_copy_attributes(op);
+    mo_onnx_set_text(t->b, "refused", why);
     made = mo_onnx_add_all_shaped(t->b, kept, inputs, n, shapes, dtypes,
                                   op->n_outputs);
     for (int i = 0; i < op->n_outputs && mo_onnx_is(made); i++)

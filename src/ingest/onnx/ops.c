@@ -127,6 +127,22 @@ mo_onnx_ref mo_onnx_broadcast(mo_onnx_builder *b, mo_onnx_ref x,
     return mo_onnx_binary(b, "Broadcast", x, target, NULL);
 }
 
+mo_onnx_ref mo_onnx_count_along(mo_onnx_builder *b, int64_t first, int64_t n,
+                                int axis, int rank)
+{
+    mo_shape shape = { .rank = rank };
+    mo_onnx_ref line;
+
+    for (int d = 0; d < rank; d++)
+        shape.dims[d] = d == axis ? n : 1;
+    mo_onnx_set_text(b, "output_type", "i64");
+    line = mo_onnx_add(b, "Range",
+                       REFS(mo_onnx_int(b, first), mo_onnx_int(b, first + n),
+                            mo_onnx_int(b, 1)),
+                       3, "i64");
+    return mo_onnx_reshape(b, line, &shape);
+}
+
 mo_onnx_ref mo_onnx_cut(mo_onnx_builder *b, mo_onnx_ref x, int axis,
                         int64_t start, int64_t stop)
 {
@@ -146,6 +162,18 @@ mo_onnx_ref mo_onnx_concat(mo_onnx_builder *b, const mo_onnx_ref *parts, int n,
         return parts[0];
     mo_onnx_set_int(b, "axis", axis);
     return mo_onnx_add(b, "Concat", parts, n, NULL);
+}
+
+mo_onnx_ref mo_onnx_add_pad(mo_onnx_builder *b, mo_onnx_ref x,
+                            const int64_t *begin, const int64_t *end)
+{
+    int rank = mo_onnx_shape(b, x)->rank;
+    mo_onnx_ref zero = mo_onnx_number(b, 0, mo_onnx_dtype(b, x));
+    mo_onnx_ref front = mo_onnx_ints(b, begin, rank);
+    mo_onnx_ref back = mo_onnx_ints(b, end, rank);
+
+    mo_onnx_set_text(b, "pad_mode", "constant");
+    return mo_onnx_add(b, "Pad", REFS(x, front, back, zero), 4, NULL);
 }
 
 mo_onnx_ref mo_onnx_reduce(mo_onnx_builder *b, const char *type, mo_onnx_ref x,

@@ -34,11 +34,18 @@ mo_onnx_ref mo_onnx_transpose(mo_onnx_builder *b, mo_onnx_ref x,
                               const int64_t *order);
 mo_onnx_ref mo_onnx_broadcast(mo_onnx_builder *b, mo_onnx_ref x,
                               const mo_shape *shape);
+/* Integers first, first + 1, ... along one of rank axes. */
+mo_onnx_ref mo_onnx_count_along(mo_onnx_builder *b, int64_t first, int64_t n,
+                                int axis, int rank);
 /* Elements from start to stop (excluded) along an axis. */
 mo_onnx_ref mo_onnx_cut(mo_onnx_builder *b, mo_onnx_ref x, int axis,
                         int64_t start, int64_t stop);
 mo_onnx_ref mo_onnx_concat(mo_onnx_builder *b, const mo_onnx_ref *parts, int n,
                            int axis);
+/* With zeros in front of and behind each axis; lists have as many numbers as
+ * x dimensions. */
+mo_onnx_ref mo_onnx_add_pad(mo_onnx_builder *b, mo_onnx_ref x,
+                            const int64_t *begin, const int64_t *end);
 mo_onnx_ref mo_onnx_reduce(mo_onnx_builder *b, const char *type, mo_onnx_ref x,
                            const bool marks[MO_MAX_RANK], bool keep);
 mo_onnx_ref mo_onnx_softmax(mo_onnx_builder *b, const char *type, mo_onnx_ref x,

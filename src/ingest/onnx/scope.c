@@ -29,6 +29,17 @@ void mo_onnx_scope_close(mo_onnx_translation *t, mo_onnx_scope *scope)
     free(scope->bindings);
 }
 
+mo_status mo_onnx_scope_check_new(mo_onnx_translation *t,
+                                  const mo_onnx_scope *scope, const char *name)
+{
+    if (mo_intern_find(scope->names, name, strlen(name)) < 0)
+        return MO_OK;
+    return mo_fail_at(t->err, MO_E_INPUT, t->file, 0,
+                      "tensor '%.80s' is made twice; every name is of one "
+                      "tensor",
+                      name);
+}
+
 mo_status mo_onnx_scope_bind(mo_onnx_translation *t, mo_onnx_scope *scope,
                              const char *name, mo_onnx_binding what)
 {
@@ -81,9 +92,11 @@ mo_status mo_onnx_scope_bind_weights(mo_onnx_translation *t,
     for (size_t i = 0; i < g->n_initializers && status == MO_OK; i++) {
         const mo_onnx_tensor *tensor = &g->initializers[i];
 
-        status = mo_onnx_scope_bind(
-            t, scope, tensor->name,
-            (mo_onnx_binding){ .value = MO_ONNX_NONE, .tensor = tensor });
+        status = mo_onnx_scope_check_new(t, scope, tensor->name);
+        if (status == MO_OK)
+            status = mo_onnx_scope_bind(
+                t, scope, tensor->name,
+                (mo_onnx_binding){ .value = MO_ONNX_NONE, .tensor = tensor });
     }
     return status;
 }

@@ -6,8 +6,8 @@
 #include "ingest/onnx/translators.h"
 
 static const mo_onnx_row rows[] = {
-#define ONNX(name, translator, argument)                                       \
-    { #name, mo_onnx_op_##translator, argument },
+#define ONNX(name, translator, argument, ...)                                  \
+    { #name, mo_onnx_op_##translator, argument, { __VA_ARGS__ } },
 #include "ingest/onnx/operators.def"
 };
 

@@ -22,19 +22,36 @@ const char *mo_onnx_dtype_of(int type)
     return name ? mo_dtype_find(name, strlen(name)) : NULL;
 }
 
-/* External data lies in the model's folder or below. */
-static bool is_inside(const char *path)
+/* External data lies in the model's folder or below. Returns its name without
+ * "." and ".." (sub/../w is w, whatever sub is); NULL: it lies elsewhere, or
+ * there is no memory. */
+static const char *resolve_location(mo_onnx_builder *b, const char *path)
 {
-    if (path[0] == '/' || path[0] == '\0')
-        return false;
+    size_t room = strlen(path) + 1, used = 0;
+    char *plain = mo_arena_alloc(mo_onnx_builder_arena(b), room);
+
+    if (!plain)
+        mo_onnx_fail_memory(b);
+    if (path[0] == '/' || !plain)
+        return NULL;
     while (*path) {
         size_t length = strcspn(path, "/");
 
-        if (length == 2 && memcmp(path, "..", 2) == 0)
-            return false;
+        if (length == 2 && memcmp(path, "..", 2) == 0) {
+            if (used == 0)
+                return NULL;
+            while (used > 0 && plain[--used] != '/')
+                ;
+        } else if (length > 0 && !(length == 1 && path[0] == '.')) {
+            if (used > 0)
+                plain[used++] = '/';
+            memcpy(plain + used, path, length);
+            used += length;
+        }
         path += length + (path[length] == '/');
     }
-    return true;
+    plain[used] = '\0';
+    return used > 0 ? plain : NULL;
 }
 
 /* Bits of a half or a bfloat16 that is stored as an integer. */
@@ -98,10 +115,10 @@ static mo_onnx_ref external_constant(mo_onnx_builder *b,
                                      const char *name, const char *dtype,
                                      int64_t bytes)
 {
-    mo_onnx_location where = { tensor->external, tensor->external_offset,
-                               bytes };
+    mo_onnx_location where = { resolve_location(b, tensor->external),
+                               tensor->external_offset, bytes };
 
-    if (!is_inside(tensor->external))
+    if (!where.file)
         return mo_onnx_wrong(b,
                              "tensor '%.80s' has its data in '%.80s', outside "
                              "of the model's folder; put the file there and "

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Translation of the nodes of a graph, in the order of the file. */
 #include "ingest/onnx/translate_internal.h"
+#include "ingest/onnx/translators.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { OLDEST_OPSET = 7, NEWEST_OPSET = 28 };
 
 static const mo_onnx_function *find_function(const mo_onnx_translation *t,
                                              const mo_onnx_node *node)
@@ -78,6 +81,22 @@ static bool resolve_inputs(mo_onnx_translation *t, mo_onnx_scope *scope,
     return true;
 }
 
+void mo_onnx_op_refused(mo_onnx_op *op)
+{
+    mo_onnx_refuse(op->b, "%s", op->argument);
+}
+
+static void check_operands(mo_onnx_op *op, const mo_onnx_row *row)
+{
+    int n = row->required[op->version < row->required[1] ? 2 : 0];
+
+    for (int i = 0; i < n; i++)
+        if (!mo_onnx_has(op, i))
+            mo_onnx_wrong(op->b, "has no input %d", i);
+    if (op->n_outputs == 0)
+        mo_onnx_wrong(op->b, "has no output");
+}
+
 static mo_status translate_op(mo_onnx_translation *t, mo_onnx_scope *scope,
                               mo_onnx_op *op)
 {
@@ -92,14 +111,20 @@ static mo_status translate_op(mo_onnx_translation *t, mo_onnx_scope *scope,
             return mo_onnx_take_branch(t, scope, op);
         if (strcmp(node->op_type, "Loop") == 0)
             return mo_onnx_unroll_loop(t, scope, op);
+        if (strcmp(node->op_type, "Scan") == 0)
+            return mo_onnx_unroll_scan(t, scope, op);
         row = mo_onnx_find_row(node->op_type);
     }
     if (!row) {
-        mo_onnx_refuse(t->b, "there is no such operator to run");
+        mo_onnx_refuse(t->b, "there is no such operator to run%s%.60s",
+                       mo_onnx_is_own_domain(node->domain) ? "" : ", domain ",
+                       mo_onnx_is_own_domain(node->domain) ? "" : node->domain);
         return MO_OK;
     }
     op->argument = row->argument;
-    row->translate(op);
+    check_operands(op, row);
+    if (mo_onnx_builder_status(t->b) == MO_OK)
+        row->translate(op);
     return MO_OK;
 }
 
@@ -108,13 +133,19 @@ static mo_status bind_outputs(mo_onnx_translation *t, mo_onnx_scope *scope,
 {
     mo_status status = MO_OK;
 
-    for (int i = 0; i < op->n_outputs && status == MO_OK; i++)
-        if (op->node->outputs[i][0])
+    for (int i = 0; i < op->n_outputs && status == MO_OK; i++) {
+        const char *name = op->node->outputs[i];
+
+        if (name[0] == '\0')
+            continue;
+        status = mo_onnx_scope_check_new(t, scope, name);
+        if (status == MO_OK)
             status = mo_onnx_scope_bind(
-                t, scope, op->node->outputs[i],
+                t, scope, name,
                 (mo_onnx_binding){ .value = op->outputs[i],
                                    .is_lost = is_lost ||
                                               !mo_onnx_is(op->outputs[i]) });
+    }
     return status;
 }
 
@@ -152,7 +183,7 @@ static mo_status translate_node(mo_onnx_translation *t, mo_onnx_scope *scope,
         snprintf(why, sizeof why, "%s", mo_onnx_builder_why(t->b));
         mo_onnx_builder_clear(t->b);
         mo_onnx_set_title(t->b, node_title(node));
-        is_lost = !can_place || !mo_onnx_add_opaque(t, scope, &op);
+        is_lost = !can_place || !mo_onnx_add_opaque(t, scope, &op, why);
         mo_onnx_builder_clear(t->b);
         if (is_lost)
             note_missing(t, node, why);
@@ -190,6 +221,25 @@ static mo_status add_results(mo_onnx_translation *t, mo_onnx_scope *scope,
     return MO_OK;
 }
 
+/* The version of ONNX's own operators decides what they mean. */
+static mo_status check_version(const char *file, const mo_onnx_model *model,
+                               mo_error *err)
+{
+    for (size_t i = 0; i < model->n_opsets; i++)
+        if (mo_onnx_is_own_domain(model->opsets[i].domain)) {
+            int64_t version = model->opsets[i].version;
+
+            if (version >= OLDEST_OPSET && version <= NEWEST_OPSET)
+                return MO_OK;
+            return mo_fail_at(err, MO_E_SUPPORT, file, 0,
+                              "has operator set %lld of ONNX, not %d to %d; "
+                              "convert it with onnx.version_converter",
+                              (long long) version, OLDEST_OPSET, NEWEST_OPSET);
+        }
+    return mo_fail_at(err, MO_E_INPUT, file, 0,
+                      "does not say which operator set of ONNX it uses");
+}
+
 mo_status mo_onnx_translate(const char *file, const mo_onnx_model *model,
                             const mo_read_options *options, mo_ir **ir,
                             mo_error *err)
@@ -206,6 +256,9 @@ mo_status mo_onnx_translate(const char *file, const mo_onnx_model *model,
         return mo_fail_at(err, MO_E_INPUT, file, 0,
                           "is no ONNX model, or an empty one: it has no "
                           "outputs");
+    status = check_version(file, model, err);
+    if (status != MO_OK)
+        return status;
     t.b = mo_onnx_builder_new(file);
     status = t.b ? mo_onnx_scope_open(&t, &scope) : mo_fail_memory(err);
     if (status == MO_OK)

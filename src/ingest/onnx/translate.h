@@ -33,6 +33,8 @@ typedef struct mo_onnx_row {
     const char *op_type;
     mo_onnx_translator *translate;
     const char *argument;
+    /* Inputs that a node must have, since which operator set, and before. */
+    int required[3];
 } mo_onnx_row;
 
 /* Returns the row of an operator of ONNX's own domain, or NULL. */

@@ -53,6 +53,9 @@ typedef struct mo_onnx_translation {
 mo_status mo_onnx_scope_open(mo_onnx_translation *t, mo_onnx_scope *scope);
 void mo_onnx_scope_close(mo_onnx_translation *t, mo_onnx_scope *scope);
 
+/* Fails if name is bound in the scope already: a tensor is made once. */
+mo_status mo_onnx_scope_check_new(mo_onnx_translation *t,
+                                  const mo_onnx_scope *scope, const char *name);
 mo_status mo_onnx_scope_bind(mo_onnx_translation *t, mo_onnx_scope *scope,
                              const char *name, mo_onnx_binding what);
 mo_status mo_onnx_scope_bind_weights(mo_onnx_translation *t,
@@ -90,14 +93,16 @@ mo_status mo_onnx_take_branch(mo_onnx_translation *t, mo_onnx_scope *scope,
                               mo_onnx_op *op);
 mo_status mo_onnx_unroll_loop(mo_onnx_translation *t, mo_onnx_scope *scope,
                               mo_onnx_op *op);
+mo_status mo_onnx_unroll_scan(mo_onnx_translation *t, mo_onnx_scope *scope,
+                              mo_onnx_op *op);
 
 /* ---- opaque.c */
 
 /* Adds a node that cannot be run as a layer of its own type, which can be
- * placed. Returns false where the file does not give the shapes of its
- * outputs. */
+ * placed; its attribute "refused" is why. Returns false where the file does not
+ * give the shapes of its outputs. */
 bool mo_onnx_add_opaque(mo_onnx_translation *t, mo_onnx_scope *scope,
-                        mo_onnx_op *op);
+                        mo_onnx_op *op, const char *why);
 
 /* ---- model_inputs.c */
 

@@ -17,6 +17,9 @@ mo_onnx_translator mo_onnx_op_unary, mo_onnx_op_binary, mo_onnx_op_compare,
     mo_onnx_op_is_nan, mo_onnx_op_is_inf, mo_onnx_op_dropout,
     mo_onnx_op_identity;
 
+/* translate.c: records the row's argument as the reason to refuse */
+mo_onnx_translator mo_onnx_op_refused;
+
 /* op_native.c: recurrent, quantized and other operators of the same form */
 
 /* Adds a layer of the row's argument with the inputs and outputs of the node,
@@ -44,13 +47,35 @@ mo_onnx_translator mo_onnx_op_transpose, mo_onnx_op_expand, mo_onnx_op_tile,
 /* op_window.c: convolutions, pools, resizing */
 mo_onnx_translator mo_onnx_op_conv, mo_onnx_op_conv_transpose,
     mo_onnx_op_quantized_conv, mo_onnx_op_max_pool, mo_onnx_op_average_pool,
-    mo_onnx_op_global_pool, mo_onnx_op_resize;
+    mo_onnx_op_global_pool, mo_onnx_op_lp_pool;
+
+/* op_resize.c */
+mo_onnx_translator mo_onnx_op_resize;
+
+/* op_region.c: regions of images */
+mo_onnx_translator mo_onnx_op_roi_align, mo_onnx_op_deform_conv,
+    mo_onnx_op_affine_grid, mo_onnx_op_max_unpool, mo_onnx_op_col2im,
+    mo_onnx_op_center_crop_pad;
+
+/* op_signal.c: Fourier transforms, windows */
+mo_onnx_translator mo_onnx_op_dft, mo_onnx_op_stft, mo_onnx_op_window,
+    mo_onnx_op_mel_weight_matrix;
+
+/* op_known.c: results whose sizes are values */
+mo_onnx_translator mo_onnx_op_non_zero, mo_onnx_op_compress, mo_onnx_op_unique;
+
+/* op_loss.c */
+mo_onnx_translator mo_onnx_op_nll_loss, mo_onnx_op_cross_entropy;
+
+/* op_sequence.c: around attention */
+mo_onnx_translator mo_onnx_op_rotary_embedding, mo_onnx_op_tensor_scatter,
+    mo_onnx_op_swiglu, mo_onnx_op_causal_conv;
 
 /* op_reduce.c: products, reductions, normalization */
 mo_onnx_translator mo_onnx_op_matmul, mo_onnx_op_gemm, mo_onnx_op_einsum,
     mo_onnx_op_reduce, mo_onnx_op_reduce_log_sum, mo_onnx_op_reduce_log_sum_exp,
-    mo_onnx_op_reduce_sum_square, mo_onnx_op_cum_sum, mo_onnx_op_softmax,
-    mo_onnx_op_lp_normalization, mo_onnx_op_mean_variance,
+    mo_onnx_op_reduce_sum_square, mo_onnx_op_cum_sum, mo_onnx_op_cum_prod,
+    mo_onnx_op_softmax, mo_onnx_op_lp_normalization, mo_onnx_op_mean_variance,
     mo_onnx_op_batch_norm, mo_onnx_op_layer_norm, mo_onnx_op_rms_norm,
     mo_onnx_op_instance_norm, mo_onnx_op_group_norm, mo_onnx_op_lrn;
 

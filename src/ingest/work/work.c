@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/minmax.h"
+#include "graph/op_attrs.h"
 #include "graph/output_types.h"
 #include "ingest/work/input_order.h"
 #include "ingest/work/constant_bytes.h"
@@ -398,6 +399,17 @@ static void fill_weights(filler *f, int id)
     op->memory_bytes = memory;
 }
 
+/* An operator that is not known (a node of an ONNX model that cannot be run):
+ * what it reads and writes, and an operation for each of these elements of four
+ * bytes. */
+static void estimate_unknown(const filler *f, mo_op *op)
+{
+    if (f->read < 0 || op->output_bytes < 0)
+        return;
+    op->bytes = f->read + (double) op->output_bytes;
+    op->flops = op->bytes / 4;
+}
+
 static void fill_op(filler *f, int id)
 {
     mo_op *op = &f->g->ops[id];
@@ -410,8 +422,13 @@ static void fill_op(filler *f, int id)
     gather_inputs(f, id);
     if (lacks_weights(op))
         fill_weights(f, id);
-    if (!kind || has_work)
+    if (has_work)
         return;
+    if (!kind) {
+        if (mo_attr_find_string(attrs_of(op), "refused"))
+            estimate_unknown(f, op);
+        return;
+    }
     if (op->flops < 0)
         op->flops = flops_of(f, op, kind);
     if (op->bytes < 0)
