@@ -55,18 +55,6 @@ mo_status mo_period_limited_offer(mo_period_limited *l, const int *device,
     return status;
 }
 
-/* Everything on device k, as far as ops may be there. */
-static void fill_single(const mo_period_problem *p, int k, int *device)
-{
-    for (int i = 0; i < p->x->n; i++) {
-        device[i] = k;
-        for (int l = 0; !mo_allowed_devices_has(&p->domains, i, device[i]) &&
-                        l < p->x->n_devices;
-             l++)
-            device[i] = l;
-    }
-}
-
 static mo_status offer_shortest(mo_period_limited *l, int64_t *lower_ns,
                                 mo_error *err)
 {
@@ -101,7 +89,7 @@ mo_status mo_period_limited_offer_baselines(mo_period_limited *l,
     mo_status status = device ? MO_OK : mo_fail_memory(err);
 
     for (int k = 0; k < p->x->n_devices && status == MO_OK; k++) {
-        fill_single(p, k, device);
+        mo_period_fill_single(p, k, device);
         status = mo_period_limited_offer(l, device, err);
     }
     if (status == MO_OK)

@@ -36,6 +36,17 @@ void mo_period_problem_clear(mo_period_problem *p)
     *p = (mo_period_problem){ 0 };
 }
 
+void mo_period_fill_single(const mo_period_problem *p, int k, int *device)
+{
+    for (int i = 0; i < p->x->n; i++) {
+        device[i] = k;
+        for (int l = 0; !mo_allowed_devices_has(&p->domains, i, device[i]) &&
+                        l < p->x->n_devices;
+             l++)
+            device[i] = l;
+    }
+}
+
 mo_status mo_period_state_init(mo_period_state *s, const mo_period_problem *p,
                                mo_error *err)
 {

@@ -29,6 +29,10 @@ mo_status mo_period_problem_init(mo_period_problem *problem,
                                  mo_error *err);
 void mo_period_problem_clear(mo_period_problem *problem);
 
+/* Fills device, by op: all on device k, as far as they may be there. */
+void mo_period_fill_single(const mo_period_problem *problem, int k,
+                           int *device);
+
 typedef struct mo_period_state {
     const mo_period_problem *problem;
     int *device;         /* by op */

@@ -13,18 +13,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "base/random.h"
 
 enum {
     MAX_GROUP = 64,
-    STOP_EVERY = 1024,   /* steps */
-    UNITS_OF_STEP = 4,   /* moves of more units count as more steps */
-    COPY_EVERY = 8,      /* moves: one that copies from a sample */
-    MIN_WINDOW_BITS = 5, /* of the largest copy, at the end */
-    MAX_SCAN = 64        /* units, for one that differs */
+    STOP_EVERY = 1024,    /* steps */
+    UNITS_OF_STEP = 4,    /* moves of more units count as more steps */
+    COPY_EVERY = 8,       /* moves: one that copies from a sample */
+    MIN_WINDOW_BITS = 5,  /* of the largest copy, at the end */
+    MAX_SCAN = 64,        /* units, for one that differs */
+    REDUCTION_STEPS = 64, /* by unit, of fewer transfers */
+    LEAST_REDUCTION_STEPS = 1 << 12,
+    SPARE_OF_PERIOD = 1000, /* that fewer transfers may cost */
+    SPARE_OF_GAP = 8
 };
 
 #define COLD 2e-6
+
+/* Last temperature of the number of transfers; the first is 1. */
+#define LAST_TRANSFERS 0.1
 
 /* Of the prices: the part of a relative deviation by which they change in a
  * block of steps, and their range as a part of those of the bound. */
@@ -344,42 +352,96 @@ static void free_annealer(annealer *a)
     free(a->prices);
 }
 
+/* Begins with a placement, which is the best so far. */
+static mo_status init_annealer(annealer *a, const mo_period_problem *p,
+                               const int *device, mo_error *err)
+{
+    size_t n = (size_t) p->units->n, n_ops = (size_t) p->x->n;
+    mo_status status = mo_period_state_init(&a->s, p, err);
+
+    a->p = p;
+    a->moved = calloc(n + MAX_GROUP, sizeof *a->moved);
+    a->back = calloc(n + MAX_GROUP, sizeof *a->back);
+    a->seen = calloc(n + 1, sizeof *a->seen);
+    a->best = calloc(n_ops + 1, sizeof *a->best);
+    a->prices = calloc((size_t) p->n_resources + 1, sizeof *a->prices);
+    if (status != MO_OK)
+        return status;
+    if (!a->moved || !a->back || !a->seen || !a->best || !a->prices)
+        return mo_fail_memory(err);
+    mo_period_state_set(&a->s, device);
+    memcpy(a->best, device, n_ops * sizeof *device);
+    a->best_ns = mo_period_state_period_ns(&a->s);
+    a->best_excess = mo_period_state_excess_bytes(&a->s);
+    return MO_OK;
+}
+
 mo_status mo_period_anneal_run(const mo_period_problem *p,
                                const mo_period_anneal *options, int *device,
                                int64_t *period_ns, int64_t *excess_bytes,
                                mo_error *err)
 {
-    size_t n = (size_t) p->units->n, n_ops = (size_t) p->x->n;
-    annealer a = { .p = p,
-                   .random = { options->seed },
+    size_t n_ops = (size_t) p->x->n;
+    annealer a = { .random = { options->seed },
                    .samples = options->samples,
                    .n_samples = options->n_samples };
-    mo_status status = mo_period_state_init(&a.s, p, err);
+    mo_status status = init_annealer(&a, p, device, err);
 
-    a.moved = calloc(n + MAX_GROUP, sizeof *a.moved);
-    a.back = calloc(n + MAX_GROUP, sizeof *a.back);
-    a.seen = calloc(n + 1, sizeof *a.seen);
-    a.best = calloc(n_ops + 1, sizeof *a.best);
-    a.prices = calloc((size_t) p->n_resources + 1, sizeof *a.prices);
-    if (status == MO_OK &&
-        (!a.moved || !a.back || !a.seen || !a.best || !a.prices))
-        status = mo_fail_memory(err);
     if (status == MO_OK) {
-        mo_period_state_set(&a.s, device);
-        memcpy(a.best, device, n_ops * sizeof *device);
-        a.best_ns = mo_period_state_period_ns(&a.s);
-        a.best_excess = mo_period_state_excess_bytes(&a.s);
         a.scale_ns = (double) a.best_ns + 1;
         memcpy(a.prices, options->prices,
                (size_t) p->n_resources * sizeof *a.prices);
         if (options->lower_ns > 0)
             a.price_unit = options->price_weight / (double) options->lower_ns;
-        if (p->x->n_devices > 1 && n > 0)
+        if (p->x->n_devices > 1 && p->units->n > 0)
             anneal(&a, options);
         memcpy(device, a.best, n_ops * sizeof *device);
         *period_ns = a.best_ns;
         *excess_bytes = a.best_excess;
     }
+    free_annealer(&a);
+    return status;
+}
+
+mo_status mo_period_reduce_transfers(const mo_period_problem *p, uint64_t seed,
+                                     int64_t lower_ns, int *device,
+                                     mo_error *err)
+{
+    annealer a = { .random = { seed } };
+    mo_status status = init_annealer(&a, p, device, err);
+    int64_t spare_ns = mo_min_i64(a.best_ns / SPARE_OF_PERIOD,
+                                  (a.best_ns - lower_ns) / SPARE_OF_GAP);
+    int64_t limit_ns = a.best_ns + mo_max_i64(spare_ns, 0);
+    int64_t steps = (int64_t) REDUCTION_STEPS * p->units->n;
+    int best = a.s.n_transfers, now = best;
+
+    steps = p->x->n_devices > 1 && a.best_excess == 0
+                ? mo_max_i64(steps, LEAST_REDUCTION_STEPS)
+                : 0;
+    for (int64_t step = 0; status == MO_OK && step < steps && best > 0;
+         step += 1 + a.n_moved / UNITS_OF_STEP) {
+        double temperature =
+            pow(LAST_TRANSFERS, (double) step / (double) steps);
+
+        make_move(&a);
+        if (a.n_moved == 0)
+            continue;
+        if ((a.s.n_transfers > now &&
+             mo_random_unit(&a.random) >=
+                 exp((now - a.s.n_transfers) / temperature)) ||
+            mo_period_state_period_ns(&a.s) > limit_ns ||
+            mo_period_state_excess_bytes(&a.s) > 0) {
+            undo_move(&a);
+            continue;
+        }
+        now = a.s.n_transfers;
+        if (now >= best)
+            continue;
+        best = now;
+        memcpy(a.best, a.s.device, (size_t) p->x->n * sizeof *a.best);
+    }
+    if (status == MO_OK)
+        memcpy(device, a.best, (size_t) p->x->n * sizeof *device);
     free_annealer(&a);
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local_search.h - simulated annealing of a placement on the largest load.
+ * local_search.h - simulated annealing of a placement on the largest load, and
+ * on the number of transfers within a limit of that load.
  */
 #ifndef MO_SOLVERS_SEARCH_PERIOD_LOCAL_SEARCH_H
 #define MO_SOLVERS_SEARCH_PERIOD_LOCAL_SEARCH_H
@@ -30,5 +31,13 @@ mo_status mo_period_anneal_run(const mo_period_problem *problem,
                                const mo_period_anneal *options, int *device,
                                int64_t *period_ns, int64_t *excess_bytes,
                                mo_error *err);
+
+/* Reduces the number of transfers of a placement within memory, in place, by
+ * annealing of a counted effort: they cost what no load has.  The period may
+ * become longer by a 1000th, and by an 8th of what it is above lower_ns, a
+ * lower bound: an optimal one is kept. */
+mo_status mo_period_reduce_transfers(const mo_period_problem *problem,
+                                     uint64_t seed, int64_t lower_ns,
+                                     int *device, mo_error *err);
 
 #endif

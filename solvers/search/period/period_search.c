@@ -188,28 +188,15 @@ static mo_status raise_bound(search *s, mo_error *err)
 
 /* ---------------------------------------------------------------- baselines */
 
-/* Everything on one device, as far as ops may be there. */
-static void offer_single(search *s, int k, int *device)
-{
-    const mo_instance *x = s->p.x;
-
-    for (int i = 0; i < x->n; i++) {
-        device[i] = k;
-        for (int l = 0; !mo_allowed_devices_has(&s->p.domains, i, device[i]) &&
-                        l < x->n_devices;
-             l++)
-            device[i] = l;
-    }
-    offer_placement(s, device);
-}
-
 static mo_status offer_baselines(search *s, int *device, mo_error *err)
 {
     const mo_method *const methods[] = { &mo_method_single, &mo_method_m_etf };
     mo_status status = MO_OK;
 
-    for (int k = 0; k < s->p.x->n_devices; k++)
-        offer_single(s, k, device);
+    for (int k = 0; k < s->p.x->n_devices; k++) {
+        mo_period_fill_single(&s->p, k, device);
+        offer_placement(s, device);
+    }
     status = mo_period_split_contiguous(&s->p, device, err);
     if (status == MO_OK)
         offer_placement(s, device);
@@ -483,6 +470,10 @@ mo_status mo_period_search_place(const mo_method_task *task,
         status = task->in_flight > 0 || task->regime.memory == MO_MEMORY_LIVE
                      ? search_limited(&s, placed, err)
                      : find_placement(&s, placed, err);
+    if (status == MO_OK && s.n_pool > 0 && task->in_flight == 0 &&
+        task->regime.memory != MO_MEMORY_LIVE)
+        status = mo_period_reduce_transfers(&s.p, task->seed, s.lower_ns,
+                                            s.pool[0].device, err);
     if (status == MO_OK && s.n_pool > 0)
         status = set_schedule(&s, placed, err);
     else if (status == MO_OK)

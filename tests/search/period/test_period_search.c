@@ -4,6 +4,7 @@
  * search. */
 #include <stdlib.h>
 
+#include "base/minmax.h"
 #include "base/random.h"
 #include "schedule/period/loads.h"
 #include "schedule/period/modulo_schedule.h"
@@ -61,6 +62,27 @@ static void perturb_labelling(const mo_period_problem *p, unsigned seed,
     free(prices);
 }
 
+/* An optimal period is kept, another becomes longer by a 1000th at most. */
+static void check_reduction(const mo_period_problem *p, int *device, int64_t ns,
+                            unsigned seed)
+{
+    mo_period_state s;
+    int before;
+
+    MUST(mo_period_state_init(&s, p, &err));
+    mo_period_state_set(&s, device);
+    before = s.n_transfers;
+    for (int64_t lower_ns = ns; lower_ns >= 0; lower_ns -= mo_max_i64(ns, 1)) {
+        MUST(mo_period_reduce_transfers(p, seed, lower_ns, device, &err));
+        ck_assert(period_placement_allowed(p->x, &p->regime, device));
+        mo_period_state_set(&s, device);
+        ck_assert_int_le(s.n_transfers, before);
+        ck_assert_int_le(period_by_definition(p->x, &p->regime, device),
+                         ns + (lower_ns < ns ? ns / 1000 : 0));
+    }
+    mo_period_state_clear(&s);
+}
+
 /* No bound is above the optimum, no search below it. */
 static void check_parts(const mo_period_problem *p, int64_t least_ns,
                         unsigned seed)
@@ -93,6 +115,7 @@ static void check_parts(const mo_period_problem *p, int64_t least_ns,
     if (excess == 0) {
         ck_assert(period_placement_allowed(p->x, &p->regime, device));
         ck_assert_int_ge(ns, least_ns);
+        check_reduction(p, device, ns, seed);
     }
     free(prices);
     free(device);
