@@ -33,7 +33,7 @@ typedef struct log_reader {
 static bool parse_line(const mo_solver *solver, const char *line,
                        mo_solver_progress *step)
 {
-    if (solver)
+    if (solver && solver->parse_log_line)
         return solver->parse_log_line(line, step);
     for (const mo_solver *const *s = mo_solver_table; *s; s++)
         if ((*s)->parse_log_line(line, step))

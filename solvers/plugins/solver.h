@@ -70,6 +70,9 @@ typedef struct mo_solver_output_files {
 typedef struct mo_solver {
     const char *name, *title; /* "highs", "HiGHS" */
     const char *help;
+    /* Of a solver that is added (solvers/registry.h), as of --command; then all
+     * that follows is zero. NULL: built in. */
+    const char *command_template;
     unsigned limits;    /* MO_SOLVER_LIMIT_... it enforces by itself */
     bool accepts_start; /* accepts a MIP start, in this format: */
     mo_mip_start_layout start_layout;

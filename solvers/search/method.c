@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/method.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 const mo_method *const mo_method_table[] = {
@@ -11,12 +13,50 @@ const mo_method *const mo_method_table[] = {
     &mo_method_placeto, &mo_method_hrl,    NULL,
 };
 
+/* Entries below the count never change. */
+static const mo_method *added[MO_METHOD_ADDED_MAX];
+static atomic_int n_added;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+enum { N_BUILT_IN = sizeof mo_method_table / sizeof *mo_method_table - 1 };
+
+const mo_method *mo_method_at(int i)
+{
+    if (i < N_BUILT_IN)
+        return mo_method_table[i];
+    return i - N_BUILT_IN < atomic_load(&n_added) ? added[i - N_BUILT_IN]
+                                                  : NULL;
+}
+
 const mo_method *mo_method_find(const char *name)
 {
-    for (int i = 0; mo_method_table[i]; i++)
-        if (strcmp(mo_method_table[i]->name, name) == 0)
-            return mo_method_table[i];
+    const mo_method *method;
+
+    for (int i = 0; (method = mo_method_at(i)); i++)
+        if (strcmp(method->name, name) == 0)
+            return method;
     return NULL;
+}
+
+mo_status mo_method_add(const mo_method *method, mo_error *err)
+{
+    mo_status status = MO_OK;
+    int n;
+
+    pthread_mutex_lock(&lock);
+    n = atomic_load(&n_added);
+    if (mo_method_find(method->name))
+        status = mo_fail(err, MO_E_USAGE, "there is a method '%s' already",
+                         method->name);
+    else if (n == MO_METHOD_ADDED_MAX)
+        status = mo_fail(err, MO_E_USAGE, "more than %d methods are added",
+                         MO_METHOD_ADDED_MAX);
+    if (status == MO_OK) {
+        added[n] = method;
+        atomic_store(&n_added, n + 1);
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 void mo_method_result_clear(mo_method_result *placed)

@@ -26,6 +26,8 @@ typedef struct mo_method_progress {
 } mo_method_progress;
 
 typedef struct mo_method_task {
+    const struct mo_method *method; /* that is run; NULL where it is built in
+                                       and needs not know itself */
     const mo_instance *x;
     mo_regime regime;
     mo_objective objective; /* methods without a search for it ignore it */
@@ -82,7 +84,15 @@ extern const mo_method mo_method_moirai, mo_method_single, mo_method_m_topo,
 extern const mo_method
     *const mo_method_table[]; /* the default first; ends with NULL */
 
-const mo_method *mo_method_find(const char *name); /* NULL: unknown */
+/* Adds a method behind all others, which lives as long as the process; a name
+ * that is taken, or too many of them, are MO_E_USAGE. From any thread. */
+enum { MO_METHOD_ADDED_MAX = 64 };
+mo_status mo_method_add(const mo_method *method, mo_error *err);
+
+/* Return method i, those that were added behind the table, NULL behind the
+ * last; and the one of that name, NULL: unknown. */
+const mo_method *mo_method_at(int i);
+const mo_method *mo_method_find(const char *name);
 
 /* Frees what the result owns and zeroes it. */
 void mo_method_result_clear(mo_method_result *placed);

@@ -21,29 +21,6 @@ typedef struct settings {
     mo_driver_log logger;
 } settings;
 
-/* By option, or by the name of the output. */
-static const char *choose_format(const settings *s)
-{
-    static const char *const ends[][2] = {
-        { ".html", "html" },
-        { ".svg", "svg" },
-        { ".json", "json" },
-        { ".txt", "text" },
-    };
-    const char *path = s->output.path;
-    size_t length = path ? strlen(path) : 0;
-
-    if (s->format)
-        return s->format;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t n = strlen(ends[i][0]);
-
-        if (length > n && strcmp(path + length - n, ends[i][0]) == 0)
-            return ends[i][1];
-    }
-    return length > 0 && strcmp(path, "-") != 0 ? "html" : "text";
-}
-
 static mo_status check_options(const settings *s, char **paths, size_t n,
                                mo_error *err)
 {
@@ -77,24 +54,6 @@ static mo_status choose_methods(const settings *s, const mo_review *first,
                          : mo_solution_page_defaults(first, options, err);
 }
 
-static mo_status write_page(const settings *s, const mo_page *page,
-                            mo_error *err)
-{
-    const char *format = choose_format(s);
-    mo_out *out = s->output.out;
-
-    if (strcmp(format, "html") == 0)
-        return mo_page_html(page, out, err);
-    if (strcmp(format, "json") == 0)
-        return mo_page_json(page, out, err);
-    if (strcmp(format, "svg") == 0)
-        return mo_page_svg(page, out, err);
-    if (strcmp(format, "text") == 0)
-        return mo_page_text(page, (int) s->columns, out, err);
-    mo_page_trace(page, out);
-    return MO_OK;
-}
-
 static mo_status review_all(settings *s, char **paths, int n,
                             mo_review *reviews, mo_error *err)
 {
@@ -122,7 +81,8 @@ static mo_status make_report(settings *s, char **paths, int n,
         status = mo_solution_page_make(
             &options, reviews, (const char *const *) paths, n, &made, err);
     if (status == MO_OK)
-        status = write_page(s, &made.page, err);
+        status = mo_solution_page_write(&made.page, s->format, s->output.path,
+                                        (int) s->columns, s->output.out, err);
     if (status == MO_OK)
         status = mo_output_files_commit(&s->output, 1, err);
     mo_solution_page_clear(&made);

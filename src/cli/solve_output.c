@@ -286,16 +286,21 @@ static mo_status query_both_versions(const mo_solver *solver,
 mo_status mo_cli_list_solvers(const mo_portfolio_options *options, bool json,
                               mo_out *out, mo_error *err)
 {
-    mo_report_solver_row rows[MO_PORTFOLIO_MAX] = { { 0 } };
-    mo_solver_install found[MO_PORTFOLIO_MAX] = { { 0 } };
+    enum { MOST = MO_PORTFOLIO_MAX + MO_SOLVER_ADDED_MAX };
+    mo_report_solver_row rows[MOST] = { { 0 } };
+    mo_solver_install found[MOST] = { { 0 } };
     mo_status status = MO_OK;
     int n = 0;
 
-    for (; n < MO_PORTFOLIO_MAX && mo_solver_table[n] && status == MO_OK; n++) {
-        rows[n] = (mo_report_solver_row){ mo_solver_table[n], &found[n] };
-        status = mo_solver_table[n]->find(options->path, &found[n], NULL);
+    for (; n < MOST && mo_solver_at(n) && status == MO_OK; n++) {
+        const mo_solver *solver = mo_solver_at(n);
+
+        rows[n] = (mo_report_solver_row){ solver, &found[n] };
+        if (solver->command_template)
+            continue;
+        status = solver->find(options->path, &found[n], NULL);
         if (status == MO_OK)
-            status = query_both_versions(mo_solver_table[n], &found[n], err);
+            status = query_both_versions(solver, &found[n], err);
         /* One that cannot be run is no error of the others. */
         if (status != MO_E_MEMORY)
             status = MO_OK;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "driver/mip_start_file.h"
+#include "driver/plugin/plugin.h"
 #include "driver/progress_line.h"
 #include "solvers/process/interrupt.h"
 #include "solvers/registry.h"
@@ -68,6 +69,10 @@ static mo_status check_names(const char *names, mo_error *err)
 mo_status mo_portfolio_check_options(const mo_portfolio_options *o,
                                      mo_error *err)
 {
+    mo_status status = mo_plugin_load_listed(err);
+
+    if (status != MO_OK)
+        return status;
     if (is_command(o) && !o->command)
         return mo_fail(err, MO_E_USAGE,
                        "--via command needs --command 'TEMPLATE'");
@@ -146,6 +151,11 @@ static mo_status find_one(const mo_portfolio_options *o,
     mo_status status;
 
     *e = (mo_portfolio_member){ .solver = solver };
+    if (solver->command_template) {
+        e->way = MO_SOLVER_VIA_COMMAND;
+        c->n++;
+        return MO_OK;
+    }
     status = solver->find(o->path, &e->found, err);
     if (status == MO_OK && !choose_way(o, e)) {
         if (needed)
@@ -257,8 +267,11 @@ static mo_status make_folder(const char *path, mo_error *err)
 static mo_status run_way(portfolio_run *r, mo_portfolio_member *e,
                          const mo_solver_job *job)
 {
+    const char *command = e->solver && e->solver->command_template
+                              ? e->solver->command_template
+                              : r->options->command;
     const mo_solver_run_options options = { .way = e->way,
-                                            .command = r->options->command,
+                                            .command = command,
                                             .grace_s = GRACE_S,
                                             .scratch =
                                                 mo_workdir_path(r->folder),

@@ -5,6 +5,7 @@
 
 #include "coarsen/fusion_rules.h"
 #include "cost/cluster.h"
+#include "driver/plugin/plugin.h"
 #include "ingest/zoo.h"
 #include "solvers/registry.h"
 #include "solvers/search/method.h"
@@ -30,16 +31,24 @@ const char *mo_suggest_fusion(size_t i)
 
 const char *mo_suggest_method(size_t i)
 {
-    size_t n = 0;
+    int n = 0;
 
-    while (mo_method_table[n])
+    /* A plug-in that cannot be loaded is an error where methods are used. */
+    (void) mo_plugin_load_listed(NULL);
+    while (mo_method_at(n))
         n++;
-    return i < n ? mo_method_table[i]->name : i == n ? "all" : NULL;
+    return i < (size_t) n    ? mo_method_at((int) i)->name
+           : i == (size_t) n ? "all"
+                             : NULL;
 }
 
 const char *mo_suggest_solver(size_t i)
 {
-    return mo_solver_table[i] ? mo_solver_table[i]->name : NULL;
+    const mo_solver *solver;
+
+    (void) mo_plugin_load_listed(NULL);
+    solver = mo_solver_at((int) i);
+    return solver ? solver->name : NULL;
 }
 
 const char *mo_suggest_zoo(size_t i)

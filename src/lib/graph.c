@@ -10,21 +10,28 @@
 #include "ingest/read.h"
 #include "lib/handles.h"
 
-/* Copies the shapes of the options, as they are given. */
-static mo_status copy_shapes(const mo_option_list *from, mo_option_list *to,
-                             mo_error *err)
+static mo_status add_shape(moirai_graph *graph, const char *shape,
+                           mo_error *err)
+{
+    mo_option_list *to = &graph->shapes;
+    char *copy = NULL;
+    mo_status status = MO_ARRAY_GROW(to->items, to->count, to->room, err);
+
+    if (status == MO_OK)
+        status = mo_lib_copy_text(shape, &copy, err);
+    if (status == MO_OK)
+        to->items[to->count++] = copy;
+    return status;
+}
+
+mo_status mo_lib_graph_keep_shapes(moirai_graph *graph,
+                                   char shapes[][MO_VARIABLE_NAME], int n,
+                                   mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (size_t i = 0; i < from->count && status == MO_OK; i++) {
-        char *copy = NULL;
-
-        status = MO_ARRAY_GROW(to->items, to->count, to->room, err);
-        if (status == MO_OK)
-            status = mo_lib_copy_text(from->items[i], &copy, err);
-        if (status == MO_OK)
-            to->items[to->count++] = copy;
-    }
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status = add_shape(graph, shapes[i], err);
     return status;
 }
 
@@ -43,8 +50,8 @@ mo_status mo_lib_graph_make(mo_graph *graph, const char *path,
     atomic_init(&made->references, 1);
     made->graph = graph;
     status = mo_lib_copy_text(path, &made->path, err);
-    if (status == MO_OK)
-        status = copy_shapes(&s->prepare.shapes, &made->shapes, err);
+    for (size_t i = 0; i < s->prepare.shapes.count && status == MO_OK; i++)
+        status = add_shape(made, s->prepare.shapes.items[i], err);
     if (status == MO_OK)
         status = mo_driver_load_formats(&s->prepare.load, &made->formats, err);
     if (status == MO_OK)

@@ -155,6 +155,11 @@ mo_status mo_lib_graph_make(mo_graph *graph, const char *path,
                             const moirai_options *options,
                             moirai_graph **wrapped, mo_error *err);
 
+/* Copies shapes of inputs into a graph that has none yet. */
+mo_status mo_lib_graph_keep_shapes(moirai_graph *graph,
+                                   char shapes[][MO_VARIABLE_NAME], int n,
+                                   mo_error *err);
+
 /* Wrap what they take over. */
 mo_status mo_lib_cluster_make(mo_cluster *cluster, moirai_cluster **wrapped,
                               mo_error *err);
@@ -167,6 +172,21 @@ mo_status mo_lib_instance_make(mo_instance *x, const moirai_graph *graph,
  * must not be cleared; the identity options are complete but for formulation
  * and unit. */
 mo_review mo_lib_instance_review(const moirai_instance *instance);
+
+/* Makes a placement of a judgement, which it takes over, also after a failure:
+ * MO_E_INPUT where there is no schedule. */
+mo_status mo_lib_placement_make(const moirai_instance *instance,
+                                mo_answer_evaluation *judgement,
+                                const char *method,
+                                moirai_placement **placement, mo_error *err);
+
+/* Evaluates the columns of a solution and makes a placement of them; name is
+ * for errors. MO_E_INPUT: they make none. */
+mo_status mo_lib_placement_of_solution(const moirai_instance *instance,
+                                       const char *name,
+                                       const mo_solution *solution,
+                                       moirai_placement **placement,
+                                       mo_error *err);
 
 /* Evaluates a solution as text and makes a placement of it; name is for
  * errors. */
@@ -181,6 +201,9 @@ mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
                                        int64_t period_ns, const char *method,
                                        moirai_placement **placement,
                                        mo_error *err);
+
+/* Keeps what a solver claims, unless the placement refutes it. */
+void mo_lib_placement_claim(moirai_placement *placement, int64_t bound_ns);
 
 /* Completes a bound that was proven here and is greater than its own. by is a
  * literal. */

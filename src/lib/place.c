@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "driver/place/compare_methods.h"
+#include "driver/plugin/plugin.h"
 #include "lib/handles.h"
 
 /* A call of moirai_place() that runs. */
@@ -116,4 +117,9 @@ const char *moirai_method_name(int i)
 const char *moirai_solver_name(int i)
 {
     return i >= 0 ? mo_suggest_solver((size_t) i) : NULL;
+}
+
+moirai_status moirai_plugin_load(const char *path, moirai_error *err)
+{
+    return mo_lib_status(mo_plugin_load(path, mo_lib_error(err)));
 }

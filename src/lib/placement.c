@@ -14,11 +14,11 @@
 
 #include "base/reader.h"
 #include "driver/placement_solution.h"
+#include "driver/plugin/plugin.h"
 #include "lib/handles.h"
 #include "solvers/answer/placement_list.h"
 
-/* Takes over the judgement, also after a failure. */
-static mo_status make_placement(const moirai_instance *instance,
+mo_status mo_lib_placement_make(const moirai_instance *instance,
                                 mo_answer_evaluation *judgement,
                                 const char *method,
                                 moirai_placement **placement, mo_error *err)
@@ -41,8 +41,9 @@ static mo_status make_placement(const moirai_instance *instance,
     atomic_init(&made->references, 1);
     made->instance = mo_lib_retain_instance(instance);
     made->judgement = *judgement;
-    made->bound_ns = judgement->lower.bound_ns;
-    made->bound_by = judgement->lower.which;
+    *judgement = (mo_answer_evaluation){ 0 };
+    made->bound_ns = made->judgement.lower.bound_ns;
+    made->bound_by = made->judgement.lower.which;
     snprintf(made->method, sizeof made->method, "%s", method);
     *placement = made;
     return MO_OK;
@@ -58,12 +59,39 @@ static mo_status check_origin(const moirai_instance *instance, const char *name,
     return MO_OK;
 }
 
-static mo_status evaluate_columns(const moirai_instance *instance,
-                                  const char *name, const char *text,
-                                  size_t size, mo_answer_evaluation *judgement,
-                                  mo_report_claim *claim, mo_error *err)
+mo_status mo_lib_placement_of_solution(const moirai_instance *instance,
+                                       const char *name,
+                                       const mo_solution *solution,
+                                       moirai_placement **placement,
+                                       mo_error *err)
 {
+    mo_answer_evaluation judgement = { 0 };
     mo_provenance origin = { 0 };
+    mo_report_claim claim;
+    mo_status status = mo_answer_provenance(solution, &origin, err);
+
+    if (status == MO_OK)
+        status = check_origin(instance, name, &origin, err);
+    if (status == MO_OK)
+        status = mo_answer_evaluate_solution(
+            solution, &origin, instance->instance, &instance->regime,
+            MO_ANSWER_TOLERANCE, &judgement, err);
+    if (status != MO_OK) {
+        mo_answer_evaluation_clear(&judgement);
+        return status;
+    }
+    claim = mo_review_claim(solution, &origin);
+    status =
+        mo_lib_placement_make(instance, &judgement, claim.by, placement, err);
+    if (status == MO_OK && claim.has_bound)
+        mo_lib_placement_claim(*placement, claim.bound_ns);
+    return status;
+}
+
+static mo_status read_solution(const moirai_instance *instance,
+                               const char *name, const char *text, size_t size,
+                               moirai_placement **placement, mo_error *err)
+{
     mo_solution *solution = NULL;
     mo_status status =
         mo_solution_read_memory(name, text, size, &solution, err);
@@ -73,22 +101,15 @@ static mo_status evaluate_columns(const moirai_instance *instance,
                             "holds no solution; it says: %s",
                             mo_solution_status_names[solution->claim]);
     if (status == MO_OK)
-        status = mo_answer_provenance(solution, &origin, err);
-    if (status == MO_OK)
-        status = check_origin(instance, name, &origin, err);
-    if (status == MO_OK)
-        status = mo_answer_evaluate_solution(
-            solution, &origin, instance->instance, &instance->regime,
-            MO_ANSWER_TOLERANCE, judgement, err);
-    if (status == MO_OK)
-        *claim = mo_review_claim(solution, &origin);
+        status = mo_lib_placement_of_solution(instance, name, solution,
+                                              placement, err);
     mo_solution_free(solution);
     return status;
 }
 
-static mo_status evaluate_list(const moirai_instance *instance,
-                               const char *name, char *text, size_t size,
-                               mo_answer_evaluation *judgement, mo_error *err)
+static mo_status read_list(const moirai_instance *instance, const char *name,
+                           char *text, size_t size,
+                           moirai_placement **placement, mo_error *err)
 {
     const mo_instance *x = instance->instance;
     int *device = calloc((size_t) x->n + 1, sizeof *device);
@@ -97,8 +118,8 @@ static mo_status evaluate_list(const moirai_instance *instance,
                : mo_fail_memory(err);
 
     if (status == MO_OK)
-        status = mo_answer_evaluate_placement(x, &instance->regime, device,
-                                              judgement, err);
+        status = (mo_status) moirai_placement_new(
+            instance, device, NULL, placement, (moirai_error *) err);
     free(device);
     return status;
 }
@@ -107,27 +128,14 @@ mo_status mo_lib_placement_of_text(const moirai_instance *instance,
                                    const char *name, char *text, size_t size,
                                    moirai_placement **placement, mo_error *err)
 {
-    mo_answer_evaluation judgement = { 0 };
-    mo_report_claim claim = { 0 };
     mo_status status =
         mo_placement_list_sniff(text)
-            ? evaluate_list(instance, name, text, size, &judgement, err)
-            : evaluate_columns(instance, name, text, size, &judgement, &claim,
-                               err);
+            ? read_list(instance, name, text, size, placement, err)
+            : read_solution(instance, name, text, size, placement, err);
 
     if (status != MO_OK)
-        mo_answer_evaluation_clear(&judgement);
-    else
-        status = make_placement(instance, &judgement, claim.by, placement, err);
-    if (status != MO_OK) {
         mo_error_set_location(err, name, 0);
-        return status;
-    }
-    if (claim.has_bound && claim.bound_ns > (*placement)->bound_ns &&
-        claim.bound_ns <=
-            mo_answer_evaluation_objective_ns(&(*placement)->judgement))
-        (*placement)->claimed_ns = claim.bound_ns;
-    return MO_OK;
+    return status;
 }
 
 mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
@@ -176,6 +184,12 @@ void mo_lib_placement_raise_bound(moirai_placement *p, int64_t bound_ns,
     p->bound_by = by;
 }
 
+void mo_lib_placement_claim(moirai_placement *p, int64_t bound_ns)
+{
+    if (bound_ns <= mo_answer_evaluation_objective_ns(&p->judgement))
+        p->claimed_ns = bound_ns;
+}
+
 /* ------------------------------------------------------------------ making */
 
 static mo_status check_devices(const mo_instance *x, const int *device,
@@ -189,69 +203,22 @@ static mo_status check_devices(const mo_instance *x, const int *device,
     return MO_OK;
 }
 
-/* With the order of the starts. A transfer starts when its producer ends, at
- * the earliest. */
-static mo_status order_schedule(const moirai_instance *instance,
-                                const int *device, const int64_t *start_ns,
-                                mo_schedule **schedule, mo_error *err)
-{
-    const mo_instance *x = instance->instance;
-    mo_schedule *s = NULL;
-    mo_status status = mo_schedule_new(x, &instance->regime, device, &s, err);
-
-    for (int i = 0; i < x->n && status == MO_OK; i++) {
-        if (start_ns[i] < 0 || start_ns[i] > MO_MAX_TOTAL_NS)
-            status = mo_fail(err, MO_E_INPUT,
-                             "op '%.80s': its start is out of range",
-                             x->op_names[i]);
-        s->start_ns[i] = start_ns[i];
-    }
-    for (int i = 0; status == MO_OK && i < s->n_transfers; i++) {
-        mo_transfer *t = &s->transfers[i];
-        int producer = x->tensor_from[mo_schedule_tensor(x, s, t)];
-
-        t->start_ns = s->start_ns[producer] +
-                      mo_instance_p_ns(x, producer, device[producer]);
-        t->end_ns = t->start_ns + mo_schedule_item_ns(x, &instance->regime,
-                                                      t->item, t->from, t->to);
-    }
-    if (status == MO_OK)
-        status = mo_schedule_left_shift(x, s, err);
-    if (status == MO_OK)
-        *schedule = s;
-    else
-        mo_schedule_free(s);
-    return status;
-}
-
 moirai_status moirai_placement_new(const moirai_instance *instance,
                                    const int *device, const int64_t *start_ns,
                                    moirai_placement **placement,
                                    moirai_error *err)
 {
     mo_error *e = mo_lib_error(err);
-    mo_answer_evaluation judgement = { 0 };
     mo_schedule *schedule = NULL;
     mo_status status = check_devices(instance->instance, device, e);
 
-    if (status == MO_OK && start_ns) {
-        status = order_schedule(instance, device, start_ns, &schedule, e);
-        if (status == MO_OK)
-            status = mo_lib_placement_of_schedule(instance, schedule, 0, "",
-                                                  placement, e);
-        mo_schedule_free(schedule);
-    } else if (status == MO_OK) {
-        status = mo_answer_evaluate_placement(
-            instance->instance, &instance->regime, device, &judgement, e);
-        if (status == MO_OK && instance->objective == MO_OBJECTIVE_PERIOD &&
-            judgement.schedule)
-            status = mo_lib_placement_of_schedule(instance, judgement.schedule,
-                                                  0, "", placement, e);
-        else if (status == MO_OK)
-            return mo_lib_status(
-                make_placement(instance, &judgement, "", placement, e));
-        mo_answer_evaluation_clear(&judgement);
-    }
+    if (status == MO_OK)
+        status = mo_plugin_schedule(instance->instance, &instance->regime,
+                                    device, start_ns, &schedule, e);
+    if (status == MO_OK)
+        status = mo_lib_placement_of_schedule(instance, schedule, 0, "",
+                                              placement, e);
+    mo_schedule_free(schedule);
     return mo_lib_status(status);
 }
 

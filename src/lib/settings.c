@@ -9,10 +9,11 @@
 #include "exec/runtime/pipeline/pipeline.h"
 #include "lib/handles.h"
 
-enum { DEFAULT_COLUMNS = 100, MOST_ROWS = 64 };
+enum { DEFAULT_COLUMNS = 100, MOST_ROWS = 96 };
 
 static const mo_lib_settings defaults = {
     .prepare = MO_PREPARE_DEFAULTS,
+    .review = MO_REVIEW_DEFAULTS,
     .place = MO_PLACE_DEFAULTS,
     .portfolio = MO_PORTFOLIO_DEFAULTS,
     .exec = { .prepare = MO_REVIEW_DEFAULTS,
@@ -41,6 +42,9 @@ static void make_table(mo_lib_settings *s, table *t)
         MO_PREPARE_IN_FLIGHT_OPTION(&s->prepare),
         { 0, "unit", "UNIT", NULL, MO_OPTION_TEXT, .to = &s->prepare.unit,
           .choices = "ns|us|ms|s" },
+        MO_REVIEW_OPTIONS(&s->review),
+        MO_REVIEW_RULE_OPTIONS(&s->review),
+        MO_DRIVER_FORMAT_OPTIONS(&s->review.load),
         MO_PLACE_OPTIONS(&s->place),
         MO_PORTFOLIO_OPTIONS(&s->portfolio),
         MO_EXEC_CONFIG_OPTIONS(&s->exec.wants),
@@ -111,6 +115,7 @@ moirai_status moirai_options_new(moirai_options **options, moirai_error *err)
 static void free_lists(mo_lib_settings *s)
 {
     mo_option_list_free(&s->prepare.shapes);
+    mo_option_list_free(&s->review.shapes);
     mo_option_list_free(&s->place.methods);
     mo_option_list_free(&s->exec.wants.weights_from);
     mo_option_list_free(&s->report_methods);

@@ -22,6 +22,7 @@
 /* Values; all texts are in the arena of the options. */
 typedef struct mo_lib_settings {
     mo_prepare_options prepare;
+    mo_prepare_options review; /* of a solution: what it does not say itself */
     mo_place_options place;
     mo_portfolio_options portfolio;
     mo_exec_options exec;

@@ -12,6 +12,8 @@ static bool has_library(const mo_report_solver_row *row)
 
 static const char *ways_of(const mo_report_solver_row *row)
 {
+    if (row->solver->command_template)
+        return "command";
     if (row->found->program)
         return has_library(row) ? "process, library" : "process";
     return has_library(row) ? "library" : "-";
@@ -37,10 +39,13 @@ void mo_report_solvers_text(const mo_report_solver_row *rows, int n,
         const mo_solver *solver = rows[i].solver;
         const mo_solver_install *found = rows[i].found;
         bool here = found->program || has_library(&rows[i]);
+        const char *what = solver->command_template ? "plug-in"
+                           : here                   ? version_of(found)
+                                                    : "not found";
 
-        mo_out_printf(out, "%-8s%-10s%-18s%s\n", solver->name,
-                      here ? version_of(found) : "not found", ways_of(&rows[i]),
-                      solver->help);
+        mo_out_printf(out, "%-8s%-10s%-18s%s\n", solver->name, what,
+                      ways_of(&rows[i]), solver->help);
+        put_path("command", solver->command_template, out);
         put_path("program", found->program, out);
         put_path("library", has_library(&rows[i]) ? found->library : NULL, out);
         put_path("but", found->defect, out);

@@ -26,7 +26,7 @@ rooms="base
     solvers/search/primal solvers/search/exact solvers/search/baselines
     solvers/search/period solvers/search/rl/nn solvers/search/rl
     solvers/search/driver
-    report report/page driver driver/plugin driver/place driver/report
+    report report/page driver/plugin driver driver/place driver/report
     exec/thread exec/tensor exec/op exec/op/lower
     exec/backend exec/backend/cpu/unit exec/backend/cpu/pointwise
     exec/backend/cpu/gemm exec/backend/cpu/conv exec/backend/cpu/kernels

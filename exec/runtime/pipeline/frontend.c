@@ -241,10 +241,11 @@ static mo_status add_times(const slot_frontend *f, int64_t request,
     const mo_pipeline_times times = { begin_ns, mo_stop_clock_ns() };
     mo_pipeline *p = f->p;
     bool steady = request >= mo_pipeline_first_steady(p->options);
-    mo_status status;
+    mo_status status = MO_OK;
 
     pthread_mutex_lock(&p->lock);
-    status = store_times(p, request, times, err);
+    if (!p->options->untimed)
+        status = store_times(p, request, times, err);
     for (int d = 0; d < p->plan->n_devices; d++) {
         p->loads[d].load_ns += steady ? f->done[d].busy_ns : 0;
         p->loads[d].slot_bytes = f->done[d].slot_bytes;

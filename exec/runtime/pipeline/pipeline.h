@@ -65,6 +65,8 @@ typedef struct mo_pipeline_options {
     mo_pipeline_next *next; /* or NULL; then instead of source */
     mo_pipeline_sink *sink;
     void *context; /* of all */
+    bool untimed;  /* keep no times of requests, of which there is no end; the
+                      result has none */
 } mo_pipeline_options;
 
 typedef struct mo_pipeline_device {

@@ -57,7 +57,7 @@ mo_status mo_pipeline_summarize(const mo_pipeline *p,
                                 mo_pipeline_result *result, mo_error *err)
 {
     mo_pipeline_result *r = result;
-    size_t room = (size_t) p->next_in + 1;
+    size_t room = (size_t) mo_min_i64(p->next_in, p->n_times) + 1;
     int64_t *latencies = calloc(room, sizeof *latencies);
     int64_t *ends = calloc(room, sizeof *ends);
     mo_status status = MO_OK;

@@ -120,12 +120,13 @@ static mo_status validate_placement(const mo_place_context *setting,
 }
 
 static mo_method_task task_for(const mo_place_context *setting,
-                               const mo_instance *x, const mo_stop *stop,
-                               mo_place_progress *news)
+                               const mo_method *method, const mo_instance *x,
+                               const mo_stop *stop, mo_place_progress *news)
 {
     const mo_place_options *o = setting->options;
 
-    return (mo_method_task){ .x = x,
+    return (mo_method_task){ .method = method,
+                             .x = x,
                              .regime = setting->regime,
                              .objective = setting->objective,
                              .in_flight = setting->in_flight,
@@ -152,7 +153,7 @@ static void let_work(const mo_place_context *setting, const mo_instance *x,
     double begin_s = mo_driver_clock_s();
     mo_place_progress news;
     mo_stop stop;
-    mo_method_task task = task_for(setting, x, &stop, &news);
+    mo_method_task task = task_for(setting, e->method, x, &stop, &news);
 
     mo_stop_after(&stop, seconds);
     stop.signaled = is_interrupted;

@@ -25,7 +25,7 @@ typedef struct mo_place_context {
     const mo_solver *assist; /* or NULL */
     const mo_solver_install *found;
     const mo_driver_log *logger;
-    double begin_s; /* when the command began, by mo_driver_clock_s() */
+    double begin_s;      /* when the command began, by mo_driver_clock_s() */
     const mo_stop *stop; /* or NULL: a condition that ends methods early */
     /* As of mo_method_task, instead of the progress line; or NULL. */
     void (*on_progress)(void *context, const mo_method_progress *progress);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/plugin/plugin.h"
 #include "solvers/registry.h"
 
 typedef struct choice {
@@ -28,10 +29,9 @@ static const char *list_methods(char *text, size_t size)
     size_t length = 0;
 
     *text = '\0';
-    for (int i = 0; mo_method_table[i] && length < size; i++)
-        length +=
-            (size_t) snprintf(text + length, size - length, "%s%s",
-                              i > 0 ? ", " : "", mo_method_table[i]->name);
+    for (int i = 0; mo_method_at(i) && length < size; i++)
+        length += (size_t) snprintf(text + length, size - length, "%s%s",
+                                    i > 0 ? ", " : "", mo_method_at(i)->name);
     return text;
 }
 
@@ -63,10 +63,9 @@ static mo_status choose_names(choice *c, const char *names, mo_error *err)
                            "--method wants names with commas between them");
         snprintf(name, sizeof name, "%.*s", (int) length, at);
         if (strcmp(name, "all") == 0) {
-            for (int i = 0; mo_method_table[i]; i++)
-                if (mo_method_table[i]->all &&
-                    !is_chosen(c, mo_method_table[i]))
-                    c->methods[c->n++] = mo_method_table[i];
+            for (int i = 0; mo_method_at(i); i++)
+                if (mo_method_at(i)->all && !is_chosen(c, mo_method_at(i)))
+                    c->methods[c->n++] = mo_method_at(i);
         } else
             status = choose_method(c, name, err);
         if (at[length] == '\0')
@@ -113,16 +112,18 @@ mo_status mo_place_select_methods(const mo_place_options *options,
                                   mo_error *err)
 {
     choice c = { 0 };
-    size_t most = 0;
-    mo_status status = MO_OK;
+    int most = 0;
+    mo_status status = mo_plugin_load_listed(err);
 
-    while (mo_method_table[most])
+    if (status != MO_OK)
+        return status;
+    while (mo_method_at(most))
         most++;
-    c.methods = malloc((most + 1) * sizeof *c.methods);
+    c.methods = malloc(((size_t) most + 1) * sizeof *c.methods);
     if (!c.methods)
         return mo_fail_memory(err);
     if (options->methods.count == 0)
-        c.methods[c.n++] = mo_method_table[0];
+        c.methods[c.n++] = mo_method_at(0);
     for (size_t i = 0; i < options->methods.count && status == MO_OK; i++)
         status = choose_names(&c, options->methods.items[i], err);
     if (status == MO_OK)

@@ -222,3 +222,46 @@ void mo_solution_page_clear(mo_solution_page *made)
     mo_arena_free(made->arena);
     *made = (mo_solution_page){ 0 };
 }
+
+/* ------------------------------------------------------------------ formats */
+
+static const char *format_by_name(const char *path)
+{
+    static const char *const ends[][2] = {
+        { ".html", "html" },
+        { ".svg", "svg" },
+        { ".json", "json" },
+        { ".txt", "text" },
+    };
+    size_t length = path ? strlen(path) : 0;
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t n = strlen(ends[i][0]);
+
+        if (length > n && strcmp(path + length - n, ends[i][0]) == 0)
+            return ends[i][1];
+    }
+    return length > 0 && strcmp(path, "-") != 0 ? "html" : "text";
+}
+
+mo_status mo_solution_page_write(const mo_page *page, const char *format,
+                                 const char *path, int columns, mo_out *out,
+                                 mo_error *err)
+{
+    if (!format)
+        format = format_by_name(path);
+    if (strcmp(format, "html") == 0)
+        return mo_page_html(page, out, err);
+    if (strcmp(format, "json") == 0)
+        return mo_page_json(page, out, err);
+    if (strcmp(format, "svg") == 0)
+        return mo_page_svg(page, out, err);
+    if (strcmp(format, "text") == 0)
+        return mo_page_text(page, columns, out, err);
+    if (strcmp(format, "trace") != 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "a report is html, text, svg, json or trace, not %s",
+                       format);
+    mo_page_trace(page, out);
+    return MO_OK;
+}

@@ -56,4 +56,11 @@ mo_status mo_solution_page_make(const mo_solution_page_options *options,
                                 mo_solution_page *made, mo_error *err);
 void mo_solution_page_clear(mo_solution_page *made);
 
+/* Writes the page in a format: html, text (so many columns wide), svg, json or
+ * trace; NULL: by the name of its file, path, which may be NULL or "-": text.
+ * MO_E_USAGE: there is no such format. */
+mo_status mo_solution_page_write(const mo_page *page, const char *format,
+                                 const char *path, int columns, mo_out *out,
+                                 mo_error *err);
+
 #endif
