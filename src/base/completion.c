@@ -121,14 +121,37 @@ static void bash_operands(mo_out *out, const mo_command *command)
                          "<(compgen -f -- \"$word\")\n");
 }
 
+/* "moirai emit --fu" is completed as "moirai-emit --fu". */
+static void bash_dispatch(mo_out *out, const mo_command *command)
+{
+    mo_out_text(out, "    local command=${COMP_WORDS[1]}\n"
+                     "    if ((COMP_CWORD > 1)) && [[ ' ");
+    put_operands(out, command);
+    mo_out_printf(out,
+                  " ' == *\" $command \"* ]]; then\n"
+                  "        declare -F _%s_$command >/dev/null ||\n"
+                  "            _completion_loader %s-$command 2>/dev/null\n"
+                  "        declare -F _%s_$command >/dev/null || return\n"
+                  "        COMP_WORDS=(%s-\"$command\" "
+                  "\"${COMP_WORDS[@]:2}\")\n"
+                  "        ((COMP_CWORD -= 1))\n"
+                  "        _%s_$command\n"
+                  "        return\n"
+                  "    fi\n",
+                  command->name, command->name, command->name, command->name,
+                  command->name);
+}
+
 static void write_bash(const mo_command *command, mo_out *out)
 {
     const mo_option *option;
 
     mo_out_printf(out, "# bash completion for %s\n", command->name);
     put_function(out, command->name);
-    mo_out_text(out, "()\n{\n"
-                     "    local word=${COMP_WORDS[COMP_CWORD]}\n"
+    mo_out_text(out, "()\n{\n");
+    if (command->dispatches)
+        bash_dispatch(out, command);
+    mo_out_text(out, "    local word=${COMP_WORDS[COMP_CWORD]}\n"
                      "    local before=${COMP_WORDS[COMP_CWORD-1]}\n"
                      "    COMPREPLY=()\n"
                      "    # --name=value arrives as three words.\n"
@@ -217,11 +240,28 @@ static void zsh_option(mo_out *out, const mo_option *option)
     zsh_tail(out, option);
 }
 
+static void zsh_dispatch(mo_out *out, const mo_command *command)
+{
+    mo_out_text(out, "if (( CURRENT > 2 )) && [[ ' ");
+    put_operands(out, command);
+    mo_out_printf(out,
+                  " ' == *\" $words[2] \"* ]]; then\n"
+                  "    words=(%s-$words[2] \"${(@)words[3,-1]}\")\n"
+                  "    (( CURRENT-- ))\n"
+                  "    _$words[1]\n"
+                  "    return\n"
+                  "fi\n",
+                  command->name);
+}
+
 static void write_zsh(const mo_command *command, mo_out *out)
 {
     const mo_option *option;
 
-    mo_out_printf(out, "#compdef %s\n_arguments -s -S \\\n", command->name);
+    mo_out_printf(out, "#compdef %s\n", command->name);
+    if (command->dispatches)
+        zsh_dispatch(out, command);
+    mo_out_text(out, "_arguments -s -S \\\n");
     for (size_t i = 0; (option = mo_option_at(command, i)); i++)
         zsh_option(out, option);
     if (command->suggest) {
@@ -271,6 +311,17 @@ static void write_fish(const mo_command *command, mo_out *out)
                       command->name, command->no_files ? "-f " : "");
         put_operands(out, command);
         mo_out_text(out, "'\n");
+    }
+    if (command->dispatches) {
+        mo_out_printf(out,
+                      "complete -c %s -n 'contains -- (commandline -opc)[2] ",
+                      command->name);
+        put_operands(out, command);
+        mo_out_printf(out,
+                      "' -f -a '(complete -C (string join \" \" -- "
+                      "%s-(commandline -opc)[2] (commandline -opc)[3..-1] "
+                      "(commandline -ct | string collect -a)))'\n",
+                      command->name);
     }
     for (size_t i = 0; (option = mo_option_at(command, i)); i++)
         fish_option(out, command, option);

@@ -66,7 +66,9 @@ typedef struct mo_command {
     size_t min_operands, max_operands;
     /* Subcommands or names for the first operand; or NULL. */
     mo_option_suggest *suggest;
-    bool no_files; /* no operand is a file */
+    bool no_files;   /* no operand is a file */
+    bool dispatches; /* a suggested word w as the first operand runs the
+                        command NAME-w with the arguments behind it */
     /* Writes further lines of --version, found at run time; or NULL. */
     void (*version)(mo_out *out);
 } mo_command;

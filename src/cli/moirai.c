@@ -23,6 +23,7 @@
 #include "driver/log.h"
 #include "driver/report/solution_page.h"
 #include "driver/strengthen_model.h"
+#include "driver/suggest.h"
 #include "solvers/process/interrupt.h"
 #include "solvers/process/workdir.h"
 
@@ -483,6 +484,8 @@ int main(int argc, char **argv)
         .options = options,
         .min_operands = 1,
         .max_operands = 1,
+        .suggest = mo_suggest_command,
+        .dispatches = true,
     };
     int code;
 

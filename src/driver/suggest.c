@@ -55,3 +55,13 @@ const char *mo_suggest_zoo(size_t i)
 {
     return mo_zoo_models[i].name;
 }
+
+const char *mo_suggest_command(size_t i)
+{
+    static const char *const names[] = { "check",  "cluster", "coarsen",
+                                         "emit",   "exec",    "export",
+                                         "info",   "place",   "profile",
+                                         "report", "solve",   "zoo" };
+
+    return i < sizeof names / sizeof *names ? names[i] : NULL;
+}

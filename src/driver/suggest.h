@@ -10,6 +10,7 @@
 
 /* Return name i, borrowed; NULL behind the last. See mo_option_suggest. */
 const char *mo_suggest_cluster(size_t i);
+const char *mo_suggest_command(size_t i); /* "emit" for moirai-emit */
 const char *mo_suggest_cost(size_t i);
 const char *mo_suggest_fusion(size_t i);
 const char *mo_suggest_method(size_t i); /* with "all" */

@@ -80,7 +80,17 @@ offered()
         function=_${1//-/_}
         $function
         printf "%s\n" "${COMPREPLY[@]}" | grep . | sort | tr "\n" " "
-    ' bash "$@" <"$1.bash"
+    ' bash "$@" <"$work/scripts.bash"
+}
+
+# Prints what fish offers for the last word of a line.
+offered_by_fish()
+{
+    fish --no-config -c '
+        for script in *.fish
+            source $script
+        end
+        complete -C $argv[1]' "$1" 2>/dev/null | cut -f1 | sort | tr '\n' ' '
 }
 
 for command in $commands; do
@@ -94,6 +104,7 @@ for command in $commands; do
         fi
     done
 done
+cat ./*.bash >scripts.bash
 mkdir folder
 : >file.xml
 while IFS='|' read -r words wanted; do
@@ -124,7 +135,33 @@ moirai-profile r|run
 moirai-profile run fi|file.xml 
 moirai-info --js|--json 
 moirai-export --out|--output 
+moirai-report --format s|svg 
+moirai em|emit 
+moirai fi|file.xml 
+moirai emit --congestion ch|channel 
+moirai emit --fus|--fusion 
+moirai zoo gpt3-3|gpt3-330m 
 END
+while IFS='|' read -r line wanted; do
+    if command -v fish >/dev/null; then
+        is "fish: $line" "$(offered_by_fish "$line")" "$wanted"
+    else
+        skip "fish: $line" "there is no fish"
+    fi
+done <<END
+moirai-place --method plac|placeto 
+moirai-place --cluster int|inter-server intra-server 
+moirai-solve --solver sc|scip 
+moirai-exec --reference fol|folder/ 
+moirai-exec --backend cu|cuda 
+moirai-zoo gpt3-3|gpt3-330m 
+moirai emi|emit 
+moirai emit --congestion ch|channel 
+moirai zoo gpt3-3|gpt3-330m 
+END
+
+is "moirai has all commands" "$(cd folder && offered moirai '')" \
+    "$(echo "$commands" | tr '\n' ' ' | sed 's/^moirai //; s/moirai-//g')"
 
 # A name in a registry is in the completions.
 is "all solvers" "$(offered moirai-solve --solver '')" \
