@@ -15,7 +15,47 @@ unset MOIRAI_CLUSTER MOIRAI_PATH
 [ -e "$MOIRAI_LIBRARY" ] || skip_all "libmoirai.so is not built"
 "$python" -c 'import networkx, numpy' 2>"$work/err" ||
     skip_all "Python is incomplete: $(tail -n 1 "$work/err")"
+examples=$(cd "$top_srcdir" && pwd)/examples
 top_srcdir=$(cd "$top_srcdir" && pwd)
+
+# The example's own files, in its own folder.
+whole_way()
+{
+    mkdir "$work/way" && cd "$work/way" &&
+        "$python" "$examples/python_whole_way.py" \
+            "$examples/two_branches/model.xml" \
+            "$examples/two_branches/model.cluster.xml" \
+            "$examples/two_branches/input0.npy" \
+            "$examples/two_branches/output0.npy" >out &&
+        tail -n 1 out | grep -x equal
+}
+
+# What the example left is what the commands read.
+commands_agree()
+{
+    cd "$work/way" && moirai-check --graph "$examples/two_branches/model.xml" \
+        --cluster "$examples/two_branches/model.cluster.xml" placement.sol &&
+        moirai-emit --fusion default --no-strengthen -o by_command.lp \
+            "$examples/two_branches/model.xml" &&
+        cmp by_command.lp placement.lp && grep -q '</html>' placement.html
+}
+
+# The code of README.md and of the manual that stands on its own, in a folder
+# with a model.
+shown_code()
+{
+    mkdir "$work/shown" && cd "$work/shown" &&
+        cp "$examples"/two_branches/* . &&
+        awk '/^```python$/, /^```$/ { if (!/^```/) print; else print "#--" }' \
+            "$top_srcdir/README.md" >blocks &&
+        awk '/^\.Bd -literal/, /^\.Ed/ { if (!/^\./) print; else print "#--" }' \
+            "$top_srcdir/man/moirai-python.7" >>blocks &&
+        awk -v RS='#--\n' '/^import moirai\n/ { printf "%s", $0 > ++n ".py" }
+            END { print n }' blocks >count && [ "$(cat count)" -eq 3 ] &&
+        for block in 1 2 3; do
+            "$python" "$block.py" || return 1
+        done
+}
 
 # pydoc has a paragraph for everything public.
 documented()
@@ -35,6 +75,9 @@ for name in moirai.__all__:
 END_OF_PYTHON
 }
 
+ok "the example does the whole way" whole_way
+ok "the commands read what it wrote" commands_agree
+ok "the code of README and manual runs" shown_code
 ok "everything public is documented" documented
 "$python" "$top_srcdir/tests/python/claims.py" "$top_srcdir" "$work" \
     >"$work/claims" 2>"$work/errors"

@@ -76,6 +76,16 @@ placement.emit("inception.lp")
 print(placement)
 END_OF_PYTHON
 
+solve_from_python()
+{
+    as_user python -c '
+import moirai
+solved = moirai.solve("../examples/inception.graphml",
+                      "../examples/inception.cluster.xml", fusion="default",
+                      solver="highs", time=60)
+assert solved.makespan_us == 63.7, solved'
+}
+
 same_again()
 {
     mkdir "$work/again" &&
@@ -91,6 +101,7 @@ ok "the commands pass the first use" \
     sh "$top_srcdir/tests/package/first_use.sh" "$work/venv" "$work/examples"
 ok "moirai COMMAND finds its parts" as_user moirai export --version
 ok "the module places" as_user python "$work/first.py"
+ok "a solver came along" solve_from_python
 [ -z "${MOIRAI_LONG-}" ] || ok "a second wheel has the same bytes" same_again
 
 done_testing

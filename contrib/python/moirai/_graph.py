@@ -101,12 +101,15 @@ class Ops(Sequence[Op]):
 class Graph(Handle):
     """A network as a graph of operators; immutable, for any thread.
 
-    ops: its operators.  edges: who reads from whom.
+    ops: its operators.  edges: who reads from whom.  fine: the graph that this
+    one was coarsened from, or None.
     """
 
-    def __init__(self, handle: int, keep: Any = None) -> None:
+    def __init__(self, handle: int, fine: Optional[Graph] = None,
+                 folder: Any = None) -> None:
         super().__init__("graph", handle)
-        self._keep = keep
+        self.fine = fine
+        self._folder = folder
 
     @property
     def ops(self) -> Ops:
@@ -272,7 +275,7 @@ def read_exported(source: Any, inputs: Any, options: Options) -> Graph:
         if type(error).__name__ != "ExportError":
             raise
         raise MoiraiError(Status.INPUT, str(error)) from error
-    return Graph(make("graph_read", encode(path), options), folder)
+    return Graph(make("graph_read", encode(path), options), folder=folder)
 
 
 def read(model: Any, *, example_inputs: Any = None, name: str = "graph",

@@ -217,12 +217,6 @@ def load() -> ctypes.CDLL:
     raise AssertionError("the name alone was tried last")
 
 
-# Solvers are children of the process, whose folder is that of Python: the one
-# that came with the wheel is found by its name.
-_highs = PREFIX / "lib" / "moirai" / "highs" / "lib" / "libhighs.so"
-if _highs.exists():
-    os.environ.setdefault("MOIRAI_HIGHS_LIB", str(_highs))
-
 _lock = threading.Lock()
 _cdll: Optional[ctypes.CDLL] = None
 _functions: Dict[str, Any] = {}

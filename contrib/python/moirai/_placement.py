@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # What the graph is read with, beside what it is placed with.
 READ_OPTIONS = ("shape", "precision", "weights")
 NS_PER_US = 1000.0
+POLL_S = 0.2
 
 
 class Progress(NamedTuple):
@@ -101,7 +102,12 @@ class Watch:
         self.thread.start()
         try:
             while True:
-                news = self.news.get()
+                # The handlers of signals run between two calls: a solver's
+                # restart system calls that they interrupt.
+                try:
+                    news = self.news.get(timeout=POLL_S)
+                except queue.Empty:
+                    continue
                 if news is None:
                     break
                 if progress is not None and progress(news) is False:
@@ -296,6 +302,20 @@ class Placement(Handle):
         """The device of each op, by names."""
         return {op: self.devices[ask("placement_device", self, i)]
                 for i, op in enumerate(self.ops)}
+
+    def device(self, op: str) -> Optional[str]:
+        """Returns the device of an op, which may be one of the graph before it
+        was coarsened; None: it was removed.  Raises KeyError."""
+        graph = self.instance.graph if self.instance is not None else None
+        if op in self.ops:
+            number: Optional[int] = self.ops.index(op)
+        elif graph is None or graph.fine is None:
+            raise KeyError(op)
+        else:
+            number = graph.coarse_op(graph.fine.find(op))
+        if number is None:
+            return None
+        return self.devices[int(ask("placement_device", self, number))]
 
     def table(self) -> List[Row]:
         """Returns op, device, start and end of each op, by start; for
