@@ -2,6 +2,7 @@
 #include "exec/weights/evaluate.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/array.h"
@@ -54,6 +55,22 @@ static int64_t needed_bytes(const mo_op_site *site,
     return sum;
 }
 
+/* The bytes of an input, or a copy of those that are not aligned. */
+static mo_status bind_input(const mo_tensor_desc *desc, void *data,
+                            mo_tensor_dense *tensor, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if ((uintptr_t) data % mo_elem_size(desc->elem) == 0) {
+        *tensor = (mo_tensor_dense){ .desc = *desc, .data = data };
+        return MO_OK;
+    }
+    status = mo_tensor_new(desc, tensor, err);
+    if (status == MO_OK)
+        memcpy(tensor->data, data, (size_t) mo_tensor_desc_bytes(desc));
+    return status;
+}
+
 static mo_status alloc_tensors(interpreter *s, const mo_op_site *site,
                                const mo_weights_limit *limit,
                                const mo_lower_result *lowered, mo_error *err)
@@ -71,9 +88,9 @@ static mo_status alloc_tensors(interpreter *s, const mo_op_site *site,
         mo_arena_array(s->arena, (size_t) s->n_tensors + 1, sizeof *s->tensors);
     if (!s->tensors)
         return mo_fail_memory(err);
-    for (int i = 0; i < site->n_in; i++)
-        s->tensors[i] = (mo_tensor_dense){ .desc = site->in[i],
-                                           .data = site->value[i]->data };
+    for (int i = 0; i < site->n_in && status == MO_OK; i++)
+        status =
+            bind_input(&site->in[i], site->value[i]->data, &s->tensors[i], err);
     for (int i = s->n_in; status == MO_OK && i < s->n_tensors; i++) {
         int behind = i - s->n_in;
         const mo_tensor_desc *desc = behind < s->n_out
@@ -177,7 +194,7 @@ static mo_status open_interpreter(interpreter *s, mo_error *err)
 
 static void close_interpreter(interpreter *s)
 {
-    for (int i = s->n_in; s->tensors && i < s->n_tensors; i++)
+    for (int i = 0; s->tensors && i < s->n_tensors; i++)
         mo_tensor_clear(&s->tensors[i]);
     if (s->unit)
         s->backend->close(s->unit);

@@ -331,15 +331,20 @@ static mo_status check_location(const mo_op *op, const weight_location *p,
     return MO_OK;
 }
 
+/* Tensors of more bytes stay in the file although they are not aligned: they
+ * are weights that kernels pack, and no copy of them is held. */
+enum { MAX_COPIED_BYTES = 1 << 20 };
+
 /* Returns whether the mapped bytes can be used in place: aligned for
- * the type, and booleans 0 or 1. */
+ * the type or large, and booleans 0 or 1. */
 static bool is_usable_in_place(const mo_tensor_desc *desc,
                                const unsigned char *data)
 {
     int64_t n = mo_tensor_desc_elements(desc);
 
     if ((uintptr_t) data % mo_elem_size(desc->elem) != 0)
-        return false;
+        return mo_elem_is_float(desc->elem) &&
+               mo_tensor_desc_bytes(desc) > MAX_COPIED_BYTES;
     for (int64_t i = 0; i < n && desc->elem == MO_ELEM_BOOL; i++)
         if (data[i] > 1)
             return false;

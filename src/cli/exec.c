@@ -74,6 +74,11 @@ static mo_status check_options(const mo_exec_options *o, const char *path,
         status = mo_fail(err, MO_E_USAGE,
                          "--dry-run computes nothing that --check or "
                          "--reference could compare");
+    if (status == MO_OK && o->output && strcmp(o->output, "-") == 0 &&
+        !mo_exec_requests_wanted(o))
+        status = mo_fail(err, MO_E_USAGE,
+                         "--output - writes a stream of requests, without "
+                         "--requests outputs are files; name a folder");
     if (status != MO_OK)
         return status;
     /* Outputs and references have the same file names. */

@@ -116,6 +116,8 @@ complains "what is no array" 1 "is no .npy file" moirai-exec -i "$net" "$net"
 complains "no array at all" 1 "cannot open" moirai-exec -i none.npy "$net"
 complains "no reference" 1 "cannot open" \
     moirai-exec -i "$in" --reference "$work/none" "$net"
+complains "outputs to standard output" 2 "name a folder" \
+    moirai-exec -o - "$net"
 complains "nothing to compare" 2 "--dry-run" \
     moirai-exec --dry-run --check "$net"
 complains "a report in the place of the graph" 2 "would replace" \

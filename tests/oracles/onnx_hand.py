@@ -101,6 +101,15 @@ def external(location, offset="8", length="16"):
 
 
 onnx.save(external("./sub/../weights.bin"), f"{place}/model.onnx")
+# Weights of more than a MiB stay in the file, aligned or not.
+table = numpy.random.default_rng(2).random((4, 100000), "float32")
+for name in "w", "ww", "www":
+    good(f"in_file_{name}", model(
+        [node("MatMul", f"x {name}", "m"), node("Slice", "m zero six one", "y"),
+         node("Gather", f"{name} six", "z", axis=1)],
+        [array(table, name), array([0], "zero", "int64"),
+         array([6], "six", "int64"), array([1], "one", "int64")],
+        outputs=("y", "z")), [(X @ table)[:, :6], table[:, 6:7]])
 good("constants", model([
     node("Constant", "", "a", value=array([1, 2, 3, 4])),
     node("Constant", "", "b", value_float=2.5),

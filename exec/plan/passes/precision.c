@@ -7,6 +7,7 @@
  * (exec/runtime/device/io_bind.c, exec/runtime/gather.c).
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "exec/tensor/convert.h"
 #include "exec/plan/passes/passes.h"
@@ -45,6 +46,25 @@ static int collect_constants(const mo_exec_plan *plan, constant_entry *entries)
     return n;
 }
 
+/* Part by part, since weights in a file may be unaligned. */
+static void narrow_constant(mo_elem to_elem, const mo_tensor_dense *from,
+                            mo_tensor_dense *to)
+{
+    int64_t n = mo_tensor_desc_elements(&from->desc);
+    const char *bytes = from->data;
+    char *narrow = to->data;
+    float part[1024];
+
+    for (int64_t i = 0; i < n; i += 1024) {
+        int64_t count = n - i < 1024 ? n - i : 1024;
+
+        memcpy(part, bytes + (size_t) i * sizeof *part,
+               (size_t) count * sizeof *part);
+        mo_tensor_narrow_f32(
+            to_elem, part, narrow + (size_t) i * mo_elem_size(to_elem), count);
+    }
+}
+
 /* Converts the constant of a value; shares the data of same where that is not
  * NULL. */
 static mo_status convert_constant(mo_exec_plan *plan, mo_elem storage_elem,
@@ -68,8 +88,7 @@ static mo_status convert_constant(mo_exec_plan *plan, mo_elem storage_elem,
     owned->next = plan->owned_constants;
     plan->owned_constants = owned;
     if (!same)
-        mo_tensor_narrow_f32(storage_elem, from->data, owned->value.data,
-                             mo_tensor_desc_elements(&desc));
+        narrow_constant(storage_elem, from, &owned->value);
     *constant = &owned->value;
     return MO_OK;
 }

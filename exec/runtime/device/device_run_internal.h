@@ -20,6 +20,10 @@ void mo_run_report_progress(mo_run_device *d, const char *what);
  * its type. */
 mo_status mo_run_bind_constants(mo_run_device *d, mo_error *err);
 
+/* Returns whether the constant of value v is unaligned, and copied when a
+ * kernel that reads it is prepared. */
+bool mo_run_is_copied_late(const mo_run_device *d, int v);
+
 /* Separate memory: the constants that kernels still read, once all are
  * prepared, and their total size, each once; then they get offsets in
  * d->weights and are uploaded. */

@@ -138,6 +138,17 @@ static bool is_readable(const mo_plan_value *value)
            at % mo_elem_size(value->constant->desc.elem) == 0;
 }
 
+/* Where memory is shared, a kernel that packs a constant needs an aligned copy
+ * only while it is prepared. */
+bool mo_run_is_copied_late(const mo_run_device *d, int v)
+{
+    const mo_plan_value *value =
+        &d->plan->values[mo_plan_value_root(d->plan->values, v)];
+
+    return value->constant && !value->channels_last && !is_readable(value) &&
+           !d->backend->separate_memory;
+}
+
 /* Allocates memory from which kernels read a constant: the unit's, unless it
  * is separate. */
 static mo_status alloc_constant_copy(mo_run_device *d, int64_t bytes,
@@ -191,7 +202,7 @@ mo_status mo_run_bind_constants(mo_run_device *d, mo_error *err)
 
         if (value->device != d->device || !value->constant)
             continue;
-        if (is_readable(value))
+        if (is_readable(value) || mo_run_is_copied_late(d, v))
             d->constants[v] = value->constant->data;
         else
             status = copy_constant(d, v, err);

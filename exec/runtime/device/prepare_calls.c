@@ -4,6 +4,7 @@
  * staging buffers.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "exec/plan/ir/value_table.h"
 #include "exec/plan/schedule/offsets.h"
@@ -24,6 +25,43 @@ void mo_run_error_add_op_name(const mo_run_device *d, int call, mo_error *err)
             why.text);
 }
 
+/* Aligned copies of the unaligned constants of a call; copies[i] is NULL where
+ * input i needs none. */
+static mo_status copy_unaligned(const mo_run_device *d, const mo_call *call,
+                                mo_backend_operand *in, void **copies,
+                                mo_error *err)
+{
+    for (int i = 0; i < call->n_in; i++) {
+        size_t bytes = (size_t) mo_tensor_desc_bytes(&in[i].desc);
+
+        if (!in[i].constant || !mo_run_is_copied_late(d, call->in[i]) ||
+            (uintptr_t) in[i].constant % mo_elem_size(in[i].desc.elem) == 0)
+            continue;
+        copies[i] = malloc(bytes + 1);
+        if (!copies[i])
+            return mo_fail_memory(err);
+        memcpy(copies[i], in[i].constant, bytes);
+        in[i].constant = copies[i];
+    }
+    return MO_OK;
+}
+
+/* Frees the copies of what the kernel has packed; the device keeps others. */
+static void release_copies(mo_run_device *d, const mo_run_action *action,
+                           const mo_call *call, void **copies, bool prepared)
+{
+    for (int i = 0; i < call->n_in; i++) {
+        if (!copies[i])
+            continue;
+        if (!prepared || d->backend->consumed(action->kernel, i)) {
+            free(copies[i]);
+            continue;
+        }
+        d->constants[call->in[i]] = copies[i];
+        d->copies[d->n_copies++] = copies[i];
+    }
+}
+
 static mo_status prepare_call(mo_run_device *d, mo_run_action *action,
                               mo_error *err)
 {
@@ -31,10 +69,12 @@ static mo_status prepare_call(mo_run_device *d, mo_run_action *action,
     size_t n_in = (size_t) call->n_in, n_out = (size_t) call->n_out;
     mo_backend_operand *in = mo_arena_array(d->arena, n_in, sizeof *in);
     mo_tensor_desc *out = mo_arena_array(d->arena, n_out, sizeof *out);
+    void **copies = mo_arena_array(d->arena, n_in, sizeof *copies);
+    mo_status status;
 
     action->in = mo_arena_array(d->arena, n_in, sizeof *action->in);
     action->out = mo_arena_array(d->arena, n_out, sizeof *action->out);
-    if (!in || !out || !action->in || !action->out)
+    if (!in || !out || !action->in || !action->out || !copies)
         return mo_fail_memory(err);
     for (size_t i = 0; i < n_in; i++) {
         in[i].desc = d->plan->values[call->in[i]].desc;
@@ -42,8 +82,12 @@ static mo_status prepare_call(mo_run_device *d, mo_run_action *action,
     }
     for (size_t i = 0; i < n_out; i++)
         out[i] = d->plan->values[call->out[i]].desc;
-    return d->backend->prepare(d->unit, call, in, out, &action->kernel,
-                               &action->workspace_bytes, err);
+    status = copy_unaligned(d, call, in, copies, err);
+    if (status == MO_OK)
+        status = d->backend->prepare(d->unit, call, in, out, &action->kernel,
+                                     &action->workspace_bytes, err);
+    release_copies(d, action, call, copies, status == MO_OK);
+    return status;
 }
 
 static mo_status prepare_step(mo_run_device *d, const mo_plan_step *step,
