@@ -100,13 +100,19 @@ environment_highs_solves()
         grep -x 'w 2' "$work/tiny2.sol"
 }
 
-plan 18
+plan 19
 
 ok "make install prefix=DIR" install_into prefix="$work/usr"
 ok "moirai-info runs from there" \
     "$work/usr/bin/moirai-info" "$top_srcdir/examples/inception.graphml"
 ok "moirai-export finds its modules there" \
     "$work/usr/bin/moirai-export" --version
+ok "the Python module finds its library there" \
+    bare PYTHONPATH="$work/usr/share/moirai/python" \
+    "${MOIRAI_PYTHON:-/usr/bin/python3}" -B -c '
+import moirai, sys
+assert moirai.read(sys.argv[1]).ops[0].name' \
+    "$top_srcdir/examples/inception.graphml"
 ok "the manual is there" test -s "$work/usr/share/man/man1/moirai-info.1"
 for shell in bash-completion/completions/moirai-info \
     zsh/site-functions/_moirai-info \

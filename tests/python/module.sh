@@ -75,6 +75,11 @@ for name in moirai.__all__:
 END_OF_PYTHON
 }
 
+# The compiler may be several words.
+# shellcheck disable=SC2086
+ok "prototypes and structs are those of moirai.h" \
+    "$python" "$top_srcdir/tests/python/abi.py" "$top_srcdir/src/moirai.h" \
+    "$work" ${CC:-cc}
 ok "the example does the whole way" whole_way
 ok "the commands read what it wrote" commands_agree
 ok "the code of README and manual runs" shown_code
