@@ -16,6 +16,7 @@ enum {
     FIRST_WORK = 10000000, /* ops x moves: half a second */
     LAST_WORK = 400000000,
     SMALL_SHARE = 8, /* of segments that are small parts of the whole */
+    RARE_ROUND = 4,  /* of these, one in so many rounds */
     MAX_RESERVES = 4 /* steps of the reserve for live tensors */
 };
 
@@ -147,12 +148,13 @@ bool mo_search_memory_job_plan(const mo_search_state *s, int round,
                                mo_search_memory_job *job)
 {
     double work = FIRST_WORK;
-    double most = has_small_segments(s) ? FIRST_WORK : LAST_WORK;
+    bool rarely = has_small_segments(s);
 
     if (!s->best || s->x->n > MAX_OPS || round >= MAX_ROUNDS ||
-        !(mo_search_memory_repair_needed(s) || is_gap_large(s)))
+        !(mo_search_memory_repair_needed(s) || is_gap_large(s)) ||
+        (rarely && round % RARE_ROUND != 0))
         return false;
-    for (int i = 0; i < round && work < most; i++)
+    for (int i = 0; i < round && work < LAST_WORK && !rarely; i++)
         work *= 1.6;
     job->moves = (int64_t) work / s->x->n;
     job->seed = mo_random_seed(s->task->seed, (uint64_t) round);

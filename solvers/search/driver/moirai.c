@@ -49,7 +49,7 @@ enum {
 #define LARGE_GAP   0.05
 #define BOUND_SHARE 0.04
 #define WHOLE_SHARE 0.1
-#define ROUND_SHARE 0.1
+#define ROUND_SHARE 0.15
 #define NO_LIMIT_S  1e15
 
 typedef struct round {
@@ -79,6 +79,13 @@ static void limit_share(const mo_search_state *s, double share, mo_stop *part)
         mo_stop_after(part, share * left_s);
 }
 
+static void run_primal_job(const round *r, mo_search_primal_job *job)
+{
+    if (!mo_stop_reached(r->primal_stop))
+        mo_search_primal_job_run(r->search->classes, job, r->primal_stop);
+    job->stopped = mo_stop_reached(r->primal_stop);
+}
+
 /* Annealing of the whole and bound jobs take longer and are started first. */
 static void run_job(void *context, int job, int thread)
 {
@@ -98,10 +105,8 @@ static void run_job(void *context, int job, int thread)
                                 r->bound_stop);
     else if (job >= r->n_bound_jobs + r->n_primal_jobs)
         mo_search_root_job_run(r->search, r->root_job);
-    else if (job >= r->n_bound_jobs && !mo_stop_reached(r->primal_stop))
-        mo_search_primal_job_run(r->search->classes,
-                                 &r->primal_jobs[job - r->n_bound_jobs],
-                                 r->primal_stop);
+    else if (job >= r->n_bound_jobs)
+        run_primal_job(r, &r->primal_jobs[job - r->n_bound_jobs]);
 }
 
 /* Keeps the first error of several jobs. */

@@ -45,6 +45,7 @@ typedef struct mo_search_primal_job {
     const mo_forkjoin *fork; /* equal branches, borrowed, or NULL */
 
     int64_t *capacity_bytes; /* of MO_SEARCH_PRIMAL_FILL: by device, owned */
+    bool stopped; /* result: the time was over before or while it ran */
 
     /* Of MO_SEARCH_PRIMAL_MILP: */
     const mo_solver *solver;

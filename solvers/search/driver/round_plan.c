@@ -12,9 +12,10 @@
 #include "solvers/search/driver/priced_plan.h"
 
 enum {
-    MAX_LONG = 16,      /* long jobs in a round */
-    FIRST_MAX_LONG = 4, /* the same in the first, for an early incumbent, and
-                           where memory binds */
+    MAX_LONG = 16,       /* long jobs in a round */
+    FIRST_MAX_LONG = 4,  /* the same in the first, for an early incumbent, and
+                            where memory binds */
+    PRICED_MAX_LONG = 2, /* the same beside jobs with prices of memory */
     INITIAL_WORK =
         4000000,   /* ops x boundaries x devices, for initial schedules */
     MIN_SHARE = 10 /* a tenth of the largest gain is still worth a job */
@@ -151,10 +152,12 @@ static bool is_short_job(const mo_search_round_plan *m,
  * beside the first long one is postponed. */
 static int choose_candidates(mo_search_round_plan *m,
                              const mo_search_candidate *options, size_t n,
-                             int round)
+                             int round, bool has_priced)
 {
     bool few = round == 0 || mo_search_memory_repair_needed(m->search);
-    int most_long = few ? FIRST_MAX_LONG : MAX_LONG;
+    int most_long = !few                      ? MAX_LONG
+                    : has_priced && round > 0 ? PRICED_MAX_LONG
+                                              : FIRST_MAX_LONG;
     int n_chosen = 0, n_long = 0;
     double least_ns = 0;
 
@@ -186,7 +189,8 @@ static int copies_for(const mo_search_round_plan *m,
     int most = level < MO_SEARCH_MAX_COPIES ? level + 1 : MO_SEARCH_MAX_COPIES,
         copies;
 
-    if (is_short_job(m, o) || o->exact)
+    if (is_short_job(m, o) || o->exact ||
+        mo_search_memory_repair_needed(m->search))
         return 1;
     copies = (int) ((MAX_LONG - n_long) * (o->gain_ns / sum_ns)) + 1;
     return mo_min_int(copies, most);
@@ -230,13 +234,16 @@ mo_status mo_search_round_plan_next_jobs(mo_search_round_plan *m, int round,
     mo_status status = mo_search_candidates_select(m->candidates, &options,
                                                    &n_options, hoped, err);
 
+    /* Where memory binds, jobs with prices come first, in case that the time of
+     * the round does not suffice for all. */
     *n = 0;
-    if (status == MO_OK)
-        status = fill_jobs(m, choose_candidates(m, options, n_options, round),
-                           seed, jobs, n, err);
     if (status == MO_OK)
         status = mo_search_priced_plan_jobs(m->search, round, m->forks, jobs, n,
                                             MO_SEARCH_MAX_PRIMAL_JOBS, err);
+    if (status == MO_OK)
+        status = fill_jobs(
+            m, choose_candidates(m, options, n_options, round, *n > 0), seed,
+            jobs, n, err);
     return status;
 }
 
@@ -284,9 +291,11 @@ mo_status mo_search_round_plan_merge_result(mo_search_round_plan *m,
 
         status = status == MO_OK ? other : status;
     }
-    /* In vain: less is expected of the next. */
-    if (it->how == MO_SEARCH_PRIMAL_PRICED &&
-        least_priced_ns(m, it) >= before_ns)
+    /* Not done: the next is no longer.  In vain: less is expected of it. */
+    if (it->how == MO_SEARCH_PRIMAL_PRICED && it->stopped)
+        boundary->priced_level--;
+    else if (it->how == MO_SEARCH_PRIMAL_PRICED &&
+             least_priced_ns(m, it) >= before_ns)
         boundary->priced_level++;
     free(it->more);
     free(it->capacity_bytes);
