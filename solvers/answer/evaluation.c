@@ -42,8 +42,6 @@ static mo_status validate_schedule(const mo_instance *x,
     mo_status status = mo_validate(x, j->schedule, LISTED, &j->verdict, err);
 
     if (status == MO_OK)
-        status = mo_bound_lower(x, &j->schedule->regime, &j->lower, err);
-    if (status == MO_OK)
         status = mo_single_device_best(x, &j->schedule->regime, &j->single,
                                        &j->single_ns, err);
     return status;
@@ -373,6 +371,14 @@ static mo_status evaluate_period(const mo_solution *solution,
         compare_period(solution, origin->unit_ns, origin->in_flight > 0 || live,
                        tolerance, j);
     return status;
+}
+
+mo_status mo_answer_evaluation_bound(const mo_instance *x,
+                                     mo_answer_evaluation *j, mo_error *err)
+{
+    return j->schedule && j->period_ns < 0
+               ? mo_bound_lower(x, &j->schedule->regime, &j->lower, err)
+               : MO_OK;
 }
 
 int64_t mo_answer_evaluation_objective_ns(const mo_answer_evaluation *j)

@@ -28,7 +28,7 @@ typedef struct mo_answer_evaluation {
     int64_t claim_ns;    /* the claimed makespan, or MO_ANSWER_NO_CLAIM */
     bool rebuilt; /* the solution has no start times: they are those of its
                      orders, or of list scheduling */
-    mo_lower_bound lower;
+    mo_lower_bound lower; /* by mo_answer_evaluation_bound() */
     /* Of a model of the period; period_ns is -1 for any other, whose objective
      * is the makespan. */
     int64_t period_ns, steady_ns;   /* largest load; period of its pipeline, as
@@ -62,6 +62,13 @@ mo_status mo_answer_evaluate_placement(const mo_instance *x,
                                        const int *device,
                                        mo_answer_evaluation *judgement,
                                        mo_error *err);
+
+/* Sets the lower bound of an evaluation, which can take longer than all else:
+ * for reports of a bound only.  Without a schedule there is none, and that of a
+ * period is there already. */
+mo_status mo_answer_evaluation_bound(const mo_instance *x,
+                                     mo_answer_evaluation *judgement,
+                                     mo_error *err);
 
 /* Fills *judgement for something that is no answer, with the reason. */
 mo_status mo_answer_evaluation_reject(const char *why,

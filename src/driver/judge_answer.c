@@ -102,6 +102,9 @@ static void judge(mo_answer_selector *j, mo_portfolio_member *e)
                                           r->made.loaded.instance, &r->regime,
                                           j->tolerance, &e->judgement, &e->err);
 
+    if (status == MO_OK)
+        status = mo_answer_evaluation_bound(r->made.loaded.instance,
+                                            &e->judgement, &e->err);
     e->judged = status == MO_OK;
     if (!e->judged && !fault)
         mo_answer_judge_note_failure(j, &e->err);

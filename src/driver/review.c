@@ -262,6 +262,9 @@ mo_status mo_review_file(const mo_review_source *from, const char *path,
         status = judge_listing(from, name, text, size, review, err);
     else if (status == MO_OK)
         status = judge_columns(from, name, text, size, review, err);
+    if (status == MO_OK && !from->without_bound)
+        status = mo_answer_evaluation_bound(review->made.loaded.instance,
+                                            &review->judgement, err);
     free(text);
     return status;
 }

@@ -80,7 +80,8 @@ typedef struct mo_review_source {
     const char *graph; /* NULL: searched for */
     double tolerance;
     const mo_driver_log *logger;
-    bool weights; /* an error about missing inputs names weights, too */
+    bool weights;       /* an error about missing inputs names weights, too */
+    bool without_bound; /* the judgement needs no lower bound */
 } mo_review_source;
 
 /* Validates the file at path ("-": standard input), a solution or a

@@ -29,6 +29,8 @@ mo_status mo_lib_placement_make(const moirai_instance *instance,
     if (!judgement->schedule)
         status = mo_fail(err, MO_E_INPUT, "makes no placement: %.900s",
                          judgement->complaint);
+    if (status == MO_OK)
+        status = mo_answer_evaluation_bound(instance->instance, judgement, err);
     if (status == MO_OK) {
         made = calloc(1, sizeof *made);
         if (!made)

@@ -109,6 +109,7 @@ static void check_evaluation(const mo_instance *x, const mo_regime *regime,
     assert(mo_answer_evaluate_solution(&c->solution, origin, x, regime,
                                        MO_ANSWER_TOLERANCE, &judgement,
                                        &err) == MO_OK);
+    assert(mo_answer_evaluation_bound(x, &judgement, &err) == MO_OK);
     for (int i = 0; i < mo_answer_evaluation_count(&judgement); i++)
         assert(mo_answer_evaluation_violation(&judgement, i)[0] != '\0');
     if (judgement.schedule && judgement.verdict)

@@ -43,6 +43,7 @@ static void judge(const problem *p, const char *text, mo_answer_evaluation *j)
     MUST(mo_answer_provenance(solution, &origin, &err));
     MUST(mo_answer_evaluate_solution(solution, &origin, p->x, &origin.regime,
                                      MO_ANSWER_TOLERANCE, j, &err));
+    MUST(mo_answer_evaluation_bound(p->x, j, &err));
     mo_solution_free(solution);
 }
 

@@ -202,6 +202,7 @@ static bool judge(const world *w, const mo_solution *solution, bool given,
 
         MUST(mo_answer_evaluate_solution(solution, &origin, w->p.x, regime,
                                          MO_ANSWER_TOLERANCE, &j, &err));
+        MUST(mo_answer_evaluation_bound(w->p.x, &j, &err));
         valid = mo_answer_evaluation_valid(&j);
     }
     if (valid)
