@@ -13,41 +13,8 @@ set -eu
 tarball=$(realpath "$1")
 mkdir -p "$2"
 folder=$(realpath "$2")
-suite=bookworm
-mirror=${MIRROR:-http://deb.debian.org/debian}
-log=$folder/log
-export LC_ALL=C DEBIAN_FRONTEND=noninteractive
-unset MAKEFLAGS MFLAGS MAKELEVEL CFLAGS CPPFLAGS LDFLAGS CC TMPDIR
-
-[ "$(id -u)" -eq 0 ] || { echo "deb.sh: needs root, for chroot"; exit 77; }
-command -v debootstrap >/dev/null ||
-    { echo "deb.sh: install the package debootstrap"; exit 77; }
-
-# step TEXT COMMAND...
-step()
-{
-    local text=$1 begin=$SECONDS
-    shift
-    if "$@" >"$log" 2>&1 </dev/null; then
-        printf 'ok: %-44s %4d s\n' "$text" $((SECONDS - begin))
-    else
-        echo "FAILED: $text"
-        tail -n 40 "$log" | sed 's/^/    /'
-        exit 1
-    fi
-}
-
-# within ROOT COMMAND...: in a system, with /proc and /dev of its own mount
-# space, so that no mount stays.
-within()
-{
-    local root=$1
-    shift
-    # shellcheck disable=SC2016
-    unshare --mount --fork --pid --kill-child sh -c '
-        mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" &&
-            shift && exec chroot "$@"' - "$root" "$root" "$@"
-}
+# shellcheck source=tests/package/systems.sh
+. "$(dirname "$0")/systems.sh"
 
 # As within, without a network and as a user.
 offline()
@@ -61,38 +28,20 @@ offline()
         env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/nonexistent LC_ALL=C "$@"
 }
 
-bare_system()
-{
-    [ -e "$folder/base/done" ] || {
-        rm -rf "$folder/base"
-        debootstrap --variant=minbase "$suite" "$folder/base" "$mirror"
-        touch "$folder/base/done"
-    }
-}
-
-# copy_system NAME: a bare system that can fetch packages.
-copy_system()
-{
-    rm -rf "${folder:?}/$1"
-    cp -a "$folder/base" "$folder/$1"
-    cp /etc/resolv.conf "$folder/$1/etc/resolv.conf"
-    within "$folder/$1" apt-get -q update
-}
-
 # unpack_in PATH: the source, for the user.
 unpack_in()
 {
-    mkdir -p "$builder$1"
-    tar -xzf "$tarball" -C "$builder$1" --strip-components=1
-    chown -R 1000:1000 "$builder${1%/*}"
+    mkdir -p "$builder$1" &&
+        tar -xzf "$tarball" -C "$builder$1" --strip-components=1 &&
+        chown -R 1000:1000 "$builder${1%/*}"
 }
 
 install_build_dependencies()
 {
     within "$builder" apt-get -qy --no-install-recommends install \
-        dpkg-dev lintian libdpkg-perl fakeroot
-    within "$builder" apt-get -qy --no-install-recommends build-dep \
-        /home/one/moirai
+        dpkg-dev lintian &&
+        within "$builder" apt-get -qy --no-install-recommends build-dep \
+            /home/one/moirai
 }
 
 # build_in PATH OPTION...
@@ -126,22 +75,23 @@ files_of()
 
 install_packages()
 {
-    mkdir "$bare/packages"
-    cp "$builder"/home/one/*.deb "$bare/packages"
-    within "$bare" sh -c 'apt-get -qy install /packages/*.deb'
+    mkdir "$bare/packages" &&
+        cp "$builder"/home/one/*.deb "$bare/packages" &&
+        within "$bare" sh -c 'apt-get -qy install /packages/*.deb'
 }
 
 # The tests of debian/tests, from the source, as autopkgtest runs them.
 run_tests()
 {
     local one
-    mkdir "$bare/source"
-    tar -xzf "$tarball" -C "$bare/source" --strip-components=1
-    for one in $(sed -n 's/^Tests: //p' "$bare/source/debian/tests/control" |
-        tr -d ','); do
+    mkdir "$bare/source" &&
+        tar -xzf "$tarball" -C "$bare/source" --strip-components=1 &&
+        within "$bare" apt-get -qy --no-install-recommends install gcc \
+            libc6-dev pkg-config || return
+    for one in $(sed -n 's/^Tests: //p' "$bare/source/debian/tests/control"); do
         # shellcheck disable=SC2016
-        within "$bare" sh -c 'cd /source && exec debian/tests/"$1"' - "$one" ||
-            return
+        within "$bare" setpriv --reuid=1000 --regid=1000 --clear-groups sh -c \
+            'cd /source && exec debian/tests/"$1"' - "$one" || return
     done
 }
 
@@ -149,8 +99,9 @@ purge_packages()
 {
     # shellcheck disable=SC2046
     within "$bare" apt-get -qy purge --autoremove \
-        $(cd "$bare/packages" && printf '%s\n' *.deb | sed 's/_.*//')
-    rm -r "$bare/packages" "$bare/source"
+        gcc libc6-dev pkg-config \
+        $(cd "$bare/packages" && printf '%s\n' *.deb | sed 's/_.*//') &&
+        rm -r "$bare/packages" "$bare/source"
 }
 
 # Other packages leave what they make when they are installed (users, caches of
