@@ -29,6 +29,18 @@ static bool overlap_modulo(int64_t a, int64_t m, int64_t b, int64_t n,
     return m > 0 && n > 0 && (later_ns < m || period_ns - later_ns < n);
 }
 
+/* With one request in flight no op runs within another, even in no time. */
+static void check_sequence(const mo_instance *x, const mo_schedule *s)
+{
+    for (int i = 0; i < x->n; i++)
+        for (int j = 0; j < x->n; j++)
+            ck_assert(s->device[i] != s->device[j] ||
+                      s->start_ns[j] <= s->start_ns[i] ||
+                      s->start_ns[j] >=
+                          s->start_ns[i] +
+                              mo_instance_p_ns(x, i, s->device[i]));
+}
+
 /* An op with the overheads before and after it. */
 static void check_devices(const mo_instance *x, const mo_modulo_schedule *m)
 {
@@ -224,6 +236,8 @@ static void check_schedule(const mo_instance *x, const mo_regime *regime,
         ck_assert_int_eq(m.period_ns, mo_max_i64(load_ns, 1));
     ck_assert_int_le(m.request->makespan_ns, m.in_flight * m.period_ns);
     ck_assert_int_le(m.least_in_flight, m.in_flight);
+    if (in_flight == 1 && !x->overhead_ns)
+        check_sequence(x, m.request);
     check_precedence(x, m.request);
     check_devices(x, &m);
     check_transfers(x, &m);

@@ -88,7 +88,10 @@ mo_status mo_period_limited_offer_baselines(mo_period_limited *l,
     int *device = calloc((size_t) p->x->n + 1, sizeof *device);
     mo_status status = device ? MO_OK : mo_fail_memory(err);
 
-    for (int k = 0; k < p->x->n_devices && status == MO_OK; k++) {
+    for (int k = 0;
+         k < p->x->n_devices && status == MO_OK &&
+         !(l->period_ns < INT64_MAX && mo_stop_reached(l->task->stop));
+         k++) {
         mo_period_fill_single(p, k, device);
         status = mo_period_limited_offer(l, device, err);
     }

@@ -386,14 +386,15 @@ static mo_status find_placement(search *s, mo_method_result *placed,
     return status;
 }
 
-/* With a limit of requests in flight, or live memory, the best is chosen by the
- * period of its pipeline; the largest load remains a bound. */
+/* With a limit of requests, or live memory, the best is chosen by the period of
+ * its pipeline; the largest load remains a bound. */
 static mo_status choose_limited(search *s, mo_period_limited *l, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < s->n_pool && status == MO_OK; i++)
-        status = mo_period_limited_offer(l, s->pool[i].device, err);
+        if (i == 0 || !mo_stop_reached(s->task->stop))
+            status = mo_period_limited_offer(l, s->pool[i].device, err);
     if (status == MO_OK)
         status = mo_period_limited_improve(l, err);
     if (status == MO_OK && l->period_ns < INT64_MAX) {
@@ -409,14 +410,24 @@ static mo_status choose_limited(search *s, mo_period_limited *l, mo_error *err)
 static mo_status search_limited(search *s, mo_method_result *placed,
                                 mo_error *err)
 {
+    const mo_method_task *whole = s->task;
+    mo_method_task half = *whole; /* the pipelines take time, too */
     mo_period_limited l;
     int64_t lower_ns = 0;
+    double half_s;
+    mo_stop stop;
     mo_status status = mo_period_limited_init(&l, s->task, &s->p, err);
 
     if (status == MO_OK)
         status = mo_period_limited_offer_baselines(&l, &lower_ns, err);
+    half_s = mo_stop_remaining_s(whole->stop) / 2;
+    mo_stop_after(&stop, isinf(half_s) ? 0 : fmax(half_s, 1e-6));
+    stop.outer = whole->stop;
+    half.stop = &stop;
+    s->task = &half;
     if (status == MO_OK)
         status = find_placement(s, placed, err);
+    s->task = whole;
     if (status == MO_OK && s->n_pool > 0)
         status = choose_limited(s, &l, err);
     s->lower_ns = mo_max_i64(s->lower_ns, lower_ns);
@@ -424,7 +435,6 @@ static mo_status search_limited(search *s, mo_method_result *placed,
     return status;
 }
 
-/* The schedule of one request at a time. */
 static mo_status set_schedule(search *s, mo_method_result *placed,
                               mo_error *err)
 {

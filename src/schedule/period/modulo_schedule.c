@@ -5,6 +5,7 @@
 
 #include "base/minmax.h"
 #include "schedule/heuristic/heft.h"
+#include "schedule/heuristic/single_device.h"
 #include "schedule/live_memory.h"
 #include "schedule/period/loads.h"
 #include "schedule/period/pipeline_search.h"
@@ -41,7 +42,43 @@ static mo_status take_list(const mo_instance *x, const mo_schedule *listed,
     made->request = copy;
     made->period_ns = mo_max_i64(copy->makespan_ns, 1);
     made->in_flight = made->least_in_flight = 1;
-    return check_live(x, made, err);
+    return made->peak_bytes ? check_live(x, made, err) : MO_OK;
+}
+
+/* Whether an op that takes no time is within another on its device: with one
+ * request in flight that is no schedule of it. */
+static bool has_nested_op(const mo_instance *x, const mo_schedule *s)
+{
+    for (int i = 0; i < x->n; i++)
+        for (int j = 0; j < x->n && mo_instance_p_ns(x, i, s->device[i]) == 0;
+             j++)
+            if (s->device[j] == s->device[i] &&
+                s->start_ns[j] < s->start_ns[i] &&
+                s->start_ns[i] <
+                    s->start_ns[j] + mo_instance_p_ns(x, j, s->device[j]))
+                return true;
+    return false;
+}
+
+/* A list schedule of one request, within live memory where one is found; by
+ * memory alone where everything is on one device. */
+static mo_status list_request(const mo_instance *x, const mo_regime *regime,
+                              const int *device, mo_schedule **listed,
+                              mo_error *err)
+{
+    bool live = regime->memory == MO_MEMORY_LIVE, alone = true;
+    mo_regime listing = { regime->congestion, regime->tensors,
+                          live ? MO_MEMORY_LIVE : MO_MEMORY_NONE };
+    mo_status status = mo_heft(x, &listing, device, listed, err);
+
+    for (int i = 1; i < x->n; i++)
+        alone = alone && device[i] == device[0];
+    if (status == MO_OK && !*listed && live && alone && x->n > 0)
+        status = mo_single_device_schedule(x, &listing, device[0], listed, err);
+    listing.memory = MO_MEMORY_NONE;
+    if (status == MO_OK && !*listed && live)
+        status = mo_heft(x, &listing, device, listed, err);
+    return status;
 }
 
 /* One op, with its overheads, or transfer after the other; what an op sends
@@ -85,18 +122,14 @@ static mo_status take_serial(const mo_instance *x, mo_modulo_schedule *made,
     s->makespan_ns = at_ns;
     made->period_ns = mo_max_i64(at_ns, 1);
     made->in_flight = made->least_in_flight = 1;
-    return check_live(x, made, err);
+    return made->peak_bytes ? check_live(x, made, err) : MO_OK;
 }
 
 mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
                                   const int *device, int max_in_flight,
                                   mo_modulo_schedule *made, mo_error *err)
 {
-    bool live = regime->memory == MO_MEMORY_LIVE;
-    const mo_regime listing = { regime->congestion, regime->tensors,
-                                live ? MO_MEMORY_LIVE : MO_MEMORY_NONE };
-    const mo_regime without_memory = { regime->congestion, regime->tensors,
-                                       MO_MEMORY_NONE };
+    bool live = regime->memory == MO_MEMORY_LIVE, nested;
     mo_period_loads loads = { 0 };
     mo_schedule *listed = NULL;
     mo_status status;
@@ -104,9 +137,7 @@ mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
     *made = (mo_modulo_schedule){ .fits = true };
     status = mo_period_loads_compute(x, regime, device, &loads, err);
     if (status == MO_OK)
-        status = mo_heft(x, &listing, device, &listed, err);
-    if (status == MO_OK && !listed && live)
-        status = mo_heft(x, &without_memory, device, &listed, err);
+        status = list_request(x, regime, device, &listed, err);
     if (status == MO_OK)
         status = mo_schedule_new(x, regime, device, &made->request, err);
     /* Fewer requests hold less. */
@@ -119,9 +150,12 @@ mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
             break;
         limit = made->in_flight - (made->in_flight + 7) / 8;
     }
-    if (status == MO_OK && !made->fits && listed && !x->overhead_ns)
+    nested = status == MO_OK && max_in_flight == 1 &&
+             has_nested_op(x, made->request);
+    if (status == MO_OK && listed && (!made->fits || nested) &&
+        (!x->overhead_ns || listed->n_transfers == 0))
         status = take_list(x, listed, made, err);
-    if (status == MO_OK && !made->fits)
+    if (status == MO_OK && (!made->fits || (nested && !listed)))
         status = take_serial(x, made, err);
     mo_schedule_free(listed);
     mo_period_loads_clear(&loads);
