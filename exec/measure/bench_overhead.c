@@ -174,29 +174,25 @@ static mo_status measure_stream(const hop_plan *h,
     return status;
 }
 
-/* Processor time of a request: the median of several streams, less the start
- * of each, which is that of a stream of few requests. */
+/* Processor time of a request: the median of several streams, less the start,
+ * which is that of a stream of few requests. */
 static mo_status measure_request(const mo_backend_unit_options *units,
                                  int in_flight, int64_t bytes,
                                  double *request_ns, mo_error *err)
 {
     hop_plan *h = calloc(1, sizeof *h);
-    int64_t ns[REPEATS] = { 0 };
+    int64_t ns[REPEATS] = { 0 }, few_ns = 0;
     mo_status status = h ? MO_OK : mo_fail_memory(err);
 
     if (h)
         fill_plan(h, bytes);
-    for (int i = 0; i < REPEATS && status == MO_OK; i++) {
-        int64_t few_ns = 0;
-
+    if (status == MO_OK)
         status = measure_stream(h, units, in_flight, in_flight, &few_ns, err);
-        if (status == MO_OK)
-            status = measure_stream(h, units, in_flight, in_flight + REQUESTS,
-                                    &ns[i], err);
-        ns[i] -= few_ns;
-    }
+    for (int i = 0; i < REPEATS && status == MO_OK; i++)
+        status = measure_stream(h, units, in_flight, in_flight + REQUESTS,
+                                &ns[i], err);
     qsort(ns, REPEATS, sizeof *ns, mo_compare_i64);
-    *request_ns = (double) ns[REPEATS / 2] / REQUESTS;
+    *request_ns = (double) (ns[REPEATS / 2] - few_ns) / REQUESTS;
     free(h);
     return status;
 }

@@ -140,7 +140,7 @@ static mo_status prepare_run(mo_exec_options *o, work *w, mo_error *err)
     if (status == MO_OK)
         status = mo_exec_job_plan(o, &w->units, w->rank == 0, &w->job, err);
     if (status == MO_OK && stream)
-        status = mo_exec_requests_choose_in_flight(o, &w->job, err);
+        status = mo_exec_requests_choose_in_flight(o, &w->units, &w->job, err);
     if (status == MO_OK && stream)
         status = mo_exec_requests_check_memory(
             w->job.plan, &w->units, w->rank, (int) o->in_flight,

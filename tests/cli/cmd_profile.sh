@@ -185,21 +185,6 @@ exits "to standard output" 0 moirai-profile run -q --runs 1 "$net/model.xml"
 ok "it is a profile" grep -q '<op device="cpu"' "$work/out"
 exits "while the others rest" 0 moirai-profile run -q --runs 1 --alone \
     -c "$net/model.cluster.xml" "$net/model.xml"
-flight()
-{
-    moirai-profile run -q --runs 1 -c "$net/model.cluster.xml" \
-        -o "$work/flight.xml" "$@" "$net/model.xml"
-}
-exits "with requests in flight" 0 flight --in-flight 3
-ok "the profile records it" grep -q '<profile.* in_flight="3"' \
-    "$work/flight.xml"
-ok "with the overhead of transfers" grep -q '<profile.* overhead_us="[0-9]' \
-    "$work/flight.xml"
-ok "for a period" moirai-place -q --time 1 --objective period \
-    -c "$net/model.cluster.xml" -p "$work/flight.xml" -o "$work/flight.sol" \
-    "$net/model.xml"
-complains "others need another file" 1 \
-    "was measured with --in-flight 3, not 0; name another file" flight
 complains "no CPUs" 1 "has no device of kind cpu" \
     moirai-profile run -c inter-server "$net/model.xml"
 complains "two graphs" 2 "one graph" \

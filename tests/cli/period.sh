@@ -56,6 +56,33 @@ cp out limited
 exits "is checked" 0 moirai-check --json live.sol
 is "with its period" "$(key period_us)" \
     "$(sed -n 's/^.*"period_us": \([0-9.]*\).*/\1/p' limited | head -n 1)"
+# Two ops of 10 us, a transfer of 2 us: apart where the overhead is below 10 us.
+cat >pair.graphml <<'END'
+<graphml>
+<key id="t" for="node" attr.name="time_us.A"/>
+<key id="u" for="node" attr.name="time_us.B"/>
+<key id="c" for="edge" attr.name="comm_us.A.B"/>
+<key id="d" for="edge" attr.name="comm_us.B.A"/>
+<graph edgedefault="directed">
+<node id="a"><data key="t">10</data><data key="u">10</data></node>
+<node id="b"><data key="t">10</data><data key="u">10</data></node>
+<edge source="a" target="b"><data key="c">2</data><data key="d">2</data></edge>
+</graph></graphml>
+END
+for overhead in 0 4 12; do
+    printf '<cluster><device id="A" overhead_us="%d"/><device id="B" %s/>%s' \
+        $overhead "overhead_us=\"$overhead\"" \
+        '<link between="A B" gbps="8"/></cluster>' >pair.xml
+    $place --json -c pair.xml -o pair.sol pair.graphml >out
+    period=$(key period_us)
+    is "an overhead of $overhead us" "$period" \
+        "$(echo "0 10 4 14 12 20" | tr ' ' '\n' |
+            sed -n "/^$overhead\$/{n;p;q;}")"
+    moirai-check --json -c pair.xml pair.sol >out
+    is "is in the steady state of $overhead us" "$(key steady_period_us)" \
+        "$period"
+done
+
 complains "a model with live memory" 2 "or moirai-place" \
     moirai-emit -q --objective period --memory live $net -o -
 ok "its objective is named" \

@@ -267,4 +267,22 @@ complains "no folder" 1 "none: cannot open" \
 complains "a folder that cannot be made" 1 "cannot make the folder" \
     moirai-exec -q --requests 2 -o "$work/no/such" "$sol"
 
+
+# ---- profiles with requests in flight
+
+flight()
+{
+    moirai-profile run -q --runs 1 -c "$work/net/model.cluster.xml" \
+        -o "$work/flight.xml" "$@" "$net"
+}
+exits "with requests in flight" 0 flight --in-flight 3
+ok "the profile records it" grep -q '<profile.* in_flight="3"' \
+    "$work/flight.xml"
+ok "with the overhead of transfers" grep -q '<profile.* overhead_us="[0-9]' \
+    "$work/flight.xml"
+ok "for a period" moirai-place -q --time 1 --objective period \
+    -c "$work/net/model.cluster.xml" -p "$work/flight.xml" -o "$work/flight.sol" \
+    "$net"
+complains "others need another file" 1 \
+    "was measured with --in-flight 3, not 0; name another file" flight
 done_testing

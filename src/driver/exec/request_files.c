@@ -92,8 +92,13 @@ static mo_status multiply_values(const mo_exec_plan *plan, int64_t in_flight,
     return MO_OK;
 }
 
+/* Requests in flight that hide what the host does for each of them on a GPU:
+ * intake, launch and delivery take longer than a period there. */
+enum { GPU_IN_FLIGHT = 8 };
+
 /* The same on all ranks. */
 mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
+                                            const mo_exec_units *units,
                                             const mo_exec_job *job,
                                             mo_error *err)
 {
@@ -111,6 +116,10 @@ mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
         status = mo_modulo_schedule_make(r->made.loaded.instance, &r->regime,
                                          placed->device, 0, &m, err);
     o->in_flight = mo_min_i64((int64_t) m.in_flight + 1, MO_PIPELINE_MAX_SLOTS);
+    for (int d = 0; d < job->plan->n_devices && r->judgement.in_flight == 0;
+         d++)
+        if (units->backends[d]->separate_memory)
+            o->in_flight = mo_max_i64(o->in_flight, GPU_IN_FLIGHT);
     mo_modulo_schedule_clear(&m);
     while (status == MO_OK && o->in_flight > 1 && !fits) {
         mo_exec_plan all;

@@ -49,9 +49,11 @@ bool mo_exec_requests_from_stdin(const mo_exec_options *o);
 bool mo_exec_requests_to_stdout(const mo_exec_options *o);
 
 /* Sets o->in_flight where it is not given: one more than the modulo schedule of
- * the placement has, for what the intake takes; of a bare graph two. Fewer
- * where the capacities of devices demand it. The plan must exist. */
+ * the placement has, for what the intake takes; of a bare graph two; with GPUs
+ * at least 8, unless the solution has a limit. Fewer where the capacities of
+ * devices demand it. The plan must exist; units are those of all ranks. */
 mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
+                                            const mo_exec_units *units,
                                             const mo_exec_job *job,
                                             mo_error *err);
 

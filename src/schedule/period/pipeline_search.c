@@ -19,7 +19,7 @@ enum {
     EJECTIONS = 20, /* by task, of one attempt */
     PACKINGS = 40,  /* periods from the load on, a 400th apart */
     BISECTIONS = 8, /* of the period with a limit of requests in flight */
-    FAILURES = 2    /* attempts at a shorter latency */
+    FAILURES = 6    /* attempts at a shorter latency */
 };
 
 /* Steps of all attempts together: about a second. */
