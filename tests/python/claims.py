@@ -340,6 +340,9 @@ def reports_have_all_formats():
     placement.report(path)
     assert "</html>" in path.read_text(encoding="utf-8")
     assert "<svg" in placement._repr_html_()
+    large = moirai.Instance(moirai.read(random_dag(2001, 3)), PAIR)
+    shown = large.placement([0] * 2001)._repr_html_()
+    assert "<td>2001</td>" in shown and "<svg" not in shown
     assert "Convolution" in moirai.read(INCEPTION)._repr_html_()
     assert "A" in moirai.cluster(CLUSTER)._repr_html_()
 

@@ -34,9 +34,9 @@ from ._executor import Executor, Request, Tensor
 from ._graph import Edge, Graph, Op, read
 from ._library import MoiraiError, Status, call, encode, version
 from ._library import Path as _Path
-from ._placement import (Instance, Interrupted, Placement, Progress, Row,
-                         Transfer, instance, methods, open, place, solve,
-                         solvers)
+from ._placement import (Instance, Placement, Row, Transfer, instance, methods,
+                         open, place, solve, solvers)
+from ._watch import Interrupted, Progress
 
 __all__ = ["Cluster", "Edge", "Executor", "Graph", "Instance", "Interrupted",
            "MoiraiError", "Op", "Placement", "Profile", "Progress", "Request",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import html
-import queue
 import threading
 from ctypes import POINTER, byref
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List,
                     NamedTuple, Optional, Tuple, Union)
 
-from ._cluster import NO_LIMIT, Cluster, Profile
+from ._cluster import Cluster, Profile
 from ._cluster import cluster as read_cluster
 from ._executor import Executor
 from ._graph import Graph
@@ -18,37 +17,15 @@ from ._graph import read as read_graph
 from ._library import (Flow, Handle, MoiraiError, Options, Path, Status,
                        TransferBuffer, View, ask, encode, make, output,
                        text_of)
+from ._watch import NS_PER_US, Progress, Watch
 
 if TYPE_CHECKING:
     import numpy
 
 # What the graph is read with, beside what it is placed with.
 READ_OPTIONS = ("shape", "precision", "weights")
-NS_PER_US = 1000.0
-POLL_S = 0.2
-
-
-class Progress(NamedTuple):
-    """How far a search is; what is not known yet is None."""
-
-    makespan_us: Optional[float]
-    bound_us: Optional[float]
-    seconds: float
-
-    @property
-    def gap(self) -> Optional[float]:
-        """The relative gap, 0 to 1."""
-        if not self.makespan_us or self.bound_us is None:
-            return None
-        return (self.makespan_us - self.bound_us) / self.makespan_us
-
-
-class Interrupted(KeyboardInterrupt):
-    """A search ended by Ctrl-C; placement is the best it had, or None."""
-
-    def __init__(self, placement: Optional[Placement]) -> None:
-        super().__init__("the search was interrupted")
-        self.placement = placement
+# Ops in the picture of a notebook.
+MOST_DRAWN = 2000
 
 
 class Row(NamedTuple):
@@ -68,61 +45,6 @@ class Transfer(NamedTuple):
     target: str
     start_us: float
     end_us: float
-
-
-class Watch:
-    """A search in a thread of its own, so that this one stays free for
-    progress and Ctrl-C."""
-
-    def __init__(self, name: str, instance: Instance,
-                 options: Options) -> None:
-        self.options = options
-        self.news: queue.SimpleQueue[Optional[Progress]] = queue.SimpleQueue()
-        self.result: Optional[Placement] = None
-        self.error: Optional[BaseException] = None
-        self.thread = threading.Thread(target=self.search,
-                                       args=(name, instance), daemon=True)
-
-    def report(self, makespan: int, bound: int, seconds: float) -> None:
-        self.news.put(Progress(
-            None if makespan == NO_LIMIT else makespan / NS_PER_US,
-            None if bound <= 0 else bound / NS_PER_US, seconds))
-
-    def search(self, name: str, instance: Instance) -> None:
-        try:
-            self.result = Placement(make(name, instance, self.options),
-                                    instance)
-        except BaseException as error:
-            self.error = error
-        self.news.put(None)
-
-    def run(self, progress: Optional[Callable[[Progress], Any]]) -> Placement:
-        if progress is not None:
-            self.options.on_progress(self.report)
-        self.thread.start()
-        try:
-            while True:
-                # The handlers of signals run between two calls: a solver's
-                # restart system calls that they interrupt.
-                try:
-                    news = self.news.get(timeout=POLL_S)
-                except queue.Empty:
-                    continue
-                if news is None:
-                    break
-                if progress is not None and progress(news) is False:
-                    self.options.cancel()
-        except BaseException as error:
-            self.options.cancel()
-            self.thread.join()
-            if type(error) is KeyboardInterrupt:
-                raise Interrupted(self.result) from None
-            raise
-        self.thread.join()
-        if self.error is not None:
-            raise self.error
-        assert self.result is not None
-        return self.result
 
 
 def names(texts: Any, n: int) -> Tuple[str, ...]:
@@ -185,7 +107,7 @@ class Instance(Handle):
         progress is called, in this thread, with each Progress; the search ends
         with what it has when it returns False.  Ctrl-C raises Interrupted.
         """
-        return Watch("place", self, Options(options, message)).run(progress)
+        return self._watched("place", Options(options, message), progress)
 
     def solve(self, *, message: Optional[Callable[[str], None]] = None,
               **options: Any) -> Placement:
@@ -194,7 +116,14 @@ class Instance(Handle):
         options: solver ("highs,scip"), via, command, solver_path, time, gap,
         threads, memory_limit, formulation, see moirai-solve(1).
         """
-        return Watch("solve", self, Options(options, message)).run(None)
+        return self._watched("solve", Options(options, message), None)
+
+    def _watched(self, name: str, options: Options,
+                 progress: Optional[Callable[[Progress], Any]]) -> Placement:
+        def search() -> Placement:
+            return Placement(make(name, self, options), self)
+
+        return Watch(search, options).run(progress)
 
     def placement(self, devices: Any, start_ns: Any = None) -> Placement:
         """Makes a placement of the caller's own: a device, by number or id, for
@@ -410,13 +339,25 @@ class Placement(Handle):
         return ", ".join(parts)
 
     def _repr_html_(self) -> str:
-        title = f"<p>moirai.Placement: {html.escape(self.summary())}</p>"
+        """What a notebook shows: the timeline; of many ops, a table."""
+        text = f"<p>moirai.Placement: {html.escape(self.summary())}</p>"
         if not self.valid:
             items = "".join(f"<li>{html.escape(one)}</li>"
                             for one in self.check())
-            return f"{title}<ul>{items}</ul>"
-        picture = self.report(format="svg")
-        return title + picture[picture.find("<svg"):]
+            return f"{text}<ul>{items}</ul>"
+        if len(self.ops) <= MOST_DRAWN:
+            picture = self.report(format="svg", no_worth=True)
+            return text + picture[picture.find("<svg"):]
+        count = dict.fromkeys(self.devices, 0)
+        busy_us = dict.fromkeys(self.devices, 0.0)
+        for row in self.table():
+            count[row.device] += 1
+            busy_us[row.device] += row.end_us - row.start_us
+        rows = "".join(f"<tr><td>{html.escape(one)}</td><td>{count[one]}</td>"
+                       f"<td>{busy_us[one]:.3f}</td></tr>"
+                       for one in self.devices)
+        return (f"{text}<table><tr><th>device</th><th>ops</th><th>busy/us</th>"
+                f"</tr>{rows}</table>")
 
 
 def instance(model: Any, cluster: Union[Cluster, bytes, Path],
