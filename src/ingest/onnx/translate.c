@@ -123,6 +123,8 @@ static mo_status translate_op(mo_onnx_translation *t, mo_onnx_scope *scope,
     }
     op->argument = row->argument;
     check_operands(op, row);
+    if (row->translate == mo_onnx_op_nms && op->n_outputs > 0)
+        op->declared = mo_onnx_scope_info(t, scope, node->outputs[0]);
     if (mo_onnx_builder_status(t->b) == MO_OK)
         row->translate(op);
     return MO_OK;

@@ -20,8 +20,9 @@ typedef struct mo_onnx_op {
     mo_onnx_builder *b;
     const mo_onnx_node *node;
     const mo_onnx_scope *scope;
-    const char *argument; /* of the operator's row */
-    int version;          /* of the operator set */
+    const char *argument;         /* of the operator's row */
+    const mo_onnx_info *declared; /* output 0 in the file, or NULL */
+    int version;                  /* of the operator set */
     int n_inputs, n_outputs;
     const mo_onnx_ref *inputs; /* MO_ONNX_NONE: absent */
     mo_onnx_ref *outputs;      /* MO_ONNX_NONE unless the translator sets it */

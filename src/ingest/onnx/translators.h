@@ -64,6 +64,9 @@ mo_onnx_translator mo_onnx_op_dft, mo_onnx_op_stft, mo_onnx_op_window,
 /* op_known.c: results whose sizes are values */
 mo_onnx_translator mo_onnx_op_non_zero, mo_onnx_op_compress, mo_onnx_op_unique;
 
+/* op_nms.c */
+mo_onnx_translator mo_onnx_op_nms;
+
 /* op_loss.c */
 mo_onnx_translator mo_onnx_op_nll_loss, mo_onnx_op_cross_entropy;
 
