@@ -55,6 +55,7 @@ enum {
 typedef struct round {
     mo_search_state *search;
     const mo_stop *bound_stop, *primal_stop; /* of the jobs of this round */
+    const mo_stop *whole_stop;               /* of the bound of the whole */
     mo_search_primal_job *primal_jobs;
     mo_search_bound_job *bound_jobs;
     int n_primal_jobs, n_bound_jobs;
@@ -96,8 +97,8 @@ static void run_job(void *context, int job, int thread)
         return;
     job -= (r->memory_job != NULL) + r->has_cases;
     if (job < 0 && r->has_cases && job == -1)
-        r->cases_status =
-            mo_search_priced_bound_run_cases(r->search->priced, &r->cases_err);
+        r->cases_status = mo_search_priced_bound_run_cases(
+            r->search->priced, r->whole_stop, &r->cases_err);
     else if (job < 0)
         mo_search_memory_job_run(r->search, r->memory_job);
     else if (job < r->n_bound_jobs && !mo_stop_reached(r->bound_stop))
@@ -126,12 +127,15 @@ static mo_status run_round_jobs(round *r, mo_search_round_plan *round_plan,
     const mo_stop *stop = r->search->task->stop;
     mo_stop bound_stop = { .deadline_ns = INT64_MAX, .outer = stop };
     mo_stop primal_stop = { .deadline_ns = INT64_MAX, .outer = stop };
+    mo_stop whole_stop = { .deadline_ns = INT64_MAX, .outer = stop };
     mo_status status = MO_OK, taken;
     mo_error why = { 0 };
 
     limit_share(r->search, BOUND_SHARE, &bound_stop);
     limit_share(r->search, ROUND_SHARE, &primal_stop);
+    limit_share(r->search, WHOLE_SHARE, &whole_stop);
     r->bound_stop = &bound_stop;
+    r->whole_stop = &whole_stop;
     r->primal_stop = &primal_stop;
     mo_parallel_for(r->search->task->threads,
                     r->n_bound_jobs + r->n_primal_jobs +

@@ -367,13 +367,13 @@ bool mo_search_priced_bound_has_cases(const mo_search_priced_bound *p,
 }
 
 mo_status mo_search_priced_bound_run_cases(mo_search_priced_bound *p,
-                                           mo_error *err)
+                                           const mo_stop *stop, mo_error *err)
 {
     mo_status status;
 
     p->case_work = MAX_CASE_WORK;
-    status = mo_priced_chain_raise(p->chain_prices, CASES_EVALUATIONS,
-                                   p->s->task->stop, &p->cases_ns, err);
+    status = mo_priced_chain_raise(p->chain_prices, CASES_EVALUATIONS, stop,
+                                   &p->cases_ns, err);
     p->case_work = 0;
     return status;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/stop.h"
 #include "solvers/search/driver/state.h"
 
 /* Sets *priced to NULL, with MO_OK returned, where memory does not bind or the
@@ -31,11 +32,11 @@ mo_status mo_search_priced_bound_raise(mo_search_priced_bound *priced,
 bool mo_search_priced_bound_has_cases(const mo_search_priced_bound *priced,
                                       int round);
 
-/* Raises the bound by cases; a job of its own, while nothing else uses priced.
+/* Raises the bound by cases until stop; a job, while nothing else uses priced.
  * Its result is mo_search_priced_bound_cases_ns(), 0: none, and priced may be
  * NULL there. */
 mo_status mo_search_priced_bound_run_cases(mo_search_priced_bound *priced,
-                                           mo_error *err);
+                                           const mo_stop *stop, mo_error *err);
 int64_t mo_search_priced_bound_cases_ns(const mo_search_priced_bound *priced);
 
 /* Adds prices and entries of the segments to the pairs of proven that are the

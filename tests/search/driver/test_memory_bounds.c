@@ -32,6 +32,17 @@ static void raise_by_prices(mo_search_state *s)
     MUST(mo_search_priced_bound_raise(s->priced, &err));
 }
 
+/* As in round 1; returns whether there are cases. */
+static bool raise_by_cases(mo_search_state *s)
+{
+    if (!mo_search_priced_bound_has_cases(s->priced, 1))
+        return false;
+    MUST(mo_search_priced_bound_run_cases(s->priced, NULL, &err));
+    mo_search_raise_lower(s, mo_search_priced_bound_cases_ns(s->priced),
+                          "cases");
+    return true;
+}
+
 static void raise_by_root(mo_search_state *s)
 {
     mo_search_root_job job = { 0 };
@@ -69,6 +80,7 @@ static void check_regime(const problem *p, int number, unsigned seed)
                    : exhaustive_optimum(p->x, &regime);
     open_search(&s, &task);
     raise_by_prices(&s);
+    raise_by_cases(&s);
     prices_ns = s.lower_ns;
     raise_by_root(&s);
     root_ns = s.lower_ns;
@@ -121,8 +133,37 @@ START_TEST(prices_are_close_along_a_chain)
 }
 END_TEST
 
+/* Five branches of 4 us on two equal devices, of which B cannot hold all: three
+ * are on one of them. */
+START_TEST(cases_count_whole_branches)
+{
+    const mo_regime regime = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
+                               MO_MEMORY_STATIC };
+    problem p = { 0 };
+    mo_search_state s;
+    int64_t prices_ns;
+
+    problem_make(&p,
+                 "* t.A=4 t.B=4 weight_bytes=10 workspace_bytes=0; *>* c.A.B=0 "
+                 "c.B.A=0; u; a; b; c; d; e; v; u>a; u>b; u>c; u>d; u>e; a>v;"
+                 "b>v; c>v; d>v; e>v",
+                 "A memory_bytes=70; B memory_bytes=40", NULL);
+    open_search(&s,
+                &(mo_method_task){ .x = p.x, .regime = regime, .threads = 1 });
+    raise_by_prices(&s);
+    prices_ns = s.lower_ns;
+    ck_assert(raise_by_cases(&s));
+    ck_assert_int_gt(s.lower_ns, prices_ns);
+    ck_assert_int_ge(s.lower_ns, 19990);
+    ck_assert_int_le(s.lower_ns, 20000);
+    mo_search_state_close(&s);
+    problem_clear(&p);
+}
+END_TEST
+
 SUITE(memory_bounds)
 {
     SOME(no_schedule_beats_them, at_length(1000, 60), 1);
     EACH(prices_are_close_along_a_chain, 2);
+    TEST(cases_count_whole_branches);
 }

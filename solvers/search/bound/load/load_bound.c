@@ -93,7 +93,7 @@ static mo_status keep_node(case_search *t, const case_node *node, mo_error *err)
 
     if (status != MO_OK)
         return status;
-    if (!node->order.open && node->fractions.n == 0 &&
+    if ((!t->is_ordered || !node->order.open) && node->fractions.n == 0 &&
         node->bound_ns < t->closed_ns)
         t->closed_ns = node->bound_ns;
     t->nodes[t->n++] = *node;
@@ -108,6 +108,13 @@ static mo_status add_node(case_search *t, const case_node *node, mo_error *err)
     return status == MO_OK ? keep_node(t, &fresh, err) : status;
 }
 
+static void remove_node(case_search *t, size_t at)
+{
+    t->n--;
+    if (at < t->n)
+        t->nodes[at] = t->nodes[t->n];
+}
+
 /* Replaces a node by its children. The closed order comes first: its bound
  * cuts off the evaluation of the others. */
 static mo_status branch_order(case_search *t, size_t at, mo_error *err)
@@ -115,7 +122,7 @@ static mo_status branch_order(case_search *t, size_t at, mo_error *err)
     case_node parent = t->nodes[at], node = parent;
     mo_status status;
 
-    t->nodes[at] = t->nodes[--t->n];
+    remove_node(t, at);
     node.order.open = false;
     status = add_node(t, &node, err);
     node.order.n++;
@@ -173,7 +180,7 @@ static mo_status branch_number(case_search *t, size_t at, mo_error *err)
         t->nodes[at].fractions.n = 0;
         return MO_OK;
     }
-    t->nodes[at] = t->nodes[--t->n];
+    remove_node(t, at);
     for (int j = 0; j < 2 && status == MO_OK; j++)
         status = keep_node(t, &best[j], err);
     return status;
