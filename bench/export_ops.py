@@ -172,7 +172,7 @@ MODULES = """
 nn.LSTM(7, 6) | x
 nn.LSTM(7, 6, 2, batch_first=True, bidirectional=True) | x
 nn.LSTM(7, 6, proj_size=3) | x
-nn.LSTM(7, 6, bias=False, batch_first=True) | x, (z[:1], z[:1])
+nn.LSTM(7, 6, bias=False) | x, (z[:1], z[:1])
 nn.LSTM(7, 6, num_layers=2) | x[0]
 nn.GRU(7, 6) | x
 nn.GRU(7, 6, 2, batch_first=True, bidirectional=True) | x

@@ -19,6 +19,49 @@ complains "no shape" 2 "'x=1,b' is not NAME=1,2,3" \
     moirai-export --shape x=1,b net.pt2
 complains "no such option" 2 "try 'moirai-export --help'" \
     moirai-export --nope net.pt2
+complains "a folder that is not there" 1 "there is no folder '$work/none'" \
+    moirai-export -o "$work/none/x.graphml" net.pt2
+complains "a folder in place of a file" 1 'is a folder; name a file in it' \
+    moirai-export -o "$work" net.pt2
+complains "no such program" 1 'net.pt2: there is no such file' \
+    moirai-export -o "$work/x.graphml" net.pt2
+complains "weights alone" 1 'net.pt: has weights but no network' \
+    moirai-export -o "$work/x.graphml" net.pt
+complains "no such module" 1 "there is no module 'no_such_module'" \
+    moirai-export -o "$work/x.graphml" no_such_module:net
+complains "no such Python" 1 "there is no program '$work/python'" \
+    env MOIRAI_PYTHON="$work/python" moirai-export net.pt2
+
+# What the user's own Python raises is one line.
+cat >"$work/net.py" <<'END'
+def raises():
+    return [][1]
+
+
+def leaves():
+    raise SystemExit("done")
+
+
+def lacks():
+    import no_such_package
+
+
+def returns():
+    return 5
+END
+echo 'def net(:' >"$work/broken.py"
+complains "an exception" 1 'raises() raised IndexError in line 2: list index' \
+    moirai-export -o "$work/x.graphml" "$work/net.py:raises"
+complains "an exit" 1 'leaves() raised SystemExit in line 6: done' \
+    moirai-export -o "$work/x.graphml" "$work/net.py:leaves"
+complains "a package that is missing" 1 "package 'no_such_package' is missing" \
+    moirai-export -o "$work/x.graphml" "$work/net.py:lacks"
+complains "no module and inputs" 1 'must return a module and its inputs' \
+    moirai-export -o "$work/x.graphml" "$work/net.py:returns"
+complains "no such function" 1 "did you mean 'returns'?" \
+    moirai-export -o "$work/x.graphml" "$work/net.py:return"
+complains "no Python" 1 'line 1: invalid syntax' \
+    moirai-export -o "$work/x.graphml" "$work/broken.py:net"
 ok "help" moirai-export --help
 ok "the version" moirai-export --version
 

@@ -40,6 +40,31 @@ def add_product(op):
     return ops.point(op.g, "Add", y, added)
 
 
+def grouped_product(op):
+    """Rows times the matrix of their group, as experts are computed: rows
+    [offs[e - 1], offs[e]) belong to group e.  All groups multiply all rows, and
+    each row picks its own: shapes do not depend on where the groups end."""
+    x, weights, ends = (op.lift(list(op.args.values())[i]) for i in range(3))
+    if x.rank != 2 or weights.rank != 3 or op.get("bias") is not None:
+        raise Unsupported("multiplies groups of columns, or adds a bias")
+    rows, groups = x.shape[0], weights.shape[0]
+    all_groups = ops.matmul(op.g, ops.unsqueeze(op.g, x, [0]), weights)
+    ends = ops.reshape(op.g, ops.convert(op.g, ends, "i64"), (1, groups))
+    below = ops.compare(op.g, "LessEqual", ends,
+                        op.g.ints(range(rows), (rows, 1)))
+    group = ops.reduce(op.g, "ReduceSum", ops.convert(op.g, below, "i64"),
+                       [1], False)
+    # Rows behind the last group are zero.
+    inside = ops.compare(op.g, "Less", group, op.g.ints([groups], ()))
+    group = ops.clamp(op.g, group, 0, groups - 1)
+    at = ops.concat(op.g, [ops.unsqueeze(op.g, group, [1]),
+                           op.g.ints(range(rows), (rows, 1))], 1)
+    y = ops.gather_nd(op.g, all_groups, at)
+    y = ops.select(op.g, ops.unsqueeze(op.g, inside, [1]), y,
+                   op.g.scalar(0, y.dtype))
+    return ops.convert(op.g, y, op.dtype)
+
+
 def repeat_heads(g, x, times):
     """Repeats every head of keys or values for the queries that share it."""
     if times == 1:
@@ -366,6 +391,7 @@ TABLE = {
     **dict.fromkeys(("batch_norm", "_native_batch_norm_legit_no_training",
                      "native_batch_norm", "_native_batch_norm_legit"),
                     batch_norm),
+    **dict.fromkeys(("_grouped_mm", "grouped_mm_fallback"), grouped_product),
     "all": truth("ReduceLogicalAnd"), "amax": reduction("ReduceMax"),
     "amin": reduction("ReduceMin"), "any": truth("ReduceLogicalOr"),
     "argmax": arg(True), "argmin": arg(False),

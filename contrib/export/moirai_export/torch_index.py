@@ -269,11 +269,15 @@ def masked_scatter(op):
     return ops.select(op.g, mask, taken, x)
 
 
-def one_hot(op):
-    x, n = op.value("self"), op.shape[-1]
-    return op.g.add("OneHot", [x, op.g.ints([n], ()), op.g.ints([1], ()),
-                               op.g.ints([0], ())], x.shape + (n,), "i64",
-                    axis=x.rank)
+def masked_select(op):
+    """What a known mask picks."""
+    x, mask = op.value("self"), op["mask"]
+    if not isinstance(mask, torch.Tensor) or mask.device.type == "meta":
+        raise Unsupported("picks by a mask, which has no fixed size")
+    shape = ops.broadcast_shape(x.shape, tuple(mask.shape))
+    at = mask.expand(shape).flatten().nonzero().flatten()
+    flat = ops.reshape(op.g, ops.broadcast(op.g, x, shape), (count(shape),))
+    return ops.gather(op.g, flat, op.lift(at), 0)
 
 
 # ---------------------------------------------------------------------- order
@@ -383,7 +387,7 @@ TABLE = {
     "argsort": argsort, "diagonal_scatter": diagonal_scatter,
     "embedding": embedding, "gather": gather, "histc": histogram,
     "index_add": index_add, "index_select": index_select, "kthvalue": kth,
-    "masked_scatter": masked_scatter, "median": median,
+    "masked_scatter": masked_scatter, "masked_select": masked_select, "median": median,
     "select_scatter": select_scatter, "slice_scatter": slice_scatter,
     "sort": sort, "take": take, "topk": top_k,
 }

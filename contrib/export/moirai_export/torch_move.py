@@ -161,6 +161,15 @@ def pixel_unshuffle(op):
     return ops.reshape(op.g, y, op.shape)
 
 
+def channel_shuffle(op):
+    """Channels of all groups in turn."""
+    x, groups = op.value("self"), op["groups"]
+    y = ops.reshape(op.g, x, (x.shape[0], groups, x.shape[1] // groups)
+                    + x.shape[2:])
+    order = [0, 2, 1, *range(3, y.rank)]
+    return ops.reshape(op.g, ops.transpose(op.g, y, order), x.shape)
+
+
 def diagonal(op):
     """Elements (i, i + offset) of two axes, which become the last one."""
     x, offset = op.value("self"), op.get("offset", 0)
@@ -245,9 +254,11 @@ TABLE = {
                      "reflection_pad3d"), pad("reflect")),
     **dict.fromkeys(("replication_pad1d", "replication_pad2d",
                      "replication_pad3d"), pad("replicate")),
-    "as_strided": as_strided, "cat": cat, "constant_pad_nd": pad("constant"),
+    "as_strided": as_strided, "cat": cat,
+    "channel_shuffle": channel_shuffle, "constant_pad_nd": pad("constant"),
     "diagonal": diagonal, "flip": flip, "meshgrid": meshgrid,
-    "narrow": narrow, "numpy_T": reverse_axes, "pad": pad("constant"), "permute": permute, "pixel_shuffle": pixel_shuffle,
+    "narrow": narrow, "numpy_T": reverse_axes, "pad": pad("constant"),
+    "permute": permute, "pixel_shuffle": pixel_shuffle,
     "pixel_unshuffle": pixel_unshuffle, "repeat": repeat,
     "repeat_interleave": interleave, "roll": roll, "select": select,
     "slice": slice_, "stack": stack, "unbind": unbind, "unfold": unfold,

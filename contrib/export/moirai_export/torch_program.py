@@ -9,6 +9,7 @@ import io
 import logging
 import operator
 import re
+import sys
 import warnings
 
 import torch
@@ -92,6 +93,33 @@ def on_device(tree, device):
         lambda x: x.to(device) if isinstance(x, torch.Tensor) else x, tree)
 
 
+def register_caches():
+    """Makes the caches of transformers lists of their keys and values, where
+    it does not do so itself."""
+    if "transformers" not in sys.modules:
+        return
+    try:
+        from transformers import cache_utils
+        from transformers.exporters.exporter_dynamo import register_pytree_node
+    except ImportError:
+        return
+    for kind in vars(cache_utils).values():
+        if isinstance(kind, type) and issubclass(kind, cache_utils.Cache):
+            with contextlib.suppress(ValueError):
+                register_pytree_node(kind)
+
+
+def can_run(module, inputs):
+    """Whether it is a module that was given with values."""
+    if not isinstance(module, torch.nn.Module) or inputs is None or \
+            module.training:
+        return False
+    tensors = [x for x in pytree.tree_leaves(inputs)
+               if isinstance(x, torch.Tensor)]
+    return all(x.device.type != "meta" for x in (
+        *tensors, *module.parameters(), *module.buffers()))
+
+
 def trace(module, args, kwargs):
     """torch.export without and, if that fails, with its bytecode analysis:
     each takes modules that the other does not."""
@@ -118,6 +146,7 @@ def of_module(module, inputs, shapes):
     device = device_of(module)
     if device is not None and device.type == "meta":
         args, kwargs = on_device((args, kwargs), device)
+    register_caches()
     program = trace(module, args, kwargs)
     if shapes:
         return with_shapes(program, shapes)

@@ -11,7 +11,7 @@ import operator
 import torch
 
 from . import (ops, torch_complex, torch_compute, torch_index, torch_move,
-               torch_point, torch_program, torch_rnn, torch_window)
+               torch_point, torch_program, torch_rnn, torch_trace, torch_window)
 from .graph import ExportError, Graph, Unsupported, Value
 from .torch_complex import Pair
 from .torch_program import name_of
@@ -47,6 +47,11 @@ def raw(tensor):
     return made
 
 
+class ReadValue:
+    """A number that is read from a tensor when the network runs: only checks
+    of it, which are left out, can use it."""
+
+
 class Op:
     """One call of an ATen op, as its translator accesses it: arguments by
     name."""
@@ -60,6 +65,9 @@ class Op:
             given = node.args[i] if i < len(node.args) \
                 else node.kwargs.get(wanted.name, wanted.default_value)
             self.args[wanted.name] = reader.known(given)
+        if any(isinstance(x, ReadValue) for x in flat(self.args)):
+            raise Unsupported("uses a number that is read from a tensor, which "
+                              "is not known before it runs")
 
     @property
     def meta(self):
@@ -276,6 +284,8 @@ class Reader:
         meta = node.meta.get("val")
         if self.is_known(node):
             return self.compute(node)
+        if name in ("_local_scalar_dense", "item"):
+            return ReadValue()
         if any(has_dynamic(x) for x in flat(meta)):
             raise Unsupported("has a shape that depends on the values of "
                               "tensors; bound it, as nonzero_static does")
@@ -287,12 +297,15 @@ class Reader:
             result = TABLE[name](op)
         else:
             raise Unsupported("there is no such operator to run")
-        self.check(meta, result)
+        if name not in torch_rnn.TABLE:  # PyTorch 2.4 has wrong states there
+            self.check(meta, result)
         return result
 
     def arithmetic(self, node):
         """Python's own functions, of numbers."""
         args = [self.known(given) for given in node.args]
+        if any(isinstance(x, ReadValue) for x in args):
+            return ReadValue()
         if all(isinstance(x, (bool, int, float)) for x in args):
             return node.target(*args)
         raise Unsupported("there is no such operator to run")
@@ -319,6 +332,8 @@ class Reader:
         name = node.target.name()
         if len(graphs) == 1 and name.startswith(("wrap", "invoke_subgraph",
                                                  "tag_activation")):
+            if "autocast" in name and args[2]:
+                raise Unsupported("computes in another type (autocast)")
             after = args[args.index(graphs[0]) + 1:]
             after = [x for x in after if not isinstance(x, str)]
             return self.inline(graphs[0], after)
@@ -397,7 +412,7 @@ def flat(tree):
 
 
 def has_value(known):
-    return any(isinstance(x, (Value, Pair)) for x in flat(known))
+    return any(isinstance(x, (Value, Pair, ReadValue)) for x in flat(known))
 
 
 def has_dynamic(meta):
@@ -410,14 +425,40 @@ def is_complex(x):
         isinstance(x, torch.Tensor) and x.is_complex()
 
 
+NAMES = TABLE.keys() | torch_complex.TABLE.keys() | NO_WORK
+
+
 def read_program(program, with_weights):
-    names = TABLE.keys() | torch_complex.TABLE.keys() | NO_WORK
+    names = set(NAMES)
     for node in program.graph.nodes:
         if node.op == "call_function" and "aten.lstm.input" in \
                 str(node.target) and torch_rnn.is_projected(node):
             names -= {"lstm"}
+            if node.meta["val"][1].dim() != 3:
+                raise ExportError(f"PyTorch {torch.__version__} takes the "
+                                  "state of an LSTM with proj_size for another "
+                                  "shape; use a later one")
     program = torch_program.decompose(program, names)
     return Reader(program, with_weights).read()
+
+
+def read_recorded(module, inputs, with_weights):
+    program = torch_trace.record(module, inputs, NAMES)
+    return Reader(program, with_weights).read()
+
+
+def read_module(module, inputs, shapes, with_weights):
+    """By torch.export and, if that fails, by running the module once."""
+    try:
+        program = torch_program.of_module(module, inputs, shapes)
+        return read_program(program, with_weights)
+    except ExportError as error:
+        if not torch_program.can_run(module, inputs) or shapes:
+            raise
+        try:
+            return read_recorded(module, inputs, with_weights)
+        except ExportError:
+            raise error from error.__cause__
 
 
 def read(module, inputs, shapes, with_weights=True):
@@ -425,9 +466,8 @@ def read(module, inputs, shapes, with_weights=True):
     torch_program.check_version()
     if isinstance(module, torch.export.ExportedProgram):
         program = torch_program.with_shapes(module, shapes)
-    else:
-        program = torch_program.of_module(module, inputs, shapes)
-    return read_program(program, with_weights)
+        return read_program(program, with_weights)
+    return read_module(module, inputs, shapes, with_weights)
 
 
 def read_file(path, shapes, with_weights=True):
