@@ -21,7 +21,7 @@ START_TEST(a_product_is_rounded_before_it_is_added)
 }
 END_TEST
 
-SUITE(rounding)
+SUITE(fp_contraction)
 {
     TEST(a_product_is_rounded_before_it_is_added);
 }

@@ -113,7 +113,7 @@ START_TEST(any_map_gathers_its_members)
 }
 END_TEST
 
-SUITE(map)
+SUITE(coarsen_map)
 {
     TEST(members_are_gathered_by_coarse_op);
     TEST(an_empty_map_is_a_map);

@@ -302,7 +302,7 @@ START_TEST(roles_hide_no_other_operator)
 }
 END_TEST
 
-SUITE(rules)
+SUITE(fusion_rules)
 {
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
     EACH(a_line_is_a_rule, COUNT(readings));

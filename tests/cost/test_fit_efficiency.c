@@ -457,7 +457,7 @@ START_TEST(factors_are_fitted_by_type)
 }
 END_TEST
 
-SUITE(fit)
+SUITE(fit_efficiency)
 {
     TEST(samples_are_times_on_known_models_of_known_work);
     TEST(a_fit_finds_the_factors_that_made_the_times);

@@ -74,7 +74,7 @@ START_TEST(models_save_what_their_vendor_publishes)
 }
 END_TEST
 
-SUITE(fused)
+SUITE(fused_time)
 {
     EACH(launches_and_traffic_are_saved, COUNT(cases));
     TEST(models_save_what_their_vendor_publishes);

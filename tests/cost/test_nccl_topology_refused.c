@@ -53,7 +53,7 @@ START_TEST(damaged_dumps_are_refused)
 }
 END_TEST
 
-SUITE(nccl_refused)
+SUITE(nccl_topology_refused)
 {
     EACH(damaged_dumps_are_refused, COUNT(refused));
 }

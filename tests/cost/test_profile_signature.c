@@ -219,7 +219,7 @@ START_TEST(every_op_of_any_graph_has_one)
 }
 END_TEST
 
-SUITE(signature)
+SUITE(profile_signature)
 {
     EACH(signatures_contain_what_decides_about_time, COUNT(cases));
     TEST(names_do_not_matter);

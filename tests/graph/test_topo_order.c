@@ -203,7 +203,7 @@ START_TEST(names_of_megabytes_take_no_stack)
 }
 END_TEST
 
-SUITE(order)
+SUITE(topo_order)
 {
     EACH(ops_are_numbered_by_edges_and_then_by_name, COUNT(orders));
     SOME(names_of_megabytes_take_no_stack, 1, 0);

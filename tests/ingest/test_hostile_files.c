@@ -447,7 +447,7 @@ START_TEST(a_damaged_file_is_a_graph_or_an_error)
 }
 END_TEST
 
-SUITE(hostile)
+SUITE(hostile_files)
 {
     EACH(an_attack_is_repelled_soon_and_cheaply, COUNT(attacks));
     TEST(a_truncated_file_is_an_error_wherever_it_ends);

@@ -105,7 +105,7 @@ START_TEST(views_stretch_and_select)
 }
 END_TEST
 
-SUITE(value)
+SUITE(infer_value)
 {
     EACH(bytes_are_decoded, COUNT(files));
     TEST(not_a_number_stays_none);

@@ -195,7 +195,7 @@ START_TEST(constants_can_be_computed)
 }
 END_TEST
 
-SUITE(models)
+SUITE(published_models)
 {
     data = getenv("MOIRAI_DATA");
     if (!data) {

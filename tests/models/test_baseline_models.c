@@ -224,7 +224,7 @@ START_TEST(starts_are_solutions)
 }
 END_TEST
 
-SUITE(baselines_models)
+SUITE(baseline_models)
 {
     EACH(baselines_have_the_rows_of_their_authors, COUNT(rows));
     TEST(means_have_no_bound_that_was_found_with_true_times);

@@ -189,7 +189,7 @@ START_TEST(pesto_is_exact_on_two_devices)
 }
 END_TEST
 
-SUITE(baselines_solved)
+SUITE(baseline_models_solved)
 {
     solve_or_skip();
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);

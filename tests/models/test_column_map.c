@@ -92,7 +92,7 @@ START_TEST(names_are_quoted_where_they_must_be)
 }
 END_TEST
 
-SUITE(map_sink)
+SUITE(column_map)
 {
     TEST(every_column_is_explained);
     TEST(what_is_sent_once_has_a_target);

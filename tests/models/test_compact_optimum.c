@@ -164,7 +164,7 @@ START_TEST(live_memory_is_never_exceeded)
 }
 END_TEST
 
-SUITE(oracle_compact)
+SUITE(compact_optimum)
 {
     solve_or_skip();
     tcase_set_timeout(tests, SECONDS);

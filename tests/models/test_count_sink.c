@@ -112,7 +112,7 @@ START_TEST(a_choice_in_a_row_with_a_time_has_a_big_m)
 }
 END_TEST
 
-SUITE(count)
+SUITE(count_sink)
 {
     TEST(sizes_are_those_of_the_files);
     TEST(rows_columns_and_entries_are_counted);

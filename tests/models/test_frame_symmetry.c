@@ -190,7 +190,7 @@ START_TEST(the_start_uses_twins_in_order)
 }
 END_TEST
 
-SUITE(frame_twins)
+SUITE(frame_symmetry)
 {
     EACH(twins_are_equal_in_everything, COUNT(twin_cases));
     SOME(twins_may_change_names, at_length(480, 160), 24);

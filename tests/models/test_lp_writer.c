@@ -122,7 +122,7 @@ START_TEST(the_strict_reader_is_strict)
 }
 END_TEST
 
-SUITE(lp)
+SUITE(lp_writer)
 {
     TEST(a_small_model_is_written_so);
     TEST(a_strict_reader_reads_the_same_model);

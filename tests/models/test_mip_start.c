@@ -68,7 +68,7 @@ START_TEST(the_name_tells_the_layout)
 }
 END_TEST
 
-SUITE(start)
+SUITE(mip_start)
 {
     EACH(a_layout_is_written_to_the_letter, COUNT(layouts));
     EACH(the_name_tells_the_layout, 8);

@@ -97,7 +97,7 @@ static int count_formulations(void)
     return n;
 }
 
-SUITE(start_values)
+SUITE(mip_start_values)
 {
     EACH(starts_keep_every_row, count_formulations());
 }

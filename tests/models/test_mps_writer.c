@@ -206,7 +206,7 @@ START_TEST(the_strict_reader_is_strict)
 }
 END_TEST
 
-SUITE(mps)
+SUITE(mps_writer)
 {
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
     TEST(a_small_model_is_written_so);

@@ -48,7 +48,7 @@ START_TEST(the_paper_finds_the_optimum)
 }
 END_TEST
 
-SUITE(oracle_paper)
+SUITE(paper_optimum)
 {
     solve_or_skip();
     tcase_set_timeout(tests, SECONDS);

@@ -465,7 +465,7 @@ START_TEST(rounded_times_keep_their_optimum)
 }
 END_TEST
 
-SUITE(proven)
+SUITE(proven_bounds)
 {
     solve_or_skip();
     tcase_set_timeout(tests, SECONDS);

@@ -157,7 +157,7 @@ START_TEST(whatever_is_sent_is_an_item)
 }
 END_TEST
 
-SUITE(items)
+SUITE(transfer_items)
 {
     EACH(there_are_as_many_as_can_be_sent, COUNT(counts));
     TEST(ways_that_take_too_long_are_left_out);

@@ -75,7 +75,7 @@ START_TEST(times_change_their_unit_and_keep_their_digits)
 }
 END_TEST
 
-SUITE(unit)
+SUITE(format_units)
 {
     EACH(times_change_their_unit_and_keep_their_digits, COUNT(times));
     EACH(amounts_have_three_digits_and_a_unit, COUNT(cases));

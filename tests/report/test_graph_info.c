@@ -218,7 +218,7 @@ START_TEST(heaviest_by_time_gives_the_time)
 }
 END_TEST
 
-SUITE(describe)
+SUITE(graph_info)
 {
     EACH(each_form_is_written_letter_by_letter, COUNT(forms));
     TEST(json_is_json_even_of_nothing);

@@ -215,7 +215,7 @@ START_TEST(losses_are_reported_by_device)
 }
 END_TEST
 
-SUITE(placements)
+SUITE(method_table)
 {
     TEST(a_table_has_a_row_for_each_method);
     TEST(the_text_reports_what_was_proven);

@@ -175,7 +175,7 @@ START_TEST(at_most_ten_are_listed_equal_ones_by_id)
 }
 END_TEST
 
-SUITE(heaviest)
+SUITE(top_ops)
 {
     TEST(nothing_known_is_nothing_listed);
     TEST(flops_come_first);

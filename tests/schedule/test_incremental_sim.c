@@ -348,7 +348,7 @@ START_TEST(crowded_plans_come_out_as_the_whole_does)
 }
 END_TEST
 
-SUITE(trial)
+SUITE(incremental_sim)
 {
     SOME(small_plans_come_out_as_the_whole_does, 200, 10);
     SOME(crowded_plans_come_out_as_the_whole_does, 40, 2);

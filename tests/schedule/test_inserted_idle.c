@@ -163,7 +163,7 @@ START_TEST(a_trial_seldom_takes_longer_than_what_it_begins_with)
 }
 END_TEST
 
-SUITE(waits)
+SUITE(inserted_idle)
 {
     TEST(what_is_held_back_is_found_and_nothing_else);
     TEST(a_trial_begins_with_what_is_held_back);

@@ -190,7 +190,7 @@ START_TEST(many_devices_are_stopped_between_ops)
 }
 END_TEST
 
-SUITE(lower)
+SUITE(lower_bound)
 {
     EACH(simple_problems_are_bounded_exactly, COUNT(exact));
     TEST(the_bound_that_won_is_named);

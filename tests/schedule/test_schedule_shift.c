@@ -303,7 +303,7 @@ START_TEST(a_reader_put_first_is_refused_wherever_it_is)
 }
 END_TEST
 
-SUITE(shift)
+SUITE(schedule_shift)
 {
     TEST(the_order_on_a_device_is_kept);
     TEST(transfers_that_share_a_port_wait);

@@ -64,7 +64,7 @@ START_TEST(from_the_end_of_the_first_that_takes_nothing)
 }
 END_TEST
 
-SUITE(part)
+SUITE(sub_instance)
 {
     TEST(a_part_has_its_ops_and_the_flows_among_them);
     TEST(from_the_end_of_the_first_that_takes_nothing);

@@ -204,7 +204,7 @@ START_TEST(the_authors_example_is_solved)
 }
 END_TEST
 
-SUITE(upper)
+SUITE(upper_bound)
 {
     TEST(one_device_alone_is_found_where_it_is_best);
     TEST(memory_that_is_exactly_full_is_packed);

@@ -111,7 +111,7 @@ START_TEST(the_optimum_is_that_of_who_never_used_it)
 }
 END_TEST
 
-SUITE(without)
+SUITE(without_device)
 {
     TEST(the_others_keep_what_they_had);
     TEST(routes_are_those_of_the_pairs);

@@ -270,7 +270,7 @@ START_TEST(a_supervisor_that_does_not_obey_is_killed)
 }
 END_TEST
 
-SUITE(child_left)
+SUITE(child_cleanup)
 {
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
     TEST(what_it_started_dies_with_it);

@@ -212,7 +212,7 @@ START_TEST(what_is_no_number_is_not_written)
 }
 END_TEST
 
-SUITE(library)
+SUITE(dynlib)
 {
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
     TEST(scips_statuses_are_read_by_version);

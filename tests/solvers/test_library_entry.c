@@ -473,7 +473,7 @@ START_TEST(what_a_licence_refuses_is_told)
 }
 END_TEST
 
-SUITE(library_ways)
+SUITE(library_entry)
 {
     library_ways_find();
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);

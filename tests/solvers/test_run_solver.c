@@ -465,7 +465,7 @@ START_TEST(presolve_that_lies_is_found_out)
 }
 END_TEST
 
-SUITE(run)
+SUITE(run_solver)
 {
     tcase_add_checked_fixture(tests, run_enter, scratch_leave);
     EACH(each_finds_the_optimum, COUNT(ways));

@@ -157,7 +157,7 @@ START_TEST(a_command_that_cannot_be_filled_is_an_error)
 }
 END_TEST
 
-SUITE(run_script)
+SUITE(run_solver_script)
 {
     tcase_add_checked_fixture(tests, run_enter, scratch_leave);
     EACH(misbehaviour_is_an_outcome, COUNT(misbehaviours));

@@ -251,7 +251,7 @@ START_TEST(large_scores_do_not_overflow)
 }
 END_TEST
 
-SUITE(attention)
+SUITE(cpu_attention)
 {
     SOME(attention_agrees_with_its_definition, 120, 12);
     TEST(large_scores_do_not_overflow);

@@ -288,7 +288,7 @@ START_TEST(padding_wider_than_the_kernel_is_zeros)
 }
 END_TEST
 
-SUITE(conv)
+SUITE(cpu_conv)
 {
     SOME(convolutions_agree_with_their_definition, 240, 10);
     EACH(layers_of_networks_are_right, 2 * COUNT(layers));

@@ -255,7 +255,7 @@ START_TEST(nothing_is_a_copy_too)
 }
 END_TEST
 
-SUITE(copy)
+SUITE(cpu_copy)
 {
     SOME(any_order_becomes_any_other, 600, 60);
     SOME(large_boxes_are_moved_by_many, 48, 6);

@@ -190,7 +190,7 @@ START_TEST(integers_wrap_around)
 }
 END_TEST
 
-SUITE(matmul)
+SUITE(cpu_matmul)
 {
     SOME(products_agree_with_their_definition, 210, 21);
     EACH(large_products_are_cut_and_put_together, COUNT(large));

@@ -375,7 +375,7 @@ START_TEST(a_result_may_lie_where_its_operand_does)
 }
 END_TEST
 
-SUITE(point)
+SUITE(cpu_pointwise)
 {
     tcase_add_loop_test(tests, every_operation_on_reals_is_right, 0,
                         MO_POINT_EQUAL);

@@ -203,7 +203,7 @@ START_TEST(pools_agree_with_their_definition)
 }
 END_TEST
 
-SUITE(pool)
+SUITE(cpu_pool)
 {
     SOME(pools_agree_with_their_definition, 200, 20);
 }

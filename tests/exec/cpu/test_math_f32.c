@@ -137,7 +137,7 @@ START_TEST(the_ends_of_the_range_are_right)
 }
 END_TEST
 
-SUITE(math32)
+SUITE(math_f32)
 {
     EACH(functions_are_near_the_truth, COUNT(functions));
     EACH(functions_are_near_the_truth_for_floats_of_all_sizes,

@@ -453,7 +453,7 @@ START_TEST(a_convolution_may_be_a_product)
 }
 END_TEST
 
-SUITE(cuda_ways)
+SUITE(cuda_algo)
 {
     bool fast = cuda_is_fast();
 

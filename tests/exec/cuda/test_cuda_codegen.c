@@ -306,7 +306,7 @@ START_TEST(every_step_on_doubles_is_the_cpus)
 }
 END_TEST
 
-SUITE(cuda_code)
+SUITE(cuda_codegen)
 {
     use_cuda();
     TEST(a_text_grows_and_percent_is_nothing_special);

@@ -308,7 +308,7 @@ START_TEST(folders_above_are_made)
 }
 END_TEST
 
-SUITE(cuda_cache)
+SUITE(cuda_disk_cache)
 {
     TEST(what_was_written_is_read);
     TEST(an_empty_content_is_a_content);

@@ -190,7 +190,7 @@ START_TEST(what_is_not_constant_stays)
 }
 END_TEST
 
-SUITE(cuda_fold)
+SUITE(cuda_fold_batchnorm)
 {
     SOME(a_folded_product_is_the_same, 20, 2);
     TEST(what_is_not_constant_stays);

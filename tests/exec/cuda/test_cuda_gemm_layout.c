@@ -377,7 +377,7 @@ START_TEST(other_convolutions_are_none)
 }
 END_TEST
 
-SUITE(cuda_gemm)
+SUITE(cuda_gemm_layout)
 {
     EACH(what_is_told_is_what_is_meant, 20);
     EACH(products_of_networks_are_told, COUNT(known));

@@ -106,7 +106,7 @@ START_TEST(constant_indices_outside_are_refused)
 }
 END_TEST
 
-SUITE(cuda_index)
+SUITE(cuda_index_check)
 {
     use_cuda();
     EACH(indices_outside_are_errors, 2);

@@ -202,7 +202,7 @@ static void skip(const char *why)
     exit(EXIT_SKIPPED);
 }
 
-SUITE(cuda_sources)
+SUITE(cuda_kernel_sources)
 {
     const char *given = getenv("MOIRAI_DATA");
     mo_error err = { 0 };

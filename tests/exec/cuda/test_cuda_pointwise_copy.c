@@ -375,7 +375,7 @@ START_TEST(scatters_keep_the_order_of_their_indices)
 }
 END_TEST
 
-SUITE(cuda_moves)
+SUITE(cuda_pointwise_copy)
 {
     use_cuda();
     EACH(points_are_the_same_however_operands_lie, 4);

@@ -297,7 +297,7 @@ START_TEST(zeros_of_both_signs_are_equal_and_what_is_no_number_has_its_place)
 }
 END_TEST
 
-SUITE(cuda_lines)
+SUITE(cuda_row_kernels)
 {
     use_cuda();
     EACH(norms_of_all_lengths_are_the_same, 16);

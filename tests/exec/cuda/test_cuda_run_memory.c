@@ -200,7 +200,7 @@ START_TEST(so_it_is_for_known_networks)
 }
 END_TEST
 
-SUITE(cuda_memory)
+SUITE(cuda_run_memory)
 {
     bool real = getenv("MOIRAI_TEST_GPU") != NULL;
 

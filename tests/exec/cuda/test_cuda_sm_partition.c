@@ -314,7 +314,7 @@ static void skip_where_nothing_is_divided(void)
     exit(77);
 }
 
-SUITE(cuda_partition)
+SUITE(cuda_sm_partition)
 {
     skip_where_nothing_is_divided();
     TEST(parts_have_exactly_their_sms);

@@ -221,7 +221,7 @@ START_TEST(plans_are_in_order_and_differ)
 }
 END_TEST
 
-SUITE(cuda_tensor)
+SUITE(cuda_tensorcore)
 {
     bool fast = cuda_is_fast();
 

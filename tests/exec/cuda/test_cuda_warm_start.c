@@ -222,7 +222,7 @@ START_TEST(what_is_sent_arrives)
 }
 END_TEST
 
-SUITE(cuda_warm)
+SUITE(cuda_warm_start)
 {
     EACH(a_second_start_makes_only_what_it_runs, CASES);
     TEST(a_way_that_has_gone_is_chosen_anew);

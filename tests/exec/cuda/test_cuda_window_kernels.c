@@ -419,7 +419,7 @@ START_TEST(products_of_all_types_are_the_same)
 }
 END_TEST
 
-SUITE(cuda_windows)
+SUITE(cuda_window_kernels)
 {
     use_cuda();
     EACH(pools_are_the_same, 2 * COUNT(poolings));

@@ -94,7 +94,7 @@ START_TEST(stopped_there_are_no_rows)
 }
 END_TEST
 
-SUITE(links)
+SUITE(bench_link)
 {
     TEST(every_pair_and_size_has_a_row);
     TEST(large_messages_take_their_time);

@@ -429,7 +429,7 @@ START_TEST(what_was_stamped_stays)
 }
 END_TEST
 
-SUITE(ratios)
+SUITE(utilization)
 {
     TEST(ratios_follow_from_the_times);
     TEST(calls_side_by_side_count_once);

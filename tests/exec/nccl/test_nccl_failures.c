@@ -124,7 +124,7 @@ START_TEST(patience_is_a_number)
 }
 END_TEST
 
-SUITE(nccl_fails)
+SUITE(nccl_failures)
 {
     TEST(no_rank_waits_for_a_dead_one);
     TEST(a_timeout_names_the_transfer);

@@ -470,7 +470,7 @@ START_TEST(members_fit_together)
 }
 END_TEST
 
-SUITE(nccl_plans)
+SUITE(nccl_plan_order)
 {
     SOME(no_plan_deadlocks, at_length(PLANS, 3000) / BATCH, 1);
     SOME(another_order_is_found_out, 3, 1);

@@ -385,7 +385,7 @@ START_TEST(indices_outside_are_errors)
 }
 END_TEST
 
-SUITE(index)
+SUITE(op_gather_scatter)
 {
     SOME(gathers_pick_slices, 300, 30);
     SOME(gathered_elements_follow_their_own_index, 200, 20);

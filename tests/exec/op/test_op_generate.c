@@ -119,7 +119,7 @@ START_TEST(shapes_are_told)
 }
 END_TEST
 
-SUITE(create)
+SUITE(op_generate)
 {
     SOME(one_hot_has_one_where_the_index_is, 100, 20);
     EACH(ranges_count, COUNT(ranges));

@@ -309,7 +309,7 @@ START_TEST(strange_scales_do_no_harm)
 }
 END_TEST
 
-SUITE(interpolate)
+SUITE(op_interpolate)
 {
     SOME(every_mode_follows_its_formula, 400, 40);
     TEST(pads_and_scales_are_given);

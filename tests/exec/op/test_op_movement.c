@@ -362,7 +362,7 @@ START_TEST(reverses_go_back)
 }
 END_TEST
 
-SUITE(move)
+SUITE(op_movement)
 {
     SOME(slices_are_pythons, 500, 50);
     TEST(strided_slices_have_masks);

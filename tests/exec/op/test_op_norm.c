@@ -495,7 +495,7 @@ START_TEST(threads_and_epilogues_change_nothing)
 }
 END_TEST
 
-SUITE(norm)
+SUITE(op_norm)
 {
     SOME(softmax_is_its_definition, 200, 20);
     TEST(softmax_of_large_numbers_does_not_overflow);

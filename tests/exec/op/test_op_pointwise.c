@@ -386,7 +386,7 @@ START_TEST(what_makes_no_sense_is_refused)
 }
 END_TEST
 
-SUITE(lower_point)
+SUITE(op_pointwise)
 {
     EACH(operators_mean_what_their_specification_says, COUNT(cases));
     EACH(what_makes_no_sense_is_refused, COUNT(refused));

@@ -330,7 +330,7 @@ START_TEST(linear_has_its_weights_by_output)
 }
 END_TEST
 
-SUITE(product)
+SUITE(op_product)
 {
     SOME(einsum_sums_over_what_the_result_has_not, 4 * COUNT(equations),
          COUNT(equations));

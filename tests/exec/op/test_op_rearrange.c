@@ -430,7 +430,7 @@ START_TEST(wrong_claims_are_refused)
 }
 END_TEST
 
-SUITE(rearrange)
+SUITE(op_rearrange)
 {
     SOME(transposes_follow_their_order, 300, 30);
     SOME(large_transposes_do_the_same, 60, 12);

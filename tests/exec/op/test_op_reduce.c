@@ -390,7 +390,7 @@ START_TEST(more_than_there_are_cannot_be_found)
 }
 END_TEST
 
-SUITE(reduce)
+SUITE(op_reduce)
 {
     SOME(reductions_are_their_definitions, 900, 36);
     TEST(sums_of_many_floats_are_accurate);

@@ -294,7 +294,7 @@ START_TEST(windows_that_do_not_fit_are_refused)
 }
 END_TEST
 
-SUITE(window)
+SUITE(op_window)
 {
     EACH(transposed_convolutions_pad_as_openvino_does, COUNT(transposed));
     EACH(convolutions_pad_as_openvino_does, COUNT(convolved));

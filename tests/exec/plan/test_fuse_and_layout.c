@@ -140,7 +140,7 @@ START_TEST(ops_that_are_placed_apart_have_a_time_each)
 }
 END_TEST
 
-SUITE(improve)
+SUITE(fuse_and_layout)
 {
     SOME(passes_change_nothing_that_comes_out, 300, 20);
     TEST(passes_do_something);

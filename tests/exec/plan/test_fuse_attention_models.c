@@ -123,7 +123,7 @@ START_TEST(networks_put_out_the_same)
 }
 END_TEST
 
-SUITE(attend_models)
+SUITE(fuse_attention_models)
 {
     const char *given = getenv("MOIRAI_DATA");
 

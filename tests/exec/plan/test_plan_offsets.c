@@ -238,7 +238,7 @@ START_TEST(a_device_that_is_too_small_is_named)
 }
 END_TEST
 
-SUITE(plan_memory)
+SUITE(plan_offsets)
 {
     SOME(blocks_that_live_together_share_no_byte, 500, 20);
     SOME(the_bound_is_what_lives_at_one_time, 500, 20);

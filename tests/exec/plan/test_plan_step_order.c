@@ -318,7 +318,7 @@ START_TEST(without_a_limit_memory_counts)
 }
 END_TEST
 
-SUITE(plan_order)
+SUITE(plan_step_order)
 {
     SOME(senders_await_as_late_as_may_be, 400, 20);
     TEST(in_a_chain_eight_are_kept);

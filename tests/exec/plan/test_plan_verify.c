@@ -149,7 +149,7 @@ START_TEST(no_damage_crashes_the_verifier)
 }
 END_TEST
 
-SUITE(verify)
+SUITE(plan_verify)
 {
     TEST(devices_that_wait_for_each_other_are_named);
     EACH(a_ring_of_any_length_is_stuck_or_not, MAX_RING - 1);

@@ -243,7 +243,7 @@ START_TEST(plans_with_broken_steps_are_refused)
 }
 END_TEST
 
-SUITE(verify_steps)
+SUITE(plan_verify_steps)
 {
     EACH(plans_with_broken_steps_are_refused, COUNT(of_steps));
 }

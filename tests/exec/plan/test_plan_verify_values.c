@@ -384,7 +384,7 @@ START_TEST(plans_with_broken_values_are_refused)
 }
 END_TEST
 
-SUITE(verify_values)
+SUITE(plan_verify_values)
 {
     EACH(plans_with_broken_values_are_refused, COUNT(of_values));
 }

@@ -392,7 +392,7 @@ START_TEST(a_clash_of_lanes_is_refused)
 }
 END_TEST
 
-SUITE(max_streams)
+SUITE(streams)
 {
     SOME(nothing_side_by_side_shares_a_byte, 120, 12);
     SOME(what_is_read_is_there, 120, 12);

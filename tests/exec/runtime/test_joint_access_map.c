@@ -160,7 +160,7 @@ START_TEST(nobody_has_touched_what_is_far_away)
 }
 END_TEST
 
-SUITE(joint_bytes)
+SUITE(joint_access_map)
 {
     SOME(each_byte_knows_its_last_users, 100, 5);
     TEST(no_bytes_are_no_spans);

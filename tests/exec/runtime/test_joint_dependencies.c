@@ -388,7 +388,7 @@ START_TEST(what_is_sent_does_not_wait_for_who_reads_it)
 }
 END_TEST
 
-SUITE(joint_waits)
+SUITE(joint_dependencies)
 {
     SOME(all_begin_as_soon_as_they_may, 200, 20);
     TEST(who_sends_goes_on);

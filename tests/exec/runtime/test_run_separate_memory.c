@@ -218,7 +218,7 @@ START_TEST(messages_are_timed)
 }
 END_TEST
 
-SUITE(apart)
+SUITE(run_separate_memory)
 {
     SOME(results_are_the_cpus, 300, 12);
     SOME(call_by_call_and_cold_they_are_the_same, 60, 6);

@@ -70,7 +70,7 @@ START_TEST(what_is_right_stays)
 }
 END_TEST
 
-SUITE(clock_cost)
+SUITE(timer_overhead)
 {
     EACH(what_was_added_is_removed, 200);
     EACH(no_time_vanishes, 200);

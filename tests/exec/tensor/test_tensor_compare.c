@@ -97,7 +97,7 @@ START_TEST(types_may_differ)
 }
 END_TEST
 
-SUITE(compare)
+SUITE(tensor_compare)
 {
     EACH(the_largest_difference_counts, COUNT(cases));
     TEST(other_shapes_are_as_far_apart_as_can_be);

@@ -484,7 +484,7 @@ START_TEST(a_rank_that_cannot_be_reached_is_named)
 }
 END_TEST
 
-SUITE(watch)
+SUITE(failure_detector)
 {
     TEST(one_that_closes_its_connection_is_gone);
     TEST(a_reported_error_is_taken_over);

@@ -240,7 +240,7 @@ START_TEST(of_two_ranks_0_one_is_refused)
 }
 END_TEST
 
-SUITE(join)
+SUITE(rendezvous_join)
 {
     EACH(all_are_connected_with_all, 2 * JOIN_RANKS);
     TEST(only_loopback_itself_is_local);

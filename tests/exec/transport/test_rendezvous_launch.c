@@ -418,7 +418,7 @@ START_TEST(names_that_never_end_are_refused)
 }
 END_TEST
 
-SUITE(launch)
+SUITE(rendezvous_launch)
 {
     EACH(a_process_knows_its_rank, COUNT(found));
     EACH(nonsense_is_refused_in_one_line, COUNT(refused));

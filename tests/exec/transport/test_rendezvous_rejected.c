@@ -332,7 +332,7 @@ START_TEST(one_that_leaves_is_named_at_once)
 }
 END_TEST
 
-SUITE(join_strangers)
+SUITE(rendezvous_rejected)
 {
     TEST(many_may_connect_at_once);
     EACH(strangers_block_no_rank, 3);

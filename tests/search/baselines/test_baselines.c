@@ -388,7 +388,7 @@ START_TEST(an_op_belongs_to_the_fastest_group_from_its_half_up)
 }
 END_TEST
 
-SUITE(methods)
+SUITE(baselines)
 {
     EACH(ten_task_graphs_have_the_published_makespans, COUNT(printed));
     TEST(cpop_keeps_the_critical_path_on_one_device);

@@ -135,7 +135,7 @@ START_TEST(a_stop_is_reported)
 }
 END_TEST
 
-SUITE(methods_all)
+SUITE(baselines_all)
 {
     TEST(a_method_is_found_by_its_name);
     SOME(only_memory_is_violated_and_that_is_reported, 60, 3);

@@ -313,7 +313,7 @@ START_TEST(a_relaxed_model_may_split_ops)
 }
 END_TEST
 
-SUITE(methods_solved)
+SUITE(baselines_solved)
 {
     solve_or_skip();
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);

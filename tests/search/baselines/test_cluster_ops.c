@@ -207,7 +207,7 @@ START_TEST(different_pins_stay_apart)
 }
 END_TEST
 
-SUITE(merge)
+SUITE(cluster_ops)
 {
     SOME(many_ops_are_merged_without_cycles, 100, 5);
     SOME(the_wanted_number_is_left, 10, 1);

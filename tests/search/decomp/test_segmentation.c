@@ -207,7 +207,7 @@ START_TEST(direct_transfers_share_a_port)
 }
 END_TEST
 
-SUITE(segments)
+SUITE(segmentation)
 {
     EACH(equal_segments_are_one_class, COUNT(divided));
     SOME(split_schedules_compose_again, 200, 6);

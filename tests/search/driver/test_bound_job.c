@@ -232,7 +232,7 @@ START_TEST(interrupted_jobs_can_be_cleared)
 }
 END_TEST
 
-SUITE(proof)
+SUITE(bound_job)
 {
     TEST(interrupted_jobs_prove_the_same);
     TEST(interrupted_jobs_can_be_cleared);

@@ -288,7 +288,7 @@ START_TEST(what_spans_an_op_crosses_with_it)
 }
 END_TEST
 
-SUITE(fanout)
+SUITE(case_split)
 {
     SOME(bound_is_below_the_optimum, at_length(60, 20), 5);
     SOME(bound_is_below_what_is_found, 24, 3);

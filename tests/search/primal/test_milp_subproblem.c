@@ -244,7 +244,7 @@ START_TEST(bounds_are_what_can_be_reached)
 }
 END_TEST
 
-SUITE(assist)
+SUITE(milp_subproblem)
 {
     find_highs();
     tcase_set_timeout(tests, SECONDS);

@@ -78,7 +78,7 @@ START_TEST(what_gains_most_gets_the_room)
 }
 END_TEST
 
-SUITE(budget)
+SUITE(rcsp)
 {
     EACH(memory_is_kept_to, COUNT(cases));
     TEST(what_gains_most_gets_the_room);

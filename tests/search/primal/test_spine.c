@@ -147,7 +147,7 @@ START_TEST(ends_follow_a_schedule_and_their_blocks_are_made_anew)
 }
 END_TEST
 
-SUITE(along)
+SUITE(spine)
 {
     SOME(what_it_finds_is_valid_and_no_better_than_the_best, 200, 10);
     TEST(threads_change_nothing);

@@ -357,7 +357,7 @@ START_TEST(too_short_a_time_gives_no_hint)
 }
 END_TEST
 
-SUITE(race)
+SUITE(successive_halving)
 {
     TEST(small_ones_end_at_their_optimum);
     SOME(patience_gains, 1, 0);

@@ -388,7 +388,7 @@ START_TEST(nobody_waits_for_a_pipe)
 }
 END_TEST
 
-SUITE(learn_tape)
+SUITE(autodiff)
 {
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
     EACH(derivatives_are_those_of_small_differences, COUNT(makers));

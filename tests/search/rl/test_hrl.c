@@ -304,7 +304,7 @@ START_TEST(what_is_drawn_gets_better)
 }
 END_TEST
 
-SUITE(learn_hrl)
+SUITE(hrl)
 {
     SOME(derivatives_of_the_policy_are_those_of_small_differences,
          COUNT(problems), 1);

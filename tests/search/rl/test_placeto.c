@@ -279,7 +279,7 @@ START_TEST(what_is_drawn_is_as_frequent_as_it_is_probable)
 }
 END_TEST
 
-SUITE(learn)
+SUITE(placeto)
 {
     SOME(the_policy_s_derivatives_are_its_slopes, LESSONS, 2);
     EACH(what_is_pinned_is_not_moved, 3);

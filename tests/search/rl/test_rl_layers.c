@@ -178,7 +178,7 @@ START_TEST(attention_selects_the_similar_row)
 }
 END_TEST
 
-SUITE(learn_pieces)
+SUITE(rl_layers)
 {
     EACH(derivatives_of_pieces_are_those_of_small_differences, COUNT(makers));
     EACH(memory_is_kept_as_in_print, 2);

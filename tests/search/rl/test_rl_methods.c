@@ -184,7 +184,7 @@ START_TEST(a_stop_that_came_before_ends_it_at_once)
 }
 END_TEST
 
-SUITE(learners)
+SUITE(rl_methods)
 {
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
     tcase_set_timeout(tests, 600);

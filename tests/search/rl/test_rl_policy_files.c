@@ -208,7 +208,7 @@ START_TEST(an_answer_outlives_its_policy)
 }
 END_TEST
 
-SUITE(learners_policy)
+SUITE(rl_policy_files)
 {
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
     tcase_set_timeout(tests, 600);

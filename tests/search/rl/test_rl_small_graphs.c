@@ -205,7 +205,7 @@ START_TEST(small_graphs_are_placed_well)
 }
 END_TEST
 
-SUITE(learners_small)
+SUITE(rl_small_graphs)
 {
     tcase_set_timeout(tests, 600);
     EACH(small_graphs_are_not_placed_by_chance, N_LEARNERS);
