@@ -25,38 +25,38 @@ static int count_owned(const bool *owned, int rank)
 
 /* The index of this GPU in a rank's own list, or -1. Without a PCI address it
  * matches no other. */
-static int find_gpu(const mo_discover_inventory *survey,
+static int find_gpu(const mo_discover_inventory *inventory,
                     const mo_discover_inventory *seen_by, int gpu)
 {
     uint64_t bus = seen_by->gpus[gpu].bus;
 
-    if (survey == seen_by)
+    if (inventory == seen_by)
         return gpu;
-    if (bus == 0 || strcmp(survey->machine, seen_by->machine) != 0)
+    if (bus == 0 || strcmp(inventory->machine, seen_by->machine) != 0)
         return -1;
-    for (int g = 0; g < survey->n_gpus; g++)
-        if (survey->gpus[g].bus == bus)
+    for (int g = 0; g < inventory->n_gpus; g++)
+        if (inventory->gpus[g].bus == bus)
             return g;
     return -1;
 }
 
-static bool is_seen_before(const mo_discover_inventory *surveys, int rank,
+static bool is_seen_before(const mo_discover_inventory *inventories, int rank,
                            int gpu)
 {
     for (int r = 0; r < rank; r++)
-        if (find_gpu(&surveys[r], &surveys[rank], gpu) >= 0)
+        if (find_gpu(&inventories[r], &inventories[rank], gpu) >= 0)
             return true;
     return false;
 }
 
 /* Assigns it to the rank with the fewest GPUs so far, the first of these. */
-static void assign_gpu(const mo_discover_inventory *surveys, int n_ranks,
+static void assign_gpu(const mo_discover_inventory *inventories, int n_ranks,
                        int rank, int gpu, bool *owned)
 {
     int best = -1, best_gpu = -1, best_count = 0;
 
     for (int r = rank; r < n_ranks; r++) {
-        int g = find_gpu(&surveys[r], &surveys[rank], gpu);
+        int g = find_gpu(&inventories[r], &inventories[rank], gpu);
         int count = count_owned(owned, r);
 
         if (g >= 0 && (best < 0 || count < best_count)) {
@@ -68,14 +68,14 @@ static void assign_gpu(const mo_discover_inventory *surveys, int n_ranks,
     owned[(size_t) best * MO_DISCOVER_MAX_GPUS + (size_t) best_gpu] = true;
 }
 
-void mo_discover_assign_gpus(const mo_discover_inventory *surveys, int n_ranks,
-                             bool *owned)
+void mo_discover_assign_gpus(const mo_discover_inventory *inventories,
+                             int n_ranks, bool *owned)
 {
     memset(owned, 0, (size_t) n_ranks * MO_DISCOVER_MAX_GPUS * sizeof *owned);
     for (int r = 0; r < n_ranks; r++)
-        for (int g = 0; g < surveys[r].n_gpus; g++)
-            if (!is_seen_before(surveys, r, g))
-                assign_gpu(surveys, n_ranks, r, g, owned);
+        for (int g = 0; g < inventories[r].n_gpus; g++)
+            if (!is_seen_before(inventories, r, g))
+                assign_gpu(inventories, n_ranks, r, g, owned);
 }
 
 /* A topology of several hosts identifies GPUs by ranks, one of a single host
@@ -126,7 +126,7 @@ static const double cpu_launch_us = 1, gpu_launch_us = 5;
 enum { NOTE_SIZE = 400, ID_SIZE = 48 };
 
 typedef struct cluster_work {
-    const mo_discover_inventory *surveys;
+    const mo_discover_inventory *inventories;
     int n_ranks;
     const mo_discover_options *o;
     mo_discover_device *devices; /* by device */
@@ -156,9 +156,9 @@ static mo_status list_devices(cluster_work *w, mo_error *err)
         free(owned);
         return mo_fail_memory(err);
     }
-    mo_discover_assign_gpus(w->surveys, w->n_ranks, owned);
+    mo_discover_assign_gpus(w->inventories, w->n_ranks, owned);
     for (int r = 0; r < w->n_ranks; r++) {
-        const mo_discover_inventory *s = &w->surveys[r];
+        const mo_discover_inventory *s = &w->inventories[r];
 
         for (int g = 0; g < s->n_gpus; g++)
             if (owned[(size_t) r * MO_DISCOVER_MAX_GPUS + (size_t) g])
@@ -172,12 +172,12 @@ static mo_status list_devices(cluster_work *w, mo_error *err)
 
 /* Ranks on the same machine as this one. */
 static int count_host_ranks(const cluster_work *w,
-                            const mo_discover_inventory *survey)
+                            const mo_discover_inventory *inventory)
 {
     int count = 0;
 
     for (int r = 0; r < w->n_ranks; r++)
-        count += strcmp(w->surveys[r].machine, survey->machine) == 0;
+        count += strcmp(w->inventories[r].machine, inventory->machine) == 0;
     return count;
 }
 
@@ -202,12 +202,12 @@ static bool share_processors(const mo_discover_inventory *a,
 
 /* Devices of ranks before n that share the processors of this one. */
 static int count_sharing(const cluster_work *w,
-                         const mo_discover_inventory *survey, int n)
+                         const mo_discover_inventory *inventory, int n)
 {
     int count = 0;
 
     for (int r = 0; r < n; r++)
-        count += share_processors(survey, &w->surveys[r]);
+        count += share_processors(inventory, &w->inventories[r]);
     return w->o->cpus * count;
 }
 
@@ -278,7 +278,7 @@ static void fill_gpu(cluster_work *w, const mo_discover_device *f,
 static void fill_cpu(const cluster_work *w, const mo_discover_device *f,
                      mo_device *device, char note[NOTE_SIZE])
 {
-    const mo_discover_inventory *s = f->survey;
+    const mo_discover_inventory *s = f->inventory;
     int parts = count_sharing(w, s, w->n_ranks),
         cores = share_per_device(s->cores, parts);
     double clock = s->clock_mhz > 0 ? s->clock_mhz : assumed_clock_mhz;
@@ -327,8 +327,8 @@ static mo_status give_processors(const cluster_work *w, int k,
                                  mo_device *device, mo_error *err)
 {
     const mo_discover_device *f = &w->devices[k];
-    int parts = count_sharing(w, f->survey, w->n_ranks);
-    int part = count_sharing(w, f->survey, f->rank) + kind_index(w, k);
+    int parts = count_sharing(w, f->inventory, w->n_ranks);
+    int part = count_sharing(w, f->inventory, f->rank) + kind_index(w, k);
     size_t n = (size_t) device->threads, room = n * (size_t) parts;
     int *threads, *assigned, *own = NULL;
     mo_thread_cpus cpus;
@@ -336,7 +336,7 @@ static mo_status give_processors(const cluster_work *w, int k,
 
     if (parts < 2)
         return MO_OK;
-    status = list_processors(f->survey, &cpus, err);
+    status = list_processors(f->inventory, &cpus, err);
     threads = calloc((size_t) parts, sizeof *threads);
     assigned = calloc(room, sizeof *assigned);
     if (status == MO_OK && (!threads || !assigned))
@@ -373,7 +373,7 @@ static mo_status add_device(cluster_work *w, int k, mo_error *err)
     if (w->n_ranks > 1)
         device.rank = f->rank;
     device.id = copy_text(w, id);
-    device.host = copy_text(w, f->survey->host);
+    device.host = copy_text(w, f->inventory->host);
     if (f->gpu)
         fill_gpu(w, f, &device, note);
     else
@@ -417,8 +417,8 @@ static mo_status check_devices(const cluster_work *w, mo_error *err)
         return mo_fail(err, MO_E_INPUT,
                        "there is no GPU (%s), and the processors are not to "
                        "be a device; leave --cpus none away",
-                       *w->surveys->no_gpu ? w->surveys->no_gpu
-                                           : "none is asked for");
+                       *w->inventories->no_gpu ? w->inventories->no_gpu
+                                               : "none is asked for");
     if (w->n > MO_MAX_DEVICES)
         return mo_fail(err, MO_E_LIMIT,
                        "%d devices, and a cluster has %d at most; start fewer "
@@ -457,7 +457,8 @@ static mo_status build_cluster(cluster_work *w, mo_error *err)
         return mo_fail_memory(err);
     status = match_topology(w, err);
     mo_cluster_builder_name(
-        w->builder, w->n_ranks > 1 ? "ranks" : copy_text(w, w->surveys->host));
+        w->builder,
+        w->n_ranks > 1 ? "ranks" : copy_text(w, w->inventories->host));
     for (int k = 0; k < w->n && status == MO_OK; k++)
         status = add_device(w, k, err);
     /* In the cluster's order, so that notes correspond to links. */
@@ -468,12 +469,14 @@ static mo_status build_cluster(cluster_work *w, mo_error *err)
     return status;
 }
 
-mo_status mo_discover_cluster(const mo_discover_inventory *surveys, int n_ranks,
-                              const mo_discover_options *options,
+mo_status mo_discover_cluster(const mo_discover_inventory *inventories,
+                              int n_ranks, const mo_discover_options *options,
                               mo_cluster **cluster, mo_cluster_notes *notes,
                               mo_error *err)
 {
-    cluster_work w = { .surveys = surveys, .n_ranks = n_ranks, .o = options };
+    cluster_work w = { .inventories = inventories,
+                       .n_ranks = n_ranks,
+                       .o = options };
     mo_status status = list_devices(&w, err);
 
     if (status == MO_OK)

@@ -134,7 +134,7 @@ static void query_nvlinks(const machine *m, mo_nvml_device device,
 
 /* Fills in PCI Express, sockets and NVLinks of GPUs with a known PCI address.
  * Without NVML they stay unknown. */
-static void query_nvml_topology(mo_discover_inventory *survey)
+static void query_nvml_topology(mo_discover_inventory *inventory)
 {
     machine m = { .n = 0 };
 
@@ -142,8 +142,8 @@ static void query_nvml_topology(mo_discover_inventory *survey)
         m.nvml.nvmlInit_v2() != MO_NVML_SUCCESS)
         return;
     list_devices(&m);
-    for (int g = 0; g < survey->n_gpus; g++) {
-        mo_discover_gpu *gpu = &survey->gpus[g];
+    for (int g = 0; g < inventory->n_gpus; g++) {
+        mo_discover_gpu *gpu = &inventory->gpus[g];
         int index = gpu->bus ? find_bus(&m, gpu->bus) : -1;
 
         if (index < 0)
@@ -262,7 +262,7 @@ static mo_status query_gpu(const driver *d, int ordinal, mo_discover_gpu *gpu,
     return MO_OK;
 }
 
-static mo_status find_gpus(mo_discover_inventory *survey, mo_error *err)
+static mo_status find_gpus(mo_discover_inventory *inventory, mo_error *err)
 {
     driver d;
     int count = 0;
@@ -279,12 +279,12 @@ static mo_status find_gpus(mo_discover_inventory *survey, mo_error *err)
                        "CUDA_VISIBLE_DEVICES");
     for (int i = 0; i < count && i < MO_DISCOVER_MAX_GPUS && status == MO_OK;
          i++) {
-        status = query_gpu(&d, i, &survey->gpus[i], err);
-        survey->n_gpus = i + 1;
+        status = query_gpu(&d, i, &inventory->gpus[i], err);
+        inventory->n_gpus = i + 1;
     }
     if (status == MO_OK) {
-        for (int a = 0; a < survey->n_gpus; a++)
-            for (int b = 0; b < survey->n_gpus; b++) {
+        for (int a = 0; a < inventory->n_gpus; a++)
+            for (int b = 0; b < inventory->n_gpus; b++) {
                 CUdevice from, to;
                 int can = 0;
 
@@ -292,20 +292,20 @@ static mo_status find_gpus(mo_discover_inventory *survey, mo_error *err)
                     d.cuDeviceGet(&to, b) == CUDA_SUCCESS &&
                     d.cuDeviceCanAccessPeer(&can, from, to) == CUDA_SUCCESS &&
                     can)
-                    survey->gpus[a].peers |= UINT64_C(1) << b;
+                    inventory->gpus[a].peers |= UINT64_C(1) << b;
             }
     } else
-        survey->n_gpus = 0;
+        inventory->n_gpus = 0;
     return status;
 }
 
-void mo_discover_cuda_gpus(mo_discover_inventory *survey)
+void mo_discover_cuda_gpus(mo_discover_inventory *inventory)
 {
     mo_error why = { 0 };
 
-    if (find_gpus(survey, &why) == MO_OK)
-        query_nvml_topology(survey);
+    if (find_gpus(inventory, &why) == MO_OK)
+        query_nvml_topology(inventory);
     else
-        mo_utf8_escape_controls(survey->no_gpu, sizeof survey->no_gpu,
+        mo_utf8_escape_controls(inventory->no_gpu, sizeof inventory->no_gpu,
                                 why.text);
 }

@@ -4,8 +4,8 @@
 
 #include "exec/discover/discover_internal.h"
 
-void mo_discover_cuda_gpus(mo_discover_inventory *survey)
+void mo_discover_cuda_gpus(mo_discover_inventory *inventory)
 {
-    snprintf(survey->no_gpu, sizeof survey->no_gpu,
+    snprintf(inventory->no_gpu, sizeof inventory->no_gpu,
              "this program was built without CUDA");
 }

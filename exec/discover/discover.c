@@ -12,18 +12,19 @@
 #include "exec/discover/discover_internal.h"
 
 static mo_status check_gpus(const int *gpus, int n,
-                            const mo_discover_inventory *survey, mo_error *err)
+                            const mo_discover_inventory *inventory,
+                            mo_error *err)
 {
     for (int i = 0; i < n; i++) {
-        if (gpus[i] >= 0 && gpus[i] < survey->n_gpus)
+        if (gpus[i] >= 0 && gpus[i] < inventory->n_gpus)
             continue;
-        if (survey->n_gpus == 0)
+        if (inventory->n_gpus == 0)
             return mo_fail(err, MO_E_INPUT, "there is no GPU %d: %s", gpus[i],
-                           survey->no_gpu);
+                           inventory->no_gpu);
         return mo_fail(err, MO_E_INPUT,
                        "there is no GPU %d: this machine has %d, counted from "
                        "0",
-                       gpus[i], survey->n_gpus);
+                       gpus[i], inventory->n_gpus);
     }
     return MO_OK;
 }
@@ -39,30 +40,30 @@ static uint64_t renumber_peers(uint64_t peers, const int *gpus, int n)
 }
 
 mo_status mo_discover_local(const int *gpus, int n_gpus,
-                            mo_discover_inventory *survey, mo_error *err)
+                            mo_discover_inventory *inventory, mo_error *err)
 {
     mo_status status = MO_OK;
 
     /* Padding is zeroed, too: the struct is sent as bytes. */
-    memset(survey, 0, sizeof *survey);
-    survey->version = MO_DISCOVER_INVENTORY_VERSION;
-    status = mo_discover_host_cpu(survey, err);
+    memset(inventory, 0, sizeof *inventory);
+    inventory->version = MO_DISCOVER_INVENTORY_VERSION;
+    status = mo_discover_host_cpu(inventory, err);
     if (status != MO_OK)
         return status;
-    mo_discover_network(survey);
+    mo_discover_network(inventory);
     if (gpus && n_gpus == 0)
         return MO_OK;
-    mo_discover_cuda_gpus(survey);
+    mo_discover_cuda_gpus(inventory);
     if (gpus)
-        status = check_gpus(gpus, n_gpus, survey, err);
+        status = check_gpus(gpus, n_gpus, inventory, err);
     if (gpus && status == MO_OK) {
         /* gpus is sorted without duplicates. */
         for (int i = 0; i < n_gpus; i++) {
-            survey->gpus[i] = survey->gpus[gpus[i]];
-            survey->gpus[i].peers =
-                renumber_peers(survey->gpus[i].peers, gpus, n_gpus);
+            inventory->gpus[i] = inventory->gpus[gpus[i]];
+            inventory->gpus[i].peers =
+                renumber_peers(inventory->gpus[i].peers, gpus, n_gpus);
         }
-        survey->n_gpus = n_gpus;
+        inventory->n_gpus = n_gpus;
     }
     return status;
 }
@@ -86,36 +87,37 @@ static bool is_valid_gpu(const mo_discover_gpu *gpu)
            is_rate(gpu->bandwidth_gbs) && is_rate(gpu->pci_gbps);
 }
 
-bool mo_discover_decode_inventory(const mo_discover_inventory *survey)
+bool mo_discover_decode_inventory(const mo_discover_inventory *inventory)
 {
     bool sound =
-        survey->version == MO_DISCOVER_INVENTORY_VERSION &&
-        is_text(survey->host, sizeof survey->host) &&
-        is_text(survey->machine, sizeof survey->machine) &&
-        is_text(survey->cpu, sizeof survey->cpu) &&
-        is_text(survey->network, sizeof survey->network) &&
-        is_text(survey->no_gpu, sizeof survey->no_gpu) &&
-        survey->processors > 0 &&
-        survey->processors <= MO_DISCOVER_MAX_PROCESSORS &&
-        survey->cores >= 0 && survey->cores <= MO_DISCOVER_MAX_PROCESSORS &&
-        is_rate(survey->clock_mhz) && is_rate(survey->flops_per_cycle) &&
-        is_rate(survey->socket_gbps) && is_rate(survey->network_gbps) &&
-        survey->memory_bytes >= 0 && survey->n_cpus >= 0 &&
-        survey->n_cpus <= MO_DISCOVER_MAX_CPUS && survey->n_gpus >= 0 &&
-        survey->n_gpus <= MO_DISCOVER_MAX_GPUS;
+        inventory->version == MO_DISCOVER_INVENTORY_VERSION &&
+        is_text(inventory->host, sizeof inventory->host) &&
+        is_text(inventory->machine, sizeof inventory->machine) &&
+        is_text(inventory->cpu, sizeof inventory->cpu) &&
+        is_text(inventory->network, sizeof inventory->network) &&
+        is_text(inventory->no_gpu, sizeof inventory->no_gpu) &&
+        inventory->processors > 0 &&
+        inventory->processors <= MO_DISCOVER_MAX_PROCESSORS &&
+        inventory->cores >= 0 &&
+        inventory->cores <= MO_DISCOVER_MAX_PROCESSORS &&
+        is_rate(inventory->clock_mhz) && is_rate(inventory->flops_per_cycle) &&
+        is_rate(inventory->socket_gbps) && is_rate(inventory->network_gbps) &&
+        inventory->memory_bytes >= 0 && inventory->n_cpus >= 0 &&
+        inventory->n_cpus <= MO_DISCOVER_MAX_CPUS && inventory->n_gpus >= 0 &&
+        inventory->n_gpus <= MO_DISCOVER_MAX_GPUS;
 
-    for (int i = 0; sound && i < survey->n_cpus; i++)
-        sound = survey->cpus[i] >= 0 && survey->core_of[i] >= 0;
-    for (int g = 0; sound && g < survey->n_gpus; g++)
-        sound = is_valid_gpu(&survey->gpus[g]);
+    for (int i = 0; sound && i < inventory->n_cpus; i++)
+        sound = inventory->cpus[i] >= 0 && inventory->core_of[i] >= 0;
+    for (int g = 0; sound && g < inventory->n_gpus; g++)
+        sound = is_valid_gpu(&inventory->gpus[g]);
     return sound;
 }
 
-static mo_status check_inventories(const mo_discover_inventory *surveys,
+static mo_status check_inventories(const mo_discover_inventory *inventories,
                                    int n_ranks, mo_error *err)
 {
     for (int r = 0; r < n_ranks; r++)
-        if (!mo_discover_decode_inventory(&surveys[r]))
+        if (!mo_discover_decode_inventory(&inventories[r]))
             return mo_fail(err, MO_E_INPUT,
                            "what rank %d tells of its machine cannot be read; "
                            "start the same version everywhere",
@@ -129,7 +131,7 @@ static mo_status check_inventories(const mo_discover_inventory *surveys,
 typedef struct broadcast {
     const mo_transport *transport;
     mo_transport_world *world;
-    mo_discover_inventory *surveys;
+    mo_discover_inventory *inventories;
     int n_ranks, rank;
     mo_exec_plan plan;
     char (*ids)[16];
@@ -143,7 +145,7 @@ static mo_status send_inventories(broadcast *s)
     mo_status status = MO_OK;
 
     for (int t = 0; t < s->plan.n_transfers && status == MO_OK; t++)
-        status = s->transport->send(s->world, t, s->surveys, &s->err);
+        status = s->transport->send(s->world, t, s->inventories, &s->err);
     for (int t = 0; t < s->plan.n_transfers && status == MO_OK; t++)
         status = s->transport->wait(s->world, t, true, &s->err);
     return status;
@@ -152,7 +154,8 @@ static mo_status send_inventories(broadcast *s)
 static mo_status receive_inventories(broadcast *s)
 {
     int t = s->rank - 1;
-    mo_status status = s->transport->receive(s->world, t, s->surveys, &s->err);
+    mo_status status =
+        s->transport->receive(s->world, t, s->inventories, &s->err);
 
     return status == MO_OK ? s->transport->wait(s->world, t, false, &s->err)
                            : status;
@@ -185,7 +188,7 @@ static mo_status make_plan(broadcast *s, mo_error *err)
         if (r > 0)
             s->plan.transfers[s->plan.n_transfers++] = (mo_plan_transfer){
                 .to = r,
-                .bytes = (int64_t) (n * sizeof *s->surveys),
+                .bytes = (int64_t) (n * sizeof *s->inventories),
                 .tensor = MO_PLAN_NONE,
             };
     }
@@ -214,11 +217,11 @@ static mo_status run_broadcast(broadcast *s, mo_error *err)
 
 mo_status mo_discover_gather(const mo_transport *transport,
                              mo_transport_world *world, bool everywhere,
-                             mo_discover_inventory *surveys, mo_error *err)
+                             mo_discover_inventory *inventories, mo_error *err)
 {
     broadcast s = { .transport = transport,
                     .world = world,
-                    .surveys = surveys,
+                    .inventories = inventories,
                     .n_ranks = transport->n_ranks(world),
                     .rank = transport->rank(world) };
     mo_status status = MO_OK;
@@ -226,16 +229,16 @@ mo_status mo_discover_gather(const mo_transport *transport,
 
     for (int r = 1; r < n && status == MO_OK; r++)
         if (rank == 0 || rank == r)
-            status =
-                transport->collect(world, r, &surveys[r], sizeof *surveys, err);
+            status = transport->collect(world, r, &inventories[r],
+                                        sizeof *inventories, err);
     if (status == MO_OK && s.rank == 0)
-        status = check_inventories(surveys, s.n_ranks, err);
+        status = check_inventories(inventories, s.n_ranks, err);
     if (status == MO_OK && everywhere && s.n_ranks > 1) {
         status = make_plan(&s, err);
         if (status == MO_OK)
             status = run_broadcast(&s, err);
         if (status == MO_OK)
-            status = check_inventories(surveys, s.n_ranks, err);
+            status = check_inventories(inventories, s.n_ranks, err);
     }
     free(s.plan.transfers);
     free(s.plan.devices);

@@ -78,19 +78,19 @@ typedef struct mo_discover_inventory {
 /* Decoder of the inventory of another rank (transport/rendezvous/decode.h):
  * returns whether all counts are within the struct, texts end, and numbers are
  * finite and not negative. */
-bool mo_discover_decode_inventory(const mo_discover_inventory *survey);
+bool mo_discover_decode_inventory(const mo_discover_inventory *inventory);
 
 /* Takes the inventory of this machine. gpus: their ordinals; NULL: all. A
  * missing one of these is an error; no GPU at all is not. */
 mo_status mo_discover_local(const int *gpus, int n_gpus,
-                            mo_discover_inventory *survey, mo_error *err);
+                            mo_discover_inventory *inventory, mo_error *err);
 
 /* Gathers the inventories of all ranks at rank 0, and with everywhere at all
- * ranks; surveys has room for all ranks and holds the own one. Collective: all
- * ranks call it, between plans, from the thread that opened the world. */
+ * ranks; inventories has room for all ranks and holds the own one. Collective:
+ * all ranks call it, between plans, from the thread that opened the world. */
 mo_status mo_discover_gather(const mo_transport *transport,
                              mo_transport_world *world, bool everywhere,
-                             mo_discover_inventory *surveys, mo_error *err);
+                             mo_discover_inventory *inventories, mo_error *err);
 
 typedef struct mo_discover_options {
     int cpus; /* number of devices that the processors of each rank are divided
@@ -102,8 +102,8 @@ typedef struct mo_discover_options {
 
 /* Builds the cluster, with links between every two devices, both ways. The
  * caller frees *cluster, which owns notes. */
-mo_status mo_discover_cluster(const mo_discover_inventory *surveys, int n_ranks,
-                              const mo_discover_options *options,
+mo_status mo_discover_cluster(const mo_discover_inventory *inventories,
+                              int n_ranks, const mo_discover_options *options,
                               mo_cluster **cluster, mo_cluster_notes *notes,
                               mo_error *err);
 

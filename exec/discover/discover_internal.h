@@ -13,13 +13,13 @@
 enum { MO_DISCOVER_INVENTORY_VERSION = 2 };
 
 /* Lists all GPUs, or the reason why there is none. */
-void mo_discover_cuda_gpus(mo_discover_inventory *survey);
+void mo_discover_cuda_gpus(mo_discover_inventory *inventory);
 
 /* Fills in host name, processors and memory. */
-mo_status mo_discover_host_cpu(mo_discover_inventory *survey, mo_error *err);
+mo_status mo_discover_host_cpu(mo_discover_inventory *inventory, mo_error *err);
 
 /* Finds the network card with the highest nominal rate. */
-void mo_discover_network(mo_discover_inventory *survey);
+void mo_discover_network(mo_discover_inventory *inventory);
 
 /* Returns a PCI address as one number that is never 0. */
 static inline uint64_t mo_discover_pci_address(unsigned domain, unsigned bus,
@@ -31,7 +31,7 @@ static inline uint64_t mo_discover_pci_address(unsigned domain, unsigned bus,
 
 /* A device of the cluster. */
 typedef struct mo_discover_device {
-    const mo_discover_inventory *survey;
+    const mo_discover_inventory *inventory;
     const mo_discover_gpu *gpu; /* NULL: processors */
     int rank;
 } mo_discover_device;
@@ -67,7 +67,7 @@ double mo_discover_peak_gflops(const mo_discover_gpu *gpu,
 
 /* Assigns each GPU to one of the ranks that see it; owned has
  * MO_DISCOVER_MAX_GPUS entries for every rank. */
-void mo_discover_assign_gpus(const mo_discover_inventory *surveys, int n_ranks,
-                             bool *owned);
+void mo_discover_assign_gpus(const mo_discover_inventory *inventories,
+                             int n_ranks, bool *owned);
 
 #endif

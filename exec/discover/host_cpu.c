@@ -34,17 +34,18 @@ static bool read_line(const char *path, char line[LINE_SIZE])
 
 /* The boot id identifies the machine: containers of one machine have different
  * host names, but the same boot id. */
-static void identify_host(mo_discover_inventory *survey)
+static void identify_host(mo_discover_inventory *inventory)
 {
     char line[LINE_SIZE];
 
     if (gethostname(line, sizeof line - 1) != 0)
         snprintf(line, sizeof line, "localhost");
     line[sizeof line - 1] = '\0';
-    mo_utf8_escape_controls(survey->host, sizeof survey->host, line);
+    mo_utf8_escape_controls(inventory->host, sizeof inventory->host, line);
     if (!read_line("/proc/sys/kernel/random/boot_id", line))
-        snprintf(line, sizeof line, "%s", survey->host);
-    mo_utf8_escape_controls(survey->machine, sizeof survey->machine, line);
+        snprintf(line, sizeof line, "%s", inventory->host);
+    mo_utf8_escape_controls(inventory->machine, sizeof inventory->machine,
+                            line);
 }
 
 /* The extended family stands in front of the basic one, as NCCL counts. */
@@ -54,15 +55,15 @@ static int combined_family(int family)
 }
 
 static void identify_processors(const mo_thread_processor *info,
-                                mo_discover_inventory *survey)
+                                mo_discover_inventory *inventory)
 {
     struct utsname system;
     const char *name = info->name;
 
     if (!*name && uname(&system) == 0)
         name = system.machine;
-    mo_utf8_escape_controls(survey->cpu, sizeof survey->cpu, name);
-    survey->socket_gbps = mo_nccl_topology_socket_gbps(
+    mo_utf8_escape_controls(inventory->cpu, sizeof inventory->cpu, name);
+    inventory->socket_gbps = mo_nccl_topology_socket_gbps(
         info->vendor, combined_family(info->family), info->model);
 }
 
@@ -92,37 +93,39 @@ static double find_flops_per_cycle(void)
 #endif
 }
 
-static mo_status count_processors(mo_discover_inventory *survey, mo_error *err)
+static mo_status count_processors(mo_discover_inventory *inventory,
+                                  mo_error *err)
 {
     mo_thread_cpus cpus = { 0 };
     mo_status status = mo_thread_cpus_read(&cpus, err);
     int cores = mo_thread_cpus_cores(&cpus);
 
-    survey->processors = mo_thread_cpus_usable(&cpus);
-    survey->is_bound = cpus.n < mo_host_cpu_count();
-    survey->cores = cores < survey->processors ? cores : survey->processors;
+    inventory->processors = mo_thread_cpus_usable(&cpus);
+    inventory->is_bound = cpus.n < mo_host_cpu_count();
+    inventory->cores =
+        cores < inventory->processors ? cores : inventory->processors;
     for (int i = 0; i < cpus.n && i < MO_DISCOVER_MAX_CPUS; i++) {
-        survey->cpus[i] = (int16_t) cpus.cpus[i].number;
-        survey->core_of[i] = (int16_t) cpus.cpus[i].core;
-        survey->package_of[i] = (int16_t) cpus.cpus[i].package;
-        survey->capacity_of[i] = (int16_t) cpus.cpus[i].capacity;
-        survey->n_cpus++;
+        inventory->cpus[i] = (int16_t) cpus.cpus[i].number;
+        inventory->core_of[i] = (int16_t) cpus.cpus[i].core;
+        inventory->package_of[i] = (int16_t) cpus.cpus[i].package;
+        inventory->capacity_of[i] = (int16_t) cpus.cpus[i].capacity;
+        inventory->n_cpus++;
     }
     mo_thread_cpus_clear(&cpus);
     return status;
 }
 
-mo_status mo_discover_host_cpu(mo_discover_inventory *survey, mo_error *err)
+mo_status mo_discover_host_cpu(mo_discover_inventory *inventory, mo_error *err)
 {
     mo_thread_processor info;
 
-    identify_host(survey);
+    identify_host(inventory);
     mo_thread_processor_read(&info);
-    identify_processors(&info, survey);
-    survey->clock_mhz = find_clock_mhz(&info);
-    survey->flops_per_cycle = find_flops_per_cycle();
-    survey->memory_bytes = mo_host_memory_limit_bytes();
-    return count_processors(survey, err);
+    identify_processors(&info, inventory);
+    inventory->clock_mhz = find_clock_mhz(&info);
+    inventory->flops_per_cycle = find_flops_per_cycle();
+    inventory->memory_bytes = mo_host_memory_limit_bytes();
+    return count_processors(inventory, err);
 }
 
 enum { PATH_SIZE = 1024 };
@@ -146,30 +149,31 @@ static double read_number(const char *path)
 }
 
 /* Ties: the first by name, since readdir() has no order. */
-static void keep_faster(mo_discover_inventory *survey, const char *name,
+static void keep_faster(mo_discover_inventory *inventory, const char *name,
                         double gbps)
 {
     char shown[MO_DISCOVER_TEXT_SIZE];
 
     mo_utf8_escape_controls(shown, sizeof shown, name);
-    if (gbps <= 0 || gbps > fastest_gbps || gbps < survey->network_gbps ||
-        (gbps == survey->network_gbps && strcmp(shown, survey->network) > 0))
+    if (gbps <= 0 || gbps > fastest_gbps || gbps < inventory->network_gbps ||
+        (gbps == inventory->network_gbps &&
+         strcmp(shown, inventory->network) > 0))
         return;
-    survey->network_gbps = gbps;
-    memcpy(survey->network, shown, sizeof shown);
+    inventory->network_gbps = gbps;
+    memcpy(inventory->network, shown, sizeof shown);
 }
 
 /* "200 Gb/sec (4X HDR)" */
-static void read_infiniband(mo_discover_inventory *survey, const char *card)
+static void read_infiniband(mo_discover_inventory *inventory, const char *card)
 {
     char path[PATH_SIZE];
 
     snprintf(path, sizeof path, "/sys/class/infiniband/%s/ports/1/rate", card);
-    keep_faster(survey, card, read_number(path));
+    keep_faster(inventory, card, read_number(path));
 }
 
 /* Physical cards only, in Mbit/s; -1 without a cable. */
-static void read_ethernet(mo_discover_inventory *survey, const char *card)
+static void read_ethernet(mo_discover_inventory *inventory, const char *card)
 {
     char path[PATH_SIZE];
     struct stat is;
@@ -178,24 +182,24 @@ static void read_ethernet(mo_discover_inventory *survey, const char *card)
     if (stat(path, &is) != 0)
         return;
     snprintf(path, sizeof path, "/sys/class/net/%s/speed", card);
-    keep_faster(survey, card, read_number(path) / 1000);
+    keep_faster(inventory, card, read_number(path) / 1000);
 }
 
-static void scan_cards(mo_discover_inventory *survey, const char *folder,
-                       void (*look)(mo_discover_inventory *survey,
+static void scan_cards(mo_discover_inventory *inventory, const char *folder,
+                       void (*look)(mo_discover_inventory *inventory,
                                     const char *card))
 {
     DIR *cards = opendir(folder);
 
     for (struct dirent *d; cards && (d = readdir(cards)) != NULL;)
         if (d->d_name[0] != '.')
-            look(survey, d->d_name);
+            look(inventory, d->d_name);
     if (cards)
         closedir(cards);
 }
 
-void mo_discover_network(mo_discover_inventory *survey)
+void mo_discover_network(mo_discover_inventory *inventory)
 {
-    scan_cards(survey, "/sys/class/infiniband", read_infiniband);
-    scan_cards(survey, "/sys/class/net", read_ethernet);
+    scan_cards(inventory, "/sys/class/infiniband", read_infiniband);
+    scan_cards(inventory, "/sys/class/net", read_ethernet);
 }

@@ -20,8 +20,8 @@ static const double memory_gbps = 80, plain_network_gbps = 10;
 bool mo_discover_same_host(const mo_discover_device *a,
                            const mo_discover_device *b)
 {
-    return a->survey == b->survey ||
-           strcmp(a->survey->machine, b->survey->machine) == 0;
+    return a->inventory == b->inventory ||
+           strcmp(a->inventory->machine, b->inventory->machine) == 0;
 }
 
 /* The number of NVLinks of a GPU whose other end has this address; 0: at
@@ -68,9 +68,9 @@ static double pci_gbps(const mo_discover_gpu *gpu, bool *assumed)
 static bool lacks_peer_access(const mo_discover_device *a,
                               const mo_discover_device *b)
 {
-    const mo_discover_gpu *gpus = a->survey->gpus;
+    const mo_discover_gpu *gpus = a->inventory->gpus;
 
-    if (a->survey != b->survey)
+    if (a->inventory != b->inventory)
         return false;
     return !(a->gpu->peers >> (b->gpu - gpus) & 1) ||
            !(b->gpu->peers >> (a->gpu - gpus) & 1);
@@ -83,8 +83,8 @@ static void estimate_pci(const mo_discover_device *a,
                                 a->gpu->socket != b->gpu->socket;
 
     way->gbps = fmin(pci_gbps(a->gpu, &assumed), pci_gbps(b->gpu, &assumed));
-    if (far && a->survey->socket_gbps > 0)
-        way->gbps = fmin(way->gbps, a->survey->socket_gbps);
+    if (far && a->inventory->socket_gbps > 0)
+        way->gbps = fmin(way->gbps, a->inventory->socket_gbps);
     way->latency_ns = PCI_NS;
     snprintf(way->note, sizeof way->note, "PCI Express%s%s%s",
              assumed ? ", assumed to be 3.0 x16" : "",
@@ -107,7 +107,7 @@ static void estimate_host_link(const mo_discover_device *gpu,
 static void estimate_network(const mo_discover_device *a,
                              const mo_discover_device *b, mo_discover_link *way)
 {
-    double x = a->survey->network_gbps, y = b->survey->network_gbps;
+    double x = a->inventory->network_gbps, y = b->inventory->network_gbps;
 
     way->latency_ns = NETWORK_NS;
     if (x > 0 && y > 0) {

@@ -117,7 +117,7 @@ static bool all_left(void *context)
 {
     serve_context *s = context;
 
-    return atomic_load(&s->process->n_left) == s->n_threads;
+    return atomic_load(&s->process->n_exited) == s->n_threads;
 }
 
 static mo_status serve(mo_transport_world *world, int n_threads, mo_error *err)

@@ -10,7 +10,7 @@ void mo_transport_process_init(mo_transport_process *process)
     mo_first_error_init(&process->failure);
     process->copier = NULL;
     mo_eventcount_init(&process->server_event);
-    atomic_init(&process->n_left, 0);
+    atomic_init(&process->n_exited, 0);
     process->active = false;
     pthread_mutex_init(&process->lock, NULL);
 }
@@ -67,7 +67,7 @@ mo_status mo_transport_process_begin(mo_transport_process *process,
         n_threads = n_here > 0 ? n_here : 1;
     mo_vote_barrier_init(&process->barrier, n_threads);
     process->active = true;
-    atomic_store(&process->n_left, 0);
+    atomic_store(&process->n_exited, 0);
     pthread_mutex_unlock(&process->lock);
     return MO_OK;
 }
@@ -105,7 +105,7 @@ bool mo_transport_process_fail(mo_transport_process *process,
 
 void mo_transport_process_leave(mo_transport_process *process)
 {
-    atomic_fetch_add(&process->n_left, 1);
+    atomic_fetch_add(&process->n_exited, 1);
     mo_eventcount_notify(&process->server_event);
 }
 

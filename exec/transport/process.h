@@ -22,7 +22,7 @@ typedef struct mo_transport_process {
     mo_transport_local_copy *copier; /* NULL outside of a plan; owned */
     mo_vote_barrier barrier;
     mo_eventcount server_event; /* notified for the serving thread */
-    atomic_int n_left;
+    atomic_int n_exited;
     bool active;
     /* copier is not freed while another thread may notify it. */
     pthread_mutex_t lock;

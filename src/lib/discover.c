@@ -60,25 +60,25 @@ moirai_status moirai_cluster_discover(const moirai_options *options,
     mo_discover_options how = { .precision = s->exec.wants.precision
                                                  ? s->exec.wants.precision
                                                  : "f32" };
-    mo_discover_inventory *survey = calloc(1, sizeof *survey);
+    mo_discover_inventory *inventory = calloc(1, sizeof *inventory);
     mo_arena *arena = mo_arena_new();
     mo_cluster *found = NULL;
     mo_cluster_notes notes;
     const int *gpus = NULL;
     int n_gpus = 0;
-    mo_status status = survey && arena ? MO_OK : mo_fail_memory(e);
+    mo_status status = inventory && arena ? MO_OK : mo_fail_memory(e);
 
     if (status == MO_OK)
         status = read_gpus(s->gpus, arena, &gpus, &n_gpus, e);
     if (status == MO_OK)
         status = read_cpus(s->cpus, &how.cpus, e);
     if (status == MO_OK)
-        status = mo_discover_local(gpus, n_gpus, survey, e);
+        status = mo_discover_local(gpus, n_gpus, inventory, e);
     if (status == MO_OK)
-        status = mo_discover_cluster(survey, 1, &how, &found, &notes, e);
+        status = mo_discover_cluster(inventory, 1, &how, &found, &notes, e);
     if (status == MO_OK)
         status = mo_lib_cluster_make(found, cluster, e);
     mo_arena_free(arena);
-    free(survey);
+    free(inventory);
     return mo_lib_status(status);
 }

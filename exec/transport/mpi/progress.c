@@ -217,7 +217,7 @@ static bool all_left(void *context)
 {
     serve_context *s = context;
 
-    return atomic_load(&s->world->job.process.n_left) == s->n_threads;
+    return atomic_load(&s->world->job.process.n_exited) == s->n_threads;
 }
 
 static bool has_work(void *context)

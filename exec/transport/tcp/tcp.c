@@ -307,7 +307,7 @@ static bool all_left(void *context)
 {
     serve_context *s = context;
 
-    return atomic_load(&s->world->job.process.n_left) == s->n_threads;
+    return atomic_load(&s->world->job.process.n_exited) == s->n_threads;
 }
 
 mo_status mo_tcp_serve(mo_transport_world *handle, int n_threads, mo_error *err)

@@ -28,7 +28,7 @@ typedef struct work {
     const int *gpus; /* NULL: all */
     int n_gpus;
     mo_discover_options how;
-    mo_discover_inventory *surveys; /* by rank */
+    mo_discover_inventory *inventories; /* by rank */
     mo_cluster *topology, *cluster;
     mo_cluster_notes notes;
     mo_measure_load load; /* while it was measured */
@@ -100,7 +100,7 @@ static void log_note(const char *text)
 static void log_inventory(const work *w)
 {
     for (int r = 0; r < w->n_ranks && !w->o->logger.quiet; r++) {
-        const mo_discover_inventory *s = &w->surveys[r];
+        const mo_discover_inventory *s = &w->inventories[r];
         char host[LINE_SIZE];
 
         mo_utf8_escape_controls(host, sizeof host, s->host);
@@ -115,13 +115,13 @@ static mo_status survey_devices(work *w, mo_error *err)
 {
     mo_status status;
 
-    w->surveys = calloc((size_t) w->n_ranks, sizeof *w->surveys);
-    if (!w->surveys)
+    w->inventories = calloc((size_t) w->n_ranks, sizeof *w->inventories);
+    if (!w->inventories)
         return mo_fail_memory(err);
-    status = mo_discover_local(w->gpus, w->n_gpus, &w->surveys[w->rank], err);
+    status = mo_discover_local(w->gpus, w->n_gpus, &w->inventories[w->rank], err);
     if (status == MO_OK)
         status = mo_discover_gather(w->transport, w->world, w->o->measure,
-                                    w->surveys, err);
+                                    w->inventories, err);
     return status;
 }
 
@@ -139,7 +139,7 @@ static mo_status find_devices(work *w, mo_error *err)
         return status;
     if (w->rank == 0)
         log_inventory(w);
-    status = mo_discover_cluster(w->surveys, w->n_ranks, &w->how, &w->cluster,
+    status = mo_discover_cluster(w->inventories, w->n_ranks, &w->how, &w->cluster,
                                  &w->notes, err);
     if (status != MO_OK || !w->o->measure)
         return status;
@@ -212,6 +212,6 @@ mo_status mo_driver_cluster_discover(mo_driver_cluster_options *o,
     mo_cluster_free(w.cluster);
     mo_cluster_free(w.topology);
     mo_arena_free(w.arena);
-    free(w.surveys);
+    free(w.inventories);
     return status;
 }

@@ -45,13 +45,13 @@ static mo_discover_inventory machine(const char *host, int n_gpus)
     return s;
 }
 
-static mo_cluster *discover(const mo_discover_inventory *surveys, int n,
+static mo_cluster *discover(const mo_discover_inventory *inventories, int n,
                             const mo_discover_options *options,
                             mo_cluster_notes *notes)
 {
     mo_cluster *cluster;
 
-    MUST(mo_discover_cluster(surveys, n, options, &cluster, notes, &err));
+    MUST(mo_discover_cluster(inventories, n, options, &cluster, notes, &err));
     return cluster;
 }
 
@@ -470,14 +470,15 @@ START_TEST(so_are_other_clusters)
 }
 END_TEST
 
-static mo_status gather(mo_discover_inventory *survey, mo_error *why)
+static mo_status gather(mo_discover_inventory *inventory, mo_error *why)
 {
     const mo_transport_world_options options = { .peer_timeout_s = 0 };
     mo_transport_world *world;
     mo_status status;
 
     MUST(mo_transport_local.open(&options, &world, &err));
-    status = mo_discover_gather(&mo_transport_local, world, true, survey, why);
+    status =
+        mo_discover_gather(&mo_transport_local, world, true, inventory, why);
     mo_transport_local.close(world);
     return status;
 }
