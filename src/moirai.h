@@ -25,9 +25,14 @@
  * Threads.  Graphs, clusters, profiles, instances and placements are immutable:
  * any number of threads may use them at the same time.  Options, builders and
  * executors belong to one thread at a time, with the exceptions
- * moirai_options_cancel() and moirai_executor_submit().  The library installs
- * no signal handler that outlives a call, prints nothing (see
- * moirai_options_on_message()), and does not change the locale.
+ * moirai_options_cancel(), moirai_executor_submit() and _wait().  Callbacks may
+ * use handles, but must not free those of the call that they are called from.
+ *
+ * The library prints nothing (see moirai_options_on_message()) and does not
+ * change the locale.  It handles SIGINT and SIGTERM while solvers run, which
+ * they stop; signals that end the process while a file is written, of which the
+ * temporary copy is removed first; and SIGBUS from the first executor on, whose
+ * weights are mapped files.  Handlers of the program are called as well.
  *
  * Options are an object with setters by name.  Names and values are those of
  * the command line ("time", "10"), documented in the manual of the command,
@@ -410,7 +415,7 @@ moirai_instance_view(const moirai_instance *instance);
  * (compressed if it ends in .gz or .zst) or, if path is NULL, to write.
  *
  * Options: format ("lp", "mps"; by path, else lp), formulation, closure, slack,
- * unit. */
+ * unit. No search strengthens it, as with moirai-emit --no-strengthen. */
 MOIRAI_API moirai_status moirai_emit(const moirai_instance *instance,
                                      const moirai_options *options,
                                      const char *path, moirai_write *write,
@@ -440,8 +445,7 @@ MOIRAI_API moirai_status moirai_place(const moirai_instance *instance,
  *
  * Options: solver ("highs,scip"; the first that is installed), via, command,
  * solver-path, time, gap, threads, memory-limit, and those of moirai_emit() but
- * format; cancel. Within the process signals SIGINT and SIGTERM stop solvers
- * while this function runs.
+ * format; cancel, which stops all solvers that run in this process.
  */
 MOIRAI_API moirai_status moirai_solve(const moirai_instance *instance,
                                       const moirai_options *options,
@@ -570,9 +574,9 @@ MOIRAI_API int moirai_executor_input(const moirai_executor *executor, int i,
 MOIRAI_API int moirai_executor_output(const moirai_executor *executor, int i,
                                       moirai_tensor *tensor);
 
-/* Runs one request: inputs[i] are the bytes of input i, which devices read in
- * place where they need no conversion; outputs[i] receives those of output i,
- * NULL: it is not needed. All belong to the caller. */
+/* Runs one request: inputs[i] are the bytes of input i, of which the devices
+ * that read it make one copy; outputs[i] receives those of output i, NULL: it
+ * is not needed. All belong to the caller. */
 MOIRAI_API moirai_status moirai_executor_run(moirai_executor *executor,
                                              const void *const *inputs,
                                              void *const *outputs,
