@@ -181,10 +181,12 @@ mo_status mo_lib_placement_make(const moirai_instance *instance,
                                 moirai_placement **placement, mo_error *err);
 
 /* Evaluates the columns of a solution and makes a placement of them; name is
- * for errors. MO_E_INPUT: they make none. */
+ * for errors. MO_E_INPUT: they make none. A lower bound that is known, and was
+ * proven here, saves computing one; NULL: none is. */
 mo_status mo_lib_placement_of_solution(const moirai_instance *instance,
                                        const char *name,
                                        const mo_solution *solution,
+                                       const mo_lower_bound *known,
                                        moirai_placement **placement,
                                        mo_error *err);
 
@@ -199,15 +201,11 @@ mo_status mo_lib_placement_of_text(const moirai_instance *instance,
 mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
                                        const mo_schedule *schedule,
                                        int64_t period_ns, const char *method,
+                                       const mo_lower_bound *known,
                                        moirai_placement **placement,
                                        mo_error *err);
 
 /* Keeps what a solver claims, unless the placement refutes it. */
 void mo_lib_placement_claim(moirai_placement *placement, int64_t bound_ns);
-
-/* Completes a bound that was proven here and is greater than its own. by is a
- * literal. */
-void mo_lib_placement_raise_bound(moirai_placement *placement, int64_t bound_ns,
-                                  const char *by);
 
 #endif

@@ -32,7 +32,7 @@ static mo_status take_best(const moirai_instance *instance, const search *s,
 {
     const mo_place_result *best = mo_place_comparison_best(c);
     const mo_place_result *first = c->n > 0 ? c->ranked[0] : NULL;
-    mo_status status;
+    const mo_lower_bound known = { c->report.bound_ns, c->report.bound_by };
 
     if (!best && mo_stop_is_requested(&s->stop))
         return mo_fail(err, (mo_status) MOIRAI_E_CANCELLED,
@@ -47,14 +47,10 @@ static mo_status take_best(const moirai_instance *instance, const search *s,
                        !first           ? "no method was given"
                        : first->row.why ? first->row.why
                                         : "none fits into memory");
-    status = mo_lib_placement_of_schedule(
+    return mo_lib_placement_of_schedule(
         instance, best->placed.schedule,
         best->row.steady_ns > 0 ? best->row.makespan_ns : 0, best->method->name,
-        placement, err);
-    if (status == MO_OK)
-        mo_lib_placement_raise_bound(*placement, c->report.bound_ns,
-                                     c->report.bound_by);
-    return status;
+        &known, placement, err);
 }
 
 static mo_status place(const moirai_instance *instance,

@@ -29,7 +29,7 @@ mo_status mo_lib_placement_make(const moirai_instance *instance,
     if (!judgement->schedule)
         status = mo_fail(err, MO_E_INPUT, "makes no placement: %.900s",
                          judgement->complaint);
-    if (status == MO_OK)
+    if (status == MO_OK && judgement->lower.bound_ns == 0)
         status = mo_answer_evaluation_bound(instance->instance, judgement, err);
     if (status == MO_OK) {
         made = calloc(1, sizeof *made);
@@ -64,6 +64,7 @@ static mo_status check_origin(const moirai_instance *instance, const char *name,
 mo_status mo_lib_placement_of_solution(const moirai_instance *instance,
                                        const char *name,
                                        const mo_solution *solution,
+                                       const mo_lower_bound *known,
                                        moirai_placement **placement,
                                        mo_error *err)
 {
@@ -82,6 +83,9 @@ mo_status mo_lib_placement_of_solution(const moirai_instance *instance,
         mo_answer_evaluation_clear(&judgement);
         return status;
     }
+    if (known && judgement.schedule && known->bound_ns > 0 &&
+        known->bound_ns <= mo_answer_evaluation_objective_ns(&judgement))
+        judgement.lower = *known;
     claim = mo_review_claim(solution, &origin);
     status =
         mo_lib_placement_make(instance, &judgement, claim.by, placement, err);
@@ -92,6 +96,7 @@ mo_status mo_lib_placement_of_solution(const moirai_instance *instance,
 
 static mo_status read_solution(const moirai_instance *instance,
                                const char *name, const char *text, size_t size,
+                               const mo_lower_bound *known,
                                moirai_placement **placement, mo_error *err)
 {
     mo_solution *solution = NULL;
@@ -103,7 +108,7 @@ static mo_status read_solution(const moirai_instance *instance,
                             "holds no solution; it says: %s",
                             mo_solution_status_names[solution->claim]);
     if (status == MO_OK)
-        status = mo_lib_placement_of_solution(instance, name, solution,
+        status = mo_lib_placement_of_solution(instance, name, solution, known,
                                               placement, err);
     mo_solution_free(solution);
     return status;
@@ -133,7 +138,7 @@ mo_status mo_lib_placement_of_text(const moirai_instance *instance,
     mo_status status =
         mo_placement_list_sniff(text)
             ? read_list(instance, name, text, size, placement, err)
-            : read_solution(instance, name, text, size, placement, err);
+            : read_solution(instance, name, text, size, NULL, placement, err);
 
     if (status != MO_OK)
         mo_error_set_location(err, name, 0);
@@ -143,6 +148,7 @@ mo_status mo_lib_placement_of_text(const moirai_instance *instance,
 mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
                                        const mo_schedule *schedule,
                                        int64_t period_ns, const char *method,
+                                       const mo_lower_bound *known,
                                        moirai_placement **placement,
                                        mo_error *err)
 {
@@ -167,23 +173,13 @@ mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
     }
     mo_out_abandon(out);
     if (status == MO_OK)
-        status = mo_lib_placement_of_text(instance, method, text, size,
-                                          placement, err);
+        status =
+            read_solution(instance, method, text, size, known, placement, err);
     if (status == MO_OK)
         snprintf((*placement)->method, sizeof(*placement)->method, "%s",
                  method);
     free(text);
     return status;
-}
-
-void mo_lib_placement_raise_bound(moirai_placement *p, int64_t bound_ns,
-                                  const char *by)
-{
-    if (bound_ns <= p->bound_ns ||
-        bound_ns > mo_answer_evaluation_objective_ns(&p->judgement))
-        return;
-    p->bound_ns = bound_ns;
-    p->bound_by = by;
 }
 
 void mo_lib_placement_claim(moirai_placement *p, int64_t bound_ns)
@@ -218,7 +214,7 @@ moirai_status moirai_placement_new(const moirai_instance *instance,
         status = mo_plugin_schedule(instance->instance, &instance->regime,
                                     device, start_ns, &schedule, e);
     if (status == MO_OK)
-        status = mo_lib_placement_of_schedule(instance, schedule, 0, "",
+        status = mo_lib_placement_of_schedule(instance, schedule, 0, "", NULL,
                                               placement, e);
     mo_schedule_free(schedule);
     return mo_lib_status(status);

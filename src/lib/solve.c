@@ -49,7 +49,7 @@ static bool take_answer(void *context, mo_portfolio_member *member)
     if (member->status != MO_OK || !member->outcome.solution)
         return false;
     status = mo_lib_placement_of_solution(
-        s->instance, title, member->outcome.solution, &answer, &err);
+        s->instance, title, member->outcome.solution, NULL, &answer, &err);
     if (status == MO_E_MEMORY) {
         s->status = status;
         s->err = err;
