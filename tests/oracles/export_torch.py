@@ -11,6 +11,7 @@ of moirai-exec, where it is on the PATH; else only the export is tested.  Prints
 TAP; exits with 1 where a claim fails, with 77 without PyTorch.
 """
 import argparse
+import math
 import os
 import shutil
 import subprocess
@@ -127,8 +128,7 @@ def functions():
             F.scaled_dot_product_attention(q, k, v, is_causal=True),
             F.scaled_dot_product_attention(
                 q, k, v, attn_mask=torch.ones(6, 6).tril().bool(), scale=0.3),
-            F.scaled_dot_product_attention(q, k[:, :2], v[:, :2],
-                                           enable_gqa=True)), *heads),
+            *shared_heads(q, k, v)), *heads),
         "pools": (lambda a: (
             F.max_pool2d(a, 3, 2, 1, ceil_mode=True), F.avg_pool2d(
                 a, 3, 2, 1), F.avg_pool2d(a, 3, 2, 1, ceil_mode=True,
@@ -145,9 +145,38 @@ def functions():
                 a, (20, 17), mode="bilinear", align_corners=True),
             F.interpolate(a, (20, 17), mode="bicubic"), F.pixel_shuffle(
                 a, 2)), x),
+        "complex": (lambda a: (torch.fft.rfft(a).abs(), torch.fft.irfft(
+            torch.fft.rfft(a), 7), torch.view_as_real(torch.polar(
+                a.abs(), a) * torch.complex(a, a))), rows),
+        "in place": (written, rows, mask),
+        "both sides": (lambda a: torch.cond(
+            a.sum() > 0, lambda b: b + 1, lambda b: b - 1, (a,)), rows),
+        "infinite bounds": (lambda a: (a.clamp(-math.inf, 0.3), F.hardtanh(
+            a, -1.0, math.inf)), rows),
+        "by known values": (lambda a: a[torch.ones(3).bool()].sum() * (
+            2 if torch.ones(3).any().item() else 1), rows),
         "constants": (lambda a: (a + torch.arange(7), torch.zeros_like(a) + 1,
                                  torch.full((3, 5, 7), 2.0) * a), rows),
     }
+
+
+def shared_heads(q, k, v):
+    """Keys and values of several heads, which PyTorch 2.4 does not have."""
+    try:
+        return [F.scaled_dot_product_attention(q, k[:, :2], v[:, :2],
+                                               enable_gqa=True)]
+    except TypeError:
+        return []
+
+
+def written(a, m):
+    """Writes of several kinds into copies."""
+    one, two, three = a.clone(), a.clone(), torch.empty_like(a)
+    one[:, 1] = 0.5
+    two[m] = 7.0
+    three.copy_(a).mul_(2)
+    return one, two, three, a.clone().index_add_(
+        1, torch.tensor([0, 0, 2]), a[:, :3])
 
 
 def modules():
@@ -162,6 +191,10 @@ def modules():
         "prelu": (nn.PReLU(4), x),
         "attention layer": (nn.TransformerEncoderLayer(
             16, 2, 32, batch_first=True), image(BATCH, 9, 16)),
+        "lstm": (nn.LSTM(20, 6, 2, bidirectional=True, batch_first=True),
+                 series),
+        "gru": (nn.GRU(20, 6), series),
+        "rnn": (nn.RNN(20, 6, nonlinearity="relu"), series),
         "embedding": (nn.Embedding(10, 4), whole(10, 3, 4)),
         "bilinear": (nn.Linear(10, 3, bias=False), x),
     }
@@ -253,7 +286,8 @@ def fault(make, folder, tolerance):
         return str(error)
     with torch.no_grad():
         outputs = module(*inputs)
-    outputs = [outputs] if isinstance(outputs, torch.Tensor) else outputs
+    outputs = [x for x in torch.utils._pytree.tree_leaves(outputs)
+               if isinstance(x, torch.Tensor)]
     save(folder, "input", inputs)
     save(folder, "output", outputs)
     return execute(folder, len(inputs), tolerance)
@@ -278,6 +312,46 @@ def programs_hold(folder):
                 open(f"{folder}/one.bin", "rb") as weights:
             written.append(graph.read() + weights.read())
     return "" if len(set(written)) == 1 else "they differ"
+
+
+def without_weights_hold(folder):
+    """Parameters without values, and those of the device meta, are constants
+    that have none; what is known beside them is written."""
+    path = f"{folder}/net.graphml"
+    with torch.device("meta"):
+        empty = nn.Linear(300, 200).eval()
+    for module, weights in ((nn.Linear(300, 200).eval(), False),
+                            (empty, True)):
+        export(module, (torch.rand(1, 300),), path, weights=weights)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if text.count(">true<") != 2 or os.path.getsize(
+                f"{folder}/net.bin") > 1000:
+            return "it has weights"
+    return ""
+
+
+def shapes_hold(folder):
+    """A dynamic program takes the shapes that are given, and refuses others.
+    """
+    module, x = Call(lambda a, b: a @ b.T), torch.rand(3, 4)
+    size = torch.export.Dim("size")
+    torch.export.save(torch.export.export(
+        module.eval(), (x, x), dynamic_shapes={"inputs": ({0: size},
+                                                          {0: size})}),
+        f"{folder}/net.pt2")
+    export(f"{folder}/net.pt2", None, f"{folder}/net.graphml", {"0": [7, 4]})
+    for shapes in ({}, {"nothing": [7, 4]}, {"0": [7, 5]},
+                   {"0": [7, 4], "1": [6, 4]}):
+        try:
+            export(f"{folder}/net.pt2", None, f"{folder}/no.graphml", shapes)
+        except ExportError as error:
+            if "\n" in str(error):
+                return str(error)
+        else:
+            return f"{shapes} were taken"
+    with open(f"{folder}/net.graphml", encoding="utf-8") as file:
+        return "" if ">7,7<" in file.read() else "it has another shape"
 
 
 def refusals_hold(folder):
@@ -312,6 +386,8 @@ def main():
                                                      chosen.tolerance))
               for name, make in cases()]
     wanted += [("programs and files", programs_hold),
+               ("without weights", without_weights_hold),
+               ("dynamic programs", shapes_hold),
                ("refusals", refusals_hold)]
     wanted = [(name, test) for name, test in wanted
               if not chosen.names or name in chosen.names]

@@ -7,6 +7,7 @@ weights only is folded by PyTorch.  A complex tensor is a Pair of real ones.
 """
 import ctypes
 import operator
+import re
 
 import torch
 
@@ -361,6 +362,7 @@ class Reader:
         """The module it belongs to, and its own name."""
         stack = list((node.meta.get("nn_module_stack") or {}).values())
         path = stack[-1][0] if stack else ""
+        path = re.sub(r"^L\['\w+'\]\.?", "", path)  # of bytecode analysis
         return f"{path}/{node.name}" if path else node.name
 
     def is_known(self, node):
