@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 
 enum {
     MAX_PARTS = 48,  /* q */
@@ -147,11 +148,69 @@ static void bisect_period(packing *b, int64_t upper_ns, int64_t *lower_ns)
     }
 }
 
+/* Whether all ops are connected by flows, in either direction; root is work
+ * space, by op. */
+static bool is_connected(const mo_instance *x, int *root)
+{
+    int n = x->n;
+
+    for (int i = 0; i < x->n; i++)
+        root[i] = i;
+    for (int q = 0; q < x->n_flows; q++) {
+        int a = x->flows[q].from, b = x->flows[q].to;
+
+        while (root[a] != a)
+            a = root[a] = root[root[a]];
+        while (root[b] != b)
+            b = root[b] = root[root[b]];
+        root[a] = b;
+        n -= a != b;
+    }
+    return n == 1;
+}
+
+/*
+ * A connected graph is on one device, or has a transfer: the loads together
+ * then have its overhead at two devices.
+ */
+static int64_t bound_by_overhead(const mo_period_problem *p, int *root)
+{
+    const mo_instance *x = p->x;
+    int64_t sum_ns = 0, one_ns = INT64_MAX, least[2] = { INT64_MAX, INT64_MAX };
+
+    if (!x->overhead_ns || p->regime.congestion == MO_CONGESTION_NONE ||
+        x->n_devices < 2 || !is_connected(x, root))
+        return 0;
+    for (int i = 0; i < x->n; i++) {
+        int64_t least_ns = INT64_MAX;
+
+        for (int k = 0; k < x->n_devices; k++)
+            least_ns = mo_min_i64(least_ns, mo_instance_p_ns(x, i, k));
+        sum_ns += least_ns;
+    }
+    for (int k = 0; k < x->n_devices; k++) {
+        int64_t ns = INT64_MAX, all_ns = 0;
+
+        for (int i = 0; i < x->n; i++)
+            all_ns += mo_instance_p_ns(x, i, k);
+        one_ns = mo_min_i64(one_ns, all_ns);
+        for (int t = 0; t < x->n_tensors; t++)
+            ns = mo_min_i64(ns, mo_instance_overhead_ns(x, t, k));
+        least[1] = mo_min_i64(least[1], mo_max_i64(least[0], ns));
+        least[0] = mo_min_i64(least[0], ns);
+    }
+    if (x->n_tensors > 0)
+        sum_ns += least[0] + least[1];
+    return mo_min_i64(one_ns,
+                      sum_ns / x->n_devices + (sum_ns % x->n_devices > 0));
+}
+
 mo_status mo_period_packing_bound(const mo_period_problem *p, int64_t upper_ns,
                                   int64_t *lower_ns, mo_error *err)
 {
     packing b = { .p = p, .n = p->units->n, .K = p->x->n_devices };
     size_t n = (size_t) b.n + 1, K = (size_t) b.K + 1, size;
+    int *root;
     mo_status status = MO_OK;
 
     if (!mo_size_mul(n, K, &size))
@@ -161,7 +220,9 @@ mo_status mo_period_packing_bound(const mo_period_problem *p, int64_t upper_ns,
     b.value = calloc(n, sizeof *b.value);
     b.least = calloc(MAX_TOTAL + 1, sizeof *b.least);
     b.best = calloc(K, sizeof *b.best);
-    if (b.time_ns && b.class_of && b.value && b.least && b.best) {
+    root = calloc((size_t) p->x->n + 1, sizeof *root);
+    if (b.time_ns && b.class_of && b.value && b.least && b.best && root) {
+        *lower_ns = mo_max_i64(*lower_ns, bound_by_overhead(p, root));
         sum_times(&b);
         bisect_period(&b, upper_ns, lower_ns);
     } else {
@@ -172,5 +233,6 @@ mo_status mo_period_packing_bound(const mo_period_problem *p, int64_t upper_ns,
     free(b.value);
     free(b.least);
     free(b.best);
+    free(root);
     return status;
 }

@@ -9,7 +9,8 @@
  *
  * a knapsack for each device, solved exactly by dynamic programming.  Values
  * are v_i = floor(q p_ik / T), q = 2, 3, ..., with the times of some device k:
- * dual feasible functions (Fekete and Schepers, 2001).
+ * dual feasible functions (Fekete and Schepers, 2001).  Where transfers have an
+ * overhead, a connected graph on several devices has that of one, too.
  */
 #ifndef MO_SOLVERS_SEARCH_PERIOD_PACKING_BOUND_H
 #define MO_SOLVERS_SEARCH_PERIOD_PACKING_BOUND_H
