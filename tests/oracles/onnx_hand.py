@@ -128,6 +128,22 @@ for kind in "ReduceL1", "ReduceL2":
     good(f"{kind.lower()}_of_nothing", model(
         [node("Neg", "x", "n"), node(kind, "n", "y", noop_with_empty_axes=1)]),
          [X])
+NAN = numpy.array([0, numpy.nan, 2, numpy.nan], "float32")
+for kind in "Max", "Min":
+    good(f"{kind.lower()}_of_nan", model(
+        [node(kind, "x w", "m"), node("IsNaN", "m", "n"),
+         node("Cast", "n", "y", to=FLOAT)], [array(NAN)]),
+         [numpy.isnan(X + NAN)])
+    good(f"reduce_{kind.lower()}_of_nan", model(
+        [node("Add", "x w", "s"),
+         node("Reduce" + kind, "s a", "m", keepdims=0), node("IsNaN", "m", "n"),
+         node("Cast", "n", "y", to=FLOAT)],
+        [array(NAN), array([0], "a", "int64")]), [numpy.isnan(NAN)])
+good("integer_to_real_power", model(
+    [node("Mul", "x h", "s"), node("Cast", "s", "i", to=TensorProto.INT32),
+     node("Pow", "i p", "z"), node("Cast", "z", "y", to=FLOAT)],
+    [array(7, "h"), array([1.5, 2, 2.6, .5], "p")]),
+     [numpy.trunc(numpy.round(X * 7) ** numpy.array([1.5, 2, 2.6, .5]))])
 good("conv_integer_strides", model(
     [node("Mul", "x h", "s"), node("Cast", "s", "i", to=TensorProto.UINT8),
      node("Reshape", "i d", "r"), node("Concat", "r l", "c", axis=2),

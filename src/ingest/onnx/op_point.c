@@ -71,15 +71,21 @@ void mo_onnx_op_mod(mo_onnx_op *op)
                                    mo_onnx_in(op, 1), NULL));
 }
 
+/* The result has the type of the base, also where the exponent is real and the
+ * base is not. */
 void mo_onnx_op_power(mo_onnx_op *op)
 {
-    mo_onnx_ref x = mo_onnx_in(op, 0);
+    mo_onnx_ref x = mo_onnx_in(op, 0), y = mo_onnx_in(op, 1), power;
+    const char *type = mo_onnx_dtype(op->b, x);
 
-    if (!refuse_old(op))
-        mo_onnx_out(op, mo_onnx_binary(op->b, "Power", x,
-                                       mo_onnx_convert(op->b, mo_onnx_in(op, 1),
-                                                       mo_onnx_dtype(op->b, x)),
-                                       NULL));
+    if (refuse_old(op))
+        return;
+    if (!mo_onnx_is_real(op->b, x) && mo_onnx_is_real(op->b, y))
+        x = mo_onnx_convert(op->b, x, mo_onnx_dtype(op->b, y));
+    else
+        y = mo_onnx_convert(op->b, y, type);
+    power = mo_onnx_binary(op->b, "Power", x, y, NULL);
+    mo_onnx_out(op, mo_onnx_convert(op->b, power, type));
 }
 
 /* The slope broadcasts as in numpy, not along channels. */

@@ -139,9 +139,9 @@ double slow_real(const mo_point_step *step, double a, double b)
     case MO_POINT_POWER:
         return pow(a, b);
     case MO_POINT_MAXIMUM:
-        return a < b ? b : a;
+        return a < b || isnan(b) ? b : a;
     case MO_POINT_MINIMUM:
-        return b < a ? b : a;
+        return b < a || isnan(b) ? b : a;
     case MO_POINT_MOD:
         return a - trunc(a / b) * b;
     case MO_POINT_FLOOR_MOD:

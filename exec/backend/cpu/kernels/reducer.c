@@ -74,8 +74,9 @@ FOLD_REAL(sum, 0, x, a + b)
 FOLD_REAL(prod, 1, x, (a * b))
 FOLD_REAL(l1, 0, fabs((double) x), a + b)
 FOLD_REAL(l2, 0, (double) x *(double) x, a + b)
-FOLD_REAL(most, -INFINITY, x, b > a ? b : a)
-FOLD_REAL(least, INFINITY, x, b < a ? b : a)
+/* A NaN is the result, as in IEEE 754-2019 maximum and minimum. */
+FOLD_REAL(most, -INFINITY, x, b > a || isnan(b) ? b : a)
+FOLD_REAL(least, INFINITY, x, b < a || isnan(b) ? b : a)
 FOLD_REAL(all, 1, x != 0, (a != 0 && b != 0))
 FOLD_REAL(any, 0, x != 0, (a != 0 || b != 0))
 

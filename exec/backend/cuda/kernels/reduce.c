@@ -233,8 +233,8 @@ typedef struct reduce_op {
 static const reduce_op reals[] = {
     [MO_CALL_REDUCE_SUM] = { "0", "x", "a + b", "a" },
     [MO_CALL_REDUCE_MEAN] = { "0", "x", "a + b", "a / (A) FOLDED" },
-    [MO_CALL_REDUCE_MAX] = { "-MO_INF_D", "x", "b > a ? b : a", "a" },
-    [MO_CALL_REDUCE_MIN] = { "MO_INF_D", "x", "b < a ? b : a", "a" },
+    [MO_CALL_REDUCE_MAX] = { "-MO_INF_D", "x", "b > a || b != b ? b : a", "a" },
+    [MO_CALL_REDUCE_MIN] = { "MO_INF_D", "x", "b < a || b != b ? b : a", "a" },
     [MO_CALL_REDUCE_PROD] = { "1", "x", "a * b", "a" },
     [MO_CALL_REDUCE_L1] = { "0", "fabs(x)", "a + b", "a" },
     [MO_CALL_REDUCE_L2] = { "0", "x * x", "a + b", "sqrt(a)" },
