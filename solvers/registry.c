@@ -50,10 +50,10 @@ mo_status mo_solver_add(const mo_solver *solver, mo_error *err)
     if (mo_solver_by_name(solver->name))
         status = mo_fail(err, MO_E_USAGE, "there is a solver '%s' already",
                          solver->name);
-    else if (n == MO_SOLVER_ADDED_MAX)
+    else if (n >= MO_SOLVER_ADDED_MAX)
         status = mo_fail(err, MO_E_USAGE, "more than %d solvers are added",
                          MO_SOLVER_ADDED_MAX);
-    if (status == MO_OK) {
+    else {
         added[n] = solver;
         atomic_store(&n_added, n + 1);
     }

@@ -48,10 +48,10 @@ mo_status mo_method_add(const mo_method *method, mo_error *err)
     if (mo_method_find(method->name))
         status = mo_fail(err, MO_E_USAGE, "there is a method '%s' already",
                          method->name);
-    else if (n == MO_METHOD_ADDED_MAX)
+    else if (n >= MO_METHOD_ADDED_MAX)
         status = mo_fail(err, MO_E_USAGE, "more than %d methods are added",
                          MO_METHOD_ADDED_MAX);
-    if (status == MO_OK) {
+    else {
         added[n] = method;
         atomic_store(&n_added, n + 1);
     }

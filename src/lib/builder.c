@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,9 +234,7 @@ static mo_status pair_column(moirai_builder *b, const char *from,
 
     if (!key)
         return mo_fail_memory(err);
-    memcpy(key, from, n);
-    key[n] = '.';
-    memcpy(key + n + 1, to, m + 1);
+    snprintf(key, n + m + 2, "%s.%s", from, to);
     status = mo_builder_comm_column(b->builder, key, n + m + 1, column, err);
     free(key);
     return status;
