@@ -110,6 +110,13 @@ for name in "w", "ww", "www":
         [array(table, name), array([0], "zero", "int64"),
          array([6], "six", "int64"), array([1], "one", "int64")],
         outputs=("y", "z")), [(X @ table)[:, :6], table[:, 6:7]])
+    good(f"in_file_often_{name}", model(
+        [node("Concat", " ".join([name] * 40), "c", axis=0),
+         node("Gather", "c last", "g", axis=0),
+         node("Slice", "g zero six one", "y")],
+        [array(table, name), array([159], "last", "int64"),
+         array([0], "zero", "int64"), array([6], "six", "int64"),
+         array([1], "one", "int64")]), [table[3:, :6]])
 good("constants", model([
     node("Constant", "", "a", value=array([1, 2, 3, 4])),
     node("Constant", "", "b", value_float=2.5),

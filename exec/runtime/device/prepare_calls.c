@@ -25,25 +25,51 @@ void mo_run_error_add_op_name(const mo_run_device *d, int call, mo_error *err)
             why.text);
 }
 
-/* Aligned copies of the unaligned constants of a call; copies[i] is NULL where
- * input i needs none. */
+/* Returns the first input that is the same value as input i. */
+static int first_input_of(const mo_call *call, int i)
+{
+    int first = 0;
+
+    while (call->in[first] != call->in[i])
+        first++;
+    return first;
+}
+
+/* Aligned copies of the unaligned constants of a call, one for each value, at
+ * its first input; copies[i] is NULL where input i needs none. */
 static mo_status copy_unaligned(const mo_run_device *d, const mo_call *call,
                                 mo_backend_operand *in, void **copies,
                                 mo_error *err)
 {
     for (int i = 0; i < call->n_in; i++) {
         size_t bytes = (size_t) mo_tensor_desc_bytes(&in[i].desc);
+        int first;
 
         if (!in[i].constant || !mo_run_is_copied_late(d, call->in[i]) ||
             (uintptr_t) in[i].constant % mo_elem_size(in[i].desc.elem) == 0)
             continue;
-        copies[i] = malloc(bytes + 1);
-        if (!copies[i])
-            return mo_fail_memory(err);
-        memcpy(copies[i], in[i].constant, bytes);
-        in[i].constant = copies[i];
+        first = first_input_of(call, i);
+        if (first == i) {
+            copies[i] = malloc(bytes + 1);
+            if (!copies[i])
+                return mo_fail_memory(err);
+            memcpy(copies[i], in[i].constant, bytes);
+        }
+        in[i].constant = copies[first];
     }
     return MO_OK;
+}
+
+/* Returns whether the kernel has packed all inputs that are the value of input
+ * i. */
+static bool is_packed(const mo_run_device *d, const mo_run_action *action,
+                      const mo_call *call, int i)
+{
+    for (int k = i; k < call->n_in; k++)
+        if (call->in[k] == call->in[i] &&
+            !d->backend->consumed(action->kernel, k))
+            return false;
+    return true;
 }
 
 /* Frees the copies of what the kernel has packed; the device keeps others. */
@@ -53,7 +79,7 @@ static void release_copies(mo_run_device *d, const mo_run_action *action,
     for (int i = 0; i < call->n_in; i++) {
         if (!copies[i])
             continue;
-        if (!prepared || d->backend->consumed(action->kernel, i)) {
+        if (!prepared || is_packed(d, action, call, i)) {
             free(copies[i]);
             continue;
         }

@@ -211,9 +211,9 @@ void mo_onnx_op_unique(mo_onnx_op *op)
     }
     entries = calloc((size_t) n + 1, sizeof *entries);
     lists = calloc(3 * (size_t) n + 1, sizeof *lists);
-    if (!entries || !lists)
+    if (!entries || !lists) {
         mo_onnx_fail_memory(b);
-    if (mo_onnx_builder_status(b) == MO_OK) {
+    } else if (mo_onnx_builder_status(b) == MO_OK) {
         int64_t *first = lists, *inverse = lists + n, *count = inverse + n;
 
         for (int64_t i = 0; i < n; i++)
