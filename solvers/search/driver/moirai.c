@@ -44,11 +44,12 @@ enum {
 
 /* Where memory binds, bounds of many pieces by many devices take long and do
  * not bring a gap of this size down: schedules come first.  A phase or a round
- * of bounds, the bound of the whole, and a round of schedules get these shares
- * of the time left. */
+ * of bounds, the bound of the whole, its cases, and a round of schedules get
+ * these shares of the time left. */
 #define LARGE_GAP   0.05
 #define BOUND_SHARE 0.04
 #define WHOLE_SHARE 0.1
+#define CASES_SHARE 0.3
 #define ROUND_SHARE 0.15
 #define NO_LIMIT_S  1e15
 
@@ -133,7 +134,7 @@ static mo_status run_round_jobs(round *r, mo_search_round_plan *round_plan,
 
     limit_share(r->search, BOUND_SHARE, &bound_stop);
     limit_share(r->search, ROUND_SHARE, &primal_stop);
-    limit_share(r->search, WHOLE_SHARE, &whole_stop);
+    limit_share(r->search, CASES_SHARE, &whole_stop);
     r->bound_stop = &bound_stop;
     r->whole_stop = &whole_stop;
     r->primal_stop = &primal_stop;
