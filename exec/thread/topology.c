@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef HAVE_HWLOC
 #include <hwloc.h>
@@ -15,11 +16,16 @@ enum { FULL_CAPACITY = 1024 };
 
 #ifdef HAVE_HWLOC
 /* Loads sockets, cores and processors; NULL where that fails. The caller
- * destroys it. */
+ * destroys it. Without /sys, as in a bare chroot, hwloc would find nothing and
+ * print a warning. */
 static hwloc_topology_t load_topology(void)
 {
     hwloc_topology_t topology;
 
+#ifdef __linux__
+    if (access("/sys/devices/system/cpu/cpu0/topology", R_OK) != 0)
+        return NULL;
+#endif
     if (hwloc_topology_init(&topology) != 0)
         return NULL;
     hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
