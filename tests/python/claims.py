@@ -68,6 +68,7 @@ def a_graph_is_the_same_from_a_path_bytes_and_networkx():
     assert path.ops[-1].name == path.ops[14].name
     assert path.find("b1_1x1") == [op.name for op in path.ops].index("b1_1x1")
     assert path.ops[path.find("b1_1x1")].attrs["strides"] == "1,1"
+    assert isinstance(path.ops[path.find("b1_1x1")].output_bytes, int)
 
 
 def a_networkx_graph_keeps_its_numbers():
@@ -126,7 +127,7 @@ def coarsening_maps_ops():
 
 def a_placement_agrees_with_the_command():
     placement = problem(fusion="default").place(time=10)
-    assert placement.valid and placement.check() == []
+    assert placement.valid and placement.violations == []
     assert placement.makespan_us == 63.7 == placement.bound_us
     assert placement.gap == 0 and placement.method == "moirai"
     assert placement.period_us is None
@@ -140,11 +141,11 @@ def a_placement_agrees_with_the_command():
     assert read.device_of == placement.device_of and read.makespan_us == 63.7
 
 
-def tables_transfers_and_devices_agree():
+def schedule_transfers_and_devices_agree():
     placement = problem().place(time=10)
-    assert {row.op: row.device for row in placement.table()} == \
+    assert {one.op: one.device for one in placement.schedule()} == \
         placement.device_of
-    ends = [row.end_us for row in placement.table()]
+    ends = [one.end_us for one in placement.schedule()]
     assert max(ends) == placement.makespan_us
     coarse = problem(fusion="default").place(time=10)
     for op in coarse.ops:

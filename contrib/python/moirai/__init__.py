@@ -34,15 +34,15 @@ from ._executor import Executor, Request, Tensor
 from ._graph import Edge, Graph, Op, read
 from ._library import MoiraiError, Status, call, encode, version
 from ._library import Path as _Path
-from ._placement import (Instance, Placement, Row, Transfer, instance, methods,
-                         open, place, solve, solvers)
-from ._watch import Interrupted, Progress
+from ._placement import (Instance, Placement, ScheduledOp, Transfer, instance,
+                         methods, open, place, solve, solvers)
+from ._search_thread import Interrupted, Progress
 
 __all__ = ["Cluster", "Edge", "Executor", "Graph", "Instance", "Interrupted",
            "MoiraiError", "Op", "Placement", "Profile", "Progress", "Request",
-           "Row", "Status", "Tensor", "Transfer", "cluster", "discover",
-           "instance", "load_plugin", "methods", "open", "place", "read",
-           "solve", "solvers", "version"]
+           "ScheduledOp", "Status", "Tensor", "Transfer", "cluster",
+           "discover", "instance", "load_plugin", "methods", "open", "place",
+           "read", "solve", "solvers", "version"]
 
 
 def load_plugin(path: _Path) -> None:

@@ -7,8 +7,8 @@ import html
 import os
 from typing import Any, Optional, Sequence, Tuple, Union
 
-from ._library import (Handle, MoiraiError, Options, Path, Status, ask, encode,
-                       make, output, text_of)
+from ._library import (Handle, MoiraiError, Options, Path, Status, create,
+                       encode, output, query, text_of)
 
 NO_LIMIT = 2**63 - 1
 
@@ -38,13 +38,13 @@ class Cluster(Handle):
             limits = (ctypes.c_int64 * n)(*(
                 NO_LIMIT if one is None else one for one in memory_bytes))
         names = (ctypes.c_char_p * n)(*(one.encode() for one in ids))
-        return cls(make("cluster_new", n, names, limits, *links))
+        return cls(create("cluster_new", n, names, limits, *links))
 
     @property
     def devices(self) -> Tuple[str, ...]:
         """The ids of the devices."""
-        return tuple(str(text_of(ask("cluster_device_id", self, k)))
-                     for k in range(ask("cluster_devices", self)))
+        return tuple(str(text_of(query("cluster_device_id", self, k)))
+                     for k in range(query("cluster_devices", self)))
 
     def write(self, path: Path) -> None:
         """Writes the cluster as XML, see moirai-cluster(5)."""
@@ -83,13 +83,13 @@ def cluster(source: Union[Cluster, bytes, Path], *,
         return source
     if isinstance(source, (bytes, bytearray, memoryview)):
         data = bytes(source)
-        return Cluster(make("cluster_read_memory", encode(name),
-                            ctypes.cast(ctypes.c_char_p(data),
-                                        ctypes.c_void_p), len(data)))
+        return Cluster(create("cluster_read_memory", encode(name),
+                              ctypes.cast(ctypes.c_char_p(data),
+                                          ctypes.c_void_p), len(data)))
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(f"a {type(source).__name__} is no cluster; see "
                         "help(moirai.cluster)")
-    return Cluster(make("cluster_read", encode(source)))
+    return Cluster(create("cluster_read", encode(source)))
 
 
 def discover(**options: Any) -> Cluster:
@@ -98,7 +98,7 @@ def discover(**options: Any) -> Cluster:
     options: gpus ("0,2", "none"), cpus (a number, "none"), precision, see
     moirai-cluster(1).
     """
-    return Cluster(make("cluster_discover", Options(options)))
+    return Cluster(create("cluster_discover", Options(options)))
 
 
 class Profile(Handle):
@@ -106,4 +106,4 @@ class Profile(Handle):
     moirai-profile(1)."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__("profile", make("profile_read", encode(path)))
+        super().__init__("profile", create("profile_read", encode(path)))

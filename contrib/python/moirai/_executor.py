@@ -9,8 +9,8 @@ from ctypes import byref, c_void_p
 from typing import (TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional,
                     Sequence, Tuple)
 
-from ._library import (Handle, MoiraiError, Path, Status, TensorBuffer, ask,
-                       call, output, text_of)
+from ._library import (Handle, MoiraiError, Path, Status, TensorBuffer, call,
+                       output, query, text_of)
 
 if TYPE_CHECKING:
     import numpy
@@ -111,8 +111,8 @@ class Executor(Handle):
     def _tensors(self, kind: str) -> Tuple[Tensor, ...]:
         one = TensorBuffer()
         tensors = []
-        for i in range(ask(f"executor_{kind}s", self)):
-            ask(f"executor_{kind}", self, i, byref(one))
+        for i in range(query(f"executor_{kind}s", self)):
+            query(f"executor_{kind}", self, i, byref(one))
             tensors.append(Tensor(
                 str(text_of(one.name)), str(text_of(one.dtype)),
                 tuple(one.dims[k] for k in range(one.rank)), one.bytes))

@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ._cluster import Cluster
 from ._library import (PACKAGE, PREFIX, Handle, MoiraiError, Options, Path,
-                       Status, ask, encode, make, output, text_of)
+                       Status, create, encode, output, query, text_of)
 
 if TYPE_CHECKING:
     import networkx
@@ -32,8 +32,8 @@ NUMBERS = ("flops", "bytes", "memory_bytes", "weight_bytes",
 class Op(NamedTuple):
     """An operator; what is unknown is None.
 
-    shape is that of the first output, members the names of the operators that
-    one of a coarse graph stands for.
+    shape: of the outputs, separated by ";", as in "1,64;1,32".  members: the
+    names of the operators that one of a coarse graph stands for.
     """
 
     name: str
@@ -46,15 +46,15 @@ class Op(NamedTuple):
     colocate: Optional[str]
     members: List[str]
     flops: Optional[float]
-    bytes: Optional[float]
-    memory_bytes: Optional[float]
-    weight_bytes: Optional[float]
-    workspace_bytes: Optional[float]
-    output_bytes: Optional[float]
+    bytes: Optional[int]
+    memory_bytes: Optional[int]
+    weight_bytes: Optional[int]
+    workspace_bytes: Optional[int]
+    output_bytes: Optional[int]
 
 
 class Edge(NamedTuple):
-    """An operator, by its number, reads what another one makes."""
+    """A data dependency: producer and consumer, by number, and its bytes."""
 
     source: int
     target: int
@@ -68,7 +68,7 @@ class Ops(Sequence[Op]):
         self._graph = graph
 
     def __len__(self) -> int:
-        return int(ask("graph_ops", self._graph))
+        return int(query("graph_ops", self._graph))
 
     @overload
     def __getitem__(self, key: int) -> Op: ...
@@ -84,11 +84,14 @@ class Ops(Sequence[Op]):
             raise IndexError(f"there is no op {key}")
 
         def text(name: str) -> Optional[str]:
-            return text_of(ask("graph_op_text", self._graph, i, name.encode()))
+            return text_of(query("graph_op_text", self._graph, i,
+                                 name.encode()))
 
         def number(name: str) -> Optional[float]:
-            value = ask("graph_op_number", self._graph, i, name.encode())
-            return None if value < 0 else float(value)
+            value = query("graph_op_number", self._graph, i, name.encode())
+            if value < 0:
+                return None
+            return float(value) if name == "flops" else int(value)
 
         values: Dict[str, Any] = {"name": text("name")}
         values.update((name, text(name)) for name in TEXTS)
@@ -101,8 +104,8 @@ class Ops(Sequence[Op]):
 class Graph(Handle):
     """A network as a graph of operators; immutable, for any thread.
 
-    ops: its operators.  edges: who reads from whom.  fine: the graph that this
-    one was coarsened from, or None.
+    ops: its operators.  edges: producer, consumer and bytes of each.  fine: the
+    graph that this one was coarsened from, or None.
     """
 
     def __init__(self, handle: int, fine: Optional[Graph] = None,
@@ -119,16 +122,16 @@ class Graph(Handle):
     def edges(self) -> List[Edge]:
         source, target, size = c_int(), c_int(), c_int64()
         edges = []
-        for i in range(ask("graph_edges", self)):
-            ask("graph_edge", self, i, byref(source), byref(target),
-                byref(size))
+        for i in range(query("graph_edges", self)):
+            query("graph_edge", self, i, byref(source), byref(target),
+                  byref(size))
             edges.append(Edge(source.value, target.value,
                               None if size.value < 0 else size.value))
         return edges
 
     def find(self, name: str) -> int:
         """Returns the number of the op of that name; raises KeyError."""
-        op = int(ask("graph_find", self, name.encode()))
+        op = int(query("graph_find", self, name.encode()))
         if op < 0:
             raise KeyError(name)
         return op
@@ -140,12 +143,12 @@ class Graph(Handle):
         A graph with measured times needs the cluster.  See moirai-coarsen(1).
         """
         options = Options({"fusion": fusion})
-        return Graph(make("graph_coarsen", self, cluster, options), self)
+        return Graph(create("graph_coarsen", self, cluster, options), self)
 
     def coarse_op(self, op: int) -> Optional[int]:
         """Returns the op of this coarse graph that contains op of its fine
         graph; None: it was removed."""
-        coarse = int(ask("graph_coarse_op", self, op))
+        coarse = int(query("graph_coarse_op", self, op))
         return None if coarse < 0 else coarse
 
     def write(self, path: Path) -> None:
@@ -171,12 +174,13 @@ class Graph(Handle):
 
     def __repr__(self) -> str:
         return (f"<moirai.Graph: {len(self.ops)} ops, "
-                f"{ask('graph_edges', self)} edges>")
+                f"{query('graph_edges', self)} edges>")
 
     def _repr_html_(self) -> str:
         counts: Dict[str, int] = {}
         for i in range(len(self.ops)):
-            kind = text_of(ask("graph_op_text", self, i, b"type")) or "unknown"
+            kind = text_of(query("graph_op_text", self, i, b"type"))
+            kind = kind or "unknown"
             counts[kind] = counts.get(kind, 0) + 1
         rows = "".join(f"<tr><td>{html.escape(kind)}</td><td>{n}</td></tr>"
                        for kind, n in sorted(counts.items(),
@@ -275,7 +279,7 @@ def read_exported(source: Any, inputs: Any, options: Options) -> Graph:
         if type(error).__name__ != "ExportError":
             raise
         raise MoiraiError(Status.INPUT, str(error)) from error
-    return Graph(make("graph_read", encode(path), options), folder=folder)
+    return Graph(create("graph_read", encode(path), options), folder=folder)
 
 
 def read(model: Any, *, example_inputs: Any = None, name: str = "graph",
@@ -300,7 +304,7 @@ def read(model: Any, *, example_inputs: Any = None, name: str = "graph",
     if isinstance(model, (str, os.PathLike)):
         if pathlib.PurePath(model).suffix == ".pt2":
             return read_exported(model, None, chosen)
-        return Graph(make("graph_read", encode(model), chosen))
+        return Graph(create("graph_read", encode(model), chosen))
     if isinstance(model, (bytes, bytearray, memoryview)):
         data = bytes(model)
     elif hasattr(model, "nodes") and hasattr(model, "is_directed"):
@@ -312,6 +316,6 @@ def read(model: Any, *, example_inputs: Any = None, name: str = "graph",
     else:
         raise TypeError(f"a {type(model).__name__} is no network; see "
                         "help(moirai.read)")
-    return Graph(make("graph_read_memory", encode(name),
-                      ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p),
-                      len(data), chosen))
+    return Graph(create("graph_read_memory", encode(name),
+                        ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p),
+                        len(data), chosen))

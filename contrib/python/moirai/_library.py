@@ -257,7 +257,7 @@ def call(name: str, *arguments: Any) -> None:
                           error.line)
 
 
-def make(name: str, *arguments: Any) -> int:
+def create(name: str, *arguments: Any) -> int:
     """Calls a function whose last argument is a new handle; returns that."""
     handle = c_void_p()
     call(name, *arguments, byref(handle))
@@ -265,7 +265,7 @@ def make(name: str, *arguments: Any) -> int:
     return handle.value
 
 
-def ask(name: str, *arguments: Any) -> Any:
+def query(name: str, *arguments: Any) -> Any:
     """Calls a function that cannot fail."""
     return function(name)(*arguments)
 
@@ -280,7 +280,7 @@ def encode(path: Path) -> bytes:
 
 def version() -> str:
     """Returns the version of the library."""
-    return str(text_of(ask("version")))
+    return str(text_of(query("version")))
 
 
 class Handle:
@@ -330,7 +330,7 @@ class Options(Handle):
 
     def __init__(self, values: Dict[str, Any],
                  message: Optional[Callable[[str], None]] = None) -> None:
-        super().__init__("options", make("options_new"))
+        super().__init__("options", create("options_new"))
         self._callbacks: Dict[str, Any] = {}
         for name, value in values.items():
             if value is None:
@@ -346,7 +346,7 @@ class Options(Handle):
             message(text.decode("utf-8", "replace"))
 
         self._callbacks["message"] = MESSAGE(report)
-        ask("options_on_message", self, self._callbacks["message"], None)
+        query("options_on_message", self, self._callbacks["message"], None)
 
     def on_progress(self, progress: Callable[[int, int, float], None]) -> None:
         def report(_: Any, makespan: int, bound: int, seconds: float) -> int:
@@ -354,7 +354,7 @@ class Options(Handle):
             return 0
 
         self._callbacks["progress"] = PROGRESS(report)
-        ask("options_on_progress", self, self._callbacks["progress"], None)
+        query("options_on_progress", self, self._callbacks["progress"], None)
 
     def cancel(self) -> None:
-        ask("options_cancel", self, 1)
+        query("options_cancel", self, 1)

@@ -15,9 +15,9 @@ from ._executor import Executor
 from ._graph import Graph
 from ._graph import read as read_graph
 from ._library import (Flow, Handle, MoiraiError, Options, Path, Status,
-                       TransferBuffer, View, ask, encode, make, output,
+                       TransferBuffer, View, create, encode, output, query,
                        text_of)
-from ._watch import NS_PER_US, Progress, Watch
+from ._search_thread import NS_PER_US, Progress, SearchThread
 
 if TYPE_CHECKING:
     import numpy
@@ -28,7 +28,7 @@ READ_OPTIONS = ("shape", "precision", "weights")
 MOST_DRAWN = 2000
 
 
-class Row(NamedTuple):
+class ScheduledOp(NamedTuple):
     """An operator in a placement."""
 
     op: str
@@ -65,9 +65,10 @@ class Instance(Handle):
                  **options: Any) -> None:
         self.graph = graph
         self.cluster: Optional[Cluster] = cluster
-        super().__init__("instance", make("instance_new", graph, cluster,
-                                          profile, Options(options, message)))
-        self._view: View = ask("instance_view", self).contents
+        super().__init__("instance", create(
+            "instance_new", graph, cluster, profile,
+            Options(options, message)))
+        self._view: View = query("instance_view", self).contents
         self.ops = names(self._view.op_names, self._view.n_ops)
         self.devices = names(self._view.device_ids, self._view.n_devices)
 
@@ -94,7 +95,8 @@ class Instance(Handle):
 
     @property
     def flows(self) -> numpy.ndarray[Any, Any]:
-        """Who reads from whom: fields source, target, tensor."""
+        """Data dependencies: fields source, the producer, target, the consumer,
+        and tensor, all numbers."""
         return self._array("flows", (self._view.n_flows,), Flow)
 
     def place(self, *, progress: Optional[Callable[[Progress], Any]] = None,
@@ -107,7 +109,7 @@ class Instance(Handle):
         progress is called, in this thread, with each Progress; the search ends
         with what it has when it returns False.  Ctrl-C raises Interrupted.
         """
-        return self._watched("place", Options(options, message), progress)
+        return self._search("place", Options(options, message), progress)
 
     def solve(self, *, message: Optional[Callable[[str], None]] = None,
               **options: Any) -> Placement:
@@ -116,14 +118,14 @@ class Instance(Handle):
         options: solver ("highs,scip"), via, command, solver_path, time, gap,
         threads, memory_limit, formulation, see moirai-solve(1).
         """
-        return self._watched("solve", Options(options, message), None)
+        return self._search("solve", Options(options, message), None)
 
-    def _watched(self, name: str, options: Options,
+    def _search(self, name: str, options: Options,
                  progress: Optional[Callable[[Progress], Any]]) -> Placement:
         def search() -> Placement:
-            return Placement(make(name, self, options), self)
+            return Placement(create(name, self, options), self)
 
-        return Watch(search, options).run(progress)
+        return SearchThread(search, options).run(progress)
 
     def placement(self, devices: Any, start_ns: Any = None) -> Placement:
         """Makes a placement of the caller's own: a device, by number or id, for
@@ -140,13 +142,13 @@ class Instance(Handle):
         starts = None
         if start_ns is not None:
             starts = (ctypes.c_int64 * len(self.ops))(*map(int, start_ns))
-        return Placement(make("placement_new", self,
-                              (ctypes.c_int * len(chosen))(*chosen), starts),
+        return Placement(create("placement_new", self,
+                                (ctypes.c_int * len(chosen))(*chosen), starts),
                          self)
 
     def read(self, path: Path) -> Placement:
         """Reads a solution of a model of this instance, of any solver."""
-        return Placement(make("placement_read", self, encode(path)), self)
+        return Placement(create("placement_read", self, encode(path)), self)
 
     def emit(self, path: Optional[Path] = None, **options: Any) -> bytes:
         """Writes the mixed-integer program into the file at path; without one,
@@ -189,7 +191,7 @@ class Placement(Handle):
     def __init__(self, handle: int, instance: Optional[Instance]) -> None:
         super().__init__("placement", handle)
         self.instance = instance
-        self._view: View = ask("placement_view", self).contents
+        self._view: View = query("placement_view", self).contents
         self.ops = names(self._view.op_names, self._view.n_ops)
         self.devices = names(self._view.device_ids, self._view.n_devices)
         self._executor: Optional[Executor] = None
@@ -198,38 +200,38 @@ class Placement(Handle):
     @property
     def makespan_us(self) -> float:
         """The end of the last op."""
-        return float(ask("placement_makespan_ns", self)) / NS_PER_US
+        return float(query("placement_makespan_ns", self)) / NS_PER_US
 
     @property
     def period_us(self) -> Optional[float]:
         """The time between two requests; None: the objective is latency."""
-        period = ask("placement_period_ns", self)
+        period = query("placement_period_ns", self)
         return None if period < 0 else float(period) / NS_PER_US
 
     @property
     def bound_us(self) -> Optional[float]:
         """A lower bound of the objective that was proven here, or None."""
-        return float(ask("placement_bound_ns", self)) / NS_PER_US or None
+        return float(query("placement_bound_ns", self)) / NS_PER_US or None
 
     @property
     def claimed_us(self) -> Optional[float]:
         """A greater bound that a solver claims, or None."""
-        return float(ask("placement_claimed_ns", self)) / NS_PER_US or None
+        return float(query("placement_claimed_ns", self)) / NS_PER_US or None
 
     @property
     def gap(self) -> float:
         """The relative gap of the objective to the bound, 0 to 1."""
-        return float(ask("placement_gap", self))
+        return float(query("placement_gap", self))
 
     @property
     def method(self) -> str:
         """The method or solver that computed it."""
-        return text_of(ask("placement_method", self)) or ""
+        return text_of(query("placement_method", self)) or ""
 
     @property
     def device_of(self) -> Dict[str, str]:
         """The device of each op, by names."""
-        return {op: self.devices[ask("placement_device", self, i)]
+        return {op: self.devices[query("placement_device", self, i)]
                 for i, op in enumerate(self.ops)}
 
     def device(self, op: str) -> Optional[str]:
@@ -244,43 +246,45 @@ class Placement(Handle):
             number = graph.coarse_op(graph.fine.find(op))
         if number is None:
             return None
-        return self.devices[int(ask("placement_device", self, number))]
+        return self.devices[int(query("placement_device", self, number))]
 
-    def table(self) -> List[Row]:
+    def schedule(self) -> List[ScheduledOp]:
         """Returns op, device, start and end of each op, by start; for
-        pandas.DataFrame(placement.table())."""
+        pandas.DataFrame(placement.schedule())."""
         times = ctypes.cast(self._view.time_ns, POINTER(ctypes.c_int64))
-        rows = []
+        ops = []
         for i, op in enumerate(self.ops):
-            device = ask("placement_device", self, i)
-            start = ask("placement_start_ns", self, i)
-            rows.append(Row(op, self.devices[device], start / NS_PER_US,
-                            (start + times[i * len(self.devices) + device])
-                            / NS_PER_US))
-        return sorted(rows, key=lambda row: (row.start_us, row.end_us))
+            device = query("placement_device", self, i)
+            start = query("placement_start_ns", self, i)
+            end = start + times[i * len(self.devices) + device]
+            ops.append(ScheduledOp(op, self.devices[device],
+                                   start / NS_PER_US, end / NS_PER_US))
+        return sorted(ops, key=lambda one: (one.start_us, one.end_us))
 
     @property
     def transfers(self) -> List[Transfer]:
         """The transfers between devices."""
         one = TransferBuffer()
         transfers = []
-        for i in range(ask("placement_transfers", self)):
-            ask("placement_transfer", self, i, byref(one))
+        for i in range(query("placement_transfers", self)):
+            query("placement_transfer", self, i, byref(one))
             transfers.append(Transfer(
                 one.tensor, self.devices[one.source], self.devices[one.target],
                 one.start_ns / NS_PER_US, one.end_ns / NS_PER_US))
         return transfers
 
-    def check(self) -> List[str]:
-        """Returns the violated constraints, in words; none: it is valid."""
-        count = min(ask("placement_violations", self), 100)
-        return [str(text_of(ask("placement_violation", self, i)))
+    @property
+    def violations(self) -> List[str]:
+        """The violated constraints, in words, 100 at most; none: it is
+        valid."""
+        count = min(query("placement_violations", self), 100)
+        return [str(text_of(query("placement_violation", self, i)))
                 for i in range(count)]
 
     @property
     def valid(self) -> bool:
         """Whether no constraint is violated."""
-        return bool(ask("placement_violations", self) == 0)
+        return bool(query("placement_violations", self) == 0)
 
     def write(self, path: Path) -> None:
         """Writes it as a solution, which all commands read."""
@@ -313,8 +317,8 @@ class Placement(Handle):
         options: backend, precision, threads, lanes, cache, weights_from,
         random_weights (a seed), in_flight, memory_limit, see moirai-exec(1).
         """
-        return Executor(make("executor_open", self, Options(options, message)),
-                        self)
+        return Executor(create("executor_open", self,
+                               Options(options, message)), self)
 
     def run(self, *inputs: Any, **named: Any) -> Any:
         """Runs it with default options, see Executor.run()."""
@@ -343,16 +347,16 @@ class Placement(Handle):
         text = f"<p>moirai.Placement: {html.escape(self.summary())}</p>"
         if not self.valid:
             items = "".join(f"<li>{html.escape(one)}</li>"
-                            for one in self.check())
+                            for one in self.violations)
             return f"{text}<ul>{items}</ul>"
         if len(self.ops) <= MOST_DRAWN:
             picture = self.report(format="svg", no_worth=True)
             return text + picture[picture.find("<svg"):]
         count = dict.fromkeys(self.devices, 0)
         busy_us = dict.fromkeys(self.devices, 0.0)
-        for row in self.table():
-            count[row.device] += 1
-            busy_us[row.device] += row.end_us - row.start_us
+        for op in self.schedule():
+            count[op.device] += 1
+            busy_us[op.device] += op.end_us - op.start_us
         rows = "".join(f"<tr><td>{html.escape(one)}</td><td>{count[one]}</td>"
                        f"<td>{busy_us[one]:.3f}</td></tr>"
                        for one in self.devices)
@@ -383,15 +387,16 @@ def instance(model: Any, cluster: Union[Cluster, bytes, Path],
     return Instance(graph, devices, profile, message=message, **options)
 
 
-# Options of instances; all others are for the search or the solvers.
-RULES = ("congestion", "tensors", "memory", "objective", "in_flight", "cost")
+INSTANCE_OPTIONS = ("congestion", "tensors", "memory", "objective",
+                    "in_flight", "cost")
 
 
 def split(options: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-    mine = {name: options[name] for name in (*READ_OPTIONS, *RULES)
-            if name in options}
-    return mine, {name: value for name, value in options.items()
-                  if name not in mine}
+    """Options of instance(), and those of the search or the solvers."""
+    names = (*READ_OPTIONS, *INSTANCE_OPTIONS)
+    return ({name: options[name] for name in names if name in options},
+            {name: value for name, value in options.items()
+             if name not in names})
 
 
 def place(model: Any, cluster: Union[Cluster, bytes, Path], *,
@@ -406,10 +411,11 @@ def place(model: Any, cluster: Union[Cluster, bytes, Path], *,
 
         placement = moirai.place("model.onnx", "inter-server", time=10)
     """
-    mine, others = split(options)
+    instance_options, search_options = split(options)
     problem = instance(model, cluster, profile, example_inputs=example_inputs,
-                       fusion=fusion, message=message, **mine)
-    return problem.place(progress=progress, message=message, **others)
+                       fusion=fusion, message=message,
+                       **instance_options)
+    return problem.place(progress=progress, message=message, **search_options)
 
 
 def solve(model: Any, cluster: Union[Cluster, bytes, Path], *,
@@ -421,10 +427,11 @@ def solve(model: Any, cluster: Union[Cluster, bytes, Path], *,
 
     Arguments are those of instance() and Instance.solve().
     """
-    mine, others = split(options)
+    instance_options, search_options = split(options)
     problem = instance(model, cluster, profile, example_inputs=example_inputs,
-                       fusion=fusion, message=message, **mine)
-    return problem.solve(message=message, **others)
+                       fusion=fusion, message=message,
+                       **instance_options)
+    return problem.solve(message=message, **search_options)
 
 
 def open(path: Path, **options: Any) -> Placement:
@@ -434,14 +441,14 @@ def open(path: Path, **options: Any) -> Placement:
     options: graph, cluster, profile (files that are not found by themselves),
     shape, fusion, congestion, tensors, memory.
     """
-    return Placement(make("placement_open", encode(path), Options(options)),
+    return Placement(create("placement_open", encode(path), Options(options)),
                      None)
 
 
 def listed(name: str) -> Iterator[str]:
     i = 0
     while True:
-        found = text_of(ask(name, i))
+        found = text_of(query(name, i))
         if found is None:
             return
         yield found

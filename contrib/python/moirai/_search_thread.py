@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Long calls with progress and interrupts."""
+"""Searches in a thread, with progress and interrupts."""
 from __future__ import annotations
 
 import queue
@@ -37,21 +37,23 @@ class Interrupted(KeyboardInterrupt):
         self.placement = placement
 
 
-class Watch(Generic[Result]):
+class SearchThread(Generic[Result]):
     """A search in a thread of its own, so that this one stays free for
     progress and Ctrl-C."""
 
     def __init__(self, search: Callable[[], Result],
                  options: Options) -> None:
         self.options = options
-        self.news: queue.SimpleQueue[Optional[Progress]] = queue.SimpleQueue()
+        # Progress; None: the search has ended.
+        self.progress_queue: queue.SimpleQueue[Optional[Progress]] = \
+            queue.SimpleQueue()
         self.result: Optional[Result] = None
         self.error: Optional[BaseException] = None
         self.thread = threading.Thread(target=self.search, args=(search,),
                                        daemon=True)
 
     def report(self, makespan: int, bound: int, seconds: float) -> None:
-        self.news.put(Progress(
+        self.progress_queue.put(Progress(
             None if makespan == NO_LIMIT else makespan / NS_PER_US,
             None if bound <= 0 else bound / NS_PER_US, seconds))
 
@@ -60,7 +62,7 @@ class Watch(Generic[Result]):
             self.result = search()
         except BaseException as error:
             self.error = error
-        self.news.put(None)
+        self.progress_queue.put(None)
 
     def run(self, progress: Optional[Callable[[Progress], Any]]) -> Result:
         if progress is not None:
@@ -71,12 +73,12 @@ class Watch(Generic[Result]):
                 # Python runs handlers of signals between two calls, and while
                 # a solver runs a signal does not end a wait.
                 try:
-                    news = self.news.get(timeout=POLL_S)
+                    now = self.progress_queue.get(timeout=POLL_S)
                 except queue.Empty:
                     continue
-                if news is None:
+                if now is None:
                     break
-                if progress is not None and progress(news) is False:
+                if progress is not None and progress(now) is False:
                     self.options.cancel()
         except BaseException as error:
             self.options.cancel()
