@@ -151,6 +151,17 @@ good("integer_to_real_power", model(
      node("Pow", "i p", "z"), node("Cast", "z", "y", to=FLOAT)],
     [array(7, "h"), array([1.5, 2, 2.6, .5], "p")]),
      [numpy.trunc(numpy.round(X * 7) ** numpy.array([1.5, 2, 2.6, .5]))])
+good("plain_loss", model(
+    [node("SoftmaxCrossEntropyLoss", "x t", "y")],
+    [array([3, 0, 1], "t", "int64")]))
+good("resize_not_smaller", model(
+    [node("Reshape", "x d", "r"),
+     helper.make_node("Resize", ["r", "", "", "s"], ["z"], mode="linear",
+                      keep_aspect_ratio_policy="not_smaller"),
+     node("Shape", "z", "i"),
+     node("Cast", "i", "y", to=FLOAT)],
+    [array([1, 1, 4, 3], "d", "int64"), array([1, 1, 1, 2], "s", "int64")]),
+     [[1, 1, 3, 2]])
 good("conv_integer_strides", model(
     [node("Mul", "x h", "s"), node("Cast", "s", "i", to=TensorProto.UINT8),
      node("Reshape", "i d", "r"), node("Concat", "r l", "c", axis=2),

@@ -55,9 +55,9 @@ static mo_onnx_ref add_loss(mo_onnx_op *op, mo_onnx_ref x)
     column.dims[1] = 1;
     for (int d = 1; d < shape.rank; d++)
         column.dims[d + 1] = shape.dims[d];
+    classes = mo_onnx_reshape(b, classes, &column);
     mo_onnx_set_int(b, "axis", 1);
-    loss = mo_onnx_binary(b, "GatherElements", x,
-                          mo_onnx_reshape(b, classes, &column), NULL);
+    loss = mo_onnx_binary(b, "GatherElements", x, classes, NULL);
     loss = mo_onnx_unary(b, "Negative", mo_onnx_reshape(b, loss, &shape), NULL);
     if (mo_onnx_is(weights))
         loss = mo_onnx_binary(b, "Multiply", loss, weights, NULL);

@@ -143,10 +143,15 @@ static bool needs_weights(const form *f, const mo_shape *shape,
         (f->exclude_outside && strcmp(f->mode, "nearest") != 0))
         return true;
     for (int d = 0; d < shape->rank; d++) {
+        double wide = (double) shape->dims[d] * r->scale[d];
+
         if (f->antialias && r->size[d] < shape->dims[d])
             return true;
+        /* Sizes of a kept aspect ratio are rounded. */
+        if (r->by_scales && r->size[d] != (int64_t) floor(wide))
+            return true;
         if (strcmp(f->coordinates, "align_corners") == 0 && r->by_scales &&
-            (double) r->size[d] != (double) shape->dims[d] * r->scale[d])
+            (double) r->size[d] != wide)
             return true;
     }
     return false;
