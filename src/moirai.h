@@ -3,17 +3,17 @@
  * moirai.h - the library of Moirai: reads a network, places its operators on
  * unequal devices with a proven gap, and runs the placement.
  *
- *     graph   = moirai_graph_read("net.onnx")
- *     cluster = moirai_cluster_read("inter-server")
- *     problem = moirai_instance_new(graph, cluster)
- *     answer  = moirai_place(problem)          checked, with a lower bound
- *     runner  = moirai_executor_open(answer)
- *     moirai_executor_run(runner, inputs, outputs)
+ *     moirai_graph_read("net.onnx", NULL, &graph, &err);
+ *     moirai_cluster_read("inter-server", &cluster, &err);
+ *     moirai_instance_new(graph, cluster, NULL, NULL, &instance, &err);
+ *     moirai_place(instance, NULL, &placement, &err);  checked, with a bound
+ *     moirai_executor_open(placement, NULL, &executor, &err);
+ *     moirai_executor_run(executor, inputs, outputs, &err);
  *
  * Errors.  A function that can fail returns a moirai_status and takes a
  * moirai_error last, which may be NULL.  Outputs are set on success only.
  * Infeasibility of a placement problem is a status, too; violations of a
- * placement are not: moirai_placement_violations() counts them.
+ * placement are not: moirai_placement_n_violations() counts them.
  *
  * Ownership.  Every handle is freed by the _free function of its kind, which
  * accepts NULL.  Handles refer to each other and keep what they need alive:
@@ -43,7 +43,8 @@
  * function is removed or changed, structs grow at their end only and only where
  * they begin with their size, and numbers of enums keep their meaning.
  *
- * Times are in nanoseconds, sizes in bytes, texts in UTF-8.
+ * Times that are returned are in nanoseconds (_ns), those that are given in
+ * microseconds (_us); sizes are in bytes, texts in UTF-8.
  */
 #ifndef MOIRAI_H
 #define MOIRAI_H
@@ -75,15 +76,16 @@ typedef struct moirai_executor moirai_executor;
 
 typedef enum moirai_status {
     MOIRAI_OK = 0,
-    MOIRAI_E_MEMORY = 1,     /* memory is exhausted */
-    MOIRAI_E_IO = 2,         /* a file cannot be opened, read or written */
-    MOIRAI_E_SYNTAX = 3,     /* a file violates its format */
-    MOIRAI_E_INPUT = 4,      /* well-formed, but wrong: a cycle, a size */
-    MOIRAI_E_LIMIT = 5,      /* larger than the accepted limit */
-    MOIRAI_E_USAGE = 6,      /* an argument or option is wrong */
-    MOIRAI_E_SUPPORT = 7,    /* not supported by this build or version */
-    MOIRAI_E_INFEASIBLE = 8, /* there is no solution, or none was found */
-    MOIRAI_E_CANCELLED = 9   /* cancelled before there was a result */
+    MOIRAI_E_MEMORY = 1,      /* memory is exhausted */
+    MOIRAI_E_IO = 2,          /* a file cannot be opened, read or written */
+    MOIRAI_E_SYNTAX = 3,      /* a file violates its format */
+    MOIRAI_E_INPUT = 4,       /* well-formed, but wrong: a cycle, a size */
+    MOIRAI_E_LIMIT = 5,       /* larger than the accepted limit */
+    MOIRAI_E_USAGE = 6,       /* an argument or option is wrong */
+    MOIRAI_E_SUPPORT = 7,     /* not supported by this build or version */
+    MOIRAI_E_INFEASIBLE = 8,  /* proven: no placement meets the constraints */
+    MOIRAI_E_CANCELLED = 9,   /* cancelled before there was a result */
+    MOIRAI_E_NO_SOLUTION = 10 /* none was found within the limits */
 } moirai_status;
 
 /* An error, in memory of the caller; it owns nothing. Its size is fixed. */
@@ -109,18 +111,18 @@ MOIRAI_API char *moirai_error_text(const moirai_error *err, char *buffer,
 
 /* Receives a piece of output. Returns 0, or an errno value, which ends the
  * writing function with MOIRAI_E_IO. Called from the thread of the caller. */
-typedef int moirai_write(void *context, const char *data, size_t size);
+typedef int moirai_write_fn(void *context, const char *data, size_t size);
 
 /* Receives the progress of a search or solver: its best makespan (or period)
  * so far, INT64_MAX: none yet, and its best lower bound, 0: none yet. Returns 0
  * to go on, anything else to stop with what there is. Called from any thread,
  * by one at a time, until the call that it is the progress of returns. */
-typedef int moirai_progress(void *context, int64_t makespan_ns,
-                            int64_t bound_ns, double seconds);
+typedef int moirai_progress_fn(void *context, int64_t makespan_ns,
+                               int64_t bound_ns, double seconds);
 
 /* Receives a line that a command would print on stderr beside errors. Called
  * from any thread, by one at a time. */
-typedef void moirai_message(void *context, const char *text);
+typedef void moirai_message_fn(void *context, const char *text);
 
 /* ----------------------------------------------------------------- options */
 
@@ -141,10 +143,10 @@ MOIRAI_API moirai_status moirai_options_set(moirai_options *options,
 
 /* Set callbacks; NULL: none. */
 MOIRAI_API void moirai_options_on_progress(moirai_options *options,
-                                           moirai_progress *on_progress,
+                                           moirai_progress_fn *on_progress,
                                            void *context);
 MOIRAI_API void moirai_options_on_message(moirai_options *options,
-                                          moirai_message *on_message,
+                                          moirai_message_fn *on_message,
                                           void *context);
 
 /* With cancel other than 0, ends all calls of moirai_place() and
@@ -192,8 +194,8 @@ MOIRAI_API void moirai_graph_free(moirai_graph *graph);
 
 /* Return numbers of ops and of edges. Ops are numbered from 0 in topological
  * order; constants are not counted. */
-MOIRAI_API int moirai_graph_ops(const moirai_graph *graph);
-MOIRAI_API int moirai_graph_edges(const moirai_graph *graph);
+MOIRAI_API int moirai_graph_n_ops(const moirai_graph *graph);
+MOIRAI_API int moirai_graph_n_edges(const moirai_graph *graph);
 
 /* Returns a text of an op, or NULL where it has none, or there is no such op
  * or key: "name" (never NULL), "label", "type", "shape" ("1,64;1,32": two
@@ -222,8 +224,8 @@ MOIRAI_API int moirai_graph_coarse_op(const moirai_graph *graph, int op);
  * if path is NULL, to write. */
 MOIRAI_API moirai_status moirai_graph_write(const moirai_graph *graph,
                                             const char *path,
-                                            moirai_write *write, void *context,
-                                            moirai_error *err);
+                                            moirai_write_fn *write,
+                                            void *context, moirai_error *err);
 
 /* ----------------------------------------------------------------- builder */
 
@@ -249,23 +251,22 @@ MOIRAI_API moirai_status moirai_builder_op_set(moirai_builder *builder, int op,
                                                const char *value,
                                                moirai_error *err);
 
-/* Adds an edge and sets *edge to its number, unless edge is NULL. */
+/* Adds an edge of so many bytes, -1: unknown, and sets *edge to its number,
+ * unless edge is NULL. */
 MOIRAI_API moirai_status moirai_builder_edge(moirai_builder *builder, int from,
                                              int to, int64_t bytes, int *edge,
                                              moirai_error *err);
 
 /* Sets the time of an op on a device, given by its id or model. */
 MOIRAI_API moirai_status moirai_builder_time(moirai_builder *builder, int op,
-                                             const char *device, double us,
+                                             const char *device, double time_us,
                                              moirai_error *err);
 
 /* Sets the time of an edge from one device to another, given by ids or models,
  * instead of one computed from bytes and links. */
-MOIRAI_API moirai_status moirai_builder_transfer_time(moirai_builder *builder,
-                                                      int edge,
-                                                      const char *from,
-                                                      const char *to, double us,
-                                                      moirai_error *err);
+MOIRAI_API moirai_status moirai_builder_transfer_time(
+    moirai_builder *builder, int edge, const char *from, const char *to,
+    double time_us, moirai_error *err);
 
 /* Makes the graph; the builder may only be freed then. Options as of
  * moirai_graph_read(). MOIRAI_E_INPUT: a cycle, or a name that occurs twice. */
@@ -311,14 +312,14 @@ MOIRAI_API moirai_status moirai_cluster_discover(const moirai_options *options,
 MOIRAI_API void moirai_cluster_free(moirai_cluster *cluster);
 
 /* Return the number of devices; and the id of device k, or NULL. */
-MOIRAI_API int moirai_cluster_devices(const moirai_cluster *cluster);
+MOIRAI_API int moirai_cluster_n_devices(const moirai_cluster *cluster);
 MOIRAI_API const char *moirai_cluster_device_id(const moirai_cluster *cluster,
                                                 int k);
 
 /* Writes the cluster as XML, as moirai_graph_write(). */
 MOIRAI_API moirai_status moirai_cluster_write(const moirai_cluster *cluster,
                                               const char *path,
-                                              moirai_write *write,
+                                              moirai_write_fn *write,
                                               void *context, moirai_error *err);
 
 /* ----------------------------------------------------------------- profile */
@@ -349,7 +350,7 @@ MOIRAI_API moirai_status moirai_instance_new(const moirai_graph *graph,
                                              moirai_error *err);
 MOIRAI_API void moirai_instance_free(moirai_instance *instance);
 
-enum { MOIRAI_FREE = -1 }; /* no pin, no group */
+enum { MOIRAI_NONE = -1 }; /* no pin, no group */
 
 enum {
     MOIRAI_CONGESTION_PORT = 0, /* transfers that leave, or enter, a device */
@@ -389,7 +390,7 @@ typedef struct moirai_view {
     const int64_t *capacity_bytes; /* by device; INT64_MAX: no limit */
     const moirai_flow *flows;      /* sorted by from, tensor, to */
     const int64_t *tensor_bytes;   /* by tensor; -1: unknown */
-    const int32_t *pin;            /* by op: a device, or MOIRAI_FREE */
+    const int32_t *pin;            /* by op: a device, or MOIRAI_NONE */
     const int32_t *group;          /* by op: they share a device */
     /* Transfer times, see moirai_view_transfer_ns(). */
     const int32_t *flow_row;
@@ -418,7 +419,7 @@ moirai_instance_view(const moirai_instance *instance);
  * unit. No search strengthens it, as with moirai-emit --no-strengthen. */
 MOIRAI_API moirai_status moirai_emit(const moirai_instance *instance,
                                      const moirai_options *options,
-                                     const char *path, moirai_write *write,
+                                     const char *path, moirai_write_fn *write,
                                      void *context, moirai_error *err);
 
 /* --------------------------------------------------------------- placement */
@@ -441,7 +442,7 @@ MOIRAI_API moirai_status moirai_place(const moirai_instance *instance,
 /*
  * Places the instance with MILP solvers, in child processes, of which the best
  * valid answer is taken. What a solver claims as a bound is kept apart:
- * moirai_placement_claimed_ns().
+ * moirai_placement_solver_bound_ns().
  *
  * Options: solver ("highs,scip"; the first that is installed), via, command,
  * solver-path, time, gap, threads, memory-limit, and those of moirai_emit() but
@@ -482,9 +483,9 @@ MOIRAI_API void moirai_placement_free(moirai_placement *placement);
 
 /* Writes the placement as a solution, which moirai-check and all other commands
  * read, as moirai_graph_write(). */
-MOIRAI_API moirai_status
-moirai_placement_write(const moirai_placement *placement, const char *path,
-                       moirai_write *write, void *context, moirai_error *err);
+MOIRAI_API moirai_status moirai_placement_write(
+    const moirai_placement *placement, const char *path, moirai_write_fn *write,
+    void *context, moirai_error *err);
 
 /* Returns the numbers of its instance, borrowed. */
 MOIRAI_API const moirai_view *
@@ -504,7 +505,7 @@ typedef struct moirai_transfer {
 
 /* Returns the number of transfers; and sets *transfer to number i, returns 0,
  * or -1 if there is none. */
-MOIRAI_API int moirai_placement_transfers(const moirai_placement *placement);
+MOIRAI_API int moirai_placement_n_transfers(const moirai_placement *placement);
 MOIRAI_API int moirai_placement_transfer(const moirai_placement *placement,
                                          int i, moirai_transfer *transfer);
 
@@ -519,7 +520,7 @@ moirai_placement_period_ns(const moirai_placement *placement);
  * that a solver claims and that is greater, 0: none. */
 MOIRAI_API int64_t moirai_placement_bound_ns(const moirai_placement *placement);
 MOIRAI_API int64_t
-moirai_placement_claimed_ns(const moirai_placement *placement);
+moirai_placement_solver_bound_ns(const moirai_placement *placement);
 
 /* Returns the relative gap of the objective to the bound that was proven here,
  * 0 to 1: (objective - bound) / objective. */
@@ -531,7 +532,7 @@ moirai_placement_method(const moirai_placement *placement);
 
 /* Return the number of violated constraints, 0: it is valid, and the text of
  * violation i, NULL: there is none. At most 100 are listed. */
-MOIRAI_API int moirai_placement_violations(const moirai_placement *placement);
+MOIRAI_API int moirai_placement_n_violations(const moirai_placement *placement);
 MOIRAI_API const char *
 moirai_placement_violation(const moirai_placement *placement, int i);
 
@@ -567,8 +568,8 @@ typedef struct moirai_tensor {
 
 /* Return the number of inputs or outputs; and set *tensor to number i, return
  * 0, or -1 if there is none. */
-MOIRAI_API int moirai_executor_inputs(const moirai_executor *executor);
-MOIRAI_API int moirai_executor_outputs(const moirai_executor *executor);
+MOIRAI_API int moirai_executor_n_inputs(const moirai_executor *executor);
+MOIRAI_API int moirai_executor_n_outputs(const moirai_executor *executor);
 MOIRAI_API int moirai_executor_input(const moirai_executor *executor, int i,
                                      moirai_tensor *tensor);
 MOIRAI_API int moirai_executor_output(const moirai_executor *executor, int i,
@@ -598,7 +599,7 @@ MOIRAI_API moirai_status moirai_executor_wait(moirai_executor *executor,
 /* Writes the plan, calls and transfers of each device, as JSON, as
  * moirai_graph_write(). */
 MOIRAI_API moirai_status moirai_executor_write_plan(
-    const moirai_executor *executor, const char *path, moirai_write *write,
+    const moirai_executor *executor, const char *path, moirai_write_fn *write,
     void *context, moirai_error *err);
 
 /* ------------------------------------------------------------------ report */
@@ -611,7 +612,7 @@ MOIRAI_API moirai_status moirai_executor_write_plan(
  * columns, trace (file of measured times). */
 MOIRAI_API moirai_status moirai_report(const moirai_placement *placement,
                                        const moirai_options *options,
-                                       const char *path, moirai_write *write,
+                                       const char *path, moirai_write_fn *write,
                                        void *context, moirai_error *err);
 
 /* ---------------------------------------------------------------- plug-ins */
@@ -628,11 +629,11 @@ typedef struct moirai_method_task {
     uint64_t seed;
     int32_t threads; /* to use at most; 0: one per core */
     double time_s;   /* that is left; 0: no limit */
-    void *host;      /* argument of should_stop */
+    void *context;   /* argument of should_stop */
     /* Returns other than 0 when the method should return what it has. */
-    int (*should_stop)(void *host);
-    char *why; /* buffer for the reason of a failure, one line */
-    size_t why_size;
+    int (*should_stop)(void *context);
+    char *error_text; /* buffer for the reason of a failure, one line */
+    size_t error_size;
 } moirai_method_task;
 
 /* A placement method. */
@@ -642,8 +643,8 @@ typedef struct moirai_plugin_method {
     int32_t in_all;   /* 1: part of --method all */
     /* Sets device[i] for each op, and may set start_ns[i], all 0 before, of
      * which the order is taken; all 0 after: list scheduling. Returns
-     * MOIRAI_OK, MOIRAI_E_INFEASIBLE (none was found) or another status, with
-     * why. */
+     * MOIRAI_OK, MOIRAI_E_NO_SOLUTION (none was found) or another status, with
+     * an error text. */
     int (*place)(const moirai_method_task *task, int32_t *device,
                  int64_t *start_ns);
 } moirai_plugin_method;

@@ -36,10 +36,10 @@ static int64_t ready_ns(const moirai_view *v, int op, int k,
 /* Ops of a group go where the first of them went. */
 static int first_of_group(const moirai_view *v, int op, const int32_t *device)
 {
-    for (int i = 0; v->group[op] != MOIRAI_FREE && i < op; i++)
+    for (int i = 0; v->group[op] != MOIRAI_NONE && i < op; i++)
         if (v->group[i] == v->group[op])
             return device[i];
-    return MOIRAI_FREE;
+    return MOIRAI_NONE;
 }
 
 static int place(const moirai_method_task *task, int32_t *device,
@@ -60,8 +60,8 @@ static int place(const moirai_method_task *task, int32_t *device,
             int64_t begin = ready_ns(v, i, k, device, end_ns);
 
             begin = begin > free_ns[k] ? begin : free_ns[k];
-            if ((v->pin[i] != MOIRAI_FREE && v->pin[i] != k) ||
-                (grouped != MOIRAI_FREE && grouped != k) ||
+            if ((v->pin[i] != MOIRAI_NONE && v->pin[i] != k) ||
+                (grouped != MOIRAI_NONE && grouped != k) ||
                 left[k] < v->memory_bytes[i] ||
                 (best >= 0 &&
                  begin + v->time_ns[(int64_t) i * v->n_devices + k] >=
@@ -72,16 +72,16 @@ static int place(const moirai_method_task *task, int32_t *device,
             end_ns[i] = begin + v->time_ns[(int64_t) i * v->n_devices + k];
         }
         if (best < 0) {
-            snprintf(task->why, task->why_size, "no device has room for '%s'",
-                     v->op_names[i]);
-            status = MOIRAI_E_INFEASIBLE;
+            snprintf(task->error_text, task->error_size,
+                     "no device has room for '%s'", v->op_names[i]);
+            status = MOIRAI_E_NO_SOLUTION;
         } else {
             device[i] = best;
             free_ns[best] = end_ns[i];
             left[best] -= v->memory_bytes[i];
         }
-        if (task->should_stop(task->host))
-            status = MOIRAI_E_INFEASIBLE;
+        if (task->should_stop(task->context))
+            status = MOIRAI_E_NO_SOLUTION;
     }
     free(end_ns);
     free(free_ns);

@@ -50,8 +50,8 @@ int main(int argc, char **argv)
     if (argc < 2 || moirai_placement_open(argv[1], NULL, &placement, &err) ||
         moirai_executor_open(placement, NULL, &executor, &err))
         return fail(&err);
-    n_inputs = moirai_executor_inputs(executor);
-    n_outputs = moirai_executor_outputs(executor);
+    n_inputs = moirai_executor_n_inputs(executor);
+    n_outputs = moirai_executor_n_outputs(executor);
     inputs = calloc((size_t) n_inputs + 1, sizeof *inputs);
     outputs = calloc((size_t) n_outputs + 1, sizeof *outputs);
     for (int i = 0; inputs && i < n_inputs && !failed; i++) {

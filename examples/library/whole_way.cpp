@@ -152,14 +152,15 @@ void whole_way(const char *model, const char *cluster_file, const char *report)
     // What the instance needs stays.
     fine.reset();
     cluster.reset();
-    std::printf("%d coarse ops on %d devices\n", moirai_graph_ops(graph.get()),
+    std::printf("%d coarse ops on %d devices\n",
+                moirai_graph_n_ops(graph.get()),
                 moirai_instance_view(instance.get())->n_devices);
 
     Placement placement =
         make<Placement>(moirai_place, instance.get(), options.get());
     std::printf("%s, %d violations, gap %.0f %%, progress %s\n",
                 moirai_placement_method(placement.get()),
-                moirai_placement_violations(placement.get()),
+                moirai_placement_n_violations(placement.get()),
                 100 * moirai_placement_gap(placement.get()),
                 calls > 0 ? "seen" : "not seen");
     check(moirai_emit(instance.get(), options.get(), nullptr, count_bytes,

@@ -73,7 +73,7 @@ static mo_status add_op(moirai_builder *b, const char *name, const char *type,
     int slot;
     mo_status status = check_builder(b, err);
 
-    if (status == MO_OK && (!*name || memory_bytes < 0))
+    if (status == MO_OK && (!*name || memory_bytes < -1))
         status = mo_fail(err, MO_E_INPUT,
                          "op '%.80s': needs a name, and memory that is not "
                          "negative",
@@ -193,7 +193,7 @@ moirai_status moirai_builder_edge(moirai_builder *builder, int from, int to,
 
     if (status == MO_OK)
         status = check_op(builder, to, e);
-    if (status == MO_OK && bytes < 0)
+    if (status == MO_OK && bytes < -1)
         status = mo_fail(e, MO_E_INPUT,
                          "edge from op %d to op %d: negative bytes", from, to);
     if (status == MO_OK)

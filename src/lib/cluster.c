@@ -136,7 +136,7 @@ moirai_status moirai_cluster_new(int n, const char *const *ids,
 
 /* ----------------------------------------------------------------- queries */
 
-int moirai_cluster_devices(const moirai_cluster *cluster)
+int moirai_cluster_n_devices(const moirai_cluster *cluster)
 {
     return cluster->cluster->n_devices;
 }
@@ -149,7 +149,7 @@ const char *moirai_cluster_device_id(const moirai_cluster *cluster, int k)
 }
 
 moirai_status moirai_cluster_write(const moirai_cluster *cluster,
-                                   const char *path, moirai_write *write,
+                                   const char *path, moirai_write_fn *write,
                                    void *context, moirai_error *err)
 {
     mo_out *out = NULL;

@@ -249,7 +249,7 @@ static mo_status make_plan(moirai_executor *e, mo_error *err)
     const mo_exec_options *o = &e->options;
     mo_status status = MO_OK;
 
-    if (moirai_placement_violations(p) > 0)
+    if (moirai_placement_n_violations(p) > 0)
         return mo_fail(err, MO_E_INPUT, "the placement is not valid: %.900s",
                        moirai_placement_violation(p, 0));
     e->job.review = mo_lib_instance_review(p->instance);
@@ -364,12 +364,12 @@ static void describe(const char *name, const mo_tensor_desc *desc,
     };
 }
 
-int moirai_executor_inputs(const moirai_executor *executor)
+int moirai_executor_n_inputs(const moirai_executor *executor)
 {
     return executor->job.plan->n_inputs;
 }
 
-int moirai_executor_outputs(const moirai_executor *executor)
+int moirai_executor_n_outputs(const moirai_executor *executor)
 {
     return executor->job.plan->n_outputs;
 }
@@ -477,8 +477,9 @@ moirai_status moirai_executor_run(moirai_executor *executor,
 }
 
 moirai_status moirai_executor_write_plan(const moirai_executor *executor,
-                                         const char *path, moirai_write *write,
-                                         void *context, moirai_error *err)
+                                         const char *path,
+                                         moirai_write_fn *write, void *context,
+                                         moirai_error *err)
 {
     mo_out *out = NULL;
     mo_status status =

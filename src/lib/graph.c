@@ -94,8 +94,8 @@ moirai_status moirai_graph_read_memory(const char *name, const void *data,
 {
     const mo_read_options how = read_options(options);
     mo_graph *read = NULL;
-    mo_status status =
-        mo_read_memory(name, data, size, &how, &read, NULL, mo_lib_error(err));
+    mo_status status = mo_read_memory(name, data ? data : "", data ? size : 0,
+                                      &how, &read, NULL, mo_lib_error(err));
 
     if (status == MO_OK)
         status =
@@ -172,8 +172,11 @@ moirai_status moirai_graph_coarsen(const moirai_graph *graph,
                          .loaded.cluster = cluster ? cluster->cluster : NULL };
     mo_status status = check_coarsen(graph, cluster, mo_lib_error(err));
 
-    if (strcmp(p.fusion, "none") == 0)
+    if (p.fusion == mo_lib_settings_of(NULL)->prepare.fusion)
         p.fusion = "default";
+    if (status == MO_OK && strcmp(p.fusion, "none") == 0)
+        status = mo_fail(mo_lib_error(err), MO_E_USAGE,
+                         "fusion none leaves a graph as it is");
     if (status == MO_OK)
         status = mo_prepare_coarsen(&p, &logger, &made, mo_lib_error(err));
     if (status == MO_OK)
@@ -185,12 +188,12 @@ moirai_status moirai_graph_coarsen(const moirai_graph *graph,
 
 /* ----------------------------------------------------------------- queries */
 
-int moirai_graph_ops(const moirai_graph *graph)
+int moirai_graph_n_ops(const moirai_graph *graph)
 {
     return graph->graph->n_ops;
 }
 
-int moirai_graph_edges(const moirai_graph *graph)
+int moirai_graph_n_edges(const moirai_graph *graph)
 {
     return graph->graph->n_edges;
 }
@@ -281,7 +284,7 @@ int moirai_graph_coarse_op(const moirai_graph *graph, int op)
 }
 
 moirai_status moirai_graph_write(const moirai_graph *graph, const char *path,
-                                 moirai_write *write, void *context,
+                                 moirai_write_fn *write, void *context,
                                  moirai_error *err)
 {
     mo_out *out = NULL;

@@ -142,7 +142,7 @@ mo_status mo_lib_copy_text(const char *text, char **copy, mo_error *err);
 
 /* Opens the output of a function with the arguments path, write and context:
  * the file at path, or where that is NULL, write. */
-mo_status mo_lib_open_output(const char *path, moirai_write *write,
+mo_status mo_lib_open_output(const char *path, moirai_write_fn *write,
                              void *context, mo_out **out, mo_error *err);
 
 /* Commits an output if status is MO_OK, else abandons it; out may be NULL. */

@@ -76,7 +76,8 @@ static mo_status choose_format(const moirai_options *options, const char *path,
 
 moirai_status moirai_emit(const moirai_instance *instance,
                           const moirai_options *options, const char *path,
-                          moirai_write *write, void *context, moirai_error *err)
+                          moirai_write_fn *write, void *context,
+                          moirai_error *err)
 {
     mo_error *e = mo_lib_error(err);
     mo_prepared made = { 0 };

@@ -43,7 +43,11 @@ static mo_status take_best(const moirai_instance *instance, const search *s,
         return first->status;
     }
     if (!best)
-        return mo_fail(err, MO_E_INFEASIBLE, "no placement: %.900s",
+        return mo_fail(err,
+                       first && first->placed.infeasible
+                           ? MO_E_INFEASIBLE
+                           : (mo_status) MOIRAI_E_NO_SOLUTION,
+                       "no placement: %.900s",
                        !first           ? "no method was given"
                        : first->row.why ? first->row.why
                                         : "none fits into memory");

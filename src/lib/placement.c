@@ -247,7 +247,7 @@ void moirai_placement_free(moirai_placement *placement)
 }
 
 moirai_status moirai_placement_write(const moirai_placement *placement,
-                                     const char *path, moirai_write *write,
+                                     const char *path, moirai_write_fn *write,
                                      void *context, moirai_error *err)
 {
     mo_error *e = mo_lib_error(err);
@@ -297,7 +297,7 @@ int64_t moirai_placement_start_ns(const moirai_placement *placement, int op)
     return op >= 0 && op < s->n ? s->start_ns[op] : -1;
 }
 
-int moirai_placement_transfers(const moirai_placement *placement)
+int moirai_placement_n_transfers(const moirai_placement *placement)
 {
     return schedule_of(placement)->n_transfers;
 }
@@ -337,7 +337,7 @@ int64_t moirai_placement_bound_ns(const moirai_placement *placement)
     return placement->bound_ns;
 }
 
-int64_t moirai_placement_claimed_ns(const moirai_placement *placement)
+int64_t moirai_placement_solver_bound_ns(const moirai_placement *placement)
 {
     return placement->claimed_ns > placement->bound_ns ? placement->claimed_ns
                                                        : 0;
@@ -358,7 +358,7 @@ const char *moirai_placement_method(const moirai_placement *placement)
     return placement->method;
 }
 
-int moirai_placement_violations(const moirai_placement *placement)
+int moirai_placement_n_violations(const moirai_placement *placement)
 {
     return mo_answer_evaluation_count(&placement->judgement);
 }

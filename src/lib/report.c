@@ -26,7 +26,7 @@ static mo_status choose_methods(const mo_lib_settings *s, const mo_review *r,
 
 moirai_status moirai_report(const moirai_placement *placement,
                             const moirai_options *options, const char *path,
-                            moirai_write *write, void *context,
+                            moirai_write_fn *write, void *context,
                             moirai_error *err)
 {
     mo_error *e = mo_lib_error(err);

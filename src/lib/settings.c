@@ -212,14 +212,14 @@ moirai_status moirai_options_set(moirai_options *options, const char *name,
 }
 
 void moirai_options_on_progress(moirai_options *options,
-                                moirai_progress *on_progress, void *context)
+                                moirai_progress_fn *on_progress, void *context)
 {
     options->on_progress = on_progress;
     options->progress_context = context;
 }
 
 void moirai_options_on_message(moirai_options *options,
-                               moirai_message *on_message, void *context)
+                               moirai_message_fn *on_message, void *context)
 {
     options->on_message = on_message;
     options->message_context = context;

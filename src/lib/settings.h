@@ -36,9 +36,9 @@ typedef struct mo_lib_settings {
 struct moirai_options {
     mo_lib_settings settings;
     mo_arena *arena;
-    moirai_progress *on_progress;
+    moirai_progress_fn *on_progress;
     void *progress_context;
-    moirai_message *on_message;
+    moirai_message_fn *on_message;
     void *message_context;
     mo_stop stop; /* requested: cancelled */
 };

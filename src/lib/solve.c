@@ -29,7 +29,7 @@ typedef struct solve_run {
 
 static bool is_better(const moirai_placement *a, const moirai_placement *b)
 {
-    bool valid = moirai_placement_violations(a) == 0;
+    bool valid = moirai_placement_n_violations(a) == 0;
 
     return valid &&
            (!b || mo_answer_evaluation_objective_ns(&a->judgement) <
@@ -131,7 +131,8 @@ static mo_status no_answer(const solve_run *s, const mo_portfolio *portfolio,
     if (s->options && mo_stop_is_requested(&s->options->stop))
         return mo_fail(err, (mo_status) MOIRAI_E_CANCELLED,
                        "cancelled before there was a placement");
-    return mo_fail(err, MO_E_INFEASIBLE, "no valid placement: %s: %s",
+    return mo_fail(err, (mo_status) MOIRAI_E_NO_SOLUTION,
+                   "no valid placement: %s: %s",
                    mo_portfolio_member_title(first), first->outcome.text);
 }
 

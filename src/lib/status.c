@@ -23,8 +23,9 @@ const char *moirai_status_name(int status)
         [MOIRAI_E_LIMIT] = "limit exceeded",
         [MOIRAI_E_USAGE] = "wrong argument",
         [MOIRAI_E_SUPPORT] = "not supported",
-        [MOIRAI_E_INFEASIBLE] = "no solution",
+        [MOIRAI_E_INFEASIBLE] = "infeasible",
         [MOIRAI_E_CANCELLED] = "cancelled",
+        [MOIRAI_E_NO_SOLUTION] = "no solution found",
     };
 
     return status >= 0 && (size_t) status < sizeof names / sizeof *names
@@ -45,7 +46,7 @@ mo_status mo_lib_copy_text(const char *text, char **copy, mo_error *err)
     return text && !*copy ? mo_fail_memory(err) : MO_OK;
 }
 
-mo_status mo_lib_open_output(const char *path, moirai_write *write,
+mo_status mo_lib_open_output(const char *path, moirai_write_fn *write,
                              void *context, mo_out **out, mo_error *err)
 {
     if (path)

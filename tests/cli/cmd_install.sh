@@ -27,7 +27,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }
-    printf("%d ops\n", moirai_graph_ops(graph));
+    printf("%d ops\n", moirai_graph_n_ops(graph));
     moirai_graph_free(graph);
     return 0;
 }

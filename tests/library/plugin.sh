@@ -38,8 +38,8 @@ static int wrong_order(const moirai_method_task *t, int32_t *d, int64_t *s)
 static int gives_up(const moirai_method_task *t, int32_t *d, int64_t *s)
 {
     (void) d, (void) s;
-    snprintf(t->why, t->why_size, "too tired");
-    return MOIRAI_E_INFEASIBLE;
+    snprintf(t->error_text, t->error_size, "too tired");
+    return MOIRAI_E_NO_SOLUTION;
 }
 
 static const moirai_plugin_method methods[] = {
@@ -64,12 +64,18 @@ MOIRAI_API const moirai_plugin moirai_plugin_v1 = {
     sizeof(moirai_plugin), "taken", methods, 1, 0, 0,
 };
 END
+cat >"$work/counts.c" <<'END'
+#include <moirai.h>
+MOIRAI_API const moirai_plugin moirai_plugin_v1 = {
+    sizeof(moirai_plugin), "counts", 0, -5, 0, 3,
+};
+END
 echo 'int moirai_plugin_v0;' >"$work/none.c"
 cp "$top_srcdir/examples/library/own_method.c" "$work/own.c"
 
-plan 17
+plan 19
 
-for name in own bad taken none; do
+for name in own bad taken counts none; do
     ok "$name.c compiles" build $name
 done
 
@@ -96,6 +102,9 @@ ok "moirai-solve --list has its solver" \
 MOIRAI_PLUGINS=$work/taken.so
 complains "a name that is taken is refused" 2 \
     "taken.so: there is a method 'heft' already" moirai-place -q "$graph"
+MOIRAI_PLUGINS=$work/counts.so
+complains "numbers of methods that there are not" 1 \
+    'counts.so: moirai_plugin_v1 has numbers without' moirai-place -q "$graph"
 MOIRAI_PLUGINS=$work/none.so
 complains "what is no plug-in is refused" 1 \
     'none.so: is no plug-in of this version' moirai-place -q "$graph"

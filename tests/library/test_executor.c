@@ -51,12 +51,12 @@ static moirai_placement *place_example(void)
     OK(moirai_cluster_read(example("model.cluster.xml", path, sizeof path), &c,
                            &why));
     OK(moirai_graph_coarsen(fine, c, NULL, &coarse, &why));
-    ck_assert_int_lt(moirai_graph_ops(coarse), moirai_graph_ops(fine));
+    ck_assert_int_lt(moirai_graph_n_ops(coarse), moirai_graph_n_ops(fine));
     ck_assert_int_eq(moirai_graph_coarsen(coarse, c, NULL, &fine, &why),
                      MOIRAI_E_USAGE);
     OK(moirai_instance_new(coarse, c, NULL, NULL, &x, &why));
-    for (int i = 0; i < moirai_graph_ops(coarse); i++)
-        device[i] = i % moirai_cluster_devices(c);
+    for (int i = 0; i < moirai_graph_n_ops(coarse); i++)
+        device[i] = i % moirai_cluster_n_devices(c);
     OK(moirai_placement_new(x, device, NULL, &p, &why));
     moirai_graph_free(fine);
     moirai_graph_free(coarse);
@@ -87,8 +87,8 @@ START_TEST(an_executor_computes_what_the_framework_does)
     OK(moirai_executor_open(p, o, &e, &why));
     moirai_options_free(o);
     moirai_placement_free(p);
-    ck_assert_int_eq(moirai_executor_inputs(e), 1);
-    ck_assert_int_eq(moirai_executor_outputs(e), 1);
+    ck_assert_int_eq(moirai_executor_n_inputs(e), 1);
+    ck_assert_int_eq(moirai_executor_n_outputs(e), 1);
     ck_assert_int_eq(moirai_executor_input(e, 0, &in), 0);
     ck_assert_int_eq(moirai_executor_output(e, 0, &out), 0);
     ck_assert_int_eq(moirai_executor_input(e, 1, &none), -1);
@@ -149,7 +149,7 @@ START_TEST(this_machine_is_a_cluster)
     OK(moirai_options_new(&o, &why));
     OK(moirai_options_set(o, "gpus", "none", &why));
     OK(moirai_cluster_discover(o, &c, &why));
-    ck_assert_int_eq(moirai_cluster_devices(c), 1);
+    ck_assert_int_eq(moirai_cluster_n_devices(c), 1);
     moirai_cluster_free(c);
     OK(moirai_options_set(o, "cpus", "many", &why));
     ck_assert_int_eq(moirai_cluster_discover(o, &c, &why), MOIRAI_E_USAGE);

@@ -156,11 +156,11 @@ good("plain_loss", model(
     [array([3, 0, 1], "t", "int64")]))
 good("resize_not_smaller", model(
     [node("Reshape", "x d", "r"),
-     helper.make_node("Resize", ["r", "", "", "s"], ["z"], mode="linear",
+     helper.make_node("Resize", ["r", "", "", "s"], ["z"], axes=[2, 3],
                       keep_aspect_ratio_policy="not_smaller"),
      node("Shape", "z", "i"),
      node("Cast", "i", "y", to=FLOAT)],
-    [array([1, 1, 4, 3], "d", "int64"), array([1, 1, 1, 2], "s", "int64")]),
+    [array([1, 1, 4, 3], "d", "int64"), array([1, 2], "s", "int64")]),
      [[1, 1, 3, 2]])
 good("conv_integer_strides", model(
     [node("Mul", "x h", "s"), node("Cast", "s", "i", to=TensorProto.UINT8),

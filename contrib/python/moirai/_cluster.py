@@ -44,7 +44,7 @@ class Cluster(Handle):
     def devices(self) -> Tuple[str, ...]:
         """The ids of the devices."""
         return tuple(str(text_of(query("cluster_device_id", self, k)))
-                     for k in range(query("cluster_devices", self)))
+                     for k in range(query("cluster_n_devices", self)))
 
     def write(self, path: Path) -> None:
         """Writes the cluster as XML, see moirai-cluster(5)."""

@@ -111,7 +111,7 @@ class Executor(Handle):
     def _tensors(self, kind: str) -> Tuple[Tensor, ...]:
         one = TensorBuffer()
         tensors = []
-        for i in range(query(f"executor_{kind}s", self)):
+        for i in range(query(f"executor_n_{kind}s", self)):
             query(f"executor_{kind}", self, i, byref(one))
             tensors.append(Tensor(
                 str(text_of(one.name)), str(text_of(one.dtype)),

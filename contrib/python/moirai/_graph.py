@@ -68,7 +68,7 @@ class Ops(Sequence[Op]):
         self._graph = graph
 
     def __len__(self) -> int:
-        return int(query("graph_ops", self._graph))
+        return int(query("graph_n_ops", self._graph))
 
     @overload
     def __getitem__(self, key: int) -> Op: ...
@@ -122,7 +122,7 @@ class Graph(Handle):
     def edges(self) -> List[Edge]:
         source, target, size = c_int(), c_int(), c_int64()
         edges = []
-        for i in range(query("graph_edges", self)):
+        for i in range(query("graph_n_edges", self)):
             query("graph_edge", self, i, byref(source), byref(target),
                   byref(size))
             edges.append(Edge(source.value, target.value,
@@ -174,7 +174,7 @@ class Graph(Handle):
 
     def __repr__(self) -> str:
         return (f"<moirai.Graph: {len(self.ops)} ops, "
-                f"{query('graph_edges', self)} edges>")
+                f"{query('graph_n_edges', self)} edges>")
 
     def _repr_html_(self) -> str:
         counts: Dict[str, int] = {}

@@ -37,6 +37,7 @@ class Status(enum.IntEnum):
     SUPPORT = 7
     INFEASIBLE = 8
     CANCELLED = 9
+    NO_SOLUTION = 10
 
 
 class MoiraiError(Exception):
@@ -153,8 +154,8 @@ OTHERS: Dict[str, Tuple[Any, Any]] = {
     "options_on_message": (None, [H, MESSAGE, c_void_p]),
     "options_cancel": (None, [H, c_int]),
     "graph_free": (None, [H]),
-    "graph_ops": (c_int, [H]),
-    "graph_edges": (c_int, [H]),
+    "graph_n_ops": (c_int, [H]),
+    "graph_n_edges": (c_int, [H]),
     "graph_op_text": (S, [H, c_int, S]),
     "graph_op_number": (c_double, [H, c_int, S]),
     "graph_find": (c_int, [H, S]),
@@ -162,7 +163,7 @@ OTHERS: Dict[str, Tuple[Any, Any]] = {
                            POINTER(c_int64)]),
     "graph_coarse_op": (c_int, [H, c_int]),
     "cluster_free": (None, [H]),
-    "cluster_devices": (c_int, [H]),
+    "cluster_n_devices": (c_int, [H]),
     "cluster_device_id": (S, [H, c_int]),
     "profile_free": (None, [H]),
     "instance_free": (None, [H]),
@@ -171,19 +172,19 @@ OTHERS: Dict[str, Tuple[Any, Any]] = {
     "placement_view": (POINTER(View), [H]),
     "placement_device": (c_int, [H, c_int]),
     "placement_start_ns": (c_int64, [H, c_int]),
-    "placement_transfers": (c_int, [H]),
+    "placement_n_transfers": (c_int, [H]),
     "placement_transfer": (c_int, [H, c_int, POINTER(TransferBuffer)]),
     "placement_makespan_ns": (c_int64, [H]),
     "placement_period_ns": (c_int64, [H]),
     "placement_bound_ns": (c_int64, [H]),
-    "placement_claimed_ns": (c_int64, [H]),
+    "placement_solver_bound_ns": (c_int64, [H]),
     "placement_gap": (c_double, [H]),
     "placement_method": (S, [H]),
-    "placement_violations": (c_int, [H]),
+    "placement_n_violations": (c_int, [H]),
     "placement_violation": (S, [H, c_int]),
     "executor_free": (None, [H]),
-    "executor_inputs": (c_int, [H]),
-    "executor_outputs": (c_int, [H]),
+    "executor_n_inputs": (c_int, [H]),
+    "executor_n_outputs": (c_int, [H]),
     "executor_input": TENSOR,
     "executor_output": TENSOR,
     "method_name": (S, [c_int]),

@@ -216,7 +216,7 @@ class Placement(Handle):
     @property
     def claimed_us(self) -> Optional[float]:
         """A greater bound that a solver claims, or None."""
-        return float(query("placement_claimed_ns", self)) / NS_PER_US or None
+        return float(query("placement_solver_bound_ns", self)) / NS_PER_US or None
 
     @property
     def gap(self) -> float:
@@ -266,7 +266,7 @@ class Placement(Handle):
         """The transfers between devices."""
         one = TransferBuffer()
         transfers = []
-        for i in range(query("placement_transfers", self)):
+        for i in range(query("placement_n_transfers", self)):
             query("placement_transfer", self, i, byref(one))
             transfers.append(Transfer(
                 one.tensor, self.devices[one.source], self.devices[one.target],
@@ -277,14 +277,14 @@ class Placement(Handle):
     def violations(self) -> List[str]:
         """The violated constraints, in words, 100 at most; none: it is
         valid."""
-        count = min(query("placement_violations", self), 100)
+        count = min(query("placement_n_violations", self), 100)
         return [str(text_of(query("placement_violation", self, i)))
                 for i in range(count)]
 
     @property
     def valid(self) -> bool:
         """Whether no constraint is violated."""
-        return bool(query("placement_violations", self) == 0)
+        return bool(query("placement_n_violations", self) == 0)
 
     def write(self, path: Path) -> None:
         """Writes it as a solution, which all commands read."""

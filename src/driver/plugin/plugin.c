@@ -141,17 +141,19 @@ static mo_status place(const mo_method_task *task, mo_method_result *placed,
                                        .seed = task->seed,
                                        .threads = task->threads,
                                        .time_s = time_left_s(task->stop),
-                                       .host = (void *) (uintptr_t) task->stop,
+                                       .context =
+                                           (void *) (uintptr_t) task->stop,
                                        .should_stop = should_stop,
-                                       .why = placed->why,
-                                       .why_size = sizeof placed->why };
+                                       .error_text = placed->why,
+                                       .error_size = sizeof placed->why };
     mo_status status = device && start_ns ? MO_OK : mo_fail_memory(err);
     int result = status == MO_OK ? entry->place(&given, device, start_ns) : 0;
 
     placed->why[sizeof placed->why - 1] = '\0';
     if (status == MO_OK && result == MOIRAI_OK)
         status = take_devices(task, device, start_ns, placed, err);
-    else if (status == MO_OK && result != MOIRAI_E_INFEASIBLE)
+    else if (status == MO_OK && result != MOIRAI_E_INFEASIBLE &&
+             result != MOIRAI_E_NO_SOLUTION)
         status =
             mo_fail(err, result == MOIRAI_E_MEMORY ? MO_E_MEMORY : MO_E_SUPPORT,
                     "the plug-in fails: %.800s",
@@ -244,6 +246,10 @@ static mo_status add_plugin(const moirai_plugin *plugin, mo_error *err)
     if (plugin->size < sizeof *plugin)
         return mo_fail(err, MO_E_SUPPORT, "%s is too small: compile it again",
                        symbol);
+    if (plugin->n_methods < 0 || (plugin->n_methods > 0 && !plugin->methods) ||
+        plugin->n_solvers < 0 || (plugin->n_solvers > 0 && !plugin->solvers))
+        return mo_fail(err, MO_E_SUPPORT,
+                       "%s has numbers without methods or solvers", symbol);
     status = add_methods(plugin, err);
     return status == MO_OK ? add_solvers(plugin, err) : status;
 }

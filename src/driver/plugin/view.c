@@ -7,7 +7,7 @@
 _Static_assert(sizeof(moirai_flow) == sizeof(mo_flow) &&
                    offsetof(moirai_flow, tensor) == offsetof(mo_flow, tensor) &&
                    sizeof(int) == sizeof(int32_t) &&
-                   (int) MOIRAI_FREE == (int) MO_FREE &&
+                   (int) MOIRAI_NONE == (int) MO_FREE &&
                    (int) MOIRAI_CONGESTION_NONE == (int) MO_CONGESTION_NONE &&
                    (int) MOIRAI_TENSORS_ONCE == (int) MO_TENSORS_ONCE &&
                    (int) MOIRAI_MEMORY_NONE == (int) MO_MEMORY_NONE &&
