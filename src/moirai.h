@@ -557,10 +557,11 @@ MOIRAI_API moirai_status moirai_executor_open(const moirai_placement *placement,
 MOIRAI_API void moirai_executor_free(moirai_executor *executor);
 
 /* An input or output of the network; texts and dims are borrowed from the
- * executor. */
+ * executor. dtype is one of "f64", "f32", "f16", "bf16", "i64", "i32", "i16",
+ * "i8", "u64", "u32", "u16", "u8", "bool". */
 typedef struct moirai_tensor {
     const char *name;
-    const char *dtype; /* "f32", "f16", "bf16", "f64", "i64", "u8", "bool" */
+    const char *dtype;
     int rank;
     const int64_t *dims;
     size_t bytes; /* of the whole tensor, dense, in row-major order */

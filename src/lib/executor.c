@@ -357,7 +357,7 @@ static void describe(const char *name, const mo_tensor_desc *desc,
     _Static_assert(sizeof desc->shape.dims[0] == sizeof(int64_t), "dims");
     *tensor = (moirai_tensor){
         .name = name,
-        .dtype = mo_elem_name(desc->elem),
+        .dtype = desc->elem == MO_ELEM_BOOL ? "bool" : mo_elem_name(desc->elem),
         .rank = desc->shape.rank,
         .dims = desc->shape.dims,
         .bytes = (size_t) mo_tensor_desc_bytes(desc),

@@ -4,10 +4,12 @@
 
     claims.py TOP_SRCDIR FOLDER
 """
+import copy
 import gc
 import os
 import pathlib
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -39,6 +41,14 @@ def refused(call, *arguments, **options):
     raise AssertionError("nothing was raised")
 
 
+def raised(kind, call, *arguments, **options):
+    try:
+        call(*arguments, **options)
+    except kind as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
 def random_dag(n, seed):
     """A layered graph with times on two devices, as a user would make it."""
     random = np.random.default_rng(seed)
@@ -53,6 +63,11 @@ def random_dag(n, seed):
             graph.add_edge(f"op{j}", f"op{i}", bytes=4000,
                            comm_us={("A", "B"): 3.0, ("B", "A"): 4.0})
     return graph
+
+
+def residual_placement():
+    return moirai.place(RESIDUAL / "model.onnx",
+                        RESIDUAL / "model.cluster.xml", time=5)
 
 
 PAIR = moirai.Cluster.from_arrays(["A", "B"], [[0, 10], [10, 0]],
@@ -168,6 +183,50 @@ def own_placements_are_judged():
     assert refused(at.placement, [0]).status == moirai.Status.USAGE
 
 
+def numbers_out_of_range_are_refused():
+    at = problem()
+    n = len(at.ops)
+    for wrong in ([2**40] * n, [-2**32] * n, ["nothing"] * n, [0] * (n + 1),
+                  dict.fromkeys(at.ops[1:], 0),
+                  {**dict.fromkeys(at.ops, 0), "nothing": 0}):
+        assert refused(at.placement, wrong).status == moirai.Status.USAGE
+    for wrong in ([2**70] * n, [0], [0] * (n + 1)):
+        error = refused(at.placement, [0] * n, wrong)
+        assert error.status == moirai.Status.USAGE and "start_ns" in str(error)
+    raised(TypeError, at.placement, [0.5] * n)
+    for wrong in ([1], [1, 2, 3], [2**64, 1]):
+        assert refused(moirai.Cluster.from_arrays, ["A", "B"],
+                       [[0, 1], [1, 0]], memory_bytes=wrong).status == \
+            moirai.Status.USAGE
+    fine = moirai.read(INCEPTION)
+    raised(IndexError, fine.coarsen(moirai.cluster(CLUSTER)).coarse_op, 2**32)
+
+
+def texts_with_a_null_byte_are_refused():
+    placement = problem().placement([0] * 15)
+    raised(ValueError, moirai.read, f"{INCEPTION}\0zzz")
+    raised(ValueError, placement.write, f"{WORK}/null.sol\0b")
+    assert not (WORK / "null.sol").exists()
+    raised(ValueError, problem, memory="none\0b")
+    raised(ValueError, moirai.read(INCEPTION).find, "b1_1x1\0b")
+    raised(ValueError, moirai.Cluster.from_arrays, ["A\0"], [[0]])
+
+
+def copies_are_the_object_itself():
+    placement = problem().placement([0] * 15)
+    devices = placement.device_of
+    for twin in copy.copy(placement), copy.deepcopy({1: placement})[1]:
+        assert twin is placement
+    graph = moirai.read(INCEPTION)
+    twin, first = copy.copy(graph), graph.ops[0]
+    del placement, graph
+    gc.collect()
+    assert twin.ops[0] == first and len(devices) == 15
+    for one in twin, problem(), moirai.cluster(CLUSTER):
+        text = str(raised(TypeError, pickle.dumps, one))
+        assert "cannot be pickled" in text and type(one).__name__ in text
+
+
 def methods_and_solvers_are_listed():
     assert moirai.methods()[0] == "moirai" and "heft" in moirai.methods()
     assert "highs" in moirai.solvers()
@@ -260,14 +319,15 @@ def arrays_are_shared_and_keep_their_owner():
     gc.collect()
     assert times.shape == (15, 2) and not times.flags.writeable
     assert times.sum() == problem().time_ns.sum()
+    raised(ValueError, times.setflags, write=True)
+    raised(ValueError, times.base.setflags, write=True)
     flows = problem().flows
     assert all(flows["source"] < flows["target"])
 
 
 def a_network_runs_as_its_framework_does():
     x, y = (np.load(RESIDUAL / name) for name in ("input0.npy", "output0.npy"))
-    placement = moirai.place(RESIDUAL / "model.onnx",
-                             RESIDUAL / "model.cluster.xml", time=5)
+    placement = residual_placement()
     assert np.allclose(placement.run(x), y, rtol=1e-4, atol=1e-4)
     # Not dense, and of another type: converted.
     turned = np.asfortranarray(x.astype("f8"))
@@ -284,6 +344,7 @@ def a_network_runs_as_its_framework_does():
         for wrong in ((), (x, x), (x[:, :1],), (x.astype("c8"),)):
             assert refused(executor.run, *wrong).status == moirai.Status.USAGE
         assert "no input" in str(refused(executor.run, nothing=x))
+        raised(TypeError, executor.run, x, **{spec.name: x})
         assert "dense" in str(refused(executor.run, x, out=out[..., ::-1]))
     assert "closed" in str(refused(executor.run, x))
 
@@ -305,8 +366,7 @@ def networks_of_the_data_run_as_their_frameworks_do():
 
 def requests_run_in_flight():
     x, y = (np.load(RESIDUAL / name) for name in ("input0.npy", "output0.npy"))
-    placement = moirai.place(RESIDUAL / "model.onnx",
-                             RESIDUAL / "model.cluster.xml", time=5)
+    placement = residual_placement()
     with placement.executor(in_flight=2) as executor:
         waiting = [executor.submit(x * k) for k in range(5)]
         results = [one.result() for one in waiting]
@@ -315,10 +375,116 @@ def requests_run_in_flight():
     assert np.allclose(results[1], y, rtol=1e-4, atol=1e-4)
 
 
+def requests_outlive_their_executor():
+    x, y = (np.load(RESIDUAL / name) for name in ("input0.npy", "output0.npy"))
+    placement = residual_placement()
+    with placement.executor() as executor:
+        requests = [executor.submit(x) for _ in range(4)]
+        dropped = executor.submit(x)
+        del dropped
+    executor.close()
+    del executor, placement
+    gc.collect()
+    for one in requests:
+        assert np.allclose(one.result(), y, rtol=1e-4, atol=1e-4)
+        assert one.result() is one.result()
+
+
+SUBMITS = """
+import sys, numpy, moirai
+model, cluster, x = sys.argv[1:]
+executor = moirai.place(model, cluster, time=5).executor()
+kept = [executor.submit(numpy.load(x)) for _ in range(3)]
+cycle = [executor.submit(numpy.load(x)), executor]
+cycle.append(cycle)
+"""
+
+
+def an_exit_with_pending_requests_prints_nothing():
+    done = subprocess.run(
+        [sys.executable, "-c", SUBMITS, RESIDUAL / "model.onnx",
+         RESIDUAL / "model.cluster.xml", RESIDUAL / "input0.npy"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        timeout=60)
+    assert done.returncode == 0 and done.stdout == "", done
+
+
+FORKS = """
+import os, signal, sys, numpy, moirai
+model, cluster, x, y = sys.argv[1:]
+x, y = numpy.load(x), numpy.load(y)
+placement = moirai.place(model, cluster, time=5)
+placement.run(x)
+executor = placement.executor()
+request = executor.submit(x)
+child = os.fork()
+if child == 0:
+    signal.alarm(50)
+    for call, given in ((placement.run, (x,)), (executor.run, (x,)),
+                        (executor.submit, (x,)), (request.result, ())):
+        try:
+            call(*given)
+        except moirai.MoiraiError as error:
+            assert "forked" in str(error) and error.status == 6, error
+        else:
+            raise AssertionError(call)
+    executor.close()
+    with placement.executor() as own:
+        assert numpy.allclose(own.run(x), y, rtol=1e-4, atol=1e-4)
+    del request
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert numpy.allclose(request.result(), y, rtol=1e-4, atol=1e-4)
+"""
+
+
+def a_forked_process_is_refused_and_ends():
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKS, RESIDUAL / "model.onnx",
+         RESIDUAL / "model.cluster.xml", RESIDUAL / "input0.npy",
+         RESIDUAL / "output0.npy"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        timeout=60)
+    assert done.returncode == 0 and done.stdout == "", done
+
+
+def every_element_type_has_a_numpy_type():
+    import onnx
+
+    header = pathlib.Path(sys.argv[1], "src", "moirai.h").read_text(
+        encoding="utf-8")
+    listed, = re.findall(r"dtype is one of([^.]*)\.", header)
+    names = re.findall(r'"(\w+)"', listed)
+    kinds = {name: moirai.Tensor("x", name, (2,), 0).numpy_dtype()
+             for name in names}
+    assert len(set(kinds.values())) == len(names) == 13
+    protos = {one: getattr(onnx.TensorProto, proto) for one, proto in zip(
+        names, ("DOUBLE", "FLOAT", "FLOAT16", "BFLOAT16", "INT64", "INT32",
+                "INT16", "INT8", "UINT64", "UINT32", "UINT16", "UINT8",
+                "BOOL"))}
+
+    def value(name, kind):
+        return onnx.helper.make_tensor_value_info(name, protos[kind], [2])
+
+    model = onnx.helper.make_model(onnx.helper.make_graph(
+        [onnx.helper.make_node("Where", ["which", f"a_{one}", f"b_{one}"],
+                               [f"y_{one}"]) for one in names], "all",
+        [value("which", "bool"), *(value(f"{side}_{one}", one)
+                                   for one in names for side in "ab")],
+        [value(f"y_{one}", one) for one in names]),
+        opset_imports=[onnx.helper.make_opsetid("", 16)], ir_version=8)
+    with moirai.place(model, "cpu", time=1).executor() as executor:
+        assert [one.dtype for one in executor.outputs] == names
+        sides = [np.array(two, kinds[one]) for one in names
+                 for two in ((1, 0), (0, 1))]
+        results = executor.run(np.array([True, False]), *sides)
+    for one, result in zip(names, results):
+        assert result.dtype == kinds[one] and result.tolist() == [1, 1], one
+
+
 def threads_share_a_placement():
     x, y = (np.load(RESIDUAL / name) for name in ("input0.npy", "output0.npy"))
-    placement = moirai.place(RESIDUAL / "model.onnx",
-                             RESIDUAL / "model.cluster.xml", time=5)
+    placement = residual_placement()
     right = []
 
     def run():
@@ -405,7 +571,7 @@ def main():
     claims = [value for name, value in globals().items()
               if callable(value) and getattr(value, "__module__", "") ==
               "__main__" and "_" in name and value.__code__.co_argcount == 0
-              and value is not main]
+              and value not in (main, residual_placement)]
     only = sys.argv[3:]
     failed = 0
     for claim in claims:

@@ -22,9 +22,10 @@ is in_flight=4, and the manuals of the commands explain them.  Errors are
 MoiraiError, whose text is one line with file, line, cause and remedy.
 
 Threads: graphs, clusters, instances and placements are immutable, and any
-number of threads may use them.  An executor runs one request after the other,
-or several that were submitted.  Long calls release the GIL; progress is
-reported in the thread that called, and Ctrl-C ends a search.
+number of threads may use them.  So may an executor, which runs in_flight
+requests at a time; a process that was forked opens one of its own.  Long calls
+release the GIL; progress is reported in the thread that called, and Ctrl-C ends
+a search.
 
 numpy is needed for arrays, networkx and torch only for their own graphs.  The
 library is that of the wheel or the installation, or the file in MOIRAI_LIBRARY.

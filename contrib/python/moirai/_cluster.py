@@ -8,7 +8,7 @@ import os
 from typing import Any, Optional, Sequence, Tuple, Union
 
 from ._library import (Handle, MoiraiError, Options, Path, Status, create,
-                       encode, output, query, text_of)
+                       encode, encode_text, integers, output, query, text_of)
 
 NO_LIMIT = 2**63 - 1
 
@@ -35,9 +35,10 @@ class Cluster(Handle):
             ("gbps", gbps), ("latency_us", latency_us))]
         limits = None
         if memory_bytes is not None:
-            limits = (ctypes.c_int64 * n)(*(
-                NO_LIMIT if one is None else one for one in memory_bytes))
-        names = (ctypes.c_char_p * n)(*(one.encode() for one in ids))
+            limits = integers(ctypes.c_int64, (
+                NO_LIMIT if one is None else one for one in memory_bytes), n,
+                "memory_bytes")
+        names = (ctypes.c_char_p * n)(*map(encode_text, ids))
         return cls(create("cluster_new", n, names, limits, *links))
 
     @property

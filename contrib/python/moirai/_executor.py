@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import os
 import threading
 from ctypes import byref, c_void_p
 from typing import (TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional,
-                    Sequence, Tuple)
+                    Sequence, Set, Tuple)
 
 from ._library import (Handle, MoiraiError, Path, Status, TensorBuffer, call,
                        output, query, text_of)
@@ -21,7 +22,8 @@ DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4",
 
 
 class Tensor(NamedTuple):
-    """An input or output of a network."""
+    """An input or output of a network; dtype is "f64", "f32", "f16", "bf16",
+    "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8" or "bool"."""
 
     name: str
     dtype: str
@@ -44,42 +46,42 @@ class Tensor(NamedTuple):
 
 
 class Request:
-    """A request that was submitted; result() waits for its outputs."""
+    """A request that was submitted; result() waits for its outputs, also after
+    the executor was closed."""
 
-    def __init__(self, executor: Executor, ticket: int, buffers: Buffers,
-                 ) -> None:
+    def __init__(self, executor: Executor, buffers: Buffers) -> None:
         self._executor = executor
-        self._ticket: Optional[int] = ticket
         self._buffers = buffers
-        self._error: Optional[MoiraiError] = None
-        self._lock = threading.Lock()
 
     def result(self) -> Any:
         """Waits for the request, and returns its outputs as run() does."""
-        with self._lock:
-            if self._ticket is not None:
-                ticket, self._ticket = self._ticket, None
-                try:
-                    call("executor_wait", self._executor, ticket)
-                except MoiraiError as error:
-                    self._error = error
-        if self._error is not None:
-            raise self._error
+        self._executor._wait(self._buffers)
+        if self._buffers.error is not None:
+            raise self._buffers.error
         return self._buffers.result()
 
     def __del__(self) -> None:
         # The library writes into the buffers until the request has ended.
-        if self._ticket is not None:
-            call("executor_wait", self._executor, self._ticket)
+        if self._executor._is_usable():
+            self._executor._wait(self._buffers)
 
 
 class Buffers:
-    """The arrays of a request."""
+    """The arrays of a request, and its state.
+
+    ticket: of the library; -1: not submitted, or a wait for it has begun.
+    ended: the library does not use the arrays any more.
+    """
 
     def __init__(self, inputs: List[Any], outputs: List[Any],
                  torch: Any) -> None:
         self.arrays = inputs, outputs
         self.torch = torch
+        self.ticket = ctypes.c_int64(-1)
+        self.ended = False
+        self.error: Optional[MoiraiError] = None
+        # The garbage collector may delete a request within a wait for it.
+        self.lock = threading.RLock()
         self.inputs, self.outputs = (
             (c_void_p * len(arrays))(*(one.ctypes.data for one in arrays))
             for arrays in self.arrays)
@@ -96,7 +98,8 @@ class Executor(Handle):
     allocated.
 
     A context manager: close() frees it, and so does the last reference.  Any
-    thread may call run(), one at a time runs; submit() keeps several in flight.
+    thread may call run() and submit(); in_flight requests run at a time.  A
+    process that was forked opens an executor of its own.
 
     inputs, outputs: the tensors of the network, in their order.
     """
@@ -104,7 +107,9 @@ class Executor(Handle):
     def __init__(self, handle: int, placement: Any) -> None:
         super().__init__("executor", handle)
         self._placement = placement
+        # Of submitting and closing; all requests that have not ended.
         self._lock = threading.Lock()
+        self._pending: Set[Buffers] = set()
         self.inputs = self._tensors("input")
         self.outputs = self._tensors("output")
 
@@ -128,11 +133,7 @@ class Executor(Handle):
         outputs, dense and of their types, written in place.  With torch
         tensors as inputs the outputs are such.
         """
-        buffers = self._buffers(inputs, named, out)
-        with self._lock:
-            self._check_open()
-            call("executor_run", self, buffers.inputs, buffers.outputs)
-        return buffers.result()
+        return self.submit(*inputs, out=out, **named).result()
 
     def submit(self, *inputs: Any, out: Optional[Sequence[Any]] = None,
                **named: Any) -> Request:
@@ -140,21 +141,46 @@ class Executor(Handle):
         to in_flight of them run at the same time, others wait.  Arrays must not
         be changed before its result() is there."""
         buffers = self._buffers(inputs, named, out)
-        ticket = ctypes.c_int64()
-        self._check_open()
-        call("executor_submit", self, buffers.inputs, buffers.outputs,
-             byref(ticket))
-        return Request(self, ticket.value, buffers)
+        self._check_process()
+        with self._lock:
+            self._check_usable()
+            self._pending.add(buffers)
+            call("executor_submit", self, buffers.inputs, buffers.outputs,
+                 byref(buffers.ticket))
+        return Request(self, buffers)
+
+    def _wait(self, buffers: Buffers) -> None:
+        """Waits for the end of a request."""
+        if buffers.ended:
+            return
+        self._check_process()
+        with buffers.lock:
+            ticket = buffers.ticket.value
+            if ticket < 0:
+                return
+            self._check_usable()
+            buffers.ticket.value = -1
+            try:
+                call("executor_wait", self, ticket)
+            except MoiraiError as error:
+                buffers.error = error
+            buffers.ended = True
+            self._pending.discard(buffers)
 
     def plan(self, path: Optional[Path] = None) -> str:
         """Writes the plan as JSON into the file at path, see moirai-plan(5);
         without one, returns it."""
-        self._check_open()
+        self._check_usable()
         return output("executor_write_plan", path, self).decode()
 
     def close(self) -> None:
-        """Waits for requests, and frees everything; more calls do nothing."""
+        """Waits for requests, whose results stay, and frees everything; more
+        calls do nothing."""
+        if not self._is_usable():
+            return
         with self._lock:
+            for buffers in list(self._pending):
+                self._wait(buffers)
             self._free()
 
     def __enter__(self) -> Executor:
@@ -171,7 +197,17 @@ class Executor(Handle):
         return (f"<moirai.Executor: {listing(self.inputs)} -> "
                 f"{listing(self.outputs)}>")
 
-    def _check_open(self) -> None:
+    def _is_usable(self) -> bool:
+        return self._free.alive and os.getpid() == self._process
+
+    def _check_process(self) -> None:
+        # Locks may be held by threads that a fork has not copied.
+        if os.getpid() != self._process:
+            raise MoiraiError(Status.USAGE, "the executor was opened before "
+                              "this process was forked; open one in it")
+
+    def _check_usable(self) -> None:
+        self._check_process()
         if not self._free.alive:
             raise MoiraiError(Status.USAGE, "the executor is closed")
 
@@ -185,6 +221,10 @@ class Executor(Handle):
                 Status.USAGE, f"there is no input '{unknown[0]}'" if unknown
                 else f"{len(inputs)} inputs are given; the network has "
                 f"{len(names)}: {', '.join(names)}")
+        for name in named:
+            if name in values:
+                raise TypeError(f"input '{name}' is given by its position and "
+                                "by its name")
         values.update(named)
         missing = [name for name in names if name not in values]
         if missing:

@@ -19,7 +19,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ._cluster import Cluster
 from ._library import (PACKAGE, PREFIX, Handle, MoiraiError, Options, Path,
-                       Status, create, encode, output, query, text_of)
+                       Status, create, encode, encode_text, output, query,
+                       text_of)
 
 if TYPE_CHECKING:
     import networkx
@@ -131,7 +132,7 @@ class Graph(Handle):
 
     def find(self, name: str) -> int:
         """Returns the number of the op of that name; raises KeyError."""
-        op = int(query("graph_find", self, name.encode()))
+        op = int(query("graph_find", self, encode_text(name)))
         if op < 0:
             raise KeyError(name)
         return op
@@ -148,6 +149,8 @@ class Graph(Handle):
     def coarse_op(self, op: int) -> Optional[int]:
         """Returns the op of this coarse graph that contains op of its fine
         graph; None: it was removed."""
+        if self.fine is not None and not 0 <= op < len(self.fine.ops):
+            raise IndexError(f"there is no op {op}")
         coarse = int(query("graph_coarse_op", self, op))
         return None if coarse < 0 else coarse
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 import ctypes
 import enum
 import json
+import operator
 import os
 import pathlib
 import threading
 import weakref
 from ctypes import (POINTER, Structure, byref, c_char_p, c_double, c_int,
                     c_int32, c_int64, c_size_t, c_void_p)
-from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Union
+from typing import (Any, Callable, Dict, Iterable, Iterator, NoReturn, Optional,
+                    Tuple, Union)
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -276,7 +278,32 @@ def text_of(value: Optional[bytes]) -> Optional[str]:
 
 
 def encode(path: Path) -> bytes:
-    return os.fsencode(path)
+    return without_nul(os.fsencode(path))
+
+
+def encode_text(text: str) -> bytes:
+    return without_nul(text.encode())
+
+
+def without_nul(data: bytes) -> bytes:
+    """Raises ValueError, as open() does, where C would cut the text."""
+    if b"\0" in data:
+        raise ValueError("embedded null byte")
+    return data
+
+
+def integers(kind: Any, values: Iterable[Any], n: int, name: str) -> Any:
+    """n integers as a C array of kind, which is signed; ctypes alone would
+    wrap large ones, and fill up with zeros."""
+    numbers = [operator.index(one) for one in values]
+    if len(numbers) != n:
+        raise MoiraiError(Status.USAGE, f"{name} has {len(numbers)} numbers "
+                          f"instead of {n}")
+    limit = 1 << (8 * ctypes.sizeof(kind) - 1)
+    for one in numbers:
+        if not -limit <= one < limit:
+            raise MoiraiError(Status.USAGE, f"{name}: {one} is out of range")
+    return (kind * n)(*numbers)
 
 
 def version() -> str:
@@ -285,12 +312,31 @@ def version() -> str:
 
 
 class Handle:
-    """An object of the library, freed with its last reference."""
+    """An object of the library, freed with its last reference; copies are the
+    object itself."""
 
     def __init__(self, kind: str, handle: int) -> None:
         self._as_parameter_ = c_void_p(handle)
-        self._free = weakref.finalize(self, function(f"{kind}_free"),
-                                      c_void_p(handle))
+        self._process = os.getpid()
+        self._free = weakref.finalize(self, free, function(f"{kind}_free"),
+                                      c_void_p(handle), self._process)
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Any:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"a moirai.{type(self).__name__} cannot be pickled; "
+                        "write it to a file, and read that")
+
+
+def free(function: Any, handle: c_void_p, process: int) -> None:
+    """Frees a handle, but not in a process that was forked: the threads that
+    freeing waits for are not there."""
+    if os.getpid() == process:
+        function(handle)
 
 
 def output(name: str, path: Optional[Path], *arguments: Any) -> bytes:
@@ -337,8 +383,8 @@ class Options(Handle):
             if value is None:
                 continue
             for text in option_texts(value):
-                call("options_set", self, name.replace("_", "-").encode(),
-                     text.encode())
+                call("options_set", self, encode_text(name.replace("_", "-")),
+                     encode_text(text))
         if message is not None:
             self.on_message(message)
 

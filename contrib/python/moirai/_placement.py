@@ -15,8 +15,8 @@ from ._executor import Executor
 from ._graph import Graph
 from ._graph import read as read_graph
 from ._library import (Flow, Handle, MoiraiError, Options, Path, Status,
-                       TransferBuffer, View, create, encode, output, query,
-                       text_of)
+                       TransferBuffer, View, create, encode, integers, output,
+                       query, text_of)
 from ._search_thread import NS_PER_US, Progress, SearchThread
 
 if TYPE_CHECKING:
@@ -132,19 +132,23 @@ class Instance(Handle):
         each op, in a list or in a dict by name.  start_ns gives the order on
         devices and links; without it ops are list-scheduled."""
         if isinstance(devices, dict):
+            for op in devices.keys() ^ set(self.ops):
+                raise MoiraiError(Status.USAGE, f"op '{op}' has no device"
+                                  if op in self.ops else
+                                  f"there is no op '{op}'")
             devices = [devices[op] for op in self.ops]
         numbers = {one: k for k, one in enumerate(self.devices)}
-        chosen = [numbers[one] if isinstance(one, str) else int(one)
-                  for one in devices]
-        if len(chosen) != len(self.ops):
-            raise MoiraiError(Status.USAGE, f"{len(chosen)} devices are given "
-                              f"for {len(self.ops)} ops")
+        for one in devices:
+            if isinstance(one, str) and one not in numbers:
+                raise MoiraiError(Status.USAGE, f"there is no device '{one}'")
+        n = len(self.ops)
+        chosen = integers(ctypes.c_int, (
+            numbers[one] if isinstance(one, str) else one for one in devices),
+            n, "devices")
         starts = None
         if start_ns is not None:
-            starts = (ctypes.c_int64 * len(self.ops))(*map(int, start_ns))
-        return Placement(create("placement_new", self,
-                                (ctypes.c_int * len(chosen))(*chosen), starts),
-                         self)
+            starts = integers(ctypes.c_int64, start_ns, n, "start_ns")
+        return Placement(create("placement_new", self, chosen, starts), self)
 
     def read(self, path: Path) -> Placement:
         """Reads a solution of a model of this instance, of any solver."""
@@ -176,9 +180,7 @@ def shared_array(address: Optional[int], shape: Tuple[int, ...], dtype: Any,
         return np.zeros(shape, kind)
     memory = (ctypes.c_char * size).from_address(address)
     setattr(memory, "owner", owner)
-    array = np.frombuffer(memory, kind).reshape(shape)
-    array.flags.writeable = False
-    return array
+    return np.frombuffer(memoryview(memory).toreadonly(), kind).reshape(shape)
 
 
 class Placement(Handle):
@@ -322,9 +324,10 @@ class Placement(Handle):
 
     def run(self, *inputs: Any, **named: Any) -> Any:
         """Runs it with default options, see Executor.run()."""
-        with self._lock:
-            if self._executor is None:
-                self._executor = self.executor()
+        if self._executor is None:
+            with self._lock:
+                if self._executor is None:
+                    self._executor = self.executor()
         return self._executor.run(*inputs, **named)
 
     def __repr__(self) -> str:
