@@ -458,6 +458,9 @@ def every_element_type_has_a_numpy_type():
     kinds = {name: moirai.Tensor("x", name, (2,), 0).numpy_dtype()
              for name in names}
     assert len(set(kinds.values())) == len(names) == 13
+    real, sys.modules["ml_dtypes"] = sys.modules["ml_dtypes"], None
+    assert moirai.Tensor("x", "bf16", (2,), 4).numpy_dtype() == np.dtype("u2")
+    sys.modules["ml_dtypes"] = real
     protos = {one: getattr(onnx.TensorProto, proto) for one, proto in zip(
         names, ("DOUBLE", "FLOAT", "FLOAT16", "BFLOAT16", "INT64", "INT32",
                 "INT16", "INT8", "UINT64", "UINT32", "UINT16", "UINT8",
@@ -549,6 +552,12 @@ def a_torch_module_is_placed_and_run():
     given = placement.run(x)
     assert isinstance(given, torch.Tensor)
     assert torch.allclose(given, wanted, rtol=1e-4, atol=1e-5)
+    module, x = module.to(torch.bfloat16), x.to(torch.bfloat16)
+    with torch.no_grad():
+        wanted = module(x)
+    given = moirai.place(module, "cpu", example_inputs=(x,), time=5).run(x)
+    assert given.dtype == torch.bfloat16
+    assert torch.allclose(given, wanted, rtol=2e-2, atol=2e-2)
     folder = pathlib.Path(tempfile.gettempdir())
     before = set(folder.glob("moirai-*"))
     del placement

@@ -13,7 +13,7 @@ export MOIRAI_LIBRARY PYTHONPATH PYTHONDONTWRITEBYTECODE
 unset MOIRAI_CLUSTER MOIRAI_PATH
 
 [ -e "$MOIRAI_LIBRARY" ] || skip_all "libmoirai.so is not built"
-"$python" -c 'import networkx, numpy' 2>"$work/err" ||
+"$python" -c 'import networkx, numpy, onnx' 2>"$work/err" ||
     skip_all "Python is incomplete: $(tail -n 1 "$work/err")"
 examples=$(cd "$top_srcdir" && pwd)/examples
 top_srcdir=$(cd "$top_srcdir" && pwd)

@@ -73,10 +73,11 @@ class Buffers:
     ended: the library does not use the arrays any more.
     """
 
-    def __init__(self, inputs: List[Any], outputs: List[Any],
-                 torch: Any) -> None:
+    def __init__(self, inputs: List[Any], outputs: List[Any], torch: Any,
+                 specs: Sequence[Tensor]) -> None:
         self.arrays = inputs, outputs
         self.torch = torch
+        self.specs = specs
         self.ticket = ctypes.c_int64(-1)
         self.ended = False
         self.error: Optional[MoiraiError] = None
@@ -89,8 +90,15 @@ class Buffers:
     def result(self) -> Any:
         results = tuple(self.arrays[1])
         if self.torch is not None:
-            results = tuple(self.torch.from_numpy(one) for one in results)
+            results = tuple(map(self.tensor, results, self.specs))
         return results[0] if len(results) == 1 else results
+
+    def tensor(self, array: Any, spec: Tensor) -> Any:
+        """An output as a torch tensor, not copied."""
+        if spec.dtype != "bf16":
+            return self.torch.from_numpy(array)
+        words = self.torch.from_numpy(array.view("i2"))
+        return words.view(self.torch.bfloat16)
 
 
 class Executor(Handle):
@@ -240,11 +248,16 @@ class Executor(Handle):
         torch: Any = None
         arrays = []
         for spec, value in zip(self.inputs, given):
+            kind = spec.numpy_dtype()
             if type(value).__module__.split(".")[0] == "torch":
                 torch = importlib.import_module("torch")
                 value = value.detach().cpu()
+                # numpy itself has no bf16.
+                if value.dtype == torch.bfloat16:
+                    value = (value.contiguous().view(torch.int16).numpy()
+                             .view(kind) if spec.dtype == "bf16"
+                             else value.float())
             array = np.asarray(value)
-            kind = spec.numpy_dtype()
             if array.shape != spec.shape:
                 raise MoiraiError(
                     Status.USAGE, f"input '{spec.name}' has the shape "
@@ -255,7 +268,7 @@ class Executor(Handle):
                     Status.USAGE, f"input '{spec.name}' has elements of "
                     f"{array.dtype}; the network takes {kind}")
             arrays.append(np.require(array, kind, ["C", "A"]))
-        return Buffers(arrays, self._results(out), torch)
+        return Buffers(arrays, self._results(out), torch, self.outputs)
 
     def _results(self, out: Optional[Sequence[Any]]) -> List[Any]:
         import numpy as np

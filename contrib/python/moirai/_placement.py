@@ -216,9 +216,10 @@ class Placement(Handle):
         return float(query("placement_bound_ns", self)) / NS_PER_US or None
 
     @property
-    def claimed_us(self) -> Optional[float]:
+    def solver_bound_us(self) -> Optional[float]:
         """A greater bound that a solver claims, or None."""
-        return float(query("placement_solver_bound_ns", self)) / NS_PER_US or None
+        bound = float(query("placement_solver_bound_ns", self)) / NS_PER_US
+        return bound or None
 
     @property
     def gap(self) -> float:
