@@ -226,6 +226,60 @@ static int count_streamed(const mo_exec_requests *r)
     return n;
 }
 
+/* Writes "FOLDER/NAME.npy" or "FOLDER/input0.npy" into path, whichever exists;
+ * returns false if neither does. */
+static bool find_in(const char *folder, const char *name, int input,
+                    char path[PATH_SIZE])
+{
+    int length = -1;
+
+    if (!strchr(name, '/'))
+        length = snprintf(path, PATH_SIZE, "%s/%s.npy", folder, name);
+    if (length > 0 && length < PATH_SIZE && access(path, F_OK) == 0)
+        return true;
+    length = snprintf(path, PATH_SIZE, "%s/input%d.npy", folder, input);
+    return length < PATH_SIZE && access(path, F_OK) == 0;
+}
+
+/* Reads the inputs that are the same for all requests. What cannot be read is a
+ * failure of each request. */
+static mo_status read_common(mo_exec_requests *r, mo_error *err)
+{
+    const char *folder = mo_exec_requests_from_stdin(r->options)
+                             ? NULL
+                             : r->options->inputs_folder;
+    int64_t n_folders = 0;
+    mo_status status = MO_OK;
+
+    r->common = calloc((size_t) r->plan->n_inputs + 1, sizeof *r->common);
+    if (!r->common)
+        return mo_fail_memory(err);
+    if (folder)
+        status = count_folders(folder, &n_folders, err);
+    for (int i = 0; i < r->plan->n_inputs && n_folders == 0; i++) {
+        char path[PATH_SIZE];
+        const char *file = r->given[i];
+
+        if (folder && find_in(folder, r->plan->inputs[i].name, i, path))
+            file = path;
+        if (file && mo_exec_input_make(0, r->graph, r->plan, i, file,
+                                       &r->common[i], NULL) != MO_OK)
+            mo_tensor_clear(&r->common[i]);
+    }
+    return status;
+}
+
+/* Sets *input to what all requests share; returns false if they do not. */
+static bool borrow_common(const mo_exec_requests *r, int i,
+                          mo_tensor_dense *input)
+{
+    if (!r->common[i].data)
+        return false;
+    *input = r->common[i];
+    input->own = false;
+    return true;
+}
+
 mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
                                 const mo_exec_plan *plan,
                                 mo_exec_requests *requests, mo_error *err)
@@ -250,34 +304,22 @@ mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
     if (status == MO_OK && o->output && !mo_exec_requests_to_stdout(o) &&
         mkdir(o->output, 0777) != 0 && errno != EEXIST)
         status = mo_fail_errno(err, o->output, "cannot make the folder");
-    return status;
+    return status == MO_OK ? read_common(requests, err) : status;
 }
 
 void mo_exec_requests_clear(mo_exec_requests *requests)
 {
     for (size_t i = 0; i < requests->n_failed; i++)
         free(requests->failed[i].reason);
+    for (int i = 0; requests->common && i < requests->plan->n_inputs; i++)
+        mo_tensor_clear(&requests->common[i]);
+    free(requests->common);
     free(requests->failed);
     free(requests->given);
     *requests = (mo_exec_requests){ .n = 0 };
 }
 
 /* ------------------------------------------------------------------- inputs */
-
-/* Writes "FOLDER/NAME.npy" or "FOLDER/input0.npy" into path, whichever exists;
- * returns false if neither does. */
-static bool find_in(const char *folder, const char *name, int input,
-                    char path[PATH_SIZE])
-{
-    int length = -1;
-
-    if (!strchr(name, '/'))
-        length = snprintf(path, PATH_SIZE, "%s/%s.npy", folder, name);
-    if (length > 0 && length < PATH_SIZE && access(path, F_OK) == 0)
-        return true;
-    length = snprintf(path, PATH_SIZE, "%s/input%d.npy", folder, input);
-    return length < PATH_SIZE && access(path, F_OK) == 0;
-}
 
 static mo_status find_input(const mo_exec_requests *r, int64_t request, int i,
                             char path[PATH_SIZE], const char **file,
@@ -315,6 +357,8 @@ mo_status mo_exec_requests_read(void *context, int64_t request,
     for (int i = 0; i < r->plan->n_inputs && status == MO_OK; i++) {
         const char *file = NULL;
 
+        if (borrow_common(r, i, &inputs[i]))
+            continue;
         status = find_input(r, request, i, path, &file, err);
         if (status == MO_OK)
             status = mo_exec_input_make(r->options->seed + request, r->graph,
@@ -338,7 +382,9 @@ mo_status mo_exec_requests_next(void *context, int64_t request,
         mo_error why = { 0 };
         mo_status got;
 
-        if (r->given[i])
+        if (borrow_common(r, i, &inputs[i]))
+            got = MO_OK;
+        else if (r->given[i])
             got = mo_exec_input_make(r->options->seed + request, r->graph,
                                      r->plan, i, r->given[i], &inputs[i], &why);
         else

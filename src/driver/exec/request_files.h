@@ -5,8 +5,9 @@
  *
  * Request 3 has its inputs in the folder DIR/0003 of --inputs DIR, as NAME.npy
  * or input0.npy, input1.npy, ...; what is not there is in DIR itself, the same
- * for all requests, or given by --input. Without --inputs, an input without a
- * file is random, of the seed --seed + 3. Outputs go to DIR/0003/output0.npy,
+ * for all requests, or given by --input. Those are read once. Without --inputs,
+ * an input without a file is random, of the seed --seed + 3. Outputs go to
+ * DIR/0003/output0.npy,
  * ... of --output DIR.
  */
 #ifndef MO_DRIVER_EXEC_REQUEST_FILES_H
@@ -29,9 +30,10 @@ typedef struct mo_exec_requests {
     const mo_exec_options *options;
     const mo_graph *graph;
     const mo_exec_plan *plan;
-    const char **given;    /* by input: its file by --input, or NULL */
-    int64_t n;             /* how many there are; of a stream, at most */
-    mo_exec_stream stream; /* of --inputs - */
+    const char **given;      /* by input: its file by --input, or NULL */
+    mo_tensor_dense *common; /* by input: the same for all requests, or empty */
+    int64_t n;               /* how many there are; of a stream, at most */
+    mo_exec_stream stream;   /* of --inputs - */
     mo_report_throughput_failure *failed; /* with owned texts */
     size_t n_failed, room;
 } mo_exec_requests;
