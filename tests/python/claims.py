@@ -485,6 +485,18 @@ def every_element_type_has_a_numpy_type():
         assert result.dtype == kinds[one] and result.tolist() == [1, 1], one
 
 
+def an_onnx_model_in_memory_runs_with_its_weights():
+    import onnx
+
+    model = onnx.load(RESIDUAL / "model.onnx")
+    x = np.load(RESIDUAL / "input0.npy")
+    wanted = moirai.place(RESIDUAL / "model.onnx", "cpu", time=1).run(x)
+    for source in (model, model.SerializeToString()):
+        placement = moirai.place(source, "cpu", time=1)
+        gc.collect()
+        assert np.array_equal(placement.run(x), wanted)
+
+
 def threads_share_a_placement():
     x, y = (np.load(RESIDUAL / name) for name in ("input0.npy", "output0.npy"))
     placement = residual_placement()

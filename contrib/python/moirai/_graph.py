@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import networkx
 
 TEXTS = ("label", "type", "shape", "dtype", "attrs", "pin", "colocate")
+ONNX = b"\x08"  # the tag of ir_version, which serialized models begin with
 NUMBERS = ("flops", "bytes", "memory_bytes", "weight_bytes",
            "workspace_bytes", "output_bytes")
 
@@ -285,6 +286,16 @@ def read_exported(source: Any, inputs: Any, options: Options) -> Graph:
     return Graph(create("graph_read", encode(path), options), folder=folder)
 
 
+def read_serialized(data: bytes, options: Options) -> Graph:
+    """An ONNX model, through a file in a folder of its own, which is removed
+    with the graph: executors read the weights where they lie in the file."""
+    folder = tempfile.TemporaryDirectory(prefix="moirai-")
+    path = os.path.join(folder.name, "model.onnx")
+    with open(path, "wb") as file:
+        file.write(data)
+    return Graph(create("graph_read", encode(path), options), folder=folder)
+
+
 def read(model: Any, *, example_inputs: Any = None, name: str = "graph",
          message: Optional[Callable[[str], None]] = None,
          **options: Any) -> Graph:
@@ -310,10 +321,12 @@ def read(model: Any, *, example_inputs: Any = None, name: str = "graph",
         return Graph(create("graph_read", encode(model), chosen))
     if isinstance(model, (bytes, bytearray, memoryview)):
         data = bytes(model)
+        if data.startswith(ONNX) and name == "graph":
+            return read_serialized(data, chosen)
     elif hasattr(model, "nodes") and hasattr(model, "is_directed"):
         data = networkx_graphml(model)
     elif hasattr(model, "SerializeToString"):
-        data = model.SerializeToString()
+        return read_serialized(model.SerializeToString(), chosen)
     elif hasattr(model, "state_dict"):
         return read_exported(model, example_inputs, chosen)
     else:
