@@ -104,10 +104,9 @@ is "is for all" "$(value completed)" 3
 arrays()
 {
     "$python" -c 'import sys
-from numpy import load, save
 for r in range(int(sys.argv[2]), int(sys.argv[3]) + 1):
-    save(sys.stdout.buffer, load("%s/%d.npy" % (sys.argv[1], r)))' \
-        "$work/arrays" "$1" "$2"
+    with open("%s/%d.npy" % (sys.argv[1], r), "rb") as f:
+        sys.stdout.buffer.write(f.read())' "$work/arrays" "$1" "$2"
 }
 
 # Writes the outputs in a stream as folders, and prints the number of arrays.
