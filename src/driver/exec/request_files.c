@@ -116,8 +116,7 @@ mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
         status = mo_modulo_schedule_make(r->made.loaded.instance, &r->regime,
                                          placed->device, 0, &m, err);
     o->in_flight = mo_min_i64((int64_t) m.in_flight + 1, MO_PIPELINE_MAX_SLOTS);
-    for (int d = 0; d < job->plan->n_devices && r->judgement.in_flight == 0;
-         d++)
+    for (int d = 0; d < job->plan->n_devices && r->origin.in_flight == 0; d++)
         if (units->backends[d]->separate_memory)
             o->in_flight = mo_max_i64(o->in_flight, GPU_IN_FLIGHT);
     mo_modulo_schedule_clear(&m);
