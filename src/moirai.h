@@ -425,7 +425,7 @@ MOIRAI_API moirai_status moirai_emit(const moirai_instance *instance,
 /* --------------------------------------------------------------- placement */
 
 /* A device and a start time for every op, validated against every constraint
- * by definition, whoever computed it. */
+ * by definition, independently of the method that computed it. */
 
 /*
  * Places the instance with the search, or with the methods of the options, of

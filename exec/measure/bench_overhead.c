@@ -125,14 +125,6 @@ static mo_status no_inputs(void *context, int64_t request,
     return MO_OK;
 }
 
-static mo_status discard_outputs(void *context, int64_t request,
-                                 const mo_tensor_dense *outputs,
-                                 const mo_error *failure, mo_error *err)
-{
-    (void) context, (void) request, (void) outputs;
-    return failure ? mo_fail(err, failure->status, "%s", failure->text) : MO_OK;
-}
-
 /* Processor time of this process. */
 static int64_t process_ns(void)
 {
@@ -160,7 +152,7 @@ static mo_status measure_stream(const hop_plan *h,
                                           .n_slots = in_flight,
                                           .n_requests = n,
                                           .source = no_inputs,
-                                          .sink = discard_outputs };
+                                          .sink = mo_pipeline_discard_outputs };
     mo_pipeline_result result = { 0 };
     mo_status status = mo_transport_local.open(&world_options, &run.world, err);
     int64_t begun_ns = process_ns();

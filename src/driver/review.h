@@ -89,7 +89,7 @@ typedef struct mo_review_source {
 mo_status mo_review_file(const mo_review_source *from, const char *path,
                          mo_review *review, mo_error *err);
 
-/* Returns what the solver, or moirai-solve, says of a solution. */
+/* Returns the claim in a solution of the solver, or of moirai-solve. */
 mo_report_claim mo_review_claim(const mo_solution *solution,
                                 const mo_provenance *origin);
 

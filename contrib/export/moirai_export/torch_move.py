@@ -143,22 +143,15 @@ def triangle(op):
     return ops.select(op.g, op.lift(mask), x, op.g.scalar(0, x.dtype))
 
 
-def pixel_shuffle(op):
-    """Channels become blocks; there may be any number of batches."""
-    x, edge = op.value("self"), op["upscale_factor"]
-    flat = ops.reshape(op.g, x, (count(x.shape[:-3]),) + x.shape[-3:])
-    y = op.g.add("DepthToSpace", [flat], flat.shape[:1] + op.shape[-3:],
-                 x.dtype, mode="depth_first", block_size=edge)
-    return ops.reshape(op.g, y, op.shape)
-
-
-def pixel_unshuffle(op):
-    """Blocks become channels."""
-    x, edge = op.value("self"), op["downscale_factor"]
-    flat = ops.reshape(op.g, x, (count(x.shape[:-3]),) + x.shape[-3:])
-    y = op.g.add("SpaceToDepth", [flat], flat.shape[:1] + op.shape[-3:],
-                 x.dtype, mode="depth_first", block_size=edge)
-    return ops.reshape(op.g, y, op.shape)
+def pixel_shuffle(kind, factor):
+    """Channels become blocks, or blocks channels, for any number of batches."""
+    def translate(op):
+        x = op.value("self")
+        flat = ops.reshape(op.g, x, (count(x.shape[:-3]),) + x.shape[-3:])
+        y = op.g.add(kind, [flat], flat.shape[:1] + op.shape[-3:], x.dtype,
+                     mode="depth_first", block_size=op[factor])
+        return ops.reshape(op.g, y, op.shape)
+    return translate
 
 
 def channel_shuffle(op):
@@ -258,8 +251,10 @@ TABLE = {
     "channel_shuffle": channel_shuffle, "constant_pad_nd": pad("constant"),
     "diagonal": diagonal, "flip": flip, "meshgrid": meshgrid,
     "narrow": narrow, "numpy_T": reverse_axes, "pad": pad("constant"),
-    "permute": permute, "pixel_shuffle": pixel_shuffle,
-    "pixel_unshuffle": pixel_unshuffle, "repeat": repeat,
+    "permute": permute,
+    "pixel_shuffle": pixel_shuffle("DepthToSpace", "upscale_factor"),
+    "pixel_unshuffle": pixel_shuffle("SpaceToDepth", "downscale_factor"),
+    "repeat": repeat,
     "repeat_interleave": interleave, "roll": roll, "select": select,
     "slice": slice_, "stack": stack, "unbind": unbind, "unfold": unfold,
 }

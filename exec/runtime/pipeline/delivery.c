@@ -39,6 +39,14 @@ void mo_pipeline_store_outcome(mo_pipeline *p, int64_t request,
     pthread_mutex_unlock(&p->lock);
 }
 
+mo_status mo_pipeline_discard_outputs(void *context, int64_t request,
+                                      const mo_tensor_dense *outputs,
+                                      const mo_error *failure, mo_error *err)
+{
+    (void) context, (void) request, (void) outputs;
+    return failure ? mo_fail(err, failure->status, "%s", failure->text) : MO_OK;
+}
+
 /* Delivers the next outcome, which is ready. */
 static void deliver_next(mo_pipeline *p)
 {

@@ -55,6 +55,12 @@ typedef mo_status mo_pipeline_sink(void *context, int64_t request,
                                    const mo_tensor_dense *outputs,
                                    const mo_error *failure, mo_error *err);
 
+/* A sink for measurements, of which a failed request is the failure; its
+ * context may be NULL. */
+mo_status mo_pipeline_discard_outputs(void *context, int64_t request,
+                                      const mo_tensor_dense *outputs,
+                                      const mo_error *failure, mo_error *err);
+
 typedef struct mo_pipeline_options {
     /* Transport, world, backends, units, rank_of, config_digest and progress;
      * all else is zero, and runs 1. */

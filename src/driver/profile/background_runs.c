@@ -82,15 +82,6 @@ static mo_status copy_inputs(void *context, int64_t request,
     return status;
 }
 
-/* A failed request is the failure of the measurement. */
-static mo_status discard_outputs(void *context, int64_t request,
-                                 const mo_tensor_dense *outputs,
-                                 const mo_error *failure, mo_error *err)
-{
-    (void) context, (void) request, (void) outputs;
-    return failure ? mo_fail(err, failure->status, "%s", failure->text) : MO_OK;
-}
-
 mo_status mo_profiler_target_period(const mo_profiler_target *solo, int n_slots,
                                     int64_t n_requests, int64_t *period_ns,
                                     mo_error *err)
@@ -102,7 +93,7 @@ mo_status mo_profiler_target_period(const mo_profiler_target *solo, int n_slots,
                                           .n_slots = n_slots,
                                           .n_requests = n_requests,
                                           .source = copy_inputs,
-                                          .sink = discard_outputs,
+                                          .sink = mo_pipeline_discard_outputs,
                                           .context = &copy };
     mo_pipeline_result result = { 0 };
     mo_status status = mo_transport_local.open(&world_options, &run.world, err);

@@ -155,7 +155,7 @@ static mo_onnx_ref clear_masked(mo_onnx_builder *b, mo_onnx_ref y,
 }
 
 /* Scores, softmax and product one after the other: what no fused attention
- * has. Output 3 is the scores, after the step that its mode says. */
+ * has. Output 3 is the scores, after the step of its mode. */
 static mo_onnx_ref attend_by_steps(mo_onnx_op *op, mo_onnx_ref q, mo_onnx_ref k,
                                    mo_onnx_ref v, mo_onnx_ref mask,
                                    double scale)

@@ -111,7 +111,7 @@ static mo_onnx_ref suppress(mo_onnx_op *op, const boxes *all,
 }
 
 /* Batch, class and box of every round as rows, those without a box last: taken
- * says which have one, at the box; [batch, classes, rounds] both. */
+ * marks those with one, at is the box; [batch, classes, rounds] both. */
 static mo_onnx_ref make_rows(mo_onnx_op *op, mo_onnx_ref at, mo_onnx_ref taken,
                              int64_t rows)
 {
