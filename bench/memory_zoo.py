@@ -7,10 +7,11 @@ All three unless some are named:
 
 capped  The networks of moirai-zoo on both built-in clusters, whose devices have
         0.4, 0.3, 0.2 and 0.1 of 1.05 times the memory that is needed.
-spread  Random graphs of 60 to 400 ops without clean cuts on 10 to 15 equal
-        accelerators, each of which holds a ninth to a twelfth of the memory,
-        and a host that holds all and is 20 times slower; transfers take about
-        as long as ops.  The same seed gives the same problems everywhere.
+spread  Graphs of 60 to 250 ops with few clean cuts, random ones and those of
+        networks, on 10 to 15 equal accelerators, each of which holds a ninth
+        to a twelfth of the memory, and a host that holds all and is 20 times
+        slower; transfers take about as long as ops.  The same seed gives the
+        same problems everywhere.
 scale   Stacks of 5,000 to 200,000 ops on the capped inter-server cluster, for
         one round: seconds of the processor and memory by ops.
 
@@ -45,7 +46,7 @@ BUILT_IN = {
 }
 MOST_GAP, MOST_GROWTH = 3, 2
 STACK, LAYERS = "gpt3-330m", (25, 100, 400, 1000)
-SPREAD = 10
+SPREAD = 16
 
 
 def output_of(*command):
@@ -109,15 +110,132 @@ def measure_capped(verdicts, folder, options):
     return bool(models)
 
 
+class Sketch:
+    """A graph as it grows: readers and whether ops have weights."""
+
+    def __init__(self):
+        self.reads, self.heavy = [], []
+
+    def op(self, *reads, heavy=True):
+        self.reads.append(sorted(set(reads)))
+        self.heavy.append(heavy)
+        return len(self.reads) - 1
+
+    def chain(self, n, *reads, **kind):
+        for _ in range(n):
+            reads = (self.op(*reads, **kind),)
+        return reads[0]
+
+
+def sketch_random(s, chance, n):
+    """Each op reads one to three of the ops shortly before it."""
+    reach = 2 * chance.choice((3, 5, 8))
+    s.op()
+    for i in range(1, n):
+        s.op(*(chance.randint(max(0, i - reach), i - 1)
+               for _ in range(chance.choice((1, 2, 2, 3)))))
+
+
+def sketch_layered(s, chance, n):
+    """Each op reads one to three of the layer before it."""
+    width = chance.choice((4, 6, 10))
+    last = [s.op() for _ in range(width)]
+    while len(s.reads) < n:
+        last = [s.op(*chance.sample(last, chance.choice((1, 2, 2, 3))))
+                for _ in range(width)]
+
+
+def sketch_inception(s, _chance, n):
+    """Branches of one to four convolutions between concatenations."""
+    end = s.chain(3)
+    while len(s.reads) < n:
+        ends = [s.chain(k, end) for k in (1, 2, 3, 4)]
+        end = s.op(*ends, s.op(s.op(end, heavy=False)), heavy=False)
+
+
+def sketch_nasnet(s, _chance, n):
+    """Cells of five sums that read the two cells before."""
+    before, last = s.op(), s.op(0)
+    while len(s.reads) < n:
+        a, b = s.op(before), s.op(last)
+        sums = []
+        for left, right in ((a, b), (a, b), (b, a), (a, a), (b, b)):
+            sums.append(s.op(s.chain(2, left), s.op(right), heavy=False))
+        before, last = last, s.op(*sums, a, heavy=False)
+
+
+def sketch_gnmt(s, chance, n):
+    """A grid of recurrent cells by layer and step, with attention."""
+    steps = chance.choice((6, 10))
+    row = [s.op(heavy=False) for _ in range(steps)]
+    encoder = n // 2
+    while len(s.reads) < n:
+        next_row, left = [], []
+        if len(s.reads) > encoder and encoder:
+            encoder, look = 0, s.op(*row)
+            row = [s.op(look, x) for x in row]
+        for x in row:
+            cell = s.op(x, *left)
+            left = [cell]
+            next_row.append(s.op(cell, x, heavy=False))
+        row = next_row
+
+
+def sketch_transformer(s, _chance, n):
+    """Attention by heads, and branches of a product each."""
+    end = s.op()
+    while len(s.reads) < n:
+        heads = []
+        for _ in range(4):
+            q, k, v = s.op(end), s.op(end), s.op(end)
+            score = s.chain(2, q, k, heavy=False)
+            heads.append(s.op(score, v, heavy=False))
+        end = s.op(s.op(*heads), end, heavy=False)
+        end = s.op(s.chain(2, end), end, heavy=False)
+
+
+def sketch_training(s, chance, n):
+    """A step forward of random blocks, and back over all of them."""
+    sketch_random(s, chance, n // 2)
+    readers = [[] for _ in s.reads]
+    for i, reads in enumerate(s.reads):
+        for j in reads:
+            readers[j].append(i)
+    back = {}
+    for i in range(len(readers) - 1, -1, -1):
+        back[i] = s.op(i, *(back[j] for j in readers[i]), heavy=False)
+
+
+def sketch_unet(s, _chance, n):
+    """Two U-Nets after each other: what goes down is read on the way up."""
+    depth = max(2, n // 20)
+    end = s.op()
+    for _ in range(2):
+        skips = []
+        for _ in range(depth):
+            end = s.chain(4, end)
+            skips.append(s.op(end))
+        for skip in reversed(skips):
+            end = s.op(s.op(end, skip, heavy=False), s.op(end))
+            end = s.chain(2, end)
+
+
+SKETCHES = (sketch_random, sketch_layered, sketch_inception, sketch_nasnet,
+            sketch_gnmt, sketch_transformer, sketch_training, sketch_unet)
+
+
 def spread_problem(folder, seed):
     """A graph and a cluster; its numbers in words."""
     chance = random.Random(seed)
     n_devices, part = chance.randint(10, 15), chance.uniform(9, 12)
-    n, width = chance.choice((60, 150, 400)), chance.choice((3, 5, 8))
-    ops = [(chance.lognormvariate(4, 0.8), 1e8 * chance.lognormvariate(0, 0.8))
-           for _ in range(n)]
+    sketch, draw = Sketch(), SKETCHES[(seed - 1) % len(SKETCHES)]
+    draw(sketch, chance, chance.choice((60, 120, 250)))
+    n = len(sketch.reads)
+    ops = [(chance.lognormvariate(4, 0.8) * (1 if heavy else 0.3),
+            1e8 * chance.lognormvariate(0, 0.8) * (1 if heavy else 0.02))
+           for heavy in sketch.heavy]
     mean_us = sum(us for us, _ in ops) / n
-    dear = chance.choice((0.5, 1, 3))
+    dear = chance.choice((0.5, 1, 2, 3))
     keys = [
         f'<key id="{key}" for="{where}" attr.name="{name}"'
         ' attr.type="double"/>'
@@ -132,13 +250,12 @@ def spread_problem(folder, seed):
         "</node>"
         for i, (us, size) in enumerate(ops)
     ]
+    sent = [int(1250 * dear * mean_us * chance.lognormvariate(0, 0.7))
+            for _ in ops]
     edges = [
-        f'<edge source="n{j}" target="n{i}"><data key="b">'
-        f"{int(1250 * dear * mean_us * chance.lognormvariate(0, 0.7))}"
-        "</data></edge>"
-        for i in range(1, n)
-        for j in sorted({chance.randint(max(0, i - 2 * width), i - 1)
-                         for _ in range(chance.choice((1, 2, 2, 3)))})
+        f'<edge source="n{j}" target="n{i}"><data key="b">{sent[j]}</data>'
+        "</edge>"
+        for i, reads in enumerate(sketch.reads) for j in reads
     ]
     graph = write(os.path.join(folder, f"spread{seed}.graphml"),
                   '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
@@ -156,7 +273,8 @@ def spread_problem(folder, seed):
              for k, a in enumerate(ids) for b in ids[k + 1:]]
     cluster = write(os.path.join(folder, f"spread{seed}.xml"), "<cluster>",
                     *devices, *links, "</cluster>")
-    return graph, cluster, f"{n} ops, {n_devices} devices, transfers x {dear}"
+    return graph, cluster, (f"{draw.__name__[7:]}, {n} ops, {n_devices}"
+                            f" devices, transfers x {dear}")
 
 
 def measure_spread(verdicts, folder, options):
