@@ -27,7 +27,7 @@ static mo_status set_complaint(mo_answer_evaluation *j, const char *rule,
                                mo_error *err)
 {
     if (status == MO_E_INPUT) {
-        snprintf(j->complaint, sizeof j->complaint, "%s%.900s", rule,
+        snprintf(j->first_error, sizeof j->first_error, "%s%.900s", rule,
                  why->text);
         return MO_OK;
     }
@@ -55,7 +55,7 @@ static void compare_claim(double tolerance, mo_answer_evaluation *j)
     if (j->claim_ns == MO_ANSWER_NO_CLAIM || j->rebuilt ||
         makespan <= claim + MO_ANSWER_CLAIM_TOLERANCE(tolerance) * makespan + 1)
         return;
-    snprintf(j->complaint, sizeof j->complaint,
+    snprintf(j->first_error, sizeof j->first_error,
              "(1) the objective is claimed to be %.3f us, but the schedule "
              "takes %.3f us",
              claim / 1000, makespan / 1000);
@@ -219,7 +219,7 @@ static mo_status evaluate_schedule(const mo_solution *solution,
         return set_complaint(j, "(1a) ", status, &why, err);
     }
     if (!j->schedule)
-        return MO_OK; /* the violation is in j->complaint */
+        return MO_OK; /* the violation is in j->first_error */
     compare_claim(tolerance, j);
     return j->verdict ? MO_OK : validate_schedule(x, j, err);
 }
@@ -309,7 +309,7 @@ static mo_status measure_pipeline(const mo_instance *x, const mo_regime *regime,
         for (int k = 0; m.peak_bytes && k < x->n_devices; k++)
             j->verdict->peak_bytes[k] = m.peak_bytes[k];
         if (!m.fits)
-            snprintf(j->complaint, sizeof j->complaint,
+            snprintf(j->first_error, sizeof j->first_error,
                      "live memory exceeds a capacity, even with one request "
                      "at a time");
         j->latency_ns = m.request->makespan_ns;
@@ -343,7 +343,7 @@ static void compare_period(const mo_solution *solution, int64_t unit_ns,
     if (period <= (double) j->claim_ns +
                       MO_ANSWER_CLAIM_TOLERANCE(tolerance) * period + 1)
         return;
-    snprintf(j->complaint, sizeof j->complaint,
+    snprintf(j->first_error, sizeof j->first_error,
              "(1) the period is claimed to be %.3f us, but %s is %.3f us",
              (double) j->claim_ns / 1000,
              limited ? "that of the pipeline found" : "the largest load",
@@ -367,7 +367,7 @@ static mo_status evaluate_period(const mo_solution *solution,
     j->rebuilt = true;
     j->schedule->regime = *regime;
     status = measure_pipeline(x, regime, (int) origin->in_flight, j, err);
-    if (status == MO_OK && origin->has_unit && !j->complaint[0])
+    if (status == MO_OK && origin->has_unit && !j->first_error[0])
         compare_period(solution, origin->unit_ns, origin->in_flight > 0 || live,
                        tolerance, j);
     return status;
@@ -409,7 +409,7 @@ mo_status mo_answer_evaluation_reject(const char *why, mo_answer_evaluation *j)
     *j = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
                                  .period_ns = -1,
                                  .single = MO_FREE };
-    snprintf(j->complaint, sizeof j->complaint, "%s", why);
+    snprintf(j->first_error, sizeof j->first_error, "%s", why);
     return MO_OK;
 }
 
@@ -420,13 +420,13 @@ bool mo_answer_evaluation_valid(const mo_answer_evaluation *j)
 
 int mo_answer_evaluation_count(const mo_answer_evaluation *j)
 {
-    return (j->complaint[0] != '\0') + (j->verdict ? j->verdict->n : 0);
+    return (j->first_error[0] != '\0') + (j->verdict ? j->verdict->n : 0);
 }
 
 const char *mo_answer_evaluation_violation(const mo_answer_evaluation *j, int i)
 {
-    if (j->complaint[0])
-        return i == 0 ? j->complaint : j->verdict->violations[i - 1].text;
+    if (j->first_error[0])
+        return i == 0 ? j->first_error : j->verdict->violations[i - 1].text;
     return j->verdict->violations[i].text;
 }
 

@@ -21,7 +21,7 @@
 typedef struct mo_answer_evaluation {
     /* Problems besides the validation: why the columns make no schedule, or
      * that the schedule is worse than claimed. "": none. */
-    char complaint[MO_ERROR_TEXT_SIZE];
+    char first_error[MO_ERROR_TEXT_SIZE];
     /* Left-shifted, but as claimed where it has to wait for memory; or NULL. */
     mo_schedule *schedule;
     mo_verdict *verdict; /* of the validation of schedule */
@@ -44,8 +44,8 @@ typedef struct mo_answer_evaluation {
  * much off 1 relax every big-M row a little. */
 #define MO_ANSWER_CLAIM_TOLERANCE(tolerance) (10 * (tolerance))
 
-/* Evaluates a solution. Errors in the solution become the complaint; other
- * errors are returned. The caller frees *judgement whatever the result. With a
+/* Evaluates a solution. Errors in the solution become the first_error; other
+ * errors are returned. The caller frees *evaluation whatever the result. With a
  * model without an order, or an unknown one, see
  * mo_answer_evaluate_placement(); without a time unit no makespan is
  * claimed. */
@@ -53,38 +53,38 @@ mo_status mo_answer_evaluate_solution(const mo_solution *solution,
                                       const mo_provenance *origin,
                                       const mo_instance *x,
                                       const mo_regime *regime, double tolerance,
-                                      mo_answer_evaluation *judgement,
+                                      mo_answer_evaluation *evaluation,
                                       mo_error *err);
 
 /* Evaluates a placement, one device per op; times come from list scheduling. */
 mo_status mo_answer_evaluate_placement(const mo_instance *x,
                                        const mo_regime *regime,
                                        const int *device,
-                                       mo_answer_evaluation *judgement,
+                                       mo_answer_evaluation *evaluation,
                                        mo_error *err);
 
 /* Sets the lower bound of an evaluation, which can take longer than all else:
  * for reports of a bound only.  Without a schedule there is none, and that of a
  * period is there already. */
 mo_status mo_answer_evaluation_bound(const mo_instance *x,
-                                     mo_answer_evaluation *judgement,
+                                     mo_answer_evaluation *evaluation,
                                      mo_error *err);
 
-/* Fills *judgement for something that is no answer, with the reason. */
+/* Fills *evaluation for something that is no answer, with the reason. */
 mo_status mo_answer_evaluation_reject(const char *why,
-                                      mo_answer_evaluation *judgement);
+                                      mo_answer_evaluation *evaluation);
 
 /* Returns the objective of the model: the period or the makespan; there is a
  * schedule. */
 int64_t mo_answer_evaluation_objective_ns(const mo_answer_evaluation *j);
 
-bool mo_answer_evaluation_valid(const mo_answer_evaluation *judgement);
+bool mo_answer_evaluation_valid(const mo_answer_evaluation *evaluation);
 
 /* Number of violations, and each of them. */
-int mo_answer_evaluation_count(const mo_answer_evaluation *judgement);
+int mo_answer_evaluation_count(const mo_answer_evaluation *evaluation);
 const char *
-mo_answer_evaluation_violation(const mo_answer_evaluation *judgement, int i);
+mo_answer_evaluation_violation(const mo_answer_evaluation *evaluation, int i);
 
-void mo_answer_evaluation_clear(mo_answer_evaluation *judgement);
+void mo_answer_evaluation_clear(mo_answer_evaluation *evaluation);
 
 #endif

@@ -64,7 +64,7 @@ static void write_report(const settings *s, const mo_bundle *bundle,
 static mo_status write_outputs(settings *s, const mo_bundle *bundle,
                                const mo_review *review, mo_error *err)
 {
-    const mo_answer_evaluation *j = &review->judgement;
+    const mo_answer_evaluation *j = &review->evaluation;
     mo_output_file *schedule = &s->outputs[SCHEDULE];
 
     write_report(s, bundle, review);
@@ -81,7 +81,7 @@ static mo_status write_outputs(settings *s, const mo_bundle *bundle,
 static mo_status raise_bound(const settings *s, mo_review *review,
                              mo_error *err)
 {
-    mo_answer_evaluation *j = &review->judgement;
+    mo_answer_evaluation *j = &review->evaluation;
     mo_status status;
 
     if (!mo_answer_evaluation_valid(j) || j->period_ns >= 0)
@@ -122,7 +122,7 @@ static mo_status run_check(void *context, char **operands, size_t n_operands,
         status = raise_bound(s, &review, err);
     if (status == MO_OK)
         status = write_outputs(s, bundle, &review, err);
-    if (!mo_answer_evaluation_valid(&review.judgement))
+    if (!mo_answer_evaluation_valid(&review.evaluation))
         s->code = MO_EXIT_VIOLATION;
     mo_output_files_discard(s->outputs, OUTPUTS);
     if (status != MO_OK)

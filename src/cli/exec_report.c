@@ -343,7 +343,7 @@ void mo_cli_exec_log_not_finite(const mo_exec_options *o,
 void mo_cli_exec_log_invalid(const mo_exec_options *o, const char *path,
                              const mo_exec_job *job)
 {
-    const mo_answer_evaluation *found = &job->review.judgement;
+    const mo_answer_evaluation *found = &job->review.evaluation;
     int n = mo_answer_evaluation_count(found);
 
     fprintf(stderr, "%s: %s: is not a valid solution: %s", o->logger.command,

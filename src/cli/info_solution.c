@@ -90,7 +90,7 @@ mo_status mo_cli_info_sniff_solution(const char *path, bool *is_solution,
 typedef struct description {
     mo_solution *solution;
     mo_provenance origin;
-    mo_locate_survey survey;
+    mo_locate_search search;
     mo_report_input inputs[MO_LOCATE_KINDS];
     int n_inputs;
     int *ops; /* by device */
@@ -109,7 +109,7 @@ static void clear_description(description *d)
     free(d->device_ids);
     mo_cluster_free(d->cluster);
     free(d->ops);
-    mo_locate_survey_clear(&d->survey);
+    mo_locate_search_clear(&d->search);
     mo_solution_free(d->solution);
 }
 
@@ -140,7 +140,7 @@ static mo_status count_ops(description *d, mo_error *err)
 /* Device ids are those of the cluster, if it is here. */
 static mo_status name_devices(description *d, mo_error *err)
 {
-    const char *path = d->survey.inputs[MO_LOCATE_CLUSTER].path;
+    const char *path = d->search.inputs[MO_LOCATE_CLUSTER].path;
     mo_status status = MO_OK;
     char *where = NULL;
 
@@ -165,7 +165,7 @@ static mo_status name_devices(description *d, mo_error *err)
 static void list_inputs(const mo_bundle *bundle, description *d)
 {
     for (int i = 0; i < MO_LOCATE_KINDS; i++) {
-        const mo_locate_input *from = &d->survey.inputs[i];
+        const mo_locate_input *from = &d->search.inputs[i];
 
         if (from->has_digest || (from->needed && from->name[0]))
             d->inputs[d->n_inputs++] =
@@ -226,7 +226,7 @@ static mo_status read_solution(const char *path, const mo_bundle *bundle,
     }
     if (status == MO_OK)
         status =
-            mo_locate_survey_make(&what, &d->origin, logger, &d->survey, err);
+            mo_locate_search_run(&what, &d->origin, logger, &d->search, err);
     if (status == MO_OK)
         status = count_ops(d, err);
     if (status == MO_OK)
@@ -234,11 +234,11 @@ static mo_status read_solution(const char *path, const mo_bundle *bundle,
     if (status != MO_OK)
         return status;
     list_inputs(bundle, d);
-    d->searched = calloc(d->survey.folders.n + 1, sizeof *d->searched);
+    d->searched = calloc(d->search.folders.n + 1, sizeof *d->searched);
     if (!d->searched)
         return mo_fail_memory(err);
-    for (size_t i = 0; i < d->survey.folders.n; i++)
-        d->searched[i] = mo_bundle_shown(bundle, d->survey.folders.path[i]);
+    for (size_t i = 0; i < d->search.folders.n; i++)
+        d->searched[i] = mo_bundle_shown(bundle, d->search.folders.path[i]);
     return MO_OK;
 }
 
@@ -269,7 +269,7 @@ mo_status mo_cli_info_solution(const char *path, const mo_bundle *bundle,
         report.n_devices = d.n_devices;
         report.device_ids = d.device_ids;
         report.searched = d.searched;
-        report.n_searched = (int) d.survey.folders.n;
+        report.n_searched = (int) d.search.folders.n;
         if (json)
             mo_report_solution_json(&report, out);
         else

@@ -154,7 +154,7 @@ static mo_status keep_results(const settings *s, const way *w,
     if (status != MO_OK)
         return status;
     mo_report_schedule_json(selector->review.made.loaded.instance,
-                            selection->best->judgement.schedule, out);
+                            selection->best->evaluation.schedule, out);
     return mo_out_commit(out, err);
 }
 
@@ -173,10 +173,10 @@ static mo_status write_page(const settings *s,
 
     if (!s->page || !selection->best)
         return MO_OK;
-    review.judgement = selection->best->judgement;
-    if (selection->own.bound_ns > review.judgement.lower.bound_ns) {
-        review.judgement.lower.bound_ns = selection->own.bound_ns;
-        review.judgement.lower.which = selection->own.by;
+    review.evaluation = selection->best->evaluation;
+    if (selection->own.bound_ns > review.evaluation.lower.bound_ns) {
+        review.evaluation.lower.bound_ns = selection->own.bound_ns;
+        review.evaluation.lower.which = selection->own.by;
     }
     status = mo_solution_page_defaults(&review, &options, err);
     if (status == MO_OK)
@@ -208,7 +208,7 @@ static mo_status print_report(const settings *s, const way *w,
         return status;
     mo_cli_solve_report(selection, selector, c, s->json, out);
     if (!s->json && selection->best) {
-        const mo_answer_evaluation *j = &selection->best->judgement;
+        const mo_answer_evaluation *j = &selection->best->evaluation;
 
         if (j->single != MO_FREE && mo_answer_evaluation_objective_ns(j) > 0)
             mo_out_printf(out, "%-12s%.2f times the best single device\n",

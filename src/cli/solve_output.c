@@ -119,7 +119,7 @@ static void report_judged(const mo_answer_selection *selection,
 {
     mo_report_verdict report = mo_review_report(&selector->review);
 
-    report.judgement = &e->judgement;
+    report.evaluation = &e->evaluation;
     report.solver = name_of(e);
     report.status = selection->best ? selection->status : "invalid";
     report.seconds = c->seconds;
@@ -136,8 +136,8 @@ static void report_judged(const mo_answer_selection *selection,
         report.own_bound_ns = selection->own.bound_ns;
         report.own_bound_by = selection->own.by;
     } else {
-        report.bound_ns = e->judgement.lower.bound_ns;
-        report.bound_by = e->judgement.lower.which;
+        report.bound_ns = e->evaluation.lower.bound_ns;
+        report.bound_by = e->evaluation.lower.which;
     }
     if (json)
         mo_report_verdict_json(&report, out);
@@ -253,7 +253,7 @@ void mo_cli_solve_report(const mo_answer_selection *selection,
 {
     const mo_portfolio_member *e = most_informative_member(selection, c);
 
-    if (e->judged)
+    if (e->evaluated)
         report_judged(selection, selector, e, c, json, out);
     else
         report_claimed(selection, selector, e, c->seconds, json, out);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/judge_answer.h"
+#include "driver/evaluate_answer.h"
 #include "driver/placement_solution.h"
 #include "models/formulation.h"
 #include "schedule/heuristic/upper_bound.h"
@@ -32,7 +32,7 @@ void mo_known_schedule_take(mo_answer_selector *j, mo_schedule *schedule,
                                            schedule, &ns, &err);
 
     if (status != MO_OK)
-        mo_answer_judge_note_failure(j, &err);
+        mo_answer_selector_note_failure(j, &err);
     if (status != MO_OK || (j->known && j->known_ns <= ns)) {
         mo_schedule_free(schedule);
         return;
@@ -55,7 +55,7 @@ bool mo_known_schedule_find(mo_answer_selector *j)
     if (!j->tried_heuristic &&
         mo_bound_upper(r->made.loaded.instance, &r->regime, &schedule,
                        &bound_ns, &err) != MO_OK)
-        mo_answer_judge_note_failure(j, &err);
+        mo_answer_selector_note_failure(j, &err);
     j->tried_heuristic = true;
     if (schedule)
         mo_known_schedule_take(j, schedule, "heuristic");
@@ -85,8 +85,8 @@ static mo_status write_schedule(const mo_answer_selector *j, const char *path,
 
 static bool is_shorter(int64_t known_ns, const mo_portfolio_member *best)
 {
-    return !best || !best->judged || !best->judgement.schedule ||
-           known_ns < mo_answer_evaluation_objective_ns(&best->judgement);
+    return !best || !best->evaluated || !best->evaluation.schedule ||
+           known_ns < mo_answer_evaluation_objective_ns(&best->evaluation);
 }
 
 mo_status mo_known_schedule_enter(mo_answer_selector *j,

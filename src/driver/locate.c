@@ -249,7 +249,7 @@ static const char *cost_file_of(const mo_provenance *origin)
 
 /* What the solution records of each input, and what the caller gives. */
 static void list_inputs(const mo_locate_query *what,
-                        const mo_provenance *origin, mo_locate_survey *survey)
+                        const mo_provenance *origin, mo_locate_search *search)
 {
     const mo_locate_input inputs[MO_LOCATE_KINDS] = {
         { .name = origin->graph_name,
@@ -273,9 +273,9 @@ static void list_inputs(const mo_locate_query *what,
     };
 
     for (int i = 0; i < MO_LOCATE_KINDS; i++) {
-        survey->inputs[i] = inputs[i];
-        survey->inputs[i].what = kinds[i].what;
-        survey->inputs[i].option = kinds[i].option;
+        search->inputs[i] = inputs[i];
+        search->inputs[i].what = kinds[i].what;
+        search->inputs[i].option = kinds[i].option;
     }
 }
 
@@ -317,18 +317,18 @@ static mo_status search_folders(const mo_locate_query *what,
     return status;
 }
 
-mo_status mo_locate_survey_make(const mo_locate_query *what,
-                                const mo_provenance *origin,
-                                const mo_driver_log *logger,
-                                mo_locate_survey *survey, mo_error *err)
+mo_status mo_locate_search_run(const mo_locate_query *what,
+                               const mo_provenance *origin,
+                               const mo_driver_log *logger,
+                               mo_locate_search *search, mo_error *err)
 {
     const char *shapes[MO_IDENTITY_SHAPES];
     const mo_read_options read = mo_locate_read_options(what, origin, shapes);
-    mo_status status = search_folders(what, &survey->folders, err);
+    mo_status status = search_folders(what, &search->folders, err);
 
-    list_inputs(what, origin, survey);
+    list_inputs(what, origin, search);
     for (int i = 0; i < MO_LOCATE_KINDS && status == MO_OK; i++) {
-        mo_locate_input *input = &survey->inputs[i];
+        mo_locate_input *input = &search->inputs[i];
         mo_error why = { 0 };
         const char *given = given_input(what, origin, i, &why);
         quest q = { &kinds[i], &read, logger, input };
@@ -338,48 +338,48 @@ mo_status mo_locate_survey_make(const mo_locate_query *what,
         else if (given)
             status = copy_given(given, &input->path, err);
         else if (input->has_digest)
-            status = mo_file_search(&survey->folders, input->name, what->beside,
+            status = mo_file_search(&search->folders, input->name, what->beside,
                                     &kinds[i].files, is_wanted, &q,
                                     &input->path, err);
         else if (i == MO_LOCATE_COST && input->needed)
-            input->path = mo_search_folders_find(&survey->folders, input->name);
+            input->path = mo_search_folders_find(&search->folders, input->name);
     }
     return status;
 }
 
-void mo_locate_survey_clear(mo_locate_survey *survey)
+void mo_locate_search_clear(mo_locate_search *search)
 {
     for (int i = 0; i < MO_LOCATE_KINDS; i++)
-        free(survey->inputs[i].path);
-    mo_search_folders_clear(&survey->folders);
-    *survey = (mo_locate_survey){ 0 };
+        free(search->inputs[i].path);
+    mo_search_folders_clear(&search->folders);
+    *search = (mo_locate_search){ 0 };
 }
 
 static mo_status check_found(const mo_locate_query *what,
                              const mo_provenance *origin,
-                             const mo_locate_survey *survey, mo_error *err)
+                             const mo_locate_search *search, mo_error *err)
 {
     for (int i = 0; i < MO_LOCATE_KINDS; i++)
-        if (survey->inputs[i].needed && !survey->inputs[i].path)
-            return mo_missing_inputs_fail(what, origin, survey, err);
+        if (search->inputs[i].needed && !search->inputs[i].path)
+            return mo_missing_inputs_fail(what, origin, search, err);
     return MO_OK;
 }
 
-static char *take_path(mo_locate_survey *survey, int i)
+static char *take_path(mo_locate_search *search, int i)
 {
-    char *path = survey->inputs[i].path;
+    char *path = search->inputs[i].path;
 
-    survey->inputs[i].path = NULL;
+    search->inputs[i].path = NULL;
     return path;
 }
 
 /* The caller's cost model, else that of the solution with the file found. */
 static mo_status take_cost(const mo_locate_query *what,
                            const mo_provenance *origin,
-                           const mo_locate_survey *survey, char **cost,
+                           const mo_locate_search *search, char **cost,
                            mo_error *err)
 {
-    const mo_locate_input *file = &survey->inputs[MO_LOCATE_COST];
+    const mo_locate_input *file = &search->inputs[MO_LOCATE_COST];
 
     if (file->path)
         *cost = mo_path_format("roofline:%s", file->path);
@@ -395,7 +395,7 @@ mo_status mo_locate_inputs(const mo_locate_query *what,
                            const mo_driver_log *logger,
                            mo_locate_result *located, mo_error *err)
 {
-    mo_locate_survey survey = { 0 };
+    mo_locate_search search = { 0 };
     mo_status status;
 
     *located = (mo_locate_result){ 0 };
@@ -406,18 +406,18 @@ mo_status mo_locate_inputs(const mo_locate_query *what,
     status =
         what->cluster ? refuse_built_in(what->cluster, origin, err) : MO_OK;
     if (status == MO_OK)
-        status = mo_locate_survey_make(what, origin, logger, &survey, err);
+        status = mo_locate_search_run(what, origin, logger, &search, err);
     if (status == MO_OK)
-        status = check_found(what, origin, &survey, err);
+        status = check_found(what, origin, &search, err);
     if (status == MO_OK)
-        status = take_cost(what, origin, &survey, &located->cost, err);
+        status = take_cost(what, origin, &search, &located->cost, err);
     if (status == MO_OK) {
-        located->graph = take_path(&survey, MO_LOCATE_GRAPH);
-        located->cluster = take_path(&survey, MO_LOCATE_CLUSTER);
-        located->profile = take_path(&survey, MO_LOCATE_PROFILE);
-        located->rules = take_path(&survey, MO_LOCATE_RULES);
+        located->graph = take_path(&search, MO_LOCATE_GRAPH);
+        located->cluster = take_path(&search, MO_LOCATE_CLUSTER);
+        located->profile = take_path(&search, MO_LOCATE_PROFILE);
+        located->rules = take_path(&search, MO_LOCATE_RULES);
     }
-    mo_locate_survey_clear(&survey);
+    mo_locate_search_clear(&search);
     return status;
 }
 

@@ -52,18 +52,18 @@ typedef struct mo_locate_input {
 } mo_locate_input;
 
 /* Starts as zeros. */
-typedef struct mo_locate_survey {
+typedef struct mo_locate_search {
     mo_locate_input inputs[MO_LOCATE_KINDS];
     mo_search_folders folders; /* those that were searched */
-} mo_locate_survey;
+} mo_locate_search;
 
-/* Searches for all inputs of origin, which must outlive the survey. A missing
- * input is no error. The caller clears *survey, whatever the result. */
-mo_status mo_locate_survey_make(const mo_locate_query *what,
-                                const mo_provenance *origin,
-                                const mo_driver_log *logger,
-                                mo_locate_survey *survey, mo_error *err);
-void mo_locate_survey_clear(mo_locate_survey *survey);
+/* Searches for all inputs of origin, which must outlive the search. A missing
+ * input is no error. The caller clears *search, whatever the result. */
+mo_status mo_locate_search_run(const mo_locate_query *what,
+                               const mo_provenance *origin,
+                               const mo_driver_log *logger,
+                               mo_locate_search *search, mo_error *err);
+void mo_locate_search_clear(mo_locate_search *search);
 
 /* Paths, or names of built-in clusters and rule sets; the caller frees all of
  * them. profile is NULL if the model was built without one. */

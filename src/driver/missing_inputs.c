@@ -46,16 +46,16 @@ static mo_status append_weights(const char *graph, const mo_read_options *read,
 
 mo_status mo_missing_inputs_fail(const mo_locate_query *what,
                                  const mo_provenance *origin,
-                                 const mo_locate_survey *survey, mo_error *err)
+                                 const mo_locate_search *search, mo_error *err)
 {
     const char *shapes[MO_IDENTITY_SHAPES];
     const mo_read_options read = mo_locate_read_options(what, origin, shapes);
-    const mo_locate_input *graph = &survey->inputs[MO_LOCATE_GRAPH];
+    const mo_locate_input *graph = &search->inputs[MO_LOCATE_GRAPH];
     char missing[640] = "", searched[200] = "", options[100] = "";
     int n = 0;
 
     for (int i = 0; i < MO_LOCATE_KINDS; i++) {
-        const mo_locate_input *input = &survey->inputs[i];
+        const mo_locate_input *input = &search->inputs[i];
 
         if (!input->needed || input->path)
             continue;
@@ -78,9 +78,9 @@ mo_status mo_missing_inputs_fail(const mo_locate_query *what,
         append_weights(graph->path, &read, missing, sizeof missing, err) !=
             MO_OK)
         return MO_E_MEMORY;
-    for (size_t i = 0; i < survey->folders.n; i++)
+    for (size_t i = 0; i < search->folders.n; i++)
         append(searched, sizeof searched, "%s%.60s", i > 0 ? ", " : "",
-               survey->folders.path[i]);
+               search->folders.path[i]);
     return mo_fail_at(err, MO_E_INPUT, what->beside, 0,
                       "missing here: %s; searched: %s; give %s with %s, add "
                       "%s to MOIRAI_PATH, or run moirai-exec --bundle where "

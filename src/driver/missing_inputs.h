@@ -13,6 +13,6 @@
  * the inputs; returns MO_E_INPUT. At least one input is missing. */
 mo_status mo_missing_inputs_fail(const mo_locate_query *what,
                                  const mo_provenance *origin,
-                                 const mo_locate_survey *survey, mo_error *err);
+                                 const mo_locate_search *search, mo_error *err);
 
 #endif

@@ -224,7 +224,7 @@ void mo_portfolio_clear(mo_portfolio *c)
     for (int i = 0; i < c->n; i++) {
         mo_solver_install_clear(&c->entries[i].found);
         mo_solver_outcome_clear(&c->entries[i].outcome);
-        mo_answer_evaluation_clear(&c->entries[i].judgement);
+        mo_answer_evaluation_clear(&c->entries[i].evaluation);
     }
     c->n = 0;
 }

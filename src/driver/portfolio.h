@@ -85,8 +85,8 @@ typedef struct mo_portfolio_member {
     bool ended;
     mo_status status; /* of the run, with err */
     mo_error err;
-    mo_answer_evaluation judgement; /* cleared with the member */
-    bool judged;
+    mo_answer_evaluation evaluation; /* cleared with the member */
+    bool evaluated;
 } mo_portfolio_member;
 
 typedef struct mo_portfolio {

@@ -16,7 +16,7 @@
 
 void mo_review_clear(mo_review *r)
 {
-    mo_answer_evaluation_clear(&r->judgement);
+    mo_answer_evaluation_clear(&r->evaluation);
     mo_prepared_clear(&r->made);
     mo_locate_result_clear(&r->located);
 }
@@ -137,19 +137,19 @@ mo_report_verdict mo_review_report(const mo_review *r)
         .regime = &r->regime,
         .rules = &r->rules,
         .formulation = r->origin.has_options ? r->origin.formulation : NULL,
-        .judgement = &r->judgement,
+        .evaluation = &r->evaluation,
         .claim = &r->claim,
-        .bound_ns = r->judgement.lower.bound_ns,
-        .bound_by = r->judgement.lower.which,
+        .bound_ns = r->evaluation.lower.bound_ns,
+        .bound_by = r->evaluation.lower.which,
         .seconds = -1,
     };
 }
 
 /* -------------------------------------------------------------------- files */
 
-static mo_status judge_listing(const mo_review_source *from, const char *path,
-                               char *text, size_t size, mo_review *review,
-                               mo_error *err)
+static mo_status evaluate_listing(const mo_review_source *from,
+                                  const char *path, char *text, size_t size,
+                                  mo_review *review, mo_error *err)
 {
     const mo_review_files files = { .graph = from->graph,
                                     .beside = path,
@@ -174,9 +174,9 @@ static mo_status judge_listing(const mo_review_source *from, const char *path,
     status = mo_placement_list_read(path, text, size, x, device, &why);
     if (status == MO_OK)
         status = mo_answer_evaluate_placement(x, &review->regime, device,
-                                              &review->judgement, &why);
+                                              &review->evaluation, &why);
     else if (status == MO_E_INPUT)
-        status = mo_answer_evaluation_reject(why.text, &review->judgement);
+        status = mo_answer_evaluation_reject(why.text, &review->evaluation);
     if (status != MO_OK)
         *err = why;
     free(device);
@@ -208,9 +208,9 @@ mo_report_claim mo_review_claim(const mo_solution *s,
     return claim;
 }
 
-static mo_status judge_columns(const mo_review_source *from, const char *path,
-                               const char *text, size_t size, mo_review *review,
-                               mo_error *err)
+static mo_status evaluate_columns(const mo_review_source *from,
+                                  const char *path, const char *text,
+                                  size_t size, mo_review *review, mo_error *err)
 {
     const mo_review_files files = { .graph = from->graph,
                                     .beside = path,
@@ -236,10 +236,10 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
     if (status == MO_OK)
         status = mo_answer_evaluate_solution(
             solution, &review->origin, review->made.loaded.instance,
-            &review->regime, from->tolerance, &review->judgement, err);
+            &review->regime, from->tolerance, &review->evaluation, err);
     if (status == MO_OK && fault)
-        snprintf(review->judgement.complaint,
-                 sizeof review->judgement.complaint, "%s", fault);
+        snprintf(review->evaluation.first_error,
+                 sizeof review->evaluation.first_error, "%s", fault);
     if (status == MO_OK)
         review->claim = mo_review_claim(solution, &review->origin);
     mo_solution_free(solution);
@@ -259,12 +259,12 @@ mo_status mo_review_file(const mo_review_source *from, const char *path,
      * malformed placement, so that the error names its line. */
     if (status == MO_OK && (mo_placement_list_sniff(text) ||
                             (from->graph && !mo_solution_sniff(text))))
-        status = judge_listing(from, name, text, size, review, err);
+        status = evaluate_listing(from, name, text, size, review, err);
     else if (status == MO_OK)
-        status = judge_columns(from, name, text, size, review, err);
+        status = evaluate_columns(from, name, text, size, review, err);
     if (status == MO_OK && !from->without_bound)
         status = mo_answer_evaluation_bound(review->made.loaded.instance,
-                                            &review->judgement, err);
+                                            &review->evaluation, err);
     free(text);
     return status;
 }

@@ -43,7 +43,7 @@ typedef struct mo_review {
     mo_prepared made; /* up to the instance */
     mo_regime regime;
     mo_report_rules rules; /* where regime comes from */
-    mo_answer_evaluation judgement;
+    mo_answer_evaluation evaluation;
     mo_report_claim claim; /* of the file; not believed */
 } mo_review;
 
@@ -69,7 +69,7 @@ mo_status mo_review_instance(const mo_prepare_options *options,
                              mo_error *err);
 
 /* Returns why the identity columns of review->origin are no ground for a
- * judgement: they were edited, or have no digest and the options do not give
+ * evaluation: they were edited, or have no digest and the options do not give
  * all rules. NULL: nothing is wrong, or there are none. */
 const char *mo_review_identity_fault(const mo_prepare_options *options,
                                      const mo_provenance *origin);
@@ -81,7 +81,7 @@ typedef struct mo_review_source {
     double tolerance;
     const mo_driver_log *logger;
     bool weights;       /* an error about missing inputs names weights, too */
-    bool without_bound; /* the judgement needs no lower bound */
+    bool without_bound; /* the evaluation needs no lower bound */
 } mo_review_source;
 
 /* Validates the file at path ("-": standard input), a solution or a

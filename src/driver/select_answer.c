@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver/judge_answer.h"
+#include "driver/evaluate_answer.h"
 #include "driver/known_schedule.h"
 #include "models/formulation.h"
 
@@ -32,8 +32,9 @@ static double claimed_us(const mo_portfolio_member *e)
 double mo_answer_selector_makespan_us(const mo_answer_selector *j,
                                       const mo_portfolio_member *e)
 {
-    if (e->judged && e->judgement.schedule)
-        return (double) mo_answer_evaluation_objective_ns(&e->judgement) / 1000;
+    if (e->evaluated && e->evaluation.schedule)
+        return (double) mo_answer_evaluation_objective_ns(&e->evaluation) /
+               1000;
     /* Rounded to ns: a claim of 9510 units of 10 ns is 95.1 us. */
     return round(claimed_us(e) * unit_us(j) * 1000) / 1000;
 }
@@ -42,7 +43,8 @@ double mo_answer_selector_makespan_us(const mo_answer_selector *j,
 static bool has_answer(const mo_portfolio_member *e)
 {
     return e->ended && e->status == MO_OK && e->outcome.solution &&
-           e->outcome.solution->n > 0 && (e->judged || isfinite(claimed_us(e)));
+           e->outcome.solution->n > 0 &&
+           (e->evaluated || isfinite(claimed_us(e)));
 }
 
 /* With live memory a model may exclude valid schedules. */
@@ -131,10 +133,10 @@ bool mo_answer_selector_on_answer(void *context, mo_portfolio_member *e)
                        e->outcome.text);
     if (!e->outcome.solution || e->outcome.solution->n == 0)
         return false;
-    mo_answer_judge(j, e);
+    mo_answer_selector_evaluate(j, e);
     return e->outcome.claim == MO_SOLUTION_STATUS_OPTIMAL && is_trusted(j, e) &&
-           (!e->judged ||
-            (mo_answer_evaluation_valid(&e->judgement) && !is_beaten(j, e)));
+           (!e->evaluated ||
+            (mo_answer_evaluation_valid(&e->evaluation) && !is_beaten(j, e)));
 }
 
 /* Returns the smallest makespan known, in microseconds; negative: none. */
@@ -207,12 +209,12 @@ static bool contradicts_itself(const mo_portfolio_member *e,
 {
     const char *title = mo_portfolio_member_title(e);
 
-    if (has_answer(e) && e->judged &&
-        !mo_answer_evaluation_valid(&e->judgement)) {
+    if (has_answer(e) && e->evaluated &&
+        !mo_answer_evaluation_valid(&e->evaluation)) {
         if (!selection->best)
             note_contradiction(
                 selection, "%s gave an answer that does not hold: %.300s",
-                title, mo_answer_evaluation_violation(&e->judgement, 0));
+                title, mo_answer_evaluation_violation(&e->evaluation, 0));
         return true;
     }
     if (!claims(e, MO_SOLUTION_STATUS_OPTIMAL) || has_answer(e))
@@ -316,9 +318,9 @@ static void find_bounds(mo_answer_selector *j, const mo_portfolio *c,
     mo_answer_bound basic;
     double known = known_us(j, selection);
 
-    if (!selection->best || !selection->best->judged)
+    if (!selection->best || !selection->best->evaluated)
         return;
-    best = &selection->best->judgement;
+    best = &selection->best->evaluation;
     basic = (mo_answer_bound){ best->lower.bound_ns, best->lower.which,
                                .recomputed = true };
     take_own_bound(j, known, &basic, selection);
@@ -470,12 +472,12 @@ static void find_best(const mo_answer_selector *j, mo_portfolio *c,
 
         if (has_answer(e) &&
             (j->state != MO_ANSWER_SELECTOR_READY ||
-             (e->judged && mo_answer_evaluation_valid(&e->judgement)))) {
+             (e->evaluated && mo_answer_evaluation_valid(&e->evaluation)))) {
             if (!selection->best ||
                 mo_answer_selector_makespan_us(j, e) <
                     mo_answer_selector_makespan_us(j, selection->best))
                 selection->best = e;
-        } else if (has_answer(e) && e->judged && !selection->broken) {
+        } else if (has_answer(e) && e->evaluated && !selection->broken) {
             selection->broken = e;
         }
     }
@@ -487,7 +489,7 @@ void mo_answer_selector_select(mo_answer_selector *j, mo_portfolio *c,
     *selection = (mo_answer_selection){ 0 };
     if (j->state == MO_ANSWER_SELECTOR_NO_INSTANCE_YET &&
         j->review.origin.has_graph)
-        mo_answer_judge_find_instance(j);
+        mo_answer_selector_find_instance(j);
     find_best(j, c, selection);
     find_refuted(j, c, selection);
     find_bounds(j, c, selection);

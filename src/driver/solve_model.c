@@ -47,14 +47,14 @@ static void enter_start(const mo_portfolio_options *options,
         mo_answer_selector_on_answer(selector, e);
     else if (status == MO_E_IO || status == MO_E_MEMORY)
         selector->failure = e->err;
-    if (e->judged && mo_answer_evaluation_valid(&e->judgement))
+    if (e->evaluated && mo_answer_evaluation_valid(&e->evaluation))
         return;
-    if (e->judged && c->presolve && !selector->logger->quiet)
+    if (e->evaluated && c->presolve && !selector->logger->quiet)
         fprintf(stderr, "%s: %s: is no answer: %.300s\n",
                 selector->logger->command, path,
-                mo_answer_evaluation_violation(&e->judgement, 0));
+                mo_answer_evaluation_violation(&e->evaluation, 0));
     mo_solver_outcome_clear(&e->outcome);
-    mo_answer_evaluation_clear(&e->judgement);
+    mo_answer_evaluation_clear(&e->evaluation);
     c->n--;
 }
 
@@ -174,14 +174,14 @@ static mo_status raise_bound(const mo_portfolio_options *options, double left_s,
     mo_answer_bound bound = selection->own;
     mo_status status;
 
-    if (!selection->best || !selection->best->judged || !bound.by ||
-        selection->best->judgement.period_ns >= 0 ||
+    if (!selection->best || !selection->best->evaluated || !bound.by ||
+        selection->best->evaluation.period_ns >= 0 ||
         mo_interrupt_last_signal() != 0)
         return MO_OK;
     if (options->time_s > 0)
         seconds = fmin(seconds, fmax(left_s, ROOT_LP_SHARE * options->time_s));
     status = mo_root_lp_raise(r->made.loaded.instance, &r->regime,
-                              selection->best->judgement.schedule->makespan_ns,
+                              selection->best->evaluation.schedule->makespan_ns,
                               seconds, selector->logger, &bound.bound_ns,
                               &bound.by, err);
     if (status != MO_OK || bound.bound_ns == selection->own.bound_ns)

@@ -311,11 +311,11 @@ static void on_attribute(void *context, const xmlChar *element,
 }
 
 /* Messages for errors of libxml2; without one, libxml2's own text is used. */
-static const struct complaint {
+static const struct xml_error {
     int code;
     mo_status status;
     const char *text, *advice;
-} complaints[] = {
+} xml_errors[] = {
     { XML_ERR_DOCUMENT_EMPTY, MO_E_SYNTAX, "it does not begin with '<'",
       "give a GraphML or other XML file, saved as UTF-8" },
     { XML_ERR_UNDECLARED_ENTITY, MO_E_SYNTAX, NULL,
@@ -342,9 +342,9 @@ static const struct complaint {
     { XML_ERR_OK, MO_E_SYNTAX, NULL, "the file may be truncated or damaged" },
 };
 
-static const struct complaint *find_complaint(int code)
+static const struct xml_error *find_xml_error(int code)
 {
-    const struct complaint *c = complaints;
+    const struct xml_error *c = xml_errors;
 
     while (c->code != code && c->code != XML_ERR_OK)
         c++;
@@ -378,7 +378,7 @@ static bool is_failure(error_ptr error)
 static void on_error(void *context, error_ptr error)
 {
     mo_xml *xml = context;
-    const struct complaint *c = find_complaint(error->code);
+    const struct xml_error *c = find_xml_error(error->code);
     const char *text = c->text          ? c->text
                        : error->message ? error->message
                                         : "libxml2 does not say why";

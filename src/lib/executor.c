@@ -253,7 +253,7 @@ static mo_status make_plan(moirai_executor *e, mo_error *err)
         return mo_fail(err, MO_E_INPUT, "the placement is not valid: %.900s",
                        moirai_placement_violation(p, 0));
     e->job.review = mo_lib_instance_review(p->instance);
-    e->job.review.judgement = p->judgement;
+    e->job.review.evaluation = p->evaluation;
     e->job.valid = true;
     status = find_folder(e->job.review.located.graph, &e->job.folder, err);
     if (status == MO_OK)

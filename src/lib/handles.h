@@ -68,7 +68,7 @@ struct moirai_instance {
 struct moirai_placement {
     atomic_int references;
     moirai_instance *instance; /* retained */
-    mo_answer_evaluation judgement;
+    mo_answer_evaluation evaluation;
     int64_t bound_ns;     /* proven here */
     const char *bound_by; /* a literal, or NULL */
     int64_t claimed_ns;   /* 0: none */
@@ -173,10 +173,10 @@ mo_status mo_lib_instance_make(mo_instance *x, const moirai_graph *graph,
  * and unit. */
 mo_review mo_lib_instance_review(const moirai_instance *instance);
 
-/* Makes a placement of a judgement, which it takes over, also after a failure:
+/* Makes a placement of a evaluation, which it takes over, also after a failure:
  * MO_E_INPUT where there is no schedule. */
 mo_status mo_lib_placement_make(const moirai_instance *instance,
-                                mo_answer_evaluation *judgement,
+                                mo_answer_evaluation *evaluation,
                                 const char *method,
                                 moirai_placement **placement, mo_error *err);
 

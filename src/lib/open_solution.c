@@ -91,7 +91,7 @@ static mo_status wrap_instance(mo_review *r, moirai_instance **instance,
         .congestion = mo_congestion_names[r->regime.congestion],
         .tensors = mo_tensors_names[r->regime.tensors],
         .memory = mo_memory_names[r->regime.memory],
-        .objective = mo_objective_names[r->judgement.period_ns >= 0
+        .objective = mo_objective_names[r->evaluation.period_ns >= 0
                                             ? MO_OBJECTIVE_PERIOD
                                             : MO_OBJECTIVE_LATENCY],
         .in_flight = r->origin.in_flight,
@@ -136,8 +136,8 @@ moirai_status moirai_placement_open(const char *path,
     if (status == MO_OK)
         status = wrap_instance(&r, &instance, e);
     if (status == MO_OK)
-        status =
-            mo_lib_placement_make(instance, &r.judgement, r.claim.by, &made, e);
+        status = mo_lib_placement_make(instance, &r.evaluation, r.claim.by,
+                                       &made, e);
     if (status == MO_OK) {
         if (r.claim.has_bound)
             mo_lib_placement_claim(made, r.claim.bound_ns);

@@ -19,33 +19,34 @@
 #include "solvers/answer/placement_list.h"
 
 mo_status mo_lib_placement_make(const moirai_instance *instance,
-                                mo_answer_evaluation *judgement,
+                                mo_answer_evaluation *evaluation,
                                 const char *method,
                                 moirai_placement **placement, mo_error *err)
 {
     moirai_placement *made = NULL;
     mo_status status = MO_OK;
 
-    if (!judgement->schedule)
+    if (!evaluation->schedule)
         status = mo_fail(err, MO_E_INPUT, "makes no placement: %.900s",
-                         judgement->complaint);
-    if (status == MO_OK && judgement->lower.bound_ns == 0)
-        status = mo_answer_evaluation_bound(instance->instance, judgement, err);
+                         evaluation->first_error);
+    if (status == MO_OK && evaluation->lower.bound_ns == 0)
+        status =
+            mo_answer_evaluation_bound(instance->instance, evaluation, err);
     if (status == MO_OK) {
         made = calloc(1, sizeof *made);
         if (!made)
             status = mo_fail_memory(err);
     }
     if (status != MO_OK) {
-        mo_answer_evaluation_clear(judgement);
+        mo_answer_evaluation_clear(evaluation);
         return status;
     }
     atomic_init(&made->references, 1);
     made->instance = mo_lib_retain_instance(instance);
-    made->judgement = *judgement;
-    *judgement = (mo_answer_evaluation){ 0 };
-    made->bound_ns = made->judgement.lower.bound_ns;
-    made->bound_by = made->judgement.lower.which;
+    made->evaluation = *evaluation;
+    *evaluation = (mo_answer_evaluation){ 0 };
+    made->bound_ns = made->evaluation.lower.bound_ns;
+    made->bound_by = made->evaluation.lower.which;
     snprintf(made->method, sizeof made->method, "%s", method);
     *placement = made;
     return MO_OK;
@@ -68,7 +69,7 @@ mo_status mo_lib_placement_of_solution(const moirai_instance *instance,
                                        moirai_placement **placement,
                                        mo_error *err)
 {
-    mo_answer_evaluation judgement = { 0 };
+    mo_answer_evaluation evaluation = { 0 };
     mo_provenance origin = { 0 };
     mo_report_claim claim;
     mo_status status = mo_answer_provenance(solution, &origin, err);
@@ -78,17 +79,17 @@ mo_status mo_lib_placement_of_solution(const moirai_instance *instance,
     if (status == MO_OK)
         status = mo_answer_evaluate_solution(
             solution, &origin, instance->instance, &instance->regime,
-            MO_ANSWER_TOLERANCE, &judgement, err);
+            MO_ANSWER_TOLERANCE, &evaluation, err);
     if (status != MO_OK) {
-        mo_answer_evaluation_clear(&judgement);
+        mo_answer_evaluation_clear(&evaluation);
         return status;
     }
-    if (known && judgement.schedule && known->bound_ns > 0 &&
-        known->bound_ns <= mo_answer_evaluation_objective_ns(&judgement))
-        judgement.lower = *known;
+    if (known && evaluation.schedule && known->bound_ns > 0 &&
+        known->bound_ns <= mo_answer_evaluation_objective_ns(&evaluation))
+        evaluation.lower = *known;
     claim = mo_review_claim(solution, &origin);
     status =
-        mo_lib_placement_make(instance, &judgement, claim.by, placement, err);
+        mo_lib_placement_make(instance, &evaluation, claim.by, placement, err);
     if (status == MO_OK && claim.has_bound)
         mo_lib_placement_claim(*placement, claim.bound_ns);
     return status;
@@ -184,7 +185,7 @@ mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
 
 void mo_lib_placement_claim(moirai_placement *p, int64_t bound_ns)
 {
-    if (bound_ns <= mo_answer_evaluation_objective_ns(&p->judgement))
+    if (bound_ns <= mo_answer_evaluation_objective_ns(&p->evaluation))
         p->claimed_ns = bound_ns;
 }
 
@@ -241,7 +242,7 @@ void moirai_placement_free(moirai_placement *placement)
 {
     if (!placement || !mo_lib_release(&placement->references))
         return;
-    mo_answer_evaluation_clear(&placement->judgement);
+    mo_answer_evaluation_clear(&placement->evaluation);
     moirai_instance_free(placement->instance);
     free(placement);
 }
@@ -254,13 +255,13 @@ moirai_status moirai_placement_write(const moirai_placement *placement,
     const moirai_instance *instance = placement->instance;
     const mo_place_solution solution = {
         .x = instance->instance,
-        .schedule = placement->judgement.schedule,
+        .schedule = placement->evaluation.schedule,
         .made_of = mo_lib_instance_review(instance).made.o,
         .method = *placement->method ? placement->method : "given",
         .bound_ns = placement->bound_ns,
         .objective = instance->objective,
-        .period_ns = placement->judgement.period_ns > 0
-                         ? placement->judgement.period_ns
+        .period_ns = placement->evaluation.period_ns > 0
+                         ? placement->evaluation.period_ns
                          : 0,
     };
     mo_out *out = NULL;
@@ -275,7 +276,7 @@ moirai_status moirai_placement_write(const moirai_placement *placement,
 
 static const mo_schedule *schedule_of(const moirai_placement *placement)
 {
-    return placement->judgement.schedule;
+    return placement->evaluation.schedule;
 }
 
 const moirai_view *moirai_placement_view(const moirai_placement *placement)
@@ -328,8 +329,8 @@ int64_t moirai_placement_makespan_ns(const moirai_placement *placement)
 
 int64_t moirai_placement_period_ns(const moirai_placement *placement)
 {
-    return placement->judgement.period_ns > 0 ? placement->judgement.period_ns
-                                              : -1;
+    return placement->evaluation.period_ns > 0 ? placement->evaluation.period_ns
+                                               : -1;
 }
 
 int64_t moirai_placement_bound_ns(const moirai_placement *placement)
@@ -346,7 +347,7 @@ int64_t moirai_placement_solver_bound_ns(const moirai_placement *placement)
 double moirai_placement_gap(const moirai_placement *placement)
 {
     double objective =
-        (double) mo_answer_evaluation_objective_ns(&placement->judgement);
+        (double) mo_answer_evaluation_objective_ns(&placement->evaluation);
 
     return objective > 0
                ? (objective - (double) placement->bound_ns) / objective
@@ -360,12 +361,12 @@ const char *moirai_placement_method(const moirai_placement *placement)
 
 int moirai_placement_n_violations(const moirai_placement *placement)
 {
-    return mo_answer_evaluation_count(&placement->judgement);
+    return mo_answer_evaluation_count(&placement->evaluation);
 }
 
 const char *moirai_placement_violation(const moirai_placement *placement, int i)
 {
-    const mo_answer_evaluation *j = &placement->judgement;
+    const mo_answer_evaluation *j = &placement->evaluation;
 
     return i >= 0 && i < mo_answer_evaluation_count(j)
                ? mo_answer_evaluation_violation(j, i)

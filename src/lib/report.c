@@ -42,9 +42,9 @@ moirai_status moirai_report(const moirai_placement *placement,
     mo_status status;
 
     /* Borrowed: the review is not cleared. */
-    review.judgement = placement->judgement;
-    review.judgement.lower.bound_ns = placement->bound_ns;
-    review.judgement.lower.which = placement->bound_by;
+    review.evaluation = placement->evaluation;
+    review.evaluation.lower.bound_ns = placement->bound_ns;
+    review.evaluation.lower.which = placement->bound_by;
     status = choose_methods(s, &review, &page, e);
     if (status == MO_OK)
         status = mo_lib_open_output(path, write, context, &out, e);

@@ -32,8 +32,8 @@ static bool is_better(const moirai_placement *a, const moirai_placement *b)
     bool valid = moirai_placement_n_violations(a) == 0;
 
     return valid &&
-           (!b || mo_answer_evaluation_objective_ns(&a->judgement) <
-                      mo_answer_evaluation_objective_ns(&b->judgement));
+           (!b || mo_answer_evaluation_objective_ns(&a->evaluation) <
+                      mo_answer_evaluation_objective_ns(&b->evaluation));
 }
 
 /* Callback of the portfolio: keeps the best answer that is valid. Returns

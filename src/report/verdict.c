@@ -19,7 +19,7 @@ static void put_time(const char *what, int64_t ns, mo_out *out)
 
 static double gap_to(const mo_report_verdict *r, int64_t bound_ns)
 {
-    double makespan = (double) mo_answer_evaluation_objective_ns(r->judgement);
+    double makespan = (double) mo_answer_evaluation_objective_ns(r->evaluation);
     double bound = (double) bound_ns;
 
     return makespan > bound ? (makespan - bound) / makespan : 0;
@@ -51,7 +51,7 @@ const char *mo_report_status_text(const char *status, const char *claimed_by,
 
 static void put_verdict(const mo_report_verdict *r, mo_out *out)
 {
-    const mo_answer_evaluation *j = r->judgement;
+    const mo_answer_evaluation *j = r->evaluation;
     int n = mo_answer_evaluation_count(j);
     char text[STATUS_ROOM];
 
@@ -72,9 +72,9 @@ static void put_verdict(const mo_report_verdict *r, mo_out *out)
 static bool is_refuted(const mo_report_verdict *r)
 {
     double makespan_ns =
-        (double) mo_answer_evaluation_objective_ns(r->judgement);
+        (double) mo_answer_evaluation_objective_ns(r->evaluation);
 
-    return mo_answer_evaluation_valid(r->judgement) &&
+    return mo_answer_evaluation_valid(r->evaluation) &&
            (double) r->claim->bound_ns >
                makespan_ns *
                        (1 + MO_ANSWER_CLAIM_TOLERANCE(MO_ANSWER_TOLERANCE)) +
@@ -145,7 +145,7 @@ static void put_pipeline(const mo_answer_evaluation *j, mo_out *out)
  * ones. */
 static void put_times(const mo_report_verdict *r, mo_out *out)
 {
-    const mo_answer_evaluation *j = r->judgement;
+    const mo_answer_evaluation *j = r->evaluation;
     char id[NAME_ROOM], text[MO_FORMAT_SIZE];
 
     put_time(j->period_ns >= 0 ? "period" : "makespan",
@@ -187,7 +187,7 @@ static double format_gap(int64_t part, int64_t whole)
 
 static void put_device(const mo_report_verdict *r, int k, mo_out *out)
 {
-    const mo_answer_evaluation *j = r->judgement;
+    const mo_answer_evaluation *j = r->evaluation;
     int64_t capacity = r->x->capacity_bytes[k],
             peak = j->verdict->peak_bytes[k];
     char id[NAME_ROOM], used[MO_FORMAT_SIZE], most[MO_FORMAT_SIZE];
@@ -204,7 +204,7 @@ static void put_device(const mo_report_verdict *r, int k, mo_out *out)
 
 void mo_report_verdict_text(const mo_report_verdict *r, mo_out *out)
 {
-    const mo_answer_evaluation *j = r->judgement;
+    const mo_answer_evaluation *j = r->evaluation;
     char text[MO_FORMAT_SIZE], formats[MO_NUMERIC_TEXT];
 
     put_verdict(r, out);
@@ -253,7 +253,7 @@ static void json_what(const mo_report_verdict *r, mo_json_writer *w)
 
 static void json_times(const mo_report_verdict *r, mo_json_writer *w)
 {
-    const mo_answer_evaluation *j = r->judgement;
+    const mo_answer_evaluation *j = r->evaluation;
 
     if (!j->schedule)
         return;
@@ -284,7 +284,7 @@ static void json_times(const mo_report_verdict *r, mo_json_writer *w)
 static void json_claim(const mo_report_verdict *r, mo_json_writer *w)
 {
     const mo_report_claim *c = r->claim;
-    int64_t makespan_ns = r->judgement->claim_ns;
+    int64_t makespan_ns = r->evaluation->claim_ns;
 
     mo_json_begin_object(w, "claimed", MO_JSON_INLINE);
     if (c && c->status != MO_SOLUTION_STATUS_UNKNOWN)
@@ -327,7 +327,7 @@ static void json_by_device(const mo_instance *x, const char *key,
 
 static void json_devices(const mo_report_verdict *r, mo_json_writer *w)
 {
-    const mo_verdict *v = r->judgement->verdict;
+    const mo_verdict *v = r->evaluation->verdict;
 
     if (!v)
         return;
@@ -339,7 +339,7 @@ static void json_devices(const mo_report_verdict *r, mo_json_writer *w)
 
 void mo_report_verdict_json(const mo_report_verdict *r, mo_out *out)
 {
-    const mo_answer_evaluation *j = r->judgement;
+    const mo_answer_evaluation *j = r->evaluation;
     mo_json_writer w = { .out = out };
 
     mo_json_begin_object(&w, NULL, MO_JSON_LINES);

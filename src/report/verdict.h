@@ -39,7 +39,7 @@ typedef struct mo_report_verdict {
     const char *refuted;      /* a claim that cannot be true; NULL or "":
                                  none */
     double cross_check_s;     /* spent on the confirmation; 0: nothing */
-    const mo_answer_evaluation *judgement;
+    const mo_answer_evaluation *evaluation;
     const mo_report_claim *claim; /* shown as a claim; NULL: none */
     int64_t bound_ns;             /* lower bound of all schedules */
     const char *bound_by;         /* the source of the bound */

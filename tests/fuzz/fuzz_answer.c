@@ -103,24 +103,24 @@ static void edit(fuzz_input *in, columns *c)
 static void check_evaluation(const mo_instance *x, const mo_regime *regime,
                              const columns *c, const mo_provenance *origin)
 {
-    mo_answer_evaluation judgement;
+    mo_answer_evaluation evaluation;
     mo_error err = { 0 };
 
     assert(mo_answer_evaluate_solution(&c->solution, origin, x, regime,
-                                       MO_ANSWER_TOLERANCE, &judgement,
+                                       MO_ANSWER_TOLERANCE, &evaluation,
                                        &err) == MO_OK);
-    assert(mo_answer_evaluation_bound(x, &judgement, &err) == MO_OK);
-    for (int i = 0; i < mo_answer_evaluation_count(&judgement); i++)
-        assert(mo_answer_evaluation_violation(&judgement, i)[0] != '\0');
-    if (judgement.schedule && judgement.verdict)
-        assert((judgement.verdict->n == 0) ==
-               !broken_rule(x, judgement.schedule));
-    if (mo_answer_evaluation_valid(&judgement)) {
-        assert(judgement.schedule &&
-               judgement.schedule->makespan_ns >= judgement.lower.bound_ns);
-        assert(judgement.schedule->regime.memory == regime->memory);
+    assert(mo_answer_evaluation_bound(x, &evaluation, &err) == MO_OK);
+    for (int i = 0; i < mo_answer_evaluation_count(&evaluation); i++)
+        assert(mo_answer_evaluation_violation(&evaluation, i)[0] != '\0');
+    if (evaluation.schedule && evaluation.verdict)
+        assert((evaluation.verdict->n == 0) ==
+               !broken_rule(x, evaluation.schedule));
+    if (mo_answer_evaluation_valid(&evaluation)) {
+        assert(evaluation.schedule &&
+               evaluation.schedule->makespan_ns >= evaluation.lower.bound_ns);
+        assert(evaluation.schedule->regime.memory == regime->memory);
     }
-    mo_answer_evaluation_clear(&judgement);
+    mo_answer_evaluation_clear(&evaluation);
 }
 
 static mo_schedule *simulate(fuzz_input *in, const mo_instance *x,

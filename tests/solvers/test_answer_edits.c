@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of the judgement of solutions against exhaustive search: whatever is
+ * Tests of the evaluation of solutions against exhaustive search: whatever is
  * edited in a solution, none is valid below the optimum of the rules that are
  * given, nor, with intact identity columns, below that of its own.
  */

@@ -33,7 +33,7 @@ typedef struct subproblem {
     mo_workdir *folder;
     char *model_path, *start_path; /* start_path may be NULL */
     mo_solver_outcome outcome;
-    mo_answer_evaluation judgement;
+    mo_answer_evaluation evaluation;
 } subproblem;
 
 static mo_status make_model(subproblem *a, mo_error *err)
@@ -151,7 +151,7 @@ static mo_status solve_model(subproblem *a, mo_error *err)
     origin.unit_ns = a->model.frame->unit_ns;
     return mo_answer_evaluate_solution(a->outcome.solution, &origin, a->x,
                                        a->regime, MO_ANSWER_TOLERANCE,
-                                       &a->judgement, err);
+                                       &a->evaluation, err);
 }
 
 static int64_t gcd(int64_t a, int64_t b)
@@ -250,7 +250,7 @@ static void use_bound(const subproblem *a, mo_primal_milp_result *r)
 static void use_outcome(subproblem *a, mo_primal_milp_result *r)
 {
     const mo_schedule *start = a->options->start;
-    mo_answer_evaluation *j = &a->judgement;
+    mo_answer_evaluation *j = &a->evaluation;
 
     if (a->outcome.solution && !mo_answer_evaluation_valid(j))
         return;
@@ -266,7 +266,7 @@ static void use_outcome(subproblem *a, mo_primal_milp_result *r)
 
 static void clear_subproblem(subproblem *a)
 {
-    mo_answer_evaluation_clear(&a->judgement);
+    mo_answer_evaluation_clear(&a->evaluation);
     mo_solver_outcome_clear(&a->outcome);
     mo_workdir_free(a->folder);
     mo_model_clear(&a->model);

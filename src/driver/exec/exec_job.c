@@ -80,7 +80,7 @@ static mo_status load_graph(const mo_prepare_options *options,
     for (int i = 0; i < n; i++)
         device[i] = first_cpu(r->made.loaded.cluster);
     status = mo_answer_evaluate_placement(r->made.loaded.instance, &r->regime,
-                                          device, &r->judgement, err);
+                                          device, &r->evaluation, err);
     free(device);
     return status;
 }
@@ -134,7 +134,7 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                             : mo_review_file(&from, path, &job->review, err);
     if (prepare.shapes.items != o->prepare.shapes.items)
         mo_option_list_free(&prepare.shapes);
-    job->valid = mo_answer_evaluation_valid(&job->review.judgement);
+    job->valid = mo_answer_evaluation_valid(&job->review.evaluation);
     if (status == MO_OK && job->valid) {
         char *copy = strdup(job->review.located.graph);
 
@@ -263,7 +263,7 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
         status = mo_weights_new(job->review.made.fine, &options,
                                 &job->constants, err);
     if (status == MO_OK)
-        status = make_plan(o, job, units, job->review.judgement.schedule,
+        status = make_plan(o, job, units, job->review.evaluation.schedule,
                            speaks ? &to : NULL, &job->plan, err);
     if (status == MO_OK)
         status = mo_mmap_file_check_all(err);
@@ -311,7 +311,7 @@ mo_status mo_exec_job_replan(const mo_exec_options *o, const mo_exec_job *job,
                              const mo_exec_units *units, mo_exec_plan **plan,
                              mo_error *err)
 {
-    return make_plan(o, job, units, job->review.judgement.schedule, NULL, plan,
+    return make_plan(o, job, units, job->review.evaluation.schedule, NULL, plan,
                      err);
 }
 

@@ -103,15 +103,15 @@ mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
                                             mo_error *err)
 {
     const mo_review *r = &job->review;
-    const mo_schedule *placed = r->judgement.schedule;
+    const mo_schedule *placed = r->evaluation.schedule;
     mo_modulo_schedule m = { .in_flight = 1 };
     mo_status status = MO_OK;
     bool fits = false;
 
     if (o->in_flight > 0)
         return MO_OK;
-    if (r->judgement.in_flight > 0)
-        m.in_flight = r->judgement.in_flight;
+    if (r->evaluation.in_flight > 0)
+        m.in_flight = r->evaluation.in_flight;
     else if (placed && !job->alone)
         status = mo_modulo_schedule_make(r->made.loaded.instance, &r->regime,
                                          placed->device, 0, &m, err);

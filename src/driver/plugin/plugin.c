@@ -55,18 +55,18 @@ mo_status mo_plugin_schedule(const mo_instance *x, const mo_regime *regime,
                              const int *device, const int64_t *start_ns,
                              mo_schedule **schedule, mo_error *err)
 {
-    mo_answer_evaluation judgement = { 0 };
+    mo_answer_evaluation evaluation = { 0 };
     mo_schedule *s = NULL;
     mo_status status;
 
     if (!start_ns) {
         status =
-            mo_answer_evaluate_placement(x, regime, device, &judgement, err);
+            mo_answer_evaluate_placement(x, regime, device, &evaluation, err);
         if (status == MO_OK) {
-            *schedule = judgement.schedule;
-            judgement.schedule = NULL;
+            *schedule = evaluation.schedule;
+            evaluation.schedule = NULL;
         }
-        mo_answer_evaluation_clear(&judgement);
+        mo_answer_evaluation_clear(&evaluation);
         return status;
     }
     status = mo_schedule_new(x, regime, device, &s, err);

@@ -111,14 +111,15 @@ static void log_inventory(const work *w)
     }
 }
 
-static mo_status survey_devices(work *w, mo_error *err)
+static mo_status inventory_devices(work *w, mo_error *err)
 {
     mo_status status;
 
     w->inventories = calloc((size_t) w->n_ranks, sizeof *w->inventories);
     if (!w->inventories)
         return mo_fail_memory(err);
-    status = mo_discover_local(w->gpus, w->n_gpus, &w->inventories[w->rank], err);
+    status =
+        mo_discover_local(w->gpus, w->n_gpus, &w->inventories[w->rank], err);
     if (status == MO_OK)
         status = mo_discover_gather(w->transport, w->world, w->o->measure,
                                     w->inventories, err);
@@ -134,13 +135,13 @@ static mo_status find_devices(work *w, mo_error *err)
         status = mo_cluster_read(w->o->topology, &w->topology, err);
     w->how.topology = w->topology;
     if (status == MO_OK)
-        status = survey_devices(w, err);
+        status = inventory_devices(w, err);
     if (status != MO_OK || (w->rank > 0 && !w->o->measure))
         return status;
     if (w->rank == 0)
         log_inventory(w);
-    status = mo_discover_cluster(w->inventories, w->n_ranks, &w->how, &w->cluster,
-                                 &w->notes, err);
+    status = mo_discover_cluster(w->inventories, w->n_ranks, &w->how,
+                                 &w->cluster, &w->notes, err);
     if (status != MO_OK || !w->o->measure)
         return status;
     mo_measure_load_read(NULL, &w->load);

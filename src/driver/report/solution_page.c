@@ -19,14 +19,14 @@ enum {
 static mo_status check_review(const mo_review *first, const mo_review *r,
                               const char *name, mo_error *err)
 {
-    const mo_answer_evaluation *j = &r->judgement;
+    const mo_answer_evaluation *j = &r->evaluation;
 
     if (!mo_answer_evaluation_valid(j))
         return mo_fail_at(err, MO_E_INPUT, name, 0,
                           "is not valid: %s; moirai-check lists everything",
                           mo_answer_evaluation_count(j) > 0
                               ? mo_answer_evaluation_violation(j, 0)
-                              : j->complaint);
+                              : j->first_error);
     if (r->made.loaded.instance->digest != first->made.loaded.instance->digest)
         return mo_fail_at(err, MO_E_INPUT, name, 0,
                           "is of another graph or cluster than the first "
@@ -35,7 +35,7 @@ static mo_status check_review(const mo_review *first, const mo_review *r,
         return mo_fail_at(err, MO_E_INPUT, name, 0,
                           "has other rules than the first solution; give "
                           "--congestion, --tensors and --memory");
-    if ((j->period_ns >= 0) != (first->judgement.period_ns >= 0))
+    if ((j->period_ns >= 0) != (first->evaluation.period_ns >= 0))
         return mo_fail_at(err, MO_E_INPUT, name, 0,
                           "has another objective than the first solution");
     return MO_OK;
@@ -45,7 +45,7 @@ static mo_status check_review(const mo_review *first, const mo_review *r,
 static mo_status find_bound(const mo_review *r, const mo_driver_log *logger,
                             mo_page_placement *p, mo_error *err)
 {
-    const mo_answer_evaluation *j = &r->judgement;
+    const mo_answer_evaluation *j = &r->evaluation;
     int64_t objective_ns = mo_answer_evaluation_objective_ns(j);
 
     p->bound_ns = j->lower.bound_ns;
@@ -68,11 +68,11 @@ static mo_status make_part(const mo_review *r, const char *name,
                            mo_error *err)
 {
     const mo_instance *x = r->made.loaded.instance;
-    const mo_schedule *s = r->judgement.schedule;
+    const mo_schedule *s = r->evaluation.schedule;
     mo_status status = mo_critical_path_find(x, s, &part->path, err);
 
     *p = (mo_page_placement){ .name = name,
-                              .judgement = &r->judgement,
+                              .evaluation = &r->evaluation,
                               .path = &part->path,
                               .shares = &part->shares,
                               .memory = &part->memory };
@@ -95,7 +95,7 @@ mo_status mo_solution_page_defaults(const mo_review *first,
     static const mo_method *const period[] = { &mo_method_single,
                                                &mo_method_m_etf,
                                                &mo_method_dp_contiguous };
-    bool is_period = first->judgement.period_ns >= 0;
+    bool is_period = first->evaluation.period_ns >= 0;
     bool is_large = first->made.loaded.instance->n > MOST_COMPARED_OPS;
 
     o->n_methods = is_large    ? 2
@@ -129,8 +129,8 @@ static mo_status compare_methods(const mo_solution_page_options *o,
     const mo_place_context setting = {
         .options = &place,
         .regime = r->regime,
-        .objective = r->judgement.period_ns >= 0 ? MO_OBJECTIVE_PERIOD
-                                                 : MO_OBJECTIVE_LATENCY,
+        .objective = r->evaluation.period_ns >= 0 ? MO_OBJECTIVE_PERIOD
+                                                  : MO_OBJECTIVE_LATENCY,
         .logger = o->logger,
         .begin_s = mo_driver_clock_s(),
     };

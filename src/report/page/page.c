@@ -3,12 +3,12 @@
 
 bool mo_page_is_period(const mo_page_placement *p)
 {
-    return p->judgement->period_ns >= 0;
+    return p->evaluation->period_ns >= 0;
 }
 
 int64_t mo_page_objective_ns(const mo_page_placement *p)
 {
-    return mo_answer_evaluation_objective_ns(p->judgement);
+    return mo_answer_evaluation_objective_ns(p->evaluation);
 }
 
 double mo_page_gap(const mo_page_placement *p, int64_t bound_ns)

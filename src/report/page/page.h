@@ -26,7 +26,7 @@
 /* A placement of the instance, valid, with its schedule. */
 typedef struct mo_page_placement {
     const char *name; /* file or method */
-    const mo_answer_evaluation *judgement;
+    const mo_answer_evaluation *evaluation;
     int64_t bound_ns; /* lower bound of the objective; 0: unknown */
     const char *bound_by;
     int64_t claimed_ns; /* larger, claimed by the file; 0: none */

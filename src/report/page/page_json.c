@@ -182,7 +182,7 @@ static void put_shares(const mo_page *page, const mo_page_placement *p,
         mo_json_put_us(w, "transfer_us", share->transfer_ns);
         mo_json_put_us(w, "idle_us", share->idle_ns);
         mo_json_put_us(w, "path_us", share->path_ns);
-        mo_json_put_int(w, "peak_bytes", p->judgement->verdict->peak_bytes[k]);
+        mo_json_put_int(w, "peak_bytes", p->evaluation->verdict->peak_bytes[k]);
         mo_json_end(w);
     }
     mo_json_end(w);
@@ -225,7 +225,7 @@ static void put_memory(const mo_page *page, const mo_memory_profile *profile,
 static void put_placement(const mo_page *page, const mo_page_placement *p,
                           mo_json_writer *w)
 {
-    const mo_answer_evaluation *j = p->judgement;
+    const mo_answer_evaluation *j = p->evaluation;
 
     mo_json_begin_object(w, NULL, MO_JSON_LINES);
     mo_json_put_text(w, "name", p->name);

@@ -180,7 +180,7 @@ mo_status mo_page_svg(const mo_page *page, mo_out *out, mo_error *err)
     picture c = { .page = page, .p = &page->placements[0], .out = out };
     mo_status status = MO_OK;
 
-    c.s = c.p->judgement->schedule;
+    c.s = c.p->evaluation->schedule;
     c.end_ns = c.s->makespan_ns;
     if (page->measured && page->measured->makespan_ns > c.end_ns)
         c.end_ns = page->measured->makespan_ns;

@@ -56,7 +56,7 @@ static void put_row(chart *c, const char *label)
 
 static void put_device(chart *c, int k)
 {
-    const mo_schedule *s = c->page->placements[0].judgement->schedule;
+    const mo_schedule *s = c->page->placements[0].evaluation->schedule;
 
     clear_row(c);
     for (int i = 0; i < s->n; i++)
@@ -79,7 +79,7 @@ static void put_measured(chart *c, int k)
 
 static void put_pair(chart *c, const mo_pair_share *pair)
 {
-    const mo_schedule *s = c->page->placements[0].judgement->schedule;
+    const mo_schedule *s = c->page->placements[0].evaluation->schedule;
     const char *const *ids = c->page->x->device_ids;
     char label[LABEL_ROOM + 1];
     size_t half = LABEL_ROOM / 2 - 1;
@@ -101,7 +101,7 @@ static void put_share(chart *c, int k)
 {
     const mo_page_placement *p = &c->page->placements[0];
     const mo_time_share *share = &p->shares->devices[k];
-    double whole = (double) p->judgement->schedule->makespan_ns;
+    double whole = (double) p->evaluation->schedule->makespan_ns;
     char id[200], used[MO_FORMAT_SIZE];
 
     if (whole <= 0)
@@ -113,7 +113,7 @@ static void put_share(chart *c, int k)
         share->n_ops, 100 * (double) share->compute_ns / whole,
         100 * (double) share->transfer_ns / whole,
         100 * (double) share->idle_ns / whole,
-        mo_format_bytes((double) p->judgement->verdict->peak_bytes[k], used));
+        mo_format_bytes((double) p->evaluation->verdict->peak_bytes[k], used));
 }
 
 static void put_chart(chart *c)
@@ -144,7 +144,7 @@ mo_status mo_page_text(const mo_page *page, int columns, mo_out *out,
 
     if (c.columns < LEAST_COLUMNS)
         c.columns = LEAST_COLUMNS;
-    c.end_ns = page->placements[0].judgement->schedule->makespan_ns;
+    c.end_ns = page->placements[0].evaluation->schedule->makespan_ns;
     if (page->measured && page->measured->makespan_ns > c.end_ns)
         c.end_ns = page->measured->makespan_ns;
     if (c.end_ns < 1)

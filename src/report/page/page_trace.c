@@ -43,7 +43,7 @@ static void put_transfer_end(trace *t, int number, bool sending)
 void mo_page_trace(const mo_page *page, mo_out *out)
 {
     trace t = { .page = page,
-                .s = page->placements[0].judgement->schedule,
+                .s = page->placements[0].evaluation->schedule,
                 .w = { .out = out } };
 
     mo_trace_begin(&t.w);

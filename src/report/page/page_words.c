@@ -75,7 +75,7 @@ static void put_objective(const words *w)
 
 static void put_single(const words *w)
 {
-    const mo_answer_evaluation *j = w->p->judgement;
+    const mo_answer_evaluation *j = w->p->evaluation;
     int64_t ns = mo_page_objective_ns(w->p);
     char id[NAME_ROOM], time[MO_FORMAT_SIZE];
 
@@ -133,7 +133,7 @@ static void put_path(const words *w)
 
 static void put_bottleneck(const words *w)
 {
-    const mo_answer_evaluation *j = w->p->judgement;
+    const mo_answer_evaluation *j = w->p->evaluation;
     char time[MO_FORMAT_SIZE], name[NAME_ROOM];
 
     if (!mo_page_is_period(w->p))
@@ -152,7 +152,7 @@ static void put_memory(const words *w)
     char id[NAME_ROOM], used[MO_FORMAT_SIZE], most[MO_FORMAT_SIZE];
 
     for (int k = 0; k < x->n_devices; k++) {
-        int64_t peak = w->p->judgement->verdict->peak_bytes[k];
+        int64_t peak = w->p->evaluation->verdict->peak_bytes[k];
         int64_t capacity = x->capacity_bytes[k];
 
         if (capacity == INT64_MAX || capacity == 0 ||
@@ -218,7 +218,7 @@ mo_status mo_page_words(const mo_page *page, mo_out *out, mo_error *err)
 {
     words w = { .page = page,
                 .p = &page->placements[0],
-                .s = page->placements[0].judgement->schedule,
+                .s = page->placements[0].evaluation->schedule,
                 .out = out };
 
     put_objective(&w);

@@ -483,7 +483,7 @@ static mo_status gather(mo_discover_inventory *inventory, mo_error *why)
     return status;
 }
 
-START_TEST(a_survey_that_makes_no_sense_is_refused)
+START_TEST(an_inventory_that_makes_no_sense_is_refused)
 {
     mo_discover_inventory good = machine("a", 2), bad = good;
     mo_error err = { 0 };
@@ -539,6 +539,6 @@ SUITE(discover)
     TEST(a_topology_counts_for_more_than_a_guess);
     TEST(what_is_written_is_read_back);
     TEST(so_are_other_clusters);
-    TEST(a_survey_that_makes_no_sense_is_refused);
+    TEST(an_inventory_that_makes_no_sense_is_refused);
     TEST(this_machine_is_seen_twice_as_the_same);
 }

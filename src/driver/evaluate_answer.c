@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "driver/judge_answer.h"
+#include "driver/evaluate_answer.h"
 
 /* Without memory nothing follows about an answer: it is neither invalid nor
  * to be reported unchecked. */
-void mo_answer_judge_note_failure(mo_answer_selector *j, const mo_error *err)
+void mo_answer_selector_note_failure(mo_answer_selector *j, const mo_error *err)
 {
     if (err->status == MO_E_MEMORY && j->failure.status == MO_OK)
         j->failure = *err;
 }
 
-void mo_answer_judge_find_instance(mo_answer_selector *j)
+void mo_answer_selector_find_instance(mo_answer_selector *j)
 {
     const mo_review_files files = { .graph = j->graph,
                                     .beside = j->beside,
@@ -22,7 +22,7 @@ void mo_answer_judge_find_instance(mo_answer_selector *j)
     j->state = status == MO_OK ? MO_ANSWER_SELECTOR_READY
                                : MO_ANSWER_SELECTOR_NO_INSTANCE;
     if (status != MO_OK)
-        mo_answer_judge_note_failure(j, &j->why);
+        mo_answer_selector_note_failure(j, &j->why);
     if (j->origin_of_model)
         j->review.rules = (mo_report_rules){ MO_RULE_MODEL, MO_RULE_MODEL,
                                              MO_RULE_MODEL, j->tolerance };
@@ -90,34 +90,33 @@ static const char *identity_fault(const mo_answer_selector *j,
                : "its identity columns are not those of the model";
 }
 
-static void judge(mo_answer_selector *j, mo_portfolio_member *e)
+static void evaluate(mo_answer_selector *j, mo_portfolio_member *e)
 {
     const mo_review *r = &j->review;
     const mo_provenance origin = origin_of(j, e);
     const char *fault = identity_fault(j, e);
     mo_status status =
-        fault
-            ? mo_answer_evaluation_reject(fault, &e->judgement)
-            : mo_answer_evaluate_solution(e->outcome.solution, &origin,
-                                          r->made.loaded.instance, &r->regime,
-                                          j->tolerance, &e->judgement, &e->err);
+        fault ? mo_answer_evaluation_reject(fault, &e->evaluation)
+              : mo_answer_evaluate_solution(
+                    e->outcome.solution, &origin, r->made.loaded.instance,
+                    &r->regime, j->tolerance, &e->evaluation, &e->err);
 
     if (status == MO_OK)
         status = mo_answer_evaluation_bound(r->made.loaded.instance,
-                                            &e->judgement, &e->err);
-    e->judged = status == MO_OK;
-    if (!e->judged && !fault)
-        mo_answer_judge_note_failure(j, &e->err);
-    if (!e->judged)
-        mo_driver_log_info(j->logger, "%s could not be judged: %s",
+                                            &e->evaluation, &e->err);
+    e->evaluated = status == MO_OK;
+    if (!e->evaluated && !fault)
+        mo_answer_selector_note_failure(j, &e->err);
+    if (!e->evaluated)
+        mo_driver_log_info(j->logger, "%s could not be evaluated: %s",
                            mo_portfolio_member_title(e), e->err.text);
 }
 
-void mo_answer_judge(mo_answer_selector *j, mo_portfolio_member *e)
+void mo_answer_selector_evaluate(mo_answer_selector *j, mo_portfolio_member *e)
 {
     if (take_origin(j, e->outcome.solution) &&
         j->state == MO_ANSWER_SELECTOR_NO_INSTANCE_YET)
-        mo_answer_judge_find_instance(j);
+        mo_answer_selector_find_instance(j);
     if (j->state == MO_ANSWER_SELECTOR_READY)
-        judge(j, e);
+        evaluate(j, e);
 }
