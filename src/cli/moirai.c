@@ -16,6 +16,7 @@
 #include "driver/select_answer.h"
 #include "driver/model_file.h"
 #include "driver/output_files.h"
+#include "driver/plugin/plugin.h"
 #include "driver/placement_solution.h"
 #include "driver/prepare.h"
 #include "cli/solve_output.h"
@@ -30,6 +31,7 @@
 typedef struct settings {
     mo_prepare_options prepare;
     mo_portfolio_options portfolio;
+    mo_option_list plugins;
     mo_strengthen_options strengthen;
     const char *keep;
     const char *output; /* the solution, or NULL */
@@ -394,6 +396,8 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
     if (status == MO_OK)
         status = mo_strengthen_check(&s->strengthen, &s->prepare, err);
     if (status == MO_OK)
+        status = mo_plugin_load_given(&s->plugins, err);
+    if (status == MO_OK)
         status = mo_portfolio_check_options(&s->portfolio, err);
     if (status == MO_OK)
         status = mo_interrupt_open(&watch, err);
@@ -458,6 +462,7 @@ int main(int argc, char **argv)
         MO_PREPARE_OPTIONS(&s.prepare),
         MO_STRENGTHEN_OPTIONS(&s.strengthen),
         MO_PORTFOLIO_OPTIONS(&s.portfolio),
+        MO_PLUGIN_OPTION(&s.plugins),
         { 'o', "output", "FILE", "write the solution to FILE", MO_OPTION_TEXT,
           .to = &s.output },
         { 0, "keep", "DIR",
@@ -493,5 +498,6 @@ int main(int argc, char **argv)
     s.prepare.fusion = "default";
     code = mo_command_main(&command, argc, argv, run_moirai, &s);
     mo_option_list_free(&s.prepare.shapes);
+    mo_option_list_free(&s.plugins);
     return code == MO_EXIT_DONE ? s.code : code;
 }

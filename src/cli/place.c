@@ -9,6 +9,7 @@
 
 #include "base/option.h"
 #include "driver/output_files.h"
+#include "driver/plugin/plugin.h"
 #include "driver/place/place_options.h"
 #include "driver/place/compare_methods.h"
 #include "driver/place/stop_on_signal.h"
@@ -23,6 +24,7 @@ typedef struct settings {
     mo_prepare_options prepare;
     double begin_s;
     mo_place_options place;
+    mo_option_list plugins;
     mo_output_file outputs[OUTPUTS];
     bool json;
     mo_driver_log logger;
@@ -177,6 +179,8 @@ static mo_status run_place(void *context, char **operands, size_t n_operands,
     s->outputs[CURVE].path = s->place.curve;
     status = check_options(s, operands[0], err);
     if (status == MO_OK)
+        status = mo_plugin_load_given(&s->plugins, err);
+    if (status == MO_OK)
         status = mo_place_select_methods(&s->place, &methods, &n, err);
     if (status == MO_OK)
         status = try_learned(s, err);
@@ -200,6 +204,7 @@ int main(int argc, char **argv)
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
         MO_PLACE_OPTIONS(&s.place),
+        MO_PLUGIN_OPTION(&s.plugins),
         MO_PREPARE_INSTANCE_OPTIONS(&s.prepare, "coarsen first, by a set of "
                                                 "rules or a file of them"),
         MO_DRIVER_FORMAT_OPTIONS(&s.prepare.load),
@@ -226,6 +231,7 @@ int main(int argc, char **argv)
     int code = mo_command_main(&command, argc, argv, run_place, &s);
 
     mo_option_list_free(&s.place.methods);
+    mo_option_list_free(&s.plugins);
     mo_option_list_free(&s.prepare.shapes);
     return code == MO_EXIT_DONE ? s.code : code;
 }

@@ -14,6 +14,7 @@
 #include "driver/select_answer.h"
 #include "driver/model_file.h"
 #include "driver/output_files.h"
+#include "driver/plugin/plugin.h"
 #include "cli/solve_output.h"
 #include "driver/solve_model.h"
 #include "driver/log.h"
@@ -22,6 +23,7 @@
 
 typedef struct settings {
     mo_portfolio_options portfolio;
+    mo_option_list plugins;
     mo_prepare_options prepare; /* for the check */
     const char *graph;
     const char *output;
@@ -208,8 +210,10 @@ static mo_status run_solve(void *context, char **operands, size_t n_operands,
                            mo_error *err)
 {
     settings *s = context;
-    mo_status status = mo_portfolio_check_options(&s->portfolio, err);
+    mo_status status = mo_plugin_load_given(&s->plugins, err);
 
+    if (status == MO_OK)
+        status = mo_portfolio_check_options(&s->portfolio, err);
     if (status != MO_OK)
         return status;
     if (s->list)
@@ -229,6 +233,7 @@ int main(int argc, char **argv)
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
         MO_PORTFOLIO_OPTIONS(&s.portfolio),
+        MO_PLUGIN_OPTION(&s.plugins),
         { 0, "start", "FILE", "a MIP start", MO_OPTION_TEXT,
           .to = &s.portfolio.start },
         { 'o', "output", "FILE",
@@ -260,6 +265,7 @@ int main(int argc, char **argv)
     int code = mo_command_main(&command, argc, argv, run_solve, &s);
 
     mo_option_list_free(&s.prepare.shapes);
+    mo_option_list_free(&s.plugins);
     free(s.made);
     return code == MO_EXIT_DONE ? s.code : code;
 }

@@ -73,7 +73,7 @@ END
 echo 'int moirai_plugin_v0;' >"$work/none.c"
 cp "$top_srcdir/examples/library/own_method.c" "$work/own.c"
 
-plan 19
+plan 23
 
 for name in own bad taken counts none; do
     ok "$name.c compiles" build $name
@@ -99,6 +99,19 @@ ok "for its reason" grep 'too tired' "$work/out"
 ok "moirai-solve --list has its solver" \
     sh -c 'moirai-solve --list | grep "own-cbc.*plug-in"'
 
+unset MOIRAI_PLUGINS
+complains "without the plug-in there is no such method" 2 greedy \
+    moirai-place -q --method greedy "$graph"
+exits "--plugin takes a file of the working folder, and several" 0 \
+    sh -c 'cd "$1" && graph=$2 && shift 2 && exec "$@" "$graph"' - "$work" \
+    "$(realpath "$graph")" moirai-place -q --plugin bad.so --plugin own.so \
+    --method greedy
+ok "moirai-solve --plugin, too" sh -c 'moirai-solve --plugin "$1" --list |
+    grep "own-cbc.*plug-in"' - "$work/own.so"
+complains "moirai --plugin: what cannot be loaded is named" 1 \
+    'absent.so: cannot be loaded' moirai -q --plugin absent.so "$graph"
+
+export MOIRAI_PLUGINS
 MOIRAI_PLUGINS=$work/taken.so
 complains "a name that is taken is refused" 2 \
     "taken.so: there is a method 'heft' already" moirai-place -q "$graph"

@@ -328,3 +328,21 @@ mo_status mo_plugin_load_listed(mo_error *err)
         *err = listed_error;
     return listed_error.status;
 }
+
+mo_status mo_plugin_load_given(const mo_option_list *files, mo_error *err)
+{
+    mo_status status = mo_plugin_load_listed(err);
+
+    for (size_t i = 0; i < files->count && status == MO_OK; i++) {
+        const char *file = files->items[i];
+        size_t size = strlen(file) + sizeof "./";
+        char *path = malloc(size);
+
+        if (!path)
+            return mo_fail_memory(err);
+        snprintf(path, size, "%s%s", strchr(file, '/') ? "" : "./", file);
+        status = mo_plugin_load(path, err);
+        free(path);
+    }
+    return status;
+}

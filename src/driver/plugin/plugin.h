@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/option.h"
 #include "cost/instance.h"
 #include "schedule/schedule.h"
 
@@ -23,6 +24,17 @@ mo_status mo_plugin_load(const char *path, mo_error *err);
 /* Loads the files in the list MOIRAI_PLUGINS, separated by colons, at the first
  * call; later calls return its result. From any thread. */
 mo_status mo_plugin_load_listed(mo_error *err);
+
+/* Row of an option table: a list of plug-ins. */
+#define MO_PLUGIN_OPTION(list)                                                 \
+    {                                                                          \
+        0, "plugin", "FILE", "load the methods and solvers of a plug-in",      \
+            MO_OPTION_LIST, .to = (list)                                       \
+    }
+
+/* Loads those of MOIRAI_PLUGINS, then the files of the option; a name without
+ * a slash is a file of the working folder. */
+mo_status mo_plugin_load_given(const mo_option_list *files, mo_error *err);
 
 /* Makes a schedule of devices, which all exist, in the order of start_ns, left-
  * shifted; or of list scheduling where start_ns is NULL. The caller frees
