@@ -18,7 +18,7 @@ from experiment_tools import Failed
 
 GRAPHS = {"coarsened": "default", "original": "none"}  # by which fusion
 RULES = ["--tensors", "once", "--congestion", "port"]
-ONE_BY_ONE = ["--lanes", "1"]  # as placements are made: an op at a time
+ONE_BY_ONE = ["--streams", "1"]  # as placements are made: an op at a time
 SEED = "1"
 PLACED, NO_PLACEMENT = 0, 3
 RAN, DIFFERS = 0, 4

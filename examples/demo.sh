@@ -38,7 +38,7 @@ show 'moirai examples/inception.graphml'
 # Placed without a model: every method, and the best of them checked.
 show "moirai-place --method all --time 10 examples/inception.graphml \\
     -o $model/best.sol && moirai-check $model/best.sol"
-show 'moirai-place --time 10 --drop-device examples/inception.graphml'
+show 'moirai-place --time 10 --ablation examples/inception.graphml'
 
 # Many requests in flight: the least time between two of them, simulated.
 show "moirai-place --objective period --time 10 examples/inception.graphml \\

@@ -544,7 +544,7 @@ moirai_placement_violation(const moirai_placement *placement, int i);
 /*
  * Plans and prepares a valid placement.
  *
- * Options: backend, precision, threads, lanes, cache, weights-from (several),
+ * Options: backend, precision, threads, streams, cache, weights-from (several),
  * random-weights (a seed: weights are made up), in-flight (requests at the same
  * time, "1"), memory-limit.
  */
@@ -609,7 +609,7 @@ MOIRAI_API moirai_status moirai_executor_write_plan(
  * moirai_graph_write().
  *
  * Options: format ("html", "text", "svg", "json", "trace"; by path, else
- * text), report-method (several: methods to compare with; "none"), no-worth,
+ * text), report-method (several: methods to compare with; "none"), no-ablation,
  * columns, trace (file of measured times). */
 MOIRAI_API moirai_status moirai_report(const moirai_placement *placement,
                                        const moirai_options *options,

@@ -55,6 +55,7 @@ typedef struct mo_option {
     double min, max;     /* for numbers; both 0 means any */
     const char *choices; /* "lp|mps" when only these are allowed, or NULL */
     mo_option_suggest *suggest; /* or NULL */
+    const char *former; /* an earlier name, accepted and not listed, or NULL */
 } mo_option;
 
 typedef struct mo_command {
@@ -87,8 +88,12 @@ int mo_option_parse(const mo_command *command, int argc, char **argv,
  * beyond the last. Help and completions are made from these. */
 const mo_option *mo_option_at(const mo_command *command, size_t i);
 
-/* Stores value, which is borrowed, at option->to as if it were given on a
- * command line; NULL for flags. */
+/* Whether these letters are the option's name, or its former one. */
+bool mo_option_has_name(const mo_option *option, const char *name,
+                        size_t length);
+
+/* Checks value, which is borrowed, and stores it at option->to, if that is not
+ * NULL, as if it were given on a command line; NULL for flags. */
 mo_status mo_option_store(const mo_option *option, const char *value,
                           mo_error *err);
 

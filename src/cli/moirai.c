@@ -165,7 +165,7 @@ static mo_status write_page(const settings *s,
                             const mo_answer_selector *selector,
                             const mo_answer_selection *selection, mo_error *err)
 {
-    mo_solution_page_options options = { .drop_device = true,
+    mo_solution_page_options options = { .ablation = true,
                                          .logger = &s->logger };
     const char *name = s->output ? s->output : "the placement";
     mo_solution_page made = { 0 };

@@ -15,7 +15,7 @@ typedef struct settings {
     mo_prepare_options prepare;
     mo_place_options place; /* only its methods */
     const char *graph, *trace, *format;
-    bool no_compare, no_worth;
+    bool no_compare, no_ablation;
     int64_t columns;
     mo_output_file output;
     mo_driver_log logger;
@@ -72,7 +72,7 @@ static mo_status make_report(settings *s, char **paths, int n,
                              const mo_review *reviews, mo_error *err)
 {
     mo_solution_page_options options = { .trace = s->trace,
-                                         .drop_device = !s->no_worth,
+                                         .ablation = !s->no_ablation,
                                          .logger = &s->logger };
     mo_solution_page made = { 0 };
     mo_status status = choose_methods(s, &reviews[0], &options, err);
@@ -129,8 +129,8 @@ int main(int argc, char **argv)
           .to = &s.place.methods, .suggest = mo_suggest_method },
         { 0, "no-compare", NULL, "compare with no method", MO_OPTION_FLAG,
           .to = &s.no_compare },
-        { 0, "no-worth", NULL, "do not place again without each device",
-          MO_OPTION_FLAG, .to = &s.no_worth },
+        { 0, "no-ablation", NULL, "do not place again without each device",
+          MO_OPTION_FLAG, .to = &s.no_ablation, .former = "no-worth" },
         { 0, "columns", "N", "width of text (default 100)", MO_OPTION_INT,
           .to = &s.columns, .min = 40, .max = 1000 },
         { 'g', "graph", "FILE", "the graph file, if it is not found by itself",

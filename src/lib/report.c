@@ -34,7 +34,7 @@ moirai_status moirai_report(const moirai_placement *placement,
     const mo_driver_log logger = mo_lib_log(options);
     const char *name = *placement->method ? placement->method : "placement";
     mo_solution_page_options page = { .trace = s->trace,
-                                      .drop_device = !s->no_worth,
+                                      .ablation = !s->no_ablation,
                                       .logger = &logger };
     mo_review review = mo_lib_instance_review(placement->instance);
     mo_solution_page made = { 0 };

@@ -22,7 +22,7 @@ static const mo_lib_settings defaults = {
               .in_flight = 1,
               .wants = { .backend = "auto",
                          .pin = "auto",
-                         .lanes = MO_EXEC_DEFAULT_STREAMS },
+                         .streams = MO_EXEC_DEFAULT_STREAMS },
               .tolerance = -1,
               .job = MO_LAUNCH_OPTIONS_DEFAULTS,
               .logger = { .command = "moirai", .quiet = true } },
@@ -63,7 +63,8 @@ static void make_table(mo_lib_settings *s, table *t)
         { 0, "cpus", "N", NULL, MO_OPTION_TEXT, .to = &s->cpus },
         { 0, "report-method", "M,...", NULL, MO_OPTION_LIST,
           .to = &s->report_methods },
-        { 0, "no-worth", NULL, NULL, MO_OPTION_FLAG, .to = &s->no_worth },
+        { 0, "no-ablation", NULL, NULL, MO_OPTION_FLAG, .to = &s->no_ablation,
+          .former = "no-worth" },
         { 0, "columns", "N", NULL, MO_OPTION_INT, .to = &s->columns, .min = 40,
           .max = 1000 },
         { 0 },
@@ -185,7 +186,7 @@ moirai_status moirai_options_set(moirai_options *options, const char *name,
             return mo_lib_status(mo_fail_memory(e));
     }
     for (const mo_option *row = t.rows; row->name; row++) {
-        if (strcmp(row->name, name) != 0)
+        if (!mo_option_has_name(row, name, strlen(name)))
             continue;
         n++;
         if (!value)

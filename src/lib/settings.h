@@ -29,7 +29,7 @@ typedef struct mo_lib_settings {
     const char *format, *graph, *trace; /* or NULL */
     const char *gpus, *cpus;            /* of discovery; or NULL */
     mo_option_list report_methods;
-    bool no_worth;
+    bool no_ablation;
     int64_t columns;
 } mo_lib_settings;
 

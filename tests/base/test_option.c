@@ -77,7 +77,8 @@ static const mo_option options[] = {
       .value = "INPUT=DIMS",
       .help = "give a shape",
       .kind = MO_OPTION_LIST,
-      .to = &got.shapes },
+      .to = &got.shapes,
+      .former = "size" },
     { 0 },
 };
 
@@ -146,6 +147,14 @@ START_TEST(values_may_be_attached_or_follow)
     ck_assert_str_eq(got.output, "x");
     ck_assert_uint_eq(n_operands, 1);
     ck_assert_str_eq(operands[0], "g");
+}
+END_TEST
+
+START_TEST(a_former_name_is_accepted)
+{
+    ck_assert_int_eq(parse("g --size a=1 --shape b=2 --size=c=3"), -1);
+    ck_assert_uint_eq(got.shapes.count, 3);
+    ck_assert_str_eq(got.shapes.items[2], "c=3");
 }
 END_TEST
 
@@ -408,6 +417,7 @@ SUITE(option)
     tcase_add_checked_fixture(tests, NULL, tear_down);
     EACH(operands_may_stand_anywhere, COUNT(lines));
     EACH(values_may_be_attached_or_follow, 7);
+    TEST(a_former_name_is_accepted);
     TEST(every_kind_goes_where_it_should);
     TEST(what_looks_like_an_option_may_be_a_value);
     EACH(mistakes_are_reported_in_one_line, COUNT(mistakes));

@@ -231,12 +231,12 @@ ok "the missing amount is reported" \
 
 graph pinned 'a 10 5 5 B; b 10 5 50; c 10 5 50' 'a b 1; a c 1; b c 1'
 exits "what devices are worth" 0 \
-    moirai-place -q --method heft --drop-device pinned.graphml
+    moirai-place -q --method heft --ablation pinned.graphml
 ok "is a second table" grep -q '^without  *makespan/us  *loss' out
 is "what it takes without A" "$(sed -n 's/^A  *//p' out)" \
     "105.000    556.25"
 ok "a pin holds a device" grep -q "^B  *-  op 'a' is pinned to it" out
-moirai-place -q --method heft --drop-device --json pinned.graphml >out
+moirai-place -q --method heft --ablation --json pinned.graphml >out
 ok "as JSON, too" "${MOIRAI_PYTHON:-python3}" -c '
 import json
 a, b = json.load(open("out"))[0]["without"]
@@ -245,7 +245,7 @@ assert abs(a["loss"] - 5.5625) < 1e-9
 assert "pinned" in b["why"]'
 echo '<cluster><device id="A" memory_bytes="100"/></cluster>' >alone.xml
 exits "of a single device" 0 \
-    moirai-place -q --drop-device -c alone.xml one.graphml
+    moirai-place -q --ablation -c alone.xml one.graphml
 ok "nothing is left" grep -q '^A  *-  there is no other' out
 
 # ---- long runs that are stopped
@@ -401,8 +401,8 @@ complains "a curve of such" 2 "--curve is for a method that learns" \
     moirai-place -q --curve a.csv $net
 complains "one that shall not" 2 "--no-learning is for" \
     moirai-place -q --no-learning $net
-complains "a policy for fewer devices" 2 "--drop-device" \
-    moirai-place -q --method hrl --policy a.policy --drop-device $net
+complains "a policy for fewer devices" 2 "--ablation" \
+    moirai-place -q --method hrl --policy a.policy --ablation $net
 complains "a policy in the place of the graph" 2 "--policy would replace" \
     moirai-place -q --method placeto --policy ./$net $net
 complains "a curve in the place of the cluster" 2 "--curve would replace" \

@@ -77,7 +77,7 @@ open(sys.argv[2], "w").write(text.replace("b1_1x1", bad))
 PYTHON
 moirai-place -q --method single -c "$work/inception.cluster.xml" \
     "$work/hostile.graphml" -o "$work/hostile.sol" >/dev/null
-exits "an op whose name is markup" 0 moirai-report --no-worth \
+exits "an op whose name is markup" 0 moirai-report --no-ablation \
     -c "$work/inception.cluster.xml" "$work/hostile.sol" -o "$work/hostile.html"
 is "ends no script" "$(grep -c '</script><img' "$work/hostile.html")" 0
 is "the page has as many scripts as any" \
@@ -92,7 +92,7 @@ ok "writes the page, too" grep -q '"measured": {' "$work/exec.html"
 exits "measured times" 0 moirai-report --trace "$work/run.json" "$sol"
 ok "are told" grep -q '^Measured, it took' "$work/out"
 ok "and drawn" grep -q '^  measured  *|' "$work/out"
-exits "two solutions" 0 moirai-report --format json --no-worth "$sol" \
+exits "two solutions" 0 moirai-report --format json --no-ablation "$sol" \
     "$work/single.sol"
 is "are both there" "$(grep -c '"objective_us":.*' "$work/out")" 7
 exits "the whole way with a page" 0 moirai -q --report "$work/way.html" "$net"

@@ -50,7 +50,7 @@ ok "and reports where it ran" grep -q '"backend": "cuda"' "$work/out"
 is "in what precision" "$(value precision)" '"f32"'
 exits "recorded and replayed" 0 tiny --runs 2
 exits "call by call" 0 tiny --runs 2 --eager
-exits "one call at a time" 0 tiny --runs 2 --lanes 1
+exits "one call at a time" 0 tiny --runs 2 --streams 1
 exits "every op by itself" 0 tiny --no-fuse --no-layout
 ok "kernels are kept" test -n "$(ls "$work/cache")"
 exits "or not" 0 tiny --cache none

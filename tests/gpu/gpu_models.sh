@@ -101,7 +101,7 @@ for model in $networks; do
         alone "$network-$precision-no-fuse" --precision $precision --no-measure \
             --runs 2 --no-fuse --no-layout
         alone "$network-$precision-one-lane" --precision $precision --no-measure \
-            --runs 2 --lanes 1
+            --runs 2 --streams 1
         alone "$network-$precision-eager" --precision $precision --no-measure \
             --runs 2 --eager
     done

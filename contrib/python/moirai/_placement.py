@@ -301,7 +301,7 @@ class Placement(Handle):
         """Writes a report into the file at path; without one, returns it.
 
         options: format ("html", "text", "svg", "json", "trace"; by path, else
-        text), report_method, no_worth, columns, trace, see moirai-report(1).
+        text), report_method, no_ablation, columns, trace, see moirai-report(1).
         """
         return output("report", path, self, Options(options)).decode()
 
@@ -317,7 +317,7 @@ class Placement(Handle):
                  **options: Any) -> Executor:
         """Prepares it for execution in this process.
 
-        options: backend, precision, threads, lanes, cache, weights_from,
+        options: backend, precision, threads, streams, cache, weights_from,
         random_weights (a seed), in_flight, memory_limit, see moirai-exec(1).
         """
         return Executor(create("executor_open", self,
@@ -354,7 +354,7 @@ class Placement(Handle):
                             for one in self.violations)
             return f"{text}<ul>{items}</ul>"
         if len(self.ops) <= MOST_DRAWN:
-            picture = self.report(format="svg", no_worth=True)
+            picture = self.report(format="svg", no_ablation=True)
             return text + picture[picture.find("<svg"):]
         count = dict.fromkeys(self.devices, 0)
         busy_us = dict.fromkeys(self.devices, 0.0)

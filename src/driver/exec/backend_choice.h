@@ -29,7 +29,7 @@ typedef struct mo_exec_config {
     const char *pin; /* auto, on, off */
     bool no_measure;
     bool eager;
-    int64_t lanes;               /* streams of each GPU */
+    int64_t streams;             /* streams of each GPU */
     int64_t threads;             /* of each device; 0: the cluster's */
     mo_option_list weights_from; /* further folders that may hold weights */
     int64_t memory_mib;          /* of host memory; 0: what is available */
@@ -40,7 +40,7 @@ enum { MO_EXEC_DEFAULT_STREAMS = 4 };
 #define MO_EXEC_CONFIG_DEFAULTS                                                \
     {                                                                          \
         .backend = "auto", .precision = "f32", .pin = "auto",                  \
-        .lanes = MO_EXEC_DEFAULT_STREAMS                                       \
+        .streams = MO_EXEC_DEFAULT_STREAMS                                     \
     }
 
 /* Initialization of the CUDA driver in a thread of its own, in parallel with
@@ -113,9 +113,9 @@ void mo_exec_gpu_init_wait(mo_exec_gpu_init *waking);
           MO_OPTION_FLAG,                                                      \
           .to = &(wants)->eager },                                             \
     {                                                                          \
-        0, "lanes", "N", "GPUs: streams for concurrent calls (default 4)",     \
-            MO_OPTION_INT, .to = &(wants)->lanes, .min = 1,                    \
-                           .max = MO_PLAN_MAX_STREAMS                          \
+        0, "streams", "N", "GPUs: streams for concurrent calls (default 4)",   \
+            MO_OPTION_INT, .to = &(wants)->streams, .min = 1,                  \
+                           .max = MO_PLAN_MAX_STREAMS, .former = "lanes"       \
     }
 
 /* Sets for each device its backend and the number of its GPU. With backend

@@ -22,7 +22,7 @@ void mo_exec_units_clear(mo_exec_units *units)
     free(units->rank_of);
     free(units->options);
     free(units->backends);
-    free(units->lanes);
+    free(units->streams);
     free(units->concat_inplace);
     free(units->can_jit);
     free(units->parts);
@@ -90,7 +90,7 @@ static void set_plan_traits(mo_exec_units *units, int device,
 {
     bool separate_memory = units->backends[device]->separate_memory;
 
-    units->lanes[device] = separate_memory ? (int) wants->lanes : 1;
+    units->streams[device] = separate_memory ? (int) wants->streams : 1;
     units->can_jit[device] = separate_memory;
     units->concat_inplace[device] = !separate_memory;
 }
@@ -134,7 +134,7 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
     units->rank_of = calloc(n, sizeof *units->rank_of);
     units->options = calloc(n, sizeof *units->options);
     units->backends = calloc(n, sizeof *units->backends);
-    units->lanes = calloc(n, sizeof *units->lanes);
+    units->streams = calloc(n, sizeof *units->streams);
     units->can_jit = calloc(n, sizeof *units->can_jit);
     units->concat_inplace = calloc(n, sizeof *units->concat_inplace);
     units->cpus = calloc(n, sizeof *units->cpus);
@@ -142,7 +142,7 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
     units->fits = calloc((size_t) n_ranks, sizeof *units->fits);
     units->n_ranks = n_ranks;
     if (!units->cpus || !units->chosen || !units->fits || !units->rank_of ||
-        !units->options || !units->backends || !units->lanes ||
+        !units->options || !units->backends || !units->streams ||
         !units->can_jit || !units->concat_inplace)
         return mo_fail_memory(err);
     status = find_ranks(cluster, n_ranks, units->rank_of, err);

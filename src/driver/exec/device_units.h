@@ -20,7 +20,7 @@ typedef struct mo_exec_units {
     int *rank_of; /* by device */
     mo_backend_unit_options *options;
     const mo_backend **backends;
-    int *lanes;                     /* for the plan: streams */
+    int *streams;                   /* for the plan */
     bool *can_jit, *concat_inplace; /* for the plan: as in mo_plan_source */
     int *parts;      /* SMs by device for parts of one GPU, or NULL */
     mo_error no_gpu; /* why GPU devices run on processors, or zeros */

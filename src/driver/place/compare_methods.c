@@ -20,7 +20,7 @@
 
 static double seconds_each(const mo_place_options *o, const mo_instance *x)
 {
-    return o->drop_device ? o->time_s / (x->n_devices + 1) : o->time_s;
+    return o->ablation ? o->time_s / (x->n_devices + 1) : o->time_s;
 }
 
 static mo_status run_next(const mo_place_context *setting, const mo_instance *x,
@@ -83,7 +83,7 @@ static mo_status run_ablation(const mo_place_context *setting,
     const mo_place_result *best = mo_place_comparison_best(c);
     mo_status status;
 
-    if (!setting->options->drop_device || !best)
+    if (!setting->options->ablation || !best)
         return MO_OK;
     status = mo_place_ablation_run(setting, x, best->method,
                                    seconds_each(setting->options, x), &c->study,

@@ -99,9 +99,9 @@ static mo_status check_learning(const mo_place_options *o, const choice *c,
                        "%s is for one method that learns, and --method names "
                        "%d; run one at a time",
                        option, n);
-    if (has_file && o->drop_device)
+    if (has_file && o->ablation)
         return mo_fail(err, MO_E_USAGE,
-                       "%s and --drop-device do not go together: with fewer "
+                       "%s and --ablation do not go together: with fewer "
                        "devices all is learned anew; leave one out",
                        option);
     return MO_OK;

@@ -20,7 +20,7 @@ typedef struct mo_place_options {
     double time_s, gap;
     int64_t seed, threads, rounds;
     const char *assist; /* NULL: the embedded solver, if it is installed */
-    bool drop_device;
+    bool ablation;
     const char *policy, *curve; /* files of trained methods, or NULL */
     bool no_learning;
 } mo_place_options;
@@ -50,8 +50,8 @@ typedef struct mo_place_options {
     { 0, "assist", "SOLVER", "MILP solver for subproblems (default highs)",        \
       MO_OPTION_TEXT, .to = &(o)->assist,                                      \
       .choices = MO_PLACE_ASSIST_CHOICES },                                    \
-    { 0, "drop-device", NULL, "also print the makespan without each device",           \
-      MO_OPTION_FLAG, .to = &(o)->drop_device },                               \
+    { 0, "ablation", NULL, "also print the makespan without each device",           \
+      MO_OPTION_FLAG, .to = &(o)->ablation, .former = "drop-device" },        \
     { 0, "policy", "FILE", "load and save the learned policy in FILE",                    \
       MO_OPTION_TEXT, .to = &(o)->policy },                                    \
     { 0, "no-learning", NULL, "evaluate the policy without training",                       \

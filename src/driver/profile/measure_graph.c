@@ -82,9 +82,11 @@ static mo_profiler_stat *measured_of(const work *w, int device)
 static mo_status make_plans(const mo_exec_options *options, work *w,
                             mo_error *err)
 {
-    int lanes = 1;
+    int streams = 1;
     bool can_jit = false, any_gpu = false;
-    const mo_exec_units like = { .n = 1, .lanes = &lanes, .can_jit = &can_jit };
+    const mo_exec_units like = { .n = 1,
+                                 .streams = &streams,
+                                 .can_jit = &can_jit };
     mo_status status = mo_exec_job_plan(options, &like, true, &w->job, err);
 
     for (int k = 0; k < w->devices.cluster->n_devices; k++)

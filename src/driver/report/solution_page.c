@@ -137,7 +137,7 @@ static mo_status compare_methods(const mo_solution_page_options *o,
     mo_status status =
         mo_place_compare_methods(&setting, x, o->methods, o->n_methods, c, err);
 
-    if (status != MO_OK || !o->drop_device || x->n_devices < 2 ||
+    if (status != MO_OK || !o->ablation || x->n_devices < 2 ||
         x->n > MOST_SEARCHED_OPS)
         return status;
     status = mo_place_ablation_run(&setting, x, &mo_method_moirai, 0, &c->study,
@@ -201,7 +201,7 @@ mo_status mo_solution_page_make(const mo_solution_page_options *o,
         .placements = made->placements,
     };
     status = add_measured(o, made, err);
-    if (status == MO_OK && (o->n_methods > 0 || o->drop_device)) {
+    if (status == MO_OK && (o->n_methods > 0 || o->ablation)) {
         status = compare_methods(o, first, &made->placements[0],
                                  &made->comparison, err);
         made->page.methods = &made->comparison.report;

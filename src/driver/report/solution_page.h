@@ -19,7 +19,7 @@ typedef struct mo_solution_page_options {
     const char *events; /* the same as text; or NULL */
     const mo_method **methods; /* to compare with */
     int n_methods;             /* 0: none */
-    bool drop_device;          /* place again without each device */
+    bool ablation;             /* place again without each device */
     const mo_driver_log *logger;
 } mo_solution_page_options;
 
