@@ -24,8 +24,10 @@ typedef struct mo_frame {
     const mo_instance *x; /* as given, or the one below */
     mo_instance *rounded; /* with times that can be written, or NULL */
     mo_regime regime;
-    bool closure; /* the paper's (1a) over all successors, not direct ones */
-    double slack; /* as below, or 0: no rows will be added */
+    bool closure;  /* the paper's (1a) over all successors, not direct ones */
+    double slack;  /* as below, or 0: no rows will be added */
+    int in_flight; /* of a period: most requests, set by the caller; 0: no
+                      limit */
     const mo_proven_bounds
         *proven; /* bounds proven before, or NULL; borrowed */
 

@@ -24,7 +24,21 @@
  *
  * There is no order and no time: a modulo schedule (schedule/period) follows
  * from the placement.  y need not be integer: integer x make it so.
+ *
+ * With at most K requests in flight a request takes K periods at most, and no
+ * less than the longest path:
+ *
+ *     s_j >= s_i + sum_k p_ik x_ik + sum_ab c_qab y_qab        path
+ *     s_i + sum_k p_ik x_ik <= K w                for all i    latency
+ *
+ * with tensors once, for all b and C_tb the longest transfer of t to b
+ *
+ *     s_j >= s_i + sum_k p_ik x_ik + sum_a c_tab y_tab - C_tb (1 - x_jb)
+ *
+ * That is a relaxation: a request also waits for the resources that others
+ * hold, which takes orders modulo the period.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/minmax.h"
@@ -41,8 +55,10 @@ typedef struct period {
     mo_placement_block on;
     mo_memory_rows *memory;
     bool once;          /* y by tensor, not by flow */
-    int n_items;        /* flows or tensors with y; 0 without congestion */
+    int n_items;        /* flows or tensors with y; 0: they take no time */
+    bool loads;         /* transfers hold resources */
     int first_transfer; /* column of item 0 from device 0 to 1 */
+    int first_start;    /* column of op 0, with a limit in flight */
     int *numbers;       /* of transfers, as written */
     int n_numbers;
     int64_t start_ns; /* period of the start */
@@ -104,6 +120,10 @@ static mo_status evaluate_start(period *m, mo_error *err)
     status = mo_period_loads_compute(m->frame->x, &m->frame->regime,
                                      start->device, &loads, err);
     m->start_ns = loads.period_ns;
+    if (m->frame->in_flight > 0) /* rounded up */
+        m->start_ns = mo_max_i64(
+            m->start_ns, (start->makespan_ns + m->frame->in_flight - 1) /
+                             m->frame->in_flight);
     mo_period_loads_clear(&loads);
     return status;
 }
@@ -112,7 +132,6 @@ static mo_status prepare_period(const mo_frame *frame, void **state,
                                 mo_error *err)
 {
     const mo_instance *x = frame->x;
-    bool sends = frame->regime.congestion != MO_CONGESTION_NONE;
     period *m;
     mo_status status;
 
@@ -125,7 +144,9 @@ static mo_status prepare_period(const mo_frame *frame, void **state,
         return mo_fail_memory(err);
     m->frame = frame;
     m->once = mo_transfer_is_tensor(&frame->regime);
-    m->n_items = !sends ? 0 : m->once ? x->n_tensors : x->n_flows;
+    m->loads = frame->regime.congestion != MO_CONGESTION_NONE;
+    if (m->loads || frame->in_flight > 0)
+        m->n_items = m->once ? x->n_tensors : x->n_flows;
     status = mo_placement_block_init(&m->on, x, NULL, x->n_devices, err);
     if (status == MO_OK)
         status = mo_memory_rows_new(frame, &m->memory, err);
@@ -188,7 +209,7 @@ static int64_t most_overhead_ns(const period *m)
     const mo_instance *x = m->frame->x;
     int64_t sum_ns = 0;
 
-    for (int q = 0; q < x->n_flows && m->n_items > 0; q++) {
+    for (int q = 0; q < x->n_flows && m->loads; q++) {
         int64_t most_ns = 0;
 
         for (int k = 0; k < x->n_devices; k++)
@@ -202,6 +223,7 @@ static int64_t most_overhead_ns(const period *m)
 static void declare_columns(void *state, mo_sink *sink)
 {
     period *m = state;
+    const mo_schedule *start = m->frame->start;
     int K = count_devices(m);
 
     mo_sink_column(
@@ -209,7 +231,7 @@ static void declare_columns(void *state, mo_sink *sink)
                               .upper = to_units(m, m->frame->horizon_ns +
                                                        most_overhead_ns(m)),
                               .value = to_units(m, m->start_ns) });
-    mo_placement_block_columns(&m->on, m->frame->start, sink);
+    mo_placement_block_columns(&m->on, start, sink);
     m->first_transfer = sink->n_columns;
     for (int i = 0; i < m->n_items; i++)
         for (int a = 0; a < K; a++)
@@ -221,7 +243,15 @@ static void declare_columns(void *state, mo_sink *sink)
                                   .number = { transfer_number(m, i, b), a, b },
                                   .upper = 1,
                                   .value = is_sent(m, i, a, b) });
-    mo_memory_rows_columns(m->memory, m->frame->start, sink);
+    m->first_start = sink->n_columns;
+    for (int i = 0; i < m->frame->x->n && m->frame->in_flight > 0; i++)
+        mo_sink_column(
+            sink, &(mo_variable){
+                      .role = MO_VARIABLE_ROLE_START,
+                      .number = { i },
+                      .upper = INFINITY,
+                      .value = start ? to_units(m, start->start_ns[i]) : 0 });
+    mo_memory_rows_columns(m->memory, start, sink);
 }
 
 /* sum of y from a to the others, or from the others to a, times coef */
@@ -303,8 +333,7 @@ static void write_load_rows(const period *m, mo_sink *sink)
     const mo_instance *x = m->frame->x;
     const mo_regime *regime = &m->frame->regime;
     int K = count_devices(m);
-    int n_resources =
-        m->n_items > 0 ? mo_resource_count(x, regime->congestion) : 0;
+    int n_resources = m->loads ? mo_resource_count(x, regime->congestion) : 0;
 
     mo_sink_family(sink, "load");
     for (int k = 0; k < K; k++) {
@@ -312,7 +341,7 @@ static void write_load_rows(const period *m, mo_sink *sink)
         for (int i = 0; i < x->n; i++)
             mo_sink_term(sink, place_column(m, i, k),
                          -to_units(m, mo_instance_p_ns(x, i, k)));
-        for (int i = 0; i < m->n_items && x->overhead_ns; i++) {
+        for (int i = 0; i < m->n_items && m->loads && x->overhead_ns; i++) {
             int tensor = m->once ? i : x->flows[i].tensor;
             int64_t ns = mo_instance_overhead_ns(x, tensor, k);
 
@@ -335,6 +364,67 @@ static void write_load_rows(const period *m, mo_sink *sink)
     }
 }
 
+/* times coef */
+static void add_processing(const period *m, mo_sink *sink, int op, double coef)
+{
+    for (int k = 0; k < count_devices(m); k++)
+        mo_sink_term(sink, place_column(m, op, k),
+                     coef * to_units(m, mo_instance_p_ns(m->frame->x, op, k)));
+}
+
+/* The time of flow q from a to b, or of its tensor. */
+static int64_t sent_ns(const period *m, int q, int a, int b)
+{
+    const mo_instance *x = m->frame->x;
+
+    return m->frame->regime.tensors == MO_TENSORS_ONCE
+               ? mo_instance_tensor_ns(x, x->flows[q].tensor, a, b)
+               : mo_instance_flow_ns(x, q, a, b);
+}
+
+/* Of flow q to device b; MO_FREE: to all of them. */
+static void write_path_row(const period *m, mo_sink *sink, int q, int b)
+{
+    const mo_flow *flow = &m->frame->x->flows[q];
+    int K = count_devices(m);
+    int64_t most_ns = 0;
+
+    mo_sink_term(sink, m->first_start + flow->to, 1);
+    mo_sink_term(sink, m->first_start + flow->from, -1);
+    add_processing(m, sink, flow->from, -1);
+    for (int a = 0; a < K; a++)
+        for (int to = b == MO_FREE ? 0 : b; to < K && (b == MO_FREE || to == b);
+             to++) {
+            if (a == to)
+                continue;
+            most_ns = mo_max_i64(most_ns, sent_ns(m, q, a, to));
+            mo_sink_term(sink,
+                         transfer_column(m, m->once ? flow->tensor : q, a, to),
+                         -to_units(m, sent_ns(m, q, a, to)));
+        }
+    if (b != MO_FREE)
+        mo_sink_term(sink, place_column(m, flow->to, b), -to_units(m, most_ns));
+    mo_sink_row(sink, MO_GE, b == MO_FREE ? 0 : -to_units(m, most_ns));
+}
+
+static void write_latency_rows(const period *m, mo_sink *sink)
+{
+    const mo_instance *x = m->frame->x;
+
+    mo_sink_family(sink, "path");
+    for (int q = 0; q < x->n_flows; q++)
+        for (int b = m->once ? 0 : MO_FREE;
+             b < (m->once ? count_devices(m) : MO_FREE + 1); b++)
+            write_path_row(m, sink, q, b);
+    mo_sink_family(sink, "latency");
+    for (int i = 0; i < x->n; i++) {
+        mo_sink_term(sink, 0, m->frame->in_flight);
+        mo_sink_term(sink, m->first_start + i, -1);
+        add_processing(m, sink, i, -1);
+        mo_sink_row(sink, MO_GE, 0);
+    }
+}
+
 static void write_rows(void *state, mo_sink *sink)
 {
     const period *m = state;
@@ -348,6 +438,8 @@ static void write_rows(void *state, mo_sink *sink)
     else if (m->n_items > 0)
         write_flow_rows(m, sink);
     write_load_rows(m, sink);
+    if (m->frame->in_flight > 0)
+        write_latency_rows(m, sink);
     mo_memory_rows_write(m->memory, &columns, sink);
 }
 

@@ -10,7 +10,7 @@
 #include "driver/placement_solution.h"
 #include "models/formulation.h"
 #include "schedule/heuristic/upper_bound.h"
-#include "schedule/period/loads.h"
+#include "schedule/period/modulo_schedule.h"
 
 mo_objective mo_known_schedule_objective(const mo_answer_selector *j)
 {
@@ -27,9 +27,9 @@ void mo_known_schedule_take(mo_answer_selector *j, mo_schedule *schedule,
 {
     mo_error err = { 0 };
     int64_t ns = 0;
-    mo_status status = mo_period_objective(j->review.made.loaded.instance,
-                                           mo_known_schedule_objective(j),
-                                           schedule, &ns, &err);
+    mo_status status = mo_period_objective(
+        j->review.made.loaded.instance, mo_known_schedule_objective(j),
+        (int) j->review.origin.in_flight, schedule, &ns, &err);
 
     if (status != MO_OK)
         mo_answer_selector_note_failure(j, &err);

@@ -233,6 +233,7 @@ mo_status mo_prepare_model(const mo_prepare_options *p,
     if (status != MO_OK)
         return status;
     set_period_start(made);
+    made->o.in_flight = made->frame->in_flight = (int) p->in_flight;
     status = mo_model_make(made->formulation, made->frame, &made->identity,
                            &made->model, err);
     if (status != MO_OK)

@@ -78,6 +78,7 @@ typedef struct mo_prepare_options {
       MO_OPTION_FLAG, .to = &(p)->closure },                                   \
     MO_PREPARE_REGIME_OPTIONS(p),                                              \
     MO_PREPARE_OBJECTIVE_OPTION(p),                                            \
+    MO_PREPARE_IN_FLIGHT_OPTION(p),                                            \
     { 0, "slack", "FACTOR",                                                    \
       "for models to be extended: keep schedules up to FACTOR longer",        \
       MO_OPTION_DOUBLE, .to = &(p)->slack, .min = 1, .max = 1000 }

@@ -72,6 +72,17 @@ bool mo_answer_selector_is_exact(const mo_answer_selector *j)
     return mo_answer_selector_can_search(j) && !may_refuse(j);
 }
 
+/* Whether the optimum of the model is a bound: it admits every schedule.  That
+ * of the period with a limit in flight admits more. */
+static bool is_relaxation(const mo_answer_selector *j)
+{
+    const mo_provenance *o = &j->review.origin;
+
+    return mo_answer_selector_is_exact(j) ||
+           (j->state == MO_ANSWER_SELECTOR_READY && o->has_options &&
+            strcmp(o->formulation, mo_formulation_period.name) == 0);
+}
+
 /* Whether rows of the user may exclude schedules: the model has room for them,
  * and is not as it was emitted. */
 static bool may_have_rows(const mo_answer_selector *j)
@@ -181,7 +192,7 @@ static double claimed_bound_us(const mo_answer_selector *j,
                                const mo_portfolio_member *e)
 {
     if (!e->ended || e->status != MO_OK || !e->outcome.has_bound ||
-        !isfinite(e->outcome.bound) || !mo_answer_selector_is_exact(j))
+        !isfinite(e->outcome.bound) || !is_relaxation(j))
         return -1;
     return e->outcome.bound * unit_us(j);
 }
@@ -349,11 +360,12 @@ static bool claims_best(const mo_answer_selector *j,
     double best_us = mo_answer_selector_makespan_us(j, selection->best);
 
     if (!has_answer(e) || !claims(e, MO_SOLUTION_STATUS_OPTIMAL) ||
-        (j->state == MO_ANSWER_SELECTOR_READY &&
-         !mo_answer_selector_is_exact(j)) ||
+        (j->state == MO_ANSWER_SELECTOR_READY && !is_relaxation(j)) ||
         is_above(j, mo_answer_selector_makespan_us(j, e), best_us))
         return false;
-    return j->gap <= MO_ANSWER_OPTIMAL_GAP ||
+    return (j->gap <= MO_ANSWER_OPTIMAL_GAP &&
+            (j->state != MO_ANSWER_SELECTOR_READY ||
+             mo_answer_selector_is_exact(j))) ||
            meets(claimed_bound_us(j, e), best_us);
 }
 

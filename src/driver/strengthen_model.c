@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "models/formulation.h"
-#include "schedule/period/loads.h"
+#include "schedule/period/modulo_schedule.h"
 #include "solvers/process/interrupt.h"
 #include "solvers/search/driver/strengthen.h"
 
@@ -153,6 +153,7 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
     mo_stop stop;
     mo_search_strengthen_options options = { .objective =
                                                  mo_prepare_objective(p),
+                                             .in_flight = (int) p->in_flight,
                                              .seed = (uint64_t) s->seed,
                                              .stop = &stop };
     double begin = mo_driver_clock_s();
@@ -167,8 +168,8 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
     status = mo_search_strengthen(x, &regime, &options, &made->strength,
                                   &made->start, err);
     if (status == MO_OK && made->start)
-        status = mo_period_objective(x, options.objective, made->start,
-                                     &made->start_ns, err);
+        status = mo_period_objective(x, options.objective, options.in_flight,
+                                     made->start, &made->start_ns, err);
     if (status != MO_OK)
         return status;
     made->search_is_full = is_full_search(&stop, limit_s);

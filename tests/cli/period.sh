@@ -43,6 +43,24 @@ is "and the same period" "$(key period_us)" \
 ok "as its information has it" \
     sh -c 'moirai-info two.sol | grep -q "^in flight *at most 2"'
 
+exits "a model for two at a time" 0 moirai-emit -q --objective period \
+    --in-flight 2 -o two.lp $net
+ok "has the limit" grep -q 'identity: moirai_n_2$' two.lp
+ok "and its rows" grep -q '^latency_' two.lp
+# All ops on A: 111.1 us; the longest path takes no less.
+{
+    echo '# status: optimal'
+    echo 'w 11110'
+    seq -f 'x_%g_0 1' 0 14
+} >all-a
+exits "an answer to it" 0 moirai-solve --json \
+    --command 'cp all-a {solution} # {model}' -o all.sol two.lp
+ok "has its own period" test "$(key period_us)" = 111.1
+exits "moirai with the limit" 0 moirai -q --json --objective period \
+    --fusion none --in-flight 2 --time 10 $net
+ok "searches for it" test "$(key in_flight)" -le 2
+is "as moirai-place does" "$(key period_us)" \
+    "$(sed -n 's/^.*"period_us": \([0-9.]*\).*/\1/p' limited | head -n 1)"
 complains "a limit without a pipeline" 2 "in-flight is for --objective period" \
     moirai-place -q --in-flight 2 $net
 
@@ -118,11 +136,6 @@ value()
 {
     sed -n "s/^  \"$1\": \(.*[^,]\),*\$/\1/p" out
 }
-{
-    echo '# status: optimal'
-    echo 'w 11110'
-    seq -f 'x_%g_0 1' 0 14
-} >all-a
 told='cp all-a {solution} # {model}'
 ok "the unit is 10 ns" grep -q 'identity: moirai_u_10$' net.lp
 exits "a lie" 0 moirai-solve --json --command "$told" -o lie.sol net.lp

@@ -104,6 +104,7 @@ int64_t oracle_write(const oracle *o, const mo_formulation *formulation,
     mo_model model;
     int64_t unit_ns;
 
+    frame->in_flight = o->in_flight;
     mo_identity_make(o->p.x, &options, &identity);
     MUST(mo_model_make(formulation, frame, &identity, &model, &err));
     write_model(&model, path);

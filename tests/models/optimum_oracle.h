@@ -20,6 +20,7 @@ typedef struct oracle {
     problem p;
     char *text;                     /* the problem in text form, for messages */
     bool closure;                   /* of its models; false unless set */
+    int in_flight;                  /* likewise, of the period; 0: no limit */
     const mo_proven_bounds *proven; /* for them; NULL unless set */
     int n_wrong;
 } oracle;

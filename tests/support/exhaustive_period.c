@@ -115,7 +115,42 @@ bool period_placement_allowed(const mo_instance *x, const mo_regime *regime,
     return true;
 }
 
+int64_t path_by_definition(const mo_instance *x, const mo_regime *regime,
+                           const int *device)
+{
+    int64_t *start_ns = calloc((size_t) x->n + 1, sizeof *start_ns);
+    int64_t most_ns = 0;
+    bool changed = true;
+
+    ck_assert_ptr_nonnull(start_ns);
+    while (changed) {
+        changed = false;
+        for (int q = 0; q < x->n_flows; q++) {
+            int i = x->flows[q].from, j = x->flows[q].to;
+            int64_t ns = start_ns[i] + mo_instance_p_ns(x, i, device[i]);
+
+            if (device[i] != device[j])
+                ns += sent_ns(x, regime, q, device[i], device[j]);
+            changed = changed || ns > start_ns[j];
+            start_ns[j] = ns > start_ns[j] ? ns : start_ns[j];
+        }
+    }
+    for (int i = 0; i < x->n; i++) {
+        int64_t ns = start_ns[i] + mo_instance_p_ns(x, i, device[i]);
+
+        most_ns = ns > most_ns ? ns : most_ns;
+    }
+    free(start_ns);
+    return most_ns;
+}
+
 int64_t exhaustive_period(const mo_instance *x, const mo_regime *regime)
+{
+    return exhaustive_limited_period(x, regime, 0);
+}
+
+int64_t exhaustive_limited_period(const mo_instance *x, const mo_regime *regime,
+                                  int in_flight)
 {
     int *device = calloc((size_t) x->n + 1, sizeof *device);
     int64_t best_ns = EXHAUSTIVE_PERIOD_NONE;
@@ -126,7 +161,11 @@ int64_t exhaustive_period(const mo_instance *x, const mo_regime *regime)
     do {
         if (period_placement_allowed(x, regime, device)) {
             int64_t ns = period_by_definition(x, regime, device);
+            int64_t path_ns =
+                in_flight > 0 ? path_by_definition(x, regime, device) : 0;
 
+            if (in_flight > 0 && path_ns > ns * in_flight)
+                ns = (path_ns + in_flight - 1) / in_flight;
             best_ns = best_ns < 0 || ns < best_ns ? ns : best_ns;
         }
         for (at = 0; at < x->n && ++device[at] == x->n_devices; at++)

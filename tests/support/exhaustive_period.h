@@ -26,4 +26,13 @@ bool period_placement_allowed(const mo_instance *x, const mo_regime *regime,
 /* Returns the least period of all placements, or EXHAUSTIVE_PERIOD_NONE. */
 int64_t exhaustive_period(const mo_instance *x, const mo_regime *regime);
 
+/* Returns the length of the longest path of a placement, transfers included. */
+int64_t path_by_definition(const mo_instance *x, const mo_regime *regime,
+                           const int *device);
+
+/* Returns the same with a limit in flight, 0: none: no period is shorter than
+ * the longest path, in that many parts, rounded up. */
+int64_t exhaustive_limited_period(const mo_instance *x, const mo_regime *regime,
+                                  int in_flight);
+
 #endif

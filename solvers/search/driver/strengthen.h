@@ -17,6 +17,7 @@
 
 typedef struct mo_search_strengthen_options {
     mo_objective objective; /* of the period: no bounds between ops */
+    int in_flight;          /* of the period: most requests; 0: no limit */
     uint64_t seed;
     int threads;         /* 0: all cores */
     int rounds;          /* of improvement; 0: no limit, negative: none */

@@ -111,23 +111,6 @@ void mo_period_loads_clear(mo_period_loads *loads)
     *loads = (mo_period_loads){ 0 };
 }
 
-mo_status mo_period_objective(const mo_instance *x, mo_objective objective,
-                              const mo_schedule *schedule,
-                              int64_t *objective_ns, mo_error *err)
-{
-    mo_period_loads loads = { 0 };
-    mo_status status;
-
-    *objective_ns = schedule->makespan_ns;
-    if (objective == MO_OBJECTIVE_LATENCY)
-        return MO_OK;
-    status = mo_period_loads_compute(x, &schedule->regime, schedule->device,
-                                     &loads, err);
-    *objective_ns = loads.period_ns;
-    mo_period_loads_clear(&loads);
-    return status;
-}
-
 int64_t mo_period_least_ns(const mo_instance *x)
 {
     int64_t sum_ns = 0, longest_ns = 0;

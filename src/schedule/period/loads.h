@@ -45,12 +45,6 @@ void mo_period_loads_clear(mo_period_loads *loads);
 void mo_period_add_overheads(const mo_instance *x, const mo_schedule *s,
                              int64_t *receive_ns, int64_t *send_ns);
 
-/* Sets *objective_ns to the value of a schedule: its makespan, or the period of
- * its placement.  Fails as mo_period_loads_compute(). */
-mo_status mo_period_objective(const mo_instance *x, mo_objective objective,
-                              const mo_schedule *schedule,
-                              int64_t *objective_ns, mo_error *err);
-
 /* Returns a lower bound of the period of every placement: the ops at their
  * shortest, shared by all devices, and the longest of them. */
 int64_t mo_period_least_ns(const mo_instance *x);

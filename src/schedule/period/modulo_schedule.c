@@ -168,3 +168,28 @@ void mo_modulo_schedule_clear(mo_modulo_schedule *made)
     free(made->peak_bytes);
     *made = (mo_modulo_schedule){ 0 };
 }
+
+mo_status mo_period_objective(const mo_instance *x, mo_objective objective,
+                              int max_in_flight, const mo_schedule *schedule,
+                              int64_t *objective_ns, mo_error *err)
+{
+    const mo_regime *regime = &schedule->regime;
+    mo_period_loads loads = { 0 };
+    mo_modulo_schedule m = { 0 };
+    mo_status status;
+
+    *objective_ns = schedule->makespan_ns;
+    if (objective == MO_OBJECTIVE_LATENCY)
+        return MO_OK;
+    if (max_in_flight > 0 || regime->memory == MO_MEMORY_LIVE) {
+        status = mo_modulo_schedule_make(x, regime, schedule->device,
+                                         max_in_flight, &m, err);
+        *objective_ns = m.period_ns;
+        mo_modulo_schedule_clear(&m);
+        return status;
+    }
+    status = mo_period_loads_compute(x, regime, schedule->device, &loads, err);
+    *objective_ns = loads.period_ns;
+    mo_period_loads_clear(&loads);
+    return status;
+}

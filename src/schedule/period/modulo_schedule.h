@@ -54,4 +54,12 @@ mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
                                   mo_modulo_schedule *made, mo_error *err);
 void mo_modulo_schedule_clear(mo_modulo_schedule *made);
 
+/* Sets *objective_ns to the value of a schedule: its makespan, or the period of
+ * its placement, that of the loads, or of the modulo schedule where there is a
+ * limit in flight (0: none) or live memory.  Fails as
+ * mo_period_loads_compute(). */
+mo_status mo_period_objective(const mo_instance *x, mo_objective objective,
+                              int max_in_flight, const mo_schedule *schedule,
+                              int64_t *objective_ns, mo_error *err);
+
 #endif
