@@ -305,3 +305,18 @@ void mo_mmap_file_close(mo_mmap_file *mapped)
                mapped->size + mapped->shift);
     *mapped = (mo_mmap_file){ 0 };
 }
+
+/* The pages of the mapping are never written, so that nothing is lost. */
+void mo_mmap_file_release(const void *data, size_t size)
+{
+    uintptr_t begin = (uintptr_t) data, end = begin + size;
+    mo_mmap_region *r = size > 0 ? find_region(begin) : NULL;
+
+    if (!r || end > atomic_load(&r->end))
+        return;
+    begin += (page_bytes - begin % page_bytes) % page_bytes;
+    end -= end % page_bytes;
+    /* Advice only: failure is ignored. */
+    if (begin < end)
+        (void) madvise((void *) begin, end - begin, MADV_DONTNEED);
+}

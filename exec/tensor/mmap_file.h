@@ -45,6 +45,11 @@ mo_status mo_mmap_file_open_fd(int fd, const char *path, mo_mmap_file *mapped,
 
 void mo_mmap_file_close(mo_mmap_file *mapped);
 
+/* Drops the whole pages of data from this process's memory where a file is
+ * mapped there, and does nothing elsewhere: later reads fault them in again.
+ * Any thread may call it while the file is mapped. */
+void mo_mmap_file_release(const void *data, size_t size);
+
 /* Fails if the file was cut, rewritten or unreadable since it was mapped: what
  * was read from it may be wrong. Any thread may call these. */
 mo_status mo_mmap_file_check(const mo_mmap_file *mapped, mo_error *err);

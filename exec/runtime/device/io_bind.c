@@ -11,6 +11,7 @@
 #include "exec/plan/ir/value_table.h"
 #include "exec/runtime/device/device_run_internal.h"
 #include "exec/tensor/convert.h"
+#include "exec/tensor/mmap_file.h"
 #include "exec/tensor/nhwc.h"
 
 mo_status mo_run_convert_input(const mo_plan_value *value,
@@ -354,6 +355,7 @@ mo_status mo_run_upload_weights(mo_run_device *d, const mo_run_weights *weights,
         d->where[w->value] = d->weights + w->offset;
         if (!is_same_data(weights, i))
             status = upload_weight(d, w, near, err);
+        mo_mmap_file_release(w->data, (size_t) w->bytes);
     }
     if (near)
         d->backend->free_pinned(d->unit, near);

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "exec/plan/ir/value_table.h"
 #include "exec/plan/schedule/offsets.h"
 #include "exec/runtime/device/device_run_internal.h"
+#include "exec/tensor/mmap_file.h"
 
 void mo_run_error_add_op_name(const mo_run_device *d, int call, mo_error *err)
 {
@@ -35,6 +37,20 @@ static int first_input_of(const mo_call *call, int i)
     return first;
 }
 
+/* Copies a weight and drops it from the mapping on the way, so that memory
+ * holds it once. */
+static void copy_mapped(char *to, const char *from, size_t bytes)
+{
+    enum { PART_BYTES = 1 << 22 };
+
+    for (size_t at = 0; at < bytes; at += PART_BYTES) {
+        size_t n = mo_min_size(bytes - at, PART_BYTES);
+
+        memcpy(to + at, from + at, n);
+        mo_mmap_file_release(from + at, n);
+    }
+}
+
 /* Aligned copies of the unaligned constants of a call, one for each value, at
  * its first input; copies[i] is NULL where input i needs none. */
 static mo_status copy_unaligned(const mo_run_device *d, const mo_call *call,
@@ -53,7 +69,7 @@ static mo_status copy_unaligned(const mo_run_device *d, const mo_call *call,
             copies[i] = malloc(bytes + 1);
             if (!copies[i])
                 return mo_fail_memory(err);
-            memcpy(copies[i], in[i].constant, bytes);
+            copy_mapped(copies[i], in[i].constant, bytes);
         }
         in[i].constant = copies[first];
     }
@@ -88,6 +104,18 @@ static void release_copies(mo_run_device *d, const mo_run_action *action,
     }
 }
 
+/* Weights that the kernel has packed need not stay in memory as mapped files,
+ * too. */
+static void release_packed(const mo_run_device *d, const mo_run_action *action,
+                           const mo_call *call)
+{
+    for (int i = 0; i < call->n_in; i++)
+        if (d->constants[call->in[i]] && is_packed(d, action, call, i))
+            mo_mmap_file_release(d->constants[call->in[i]],
+                                 (size_t) mo_tensor_desc_bytes(
+                                     &d->plan->values[call->in[i]].desc));
+}
+
 static mo_status prepare_call(mo_run_device *d, mo_run_action *action,
                               mo_error *err)
 {
@@ -112,6 +140,8 @@ static mo_status prepare_call(mo_run_device *d, mo_run_action *action,
     if (status == MO_OK)
         status = d->backend->prepare(d->unit, call, in, out, &action->kernel,
                                      &action->workspace_bytes, err);
+    if (status == MO_OK)
+        release_packed(d, action, call);
     release_copies(d, action, call, copies, status == MO_OK);
     return status;
 }

@@ -83,6 +83,48 @@ START_TEST(an_unchanged_file_passes)
 }
 END_TEST
 
+/* Returns whether a page is in the memory of this process; -1: not known. */
+static int is_resident(const char *at)
+{
+    int fd = open("/proc/self/pagemap", O_RDONLY);
+    uint64_t entry = 0;
+    off_t offset = (off_t) ((uintptr_t) at / page_bytes() * sizeof entry);
+    bool known =
+        fd >= 0 && pread(fd, &entry, sizeof entry, offset) == sizeof entry;
+
+    if (fd >= 0)
+        close(fd);
+    return known ? (int) (entry >> 63) : -1;
+}
+
+START_TEST(released_pages_leave_memory_and_come_back)
+{
+    size_t page = page_bytes();
+    char *other = malloc(2 * page);
+    const char *data;
+    mo_mmap_file a;
+
+    make_file("a");
+    MUST(mo_mmap_file_open("a", &a, &err));
+    ck_assert_uint_eq(sum_bytes(&a), a.size / 64);
+    data = a.data;
+    mo_mmap_file_release(data + 1, 3 * page);
+    ck_assert_int_ne(is_resident(data), 0);
+    ck_assert_int_ne(is_resident(data + page), 1);
+    ck_assert_int_ne(is_resident(data + 2 * page), 1);
+    ck_assert_int_ne(is_resident(data + 3 * page), 0);
+    ck_assert_uint_eq(sum_bytes(&a), a.size / 64);
+    MUST(mo_mmap_file_check(&a, &err));
+    mo_mmap_file_close(&a);
+
+    memset(other, 1, 2 * page);
+    mo_mmap_file_release(other, 2 * page);
+    for (size_t i = 0; i < 2 * page; i++)
+        ck_assert_int_eq(other[i], 1);
+    free(other);
+}
+END_TEST
+
 /* At any byte, of which most are within a page: no signal is raised for the
  * rest of that page. */
 START_TEST(a_cut_file_is_an_error)
@@ -195,6 +237,7 @@ SUITE(mmap_file)
 {
     tcase_add_checked_fixture(tests, scratch_enter, scratch_leave);
     TEST(an_unchanged_file_passes);
+    TEST(released_pages_leave_memory_and_come_back);
     SOME(a_cut_file_is_an_error, 200, 20);
     TEST(a_rewritten_file_is_an_error);
     TEST(a_replaced_file_stays_as_it_was);
