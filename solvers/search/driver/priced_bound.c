@@ -358,6 +358,15 @@ mo_status mo_search_priced_bound_raise(mo_search_priced_bound *p, mo_error *err)
     return status;
 }
 
+bool mo_search_priced_bound_prices(const mo_search_priced_bound *p,
+                                   double *price_ns)
+{
+    if (!p || !p->has_prices)
+        return false;
+    mo_priced_chain_best_prices(p->chain_prices, price_ns);
+    return true;
+}
+
 bool mo_search_priced_bound_has_cases(const mo_search_priced_bound *p,
                                       int round)
 {

@@ -27,6 +27,11 @@ void mo_search_priced_bound_free(mo_search_priced_bound *priced);
 mo_status mo_search_priced_bound_raise(mo_search_priced_bound *priced,
                                        mo_error *err);
 
+/* Stores the best prices found so far in ns per byte, by device; returns false
+ * where there are none, or priced is NULL. */
+bool mo_search_priced_bound_prices(const mo_search_priced_bound *priced,
+                                   double *price_ns);
+
 /* Returns whether cases of equal branches (bound/load/cases.c) are to raise the
  * bound in this round. */
 bool mo_search_priced_bound_has_cases(const mo_search_priced_bound *priced,

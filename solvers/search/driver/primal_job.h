@@ -19,13 +19,14 @@
 #include "solvers/search/bound/chain/chain_bound.h"
 #include "solvers/search/bound/forkjoin/fork_join.h"
 #include "solvers/search/decomp/segment_class.h"
+#include "solvers/search/primal/load_start.h"
 
 typedef enum mo_search_primal_algo {
     MO_SEARCH_PRIMAL_LIST,    /* list scheduling (HEFT) */
     MO_SEARCH_PRIMAL_ANNEAL,  /* simulated annealing, warm-started or from list
                                  schedules */
-    MO_SEARCH_PRIMAL_PRICED,  /* the same from the cheapest variant, with prices
-                                 of memory */
+    MO_SEARCH_PRIMAL_PRICED,  /* the same from the cheapest variant or a start
+                                 of the load bound, with prices of memory */
     MO_SEARCH_PRIMAL_FILL,    /* the same within capacity_bytes, without
                                  prices */
     MO_SEARCH_PRIMAL_HALVING, /* successive halving from rounded columns */
@@ -44,6 +45,8 @@ typedef struct mo_search_primal_job {
     bool anew;               /* annealing starts from list schedules only */
     const mo_forkjoin *fork; /* equal branches, borrowed, or NULL */
 
+    const mo_primal_load_start
+        *start;              /* of MO_SEARCH_PRIMAL_PRICED, borrowed, or NULL */
     int64_t *capacity_bytes; /* of MO_SEARCH_PRIMAL_FILL: by device, owned */
     bool stopped; /* result: the time was over before or while it ran */
 

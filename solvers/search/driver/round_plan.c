@@ -3,12 +3,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/minmax.h"
 #include "base/random.h"
 #include "solvers/search/driver/candidate_select.h"
 #include "solvers/search/driver/job_choice.h"
 #include "solvers/search/driver/memory_repair.h"
+#include "solvers/search/driver/priced_bound.h"
 #include "solvers/search/driver/priced_plan.h"
 
 enum {
@@ -17,8 +19,11 @@ enum {
                             where memory binds */
     PRICED_MAX_LONG = 2, /* the same beside jobs with prices of memory */
     INITIAL_WORK =
-        4000000,   /* ops x boundaries x devices, for initial schedules */
-    MIN_SHARE = 10 /* a tenth of the largest gain is still worth a job */
+        4000000,     /* ops x boundaries x devices, for initial schedules */
+    MIN_SHARE = 10,  /* a tenth of the largest gain is still worth a job */
+    START_EVERY = 2, /* rounds with starts of the load bound, ... */
+    LAST_START = 6,  /* ... up to this one, ... */
+    MAX_STARTS = 4   /* ... for at most so many classes */
 };
 
 struct mo_search_round_plan {
@@ -29,6 +34,7 @@ struct mo_search_round_plan {
     int next_boundary;   /* of that class */
     bool only_equal;     /* only boundaries with equal devices */
     const mo_search_candidate **chosen; /* in this round */
+    mo_primal_load_start **starts;      /* by class, of this round; or NULL */
 };
 
 /* Finds the equal branches of the largest block of each class; NULL: none. */
@@ -86,7 +92,8 @@ mo_status mo_search_round_plan_new(mo_search_state *search,
     m->search = search;
     m->forks = calloc((size_t) search->classes->n, sizeof *m->forks);
     m->chosen = calloc(MO_SEARCH_MAX_PRIMAL_JOBS, sizeof *m->chosen);
-    status = m->forks && m->chosen
+    m->starts = calloc((size_t) search->classes->n, sizeof *m->starts);
+    status = m->forks && m->chosen && m->starts
                  ? mo_search_candidates_new(search, &m->candidates, err)
                  : mo_fail_memory(err);
     if (status == MO_OK)
@@ -100,10 +107,20 @@ mo_status mo_search_round_plan_new(mo_search_state *search,
     return status;
 }
 
+static void free_starts(mo_search_round_plan *m)
+{
+    for (int i = 0; i < m->search->classes->n && m->starts; i++) {
+        mo_primal_load_start_free(m->starts[i]);
+        m->starts[i] = NULL;
+    }
+}
+
 void mo_search_round_plan_free(mo_search_round_plan *m)
 {
     if (!m)
         return;
+    free_starts(m);
+    free(m->starts);
     for (int i = 0; i < m->search->classes->n && m->forks; i++)
         mo_forkjoin_free(m->forks[i]);
     mo_search_candidates_free(m->candidates);
@@ -224,6 +241,36 @@ static mo_status fill_jobs(mo_search_round_plan *m, int n_chosen, uint64_t seed,
     return status;
 }
 
+/* Gives jobs with prices starts of the load bound: at first at the prices of
+ * the bound, which are good before there are variants. */
+static mo_status add_starts(mo_search_round_plan *m, int round,
+                            mo_search_primal_job *jobs, int n, mo_error *err)
+{
+    const mo_search_state *s = m->search;
+    double price_ns[MO_DECOMP_MAX_STATES];
+    mo_status status = MO_OK;
+    int n_starts = 0;
+
+    free_starts(m);
+    if (round % START_EVERY != 0 || round > LAST_START)
+        return MO_OK;
+    if (round > 0 || !mo_search_priced_bound_prices(s->priced, price_ns))
+        memcpy(price_ns, s->classes->price_ns,
+               (size_t) s->x->n_devices * sizeof *price_ns);
+    for (int i = 0; i < n && status == MO_OK; i++) {
+        int cls = jobs[i].cls;
+
+        if (jobs[i].how != MO_SEARCH_PRIMAL_PRICED || !m->forks[cls])
+            continue;
+        if (!m->starts[cls] && n_starts++ < MAX_STARTS)
+            status = mo_primal_load_start_new(
+                m->forks[cls], &s->classes->regime, price_ns, s->task->threads,
+                s->task->stop, &m->starts[cls], err);
+        jobs[i].start = m->starts[cls];
+    }
+    return status;
+}
+
 mo_status mo_search_round_plan_next_jobs(mo_search_round_plan *m, int round,
                                          mo_search_primal_job *jobs, int *n,
                                          double *hoped, mo_error *err)
@@ -240,6 +287,8 @@ mo_status mo_search_round_plan_next_jobs(mo_search_round_plan *m, int round,
     if (status == MO_OK)
         status = mo_search_priced_plan_jobs(m->search, round, m->forks, jobs, n,
                                             MO_SEARCH_MAX_PRIMAL_JOBS, err);
+    if (status == MO_OK)
+        status = add_starts(m, round, jobs, *n, err);
     if (status == MO_OK)
         status = fill_jobs(
             m, choose_candidates(m, options, n_options, round, *n > 0), seed,

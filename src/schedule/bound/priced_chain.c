@@ -309,12 +309,19 @@ const int64_t *mo_priced_chain_entries(const mo_priced_chain *c, int cls)
     return mo_priced_entries_of(c->entries, cls);
 }
 
-const int64_t *mo_priced_chain_evaluate_best(mo_priced_chain *c)
+void mo_priced_chain_best_prices(const mo_priced_chain *c, double *prices)
 {
-    double prices[64] = { 0 };
-
+    for (int k = 0; k < c->n_devices; k++)
+        prices[k] = 0;
     for (int i = 0; i < c->n_limited; i++)
         prices[c->limited[i]] = c->best[i] / capacity_of(c, i);
+}
+
+const int64_t *mo_priced_chain_evaluate_best(mo_priced_chain *c)
+{
+    double prices[64];
+
+    mo_priced_chain_best_prices(c, prices);
     set_prices(c, prices);
     mo_priced_entries_evaluate(c->entries);
     for (int cls = 0; cls < c->tables->n_classes && c->tables->refine; cls++)

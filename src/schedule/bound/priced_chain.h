@@ -55,6 +55,10 @@ int64_t mo_priced_chain_evaluate(mo_priced_chain *chain, const double *prices,
  * and valid until the next evaluation. */
 const int64_t *mo_priced_chain_evaluate_best(mo_priced_chain *chain);
 
+/* Stores the best prices of mo_priced_chain_raise() in ns per byte, by
+ * device. */
+void mo_priced_chain_best_prices(const mo_priced_chain *chain, double *prices);
+
 /* Returns the entries of a class by boundary of the last evaluation; INT64_MAX:
  * not possible. */
 const int64_t *mo_priced_chain_entries(const mo_priced_chain *chain, int cls);

@@ -301,6 +301,11 @@ static mo_status tighten_by_cases(case_search *t, int max_cases,
     return status;
 }
 
+static bool is_ordered(const mo_load_problem *f, const mo_regime *regime)
+{
+    return f->broadcast_row >= 0 && regime->congestion == MO_CONGESTION_PORT;
+}
+
 static mo_status bound_fork(const mo_forkjoin *fork, const mo_regime *regime,
                             int a, int b, const int64_t *price_ns,
                             int max_cases, int64_t *bound_ns,
@@ -315,8 +320,7 @@ static mo_status bound_fork(const mo_forkjoin *fork, const mo_regime *regime,
         return status;
     if (price_ns)
         mo_load_problem_set_prices(&f, fork, price_ns);
-    t.is_ordered =
-        f.broadcast_row >= 0 && regime->congestion == MO_CONGESTION_PORT;
+    t.is_ordered = is_ordered(&f, regime);
     status = mo_load_master_new(&f, &t.master, err);
     if (status == MO_OK)
         status = branch_and_bound(&t, MO_LOAD_INFINITY, &found_ns, err);
@@ -348,4 +352,34 @@ mo_status mo_load_bound_priced(const mo_forkjoin *fork, const mo_regime *regime,
 {
     return bound_fork(fork, regime, a, b, price_ns, max_cases, bound_ns,
                       used_bytes, err);
+}
+
+mo_status mo_load_round(const mo_forkjoin *fork, const mo_regime *regime, int a,
+                        int b, const int64_t *price_ns, int *device,
+                        bool *found, mo_error *err)
+{
+    mo_load_problem f;
+    case_search t = { .f = &f };
+    int64_t ignored = 0;
+    mo_status status = mo_load_problem_init(&f, fork, regime, a, b, err);
+
+    *found = false;
+    if (status != MO_OK)
+        return status;
+    mo_load_problem_set_prices(&f, fork, price_ns);
+    t.is_ordered = is_ordered(&f, regime);
+    status = mo_load_master_new(&f, &t.master, err);
+    if (status == MO_OK)
+        status = branch_and_bound(&t, MO_LOAD_INFINITY, &ignored, err);
+    if (status == MO_OK) {
+        f.fork = fork;
+        f.rounded = device;
+        status = evaluate_node(&t, &t.nodes[least_node(&t)], MO_LOAD_INFINITY,
+                               &ignored, err);
+        *found = status == MO_OK && mo_load_master_is_rounded(t.master);
+    }
+    mo_load_master_free(t.master);
+    free(t.nodes);
+    mo_load_problem_clear(&f);
+    return status;
 }

@@ -6,6 +6,7 @@
 #ifndef MO_SOLVERS_SEARCH_BOUND_LOAD_LOAD_BOUND_H
 #define MO_SOLVERS_SEARCH_BOUND_LOAD_LOAD_BOUND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -31,5 +32,14 @@ mo_status mo_load_bound_priced(const mo_forkjoin *fork, const mo_regime *regime,
                                int a, int b, const int64_t *price_ns,
                                int max_cases, int64_t *bound_ns,
                                double *used_bytes, mo_error *err);
+
+/*
+ * Rounding heuristic: a placement of the ops of equal branches from the
+ * fractional solution of mo_load_bound_priced().  device is by op of the
+ * fork's instance; those of its branches are set, *found: at all.
+ */
+mo_status mo_load_round(const mo_forkjoin *fork, const mo_regime *regime, int a,
+                        int b, const int64_t *price_ns, int *device,
+                        bool *found, mo_error *err);
 
 #endif

@@ -119,6 +119,8 @@ typedef struct mo_load_problem {
     int64_t unit_ns;        /* of the multiplier of a limit */
     const mo_load_limit *limits; /* of the present case, borrowed */
     int n_limits;
+    const mo_forkjoin *fork; /* of the rounded solution, or NULL */
+    int *rounded;            /* by op of the instance: device, of the caller */
 
     /* For the present order of arrivals: */
     mo_load_arrival_order order;
@@ -346,6 +348,11 @@ mo_status mo_load_find_fractions(const mo_load_problem *f,
                                  const mo_load_lp_solution *solution,
                                  mo_load_fractions *found, mo_error *err);
 
+/* Rounds the solution to whole branches, in f->rounded; returns whether every
+ * group has patterns. */
+bool mo_load_round_solution(const mo_load_problem *f,
+                            mo_load_lp_solution solution);
+
 /* Separation: adds rows that the solution violates by more than slack_ns, each
  * once, and stores their number in *added. */
 mo_status mo_load_separate_rows(const mo_load_problem *f,
@@ -373,6 +380,9 @@ mo_status mo_load_master_bound(mo_load_master *master,
 /* Returns the resident bytes by device of the last solution; owned by the
  * master. */
 const double *mo_load_master_used_bytes(const mo_load_master *master);
+
+/* Returns whether the last solution was rounded. */
+bool mo_load_master_is_rounded(const mo_load_master *master);
 
 /* Returns the fractions of the last solution, none without cases; owned by the
  * master. */

@@ -59,6 +59,7 @@ struct mo_load_master {
     int64_t bound_ns;
     double *used_bytes; /* by device, of the last solution */
     mo_load_fractions fractions;
+    bool is_rounded;
 };
 
 mo_status mo_load_master_new(mo_load_problem *f, mo_load_master **master,
@@ -497,6 +498,22 @@ static mo_status find_fractions(mo_load_master *m, mo_error *err)
                : MO_OK;
 }
 
+static void round_solution(mo_load_master *m)
+{
+    m->is_rounded =
+        m->f->fork && m->n_lp_patterns > 0 &&
+        mo_load_round_solution(
+            m->f, (mo_load_lp_solution){ m->lp_patterns,
+                                         mo_lp_simplex_duals(m->simplex) +
+                                             m->n_first_rows,
+                                         m->n_lp_patterns, NULL });
+}
+
+bool mo_load_master_is_rounded(const mo_load_master *m)
+{
+    return m->is_rounded;
+}
+
 mo_status mo_load_master_bound(mo_load_master *m,
                                const mo_load_arrival_order *order,
                                int64_t enough_ns, int64_t *bound_ns,
@@ -506,6 +523,7 @@ mo_status mo_load_master_bound(mo_load_master *m,
 
     mo_load_set_arrival_order(m->f, order);
     m->fractions.n = 0;
+    m->is_rounded = false;
     m->bound_ns = m->f->path_ns;
     if (m->bound_ns < MO_LOAD_INFINITY)
         m->bound_ns += m->f->least_price_ns;
@@ -517,6 +535,8 @@ mo_status mo_load_master_bound(mo_load_master *m,
             find_used_bytes(m);
         if (status == MO_OK)
             status = find_fractions(m, err);
+        if (status == MO_OK)
+            round_solution(m);
         clear_order(m);
     }
     *bound_ns = m->bound_ns;

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "solvers/search/primal/load_start.h"
+
+#include <stdlib.h>
+
+#include "base/parallel_for.h"
+#include "schedule/heuristic/heft.h"
+#include "solvers/search/bound/load/load_bound.h"
+
+enum { MAX_DEVICES = 6 };
+
+struct mo_primal_load_start {
+    const mo_forkjoin *fork;
+    int n_devices;
+    int *device; /* by pair of devices and op of the fork's instance */
+    bool *found; /* by pair */
+};
+
+/* The rounding of all pairs. */
+typedef struct rounding {
+    mo_primal_load_start *start;
+    const mo_regime *regime;
+    const mo_stop *stop;
+    int64_t *price_ns; /* by op and device */
+    mo_status *status; /* by pair */
+    mo_error *errors;
+} rounding;
+
+static int *devices_of(const mo_primal_load_start *s, int pair)
+{
+    return s->device + (size_t) pair * (size_t) s->fork->places->x->n;
+}
+
+static bool is_end_allowed(const mo_primal_load_start *s, int op, int device)
+{
+    return op == MO_FREE ? device == 0
+                         : mo_allowed_devices_has(s->fork->places, op, device);
+}
+
+static void round_pair(void *context, int pair, int thread)
+{
+    rounding *r = context;
+    mo_primal_load_start *s = r->start;
+    const mo_bound_segment *segment = &s->fork->segment;
+    int a = pair / s->n_devices, b = pair % s->n_devices;
+
+    (void) thread;
+    if (mo_stop_reached(r->stop) || !is_end_allowed(s, segment->u, a) ||
+        !is_end_allowed(s, segment->v, b))
+        return;
+    r->status[pair] =
+        mo_load_round(s->fork, r->regime, segment->u == MO_FREE ? MO_FREE : a,
+                      segment->v == MO_FREE ? MO_FREE : b, r->price_ns,
+                      devices_of(s, pair), &s->found[pair], &r->errors[pair]);
+}
+
+static void price_ops(rounding *r, const double *price_ns)
+{
+    const mo_allowed_devices *places = r->start->fork->places;
+
+    for (int i = 0; i < places->x->n; i++)
+        for (int k = 0; k < r->start->n_devices; k++)
+            r->price_ns[mo_allowed_devices_index(places, i, k)] =
+                (int64_t) (price_ns[k] *
+                           (double) mo_allowed_devices_resident_bytes(places,
+                                                                      i));
+}
+
+static mo_status round_pairs(rounding *r, const double *price_ns, int threads,
+                             mo_error *err)
+{
+    size_t n_devices = (size_t) r->start->n_devices;
+    size_t n = (size_t) r->start->fork->places->x->n;
+    mo_status status = MO_OK;
+
+    r->price_ns = calloc(n + 1, n_devices * sizeof *r->price_ns);
+    r->status = calloc(n_devices * n_devices, sizeof *r->status);
+    r->errors = calloc(n_devices * n_devices, sizeof *r->errors);
+    if (!r->price_ns || !r->status || !r->errors) {
+        status = mo_fail_memory(err);
+    } else {
+        price_ops(r, price_ns);
+        mo_parallel_for(threads, (int) (n_devices * n_devices), round_pair, r);
+    }
+    for (size_t i = 0; i < n_devices * n_devices && status == MO_OK; i++) {
+        status = r->status[i];
+        if (status != MO_OK && err)
+            *err = r->errors[i];
+    }
+    free(r->price_ns);
+    free(r->status);
+    free(r->errors);
+    return status;
+}
+
+mo_status mo_primal_load_start_new(const mo_forkjoin *fork,
+                                   const mo_regime *regime,
+                                   const double *price_ns, int threads,
+                                   const mo_stop *stop,
+                                   mo_primal_load_start **start, mo_error *err)
+{
+    int n_devices = fork->places->x->n_devices;
+    size_t n_pairs = (size_t) n_devices * (size_t) n_devices;
+    rounding r = { .regime = regime, .stop = stop };
+    mo_status status = MO_OK;
+
+    *start = NULL;
+    if (n_devices > MAX_DEVICES || !mo_forkjoin_has_many_equal_branches(fork))
+        return MO_OK;
+    r.start = calloc(1, sizeof *r.start);
+    if (!r.start)
+        return mo_fail_memory(err);
+    r.start->fork = fork;
+    r.start->n_devices = n_devices;
+    r.start->device = calloc((size_t) fork->places->x->n + 1,
+                             n_pairs * sizeof *r.start->device);
+    r.start->found = calloc(n_pairs, sizeof *r.start->found);
+    status = r.start->device && r.start->found
+                 ? round_pairs(&r, price_ns, threads, err)
+                 : mo_fail_memory(err);
+    if (status == MO_OK)
+        *start = r.start;
+    else
+        mo_primal_load_start_free(r.start);
+    return status;
+}
+
+void mo_primal_load_start_free(mo_primal_load_start *s)
+{
+    if (!s)
+        return;
+    free(s->device);
+    free(s->found);
+    free(s);
+}
+
+/* ---------------------------------------------------------------- schedule */
+
+typedef struct placing {
+    const mo_primal_load_start *start;
+    const mo_instance *x;
+    const mo_regime *regime;
+    const double *price_ns;
+    bool *is_placed; /* by op: in a branch */
+    int *placement;
+    double least_ns;
+    mo_schedule *best;
+} placing;
+
+/* Fills the placement; returns whether it is possible. */
+static bool fill_placement(placing *p, int pair, int others)
+{
+    const mo_primal_load_start *s = p->start;
+    const mo_bound_segment *segment = &s->fork->segment;
+
+    for (int i = 0; i < p->x->n; i++) {
+        int k = p->is_placed[i]     ? devices_of(s, pair)[i]
+                : i == segment->u   ? pair / s->n_devices
+                : i == segment->v   ? pair % s->n_devices
+                : p->x->pin[i] >= 0 ? p->x->pin[i]
+                                    : others;
+
+        if ((p->x->pin[i] != MO_FREE && p->x->pin[i] != k) ||
+            p->x->group[i] != MO_FREE ||
+            !mo_allowed_devices_has(s->fork->places, i, k))
+            return false;
+        p->placement[i] = k;
+    }
+    return true;
+}
+
+static double priced_ns(const placing *p, const mo_schedule *s)
+{
+    double sum_ns = (double) s->makespan_ns;
+
+    for (int i = 0; i < p->x->n; i++)
+        sum_ns += p->price_ns[s->device[i]] *
+                  (double) mo_allowed_devices_resident_bytes(
+                      p->start->fork->places, i);
+    return sum_ns;
+}
+
+static mo_status try_placement(placing *p, mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status = mo_heft(p->x, p->regime, p->placement, &s, err);
+
+    if (status == MO_OK && s)
+        status = mo_schedule_left_shift(p->x, s, err);
+    if (status == MO_OK && s && priced_ns(p, s) < p->least_ns) {
+        mo_schedule *worse = p->best;
+
+        p->least_ns = priced_ns(p, s);
+        p->best = s;
+        s = worse;
+    }
+    mo_schedule_free(s);
+    return status;
+}
+
+static void mark_placed(placing *p)
+{
+    const mo_forkjoin *fork = p->start->fork;
+
+    for (int c = 0; c < fork->n_classes; c++)
+        for (int i = 0; i < fork->classes[c].n * fork->classes[c].count; i++)
+            p->is_placed[fork->classes[c].members[i]] = true;
+}
+
+mo_status mo_primal_load_start_schedule(const mo_primal_load_start *s,
+                                        const mo_instance *x,
+                                        const mo_regime *regime,
+                                        const double *price_ns, double below_ns,
+                                        mo_schedule **schedule, mo_error *err)
+{
+    placing p = { .start = s,
+                  .x = x,
+                  .regime = regime,
+                  .price_ns = price_ns,
+                  .least_ns = below_ns };
+    mo_status status = MO_OK;
+
+    p.is_placed = calloc((size_t) x->n + 1, sizeof *p.is_placed);
+    p.placement = calloc((size_t) x->n + 1, sizeof *p.placement);
+    if (!p.is_placed || !p.placement) {
+        status = mo_fail_memory(err);
+    } else {
+        mark_placed(&p);
+        for (int pair = 0; pair < s->n_devices * s->n_devices; pair++)
+            for (int k = 0;
+                 k < s->n_devices && s->found[pair] && status == MO_OK; k++)
+                if (fill_placement(&p, pair, k))
+                    status = try_placement(&p, err);
+    }
+    free(p.is_placed);
+    free(p.placement);
+    if (status == MO_OK)
+        *schedule = p.best;
+    else
+        mo_schedule_free(p.best);
+    return status;
+}
