@@ -51,21 +51,18 @@ static void parse(int argc, char **argv)
 {
     settings s = { 0 };
     const mo_option options[] = {
-        { 'f', "flag", NULL, "a flag", MO_OPTION_FLAG, &s.flag, 0, 0, NULL,
-          NULL },
-        { 'v', "verbose", NULL, "a count", MO_OPTION_COUNT, &s.count, 0, 0,
-          NULL, NULL },
-        { 'o', "output", "FILE", "a text", MO_OPTION_TEXT, &s.text, 0, 0, NULL,
-          NULL },
-        { 0, "format", "F", "a choice", MO_OPTION_TEXT, &s.choice, 0, 0,
-          "lp|mps", NULL },
-        { 'n', "number", "N", "a number", MO_OPTION_INT, &s.number, -5, 5, NULL,
-          NULL },
-        { 0, "real", "R", "a number", MO_OPTION_DOUBLE, &s.real, 0, 1, NULL,
-          NULL },
-        { 'l', "list", "L", "a list", MO_OPTION_LIST, &s.list, 0, 0, NULL,
-          NULL },
-        { 0, NULL, NULL, NULL, MO_OPTION_FLAG, NULL, 0, 0, NULL, NULL }
+        { 'f', "flag", NULL, "a flag", MO_OPTION_FLAG, .to = &s.flag },
+        { 'v', "verbose", NULL, "a count", MO_OPTION_COUNT, .to = &s.count },
+        { 'o', "output", "FILE", "a text", MO_OPTION_TEXT, .to = &s.text },
+        { 0, "format", "F", "a choice", MO_OPTION_TEXT, .to = &s.choice,
+          .choices = "lp|mps" },
+        { 'n', "number", "N", "a number", MO_OPTION_INT, .to = &s.number,
+          .min = -5, .max = 5 },
+        { 0, "real", "R", "a number", MO_OPTION_DOUBLE, .to = &s.real,
+          .max = 1 },
+        { 'l', "list", "L", "a list", MO_OPTION_LIST, .to = &s.list,
+          .former = "words" },
+        { 0 }
     };
     const mo_command command = { .name = "moirai-fuzz",
                                  .synopsis = "[OPTION]... GRAPH",
