@@ -3,8 +3,9 @@
 
     python bench/export_campaign.py [--time S] [--csv FILE] [GROUP[:NAME]...]
 
-Groups: ops, torchvision, transformers, timm; all that are installed unless
-given.  Each case runs in a process of its own, so that one that hangs or dies
+Groups: ops, torchvision, transformers, timm, and captured-GROUP and
+captured-GROUP-dynamic for the graphs that torch.compile makes of a group's
+networks; the first four, if installed, unless given.  Each case runs in a process of its own, so that one that hangs or dies
 is one row.  A row is
 
     equal     exported, executed, and equal to PyTorch
@@ -36,11 +37,13 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import numpy  # noqa: E402
 import torch  # noqa: E402
 
+import export_captured  # noqa: E402
 import export_models  # noqa: E402
 import export_ops  # noqa: E402
 from moirai_export import ExportError, export  # noqa: E402
 
-GROUPS = {"ops": export_ops.cases, **export_models.GROUPS}
+DEFAULT = {"ops": export_ops.cases, **export_models.GROUPS}
+GROUPS = {**DEFAULT, **export_captured.GROUPS}
 TOLERANCES = {torch.float16: "1e-2", torch.bfloat16: "2e-2"}
 
 
@@ -63,10 +66,23 @@ def try_case(make, folder):
     """The kind of the row and its reason."""
     torch.manual_seed(8)
     try:
-        module, inputs = make()
+        made = make()
+    except Exception as error:
+        return "no model", f"{type(error).__name__}: {error}"
+    if isinstance(made, tuple):
+        return try_module(*made, folder)
+    answers = [try_module(*one, folder) for one in made]
+    return next((answer for answer in answers if answer[0] != "equal"),
+                ("equal", f"{len(made)} graphs"))
+
+
+def try_module(module, inputs, folder):
+    try:
         module.eval()
         with torch.no_grad():
-            outputs = flat(module(*[x.clone() for x in inputs]))
+            outputs = flat(module(*[
+                x.clone() if isinstance(x, torch.Tensor) else x
+                for x in inputs]))
     except Exception as error:
         return "no model", f"{type(error).__name__}: {error}"
     graph = f"{folder}/net.graphml"
@@ -82,6 +98,7 @@ def try_case(make, folder):
                           f"({os.path.basename(where.filename)}:{where.lineno})")
     tolerance = max((TOLERANCES.get(x.dtype, "1e-3") for x in outputs),
                     key=float, default="1e-3")
+    inputs = [x for x in inputs if isinstance(x, torch.Tensor)]
     save(folder, "input", inputs)
     save(folder, "output", outputs)
     command = ["moirai-exec", "-q", "--runs", "1",
@@ -128,7 +145,7 @@ def in_child(make, limit):
 
 
 def chosen_cases(wanted):
-    for name in wanted or GROUPS:
+    for name in wanted or DEFAULT:
         group, _, pattern = name.partition(":")
         try:
             for case, make in GROUPS[group]():

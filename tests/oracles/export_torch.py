@@ -129,6 +129,11 @@ def functions():
             F.scaled_dot_product_attention(
                 q, k, v, attn_mask=torch.ones(6, 6).tril().bool(), scale=0.3),
             *shared_heads(q, k, v)), *heads),
+        "masked queries": (lambda q, k, v, m: tuple(
+            F.scaled_dot_product_attention(q, k, v, attn_mask=n)
+            for n in (m, torch.zeros(6, 6).masked_fill(~m, -math.inf))),
+            *heads, torch.tensor([[1], [0], [1], [1], [1], [0]]).bool()
+            .expand(6, 6).clone()),
         "pools": (lambda a: (
             F.max_pool2d(a, 3, 2, 1, ceil_mode=True), F.avg_pool2d(
                 a, 3, 2, 1), F.avg_pool2d(a, 3, 2, 1, ceil_mode=True,
@@ -149,6 +154,11 @@ def functions():
             torch.fft.rfft(a), 7), torch.view_as_real(torch.polar(
                 a.abs(), a) * torch.complex(a, a))), rows),
         "in place": (written, rows, mask),
+        "read sizes": (lambda s, a: (a.view(-1, s * 7), a[:, :s // 2], s + 1,
+                                     F.dropout(a, s.item() / 9, False)),
+                       torch.tensor(5), rows),
+        "captured vmap": (captured_vmap, rows, torch.arange(7)),
+        "statistics": (statistics, x, torch.zeros(4), torch.ones(4)),
         "both sides": (lambda a: torch.cond(
             a.sum() > 0, lambda b: b + 1, lambda b: b - 1, (a,)), rows),
         "infinite bounds": (lambda a: (a.clamp(-math.inf, 0.3), F.hardtanh(
@@ -177,6 +187,26 @@ def written(a, m):
     three.copy_(a).mul_(2)
     return one, two, three, a.clone().index_add_(
         1, torch.tensor([0, 0, 2]), a[:, :3])
+
+
+def captured_vmap(a, q):
+    """A causal mask, as graphs that torch.compile captured make it."""
+    functorch = torch._C._functorch
+    functorch._vmap_increment_nesting(7, "error")
+    row = functorch._add_batch_dim(q, 0, 1)
+    functorch._vmap_increment_nesting(7, "error")
+    column = functorch._add_batch_dim(torch.arange(7), 0, 2)
+    seen = functorch._remove_batch_dim(column.le(row), 2, 7, 0)
+    functorch._vmap_decrement_nesting()
+    seen = functorch._remove_batch_dim(seen, 1, 7, 0)
+    functorch._vmap_decrement_nesting()
+    return (a.mT @ a).masked_fill(~seen, -1)
+
+
+def statistics(a, mean, variance):
+    """Those of a batch, and how they change running ones in place."""
+    mean, variance = mean.clone(), variance.clone()
+    return F.batch_norm(a, mean, variance, training=True), mean, variance
 
 
 def modules():
@@ -354,6 +384,16 @@ def shapes_hold(folder):
         return "" if ">7,7<" in file.read() else "it has another shape"
 
 
+def fixed_inputs_hold(folder):
+    """An input whose value is read says so in the graph; others do not."""
+    module = Call(lambda s, t, a: a[:s] * t)
+    nodes = export(module.eval(), (torch.tensor(2), torch.tensor(3.0),
+                                   torch.rand(4)), f"{folder}/net.graphml")
+    fixed = [node.attrs.get("fixed") for node in nodes
+             if node.op == "Parameter"]
+    return "" if fixed == ["2", None, None] else f"{fixed}"
+
+
 def refusals_hold(folder):
     """All ops that cannot be exported are reported, and no file is written."""
     module = Call(lambda a: (torch.linalg.det(a), torch.lgamma(a)))
@@ -388,6 +428,7 @@ def main():
     wanted += [("programs and files", programs_hold),
                ("without weights", without_weights_hold),
                ("dynamic programs", shapes_hold),
+               ("fixed inputs", fixed_inputs_hold),
                ("refusals", refusals_hold)]
     wanted = [(name, test) for name, test in wanted
               if not chosen.names or name in chosen.names]

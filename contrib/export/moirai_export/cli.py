@@ -256,5 +256,10 @@ def main(arguments=None):
         sys.stderr.write("moirai-export: exported in "
                          f"{time.monotonic() - begin:.2f} s\n")
     if not chosen.quiet:
+        for node in nodes:
+            if "fixed" in node.attrs:
+                sys.stderr.write(f"moirai-export: input '{node.name}' is fixed "
+                                 f"at {node.attrs['fixed']}, which the module "
+                                 "reads\n")
         sys.stderr.write(f"moirai-export: {len(nodes)} nodes in {output}\n")
     return 0

@@ -126,9 +126,13 @@ class Graph:
         node = self._put(op, inputs, outputs, attrs)
         return [Value(node, port) for port in range(len(outputs))]
 
+    @property
+    def inputs(self):
+        return [node for node in self.nodes if node.op == "Parameter"]
+
     def parameter(self, name, shape, dtype):
         """The next input of the network; its name was reserved."""
-        index = sum(node.op == "Parameter" for node in self.nodes)
+        index = len(self.inputs)
         return Value(self._put("Parameter", [], [(shape, dtype)],
                                {"index": index}, name=name))
 

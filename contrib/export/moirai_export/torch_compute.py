@@ -2,6 +2,8 @@
 """ATen ops that accumulate: products, norms, reductions."""
 import math
 
+import torch
+
 from . import ops
 from .graph import REALS, SIZES, Unsupported, count
 
@@ -83,12 +85,30 @@ def attention(op):
         key, value = (repeat_heads(op.g, x, query.shape[-3] // x.shape[-3])
                       for x in (key, value))
     mask = op.value("attn_mask")
+    seen = rows_seen(op, mask) if mask else None
     if mask and mask.dtype == "boolean":
         zero = op.g.scalar(0, query.dtype)
         nothing = op.g.scalar(float("-inf"), query.dtype)
         mask = ops.select(op.g, mask, zero, nothing)
-    return ops.attention(op.g, query, key, value, mask,
-                         bool(op.get("is_causal")), op.get("scale"))
+    y = ops.attention(op.g, query, key, value, mask,
+                      bool(op.get("is_causal")), op.get("scale"))
+    return ops.select(op.g, seen, y, op.g.scalar(0, y.dtype)) if seen else y
+
+
+def rows_seen(op, mask):
+    """Which queries see a key; None if all do.  PyTorch since 2.5 gives zeros
+    to the others, which 2.4 and softmax itself do not."""
+    known = op["attn_mask"]
+    if op.get("is_causal") or not hasattr(torch, "_safe_softmax"):
+        return None
+    if isinstance(known, torch.Tensor) and known.device.type != "meta":
+        open_ = known if known.dtype == torch.bool else known != -math.inf
+        if open_.any(-1).all():
+            return None
+    if mask.dtype != "boolean":
+        mask = ops.compare(op.g, "NotEqual", mask,
+                           op.g.scalar(-math.inf, mask.dtype))
+    return ops.reduce(op.g, "ReduceLogicalOr", mask, [-1], True)
 
 
 # ------------------------------------------------------------------ reductions
@@ -358,12 +378,33 @@ def instance_norm(op):
 
 
 def batch_statistics(op, x):
-    """With mean and variance of the batch itself."""
+    """With mean and variance of the batch itself; in training, running ones
+    follow them."""
     order = [1, 0, *range(2, x.rank)]
     flat = ops.transpose(op.g, x, order)
     y = ops.layer_norm(op.g, flat, None, None, 1, op["eps"])
     y = scale_channels(op, ops.transpose(op.g, y, order))
-    return [y, None, None, None, None] if "native" in op.name else y
+    if "native" not in op.name:
+        return y
+    return [y, None, None] + [
+        running_statistic(op, name, x) for name in
+        ("running_mean", "running_var") if op.has(name)]
+
+
+def running_statistic(op, name, x):
+    axes = [d for d in range(x.rank) if d != 1]
+    n = count(x.shape[d] for d in axes)
+    now = ops.reduce(op.g, "ReduceMean", x, axes, True)
+    if name == "running_var":
+        now = ops.reduce(op.g, "ReduceMean", ops.point(
+            op.g, "SquaredDifference", x, now), axes, True)
+        now = ops.with_number(op.g, "Multiply", now, n / max(1, n - 1))
+    now = ops.convert(op.g, ops.reshape(op.g, now, (x.shape[1],)),
+                      op.value(name).dtype)
+    share = op.get("momentum", 0.1)
+    return ops.point(op.g, "Add", *(
+        ops.with_number(op.g, "Multiply", part, factor) for part, factor in
+        ((op.value(name), 1 - share), (now, share))))
 
 
 def batch_norm(op):
@@ -389,7 +430,8 @@ TABLE = {
     **dict.fromkeys(("layer_norm", "native_layer_norm"), layer_norm),
     **dict.fromkeys(("group_norm", "native_group_norm"), group_norm),
     **dict.fromkeys(("batch_norm", "_native_batch_norm_legit_no_training",
-                     "native_batch_norm", "_native_batch_norm_legit"),
+                     "native_batch_norm", "_native_batch_norm_legit",
+                     "_native_batch_norm_legit_functional"),
                     batch_norm),
     **dict.fromkeys(("_grouped_mm", "grouped_mm_fallback"), grouped_product),
     "all": truth("ReduceLogicalAnd"), "amax": reduction("ReduceMax"),

@@ -56,6 +56,38 @@ def silence():
         logging.disable(before)
 
 
+@contextlib.contextmanager
+def vmap_levels():
+    """Lets captured graphs, which number the levels of torch.vmap from 1, run
+    where others are outside of them; removes levels that an error left."""
+    functorch, levels = torch._C._functorch, []
+    names = ("_vmap_increment_nesting", "_vmap_decrement_nesting",
+             "_add_batch_dim", "_remove_batch_dim")
+    enter, leave, add, remove = (getattr(functorch, name) for name in names)
+
+    def enter_level(*args):
+        levels.append(enter(*args))
+        return len(levels)
+
+    def leave_level():
+        levels.pop()
+        return leave()
+
+    replaced = (enter_level, leave_level, lambda x, axis, level: add(
+        x, axis, levels[level - 1]), lambda x, level, size, axis: remove(
+            x, levels[level - 1], size, axis))
+    for name, function in zip(names, replaced):
+        setattr(functorch, name, function)
+    try:
+        yield
+    finally:
+        for name, function in zip(names, (enter, leave, add, remove)):
+            setattr(functorch, name, function)
+        while levels:
+            levels.pop()
+            leave()
+
+
 def first_line(error):
     """The reason of PyTorch's error, whose text may have hundreds of lines."""
     lines = [line.strip() for line in str(error).splitlines()]
@@ -126,7 +158,7 @@ def trace(module, args, kwargs):
     first = None
     for strict in (False, True):
         try:
-            with torch.no_grad(), silence():
+            with torch.no_grad(), silence(), vmap_levels():
                 return torch.export.export(module, args, kwargs, strict=strict)
         except MemoryError:
             raise

@@ -12,7 +12,8 @@ import re
 import torch
 
 from . import (ops, torch_complex, torch_compute, torch_index, torch_move,
-               torch_point, torch_program, torch_rnn, torch_trace, torch_window)
+               torch_point, torch_program, torch_rnn, torch_scalar, torch_trace,
+               torch_window)
 from .graph import ExportError, Graph, Unsupported, Value
 from .torch_complex import Pair
 from .torch_program import name_of
@@ -440,6 +441,9 @@ def read_program(program, with_weights):
                 raise ExportError(f"PyTorch {torch.__version__} takes the "
                                   "state of an LSTM with proj_size for another "
                                   "shape; use a later one")
+        if node.op == "call_function" and "aten.batch_norm" in \
+                str(node.target) and node.args[5]:
+            names -= {"batch_norm"}  # it writes running statistics
     program = torch_program.decompose(program, names)
     return Reader(program, with_weights).read()
 
@@ -450,6 +454,17 @@ def read_recorded(module, inputs, with_weights):
 
 
 def read_module(module, inputs, shapes, with_weights):
+    """With inputs fixed that the module reads."""
+    if shapes or not torch_program.can_run(module, inputs):
+        return read_free(module, inputs, shapes, with_weights)
+    module, values = torch_scalar.fixed(module, inputs)
+    graph = read_free(module, inputs, shapes, with_weights)
+    for at, value in values.items():
+        graph.inputs[at].attrs["fixed"] = str(value)
+    return graph
+
+
+def read_free(module, inputs, shapes, with_weights):
     """By torch.export and, if that fails, by running the module once."""
     try:
         program = torch_program.of_module(module, inputs, shapes)

@@ -16,7 +16,8 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .graph import ExportError
-from .torch_program import arguments, default_table, name_of, silence
+from .torch_program import (arguments, default_table, name_of, silence,
+                            vmap_levels)
 
 
 class DependsOnValues(Exception):
@@ -186,7 +187,7 @@ def record(module, inputs, names):
                      if isinstance(x, torch.Tensor))
 
     try:
-        with torch.no_grad(), silence(), compiling(), recorder:
+        with torch.no_grad(), silence(), compiling(), vmap_levels(), recorder:
             outputs = torch.func.functionalize(call)(*leaves)
     except MemoryError:
         raise

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs without dimensions whose values a module reads, as captured graphs
+take sizes: they are fixed at their example values."""
+import inspect
+
+import torch
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .torch_program import arguments, silence
+
+
+def is_scalar(x):
+    return isinstance(x, torch.Tensor) and x.dim() == 0 and not x.is_complex()
+
+
+class Watch(TorchDispatchMode):
+    """Finds the inputs whose values are read: tensors are followed from
+    inputs without dimensions until one depends on any other input."""
+
+    def __init__(self, leaves):
+        super().__init__()
+        self.kept = list(leaves)  # so that ids stay theirs
+        self.sources = {id(x): {at} if is_scalar(x) else None
+                        for at, x in enumerate(leaves)
+                        if isinstance(x, torch.Tensor)}
+        self.read = set()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        given = [self.sources.get(id(x), set())
+                 for x in pytree.tree_leaves((args, kwargs))
+                 if isinstance(x, torch.Tensor)]
+        made = func(*args, **(kwargs or {}))
+        from_scalars = None if None in given else set().union(*given)
+        if func is torch.ops.aten._local_scalar_dense.default:
+            self.read |= from_scalars or set()
+        for x in pytree.tree_leaves(made):
+            if isinstance(x, torch.Tensor):
+                self.kept.append(x)
+                self.sources[id(x)] = from_scalars
+        return made
+
+
+def read_by(module, leaves, spec):
+    """Positions of the inputs without dimensions that the module reads."""
+    if not any(map(is_scalar, leaves)):
+        return []
+    leaves = [x.clone() if isinstance(x, torch.Tensor) else x for x in leaves]
+    args, kwargs = pytree.tree_unflatten(leaves, spec)
+    try:
+        with torch.no_grad(), silence(), Watch(leaves) as watch:
+            module(*args, **kwargs)
+    except MemoryError:
+        raise
+    except Exception:  # of many kinds; tracing reports it
+        return []
+    return sorted(watch.read)
+
+
+class Fixed(torch.nn.Module):
+    """A module with constants in place of some of its inputs, which it still
+    takes, under their names."""
+
+    def __init__(self, module, values, spec):
+        super().__init__()
+        self.module = module
+
+        def forward(*args, **kwargs):
+            leaves = pytree.tree_leaves((args, kwargs))
+            for at, (value, dtype) in values.items():
+                leaves[at] = torch.tensor(value, dtype=dtype)
+            args, kwargs = pytree.tree_unflatten(leaves, spec)
+            return module(*args, **kwargs)
+
+        forward.__signature__ = inspect.signature(module.forward)
+        self.forward = forward
+        self.eval()
+
+
+def fixed(module, inputs):
+    """The module with the inputs fixed that it reads, and their values by
+    position among the tensors; the module itself if there are none."""
+    leaves, spec = pytree.tree_flatten(arguments(inputs))
+    values = {at: (leaves[at].item(), leaves[at].dtype)
+              for at in read_by(module, leaves, spec)}
+    if not values:
+        return module, {}
+    tensors = [at for at, x in enumerate(leaves)
+               if isinstance(x, torch.Tensor)]
+    return Fixed(module, values, spec), {
+        tensors.index(at): value for at, (value, _) in values.items()}
