@@ -119,6 +119,14 @@ static inline int mo_transfer_items_ingress(const mo_frame *frame, int device)
     return frame->x->n_devices + device;
 }
 
+/* Stores the resources that the items use; for mo_transfer_items_make(). */
+mo_status mo_transfer_items_find_uses(mo_transfer_items *items, mo_error *err);
+
+/* Returns the latest moment at which an item may arrive on device b; INT64_MIN:
+ * no reader may be there. */
+int64_t mo_transfer_items_deadline(const mo_frame *frame,
+                                   const mo_transfer_item *item, int b);
+
 /* Returns the latest start of an op on a device where it may run. */
 static inline int64_t mo_transfer_items_latest_start(const mo_frame *f, int op,
                                                      int k)

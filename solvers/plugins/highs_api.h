@@ -94,6 +94,14 @@ extern const mo_dynlib_spec mo_highs_dynlib;
 
 mo_status mo_highs_open(const char *path, mo_highs_api *api, mo_error *err);
 
+/* Implement mo_solver.find, begin_command and check_defects. */
+mo_status mo_highs_find(const char *path, mo_solver_install *found,
+                        mo_error *err);
+mo_status mo_highs_begin_command(const mo_solver_install *found, mo_argv *line,
+                                 mo_error *err);
+mo_status mo_highs_check_defects(mo_solver_install *found, mo_solver_via way,
+                                 mo_error *err);
+
 /* Implements mo_solver.solve_lp. */
 mo_status mo_highs_solve_lp(const mo_solver_install *found,
                             const mo_linear_program *lp, double time_s,
