@@ -209,13 +209,14 @@ typedef struct mo_backend {
      * where their operands and workspaces differ. The slot is 0 at first. */
     void (*use_slot)(mo_backend_unit *unit, int slot);
 
-    /* A queue (stream) of copies and programs in order, independent of all
-     * other work of the unit; the caller closes it before the unit. Host memory
-     * is pinned, and valid until queue_wait returns, which waits for all work
-     * of the queue. From any thread, one at a time for each queue. NULL
-     * members: the unit runs one program at a time. */
-    mo_status (*queue_open)(mo_backend_unit *unit, mo_backend_queue **queue,
-                            mo_error *err);
+    /* A queue (stream) of copies and programs of the n units in order,
+     * independent of all their other work; the caller closes it before the
+     * units. The first of them has recorded the programs. Host memory is
+     * pinned, and valid until queue_wait returns, which waits for all work of
+     * the queue. From any thread, one at a time for each queue. NULL members:
+     * the unit runs one program at a time. */
+    mo_status (*queue_open)(mo_backend_unit *const *units, int n,
+                            mo_backend_queue **queue, mo_error *err);
     void (*queue_close)(mo_backend_queue *queue);
     mo_status (*queue_upload)(mo_backend_queue *queue, void *to,
                               const void *from, size_t bytes, mo_error *err);

@@ -22,34 +22,17 @@ const void *mo_joint_slots_output(const mo_joint_slots *slots, int slot,
 
 /* When the other end of a carrier's transfer has failed, the monitor ends what
  * the queue waits for. */
-static mo_status wait_queue(mo_joint_slots *s, mo_joint_slot *slot, int local,
+static mo_status wait_queue(mo_joint_slots *s, mo_joint_slot *slot,
                             mo_error *err)
 {
     mo_error failure = { 0 }, *e = err ? err : &failure;
-    mo_status status = s->backend->queue_wait(slot->queues[local], e);
+    mo_status status = s->backend->queue_wait(slot->queue, e);
     mo_status polled = mo_joint_poll_carriers(&s->slots[0].joint, &failure);
 
     if (polled == MO_OK)
         return status;
     *e = failure;
     return polled;
-}
-
-/* The recorder's queue is in order. Before another one works, and before the
- * recorder works on what it has done, the host waits. */
-static mo_status enter_queue(mo_joint_slots *s, mo_joint_slot *slot, int local,
-                             mo_error *err)
-{
-    return local == MO_JOINT_SLOTS_RECORDER
-               ? MO_OK
-               : wait_queue(s, slot, MO_JOINT_SLOTS_RECORDER, err);
-}
-
-static mo_status leave_queue(mo_joint_slots *s, mo_joint_slot *slot, int local,
-                             mo_error *err)
-{
-    return local == MO_JOINT_SLOTS_RECORDER ? MO_OK
-                                            : wait_queue(s, slot, local, err);
 }
 
 static mo_status upload_inputs(mo_joint_slots *s, mo_joint_slot *slot,
@@ -63,13 +46,10 @@ static mo_status upload_inputs(mo_joint_slots *s, mo_joint_slot *slot,
 
         if (s->input_at[v] >= 0)
             status = s->backend->queue_upload(
-                slot->queues[i], slot->devices[i].where[v],
+                slot->queue, slot->devices[i].where[v],
                 slot->staging + s->input_at[v],
                 (size_t) mo_joint_value_bytes(plan, v), err);
     }
-    for (int i = MO_JOINT_SLOTS_RECORDER + 1; i < s->n_local && status == MO_OK;
-         i++)
-        status = wait_queue(s, slot, i, err);
     return status;
 }
 
@@ -80,7 +60,6 @@ static mo_status run_host_step(mo_joint_slots *s, mo_joint_slot *slot,
     const mo_run_action *a = &slot->devices[item->local].actions[item->action];
     const mo_transport *transport = s->options.transport;
     mo_transport_world *world = s->options.world;
-    mo_backend_queue *queue = slot->queues[item->local];
     int t = slot->first_transfer + a->what;
     mo_status status;
 
@@ -89,24 +68,18 @@ static mo_status run_host_step(mo_joint_slots *s, mo_joint_slot *slot,
     if (a->kind == MO_PLAN_STEP_AWAIT) {
         /* Other ranks may wait for what the programs before transfer, and a
          * driver may make progress only while a thread waits for it. */
-        status = wait_queue(s, slot, MO_JOINT_SLOTS_RECORDER, err);
+        status = wait_queue(s, slot, err);
         if (status == MO_OK)
             status = transport->wait(world, t, a->sending, err);
         if (status != MO_OK || a->sending || a->bytes == 0)
             return status;
-        status = enter_queue(s, slot, item->local, err);
-        if (status == MO_OK)
-            status = s->backend->queue_upload(queue, a->value, a->data,
-                                              a->bytes, err);
-        return status == MO_OK ? leave_queue(s, slot, item->local, err)
-                               : status;
+        return s->backend->queue_upload(slot->queue, a->value, a->data,
+                                        a->bytes, err);
     }
-    status = enter_queue(s, slot, item->local, err);
+    status = s->backend->queue_download(slot->queue, a->data, a->value,
+                                        a->bytes, err);
     if (status == MO_OK)
-        status =
-            s->backend->queue_download(queue, a->data, a->value, a->bytes, err);
-    if (status == MO_OK)
-        status = wait_queue(s, slot, item->local, err);
+        status = wait_queue(s, slot, err);
     return status == MO_OK ? transport->send(world, t, a->data, err) : status;
 }
 
@@ -122,11 +95,10 @@ static mo_status run_segments(mo_joint_slots *s, mo_joint_slot *slot,
         if (part->is_host)
             status = run_host_step(s, slot, &j->items[part->first], err);
         else if (part->recorded)
-            status = s->backend->queue_replay(
-                slot->queues[MO_JOINT_SLOTS_RECORDER], part->recorded, err);
+            status =
+                s->backend->queue_replay(slot->queue, part->recorded, err);
     }
-    return status == MO_OK ? wait_queue(s, slot, MO_JOINT_SLOTS_RECORDER, err)
-                           : status;
+    return status;
 }
 
 static mo_status download_outputs(mo_joint_slots *s, mo_joint_slot *slot,
@@ -146,13 +118,10 @@ static mo_status download_outputs(mo_joint_slots *s, mo_joint_slot *slot,
                    slot->devices[d].constants[v], bytes);
         else
             status = s->backend->queue_download(
-                slot->queues[d], slot->staging + s->output_at[i],
+                slot->queue, slot->staging + s->output_at[i],
                 slot->devices[d].where[v], bytes, err);
     }
-    for (int d = MO_JOINT_SLOTS_RECORDER; d < s->n_local && status == MO_OK;
-         d++)
-        status = wait_queue(s, slot, d, err);
-    return status;
+    return status == MO_OK ? wait_queue(s, slot, err) : status;
 }
 
 mo_status mo_joint_slots_run(mo_joint_slots *slots, int slot, mo_error *err)

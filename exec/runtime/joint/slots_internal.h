@@ -21,9 +21,9 @@ typedef struct mo_joint_slot {
     mo_run_device **local; /* pointers to them */
     mo_joint_state joint;
     char eager_reason[MO_RUN_REASON_SIZE];
-    int first_transfer;        /* of the transport */
-    mo_backend_queue **queues; /* by local device */
-    char *staging;             /* pinned: inputs, then outputs */
+    int first_transfer;      /* of the transport */
+    mo_backend_queue *queue; /* of all copies and programs */
+    char *staging;           /* pinned: inputs, then outputs */
 } mo_joint_slot;
 
 struct mo_joint_slots {

@@ -63,8 +63,7 @@ static mo_status alloc_slot(mo_joint_slots *s, mo_joint_slot *slot,
 
     slot->devices = calloc(n + 1, sizeof *slot->devices);
     slot->local = calloc(n + 1, sizeof *slot->local);
-    slot->queues = calloc(n + 1, sizeof *slot->queues);
-    if (!slot->devices || !slot->local || !slot->queues)
+    if (!slot->devices || !slot->local)
         return mo_fail_memory(err);
     for (size_t d = 0; d < n; d++)
         slot->local[d] = &slot->devices[d];
@@ -123,15 +122,18 @@ static mo_status open_other(mo_joint_slots *s, mo_joint_slot *slot,
     return status;
 }
 
-static mo_status open_queues(mo_joint_slots *s, mo_joint_slot *slot,
-                             mo_error *err)
+static mo_status open_queue(mo_joint_slots *s, mo_joint_slot *slot,
+                            mo_error *err)
 {
+    mo_backend_unit **units = calloc((size_t) s->n_local, sizeof *units);
     void *staging = NULL;
-    mo_status status = MO_OK;
+    mo_status status = units ? MO_OK : mo_fail_memory(err);
 
     for (int i = 0; i < s->n_local && status == MO_OK; i++)
-        status = s->backend->queue_open(s->slots[0].devices[i].unit,
-                                        &slot->queues[i], err);
+        units[i] = s->slots[0].devices[i].unit;
+    if (status == MO_OK)
+        status = s->backend->queue_open(units, s->n_local, &slot->queue, err);
+    free(units);
     if (status == MO_OK)
         status = s->backend->alloc_pinned(
             s->slots[0].devices[MO_JOINT_SLOTS_RECORDER].unit,
@@ -255,7 +257,7 @@ static mo_status open_slots(mo_joint_slots *s, const bool *inputs,
             status =
                 i == 0 ? open_first(s, err) : open_other(s, &s->slots[i], err);
         if (status == MO_OK)
-            status = open_queues(s, &s->slots[i], err);
+            status = open_queue(s, &s->slots[i], err);
     }
     if (status == MO_OK)
         status = run_eagerly(s, err);
@@ -325,8 +327,8 @@ static void close_slot(mo_joint_slots *s, mo_joint_slot *slot)
 {
     mo_run_device *recorder = s->slots[0].devices;
 
-    for (int i = 0; slot->queues && i < s->n_local; i++)
-        s->backend->queue_close(slot->queues[i]);
+    if (slot->queue)
+        s->backend->queue_close(slot->queue);
     mo_joint_free_programs(&slot->joint);
     if (slot->staging)
         s->backend->free_pinned(recorder[MO_JOINT_SLOTS_RECORDER].unit,
@@ -337,7 +339,6 @@ static void close_slot(mo_joint_slots *s, mo_joint_slot *slot)
     mo_arena_free(slot->joint.arena);
     free(slot->devices);
     free(slot->local);
-    free(slot->queues);
 }
 
 void mo_joint_slots_free(mo_joint_slots *slots)

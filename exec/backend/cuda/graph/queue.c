@@ -10,23 +10,29 @@
 #include "exec/backend/cuda/kernels/index_check.h"
 
 struct mo_backend_queue {
-    mo_backend_unit *unit;
+    mo_backend_unit *unit; /* of the stream */
     CUstream stream;
+    int n_units;
+    mo_backend_unit *units[];
 };
 
-mo_status mo_cuda_queue_open(mo_backend_unit *unit, mo_backend_queue **queue,
-                             mo_error *err)
+mo_status mo_cuda_queue_open(mo_backend_unit *const *units, int n,
+                             mo_backend_queue **queue, mo_error *err)
 {
-    mo_backend_queue *made = calloc(1, sizeof *made);
+    mo_backend_queue *made =
+        calloc(1, sizeof *made + (size_t) n * sizeof(mo_backend_unit *));
     mo_status status;
 
     if (!made)
         return mo_fail_memory(err);
-    made->unit = unit;
-    status = mo_cuda_unit_make_current(unit, err);
+    made->unit = units[0];
+    made->n_units = n;
+    for (int i = 0; i < n; i++)
+        made->units[i] = units[i];
+    status = mo_cuda_unit_make_current(made->unit, err);
     if (status == MO_OK)
-        status =
-            mo_cuda_sm_partition_stream_create(unit, false, &made->stream, err);
+        status = mo_cuda_sm_partition_stream_create(made->unit, false,
+                                                    &made->stream, err);
     if (status != MO_OK) {
         free(made);
         return status;
@@ -86,6 +92,7 @@ mo_status mo_cuda_queue_wait(mo_backend_queue *queue, mo_error *err)
     if (status == MO_OK)
         status = mo_cuda_check(api, "cuStreamSynchronize",
                                api->cuStreamSynchronize(queue->stream), err);
-    return status == MO_OK ? mo_cuda_index_error_check(queue->unit, err)
-                           : status;
+    for (int i = 0; i < queue->n_units && status == MO_OK; i++)
+        status = mo_cuda_index_error_check(queue->units[i], err);
+    return status;
 }
