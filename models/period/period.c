@@ -7,12 +7,14 @@
  *     sum_i p_ik x_ik + sum_q sum_b o_qk (y_qkb + y_qbk) <= w
  *                                                 for all k    load
  *     sum_q sum_ab in r c_qab y_qab <= w          for all r    transfer
+ *     h + sum_q sum_ab g y_qab <= w                            host
  *     memory of the ops of a device <= capacity                memory
  *
  * over the resources r of transfers: ports, channels or links; o_qk is the
- * overhead of a transfer on a device that sends or receives it.  With a
- * transfer per edge y_qab moves flow q = (i, j) from a to b as a transport of
- * x_i to x_j, whose part that stays on a device has no column:
+ * overhead of a transfer on a device that sends or receives it; h and g are the
+ * time of the host for a request and for a transfer.  With a transfer per edge
+ * y_qab moves flow q = (i, j) from a to b as a transport of x_i to x_j, whose
+ * part that stays on a device has no column:
  *
  *     x_ia - x_ja = sum_b y_qab - sum_b y_qba     for all a    conserve
  *     sum_b y_qab <= x_ia                         for all a    supply
@@ -203,11 +205,12 @@ static bool is_sent(const period *m, int item, int a, int b)
     return false;
 }
 
-/* No load exceeds the makespan by more than the overheads of all transfers. */
+/* No load exceeds the makespan by more than the overheads of all transfers and
+ * the time of the host. */
 static int64_t most_overhead_ns(const period *m)
 {
     const mo_instance *x = m->frame->x;
-    int64_t sum_ns = 0;
+    int64_t sum_ns = x->host_request_ns;
 
     for (int q = 0; q < x->n_flows && m->loads; q++) {
         int64_t most_ns = 0;
@@ -215,7 +218,7 @@ static int64_t most_overhead_ns(const period *m)
         for (int k = 0; k < x->n_devices; k++)
             most_ns = mo_max_i64(
                 most_ns, mo_instance_overhead_ns(x, x->flows[q].tensor, k));
-        sum_ns += 2 * most_ns;
+        sum_ns += 2 * most_ns + x->host_transfer_ns;
     }
     return sum_ns;
 }
@@ -362,6 +365,15 @@ static void write_load_rows(const period *m, mo_sink *sink)
                         -to_units(m, mo_schedule_item_ns(x, regime, i, a, b)));
         mo_sink_row(sink, MO_GE, 0);
     }
+    if (!mo_instance_has_host(x))
+        return;
+    mo_sink_family(sink, "host");
+    mo_sink_term(sink, 0, 1);
+    for (int i = 0; i < m->n_items; i++)
+        for (int a = 0; a < K; a++)
+            add_transfers(m, sink, i, a, true,
+                          -to_units(m, x->host_transfer_ns));
+    mo_sink_row(sink, MO_GE, to_units(m, x->host_request_ns));
 }
 
 /* times coef */

@@ -96,6 +96,10 @@ mo_status mo_cluster_digest(const mo_cluster *cluster, uint64_t *value,
         mo_digest_int(digest, device->memory_bytes);
         digest_exceptions(digest, device);
     }
+    if (cluster->host_request_us > 0 || cluster->host_transfer_us > 0) {
+        mo_digest_double(digest, cluster->host_request_us);
+        mo_digest_double(digest, cluster->host_transfer_us);
+    }
     mo_digest_int(digest, cluster->n_links);
     for (int l = 0; l < cluster->n_links; l++) {
         const mo_link *link = &cluster->links[l];

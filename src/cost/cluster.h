@@ -52,8 +52,10 @@ typedef struct mo_link {
 } mo_link;
 
 typedef struct mo_cluster {
-    const char *name;   /* or NULL */
-    const char *file;   /* for error messages */
+    const char *name; /* or NULL */
+    const char *file; /* for error messages */
+    /* Time of the host, see mo_instance; 0: none is known. */
+    double host_request_us, host_transfer_us;
     mo_device *devices; /* in the file's order; at least one */
     int n_devices;
     mo_link *links; /* sorted by from, to; no pair twice */

@@ -88,6 +88,11 @@ typedef struct mo_instance {
     int64_t *overhead_ns;
     double *copy_gbs;
 
+    /* Time of the host, which launches the work of all devices, one launch at
+     * a time (the driver of GPUs has a lock): for each request, and for each
+     * transfer between devices. Counted where requests are pipelined. */
+    int64_t host_request_ns, host_transfer_ns;
+
     int *pin;   /* by op: a device, or MO_FREE */
     int *group; /* by op: a colocation group, or MO_FREE */
     int n_groups;
@@ -165,6 +170,12 @@ static inline int64_t mo_instance_overhead_ns(const mo_instance *x, int tensor,
                                               int device)
 {
     return mo_instance_bytes_overhead_ns(x, x->tensor_bytes[tensor], device);
+}
+
+/* Returns whether the host has a load. */
+static inline bool mo_instance_has_host(const mo_instance *x)
+{
+    return x->host_request_ns > 0 || x->host_transfer_ns > 0;
 }
 
 typedef struct mo_instance_options {

@@ -49,6 +49,10 @@ mo_status mo_profile_digest(const mo_profile *profile, uint64_t *value,
         mo_digest_double(digest, profile->overhead_us);
         mo_digest_double(digest, profile->copy_gbs);
     }
+    if (profile->host_request_us > 0 || profile->host_transfer_us > 0) {
+        mo_digest_double(digest, profile->host_request_us);
+        mo_digest_double(digest, profile->host_transfer_us);
+    }
     *value = mo_digest_value(digest);
     mo_digest_free(digest);
     return MO_OK;

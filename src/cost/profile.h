@@ -50,6 +50,9 @@ typedef struct mo_profile {
     /* Overhead of a transfer, see mo_instance, of CPUs that pipeline requests;
      * 0: none is known. */
     double overhead_us, copy_gbs;
+    /* Time of the host for GPUs that pipeline requests, see mo_instance; 0:
+     * none is known. */
+    double host_request_us, host_transfer_us;
     const char *file;   /* for error messages */
     mo_profile_op *ops; /* sorted by device, signature; no two equal */
     int n_ops;

@@ -259,6 +259,8 @@ static const char *const other[] = {
     "<cluster>" DEVICES("model='t4' launch_us='1'") LINKS "</cluster>",
     "<cluster>" DEVICES("model='t4' overhead_us='1'") LINKS "</cluster>",
     "<cluster>" DEVICES("model='t4' copy_gbs='1'") LINKS "</cluster>",
+    "<cluster host_request_us='1'>" DEVICES("model='t4'") LINKS "</cluster>",
+    "<cluster host_transfer_us='1'>" DEVICES("model='t4'") LINKS "</cluster>",
     "<cluster>" DEVICES("model='t4'") "</cluster>",
     "<cluster>" DEVICES("model='t4'") LINKS "<device id='C'/></cluster>",
     "<cluster>" DEVICES("model='t4'") "<link from='A' to='B' gbps='1' "

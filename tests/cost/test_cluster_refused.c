@@ -87,7 +87,8 @@ static const struct {
       "c.xml:4: a <link> has no attribute 'latency'; it has from, to, "
       "between, gbps, latency_us" },
     { "<cluster version='3'/>",
-      "c.xml:1: a <cluster> has no attribute 'version'; it has name" },
+      "c.xml:1: a <cluster> has no attribute 'version'; it has name, "
+      "host_request_us, host_transfer_us" },
     { "<cluster>\n<node id='A'/></cluster>",
       "c.xml:2: a <cluster> has no <node>; it has <model>, <device> and "
       "<link>" },

@@ -141,6 +141,23 @@ START_TEST(parts_of_a_gpu_come_back)
 }
 END_TEST
 
+START_TEST(time_of_the_host_comes_back)
+{
+    static const char measured[] =
+        "<profile host_request_us='7.5' host_transfer_us='4'>" A_LINK;
+    mo_profile *p = read_text(measured);
+    char *text = written(p);
+
+    ck_assert_double_eq(p->host_request_us, 7.5);
+    ck_assert_double_eq(p->host_transfer_us, 4);
+    ck_assert_ptr_nonnull(strstr(
+        text, "<profile host_request_us=\"7.5\" host_transfer_us=\"4\">"));
+    ck_assert_uint_ne(digest_of(measured), digest_of("<profile>" A_LINK));
+    free(text);
+    mo_profile_free(p);
+}
+END_TEST
+
 START_TEST(overhead_of_transfers_comes_back)
 {
     static const char measured[] =
@@ -354,7 +371,8 @@ static const struct {
       "there" },
     { "<profile name='x'/>",
       "p.xml:1: a <profile> has no attribute 'name'; it has host, "
-      "emulated, in_flight, overhead_us, copy_gbs" },
+      "emulated, in_flight, overhead_us, copy_gbs, host_request_us, "
+      "host_transfer_us" },
     { "<profile><op signature='x' median_us='1'/></profile>",
       "p.xml:1: this <op> has no device; give it one" },
     { "<profile><op device='A' median_us='1'/></profile>",
@@ -455,6 +473,7 @@ SUITE(profile)
     TEST(what_is_written_is_the_same_every_time);
     TEST(parts_of_a_gpu_come_back);
     TEST(overhead_of_transfers_comes_back);
+    TEST(time_of_the_host_comes_back);
     TEST(what_xml_cannot_hold_comes_back);
     TEST(the_digest_is_of_the_rows);
     EACH(times_are_found_by_id_then_by_model, COUNT(lookups));

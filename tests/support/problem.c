@@ -182,6 +182,19 @@ mo_graph *problem_graph(const char *text)
     return g;
 }
 
+static void put_attributes(mo_out *out, const char **text)
+{
+    word w;
+
+    while (next_word(text, &w)) {
+        mo_out_char(out, ' ');
+        put_name(out, &w);
+        mo_out_text(out, "='");
+        put_value(out, &w);
+        mo_out_char(out, '\'');
+    }
+}
+
 /* "A" is a device, "A>B" and "A-B" are links. */
 static void put_element(mo_out *out, const word *about)
 {
@@ -203,19 +216,18 @@ static void put_element(mo_out *out, const word *about)
 
 char *problem_cluster_xml(const char *text)
 {
-    mo_out *out = begin("<cluster>");
-    word about, w;
+    mo_out *out = begin("<cluster");
+    word about;
 
+    if (*text == '*') {
+        next_word(&text, &about);
+        put_attributes(out, &text);
+    }
+    mo_out_char(out, '>');
     while (has_more(text)) {
         next_word(&text, &about);
         put_element(out, &about);
-        while (next_word(&text, &w)) {
-            mo_out_char(out, ' ');
-            put_name(out, &w);
-            mo_out_text(out, "='");
-            put_value(out, &w);
-            mo_out_char(out, '\'');
-        }
+        put_attributes(out, &text);
         mo_out_text(out, "/>");
     }
     return finish(out, "</cluster>\n");

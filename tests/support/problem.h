@@ -19,7 +19,8 @@
  * 2 and each on one of its own, and read as such.
  *
  * A cluster has devices, "B model=t4", links one way, "A>B gbps=8", and links
- * both ways, "A-B gbps=8", with the attributes of moirai-cluster(5).
+ * both ways, "A-B gbps=8", with the attributes of moirai-cluster(5); those of
+ * the cluster itself are first, "* host_request_us=8".
  */
 #ifndef MO_TESTS_SUPPORT_PROBLEM_H
 #define MO_TESTS_SUPPORT_PROBLEM_H

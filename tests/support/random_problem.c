@@ -239,6 +239,9 @@ void random_problem_sized(random_problem *r, unsigned seed, int fewest,
         put_inputs(&f, out, i);
     r->graph = text_end(out);
     out = text_new();
+    if (seed % 5 == 2)
+        mo_out_printf(out, "* host_request_us=%u host_transfer_us=%u;",
+                      seed / 5 % 4, 1 + seed / 20 % 3);
     for (int k = 0; k < f.n_devices; k++) {
         if (k < f.n_models)
             capacity = capacity_of(&f, k);

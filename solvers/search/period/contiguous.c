@@ -12,7 +12,8 @@
  * first cut, sent from the device of the stage before.  Decided here: cuts are
  * at most MAX_CUTS positions, evenly spread; with more than MAX_SUBSET devices
  * stages follow the order of decreasing speed.  Pins and groups override the
- * split.
+ * split.  Of the best splits on each set of devices the one of the shortest
+ * period is taken, with overheads and the time of the host.
  */
 #include "solvers/search/period/contiguous.h"
 
@@ -134,20 +135,11 @@ static void fill_states(splitter *d)
                     extend_all(d, c, set, k);
 }
 
-/* Fills device by the best final state; all on device 0 where there is none. */
-static void trace_back(splitter *d, int *device)
+/* Fills device by the final state of those devices, the last stage on k. */
+static void trace_back(const splitter *d, int set, int k, int *device)
 {
-    int c = d->n_cuts - 1, set = 0, k = -1;
-    int64_t best_ns = INT64_MAX;
+    int c = d->n_cuts - 1;
 
-    memset(device, 0, (size_t) d->p->x->n * sizeof *device);
-    for (int s = 0; s < d->n_sets; s++)
-        for (int l = 0; l < d->K; l++)
-            if (d->best[state_of(d, c, s, l)] < best_ns) {
-                best_ns = d->best[state_of(d, c, s, l)];
-                set = s;
-                k = l;
-            }
     while (k >= 0) {
         int from = d->from[state_of(d, c, set, k)];
 
@@ -157,6 +149,37 @@ static void trace_back(splitter *d, int *device)
         c = from / (d->K + 1);
         k = from % (d->K + 1) - 1;
     }
+}
+
+/* Fills device by the final state of the shortest period, by its largest load
+ * where equal; all on device 0 where there is none. */
+static mo_status choose_split(const splitter *d, int *device, mo_error *err)
+{
+    int64_t best_ns = INT64_MAX, best_load_ns = INT64_MAX;
+    int *split = calloc((size_t) d->p->x->n + 1, sizeof *split);
+    mo_period_state state = { 0 };
+    mo_status status =
+        split ? mo_period_state_init(&state, d->p, err) : mo_fail_memory(err);
+
+    memset(device, 0, (size_t) d->p->x->n * sizeof *device);
+    for (int s = 0; s < d->n_sets && status == MO_OK; s++)
+        for (int k = 0; k < d->K; k++) {
+            int64_t load_ns = d->best[state_of(d, d->n_cuts - 1, s, k)], ns;
+
+            if (load_ns > best_ns || load_ns == INT64_MAX)
+                continue;
+            trace_back(d, s, k, split);
+            mo_period_state_set(&state, split);
+            ns = mo_period_state_period_ns(&state);
+            if (ns > best_ns || (ns == best_ns && load_ns >= best_load_ns))
+                continue;
+            best_ns = ns;
+            best_load_ns = load_ns;
+            memcpy(device, split, (size_t) d->p->x->n * sizeof *device);
+        }
+    mo_period_state_clear(&state);
+    free(split);
+    return status;
 }
 
 /* Devices by increasing time of all ops. */
@@ -216,7 +239,7 @@ mo_status mo_period_split_contiguous(const mo_period_problem *p, int *device,
     if (d.cut && d.work_ns && d.bytes && d.crossing_ns && d.best && d.from) {
         sum_work(&d);
         fill_states(&d);
-        trace_back(&d, device);
+        status = choose_split(&d, device, err);
         override_units(p, device);
     } else {
         status = mo_fail_memory(err);

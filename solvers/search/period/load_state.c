@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/minmax.h"
+#include "schedule/period/loads.h"
 #include "schedule/resource.h"
 
 mo_status mo_period_problem_init(mo_period_problem *p, const mo_instance *x,
@@ -17,7 +18,8 @@ mo_status mo_period_problem_init(mo_period_problem *p, const mo_instance *x,
     *p = (mo_period_problem){ .x = x,
                               .regime = *regime,
                               .domains = { x, *regime, NULL } };
-    p->n_resources = x->n_devices + mo_resource_count(x, regime->congestion);
+    p->n_resources = mo_period_resource_count(x, regime->congestion);
+    p->host = mo_period_host(x, regime->congestion);
     if (!mo_size_mul((size_t) x->n, (size_t) x->n_devices, &n))
         return mo_fail_memory(err);
     p->domains.allowed = calloc(n + 1, sizeof *p->domains.allowed);
@@ -87,6 +89,8 @@ static void add_transfer(mo_period_state *s, int tensor, int a, int b,
     if (a == b)
         return;
     s->n_transfers += sign;
+    if (p->host >= 0)
+        s->load_ns[p->host] += sign * p->x->host_transfer_ns;
     if (p->x->overhead_ns) {
         s->load_ns[a] += sign * mo_instance_overhead_ns(p->x, tensor, a);
         s->load_ns[b] += sign * mo_instance_overhead_ns(p->x, tensor, b);
@@ -195,6 +199,8 @@ void mo_period_state_set(mo_period_state *s, const int *device)
                    sizeof *s->readers);
     memmove(s->device, device, (size_t) x->n * sizeof *device);
     s->n_transfers = 0;
+    if (p->host >= 0)
+        s->load_ns[p->host] = x->host_request_ns;
     for (int i = 0; i < x->n; i++) {
         s->load_ns[device[i]] += mo_instance_p_ns(x, i, device[i]);
         s->used_bytes[device[i]] +=

@@ -20,7 +20,8 @@ typedef struct mo_period_problem {
     mo_regime regime;
     mo_placement_units *units;
     mo_allowed_devices domains; /* its buffer is owned */
-    int n_resources;            /* devices first */
+    int n_resources;            /* devices first: mo_period_resource_count() */
+    int host;                   /* the resource, or -1 */
 } mo_period_problem;
 
 /* The caller clears *problem, also after a failure; x outlives it. */

@@ -140,7 +140,9 @@ static double choose_scale(const mo_period_problem *p)
         worst += (double) most * longest;
         for (int k = 0; k < x->n_devices; k++)
             worst += (double) mo_instance_overhead_ns(x, x->flows[q].tensor, k);
+        worst += (double) x->host_transfer_ns;
     }
+    worst += (double) x->host_request_ns;
     return fmin(ldexp(1, 40), ldexp(1, 60) / MO_PRICED_MAX_SUM / worst / 2);
 }
 
@@ -247,6 +249,8 @@ int64_t mo_priced_labelling_minimize(mo_priced_labelling *c,
     value = mo_labelling_minimize(c->labelling, c->unary, c->label);
     if (value < INT64_MIN / 2)
         return INT64_MIN;
+    if (c->problem->host >= 0)
+        value += c->problem->x->host_request_ns * c->price[c->problem->host];
     set_placement(c);
     *least = ((double) value - (double) room) / c->scale;
     return divide_up(value - room, sum);

@@ -179,9 +179,12 @@ static int64_t item_cost(const mo_transfer_factors *c, int item, int a, int b,
     int64_t ns = once ? mo_instance_tensor_ns(x, item, a, b)
                       : mo_instance_flow_ns(x, item, a, b);
 
+    int64_t host_price = c->problem->host >= 0 ? price[c->problem->host] : 0;
+
     return ns * pair_cost[a * x->n_devices + b] +
            mo_instance_overhead_ns(x, tensor, a) * price[a] +
-           mo_instance_overhead_ns(x, tensor, b) * price[b];
+           mo_instance_overhead_ns(x, tensor, b) * price[b] +
+           x->host_transfer_ns * host_price;
 }
 
 /* Cost of a tensor by the device of its producer, the first digit, and those

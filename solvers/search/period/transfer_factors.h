@@ -44,8 +44,8 @@ mo_status mo_transfer_factors_init(mo_transfer_factors *f,
 void mo_transfer_factors_clear(mo_transfer_factors *f);
 
 /* Fills the tables: a transfer from a to b costs its time in ns times
- * pair_cost[a * K + b], K devices, and its overhead there times price, by
- * device. */
+ * pair_cost[a * K + b], K devices, and its overhead there and on the host times
+ * price, by resource. */
 void mo_transfer_factors_price(mo_transfer_factors *f, const int64_t *price,
                                const int64_t *pair_cost);
 

@@ -19,6 +19,7 @@ typedef struct own_model {
 struct mo_cluster_builder {
     mo_arena *arena;
     const char *name;
+    double host_request_us, host_transfer_us;
     mo_intern *ids;
     int *device_of; /* by number of id, or NO_DEVICE */
     size_t n_ids, ids_room;
@@ -69,6 +70,13 @@ mo_arena *mo_cluster_builder_arena(mo_cluster_builder *builder)
 void mo_cluster_builder_name(mo_cluster_builder *builder, const char *name)
 {
     builder->name = name;
+}
+
+void mo_cluster_builder_host(mo_cluster_builder *builder, double request_us,
+                             double transfer_us)
+{
+    builder->host_request_us = request_us;
+    builder->host_transfer_us = transfer_us;
 }
 
 mo_status mo_cluster_builder_id(mo_cluster_builder *builder, const char *id,
@@ -321,6 +329,8 @@ mo_status mo_cluster_builder_finish(mo_cluster_builder *builder,
     if (!made)
         return mo_fail_memory(err);
     made->name = builder->name;
+    made->host_request_us = builder->host_request_us;
+    made->host_transfer_us = builder->host_transfer_us;
     made->file = mo_arena_text(arena, file, strlen(file));
     made->devices = copy(arena, builder->devices, builder->n_devices,
                          sizeof *builder->devices);

@@ -26,6 +26,10 @@ mo_arena *mo_cluster_builder_arena(mo_cluster_builder *builder);
 /* Sets the name, which must be allocated in the arena. */
 void mo_cluster_builder_name(mo_cluster_builder *builder, const char *name);
 
+/* Time of the host, see mo_instance; 0: none. */
+void mo_cluster_builder_host(mo_cluster_builder *builder, double request_us,
+                             double transfer_us);
+
 /* Sets *number to the number of an id, whether or not a device has it yet. */
 mo_status mo_cluster_builder_id(mo_cluster_builder *builder, const char *id,
                                 size_t length, int *number, mo_error *err);

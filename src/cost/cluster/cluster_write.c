@@ -178,6 +178,12 @@ void mo_cluster_write(const mo_cluster *cluster, const mo_cluster_notes *notes,
     mo_out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<cluster");
     if (cluster->name)
         mo_attribute_write_text(out, "name", cluster->name);
+    if (cluster->host_request_us > 0)
+        mo_attribute_write_number(out, "host_request_us",
+                                  cluster->host_request_us);
+    if (cluster->host_transfer_us > 0)
+        mo_attribute_write_number(out, "host_transfer_us",
+                                  cluster->host_transfer_us);
     mo_out_text(out, ">\n");
     put_note_line(out, notes->head);
     for (int k = 0; k < cluster->n_devices; k++) {

@@ -19,6 +19,7 @@ typedef struct own {
     mo_cluster_builder *builder;
     const char *space; /* the root's namespace, or NULL */
     const char *name;
+    double host_request_us, host_transfer_us;
     bool only_models;
     int skipped; /* open foreign elements */
 } own;
@@ -42,6 +43,8 @@ typedef struct link_attributes {
 
 static const mo_attribute cluster_table[] = {
     { "name", MO_ATTRIBUTE_TEXT, CLUSTER(name) },
+    { "host_request_us", MO_ATTRIBUTE_AMOUNT, CLUSTER(host_request_us) },
+    { "host_transfer_us", MO_ATTRIBUTE_AMOUNT, CLUSTER(host_transfer_us) },
     { NULL, MO_ATTRIBUTE_TEXT, 0 },
 };
 
@@ -131,6 +134,7 @@ static mo_status begin(const mo_xml_element *root, mo_cluster_builder *builder,
     }
     status = mo_attribute_read_all(root, cluster_table, o, arena, err);
     mo_cluster_builder_name(builder, o->name);
+    mo_cluster_builder_host(builder, o->host_request_us, o->host_transfer_us);
     return status;
 }
 

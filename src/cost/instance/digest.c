@@ -81,6 +81,11 @@ static void add_instance(mo_digest *d, const mo_instance *x)
         for (size_t i = 0; i < k; i++)
             mo_digest_double(d, x->copy_gbs[i]);
     }
+    if (mo_instance_has_host(x)) {
+        const int64_t host_ns[] = { x->host_request_ns, x->host_transfer_ns };
+
+        mo_digest_ints(d, host_ns, 2);
+    }
 }
 
 mo_status mo_instance_maker_digests(mo_instance_maker *m, mo_error *err)

@@ -114,6 +114,28 @@ static mo_status set_overheads(mo_instance_maker *m, mo_error *err)
     return MO_OK;
 }
 
+/* That of the cluster, else that of the profile. */
+static mo_status set_host_times(mo_instance_maker *m, mo_error *err)
+{
+    const mo_cluster *cluster = m->cluster;
+    const mo_profile *profile = m->options->profile;
+    double request_us = cluster->host_request_us;
+    double transfer_us = cluster->host_transfer_us;
+
+    if (request_us == 0 && transfer_us == 0 && profile) {
+        request_us = profile->host_request_us;
+        transfer_us = profile->host_transfer_us;
+    }
+    m->x->host_request_ns = llround(1e3 * request_us);
+    m->x->host_transfer_ns = llround(1e3 * transfer_us);
+    if (m->x->host_request_ns > MO_MAX_OVERHEAD_NS ||
+        m->x->host_transfer_ns > MO_MAX_OVERHEAD_NS)
+        return mo_fail(err, MO_E_INPUT,
+                       "host_request_us or host_transfer_us is more than a "
+                       "second; give both in microseconds");
+    return MO_OK;
+}
+
 static mo_status check_profile(mo_instance_maker *m, mo_error *err)
 {
     return m->options->profile
@@ -151,6 +173,7 @@ mo_status mo_instance_make(const mo_graph *g, const mo_cluster *cluster,
         mo_instance_maker_times,
         mo_instance_maker_comms,
         set_overheads,
+        set_host_times,
         mo_instance_maker_bounds,
         mo_instance_maker_digests,
     };

@@ -10,7 +10,7 @@ struct mo_profile_builder {
     mo_arena *arena;
     const char *host, *emulated;
     int in_flight;
-    double overhead_us, copy_gbs;
+    double overhead_us, copy_gbs, host_request_us, host_transfer_us;
     mo_profile_op *ops;
     size_t n_ops, ops_room;
     mo_profile_link *links;
@@ -68,6 +68,13 @@ void mo_profile_builder_overhead(mo_profile_builder *builder,
 {
     builder->overhead_us = overhead_us;
     builder->copy_gbs = copy_gbs;
+}
+
+void mo_profile_builder_host_times(mo_profile_builder *builder,
+                                   double request_us, double transfer_us)
+{
+    builder->host_request_us = request_us;
+    builder->host_transfer_us = transfer_us;
 }
 
 mo_status mo_profile_builder_op(mo_profile_builder *builder,
@@ -266,6 +273,8 @@ mo_status mo_profile_builder_finish(mo_profile_builder *builder,
     made->in_flight = builder->in_flight;
     made->overhead_us = builder->overhead_us;
     made->copy_gbs = builder->copy_gbs;
+    made->host_request_us = builder->host_request_us;
+    made->host_transfer_us = builder->host_transfer_us;
     made->file = mo_arena_text(made->arena, file, strlen(file));
     status = made->file ? copy_rows(builder, made, err) : mo_fail_memory(err);
     if (status == MO_OK)

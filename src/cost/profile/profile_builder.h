@@ -31,6 +31,10 @@ void mo_profile_builder_in_flight(mo_profile_builder *builder, int in_flight);
 void mo_profile_builder_overhead(mo_profile_builder *builder,
                                  double overhead_us, double copy_gbs);
 
+/* Time of the host; 0: none is known. */
+void mo_profile_builder_host_times(mo_profile_builder *builder,
+                                   double request_us, double transfer_us);
+
 /* Adds a copy of the row; its texts must be constant or allocated in the
  * arena. */
 mo_status mo_profile_builder_op(mo_profile_builder *builder,

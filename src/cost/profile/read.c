@@ -20,7 +20,7 @@ typedef struct op_attributes {
 typedef struct root_attributes {
     const char *host, *emulated;
     int in_flight;
-    double overhead_us, copy_gbs;
+    double overhead_us, copy_gbs, host_request_us, host_transfer_us;
 } root_attributes;
 
 #define OP(field)   offsetof(op_attributes, field)
@@ -33,6 +33,10 @@ static const mo_attribute root_table[] = {
     { "overhead_us", MO_ATTRIBUTE_AMOUNT,
       offsetof(root_attributes, overhead_us) },
     { "copy_gbs", MO_ATTRIBUTE_POSITIVE, offsetof(root_attributes, copy_gbs) },
+    { "host_request_us", MO_ATTRIBUTE_AMOUNT,
+      offsetof(root_attributes, host_request_us) },
+    { "host_transfer_us", MO_ATTRIBUTE_AMOUNT,
+      offsetof(root_attributes, host_transfer_us) },
     { NULL, MO_ATTRIBUTE_TEXT, 0 },
 };
 
@@ -69,6 +73,7 @@ static mo_status begin(void *state, const mo_xml_element *root, mo_error *err)
     mo_profile_builder_emulated(state, a.emulated);
     mo_profile_builder_in_flight(state, a.in_flight);
     mo_profile_builder_overhead(state, a.overhead_us, a.copy_gbs);
+    mo_profile_builder_host_times(state, a.host_request_us, a.host_transfer_us);
     return status;
 }
 

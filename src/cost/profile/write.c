@@ -57,6 +57,12 @@ void mo_profile_write(const mo_profile *profile, mo_out *out)
         mo_attribute_write_number(out, "overhead_us", profile->overhead_us);
     if (profile->copy_gbs > 0)
         mo_attribute_write_number(out, "copy_gbs", profile->copy_gbs);
+    if (profile->host_request_us > 0)
+        mo_attribute_write_number(out, "host_request_us",
+                                  profile->host_request_us);
+    if (profile->host_transfer_us > 0)
+        mo_attribute_write_number(out, "host_transfer_us",
+                                  profile->host_transfer_us);
     mo_out_text(out, ">\n");
     for (int i = 0; i < profile->n_ops; i++)
         put_op(out, &profile->ops[i]);

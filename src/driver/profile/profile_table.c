@@ -157,9 +157,12 @@ static mo_status begin_rebuild(mo_profiler_table *rows, rebuilding *r,
     if (*kept)
         mo_profile_builder_host(r->builder, kept);
     mo_profile_builder_in_flight(r->builder, rows->in_flight);
-    if (r->old)
+    if (r->old) {
         mo_profile_builder_overhead(r->builder, r->old->overhead_us,
                                     r->old->copy_gbs);
+        mo_profile_builder_host_times(r->builder, r->old->host_request_us,
+                                      r->old->host_transfer_us);
+    }
     if (!rows->emulated)
         return MO_OK;
     kept = keep_row(r, rows->emulated);

@@ -10,6 +10,18 @@
 #include "schedule/allowed_devices.h"
 #include "schedule/resource.h"
 
+int mo_period_resource_count(const mo_instance *x, mo_congestion congestion)
+{
+    return x->n_devices + mo_resource_count(x, congestion) +
+           mo_instance_has_host(x);
+}
+
+int mo_period_host(const mo_instance *x, mo_congestion congestion)
+{
+    return mo_instance_has_host(x) ? mo_period_resource_count(x, congestion) - 1
+                                   : -1;
+}
+
 /* Adds ns to a load; returns false above the limit. */
 static bool add_load(mo_period_loads *loads, int resource, int64_t ns)
 {
@@ -61,6 +73,13 @@ void mo_period_add_overheads(const mo_instance *x, const mo_schedule *s,
 static bool add_loads(const mo_instance *x, const mo_schedule *s,
                       mo_period_loads *loads)
 {
+    bool sends = s->regime.congestion != MO_CONGESTION_NONE;
+    int host = mo_period_host(x, s->regime.congestion);
+
+    if (host >= 0)
+        loads->load_ns[host] =
+            x->host_request_ns +
+            (sends ? s->n_transfers : 0) * x->host_transfer_ns;
     for (int i = 0; i < x->n; i++)
         if (!add_load(loads, s->device[i],
                       mo_instance_p_ns(x, i, s->device[i])))
@@ -75,7 +94,7 @@ mo_status mo_period_loads_compute(const mo_instance *x, const mo_regime *regime,
                                   const int *device, mo_period_loads *loads,
                                   mo_error *err)
 {
-    int n = x->n_devices + mo_resource_count(x, regime->congestion);
+    int n = mo_period_resource_count(x, regime->congestion);
     mo_schedule *s = NULL;
     mo_status status;
 
@@ -136,6 +155,8 @@ const char *mo_period_resource_name(const mo_instance *x,
 
     if (r < 0)
         snprintf(text, size, "device %s", id[resource]);
+    else if (resource == mo_period_host(x, congestion))
+        snprintf(text, size, "host");
     else if (congestion == MO_CONGESTION_PORT)
         snprintf(text, size, "%s port of %s", r < K ? "out" : "in",
                  id[r < K ? r : r - K]);

@@ -9,7 +9,8 @@
  * the overhead of each transfer that it sends or receives, unless the
  * congestion model has no transfers; that of a port, channel or link
  * (schedule/resource.h) the sum of the transfers that hold it, once for every
- * request.  No schedule has a shorter period.
+ * request; that of the host its time for a request, and for each transfer
+ * unless the congestion model has none.  No schedule has a shorter period.
  */
 #ifndef MO_SCHEDULE_PERIOD_LOADS_H
 #define MO_SCHEDULE_PERIOD_LOADS_H
@@ -25,11 +26,16 @@
 
 typedef struct mo_period_loads {
     int n;            /* resources: the devices first, then those of transfers,
-                         mo_resource_count() */
+                         mo_resource_count(), then the host */
     int64_t *load_ns; /* by resource; owned */
     int64_t period_ns;
     int bottleneck; /* the first resource with that load */
 } mo_period_loads;
+
+/* Returns the number of resources; the host is the last where it has a load,
+ * and mo_period_host() returns its number then, else -1. */
+int mo_period_resource_count(const mo_instance *x, mo_congestion congestion);
+int mo_period_host(const mo_instance *x, mo_congestion congestion);
 
 /* Computes the loads of a placement, a device for each op.  The caller clears
  * *loads, also after a failure.  Returns MO_E_INPUT when a sum exceeds
@@ -50,7 +56,7 @@ void mo_period_add_overheads(const mo_instance *x, const mo_schedule *s,
 int64_t mo_period_least_ns(const mo_instance *x);
 
 /* Writes the name of a resource, "device A", "out port of A", "channel A -> B",
- * "link 3", into text of that size; returns text. */
+ * "link 3", "host", into text of that size; returns text. */
 const char *mo_period_resource_name(const mo_instance *x,
                                     mo_congestion congestion, int resource,
                                     char *text, size_t size);

@@ -157,6 +157,7 @@ mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
         status = take_list(x, listed, made, err);
     if (status == MO_OK && (!made->fits || (nested && !listed)))
         status = take_serial(x, made, err);
+    made->period_ns = mo_max_i64(made->period_ns, loads.period_ns);
     mo_schedule_free(listed);
     mo_period_loads_clear(&loads);
     return status;
