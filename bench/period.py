@@ -7,8 +7,10 @@ dp-contiguous and the search with --objective period, and executes a stream of
 requests.  On two CPU devices of a thread each, or with --emulate 64,32,16,8 on
 parts of a GPU.  Prints for each network the error of the prediction, and the
 throughput over the best single device and over dp-contiguous; then medians.
-Networks are folders with model.xml and input0.npy, ...; without any those of
-MOIRAI_DATA/runnable and examples/two_branches."""
+Networks are folders with model.xml and input0.npy, ..., or model files, which
+get random weights and inputs; without any those of MOIRAI_DATA/runnable and
+examples/two_branches, and on parts of a GPU also some of MOIRAI_DATA/openvino:
+they compute long enough to be split."""
 import argparse
 import glob
 import json
@@ -19,6 +21,7 @@ import subprocess
 import tempfile
 
 METHODS = ("single", "dp-contiguous", "moirai")
+LARGE = ("googlenet", "resnet50", "swin_t")
 
 
 def read_arguments():
@@ -26,13 +29,17 @@ def read_arguments():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--emulate", default="", help="parts of a GPU")
-    parser.add_argument("--in-flight", default="4", help="of the profile")
+    parser.add_argument("--in-flight", help="of the profile; else 4, or 8 on "
+                        "parts of a GPU")
     parser.add_argument("--seconds", type=float, default=3, help="of a stream")
     parser.add_argument("--rounds", type=int, default=3,
                         help="streams of each placement, by turns")
     parser.add_argument("--examples", default="examples")
     parser.add_argument("networks", nargs="*")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if not arguments.in_flight:
+        arguments.in_flight = "8" if arguments.emulate else "4"
+    return arguments
 
 
 def write_cluster(path, parts):
@@ -53,14 +60,19 @@ def write_cluster(path, parts):
 
 
 class Network:
-    def __init__(self, folder, work, arguments):
-        self.name = os.path.basename(folder.rstrip("/"))
-        self.model = os.path.join(folder, "model.xml")
+    def __init__(self, path, work, arguments):
+        self.name = os.path.basename(path.rstrip("/")).removesuffix(".xml")
         self.work, self.arguments = work, arguments
-        self.inputs = os.path.join(work, self.name + ".inputs")
-        os.mkdir(self.inputs)
-        for path in glob.glob(os.path.join(folder, "input*.npy")):
-            shutil.copy(path, self.inputs)
+        if os.path.isdir(path):
+            self.model, self.weights = os.path.join(path, "model.xml"), []
+            inputs = os.path.join(work, self.name + ".inputs")
+            self.inputs = ["--inputs", inputs]
+            os.mkdir(inputs)
+            for tensor in glob.glob(os.path.join(path, "input*.npy")):
+                shutil.copy(tensor, inputs)
+        else:
+            self.model, self.inputs = path, []
+            self.weights = ["--random-weights", "1"]
         parts = [int(p) for p in arguments.emulate.split(",") if p]
         self.cluster = os.path.join(work, "cluster.xml")
         write_cluster(self.cluster, parts)
@@ -70,9 +82,9 @@ class Network:
             self.on += ["--emulate", arguments.emulate]
 
     def prepare(self):
-        subprocess.run(["moirai-profile", "run", "-q", *self.on, "--in-flight",
-                        self.arguments.in_flight, "-o", self.profile,
-                        self.model], check=True)
+        subprocess.run(["moirai-profile", "run", "-q", *self.on, *self.weights,
+                        "--in-flight", self.arguments.in_flight, "-o",
+                        self.profile, self.model], check=True)
         for method in METHODS:
             subprocess.run(
                 ["moirai-place", "-q", "--objective", "period", "--time", "5",
@@ -85,8 +97,8 @@ class Network:
 
     def execute(self, method, requests):
         done = subprocess.run(
-            ["moirai-exec", "-q", "--json", *self.on, "-p", self.profile,
-             "--requests", str(requests), "--inputs", self.inputs, "-g",
+            ["moirai-exec", "-q", "--json", *self.on, *self.weights, "-p",
+             self.profile, "--requests", str(requests), *self.inputs, "-g",
              self.model, self.solution(method)],
             check=True, stdout=subprocess.PIPE)
         return json.loads(done.stdout)
@@ -109,17 +121,20 @@ class Network:
 
 def main():
     arguments = read_arguments()
+    data = os.environ.get("MOIRAI_DATA", "")
     networks = arguments.networks or [
         os.path.join(arguments.examples, "two_branches"),
-        *sorted(glob.glob(os.path.join(os.environ.get("MOIRAI_DATA", ""),
-                                       "runnable", "*")))]
+        *sorted(glob.glob(os.path.join(data, "runnable", "*")))]
+    if arguments.emulate and not arguments.networks:
+        networks += [os.path.join(data, "openvino", name + ".xml")
+                     for name in LARGE]
     errors, over_single, over_contiguous = [], [], []
     print(f"{'network':16}{'method':15}{'in flight':>10}{'predicted':>12}"
           f"{'measured':>12}{'error':>9}{'over single':>13}  bottleneck",
           flush=True)
     with tempfile.TemporaryDirectory() as work:
-        for folder in networks:
-            network = Network(folder, work, arguments)
+        for path in networks:
+            network = Network(path, work, arguments)
             network.prepare()
             found = network.measure()
             single = found["single"]["period_us"]

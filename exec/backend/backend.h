@@ -218,6 +218,10 @@ typedef struct mo_backend {
     mo_status (*queue_open)(mo_backend_unit *const *units, int n,
                             mo_backend_queue **queue, mo_error *err);
     void (*queue_close)(mo_backend_queue *queue);
+    /* As record, for queue_replay. */
+    mo_status (*queue_record)(mo_backend_unit *unit,
+                              const mo_backend_program_call *calls, int n,
+                              mo_backend_program **program, mo_error *err);
     mo_status (*queue_upload)(mo_backend_queue *queue, void *to,
                               const void *from, size_t bytes, mo_error *err);
     mo_status (*queue_download)(mo_backend_queue *queue, void *to,

@@ -11,8 +11,9 @@
 #include "exec/runtime/pipeline/pipeline.h"
 
 /*
- * The plan: HOPS calls, by turns on both devices, each a copy of some time. In
- * between, where bytes is not 0, a transfer to the device of the next call.
+ * The plan: at most HOPS calls, by turns on both devices, each a copy of some
+ * time. In between, where bytes is not 0, a transfer to the device of the next
+ * call. What the first device copies may be an input, and the copy an output.
  */
 enum {
     HOPS = 16,
@@ -21,7 +22,10 @@ enum {
     LARGE = 256 << 10,
     ELEMENTS = 1 << 16, /* of the copies */
     REQUESTS = 120,
-    REPEATS = 3
+    REPEATS = 3,
+    HOST_ELEMENTS = 1 << 10, /* as few as the launch of a copy hides */
+    HOST_REQUESTS = 4000,    /* at most, and for so long */
+    HOST_NS = 200000000
 };
 
 typedef struct hop_plan {
@@ -33,6 +37,8 @@ typedef struct hop_plan {
     mo_plan_transfer transfers[HOPS];
     mo_call_copy_box box;
     int operands[2 * DEVICES]; /* what is copied, and where to */
+    mo_plan_input input;
+    mo_plan_output output;
 } hop_plan;
 
 static int add_value(hop_plan *h, int device, int64_t elements)
@@ -76,28 +82,28 @@ static void add_transfer(hop_plan *h, int hop, int64_t bytes)
     add_step(h, to, MO_PLAN_STEP_AWAIT, t, 3 * hop + 2);
 }
 
-static void fill_plan(hop_plan *h, int64_t bytes)
+static void fill_plan(hop_plan *h, int hops, int64_t elements, int64_t bytes)
 {
     static const char *const ids[DEVICES] = { "first", "second" };
 
     h->plan = (mo_exec_plan){ .n_devices = DEVICES,
-                              .n_calls = HOPS,
+                              .n_calls = hops,
                               .devices = h->devices,
                               .values = h->values,
                               .calls = h->calls,
                               .transfers = h->transfers };
     h->box = (mo_call_copy_box){ .rank = 1,
-                                 .extent = { ELEMENTS },
+                                 .extent = { elements },
                                  .in_stride = { 1 },
                                  .out_stride = { 1 } };
     for (int d = 0; d < DEVICES; d++) {
         h->devices[d] = (mo_plan_device){ .id = ids[d],
                                           .steps = h->steps[d],
                                           .capacity_bytes = INT64_MAX };
-        h->operands[2 * d] = add_value(h, d, ELEMENTS);
-        h->operands[2 * d + 1] = add_value(h, d, ELEMENTS);
+        h->operands[2 * d] = add_value(h, d, elements);
+        h->operands[2 * d + 1] = add_value(h, d, elements);
     }
-    for (int i = 0; i < HOPS; i++) {
+    for (int i = 0; i < hops; i++) {
         int d = i % DEVICES;
 
         h->calls[i] = (mo_plan_call){ .call = { .kind = MO_CALL_COPY,
@@ -115,14 +121,32 @@ static void fill_plan(hop_plan *h, int64_t bytes)
             add_transfer(h, i, bytes);
     }
     for (int t = 0; t < h->plan.n_transfers; t++)
-        add_step(h, h->transfers[t].from, MO_PLAN_STEP_AWAIT, t, 3 * HOPS + t);
+        add_step(h, h->transfers[t].from, MO_PLAN_STEP_AWAIT, t, 3 * hops + t);
 }
 
-static mo_status no_inputs(void *context, int64_t request,
-                           mo_tensor_dense *inputs, mo_error *err)
+static void add_input_and_output(hop_plan *h)
 {
-    (void) context, (void) request, (void) inputs, (void) err;
-    return MO_OK;
+    mo_plan_value *read = &h->values[h->operands[0]];
+
+    read->input = 0;
+    h->input = (mo_plan_input){ .name = "input",
+                                .desc = read->desc,
+                                .values = &h->operands[0],
+                                .n_values = 1 };
+    h->output = (mo_plan_output){ .name = "output", .value = h->operands[1] };
+    h->plan.inputs = &h->input;
+    h->plan.outputs = &h->output;
+    h->plan.n_inputs = h->plan.n_outputs = 1;
+}
+
+static mo_status make_inputs(void *context, int64_t request,
+                             mo_tensor_dense *inputs, mo_error *err)
+{
+    const hop_plan *h = context;
+
+    (void) request;
+    return h->plan.n_inputs > 0 ? mo_tensor_new(&h->input.desc, inputs, err)
+                                : MO_OK;
 }
 
 /* Processor time of this process. */
@@ -134,14 +158,14 @@ static int64_t process_ns(void)
     return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Processor time of so many requests. */
-static mo_status measure_stream(const hop_plan *h,
+/* Processor time of so many requests, and their period; either may be NULL. */
+static mo_status measure_stream(hop_plan *h, const mo_backend *backend,
                                 const mo_backend_unit_options *units,
                                 int in_flight, int64_t n, int64_t *ns,
-                                mo_error *err)
+                                int64_t *period_ns, mo_error *err)
 {
     static const int rank_of[DEVICES] = { 0 };
-    const mo_backend *backends[DEVICES] = { &mo_backend_cpu, &mo_backend_cpu };
+    const mo_backend *backends[DEVICES] = { backend, backend };
     const mo_transport_world_options world_options = { 0 };
     mo_run_plan_options run = { .transport = &mo_transport_local,
                                 .backends = backends,
@@ -151,8 +175,9 @@ static mo_status measure_stream(const hop_plan *h,
     const mo_pipeline_options options = { .run = &run,
                                           .n_slots = in_flight,
                                           .n_requests = n,
-                                          .source = no_inputs,
-                                          .sink = mo_pipeline_discard_outputs };
+                                          .source = make_inputs,
+                                          .sink = mo_pipeline_discard_outputs,
+                                          .context = h };
     mo_pipeline_result result = { 0 };
     mo_status status = mo_transport_local.open(&world_options, &run.world, err);
     int64_t begun_ns = process_ns();
@@ -160,7 +185,10 @@ static mo_status measure_stream(const hop_plan *h,
     if (status != MO_OK)
         return status;
     status = mo_pipeline_run(&h->plan, &options, &result, err);
-    *ns = process_ns() - begun_ns;
+    if (ns)
+        *ns = process_ns() - begun_ns;
+    if (period_ns)
+        *period_ns = result.period_ns;
     mo_pipeline_result_clear(&result);
     mo_transport_local.close(run.world);
     return status;
@@ -177,12 +205,13 @@ static mo_status measure_request(const mo_backend_unit_options *units,
     mo_status status = h ? MO_OK : mo_fail_memory(err);
 
     if (h)
-        fill_plan(h, bytes);
+        fill_plan(h, HOPS, ELEMENTS, bytes);
     if (status == MO_OK)
-        status = measure_stream(h, units, in_flight, in_flight, &few_ns, err);
+        status = measure_stream(h, &mo_backend_cpu, units, in_flight, in_flight,
+                                &few_ns, NULL, err);
     for (int i = 0; i < REPEATS && status == MO_OK; i++)
-        status = measure_stream(h, units, in_flight, in_flight + REQUESTS,
-                                &ns[i], err);
+        status = measure_stream(h, &mo_backend_cpu, units, in_flight,
+                                in_flight + REQUESTS, &ns[i], NULL, err);
     qsort(ns, REPEATS, sizeof *ns, mo_compare_i64);
     *request_ns = (double) (ns[REPEATS / 2] - few_ns) / REQUESTS;
     free(h);
@@ -210,4 +239,49 @@ mo_status mo_measure_overhead_run(const mo_backend_unit_options *units,
         .copy_gbs = byte_ns > 1e-3 ? 1 / byte_ns : 0,
     };
     return MO_OK;
+}
+
+/* The period of a short stream gives the length of the one that counts. */
+static mo_status measure_period(const mo_backend *backend,
+                                const mo_backend_unit_options *units,
+                                int in_flight, int hops, int64_t bytes,
+                                int64_t *period_ns, mo_error *err)
+{
+    hop_plan *h = calloc(1, sizeof *h);
+    int64_t n = 8 * in_flight;
+    mo_status status;
+
+    if (!h)
+        return mo_fail_memory(err);
+    fill_plan(h, hops, HOST_ELEMENTS, bytes);
+    add_input_and_output(h);
+    status =
+        measure_stream(h, backend, units, in_flight, n, NULL, period_ns, err);
+    n = mo_min_i64(HOST_NS / mo_max_i64(*period_ns, 1), HOST_REQUESTS);
+    if (status == MO_OK && n > 8 * in_flight)
+        status = measure_stream(h, backend, units, in_flight, n, NULL,
+                                period_ns, err);
+    free(h);
+    return status;
+}
+
+mo_status mo_measure_host_run(const mo_backend *backend,
+                              const mo_backend_unit_options *units,
+                              int in_flight, mo_measure_host *measured,
+                              mo_error *err)
+{
+    int64_t alone_ns = 0, hops_ns = 0;
+    mo_status status =
+        measure_period(backend, units, in_flight, 1, 0, &alone_ns, err);
+
+    if (status == MO_OK)
+        status = measure_period(backend, units, in_flight, HOPS, SMALL,
+                                &hops_ns, err);
+    if (status == MO_OK)
+        *measured = (mo_measure_host){
+            .request_us = (double) alone_ns / 1000,
+            .transfer_us =
+                mo_max_double((double) (hops_ns - alone_ns), 0) / HOPS / 1000,
+        };
+    return status;
 }

@@ -8,6 +8,9 @@
  * several requests in flight. The difference in processor time of this process,
  * which other processes hardly change, is shared by both ends of all transfers;
  * two sizes of them give the part by transfer and that by byte.
+ *
+ * Also of the host: GPUs whose requests compute next to nothing are as fast as
+ * one process launches their work, with and without transfers.
  */
 #ifndef MO_EXEC_MEASURE_BENCH_OVERHEAD_H
 #define MO_EXEC_MEASURE_BENCH_OVERHEAD_H
@@ -24,5 +27,16 @@ typedef struct mo_measure_overhead {
 mo_status mo_measure_overhead_run(const mo_backend_unit_options *units,
                                   int in_flight, mo_measure_overhead *measured,
                                   mo_error *err);
+
+typedef struct mo_measure_host {
+    double request_us, transfer_us; /* as in mo_instance */
+} mo_measure_host;
+
+/* units: those of two devices of a backend with separate memory that pipelines
+ * requests. Takes a few seconds. */
+mo_status mo_measure_host_run(const mo_backend *backend,
+                              const mo_backend_unit_options *units,
+                              int in_flight, mo_measure_host *measured,
+                              mo_error *err);
 
 #endif

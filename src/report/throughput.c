@@ -46,14 +46,14 @@ bottleneck(const mo_report_throughput *t, bool measured)
     return most;
 }
 
-/* "device fast", "channel fast slow". */
+/* "device fast", "channel fast slow", "host". */
 static const char *name_resource(const mo_report_throughput_resource *r,
                                  char text[ROW_ROOM])
 {
     char from[NAME_ROOM], to[NAME_ROOM];
 
-    snprintf(text, ROW_ROOM, "%s %s%s%s", r->kind,
-             mo_utf8_escape_controls(from, sizeof from, r->from),
+    snprintf(text, ROW_ROOM, "%s%s%s%s%s", r->kind, r->from ? " " : "",
+             r->from ? mo_utf8_escape_controls(from, sizeof from, r->from) : "",
              r->to ? " " : "",
              r->to ? mo_utf8_escape_controls(to, sizeof to, r->to) : "");
     return text;
@@ -190,7 +190,8 @@ static void json_resource(const mo_report_throughput *t,
 {
     mo_json_begin_object(w, NULL, MO_JSON_INLINE);
     mo_json_put_text(w, "kind", r->kind);
-    mo_json_put_text(w, r->to ? "from" : "device", r->from);
+    if (r->from)
+        mo_json_put_text(w, r->to ? "from" : "device", r->from);
     if (r->to)
         mo_json_put_text(w, "to", r->to);
     mo_json_put_us(w, "predicted_us", r->predicted_ns);

@@ -17,7 +17,7 @@
  * exclude each other. */
 typedef struct mo_report_throughput_resource {
     const char *kind; /* "device", "out-port", "in-port", "channel", "link" */
-    const char *from, *to; /* devices; to NULL: of one device */
+    const char *from, *to; /* devices; to NULL: of one device; both: of none */
     int64_t predicted_ns;
     int64_t measured_ns; /* negative: not measured */
 } mo_report_throughput_resource;

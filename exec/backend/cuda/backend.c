@@ -21,6 +21,7 @@
 #include "exec/backend/cuda/graph/capture.h"
 #include "exec/backend/cuda/graph/peer_copy.h"
 #include "exec/backend/cuda/graph/queue.h"
+#include "exec/backend/cuda/graph/stages.h"
 #include "exec/backend/cuda/jit/disk_cache.h"
 #include "exec/backend/cuda/jit/jit_cache.h"
 #include "exec/backend/cuda/kernels/index_check.h"
@@ -461,6 +462,7 @@ const mo_backend mo_backend_cuda = {
     .use_slot = use_slot,
     .queue_open = mo_cuda_queue_open,
     .queue_close = mo_cuda_queue_close,
+    .queue_record = mo_cuda_stages_capture,
     .queue_upload = mo_cuda_queue_upload,
     .queue_download = mo_cuda_queue_download,
     .queue_replay = mo_cuda_queue_replay,

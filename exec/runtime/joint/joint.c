@@ -211,14 +211,17 @@ mo_status mo_joint_execute(mo_joint_state *j, int64_t *const *rows,
 mo_status mo_joint_record_programs(mo_joint_state *j, mo_error *err)
 {
     mo_backend_unit *unit = j->devices[RECORDER]->unit;
+    mo_status (*record)(mo_backend_unit *, const mo_backend_program_call *, int,
+                        mo_backend_program **, mo_error *) =
+        j->n_slots > 0 ? j->backend->queue_record : j->backend->record;
     mo_status status = mo_joint_activate_unit(j, RECORDER, err);
 
     for (int i = 0; i < j->n_segments && status == MO_OK; i++) {
         mo_joint_segment *part = &j->segments[i];
 
         if (part->n_calls > 0)
-            status = j->backend->record(unit, j->calls + part->first_call,
-                                        part->n_calls, &part->recorded, err);
+            status = record(unit, j->calls + part->first_call, part->n_calls,
+                            &part->recorded, err);
     }
     j->are_recorded = status == MO_OK;
     return status;

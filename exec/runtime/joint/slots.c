@@ -95,8 +95,7 @@ static mo_status run_segments(mo_joint_slots *s, mo_joint_slot *slot,
         if (part->is_host)
             status = run_host_step(s, slot, &j->items[part->first], err);
         else if (part->recorded)
-            status =
-                s->backend->queue_replay(slot->queue, part->recorded, err);
+            status = s->backend->queue_replay(slot->queue, part->recorded, err);
     }
     return status;
 }

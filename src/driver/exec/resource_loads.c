@@ -57,6 +57,19 @@ static mo_report_throughput_resource describe(const transfer_loads *l, int r)
     return row;
 }
 
+static mo_report_throughput_resource describe_host(const transfer_loads *l,
+                                                   const mo_exec_plan *plan)
+{
+    const mo_instance *x = l->loaded->instance;
+    int n = l->congestion == MO_CONGESTION_NONE ? 0 : plan->n_transfers;
+
+    return (mo_report_throughput_resource){
+        .kind = "host",
+        .predicted_ns = x->host_request_ns + n * x->host_transfer_ns,
+        .measured_ns = -1
+    };
+}
+
 mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
                                  const mo_driver_loaded *loaded,
                                  mo_congestion congestion,
@@ -66,7 +79,7 @@ mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
     transfer_loads l = { congestion, loaded, plan->n_devices, NULL };
     size_t n_kinds = (size_t) mo_resource_count(loaded->instance, congestion);
     mo_report_throughput_resource *made =
-        calloc((size_t) plan->n_devices + n_kinds + 1, sizeof *made);
+        calloc((size_t) plan->n_devices + n_kinds + 2, sizeof *made);
     int64_t *transfer_ns = NULL;
     mo_status status = MO_OK;
 
@@ -99,6 +112,8 @@ mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
         for (size_t r = 0; r < n_kinds; r++)
             if (l.ns[r] > 0)
                 made[(*n)++] = describe(&l, (int) r);
+        if (mo_instance_has_host(loaded->instance))
+            made[(*n)++] = describe_host(&l, plan);
         *resources = made;
         made = NULL;
     }

@@ -332,24 +332,18 @@ static mo_status find_flight_burden(work *w, const mo_profiler_target *solo,
 
 /* Background load on parts of a GPU also loads its driver, which would delay a
  * part launched call by call: calls are timed with the others idle, and the
- * whole network under load. */
+ * whole network under load. With several requests in flight the driver is a
+ * resource of its own, the host: there is no background load. */
 static mo_status measure_apart(work *w, int device,
                                const mo_profiler_target *solo,
                                mo_profiler_samples *samples, double *burden,
                                mo_error *err)
 {
     int64_t alone_ns = 0;
-    mo_profiler_background *company = NULL;
     mo_status status = run_rounds(w, solo, samples, &alone_ns, err);
 
-    if (status == MO_OK && w->o->in_flight > 0) {
-        status = find_company(w, device, &company, err);
-        if (status == MO_OK)
-            status =
-                find_flight_burden(w, solo, samples, alone_ns, burden, err);
-        mo_profiler_background_stop(company);
-        return status;
-    }
+    if (status == MO_OK && w->o->in_flight > 0)
+        return find_flight_burden(w, solo, samples, alone_ns, burden, err);
     if (status == MO_OK && w->devices.units.parts && !w->o->alone)
         status = find_burden(w, device, solo, alone_ns, burden, err);
     return status;
@@ -545,6 +539,38 @@ static mo_status measure_overhead(work *w, bool *added, mo_error *err)
     return MO_OK;
 }
 
+/* Measures the time of the host that drives GPUs, once for all. */
+static mo_status measure_host(work *w, bool *added, mo_error *err)
+{
+    mo_backend_unit_options units[2];
+    const mo_backend *backend = NULL;
+    mo_measure_host measured = { 0 };
+    mo_profile *profile = w->rows.profile;
+    int n = 0;
+    mo_status status;
+
+    for (int k = 0; k < w->devices.cluster->n_devices && n < 2; k++) {
+        const mo_backend *own = w->devices.units.backends[k];
+
+        if (!is_own(w, k) || !mo_profiler_devices_available(&w->devices, k) ||
+            !own->queue_open || (backend && own != backend))
+            continue;
+        backend = own;
+        units[n++] = w->devices.units.options[k];
+    }
+    if (n < 2 || !profile || profile->host_request_us > 0 ||
+        w->ranks.n_ranks > 1 || w->o->in_flight == 0)
+        return MO_OK;
+    status = mo_measure_host_run(backend, units, (int) w->o->in_flight,
+                                 &measured, err);
+    if (status != MO_OK)
+        return status;
+    profile->host_request_us = measured.request_us;
+    profile->host_transfer_us = measured.transfer_us;
+    *added = true;
+    return MO_OK;
+}
+
 /* All between joining and leaving the ranks. */
 static mo_status measure(work *w, const char *path, mo_error *err)
 {
@@ -561,6 +587,8 @@ static mo_status measure(work *w, const char *path, mo_error *err)
             &w->devices, &w->ranks, &w->o->logger, &w->rows, &added, err);
     if (status == MO_OK)
         status = measure_overhead(w, &added, err);
+    if (status == MO_OK)
+        status = measure_host(w, &added, err);
     mo_measure_load_since(NULL, &load);
     if (status == MO_OK)
         status = mo_measure_load_gather(w->ranks.transport, w->ranks.world,

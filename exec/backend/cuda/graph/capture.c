@@ -6,6 +6,7 @@
 
 #include "exec/backend/cuda/graph/capture.h"
 #include "exec/backend/cuda/graph/peer_copy.h"
+#include "exec/backend/cuda/graph/stages.h"
 #include "exec/backend/cuda/kernels/kernel_class.h"
 
 /*
@@ -22,10 +23,6 @@
  * An event and the stream it is recorded in belong to one context; streams of
  * other contexts may wait for it.
  */
-struct mo_backend_program {
-    CUgraphExec exec;
-};
-
 /* A unit with calls that are captured; the first one records. */
 typedef struct captured_unit {
     mo_backend_unit *unit;
@@ -428,5 +425,6 @@ void mo_cuda_graph_destroy(mo_backend_unit *unit, mo_backend_program *program)
         return;
     if (program->exec)
         unit->api->cuGraphExecDestroy(program->exec);
+    mo_cuda_stages_free(program->stages);
     free(program);
 }

@@ -9,6 +9,11 @@
 #include "exec/backend/backend.h"
 #include "exec/backend/cuda/driver/cuda_api.h"
 
+struct mo_backend_program {
+    CUgraphExec exec;              /* NULL: stages */
+    struct mo_cuda_stages *stages; /* of several units: stages.h; or NULL */
+};
+
 /* Captures n calls, which are in a topological order, and instantiates the
  * graph.  The caller frees *program with mo_cuda_graph_destroy(), which accepts
  * NULL. */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stages.h - a program of several units as stages: a graph each, launched one
+ * after the other on streams of their units, with events in between.
+ *
+ * A graph over several contexts makes the driver do at each launch what stages
+ * do once, and holds its lock all the time: programs of different slots then
+ * wait for each other. A stage has as many calls of a unit as possible:
+ *
+ *     unit a       |  a1 a2  |            |  a3  |
+ *     transfers              |  x  |     ^
+ *     unit b                       |  b1 b2  |
+ *
+ * Between parts of a GPU transfers are stages of their own, in the context of
+ * the SMs that no part has; otherwise they belong to the stage of the sender.
+ */
+#ifndef MO_EXEC_BACKEND_CUDA_GRAPH_STAGES_H
+#define MO_EXEC_BACKEND_CUDA_GRAPH_STAGES_H
+
+#include "exec/backend/backend.h"
+#include "exec/backend/cuda/driver/cuda_api.h"
+
+typedef struct mo_cuda_stages mo_cuda_stages;
+
+/* Captures n calls, which are in a topological order. Programs of one unit, and
+ * those with transfers to other processes, are one stage. The caller frees
+ * *program with mo_cuda_graph_destroy(). */
+mo_status mo_cuda_stages_capture(mo_backend_unit *unit,
+                                 const mo_backend_program_call *calls, int n,
+                                 mo_backend_program **program, mo_error *err);
+void mo_cuda_stages_free(mo_cuda_stages *stages); /* NULL is allowed */
+
+/* Enqueues all stages behind the queue's work so far, and what follows in the
+ * queue behind them. */
+mo_status mo_cuda_stages_launch(const mo_cuda_stages *stages,
+                                mo_backend_queue *queue, mo_error *err);
+
+#endif
