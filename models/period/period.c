@@ -369,7 +369,7 @@ static void write_load_rows(const period *m, mo_sink *sink)
         return;
     mo_sink_family(sink, "host");
     mo_sink_term(sink, 0, 1);
-    for (int i = 0; i < m->n_items; i++)
+    for (int i = 0; i < m->n_items && m->loads; i++)
         for (int a = 0; a < K; a++)
             add_transfers(m, sink, i, a, true,
                           -to_units(m, x->host_transfer_ns));
