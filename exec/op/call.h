@@ -292,6 +292,8 @@ typedef struct mo_call_attention {
     double scale;
     bool causal, has_mask; /* a mask of booleans keeps what is true, any other
                               is added */
+    bool zero_if_masked;   /* the result of a query whose scores are all -inf is
+                              0, not NaN */
     /* NULL, or a program on a score, a float: its operand 0. Operand i > 0 is
      * the call's in[3 + has_mask + i - 1]. Accesses are over [extent ...,
      * queries, keys]. */

@@ -95,7 +95,7 @@ static mo_status read_scale(const mo_op_site *site, mo_call_attention *c,
 mo_status mo_lower_attention(const mo_op_site *site, mo_arena *arena,
                              mo_lower_result *lowered, mo_error *err)
 {
-    mo_call_attention attention = { 0 };
+    mo_call_attention attention = { .zero_if_masked = true };
     mo_call *call;
     mo_status status = mo_op_site_check_arity(site, 3, 5, 1, err);
 

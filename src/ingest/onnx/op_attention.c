@@ -187,25 +187,21 @@ static mo_onnx_ref attend_by_steps(mo_onnx_op *op, mo_onnx_ref q, mo_onnx_ref k,
                               : scores;
 }
 
-/* softmax(Q K' scale + mask) V, fused. */
+/* softmax(Q K' scale + mask) V, fused; 0 where the mask leaves a query no key.
+ */
 static mo_onnx_ref attend(mo_onnx_op *op, mo_onnx_ref q, mo_onnx_ref k,
                           mo_onnx_ref v, mo_onnx_ref mask, bool causal,
                           double scale)
 {
     mo_onnx_builder *b = op->b;
     const char *dtype = mo_onnx_dtype(b, q);
-    mo_onnx_ref y, zero = mo_onnx_number(b, 0, dtype);
-    bool numbers =
-        mo_onnx_is(mask) && strcmp(mo_onnx_dtype(b, mask), "boolean") != 0;
+    mo_onnx_ref zero = mo_onnx_number(b, 0, dtype);
 
     mo_onnx_set_bool(b, "causal", causal);
-    y = mo_onnx_add(b, "ScaledDotProductAttention",
-                    REFS(q, k, v, mo_onnx_is(mask) ? mask : zero,
-                         mo_onnx_number(b, scale, dtype)),
-                    5, NULL);
-    return numbers && !causal && mask.layer == mo_onnx_in(op, 3).layer
-               ? y
-               : clear_masked(b, y, mask);
+    return mo_onnx_add(b, "ScaledDotProductAttention",
+                       REFS(q, k, v, mo_onnx_is(mask) ? mask : zero,
+                            mo_onnx_number(b, scale, dtype)),
+                       5, NULL);
 }
 
 /* Attention since opset 23: past keys and values are in front. */

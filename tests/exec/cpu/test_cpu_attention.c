@@ -47,6 +47,7 @@ static void make_attention(mo_random *r, mo_call_attention *a)
     a->scale = 0.1 + mo_random_unit(r);
     a->causal = mo_random_below(r, 3) == 0;
     a->has_mask = !a->causal && mo_random_below(r, 2);
+    a->zero_if_masked = mo_random_below(r, 2);
     set_strides(r, a, a->queries, a->width, &a->q_offset, &a->q_row,
                 a->q_batch);
     set_strides(r, a, a->keys, a->width, &a->k_offset, &a->k_row, a->k_batch);
@@ -149,7 +150,7 @@ static void reference_attention(const call_case *c, int64_t b0, int64_t b1,
             out[d] += w * mo_tensor_get_double(&c->in[2], v + j * a->v_row + d);
     }
     for (int64_t d = 0; d < a->v_width; d++)
-        out[d] /= weights;
+        out[d] = a->zero_if_masked && weights == 0 ? 0 : out[d] / weights;
 }
 
 static double *expect_attention(const call_case *c)
@@ -179,6 +180,8 @@ static void put_mask(call_case *c, mo_random *r, mo_elem elem, uint64_t seed)
     for (int64_t i = 0; by_bool && i < a->queries; i++)
         ((unsigned char *) mask->data)[i * a->keys] =
             1; /* one visible key at least */
+    if (by_bool && a->zero_if_masked)
+        memset(mask->data, 0, (size_t) a->keys);
 }
 
 START_TEST(attention_agrees_with_its_definition)

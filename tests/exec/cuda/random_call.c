@@ -343,6 +343,7 @@ void random_attention_call(random_call *r, mo_random *random, mo_elem elem)
                               .mask_column = 1,
                               .causal = mo_random_below(random, 3) == 0 };
     a->has_mask = !a->causal && mo_random_below(random, 2);
+    a->zero_if_masked = mo_random_below(random, 2);
     a->mask_row = mo_random_below(random, 2) ? a->keys : 0;
     lay_heads(heads, a->queries, a->width, beside, &a->q_row, a->q_batch);
     lay_heads(heads, a->keys, a->width, beside, &a->k_row, a->k_batch);

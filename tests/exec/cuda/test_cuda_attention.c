@@ -64,7 +64,8 @@ static void put_result(call_case *c, const shape_case *s)
         case_after(c, 3, false, 5);
 }
 
-/* Every query has at least the first key. */
+/* Every query has at least the first key, but for one without any where its
+ * result is 0. */
 static void put_mask(call_case *c, const shape_case *s)
 {
     mo_call_attention *a = &c->call.u.attention;
@@ -81,6 +82,9 @@ static void put_mask(call_case *c, const shape_case *s)
     a->mask_column = 1;
     for (int64_t i = 0; s->hides == BY_TRUTH && i < s->batch * s->queries; i++)
         ((unsigned char *) mask->data)[i * s->keys] = 1;
+    a->zero_if_masked = s->hides == BY_TRUTH;
+    if (a->zero_if_masked)
+        memset(mask->data, 0, (size_t) s->keys);
 }
 
 /* score + bias[head, query, key] + bias[batch, key] */

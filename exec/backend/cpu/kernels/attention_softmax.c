@@ -68,11 +68,17 @@ MO_CPU_MULTIVERSION static float sum_weights(const float *x, int64_t n)
 float mo_cpu_attention_softmax_row(float *scores, int64_t n, float scale,
                                    const mo_cpu_attention_mask *view)
 {
+    float largest, sum;
+
     scale_scores(scores, view->count, scale, view->added);
-    exp_scores(scores, view->count, max_score(scores, view->count));
+    largest = max_score(scores, view->count);
+    if (view->zero_if_masked && largest == -INFINITY)
+        largest = 0;
+    exp_scores(scores, view->count, largest);
     memset(scores + view->count, 0,
            (size_t) (n - view->count) * sizeof *scores);
-    return sum_weights(scores, view->count);
+    sum = sum_weights(scores, view->count);
+    return view->zero_if_masked && sum == 0 ? 1 : sum;
 }
 
 MO_CPU_MULTIVERSION void mo_cpu_attention_scale_row(float *row, int64_t n,

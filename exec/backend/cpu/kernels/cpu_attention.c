@@ -234,7 +234,8 @@ static mo_cpu_attention_mask mask_of(const head *h, int64_t query)
 {
     const mo_call_attention *c = &h->run->kernel->call;
     float *mask = part_of(h, h->run->kernel->mask_at);
-    mo_cpu_attention_mask view = { .count = c->keys };
+    mo_cpu_attention_mask view = { .count = c->keys,
+                                   .zero_if_masked = c->zero_if_masked };
 
     if (c->causal && query + 1 < c->keys)
         view.count = query + 1;

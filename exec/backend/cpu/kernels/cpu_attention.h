@@ -13,15 +13,16 @@
 #include <stdint.h>
 
 /* Mask of one query: it sees the first count keys; added, if not NULL, is
- * added to their scores. */
+ * added to their scores. zero_if_masked: as in mo_call_attention. */
 typedef struct mo_cpu_attention_mask {
     int64_t count;
     const float *added; /* by key, or NULL */
+    bool zero_if_masked;
 } mo_cpu_attention_mask;
 
 /* Turns the scores of one query against n keys into unnormalized weights:
  * exp(scale * score + added - their maximum), 0 for masked keys. Returns their
- * sum. */
+ * sum, or 1 where that is 0 and may be. */
 float mo_cpu_attention_softmax_row(float *scores, int64_t n, float scale,
                                    const mo_cpu_attention_mask *view);
 

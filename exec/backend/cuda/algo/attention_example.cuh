@@ -14,6 +14,7 @@
 #define COLUMNS  64
 #define BATCHES  12
 #define CAUSAL   1
+#define ZERO_IF_MASKED 0
 #define CONSTANT 0
 #define Q_ROW    64
 #define K_ROW    64

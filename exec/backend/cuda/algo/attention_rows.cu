@@ -62,7 +62,9 @@ MO_KERNEL_OF(attention, THREADS)
     weight = mo_warp_sum_f(weight);
 #pragma unroll
     for (int e = 0; e < HELD; e++) {
-        float x = (most == -MO_INF ? MO_NAN : sum[e]) / weight;
+        float x = sum[e] / weight;
+        if (most == -MO_INF)
+            x = ZERO_IF_MASKED ? 0 : MO_NAN;
         if (column + 32 * e < COLUMNS)
             finish1(h.out + (PLACE) i * OUT_ROW + column + 32 * e, &x, extra,
                     out);

@@ -266,11 +266,12 @@ static void emit_sizes(mo_cuda_source *code,
         "#define QUERIES %" PRId64 "\n#define KEYS %" PRId64 "\n"
         "#define DEPTH %" PRId64 "\n#define COLUMNS %" PRId64 "\n"
         "#define BATCHES %" PRId64 "\n#define CAUSAL %d\n"
-        "#define CONSTANT %d\n"
+        "#define ZERO_IF_MASKED %d\n#define CONSTANT %d\n"
         "#define Q_ROW %" PRId64 "\n#define K_ROW %" PRId64 "\n"
         "#define V_ROW %" PRId64 "\n#define OUT_ROW %" PRId64 "\n",
         c->queries, c->keys, c->width, c->v_width, problem->batches, c->causal,
-        has_constant_scores(problem), c->q_row, c->k_row, c->v_row, c->out_row);
+        c->zero_if_masked, has_constant_scores(problem), c->q_row, c->k_row,
+        c->v_row, c->out_row);
 }
 
 /* Returns a type of that many bytes. */

@@ -285,6 +285,11 @@ MO_DEVICE void share_row(float *sums, int row)
     float largest = -MO_INF, weight = 0;
     for (int l = 0; l < ALONG; l++)
         largest = fmaxf(largest, most[l * ROWS]);
+    /* Then all factors are 0. */
+    if (ZERO_IF_MASKED && largest == -MO_INF) {
+        largest = 0;
+        weight = 1;
+    }
     for (int l = 0; l < ALONG; l++) {
         most[l * ROWS] = mo_exp2(most[l * ROWS] - largest);
         weight += most[l * ROWS] * weights[l * ROWS];
