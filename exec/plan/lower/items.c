@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/host.h"
 #include "exec/plan/lower/lower_internal.h"
 #include "schedule/sim/pairing_heap.h"
 
@@ -307,15 +308,25 @@ static size_t count_calls(const mo_plan_lower_state *l, int id)
     return n * devices;
 }
 
-/* Calls are large: they are written in place. */
+/* Calls are large: they are written in place, and a file of a few megabytes may
+ * have more of them than memory holds. */
 static mo_status reserve_calls(mo_plan_lower_state *l, mo_error *err)
 {
+    enum { SMALL_BYTES = 1 << 26 };
+    int64_t bytes, free_bytes;
     size_t n = 0;
 
     for (int id = 0; id < l->g->n_ops; id++)
         n += count_calls(l, id);
     if (n > INT_MAX)
         return mo_fail(err, MO_E_LIMIT, "more than %d calls", INT_MAX);
+    bytes = (int64_t) (n * sizeof *l->plan->calls);
+    free_bytes = mo_host_available_memory_bytes();
+    if (bytes > SMALL_BYTES && bytes > free_bytes / 2)
+        return mo_fail(err, MO_E_LIMIT,
+                       "%zu calls take %lld MB, more than half of the memory "
+                       "that is free; run fewer ops at a time",
+                       n, (long long) (bytes / 1000000));
     l->plan->calls = mo_arena_array(l->plan->arena, n, sizeof *l->plan->calls);
     return l->plan->calls ? MO_OK : mo_fail_memory(err);
 }

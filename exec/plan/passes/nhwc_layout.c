@@ -252,12 +252,18 @@ static bool reads_nhwc(layout_state *l, const mo_call *call)
     return false;
 }
 
+/* Convolutions that begin a chain of channels-last tensors. */
+static bool prefers_nhwc(const mo_call *c, const mo_plan_value *values)
+{
+    return c->kind == MO_CALL_CONV && !c->u.conv.transposed &&
+           values[c->out[0]].desc.elem == MO_ELEM_F32;
+}
+
 static mo_status assign_call(layout_state *l, mo_plan_call *call, mo_error *err)
 {
     mo_call *c = &call->call;
 
-    if (c->kind == MO_CALL_CONV && !c->u.conv.transposed &&
-        value_at(l, c->out[0])->desc.elem == MO_ELEM_F32)
+    if (prefers_nhwc(c, l->values.items))
         return assign_window(l, call, err);
     if (!reads_nhwc(l, c))
         return MO_OK;
@@ -347,9 +353,17 @@ static mo_status commit_state(layout_state *l, mo_error *err)
 mo_status mo_pass_nhwc_layout(mo_exec_plan *plan, mo_error *err)
 {
     layout_state l = { 0 };
-    mo_status status = init_state(plan, &l, err);
+    mo_status status;
+    int first = 0;
 
     assert(plan->n_transfers == 0);
+    /* Calls are large: no second list of them for a plan that stays. */
+    while (first < plan->n_calls &&
+           !prefers_nhwc(&plan->calls[first].call, plan->values))
+        first++;
+    if (first == plan->n_calls)
+        return MO_OK;
+    status = init_state(plan, &l, err);
     for (int c = 0; c < l.plan->n_calls && status == MO_OK; c++) {
         mo_plan_call call = l.plan->calls[c];
 

@@ -174,12 +174,17 @@ mo_status mo_cpu_point_program_compile(const mo_point_program *point,
                                        mo_error *err)
 {
     bool wide = mo_point_is_wide(point, out->elem);
-    mo_cpu_point_program *made = calloc(1, sizeof *made);
+    /* A network has thousands of programs, most of them of a step or two. */
+    size_t n_steps = (size_t) point->n_steps;
+    mo_cpu_point_program *made =
+        calloc(1, sizeof *made + n_steps * sizeof *made->steps +
+                      (size_t) point->n_operands * sizeof *made->sources);
 
     assert(mo_point_register_is_real(point, point->result) ==
            mo_elem_is_float(out->elem));
     if (!made)
         return mo_fail_memory(err);
+    made->sources = (mo_cpu_point_source *) (void *) &made->steps[n_steps];
     made->n_sources = point->n_operands;
     made->elem = out->elem;
     made->elem_bytes = mo_elem_size(out->elem);

@@ -56,14 +56,14 @@ struct mo_cpu_point_program {
     int64_t row; /* the innermost extent */
     bool by_row; /* blocks end with rows */
     int n_sources, n_steps;
-    mo_cpu_point_source sources[MO_POINT_MAX_OPERANDS];
-    mo_cpu_point_step steps[MO_POINT_MAX_STEPS]; /* without dead steps */
+    mo_cpu_point_source *sources; /* behind the steps */
     int result;
     bool into_out; /* the last step writes to the output */
     mo_elem elem;
     size_t elem_bytes;
     mo_cpu_store_fn *store;
     size_t scratch_bytes;
+    mo_cpu_point_step steps[]; /* without dead steps */
 };
 
 /* As mo_cpu_point_program_new; with sums, operand 0 is SUMS. */
