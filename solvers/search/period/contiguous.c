@@ -5,15 +5,17 @@
  * for device placement of DNN graph operators, NeurIPS 2020) for contiguous
  * splits.
  *
- *     best[i][S][k] = least largest load of the first i ops, on the devices S,
- *                     the last stage on k
+ *     best[i][S][k] = least largest load of the first i units, on the devices
+ *                     S, the last stage on k
  *
- * The load of a stage is its processing time, or that of the tensors over its
- * first cut, sent from the device of the stage before.  Decided here: cuts are
- * at most MAX_CUTS positions, evenly spread; with more than MAX_SUBSET devices
- * stages follow the order of decreasing speed.  Pins and groups override the
- * split.  Of the best splits on each set of devices the one of the shortest
- * period is taken, with overheads and the time of the host.
+ * Units, ops or groups, are in the order of their first ops: that of a training
+ * graph, whose backward ops share the device of the forward op, is folded.  The
+ * load of a stage is its processing time, or that of the tensors over its first
+ * cut in either direction, exchanged with the device of the stage before.
+ * Decided here: cuts are at most MAX_CUTS positions, evenly spread; with more
+ * than MAX_SUBSET devices stages follow the order of decreasing speed.  Pins
+ * override the split.  Of the best splits on each set of devices the one of the
+ * shortest period is taken, with overheads and the time of the host.
  */
 #include "solvers/search/period/contiguous.h"
 
@@ -35,7 +37,7 @@ typedef struct splitter {
     int *cut;             /* positions: stages are between them */
     int64_t *work_ns;     /* by cut and device: prefix sums */
     int64_t *bytes;       /* by cut: prefix sums */
-    int64_t *crossing_ns; /* by cut and pair kind */
+    int64_t *crossing_ns; /* by cut, direction and pair kind */
     int n_sets;
     int *order; /* of devices, more than MAX_SUBSET of them; or NULL */
     int64_t *best;
@@ -50,7 +52,7 @@ static size_t state_of(const splitter *d, int cut, int set, int k)
 
 static void choose_cuts(splitter *d)
 {
-    int n = d->p->x->n;
+    int n = d->p->units->n;
     int sets = d->order ? d->K + 1 : 1 << d->K;
     double states = (double) sets * d->K * d->K;
     int most = (int) fmin(MAX_CUTS, sqrt(2 * MAX_STEPS / states));
@@ -63,7 +65,7 @@ static void choose_cuts(splitter *d)
 
 static void sum_work(splitter *d)
 {
-    const mo_instance *x = d->p->x;
+    const mo_placement_units *u = d->p->units;
     int K = d->K;
 
     for (int c = 1; c < d->n_cuts; c++) {
@@ -71,19 +73,53 @@ static void sum_work(splitter *d)
 
         memcpy(work, work - K, (size_t) K * sizeof *work);
         d->bytes[c] = d->bytes[c - 1];
-        for (int i = d->cut[c - 1]; i < d->cut[c]; i++) {
+        for (int i = d->cut[c - 1]; i < d->cut[c]; i++)
+            d->bytes[c] += u->bytes[i];
+        for (int i = u->start[d->cut[c - 1]]; i < u->start[d->cut[c]]; i++)
             for (int k = 0; k < K; k++)
-                work[k] += mo_instance_p_ns(x, i, k);
-            d->bytes[c] += mo_regime_resident_bytes(x, d->p->regime.memory, i);
+                work[k] += mo_instance_p_ns(d->p->x, u->ops[i], k);
+    }
+}
+
+static int64_t *crossing_of(const splitter *d, int cut, bool backward)
+{
+    return &d->crossing_ns[((int64_t) cut * 2 + backward) * d->p->x->n_kinds];
+}
+
+/* Adds a tensor that goes from one unit to another. */
+static void add_crossing(splitter *d, int row, int from, int to)
+{
+    const mo_instance *x = d->p->x;
+    int low = mo_min_int(from, to), high = mo_max_int(from, to);
+
+    for (int c = 1; c < d->n_cuts - 1 && d->cut[c] <= high; c++)
+        for (int kind = 0; d->cut[c] > low && kind < x->n_kinds; kind++)
+            crossing_of(d, c, to < from)[kind] +=
+                x->comm_ns[(int64_t) row * x->n_kinds + kind];
+}
+
+/* A tensor that is sent once crosses up to its farthest readers. */
+static void sum_crossings(splitter *d)
+{
+    const mo_instance *x = d->p->x;
+    const int *unit = d->p->units->of_op;
+
+    for (int t = 0; t < x->n_tensors; t++) {
+        int from = unit[x->tensor_from[t]], low = from, high = from;
+
+        for (int q = x->tensor_start[t]; q < x->tensor_start[t + 1]; q++) {
+            int to = unit[x->flows[q].to];
+
+            low = mo_min_int(low, to);
+            high = mo_max_int(high, to);
+            if (d->p->regime.tensors != MO_TENSORS_ONCE)
+                add_crossing(d, x->flow_row[q], from, to);
+        }
+        if (d->p->regime.tensors == MO_TENSORS_ONCE) {
+            add_crossing(d, x->tensor_row[t], from, low);
+            add_crossing(d, x->tensor_row[t], from, high);
         }
     }
-    for (int c = 1; c < d->n_cuts - 1; c++)
-        for (int q = 0; q < x->n_flows; q++)
-            if (x->flows[q].from < d->cut[c] && x->flows[q].to >= d->cut[c])
-                for (int kind = 0; kind < x->n_kinds; kind++)
-                    d->crossing_ns[(int64_t) c * x->n_kinds + kind] +=
-                        x->comm_ns[(int64_t) x->flow_row[q] * x->n_kinds +
-                                   kind];
 }
 
 /* Extends a state by a stage up to cut `to` on device k. */
@@ -99,8 +135,10 @@ static void extend_state(splitter *d, int c, int set, int last, int to, int k)
         return;
     if (last >= 0) {
         int kind = x->pair_kind[(int64_t) last * d->K + k];
+        int back = x->pair_kind[(int64_t) k * d->K + last];
 
-        ns = mo_max_i64(ns, d->crossing_ns[(int64_t) c * x->n_kinds + kind]);
+        ns = mo_max_i64(ns, crossing_of(d, c, false)[kind]);
+        ns = mo_max_i64(ns, crossing_of(d, c, true)[back]);
         ns = mo_max_i64(ns, d->best[state_of(d, c, set, last)]);
     }
     if (ns < d->best[at]) {
@@ -138,13 +176,15 @@ static void fill_states(splitter *d)
 /* Fills device by the final state of those devices, the last stage on k. */
 static void trace_back(const splitter *d, int set, int k, int *device)
 {
+    const mo_placement_units *u = d->p->units;
     int c = d->n_cuts - 1;
 
     while (k >= 0) {
         int from = d->from[state_of(d, c, set, k)];
 
-        for (int i = d->cut[from / (d->K + 1)]; i < d->cut[c]; i++)
-            device[i] = k;
+        for (int i = u->start[d->cut[from / (d->K + 1)]];
+             i < u->start[d->cut[c]]; i++)
+            device[u->ops[i]] = k;
         set = d->order ? set - 1 : set & ~(1 << k);
         c = from / (d->K + 1);
         k = from % (d->K + 1) - 1;
@@ -233,11 +273,12 @@ mo_status mo_period_split_contiguous(const mo_period_problem *p, int *device,
     d.work_ns = calloc(cuts * K, sizeof *d.work_ns);
     d.bytes = calloc(cuts, sizeof *d.bytes);
     d.crossing_ns =
-        calloc(cuts * (size_t) (p->x->n_kinds + 1), sizeof *d.crossing_ns);
+        calloc(cuts * 2 * (size_t) (p->x->n_kinds + 1), sizeof *d.crossing_ns);
     d.best = calloc(states, sizeof *d.best);
     d.from = calloc(states, sizeof *d.from);
     if (d.cut && d.work_ns && d.bytes && d.crossing_ns && d.best && d.from) {
         sum_work(&d);
+        sum_crossings(&d);
         fill_states(&d);
         status = choose_split(&d, device, err);
         override_units(p, device);

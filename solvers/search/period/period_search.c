@@ -19,6 +19,7 @@
 #include "base/random.h"
 #include "schedule/bound/memory_bound.h"
 #include "schedule/heuristic/heft.h"
+#include "solvers/search/period/branch_bound.h"
 #include "solvers/search/period/contiguous.h"
 #include "solvers/search/period/limited.h"
 #include "solvers/search/period/load_state.h"
@@ -29,6 +30,7 @@
 /* Table entries visited: for the labellings of a round, and for a bundle. */
 #define SAMPLE_WORK 2e7
 #define BOUND_WORK  4e8
+#define BRANCH_WORK 4e8
 
 /* Largest part by which costs are disturbed. */
 #define NOISE 0.05
@@ -42,7 +44,9 @@ enum {
     IDLE_ROUNDS = 30,         /* without a better placement: the end */
     FIRST_STEPS = 1 << 17,    /* of a job, four times as many up to */
     LEAST_MAX_STEPS = 1 << 18,
-    MAX_UNIT_STEPS = 64 /* by unit */
+    MAX_UNIT_STEPS = 64, /* by unit */
+    LARGE_GAP = 32,      /* a part in it of the period */
+    SMALL_GAIN = 1000    /* a part in it of the bound */
 };
 
 typedef struct candidate {
@@ -60,9 +64,10 @@ typedef struct search {
     int64_t priced_ns; /* the Lagrangian bound */
     int64_t packed_ns; /* period that the packing bound was tried for */
     mo_priced_labelling labelling;
-    double *prices;        /* of the bound */
-    int n_idle_bounds;     /* bundles since the last gain */
-    int *samples[SAMPLES]; /* labellings at about those prices */
+    double *prices;                 /* of the bound */
+    mo_period_branching *branching; /* once they gain nothing; or NULL */
+    int n_idle_bounds;              /* bundles since the last gain */
+    int *samples[SAMPLES];          /* labellings at about those prices */
     int n_samples, next_sample;
     int64_t begin_ns;
 } search;
@@ -176,8 +181,21 @@ static mo_status raise_bound(search *s, mo_error *err)
         s->n_idle_bounds = mo_period_price_gained(before_ns, s->priced_ns)
                                ? 0
                                : s->n_idle_bounds + 1;
+        /* Better prices will not close a large gap. */
+        if (upper_ns - s->priced_ns > upper_ns / LARGE_GAP &&
+            s->priced_ns - before_ns < before_ns / SMALL_GAIN)
+            s->n_idle_bounds = MO_PERIOD_PRICE_IDLE;
         s->lower_ns = mo_max_i64(s->lower_ns, s->priced_ns);
         report_progress(s, "Lagrangian bound");
+    } else {
+        if (!s->branching)
+            status = mo_period_branching_new(&s->p, upper_ns, s->priced_ns,
+                                             s->prices, &s->branching, err);
+        if (status == MO_OK)
+            status = mo_period_branching_run(
+                s->branching, upper_ns, BRANCH_WORK, s->task->stop,
+                offer_labelling, s, &s->lower_ns, err);
+        report_progress(s, "branch and bound");
     }
     if (status == MO_OK && s->packed_ns != upper_ns) {
         s->packed_ns = upper_ns;
@@ -344,7 +362,7 @@ static mo_status run_rounds(search *s, int *n_rounds, mo_error *err)
          status == MO_OK && !is_done(s) && (limit == 0 || round < limit) &&
          idle < IDLE_ROUNDS && !mo_stop_reached(s->task->stop);
          round++) {
-        int64_t before_ns = s->pool[0].period_ns;
+        int64_t before_ns = s->pool[0].period_ns, lower_ns = s->lower_ns;
 
         status = raise_bound(s, err);
         if (is_done(s))
@@ -352,7 +370,10 @@ static mo_status run_rounds(search *s, int *n_rounds, mo_error *err)
         draw_samples(s, round);
         if (status == MO_OK)
             status = run_round(s, round, steps, jobs, err);
-        idle = s->pool[0].period_ns < before_ns ? 0 : idle + 1;
+        idle = s->pool[0].period_ns < before_ns ||
+                       mo_period_price_gained(lower_ns, s->lower_ns)
+                   ? 0
+                   : idle + 1;
         steps = mo_min_i64(4 * steps, max_steps);
         *n_rounds = round + 1;
         report_progress(s, "annealing");
@@ -493,6 +514,7 @@ mo_status mo_period_search_place(const mo_method_task *task,
     for (int i = 0; i < SAMPLES; i++)
         free(s.samples[i]);
     free(s.prices);
+    mo_period_branching_free(s.branching);
     mo_priced_labelling_clear(&s.labelling);
     mo_period_state_clear(&s.state);
     mo_period_problem_clear(&s.p);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of solvers/search/period against enumeration, in all regimes: load
- * states, the Lagrangian bound, annealing, the contiguous split and the whole
- * search. */
+ * states, the Lagrangian bound, branch and bound, annealing, the contiguous
+ * split and the whole search. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/minmax.h"
@@ -9,6 +10,7 @@
 #include "schedule/period/loads.h"
 #include "schedule/period/modulo_schedule.h"
 #include "solvers/search/method.h"
+#include "solvers/search/period/branch_bound.h"
 #include "solvers/search/period/contiguous.h"
 #include "solvers/search/period/local_search.h"
 #include "solvers/search/period/packing_bound.h"
@@ -83,6 +85,30 @@ static void check_reduction(const mo_period_problem *p, int *device, int64_t ns,
     mo_period_state_clear(&s);
 }
 
+/* A tree without a limit of effort ends at the optimum; one with a limit is
+ * below it. */
+static void check_branching(const mo_period_problem *p, int64_t least_ns)
+{
+    size_t n = (size_t) p->n_resources + (size_t) p->x->n_devices + 1;
+    double *prices = calloc(n, sizeof *prices);
+    int64_t upper_ns = 2 * least_ns + 1, lower_ns = 0;
+    mo_period_branching *b;
+
+    ck_assert_ptr_nonnull(prices);
+    MUST(mo_period_branching_new(p, upper_ns, 0, prices, &b, &err));
+    MUST(mo_period_branching_run(b, upper_ns, 1, NULL, NULL, NULL, &lower_ns,
+                                 &err));
+    ck_assert_int_le(lower_ns, least_ns);
+    MUST(mo_period_branching_run(b, upper_ns, INFINITY, NULL, NULL, NULL,
+                                 &lower_ns, &err));
+    ck_assert_int_eq(lower_ns, least_ns);
+    MUST(mo_period_branching_run(b, least_ns, INFINITY, NULL, NULL, NULL,
+                                 &lower_ns, &err));
+    ck_assert_int_eq(lower_ns, least_ns);
+    mo_period_branching_free(b);
+    free(prices);
+}
+
 /* No bound is above the optimum, no search below it. */
 static void check_parts(const mo_period_problem *p, int64_t least_ns,
                         unsigned seed)
@@ -106,6 +132,7 @@ static void check_parts(const mo_period_problem *p, int64_t least_ns,
     packed_ns = 0;
     MUST(mo_period_packing_bound(p, 2 * least_ns, &packed_ns, &err));
     ck_assert_int_le(packed_ns, least_ns);
+    check_branching(p, least_ns);
     MUST(mo_period_split_contiguous(p, device, &err));
     perturb_labelling(p, seed, sample);
     anneal.prices = prices;
