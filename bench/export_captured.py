@@ -10,30 +10,16 @@ import torch
 
 import export_models
 
-HEADER = """\
-import torch
-import torch.fx
-import torch.utils._pytree as pytree
-fx_pytree = torch.fx._pytree
-import operator
-from torch import device, inf, nan
-NoneType = type(None)
-
-
-class GraphModule(torch.nn.Module):
-"""
-
-
-def source_of(graph):
-    """The source of a module of torch.fx, without its submodules."""
-    return HEADER + "".join(
-        f"    {line}\n" for line in graph.code.strip().splitlines())
+HEADER = "import torch\n\n\nclass GraphModule(torch.nn.Module):\n"
 
 
 def module_of(graph):
-    """The module that its own source defines."""
-    scope = {}
-    exec(compile(source_of(graph), "captured", "exec"), scope)
+    """The module that the source of a graph defines."""
+    code = graph.graph.python_code(root_module="self")
+    source = HEADER + "".join(
+        f"    {line}\n" for line in code.src.strip().splitlines())
+    scope = dict(code.globals)
+    exec(compile(source, "captured", "exec"), scope)
     module = scope["GraphModule"]()
     for name, child in graph.named_children():
         module.add_module(name, child)
@@ -59,7 +45,9 @@ def capture(module, inputs, dynamic=False):
         return run
 
     options = {"capture_scalar_outputs": True,
-               "capture_dynamic_output_shape_ops": True}
+               "capture_dynamic_output_shape_ops": True, "allow_rnn": True}
+    options = {name: value for name, value in options.items()
+               if hasattr(torch._dynamo.config, name)}
     with torch.no_grad(), torch._dynamo.config.patch(**options):
         torch.compile(module.eval(), backend=backend, dynamic=dynamic)(*inputs)
     return found

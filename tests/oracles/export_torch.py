@@ -158,6 +158,8 @@ def functions():
                                      F.dropout(a, s.item() / 9, False)),
                        torch.tensor(5), rows),
         "captured vmap": (captured_vmap, rows, torch.arange(7)),
+        "encoder layer": (encoder_layer, image(2, 5, 8), image(2, 5) > 0,
+                          torch.ones(5, 5).triu(1).bool()),
         "statistics": (statistics, x, torch.zeros(4), torch.ones(4)),
         "both sides": (lambda a: torch.cond(
             a.sum() > 0, lambda b: b + 1, lambda b: b - 1, (a,)), rows),
@@ -201,6 +203,24 @@ def captured_vmap(a, q):
     seen = functorch._remove_batch_dim(seen, 1, 7, 0)
     functorch._vmap_decrement_nesting()
     return (a.mT @ a).masked_fill(~seen, -1)
+
+
+def encoder_layer(a, padded, later):
+    """The ops that PyTorch uses for whole layers in inference."""
+    parts = [torch.linspace(-1, 1, count).sin() for count in (
+        24 * 8, 24, 64, 8, 8, 8, 8, 8, 16 * 8, 16, 8 * 16, 8)]
+    (qkv, qkv_bias, out, out_bias, *norms, first, first_bias, second,
+     second_bias) = parts
+    attend = (8, 2, qkv.view(24, 8), qkv_bias, out.view(8, 8), out_bias)
+    padded = padded & torch.tensor([False, True, True, True, True])
+    layers = [torch._transformer_encoder_layer_fwd(
+        a, *attend, gelu, before, 1e-5, *norms, first.view(16, 8), first_bias,
+        second.view(8, 16), second_bias, mask, kind)
+        for gelu, before, mask, kind in ((True, True, later, 0),
+                                         (False, False, padded, 1))]
+    return *layers, *torch._native_multi_head_attention(a, a, a, *attend), \
+        torch._native_multi_head_attention(a, a + 1, a * 2, *attend,
+                                           need_weights=False)[0]
 
 
 def statistics(a, mean, variance):

@@ -11,9 +11,9 @@ import re
 
 import torch
 
-from . import (ops, torch_complex, torch_compute, torch_index, torch_move,
-               torch_point, torch_program, torch_rnn, torch_scalar, torch_trace,
-               torch_window)
+from . import (ops, torch_complex, torch_compute, torch_index, torch_layer,
+               torch_move, torch_point, torch_program, torch_rnn, torch_scalar,
+               torch_trace, torch_window)
 from .graph import ExportError, Graph, Unsupported, Value
 from .torch_complex import Pair
 from .torch_program import name_of
@@ -23,7 +23,8 @@ DTYPES = {torch.float32: "f32", torch.float64: "f64", torch.float16: "f16",
           torch.int16: "i16", torch.int8: "i8", torch.uint8: "u8",
           torch.bool: "boolean"}
 TABLE = {**torch_point.TABLE, **torch_move.TABLE, **torch_index.TABLE,
-         **torch_compute.TABLE, **torch_window.TABLE, **torch_rnn.TABLE}
+         **torch_compute.TABLE, **torch_layer.TABLE, **torch_window.TABLE,
+         **torch_rnn.TABLE}
 NO_WORK = {"_assert_async", "_assert_scalar", "_assert_tensor_metadata",
            "sym_constrain_range", "sym_constrain_range_for_size",
            "_guards_fn"}
