@@ -101,6 +101,22 @@ for overhead in 0 4 12; do
         "$period"
 done
 
+# The host takes 1 us for the request and some for the transfer: apart up to 19.
+for host in 8 15 30; do
+    printf '<cluster host_request_us="1" host_transfer_us="%d">%s</cluster>' \
+        $host '<device id="A"/><device id="B"/><link between="A B" gbps="8"/>' \
+        >pair.xml
+    $place --json -c pair.xml -o pair.sol pair.graphml >out
+    period=$(key period_us)
+    is "a host of $host us" "$period" "$(echo "8 10 15 16 30 20" |
+        tr ' ' '\n' | sed -n "/^$host\$/{n;p;q;}")"
+    moirai-check --json -c pair.xml pair.sol >out
+    is "is in the steady state of $host us" "$(key steady_period_us)" "$period"
+    is "dp-contiguous, too" "$($place --json --method dp-contiguous \
+        -c pair.xml pair.graphml | sed -n 's/^.*"period_us": \([0-9]*\).*/\1/p' |
+        head -n 1)" "$period"
+done
+
 complains "a model with live memory" 2 "or moirai-place" \
     moirai-emit -q --objective period --memory live $net -o -
 ok "its objective is named" \

@@ -240,6 +240,14 @@ assert t["p50_us"] <= t["p95_us"] <= t["p99_us"]
 assert any(r["kind"] == "channel" for r in t["resources"])
 for d in t["by_device"]:
     assert d["slot_bytes"] == d["planned_slot_bytes"] > 0' "$work/out"
+sed 's/<cluster/& host_request_us="90000" host_transfer_us="5"/' \
+    "$work/net/model.cluster.xml" >"$work/host.xml"
+moirai-place -q --time 1 --objective period -c "$work/host.xml" "$net" \
+    -o "$work/host.sol" >/dev/null
+exits "with the time of the host" 0 moirai-exec -c "$work/host.xml" \
+    --graph "$net" --requests 3 "$work/host.sol"
+ok "which is a resource" grep -q '^host .* 90[.0-9]* ms .* - ' "$work/out"
+ok "and the bottleneck" grep -q '^bottleneck .*predicted host$' "$work/out"
 
 # ---- memory, errors
 
