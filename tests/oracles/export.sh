@@ -48,6 +48,12 @@ def lacks():
 
 def returns():
     return 5
+
+
+def terminated():
+    import os
+    import signal
+    os.kill(os.getpid(), signal.SIGTERM)
 END
 echo 'def net(:' >"$work/broken.py"
 complains "an exception" 1 'raises() raised IndexError in line 2: list index' \
@@ -60,6 +66,8 @@ complains "no module and inputs" 1 'must return a module and its inputs' \
     moirai-export -o "$work/x.graphml" "$work/net.py:returns"
 complains "no such function" 1 "did you mean 'returns'?" \
     moirai-export -o "$work/x.graphml" "$work/net.py:return"
+complains "a signal" 1 'net.py:terminated: interrupted' \
+    moirai-export -o "$work/x.graphml" "$work/net.py:terminated"
 complains "no Python" 1 'line 1: invalid syntax' \
     moirai-export -o "$work/x.graphml" "$work/broken.py:net"
 ok "help" moirai-export --help

@@ -3,6 +3,7 @@
 import argparse
 import difflib
 import os
+import signal
 import sys
 import time
 import traceback
@@ -230,8 +231,15 @@ def reason_of(error, source, output):
             f"{type(error).__name__}: {text}; -v shows where, please report it")
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 def main(arguments=None):
     chosen = options(arguments)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)  # so that no files are left
     output = chosen.output or default_output(chosen.source)
     begin, progress = time.monotonic(), Progress(chosen.quiet)
     if chosen.verbose:

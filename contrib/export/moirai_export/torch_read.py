@@ -253,6 +253,9 @@ class Reader:
         names = [f"output{i}" for i in range(len(wanted))]
         for name, entry in zip(names, wanted):
             known = self.names[entry]
+            if isinstance(known, ReadValue):
+                raise ExportError(f"output '{name}' is a number that is read "
+                                  "from a tensor; return the tensor")
             try:
                 value = known if isinstance(known, (Value, Pair)) \
                     else self.lift(known)

@@ -6,6 +6,7 @@ import inspect
 import torch
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.weak import WeakIdKeyDictionary
 
 from .torch_program import arguments, silence
 
@@ -20,14 +21,14 @@ class Watch(TorchDispatchMode):
 
     def __init__(self, leaves):
         super().__init__()
-        self.kept = list(leaves)  # so that ids stay theirs
-        self.sources = {id(x): {at} if is_scalar(x) else None
-                        for at, x in enumerate(leaves)
-                        if isinstance(x, torch.Tensor)}
+        self.sources = WeakIdKeyDictionary()  # no tensor lives longer for it
         self.read = set()
+        for at, x in enumerate(leaves):
+            if isinstance(x, torch.Tensor):
+                self.sources[x] = {at} if is_scalar(x) else None
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        given = [self.sources.get(id(x), set())
+        given = [self.sources.get(x, set())
                  for x in pytree.tree_leaves((args, kwargs))
                  if isinstance(x, torch.Tensor)]
         made = func(*args, **(kwargs or {}))
@@ -36,8 +37,7 @@ class Watch(TorchDispatchMode):
             self.read |= from_scalars or set()
         for x in pytree.tree_leaves(made):
             if isinstance(x, torch.Tensor):
-                self.kept.append(x)
-                self.sources[id(x)] = from_scalars
+                self.sources[x] = from_scalars
         return made
 
 
