@@ -87,14 +87,14 @@ exits "a shape for a dynamic dimension" 0 \
     moirai-info --shape x=3,4 "$work/hand/bad/dynamic.onnx"
 complains "for another input" 2 "names no input" \
     moirai-info --shape z=1 "$work/hand/bad/dynamic.onnx"
-complains "what cannot be run is named" 1 'onnx:Det): cannot be run' \
+complains "what cannot be run is named" 1 'onnx:ImageDecoder): cannot be run' \
     moirai-exec -i "x=$work/hand/good/if/input0.npy" "$work/hand/opaque.onnx"
 ok "and can be placed" moirai-place -q --rounds 1 -o "$work/opaque.sol" \
     "$work/hand/opaque.onnx"
 ok "and coarsened" \
     moirai-coarsen -q --fusion none -o "$work/opaque.graphml" \
     "$work/hand/opaque.onnx"
-ok "by its own name" grep -q '>onnx:Det<' "$work/opaque.graphml"
+ok "by its own name" grep -q '>onnx:ImageDecoder<' "$work/opaque.graphml"
 
 # ---- other files
 

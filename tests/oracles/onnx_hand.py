@@ -240,7 +240,8 @@ good("unsorted_names", model([
 
 # ---- what cannot be run, but placed
 
-opaque = model([node("Det", "x", "y", "det")], inputs=[info("x", [2, 2])])
+opaque = model([node("ImageDecoder", "x", "y", "decoder")],
+               inputs=[info("x", [2, 2])])
 opaque.graph.output[0].CopyFrom(info("y", []))
 onnx.save(opaque, f"{folder}/opaque.onnx")
 
@@ -249,11 +250,11 @@ onnx.save(opaque, f"{folder}/opaque.onnx")
 relu = node("Relu", "x", "y")
 bad("dynamic", model([relu], inputs=[info("x", ["batch", 4])]),
     "input 'x' has a dynamic dimension (?,4); give it a size with --shape")
-bad("missing", model([node("Det", "x", "d", "first"),
+bad("missing", model([node("ImageDecoder", "x", "d", "first"),
                       node("NonZero", "x", "n", "second"),
                       node("Add", "d d", "y")], inputs=[info("x", [2, 2])]),
-    "2 ops cannot be read: Det 'first' is a determinant, for which there is no "
-    "kernel; NonZero 'second'")
+    "2 ops cannot be read: ImageDecoder 'first' decodes files of images; "
+    "NonZero 'second'")
 bad("cycle", model([node("Add", "x b", "a"), node("Add", "a x", "b"),
                     node("Relu", "b", "y")]),
     "reads 'b', which no node before it makes")

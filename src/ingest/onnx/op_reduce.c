@@ -37,6 +37,61 @@ void mo_onnx_op_gemm(mo_onnx_op *op)
     mo_onnx_out(op, y);
 }
 
+enum { MAX_DET = 4 };
+
+/* Laplace expansion of the determinant of the rows from row on and the columns
+ * whose bits are set. */
+static mo_onnx_ref expand_det(mo_onnx_builder *b,
+                              mo_onnx_ref (*element)[MAX_DET], int n, int row,
+                              unsigned columns)
+{
+    mo_onnx_ref sum = MO_ONNX_NONE, term;
+    const char *type = "Add";
+
+    for (int j = 0; j < n; j++) {
+        if (!(columns >> j & 1))
+            continue;
+        term = element[row][j];
+        if (row + 1 < n)
+            term = mo_onnx_binary(
+                b, "Multiply", term,
+                expand_det(b, element, n, row + 1, columns & ~(1u << j)), NULL);
+        sum = mo_onnx_is(sum) ? mo_onnx_binary(b, type, sum, term, NULL) : term;
+        type = strcmp(type, "Add") == 0 ? "Subtract" : "Add";
+    }
+    return sum;
+}
+
+void mo_onnx_op_det(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref x = mo_onnx_in(op, 0), element[MAX_DET][MAX_DET];
+    mo_shape shape = *mo_onnx_shape(b, x);
+    int rank = shape.rank, n;
+
+    if (rank < 2 || shape.dims[rank - 1] != shape.dims[rank - 2]) {
+        mo_onnx_wrong(b, "has no square matrices: %s",
+                      mo_dims_format(&shape).text);
+        return;
+    }
+    if (shape.dims[rank - 1] < 1 || shape.dims[rank - 1] > MAX_DET) {
+        mo_onnx_refuse(b, "has matrices of %lld rows, not 1 to %d",
+                       (long long) shape.dims[rank - 1], MAX_DET);
+        return;
+    }
+    n = (int) shape.dims[rank - 1];
+    for (int i = 0; i < n; i++) {
+        mo_onnx_ref row = mo_onnx_cut(b, x, rank - 2, i, i + 1);
+
+        for (int j = 0; j < n; j++)
+            element[i][j] = mo_onnx_cut(b, row, rank - 1, j, j + 1);
+    }
+    shape.rank = rank - 2;
+    mo_onnx_out(op,
+                mo_onnx_reshape(b, expand_det(b, element, n, 0, (1u << n) - 1),
+                                &shape));
+}
+
 /* The output of an equation without one: the ellipsis, then letters that occur
  * once, sorted. */
 static void complete_equation(char *equation, size_t room)

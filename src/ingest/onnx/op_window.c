@@ -275,10 +275,14 @@ void mo_onnx_op_max_pool(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
     mo_onnx_window w = { .n = 0 };
-    mo_onnx_ref y;
+    mo_onnx_ref x = mo_onnx_in(op, 0), y;
+    const char *dtype = mo_onnx_dtype(b, x);
 
     if (!mo_onnx_read_pool_window(op, &w))
         return;
+    /* Bytes, as in quantized networks: floats have them all. */
+    if (!mo_onnx_is_real(b, x))
+        x = mo_onnx_convert(b, x, "f32");
     if (mo_onnx_uses(op, 1) && mo_onnx_attr_int(op, "storage_order", 0)) {
         mo_onnx_refuse(b, "counts its indices by columns");
         return;
@@ -286,8 +290,8 @@ void mo_onnx_op_max_pool(mo_onnx_op *op)
     set_pool(op, &w);
     mo_onnx_set_text(b, "index_element_type", "i64");
     mo_onnx_set_int(b, "axis", 2);
-    y = mo_onnx_add_outputs(b, "MaxPool", op->inputs, 1, 2, NULL, "i64");
-    mo_onnx_out(op, y);
+    y = mo_onnx_add_outputs(b, "MaxPool", &x, 1, 2, NULL, "i64");
+    mo_onnx_out(op, mo_onnx_convert(b, y, dtype));
     if (mo_onnx_uses(op, 1) && mo_onnx_is(y))
         op->outputs[1] = whole_indices(op, (mo_onnx_ref){ y.layer, 1 });
 }

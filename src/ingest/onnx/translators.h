@@ -75,14 +75,15 @@ mo_onnx_translator mo_onnx_op_rotary_embedding, mo_onnx_op_tensor_scatter,
     mo_onnx_op_swiglu, mo_onnx_op_causal_conv;
 
 /* op_reduce.c: products, reductions, normalization */
-mo_onnx_translator mo_onnx_op_matmul, mo_onnx_op_gemm, mo_onnx_op_einsum,
-    mo_onnx_op_reduce, mo_onnx_op_reduce_log_sum, mo_onnx_op_reduce_log_sum_exp,
-    mo_onnx_op_reduce_sum_square, mo_onnx_op_cum_sum, mo_onnx_op_cum_prod,
-    mo_onnx_op_softmax, mo_onnx_op_lp_normalization, mo_onnx_op_mean_variance,
+mo_onnx_translator mo_onnx_op_matmul, mo_onnx_op_gemm, mo_onnx_op_det,
+    mo_onnx_op_einsum, mo_onnx_op_reduce, mo_onnx_op_reduce_log_sum,
+    mo_onnx_op_reduce_log_sum_exp, mo_onnx_op_reduce_sum_square,
+    mo_onnx_op_cum_sum, mo_onnx_op_cum_prod, mo_onnx_op_softmax,
+    mo_onnx_op_lp_normalization, mo_onnx_op_mean_variance,
     mo_onnx_op_batch_norm, mo_onnx_op_layer_norm, mo_onnx_op_rms_norm,
     mo_onnx_op_instance_norm, mo_onnx_op_group_norm, mo_onnx_op_lrn;
 
 /* op_attention.c */
-mo_onnx_translator mo_onnx_op_attention;
+mo_onnx_translator mo_onnx_op_attention, mo_onnx_op_linear_attention;
 
 #endif
