@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "schedule/allowed_devices.h"
 #include "solvers/search/decomp/boundary_path.h"
 #include "solvers/search/primal/warm_start.h"
 
@@ -67,24 +66,18 @@ static void find_exchanges(start_search *s)
                 add_exchange(s, s->n_exchanges, a, b);
 }
 
-static double priced_ns(const start_search *s, const mo_schedule *schedule)
-{
-    double sum_ns = (double) schedule->makespan_ns;
-
-    for (int i = 0; i < s->x->n; i++)
-        sum_ns += s->price_ns[schedule->device[i]] *
-                  (double) mo_regime_resident_bytes(
-                      s->x, s->classes->regime.memory, i);
-    return sum_ns;
-}
-
 /* Keeps a schedule, which may be NULL, if it costs less; else frees it. */
 static void keep_cheaper(start_search *s, mo_schedule *schedule)
 {
-    if (schedule && priced_ns(s, schedule) < s->least_ns) {
+    double cost_ns = schedule
+                         ? mo_primal_priced_time_ns(s->x, &s->classes->regime,
+                                                    schedule, s->price_ns)
+                         : INFINITY;
+
+    if (cost_ns < s->least_ns) {
         mo_schedule *worse = s->from;
 
-        s->least_ns = priced_ns(s, schedule);
+        s->least_ns = cost_ns;
         s->from = schedule;
         schedule = worse;
     }

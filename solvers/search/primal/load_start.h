@@ -34,4 +34,9 @@ mo_status mo_primal_load_start_schedule(const mo_primal_load_start *start,
                                         const double *price_ns, double below_ns,
                                         mo_schedule **schedule, mo_error *err);
 
+/* Returns the makespan and the price of the resident bytes. */
+double mo_primal_priced_time_ns(const mo_instance *x, const mo_regime *regime,
+                                const mo_schedule *schedule,
+                                const double *price_ns);
+
 #endif
