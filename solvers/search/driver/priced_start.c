@@ -9,7 +9,7 @@
 
 enum {
     MAX_EXCHANGES = 8, /* of devices, that of none included */
-    MAX_WORK = 1 << 21 /* exchanges x boundaries x ops */
+    MAX_WORK = 1 << 19 /* exchanges x boundaries x ops */
 };
 
 /* A permutation of the devices. */

@@ -7,7 +7,10 @@
 #include "schedule/heuristic/heft.h"
 #include "solvers/search/bound/load/load_bound.h"
 
-enum { MAX_DEVICES = 6 };
+enum {
+    MAX_DEVICES = 6,
+    MAX_WORK = 1 << 18 /* ops of all placements that are scheduled */
+};
 
 struct mo_primal_load_start {
     const mo_forkjoin *fork;
@@ -105,7 +108,9 @@ mo_status mo_primal_load_start_new(const mo_forkjoin *fork,
     mo_status status = MO_OK;
 
     *start = NULL;
-    if (n_devices > MAX_DEVICES || !mo_forkjoin_has_many_equal_branches(fork))
+    if (n_devices > MAX_DEVICES ||
+        (int64_t) n_pairs * n_devices * fork->places->x->n > MAX_WORK ||
+        !mo_forkjoin_has_many_equal_branches(fork))
         return MO_OK;
     r.start = calloc(1, sizeof *r.start);
     if (!r.start)

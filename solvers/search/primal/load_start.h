@@ -16,7 +16,7 @@ typedef struct mo_primal_load_start mo_primal_load_start;
 
 /* Allocates the placements for prices of a byte by device, with so many
  * threads; a stop leaves some out.  *start is NULL, with MO_OK returned, where
- * the branches are few or the devices many.  fork is borrowed; the caller frees
+ * the branches are few or ops or devices many.  fork is borrowed; the caller frees
  * *start with mo_primal_load_start_free(), which accepts NULL. */
 mo_status mo_primal_load_start_new(const mo_forkjoin *fork,
                                    const mo_regime *regime,
