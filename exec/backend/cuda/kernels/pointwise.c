@@ -15,198 +15,8 @@
 
 #include "exec/backend/cuda/jit/codegen.h"
 #include "exec/backend/cuda/kernels/kernel_class.h"
+#include "exec/backend/cuda/kernels/pointwise_config.h"
 #include "exec/op/loop_nest.h"
-
-enum { NOT_TRANSPOSED = -1, TRANSPOSE_TILE = 32 };
-
-typedef struct pointwise_config {
-    const mo_point_program *point;
-    mo_elem stored;
-    mo_point_loop_nest loops;
-    int last;      /* the innermost dimension */
-    int64_t count; /* elements of the result */
-    bool used[MO_POINT_MAX_REGISTERS];
-    bool wide;      /* offsets need 64 bits */
-    int vector;     /* elements per thread */
-    int transposed; /* the dimension along which transposed operands are
-                       contiguous */
-    bool is_transposed[MO_POINT_MAX_OPERANDS];
-    int threads;
-    int64_t blocks; /* 0: the result is empty */
-} pointwise_config;
-
-/* ---- configuration */
-
-static int64_t count_elements(const mo_point_loop_nest *loops)
-{
-    int64_t count = 1;
-
-    for (int d = 0; d < loops->rank; d++)
-        count *= loops->extent[d];
-    return count;
-}
-
-static bool needs_64_bits(const pointwise_config *p)
-{
-    bool wide = p->count > INT32_MAX;
-
-    for (int i = 0; i < p->point->n_operands; i++) {
-        mo_point_access access = { p->point->operands[i].access.offset, { 0 } };
-
-        memcpy(access.stride, p->loops.stride[i], sizeof access.stride);
-        wide = wide || mo_cuda_needs_64bit_offsets(&access, p->loops.extent,
-                                                   p->loops.rank);
-    }
-    return wide;
-}
-
-/* Returns whether n neighbours of an operand can be loaded as a vector,
- * everywhere. */
-static bool can_load_vector(const pointwise_config *p, int operand, int n)
-{
-    const int64_t *stride = p->loops.stride[operand];
-
-    if (stride[p->last] == 0)
-        return true;
-    if (stride[p->last] != 1 ||
-        p->point->operands[operand].access.offset % n != 0)
-        return false;
-    for (int d = 0; d < p->last; d++)
-        if (stride[d] % n != 0)
-            return false;
-    return true;
-}
-
-static bool can_vectorize(const pointwise_config *p, int n)
-{
-    if (p->loops.extent[p->last] % n != 0)
-        return false;
-    for (int i = 0; i < p->point->n_operands; i++)
-        if (p->used[i] && !can_load_vector(p, i, n))
-            return false;
-    return true;
-}
-
-static size_t widest_element(const pointwise_config *p)
-{
-    size_t widest = mo_elem_size(p->stored);
-
-    for (int i = 0; i < p->point->n_operands; i++) {
-        size_t bytes = mo_elem_size(p->point->operands[i].elem);
-
-        if (p->used[i] && bytes > widest)
-            widest = bytes;
-    }
-    return widest;
-}
-
-/* As many as load the widest element type by 16 bytes; fewer where alignment
- * does not allow it, or too few threads would be left to fill the device. */
-static int choose_vector_width(const pointwise_config *p, int sms)
-{
-    enum { ACCESS_BYTES = 16, MOST = 8, THREADS_PER_SM = 64 };
-    int n = ACCESS_BYTES / (int) widest_element(p);
-
-    if (n > MOST)
-        n = MOST;
-    while (n > 1 && (p->count / n < (int64_t) sms * THREADS_PER_SM ||
-                     !can_vectorize(p, n)))
-        n /= 2;
-    return n;
-}
-
-/* Returns the dimension along which an operand is contiguous, if it is not
- * that of the result and tiles over both are worth while; else
- * NOT_TRANSPOSED. */
-static int find_transposed_dim(const pointwise_config *p, int operand)
-{
-    enum { LEAST_SIDE = 16 };
-    const int64_t *stride = p->loops.stride[operand];
-    int last = p->last;
-
-    if (!p->used[operand] || stride[last] == 0 || stride[last] == 1 ||
-        p->loops.extent[last] < LEAST_SIDE)
-        return NOT_TRANSPOSED;
-    for (int d = 0; d < last; d++)
-        if (stride[d] == 1 && p->loops.extent[d] >= LEAST_SIDE)
-            return d;
-    return NOT_TRANSPOSED;
-}
-
-/* Marks operands contiguous along the same dimension as the first such one, as
- * many as fit into shared memory; the others are read directly. */
-static void mark_transposed(pointwise_config *p)
-{
-    enum { MOST = 4 };
-    int n = 0;
-
-    p->transposed = NOT_TRANSPOSED;
-    for (int i = 0; i < p->point->n_operands && n < MOST; i++) {
-        int d = find_transposed_dim(p, i);
-
-        if (d == NOT_TRANSPOSED ||
-            (p->transposed != NOT_TRANSPOSED && p->transposed != d))
-            continue;
-        p->transposed = d;
-        p->is_transposed[i] = true;
-        n++;
-    }
-}
-
-static int64_t ceil_div(int64_t count, int64_t size)
-{
-    return (count + size - 1) / size;
-}
-
-static void set_tiles(pointwise_config *p)
-{
-    p->vector = 1;
-    p->threads = 256;
-    p->blocks = 1;
-    for (int d = 0; d < p->loops.rank; d++)
-        p->blocks *= d == p->transposed || d == p->last
-                         ? ceil_div(p->loops.extent[d], TRANSPOSE_TILE)
-                         : p->loops.extent[d];
-}
-
-/* Small blocks where there are few, so that every multiprocessor has some; no
- * more than twice what the device holds: each continues with further
- * elements. */
-static void set_grid_stride(pointwise_config *p, int sms)
-{
-    enum { THREADS_ON_SM = 2048, MANY = 1024, TURNS = 2 };
-    int64_t n, most;
-
-    p->vector = choose_vector_width(p, sms);
-    n = p->count / p->vector;
-    p->threads = n <= (int64_t) sms * MANY ? 128 : 256;
-    p->blocks = ceil_div(n, p->threads);
-    most = (int64_t) sms * THREADS_ON_SM / p->threads * TURNS;
-    if (p->blocks > most)
-        p->blocks = most;
-}
-
-static pointwise_config make_config(const mo_point_program *point,
-                                    const mo_tensor_desc *out, int sms)
-{
-    pointwise_config p = { .point = point,
-                           .stored = out->elem,
-                           .loops = mo_point_loop_nest_collapse(point,
-                                                                &out->shape) };
-
-    p.last = p.loops.rank - 1;
-    p.count = count_elements(&p.loops);
-    mo_point_mark_live(point, p.used);
-    p.wide = needs_64_bits(&p);
-    mark_transposed(&p);
-    if (p.transposed != NOT_TRANSPOSED)
-        set_tiles(&p);
-    if (p.transposed == NOT_TRANSPOSED || p.blocks > INT32_MAX) {
-        p.transposed = NOT_TRANSPOSED;
-        set_grid_stride(&p, sms);
-    }
-    return p;
-}
 
 /* ---- device code */
 
@@ -217,20 +27,21 @@ typedef char index_names[MO_MAX_RANK][INDEX_SIZE];
 
 /* Returns whether an operand varies along the innermost dimension of the
  * result. */
-static bool varies_innermost(const pointwise_config *p, int operand)
+static bool varies_innermost(const mo_cuda_pointwise_config *p, int operand)
 {
     return p->loops.stride[operand][p->last] != 0;
 }
 
-static const char *index_type(const pointwise_config *p)
+static const char *index_type(const mo_cuda_pointwise_config *p)
 {
     return p->wide ? "long long" : "int";
 }
 
 /* The offset of an operand's element, of the result's for operand -1; the
  * innermost index counts vectors of step elements. */
-static void emit_position(const pointwise_config *p, mo_cuda_source *code,
-                          int operand, index_names names, int step)
+static void emit_position(const mo_cuda_pointwise_config *p,
+                          mo_cuda_source *code, int operand, index_names names,
+                          int step)
 {
     const char *indices[MO_MAX_RANK];
     mo_point_access access = { 0 };
@@ -246,7 +57,8 @@ static void emit_position(const pointwise_config *p, mo_cuda_source *code,
     mo_cuda_emit_access(code, &access, p->loops.rank, indices, p->wide);
 }
 
-static void emit_signature(const pointwise_config *p, mo_cuda_source *code)
+static void emit_signature(const mo_cuda_pointwise_config *p,
+                           mo_cuda_source *code)
 {
     mo_cuda_source_printf(code, "MO_KERNEL_OF(point, %d)(", p->threads);
     for (int i = 0; i < p->point->n_operands; i++)
@@ -260,7 +72,8 @@ static void emit_signature(const pointwise_config *p, mo_cuda_source *code)
 
 /* The steps of the program for the given operands; the result is assigned to
  * target. */
-static void emit_program(const pointwise_config *p, mo_cuda_source *code,
+static void emit_program(const mo_cuda_pointwise_config *p,
+                         mo_cuda_source *code,
                          char elements[MO_POINT_MAX_OPERANDS][ELEMENT_SIZE],
                          const char *target)
 {
@@ -276,8 +89,9 @@ static void emit_program(const pointwise_config *p, mo_cuda_source *code,
 /* ---- grid-stride kernel */
 
 /* A struct of neighbours that are loaded or stored as one. */
-static void emit_vector_type(const pointwise_config *p, mo_cuda_source *code,
-                             const char *name, mo_elem elem)
+static void emit_vector_type(const mo_cuda_pointwise_config *p,
+                             mo_cuda_source *code, const char *name,
+                             mo_elem elem)
 {
     size_t bytes = mo_elem_size(elem) * (size_t) p->vector;
 
@@ -286,7 +100,8 @@ static void emit_vector_type(const pointwise_config *p, mo_cuda_source *code,
                           mo_cuda_elem_type_name(elem), p->vector);
 }
 
-static void emit_vector_types(const pointwise_config *p, mo_cuda_source *code)
+static void emit_vector_types(const mo_cuda_pointwise_config *p,
+                              mo_cuda_source *code)
 {
     if (p->vector == 1)
         return;
@@ -303,8 +118,8 @@ static void emit_vector_types(const pointwise_config *p, mo_cuda_source *code)
 
 /* Loads an operand, a vector where possible; writes to element the expression
  * of its element k. */
-static void emit_load(const pointwise_config *p, mo_cuda_source *code, int i,
-                      index_names names, char element[ELEMENT_SIZE])
+static void emit_load(const mo_cuda_pointwise_config *p, mo_cuda_source *code,
+                      int i, index_names names, char element[ELEMENT_SIZE])
 {
     bool many = p->vector > 1 && varies_innermost(p, i);
 
@@ -323,7 +138,8 @@ static void emit_load(const pointwise_config *p, mo_cuda_source *code, int i,
     snprintf(element, ELEMENT_SIZE, many ? "in%d.at[k]" : "in%d", i);
 }
 
-static void emit_flat_body(const pointwise_config *p, mo_cuda_source *code)
+static void emit_flat_body(const mo_cuda_pointwise_config *p,
+                           mo_cuda_source *code)
 {
     char elements[MO_POINT_MAX_OPERANDS][ELEMENT_SIZE];
     int64_t extent[MO_MAX_RANK];
@@ -349,7 +165,7 @@ static void emit_flat_body(const pointwise_config *p, mo_cuda_source *code)
     mo_cuda_source_append(code, "}\n((struct made *) out)[t] = made;\n");
 }
 
-static void emit_flat(const pointwise_config *p, mo_cuda_source *code)
+static void emit_flat(const mo_cuda_pointwise_config *p, mo_cuda_source *code)
 {
     const char *type = p->wide ? "unsigned long long" : "unsigned";
 
@@ -375,22 +191,22 @@ static void emit_flat(const pointwise_config *p, mo_cuda_source *code)
  * is. A tile has one extra column, so that neither direction has bank
  * conflicts.
  */
-static void emit_tiles(const pointwise_config *p, mo_cuda_source *code)
+static void emit_tiles(const mo_cuda_pointwise_config *p, mo_cuda_source *code)
 {
     for (int i = 0; i < p->point->n_operands; i++)
         if (p->is_transposed[i])
             mo_cuda_source_printf(
                 code, "MO_SHARED %s s%d[%d][%d];\n",
                 mo_cuda_elem_type_name(p->point->operands[i].elem), i,
-                TRANSPOSE_TILE, TRANSPOSE_TILE + 1);
+                MO_CUDA_TRANSPOSE_TILE, MO_CUDA_TRANSPOSE_TILE + 1);
 }
 
 /* The tile of a block, as indices of its first element. */
-static void emit_tile_indices(const pointwise_config *p, mo_cuda_source *code,
-                              index_names names)
+static void emit_tile_indices(const mo_cuda_pointwise_config *p,
+                              mo_cuda_source *code, index_names names)
 {
     int64_t extent[MO_MAX_RANK];
-    int side = TRANSPOSE_TILE;
+    int side = MO_CUDA_TRANSPOSE_TILE;
 
     memcpy(extent, p->loops.extent, sizeof extent);
     extent[p->transposed] = (extent[p->transposed] + side - 1) / side;
@@ -405,8 +221,8 @@ static void emit_tile_indices(const pointwise_config *p, mo_cuda_source *code,
 }
 
 /* Opens a loop over the four rows of a thread, with its element (a, b). */
-static void emit_row_loop(const pointwise_config *p, mo_cuda_source *code,
-                          const char *a, const char *b)
+static void emit_row_loop(const mo_cuda_pointwise_config *p,
+                          mo_cuda_source *code, const char *a, const char *b)
 {
     const char *type = index_type(p);
 
@@ -420,8 +236,8 @@ static void emit_row_loop(const pointwise_config *p, mo_cuda_source *code,
         (long long) p->loops.extent[p->last]);
 }
 
-static void emit_tile_loads(const pointwise_config *p, mo_cuda_source *code,
-                            index_names names)
+static void emit_tile_loads(const mo_cuda_pointwise_config *p,
+                            mo_cuda_source *code, index_names names)
 {
     emit_row_loop(p, code, "x", "y + j");
     for (int i = 0; i < p->point->n_operands; i++) {
@@ -434,8 +250,8 @@ static void emit_tile_loads(const pointwise_config *p, mo_cuda_source *code,
     mo_cuda_source_append(code, "}\n}\nMO_SYNC();\n");
 }
 
-static void emit_tile_stores(const pointwise_config *p, mo_cuda_source *code,
-                             index_names names)
+static void emit_tile_stores(const mo_cuda_pointwise_config *p,
+                             mo_cuda_source *code, index_names names)
 {
     char elements[MO_POINT_MAX_OPERANDS][ELEMENT_SIZE];
 
@@ -453,7 +269,8 @@ static void emit_tile_stores(const pointwise_config *p, mo_cuda_source *code,
     mo_cuda_source_append(code, "}\n}\n}\n");
 }
 
-static void emit_transposed(const pointwise_config *p, mo_cuda_source *code)
+static void emit_transposed(const mo_cuda_pointwise_config *p,
+                            mo_cuda_source *code)
 {
     index_names names;
 
@@ -465,9 +282,10 @@ static void emit_transposed(const pointwise_config *p, mo_cuda_source *code)
     emit_tile_stores(p, code, names);
 }
 
-static void emit_pointwise(const pointwise_config *p, mo_cuda_source *code)
+static void emit_pointwise(const mo_cuda_pointwise_config *p,
+                           mo_cuda_source *code)
 {
-    if (p->transposed == NOT_TRANSPOSED)
+    if (p->transposed == MO_CUDA_NOT_TRANSPOSED)
         emit_flat(p, code);
     else
         emit_transposed(p, code);
@@ -484,7 +302,7 @@ typedef struct point_kernel {
 } point_kernel;
 
 static mo_status request_function(mo_backend_unit *unit,
-                                  const pointwise_config *p,
+                                  const mo_cuda_pointwise_config *p,
                                   mo_cuda_function **function, mo_error *err)
 {
     mo_cuda_source code = { 0 };
@@ -498,7 +316,8 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                          const mo_tensor_desc *out, mo_backend_kernel **kernel,
                          mo_error *err)
 {
-    pointwise_config p = make_config(&call->u.point, &out[0], unit->sms);
+    mo_cuda_pointwise_config p =
+        mo_cuda_pointwise_configure(&call->u.point, &out[0], unit->sms);
     point_kernel *made = calloc(1, sizeof *made);
     mo_status status = MO_OK;
 
