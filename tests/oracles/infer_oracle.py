@@ -21,7 +21,8 @@ import openvino as ov
 import openvino.opset15 as ops
 from openvino.passes import ConstantFolding, Manager
 
-from infer_models import CASES, Random
+from infer_case import Random
+from infer_models import CASES
 
 
 def parameters_of(node):

@@ -13,7 +13,7 @@ keeps their values.
 import numpy as np
 import openvino.opset15 as ops
 
-from infer_models import Random
+from infer_case import Random
 
 CASES = {}
 

@@ -6,7 +6,8 @@ import openvino.opset12 as opset12
 import openvino.opset15 as ops
 import openvino.opset16 as opset16
 
-from infer_models import bound, node, step
+from infer_case import node
+from infer_move import bound, step
 from ops_case import MOVED, case
 
 

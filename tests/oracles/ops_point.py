@@ -5,7 +5,7 @@ import openvino.opset4 as opset4
 import openvino.opset10 as opset10
 import openvino.opset15 as ops
 
-from infer_models import BINARY, BITWISE, LOGICAL, UNARY
+from infer_point import BINARY, BITWISE, LOGICAL, UNARY
 from ops_case import case
 
 # Where a function is defined and not steep; -3 to 3 for the others.

@@ -8,7 +8,8 @@ import openvino.opset14 as opset14
 import openvino.opset15 as ops
 import openvino.opset16 as opset16
 
-from infer_models import node, window
+from infer_case import node
+from infer_product import window
 from ops_case import case
 
 # ---- Matrices

@@ -9,7 +9,7 @@ import openvino.opset8 as opset8
 import openvino.opset11 as opset11
 import openvino.opset15 as ops
 
-from infer_models import LOGICAL_REDUCTIONS, REDUCTIONS
+from infer_product import LOGICAL_REDUCTIONS, REDUCTIONS
 from ops_case import case
 
 
