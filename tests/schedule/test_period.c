@@ -220,13 +220,15 @@ static void check_live(const mo_instance *x, const mo_modulo_schedule *m)
     ck_assert(fits == m->fits);
 }
 
-static void check_schedule(const mo_instance *x, const mo_regime *regime,
-                           const int *device, int in_flight, int64_t load_ns)
+/* Returns the period. */
+static int64_t check_schedule(const mo_instance *x, const mo_regime *regime,
+                              const int *device, int in_flight, int64_t load_ns)
 {
     mo_modulo_schedule m;
-    int64_t measured_ns;
+    int64_t measured_ns, period_ns;
 
     MUST(mo_modulo_schedule_make(x, regime, device, in_flight, &m, &err));
+    period_ns = m.period_ns;
     ck_assert_int_ge(m.period_ns, load_ns);
     if (in_flight > 0)
         ck_assert_int_le(m.in_flight, in_flight);
@@ -248,21 +250,29 @@ static void check_schedule(const mo_instance *x, const mo_regime *regime,
     ck_assert_int_le(measured_ns, m.period_ns);
     ck_assert_int_ge(measured_ns, load_ns);
     mo_modulo_schedule_clear(&m);
+    return period_ns;
 }
 
 static void check_placement(const problem *p, const mo_regime *regime,
                             const int *device)
 {
     mo_period_loads loads;
-    int64_t load_ns;
+    int64_t load_ns, before_ns;
 
     MUST(mo_period_loads_compute(p->x, regime, device, &loads, &err));
     load_ns = loads.period_ns;
     ck_assert_int_eq(load_ns, period_by_definition(p->x, regime, device));
     ck_assert_int_eq(load_ns, loads.load_ns[loads.bottleneck]);
     mo_period_loads_clear(&loads);
-    for (int in_flight = 0; in_flight < 4; in_flight++)
-        check_schedule(p->x, regime, device, in_flight, load_ns);
+    /* The more in flight, the shorter, or equal. */
+    before_ns = check_schedule(p->x, regime, device, 0, load_ns);
+    for (int in_flight = 5; in_flight > 0; in_flight--) {
+        int64_t ns = check_schedule(p->x, regime, device, in_flight, load_ns);
+
+        if (regime->memory != MO_MEMORY_LIVE && p->x->n <= 100 && in_flight < 5)
+            ck_assert_int_ge(ns, before_ns);
+        before_ns = ns;
+    }
 }
 
 static void check_regime(const problem *p, int number, unsigned seed)

@@ -105,6 +105,94 @@ mo_status mo_period_limited_offer_baselines(mo_period_limited *l,
     return status;
 }
 
+/* Returns the length of the longest path of a placement; ready_ns is a buffer
+ * by op. */
+static int64_t path_of(const mo_period_problem *p, const int *device,
+                       int64_t *ready_ns)
+{
+    const mo_instance *x = p->x;
+    int64_t most_ns = 0;
+
+    for (int i = 0; i < x->n; i++) {
+        int64_t start_ns = 0;
+
+        for (int e = x->in_start[i]; e < x->in_start[i + 1]; e++) {
+            const mo_flow *flow = &x->flows[x->in_flows[e]];
+            int a = device[flow->from], b = device[i];
+            int item = p->regime.tensors == MO_TENSORS_ONCE ? flow->tensor
+                                                            : x->in_flows[e];
+            int64_t sent_ns =
+                a == b ? 0 : mo_schedule_item_ns(x, &p->regime, item, a, b);
+
+            start_ns = mo_max_i64(start_ns, ready_ns[flow->from] + sent_ns);
+        }
+        ready_ns[i] = start_ns + mo_instance_p_ns(x, i, device[i]);
+        most_ns = mo_max_i64(most_ns, ready_ns[i]);
+    }
+    return most_ns;
+}
+
+/* Sets the next placement, by an odometer; returns whether there is one. */
+static bool step_placement(mo_period_state *s)
+{
+    for (int unit = 0; unit < s->problem->units->n; unit++) {
+        int k = mo_period_state_device(s, unit) + 1;
+        bool over = k == s->problem->x->n_devices;
+
+        mo_period_state_move(s, unit, over ? 0 : k);
+        if (!over)
+            return true;
+    }
+    return false;
+}
+
+static bool is_allowed(const mo_period_problem *p, const int *device)
+{
+    for (int i = 0; i < p->x->n; i++)
+        if (!mo_allowed_devices_has(&p->domains, i, device[i]))
+            return false;
+    return true;
+}
+
+mo_status mo_period_limited_enumerate(mo_period_limited *l, int64_t *lower_ns,
+                                      mo_error *err)
+{
+    const mo_period_problem *p = l->problem;
+    int in_flight = l->task->in_flight;
+    int64_t *ready_ns = calloc((size_t) p->x->n + 1, sizeof *ready_ns);
+    int64_t least_ns = INT64_MAX;
+    mo_period_state s = { 0 };
+    mo_status status =
+        ready_ns ? mo_period_state_init(&s, p, err) : mo_fail_memory(err);
+
+    if (status == MO_OK) {
+        memset(s.device, 0, (size_t) p->x->n * sizeof *s.device);
+        mo_period_state_set(&s, s.device);
+    }
+    for (bool more = true; more && status == MO_OK; more = step_placement(&s)) {
+        int64_t ns = mo_max_i64(mo_period_state_period_ns(&s), 1);
+
+        if (mo_stop_reached(l->task->stop)) {
+            least_ns = 0;
+            break;
+        }
+        if (!is_allowed(p, s.device) || mo_period_state_excess_bytes(&s) > 0)
+            continue;
+        if (in_flight > 0)
+            ns = mo_max_i64(ns,
+                            (path_of(p, s.device, ready_ns) + in_flight - 1) /
+                                in_flight);
+        least_ns = mo_min_i64(least_ns, ns);
+        if (ns < l->period_ns)
+            status = mo_period_limited_offer(l, s.device, err);
+    }
+    if (least_ns < INT64_MAX)
+        *lower_ns = mo_max_i64(*lower_ns, least_ns);
+    mo_period_state_clear(&s);
+    free(ready_ns);
+    return status;
+}
+
 mo_status mo_period_limited_improve(mo_period_limited *l, mo_error *err)
 {
     const mo_placement_units *u = l->problem->units;

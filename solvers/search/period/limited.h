@@ -42,6 +42,12 @@ mo_status mo_period_limited_offer(mo_period_limited *l, const int *device,
 mo_status mo_period_limited_offer_baselines(mo_period_limited *l,
                                             int64_t *lower_ns, mo_error *err);
 
+/* Offers every placement whose largest load, and longest path in parts of the
+ * limit, are below the best period, as far as the stop condition allows; raises
+ * *lower_ns to the least of that over all placements where it ends. */
+mo_status mo_period_limited_enumerate(mo_period_limited *l, int64_t *lower_ns,
+                                      mo_error *err);
+
 /* Local search: moves of single units, the first that shortens the period, as
  * far as the size of the instance allows. */
 mo_status mo_period_limited_improve(mo_period_limited *l, mo_error *err);

@@ -418,6 +418,8 @@ static mo_status choose_limited(search *s, mo_period_limited *l, mo_error *err)
             status = mo_period_limited_offer(l, s->pool[i].device, err);
     if (status == MO_OK)
         status = mo_period_limited_improve(l, err);
+    if (status == MO_OK && is_small(&s->p))
+        status = mo_period_limited_enumerate(l, &s->lower_ns, err);
     if (status == MO_OK && l->period_ns < INT64_MAX) {
         s->pool[0].excess_bytes = 0;
         memcpy(s->pool[0].device, l->device,

@@ -10,6 +10,9 @@
 #include "schedule/period/loads.h"
 #include "schedule/period/pipeline_search.h"
 
+/* Ops of a graph for which all limits are tried. */
+enum { NESTED_OPS = 100 };
+
 static mo_status check_live(const mo_instance *x, mo_modulo_schedule *made,
                             mo_error *err)
 {
@@ -125,6 +128,64 @@ static mo_status take_serial(const mo_instance *x, mo_modulo_schedule *made,
     return made->peak_bytes ? check_live(x, made, err) : MO_OK;
 }
 
+/* Fewer requests hold less. */
+static mo_status search_live(const mo_instance *x, const mo_schedule *listed,
+                             int64_t load_ns, int max_in_flight,
+                             mo_modulo_schedule *made, mo_error *err)
+{
+    for (int limit = max_in_flight;;
+         limit = made->in_flight - (made->in_flight + 7) / 8) {
+        mo_status status =
+            mo_pipeline_search(x, listed, load_ns, limit, made, err);
+
+        if (status == MO_OK)
+            status = check_live(x, made, err);
+        if (status != MO_OK || made->fits || made->in_flight == 1)
+            return status;
+    }
+}
+
+/* Searches with a limit and replaces *made where the period is shorter. */
+static mo_status try_limit(const mo_instance *x, const mo_schedule *listed,
+                           int64_t load_ns, int limit, int max_in_flight,
+                           mo_modulo_schedule *made, mo_error *err)
+{
+    mo_modulo_schedule m = { .fits = true };
+    mo_status status = mo_schedule_copy(x, made->request, &m.request, err);
+
+    if (status == MO_OK)
+        status = mo_pipeline_search(x, listed, load_ns, limit, &m, err);
+    if (status == MO_OK && m.in_flight <= max_in_flight &&
+        m.period_ns < made->period_ns) {
+        mo_schedule_free(made->request);
+        *made = m;
+        return MO_OK;
+    }
+    mo_schedule_free(m.request);
+    return status;
+}
+
+/* A larger limit never has a longer period, up to NESTED_OPS: the smaller ones
+ * are tried, too, as long as the longest path leaves them a chance, and so is
+ * the pipeline without a limit. */
+static mo_status search_within(const mo_instance *x, const mo_schedule *listed,
+                               int64_t load_ns, int max_in_flight,
+                               mo_modulo_schedule *made, mo_error *err)
+{
+    mo_status status =
+        mo_pipeline_search(x, listed, load_ns, max_in_flight, made, err);
+    int limit = max_in_flight;
+
+    if (limit == 0 || x->n > NESTED_OPS)
+        return status;
+    if (status == MO_OK && made->period_ns > mo_max_i64(load_ns, 1))
+        status = try_limit(x, listed, load_ns, 0, max_in_flight, made, err);
+    while (status == MO_OK && --limit >= made->least_in_flight &&
+           made->period_ns > mo_max_i64(load_ns, 1))
+        status = try_limit(x, listed, load_ns, limit, max_in_flight, made, err);
+    return status;
+}
+
 mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
                                   const int *device, int max_in_flight,
                                   mo_modulo_schedule *made, mo_error *err)
@@ -140,16 +201,11 @@ mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
         status = list_request(x, regime, device, &listed, err);
     if (status == MO_OK)
         status = mo_schedule_new(x, regime, device, &made->request, err);
-    /* Fewer requests hold less. */
-    for (int limit = max_in_flight; status == MO_OK;) {
-        status =
-            mo_pipeline_search(x, listed, loads.period_ns, limit, made, err);
-        if (status == MO_OK && live)
-            status = check_live(x, made, err);
-        if (status != MO_OK || made->fits || made->in_flight == 1)
-            break;
-        limit = made->in_flight - (made->in_flight + 7) / 8;
-    }
+    if (status == MO_OK)
+        status = live ? search_live(x, listed, loads.period_ns, max_in_flight,
+                                    made, err)
+                      : search_within(x, listed, loads.period_ns, max_in_flight,
+                                      made, err);
     nested = status == MO_OK && max_in_flight == 1 &&
              has_nested_op(x, made->request);
     if (status == MO_OK && listed && (!made->fits || nested) &&

@@ -45,9 +45,9 @@ typedef struct mo_modulo_schedule {
  * Makes a modulo schedule of a placement, a device for each op, with at most
  * max_in_flight requests in flight; 0: as many as the period of the loads
  * (schedule/period/loads.h) needs.  With fewer the period may be longer, up to
- * the makespan of one request at a time.  With MO_MEMORY_LIVE there are as many
- * in flight as live memory admits.  The caller clears *made, also after a
- * failure.  Deterministic.
+ * the makespan of one request at a time; of graphs of up to 100 ops it is never
+ * shorter.  With MO_MEMORY_LIVE there are as many in flight as live memory
+ * admits.  The caller clears *made, also after a failure.  Deterministic.
  */
 mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
                                   const int *device, int max_in_flight,

@@ -182,9 +182,27 @@ static int64_t limited_ns(const problem *p, const mo_regime *regime,
     if (!period_placement_allowed(p->x, regime, device))
         return INT64_MAX;
     MUST(mo_modulo_schedule_make(p->x, regime, device, in_flight, &m, &err));
-    ns = m.period_ns;
+    ns = m.fits ? m.period_ns : INT64_MAX;
     mo_modulo_schedule_clear(&m);
     return ns;
+}
+
+/* No placement has a shorter period. */
+static void check_all_limited(const problem *p, const mo_regime *regime,
+                              int in_flight, int64_t ns)
+{
+    int *device = calloc((size_t) p->x->n + 1, sizeof *device);
+    int at = 0, n_placements = 1;
+
+    ck_assert_ptr_nonnull(device);
+    for (int i = 0; i < p->x->n; i++)
+        n_placements *= p->x->n_devices;
+    while (at < p->x->n && n_placements <= 256) {
+        ck_assert_int_le(ns, limited_ns(p, regime, device, in_flight));
+        for (at = 0; at < p->x->n && ++device[at] == p->x->n_devices; at++)
+            device[at] = 0;
+    }
+    free(device);
 }
 
 /* With a limit nothing is worse than a single device or the contiguous
@@ -204,8 +222,10 @@ static void check_limited(const problem *p, const mo_period_problem *q,
 
     ck_assert_ptr_nonnull(device);
     MUST(mo_method_moirai.place(&task, &placed, &err));
-    ck_assert(placed.fits);
-    ns = limited_ns(p, &q->regime, placed.schedule->device, in_flight);
+    ck_assert(placed.fits || q->regime.memory == MO_MEMORY_LIVE);
+    ns = placed.fits
+             ? limited_ns(p, &q->regime, placed.schedule->device, in_flight)
+             : INT64_MAX;
     ck_assert_int_ge(ns, placed.lower_ns);
     for (int k = 0; k < p->x->n_devices; k++) {
         for (int i = 0; i < p->x->n; i++)
@@ -214,6 +234,7 @@ static void check_limited(const problem *p, const mo_period_problem *q,
     }
     MUST(mo_period_split_contiguous(q, device, &err));
     ck_assert_int_le(ns, limited_ns(p, &q->regime, device, in_flight));
+    check_all_limited(p, &q->regime, in_flight, ns);
     mo_method_result_clear(&placed);
     free(device);
 }
@@ -224,11 +245,14 @@ static void check_regime(const problem *p, int number, unsigned seed)
     int64_t least_ns;
     mo_period_problem q;
 
-    if (regime.memory == MO_MEMORY_LIVE)
+    MUST(mo_period_problem_init(&q, p->x, &regime, &err));
+    if (regime.memory == MO_MEMORY_LIVE) {
+        check_limited(p, &q, (int) seed % 3);
+        mo_period_problem_clear(&q);
         return;
+    }
     least_ns = exhaustive_period(p->x, &regime);
     check_search(p, &regime, least_ns);
-    MUST(mo_period_problem_init(&q, p->x, &regime, &err));
     check_moves(&q, seed);
     if (least_ns != EXHAUSTIVE_PERIOD_NONE)
         check_parts(&q, least_ns, seed);
