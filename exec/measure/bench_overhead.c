@@ -11,9 +11,11 @@
 #include "exec/runtime/pipeline/pipeline.h"
 
 /*
- * The plan: at most HOPS calls, by turns on both devices, each a copy of some
- * time. In between, where bytes is not 0, a transfer to the device of the next
- * call. What the first device copies may be an input, and the copy an output.
+ * The plan: HOPS calls, by turns on both devices, each a copy of some time. In
+ * between, where bytes is not 0, a transfer to the device of the next call.
+ *
+ * That of the host is a chain of small copies, from an input to an output, on
+ * one device, or by turns on both with a transfer between any two.
  */
 enum {
     HOPS = 16,
@@ -36,7 +38,7 @@ typedef struct hop_plan {
     mo_plan_call calls[HOPS];
     mo_plan_transfer transfers[HOPS];
     mo_call_copy_box box;
-    int operands[2 * DEVICES]; /* what is copied, and where to */
+    int operands[2 * HOPS]; /* what is copied, and where to */
     mo_plan_input input;
     mo_plan_output output;
 } hop_plan;
@@ -68,11 +70,10 @@ static void add_step(hop_plan *h, int device, mo_plan_step_kind kind, int what,
     d->steps[d->n_steps++] = (mo_plan_step){ kind, what, order };
 }
 
-static void add_transfer(hop_plan *h, int hop, int64_t bytes)
+static void add_transfer(hop_plan *h, int hop, int sent, int got)
 {
     int t = h->plan.n_transfers++, from = hop % DEVICES, to = 1 - from;
-    int64_t elements = bytes / (int64_t) sizeof(float);
-    int sent = add_value(h, from, elements), got = add_value(h, to, elements);
+    int64_t bytes = mo_tensor_desc_bytes(&h->values[sent].desc);
 
     h->values[got].transfer = t;
     h->transfers[t] =
@@ -82,12 +83,12 @@ static void add_transfer(hop_plan *h, int hop, int64_t bytes)
     add_step(h, to, MO_PLAN_STEP_AWAIT, t, 3 * hop + 2);
 }
 
-static void fill_plan(hop_plan *h, int hops, int64_t elements, int64_t bytes)
+static void begin_plan(hop_plan *h, int n_calls, int64_t elements)
 {
     static const char *const ids[DEVICES] = { "first", "second" };
 
     h->plan = (mo_exec_plan){ .n_devices = DEVICES,
-                              .n_calls = hops,
+                              .n_calls = n_calls,
                               .devices = h->devices,
                               .values = h->values,
                               .calls = h->calls,
@@ -96,44 +97,81 @@ static void fill_plan(hop_plan *h, int hops, int64_t elements, int64_t bytes)
                                  .extent = { elements },
                                  .in_stride = { 1 },
                                  .out_stride = { 1 } };
-    for (int d = 0; d < DEVICES; d++) {
+    for (int d = 0; d < DEVICES; d++)
         h->devices[d] = (mo_plan_device){ .id = ids[d],
                                           .steps = h->steps[d],
                                           .capacity_bytes = INT64_MAX };
-        h->operands[2 * d] = add_value(h, d, elements);
-        h->operands[2 * d + 1] = add_value(h, d, elements);
-    }
-    for (int i = 0; i < hops; i++) {
-        int d = i % DEVICES;
-
-        h->calls[i] = (mo_plan_call){ .call = { .kind = MO_CALL_COPY,
-                                                .n_in = 1,
-                                                .n_out = 1,
-                                                .first_extra = 1,
-                                                .in = &h->operands[2 * d],
-                                                .out = &h->operands[2 * d + 1],
-                                                .u.copy = { &h->box, 1, -1 } },
-                                      .item = MO_PLAN_NONE,
-                                      .timed_as = MO_PLAN_NONE,
-                                      .device = d };
-        add_step(h, d, MO_PLAN_STEP_COMPUTE, i, 3 * i);
-        if (bytes > 0)
-            add_transfer(h, i, bytes);
-    }
-    for (int t = 0; t < h->plan.n_transfers; t++)
-        add_step(h, h->transfers[t].from, MO_PLAN_STEP_AWAIT, t, 3 * hops + t);
 }
 
-static void add_input_and_output(hop_plan *h)
+/* operands: what is copied, and where to. */
+static void add_call(hop_plan *h, int i, int device, int *operands)
 {
-    mo_plan_value *read = &h->values[h->operands[0]];
+    h->calls[i] = (mo_plan_call){ .call = { .kind = MO_CALL_COPY,
+                                            .n_in = 1,
+                                            .n_out = 1,
+                                            .first_extra = 1,
+                                            .in = operands,
+                                            .out = operands + 1,
+                                            .u.copy = { &h->box, 1, -1 } },
+                                  .item = MO_PLAN_NONE,
+                                  .timed_as = MO_PLAN_NONE,
+                                  .device = device };
+    add_step(h, device, MO_PLAN_STEP_COMPUTE, i, 3 * i);
+}
 
-    read->input = 0;
+static void await_sent(hop_plan *h)
+{
+    for (int t = 0; t < h->plan.n_transfers; t++)
+        add_step(h, h->transfers[t].from, MO_PLAN_STEP_AWAIT, t,
+                 3 * h->plan.n_calls + t);
+}
+
+static void fill_plan(hop_plan *h, int64_t bytes)
+{
+    int64_t elements = bytes / (int64_t) sizeof(float);
+
+    begin_plan(h, HOPS, ELEMENTS);
+    for (int d = 0; d < DEVICES; d++) {
+        h->operands[2 * d] = add_value(h, d, ELEMENTS);
+        h->operands[2 * d + 1] = add_value(h, d, ELEMENTS);
+    }
+    for (int i = 0; i < HOPS; i++) {
+        int d = i % DEVICES;
+
+        add_call(h, i, d, &h->operands[2 * d]);
+        if (bytes > 0) {
+            int sent = add_value(h, d, elements);
+
+            add_transfer(h, i, sent, add_value(h, 1 - d, elements));
+        }
+    }
+    await_sent(h);
+}
+
+static void fill_chain(hop_plan *h, int n_calls, int n_devices)
+{
+    int read;
+
+    begin_plan(h, n_calls, HOST_ELEMENTS);
+    read = add_value(h, 0, HOST_ELEMENTS);
+    h->values[read].input = 0;
+    for (int i = 0; i < n_calls; i++) {
+        int d = i % n_devices, made = add_value(h, d, HOST_ELEMENTS);
+
+        h->operands[2 * i] = read;
+        h->operands[2 * i + 1] = read = made;
+        add_call(h, i, d, &h->operands[2 * i]);
+        if (n_devices > 1 && i + 1 < n_calls) {
+            read = add_value(h, 1 - d, HOST_ELEMENTS);
+            add_transfer(h, i, made, read);
+        }
+    }
+    await_sent(h);
     h->input = (mo_plan_input){ .name = "input",
-                                .desc = read->desc,
+                                .desc = h->values[h->operands[0]].desc,
                                 .values = &h->operands[0],
                                 .n_values = 1 };
-    h->output = (mo_plan_output){ .name = "output", .value = h->operands[1] };
+    h->output = (mo_plan_output){ .name = "output", .value = read };
     h->plan.inputs = &h->input;
     h->plan.outputs = &h->output;
     h->plan.n_inputs = h->plan.n_outputs = 1;
@@ -205,7 +243,7 @@ static mo_status measure_request(const mo_backend_unit_options *units,
     mo_status status = h ? MO_OK : mo_fail_memory(err);
 
     if (h)
-        fill_plan(h, HOPS, ELEMENTS, bytes);
+        fill_plan(h, bytes);
     if (status == MO_OK)
         status = measure_stream(h, &mo_backend_cpu, units, in_flight, in_flight,
                                 &few_ns, NULL, err);
@@ -242,10 +280,10 @@ mo_status mo_measure_overhead_run(const mo_backend_unit_options *units,
 }
 
 /* The period of a short stream gives the length of the one that counts. */
-static mo_status measure_period(const mo_backend *backend,
-                                const mo_backend_unit_options *units,
-                                int in_flight, int hops, int64_t bytes,
-                                int64_t *period_ns, mo_error *err)
+static mo_status measure_chain(const mo_backend *backend,
+                               const mo_backend_unit_options *units,
+                               int in_flight, int n_calls, int n_devices,
+                               int64_t *period_ns, mo_error *err)
 {
     hop_plan *h = calloc(1, sizeof *h);
     int64_t n = 8 * in_flight;
@@ -253,8 +291,7 @@ static mo_status measure_period(const mo_backend *backend,
 
     if (!h)
         return mo_fail_memory(err);
-    fill_plan(h, hops, HOST_ELEMENTS, bytes);
-    add_input_and_output(h);
+    fill_chain(h, n_calls, n_devices);
     status =
         measure_stream(h, backend, units, in_flight, n, NULL, period_ns, err);
     n = mo_min_i64(HOST_NS / mo_max_i64(*period_ns, 1), HOST_REQUESTS);
@@ -265,23 +302,32 @@ static mo_status measure_period(const mo_backend *backend,
     return status;
 }
 
+/* us of each of n, by which one period is longer than another. */
+static double difference_us(int64_t longer_ns, int64_t ns, int n)
+{
+    return mo_max_double((double) (longer_ns - ns), 0) / n / 1000;
+}
+
 mo_status mo_measure_host_run(const mo_backend *backend,
                               const mo_backend_unit_options *units,
                               int in_flight, mo_measure_host *measured,
                               mo_error *err)
 {
-    int64_t alone_ns = 0, hops_ns = 0;
+    int64_t one_ns = 0, calls_ns = 0, hops_ns = 0;
     mo_status status =
-        measure_period(backend, units, in_flight, 1, 0, &alone_ns, err);
+        measure_chain(backend, units, in_flight, 1, 1, &one_ns, err);
 
     if (status == MO_OK)
-        status = measure_period(backend, units, in_flight, HOPS, SMALL,
-                                &hops_ns, err);
+        status =
+            measure_chain(backend, units, in_flight, HOPS, 1, &calls_ns, err);
+    if (status == MO_OK)
+        status = measure_chain(backend, units, in_flight, HOPS, DEVICES,
+                               &hops_ns, err);
     if (status == MO_OK)
         *measured = (mo_measure_host){
-            .request_us = (double) alone_ns / 1000,
-            .transfer_us =
-                mo_max_double((double) (hops_ns - alone_ns), 0) / HOPS / 1000,
+            .request_us = (double) one_ns / 1000,
+            .call_us = difference_us(calls_ns, one_ns, HOPS - 1),
+            .transfer_us = difference_us(hops_ns, calls_ns, HOPS - 1),
         };
     return status;
 }

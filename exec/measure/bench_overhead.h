@@ -10,7 +10,8 @@
  * two sizes of them give the part by transfer and that by byte.
  *
  * Also of the host: GPUs whose requests compute next to nothing are as fast as
- * one process launches their work, with and without transfers.
+ * one process launches their work and the GPU begins its kernels, of one call
+ * or several, with and without transfers.
  */
 #ifndef MO_EXEC_MEASURE_BENCH_OVERHEAD_H
 #define MO_EXEC_MEASURE_BENCH_OVERHEAD_H
@@ -29,7 +30,9 @@ mo_status mo_measure_overhead_run(const mo_backend_unit_options *units,
                                   mo_error *err);
 
 typedef struct mo_measure_host {
-    double request_us, transfer_us; /* as in mo_instance */
+    double request_us;  /* of one call */
+    double call_us;     /* for each other one */
+    double transfer_us; /* as in mo_instance */
 } mo_measure_host;
 
 /* units: those of two devices of a backend with separate memory that pipelines

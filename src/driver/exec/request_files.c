@@ -93,8 +93,22 @@ static mo_status multiply_values(const mo_exec_plan *plan, int64_t in_flight,
 }
 
 /* Requests in flight that hide what the host does for each of them on a GPU:
- * intake, launch and delivery take longer than a period there. */
-enum { GPU_IN_FLIGHT = 8 };
+ * intake, launch and delivery take longer than a period there. Kernels of
+ * several requests overlap, and those of a pipeline are spread over its GPUs;
+ * but each has a thread that waits awake. */
+enum { GPU_IN_FLIGHT = 8, MAX_GPU_IN_FLIGHT = 16 };
+
+/* Requests in flight for the GPUs of the plan; 0: there is none. */
+static int64_t choose_for_gpus(const mo_exec_plan *plan,
+                               const mo_exec_units *units)
+{
+    int64_t n = 0;
+
+    for (int d = 0; d < plan->n_devices; d++)
+        if (units->backends[d]->separate_memory && plan->devices[d].n_steps > 0)
+            n = mo_min_i64(n + GPU_IN_FLIGHT, MAX_GPU_IN_FLIGHT);
+    return n;
+}
 
 /* The same on all ranks. */
 mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
@@ -106,6 +120,7 @@ mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
     const mo_schedule *placed = r->evaluation.schedule;
     mo_modulo_schedule m = { .in_flight = 1 };
     mo_status status = MO_OK;
+    int64_t for_gpus;
     bool fits = false;
 
     if (o->in_flight > 0)
@@ -116,9 +131,10 @@ mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
         status = mo_modulo_schedule_make(r->made.loaded.instance, &r->regime,
                                          placed->device, 0, &m, err);
     o->in_flight = mo_min_i64((int64_t) m.in_flight + 1, MO_PIPELINE_MAX_SLOTS);
-    for (int d = 0; d < job->plan->n_devices && r->origin.in_flight == 0; d++)
-        if (units->backends[d]->separate_memory)
-            o->in_flight = mo_max_i64(o->in_flight, GPU_IN_FLIGHT);
+    for_gpus = choose_for_gpus(job->plan, units);
+    if (for_gpus > 0 && r->origin.in_flight == 0)
+        o->in_flight =
+            mo_min_i64(mo_max_i64(o->in_flight, for_gpus), MAX_GPU_IN_FLIGHT);
     mo_modulo_schedule_clear(&m);
     while (status == MO_OK && o->in_flight > 1 && !fits) {
         mo_exec_plan all;

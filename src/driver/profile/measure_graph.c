@@ -50,7 +50,9 @@ typedef struct work {
     mo_profiler_table rows;
     mo_profiler_stat *measured; /* by device and signature */
     mo_progress progress;
-    int64_t done; /* rounds done */
+    int64_t done;            /* rounds done */
+    int64_t least_period_ns; /* of the network on a GPU with requests in flight;
+                                0: not measured */
 } work;
 
 static mo_exec_options job_options(const mo_profiler_options *o)
@@ -327,6 +329,9 @@ static mo_status find_flight_burden(work *w, const mo_profiler_target *solo,
     status = mo_profiler_target_period(solo, k, n, &period_ns, err);
     if (status == MO_OK && total_us > 0 && period_ns > 0)
         *burden = (double) period_ns / 1000 / total_us;
+    if (status == MO_OK && solo->backend->separate_memory &&
+        (w->least_period_ns == 0 || period_ns < w->least_period_ns))
+        w->least_period_ns = period_ns;
     return status;
 }
 
@@ -539,7 +544,8 @@ static mo_status measure_overhead(work *w, bool *added, mo_error *err)
     return MO_OK;
 }
 
-/* Measures the time of the host that drives GPUs, once for all. */
+/* Measures the time of the host that drives GPUs, once for all. No request
+ * takes it longer than the fastest GPU. */
 static mo_status measure_host(work *w, bool *added, mo_error *err)
 {
     mo_backend_unit_options units[2];
@@ -565,7 +571,12 @@ static mo_status measure_host(work *w, bool *added, mo_error *err)
                                  &measured, err);
     if (status != MO_OK)
         return status;
-    profile->host_request_us = measured.request_us;
+    profile->host_request_us =
+        measured.request_us +
+        measured.call_us * mo_max_int(w->gpu_plan->n_calls - 1, 0);
+    if (w->least_period_ns > 0)
+        profile->host_request_us =
+            fmin(profile->host_request_us, (double) w->least_period_ns / 1000);
     profile->host_transfer_us = measured.transfer_us;
     *added = true;
     return MO_OK;
