@@ -46,7 +46,7 @@ typedef struct mo_exact_search {
     int n_use_states;
     int *by_head; /* scratch buffer: certain ones, latest head first */
 
-    struct mo_exact_lifetime_order *lifetime_orders; /* prop_memory.c */
+    struct mo_exact_lifetime_order *lifetime_orders; /* prop_live_memory.c */
     size_t n_lifetime_orders, lifetime_orders_room;
     struct mo_exact_buffer *buffers;
     size_t n_buffers, buffers_room;
