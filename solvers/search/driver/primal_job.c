@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/driver/primal_job.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,6 @@
 #include "base/random.h"
 #include "schedule/heuristic/heft.h"
 #include "solvers/search/decomp/boundary_path.h"
-#include "solvers/search/driver/priced_start.h"
 #include "solvers/search/exact/exact.h"
 #include "solvers/search/primal/anneal.h"
 #include "solvers/search/primal/enumerate.h"
@@ -242,13 +242,35 @@ static void choose_prices(const job_run *t, double *price_ns)
             (changed ? LEAST_CHANGE + CHANGE * mo_random_unit(&random) : 1);
 }
 
+/* Replaces *from, which costs cost_ns with prices, by the start of the load
+ * bound if that costs less. */
+static mo_status try_load_start(const job_run *t, const double *price_ns,
+                                double cost_ns, mo_schedule **from,
+                                mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status = MO_OK;
+
+    if (!t->it->start)
+        return MO_OK;
+    status = mo_primal_load_start_schedule(
+        t->it->start, &t->x, &t->classes->regime, price_ns, cost_ns, &s, err);
+    if (status == MO_OK && s) {
+        mo_schedule_free(*from);
+        *from = s;
+    }
+    return status;
+}
+
 static mo_status run_priced(const job_run *t, mo_error *err)
 {
-    double price_ns[MO_DECOMP_MAX_STATES];
+    const mo_decomp_boundary *boundary = &t->cls->boundaries[t->it->boundary];
+    double price_ns[MO_DECOMP_MAX_STATES], cost_ns = INFINITY;
     mo_primal_anneal_options options = anneal_options(t);
     mo_primal_anneal_result annealed = { 0 };
     mo_schedule *from = NULL;
     mo_status status;
+    int variant;
 
     if (mo_search_primal_job_enumerates(t->classes, t->cls))
         return mo_primal_enumerate(
@@ -257,10 +279,14 @@ static mo_status run_priced(const job_run *t, mo_error *err)
             t->classes->states->device[t->it->boundary % t->classes->states->n],
             t->stop, &t->it->more, &t->it->n_more, &t->it->more_room, err);
     choose_prices(t, price_ns);
-    status = mo_search_priced_start(t->classes, t->cls, t->it->boundary, &t->x,
-                                    price_ns, t->it->start, &from, err);
-    if (status == MO_OK && !from)
-        status = list_schedule(t, &from, err);
+    variant = mo_decomp_class_cheapest_variant(
+        t->classes, t->cls, t->it->boundary, price_ns, &cost_ns);
+    status = variant < 0
+                 ? list_schedule(t, &from, err)
+                 : mo_schedule_copy(&t->x, boundary->variants[variant].schedule,
+                                    &from, err);
+    if (status == MO_OK)
+        status = try_load_start(t, price_ns, cost_ns, &from, err);
     options.enough_ns = 0;
     options.price_ns = price_ns;
     if (status == MO_OK && from)

@@ -174,15 +174,14 @@ static bool fill_placement(placing *p, int pair, int others)
     return true;
 }
 
-double mo_primal_priced_time_ns(const mo_instance *x, const mo_regime *regime,
-                                const mo_schedule *schedule,
-                                const double *price_ns)
+/* Returns the makespan and the price of the resident bytes. */
+static double priced_ns(const placing *p, const mo_schedule *s)
 {
-    double sum_ns = (double) schedule->makespan_ns;
+    double sum_ns = (double) s->makespan_ns;
 
-    for (int i = 0; i < x->n; i++)
-        sum_ns += price_ns[schedule->device[i]] *
-                  (double) mo_regime_resident_bytes(x, regime->memory, i);
+    for (int i = 0; i < p->x->n; i++)
+        sum_ns += p->price_ns[s->device[i]] *
+                  (double) mo_regime_resident_bytes(p->x, p->regime->memory, i);
     return sum_ns;
 }
 
@@ -195,7 +194,7 @@ static mo_status try_placement(placing *p, mo_error *err)
     if (status == MO_OK && s)
         status = mo_schedule_left_shift(p->x, s, err);
     if (status == MO_OK && s)
-        cost_ns = mo_primal_priced_time_ns(p->x, p->regime, s, p->price_ns);
+        cost_ns = priced_ns(p, s);
     if (status == MO_OK && cost_ns < p->least_ns) {
         mo_schedule *worse = p->best;
 

@@ -16,8 +16,8 @@ typedef struct mo_primal_load_start mo_primal_load_start;
 
 /* Allocates the placements for prices of a byte by device, with so many
  * threads; a stop leaves some out.  *start is NULL, with MO_OK returned, where
- * the branches are few or ops or devices many.  fork is borrowed; the caller frees
- * *start with mo_primal_load_start_free(), which accepts NULL. */
+ * the branches are few or ops or devices many.  fork is borrowed; the caller
+ * frees *start with mo_primal_load_start_free(), which accepts NULL. */
 mo_status mo_primal_load_start_new(const mo_forkjoin *fork,
                                    const mo_regime *regime,
                                    const double *price_ns, int threads,
@@ -33,10 +33,5 @@ mo_status mo_primal_load_start_schedule(const mo_primal_load_start *start,
                                         const mo_regime *regime,
                                         const double *price_ns, double below_ns,
                                         mo_schedule **schedule, mo_error *err);
-
-/* Returns the makespan and the price of the resident bytes. */
-double mo_primal_priced_time_ns(const mo_instance *x, const mo_regime *regime,
-                                const mo_schedule *schedule,
-                                const double *price_ns);
 
 #endif
