@@ -101,6 +101,11 @@ for overhead in 0 4 12; do
         "$period"
 done
 
+# Copies of 20 us on two devices, with a host of 14 us for each request.
+printf '<cluster host_request_us="14">%s</cluster>' \
+    '<device id="A"/><device id="B"/><link between="A B" gbps="8"/>' >pair.xml
+is "copies share the host" "$($place --json -c pair.xml pair.graphml |
+    sed -n 's/^.*"replicas_us": \([0-9]*\).*/\1/p' | head -n 1)" 14
 # The host takes 1 us for the request and some for the transfer: apart up to 19.
 for host in 8 15 30; do
     printf '<cluster host_request_us="1" host_transfer_us="%d">%s</cluster>' \

@@ -118,7 +118,7 @@ static mo_status holds_copy(const mo_place_context *setting,
 }
 
 /* A whole copy on every device that can hold one, on the fastest with a limit
- * of requests in flight: rates add up. */
+ * of requests in flight: rates add up, to that of the host at most. */
 static mo_status find_replicas(const mo_place_context *setting,
                                const mo_instance *x, mo_report_methods *r,
                                mo_error *err)
@@ -145,7 +145,8 @@ static mo_status find_replicas(const mo_place_context *setting,
     for (int i = 0; i < r->n_replicas; i++)
         rate += 1 / (double) single_ns[i];
     if (r->n_replicas > 0)
-        r->replicas_ns = (int64_t) ceil(1 / rate);
+        r->replicas_ns =
+            mo_max_i64((int64_t) ceil(1 / rate), x->host_request_ns);
     free(single_ns);
     return status;
 }
