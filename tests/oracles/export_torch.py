@@ -404,6 +404,25 @@ def shapes_hold(folder):
         return "" if ">7,7<" in file.read() else "it has another shape"
 
 
+class Named(nn.Module):
+    """Inputs with names that PyTorch would change."""
+
+    def forward(self, L_size_, L_LayerNorm_, x):
+        return x[:, :L_size_] @ L_LayerNorm_
+
+
+def names_hold(folder):
+    """Inputs by name keep their names, in the order of the module's."""
+    given = {"x": torch.rand(2, 5), "L_LayerNorm_": torch.rand(3, 4),
+             "L_size_": torch.tensor(3)}
+    nodes = export(Named().eval(), given, f"{folder}/net.graphml")
+    made = [(node.name, node.outputs[0][0], node.attrs.get("fixed"))
+            for node in nodes if node.op == "Parameter"]
+    wanted = [("L_size_", (), "3"), ("L_LayerNorm_", (3, 4), None),
+              ("x", (2, 5), None)]
+    return "" if made == wanted else f"{made}"
+
+
 def fixed_inputs_hold(folder):
     """An input whose value is read says so in the graph; others do not."""
     module = Call(lambda s, t, a: a[:s] * t)
@@ -449,6 +468,7 @@ def main():
                ("without weights", without_weights_hold),
                ("dynamic programs", shapes_hold),
                ("fixed inputs", fixed_inputs_hold),
+               ("names", names_hold),
                ("refusals", refusals_hold)]
     wanted = [(name, test) for name, test in wanted
               if not chosen.names or name in chosen.names]

@@ -104,6 +104,12 @@ class Graph:
                 self._names[candidate] = 1
                 return candidate
 
+    def rename(self, node, name):
+        """Gives a node another name, unless that is taken."""
+        if name not in self._names:
+            self._names[name] = 1
+            node.name = name
+
     def _put(self, op, inputs, outputs, attrs, data=None, name=None):
         for _, dtype in outputs:
             if dtype not in SIZES:

@@ -11,8 +11,8 @@ import re
 
 import torch
 
-from . import (ops, torch_complex, torch_compute, torch_index, torch_layer,
-               torch_move, torch_point, torch_program, torch_rnn, torch_scalar,
+from . import (ops, torch_complex, torch_compute, torch_index, torch_inputs,
+               torch_layer, torch_move, torch_point, torch_program, torch_rnn,
                torch_trace, torch_window)
 from .graph import ExportError, Graph, Unsupported, Value
 from .torch_complex import Pair
@@ -459,10 +459,12 @@ def read_recorded(module, inputs, with_weights):
 
 def read_module(module, inputs, shapes, with_weights):
     """With inputs fixed that the module reads."""
-    if shapes or not torch_program.can_run(module, inputs):
-        return read_free(module, inputs, shapes, with_weights)
-    module, values = torch_scalar.fixed(module, inputs)
-    graph = read_free(module, inputs, shapes, with_weights)
+    values, whole = {}, module
+    inputs = torch_inputs.in_order(module, inputs)
+    if not shapes and torch_program.can_run(module, inputs):
+        whole, values = torch_inputs.fixed(module, inputs)
+    graph = read_free(whole, inputs, shapes, with_weights)
+    torch_inputs.restore_names(graph, module, inputs)
     for at, value in values.items():
         graph.inputs[at].attrs["fixed"] = str(value)
     return graph

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs without dimensions whose values a module reads, as captured graphs
-take sizes: they are fixed at their example values."""
+"""Inputs of modules: their names, and those without dimensions whose values a
+module reads, as captured graphs take sizes: they are fixed at their example
+values."""
 import inspect
 
 import torch
@@ -61,11 +62,12 @@ class Fixed(torch.nn.Module):
     """A module with constants in place of some of its inputs, which it still
     takes, under their names."""
 
-    def __init__(self, module, values, spec):
+    def __init__(self, module, values, names, spec):
         super().__init__()
         self.module = module
 
         def forward(*args, **kwargs):
+            kwargs = {name: kwargs[name] for name in names}
             leaves = pytree.tree_leaves((args, kwargs))
             for at, (value, dtype) in values.items():
                 leaves[at] = torch.tensor(value, dtype=dtype)
@@ -80,12 +82,57 @@ class Fixed(torch.nn.Module):
 def fixed(module, inputs):
     """The module with the inputs fixed that it reads, and their values by
     position among the tensors; the module itself if there are none."""
-    leaves, spec = pytree.tree_flatten(arguments(inputs))
+    args, kwargs = arguments(inputs)
+    leaves, spec = pytree.tree_flatten((args, kwargs))
     values = {at: (leaves[at].item(), leaves[at].dtype)
               for at in read_by(module, leaves, spec)}
     if not values:
         return module, {}
     tensors = [at for at, x in enumerate(leaves)
                if isinstance(x, torch.Tensor)]
-    return Fixed(module, values, spec), {
+    return Fixed(module, values, list(kwargs), spec), {
         tensors.index(at): value for at, (value, _) in values.items()}
+
+
+# ----------------------------------------------------------------------- names
+
+def parameters_of(module):
+    """Those of forward; none where Python does not know them."""
+    try:
+        return inspect.signature(module.forward).parameters
+    except (TypeError, ValueError):
+        return {}
+
+
+def in_order(module, inputs):
+    """Inputs by name as forward has them: 2.4 takes them for each other
+    otherwise."""
+    if not isinstance(inputs, dict) or not isinstance(module, torch.nn.Module):
+        return inputs
+    known = [name for name in parameters_of(module) if name in inputs]
+    return {name: inputs[name] for name in (*known, *inputs)}
+
+
+def names_of(module, inputs):
+    """The argument of each tensor among the inputs; None within another."""
+    args, kwargs = arguments(inputs)
+    given = [x.name if x.kind == x.POSITIONAL_OR_KEYWORD else None
+             for x in parameters_of(module).values()]
+    given += [None] * len(args)
+    names = []
+    for name, tree in (*zip(given, args), *kwargs.items()):
+        names += [name if tree is x else None for x in pytree.tree_leaves(tree)
+                  if isinstance(x, torch.Tensor)]
+    return names
+
+
+def restore_names(graph, module, inputs):
+    """Names inputs as they were given: PyTorch changes upper case."""
+    def key(name):
+        return name.replace("_", "").lower() if name else None
+
+    names = names_of(module, inputs)
+    made = {key(node.name): node for node in graph.inputs}
+    for name in names:
+        if key(name) in made and len(made) == len(graph.inputs):
+            graph.rename(made[key(name)], name)
