@@ -19,6 +19,7 @@
 #include "schedule/bound/memory_bound.h"
 #include "solvers/search/driver/bound_plan.h"
 #include "solvers/search/driver/case_split.h"
+#include "solvers/search/driver/colocation_job.h"
 #include "solvers/search/driver/memory_repair.h"
 #include "solvers/search/driver/priced_bound.h"
 #include "solvers/search/driver/root_job.h"
@@ -62,6 +63,7 @@ typedef struct round {
     int n_primal_jobs, n_bound_jobs;
     mo_search_memory_job
         *memory_job; /* annealing of the whole within memory, or NULL */
+    mo_search_colocation_job *colocation_job; /* bound of the whole, or NULL */
     mo_search_root_job *root_job; /* LP relaxation of the whole, or NULL */
     bool has_cases;               /* of the priced bound */
     mo_status cases_status;
@@ -88,21 +90,38 @@ static void run_primal_job(const round *r, mo_search_primal_job *job)
     job->stopped = mo_stop_reached(r->primal_stop);
 }
 
-/* Annealing of the whole and bound jobs take longer and are started first. */
+/* Annealing and bounds of the whole take longer and are started first. */
+static int count_first_jobs(const round *r)
+{
+    return (r->memory_job != NULL) + (r->colocation_job != NULL) + r->has_cases;
+}
+
+static void run_first_job(round *r, int job)
+{
+    if (r->memory_job && job-- == 0)
+        mo_search_memory_job_run(r->search, r->memory_job);
+    else if (r->colocation_job && job-- == 0)
+        mo_search_colocation_job_run(r->search, r->whole_stop,
+                                     r->colocation_job);
+    else
+        r->cases_status = mo_search_priced_bound_run_cases(
+            r->search->priced, r->whole_stop, &r->cases_err);
+}
+
 static void run_job(void *context, int job, int thread)
 {
     round *r = context;
+    int n_first = count_first_jobs(r);
 
     (void) thread;
     if (mo_stop_reached(r->search->task->stop))
         return;
-    job -= (r->memory_job != NULL) + r->has_cases;
-    if (job < 0 && r->has_cases && job == -1)
-        r->cases_status = mo_search_priced_bound_run_cases(
-            r->search->priced, r->whole_stop, &r->cases_err);
-    else if (job < 0)
-        mo_search_memory_job_run(r->search, r->memory_job);
-    else if (job < r->n_bound_jobs && !mo_stop_reached(r->bound_stop))
+    if (job < n_first) {
+        run_first_job(r, job);
+        return;
+    }
+    job -= n_first;
+    if (job < r->n_bound_jobs && !mo_stop_reached(r->bound_stop))
         mo_search_bound_job_run(r->search->blocks, &r->bound_jobs[job],
                                 r->bound_stop);
     else if (job >= r->n_bound_jobs + r->n_primal_jobs)
@@ -139,8 +158,7 @@ static mo_status run_round_jobs(round *r, mo_search_round_plan *round_plan,
     r->whole_stop = &whole_stop;
     r->primal_stop = &primal_stop;
     mo_parallel_for(r->search->task->threads,
-                    r->n_bound_jobs + r->n_primal_jobs +
-                        (r->memory_job != NULL) + r->has_cases +
+                    count_first_jobs(r) + r->n_bound_jobs + r->n_primal_jobs +
                         (r->root_job != NULL),
                     run_job, r);
     for (int i = 0; i < r->n_bound_jobs; i++) {
@@ -233,6 +251,7 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
 {
     mo_search_state *s = r->search;
     mo_search_memory_job memory_job = { 0 };
+    mo_search_colocation_job colocation_job = { 0 };
     mo_search_root_job root_job = { 0 };
     bool has_root = false;
     double hoped = 0;
@@ -247,21 +266,28 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
             err);
     r->memory_job =
         mo_search_memory_job_plan(s, number, &memory_job) ? &memory_job : NULL;
+    r->colocation_job =
+        mo_search_colocation_job_plan(s, number, &colocation_job)
+            ? &colocation_job
+            : NULL;
     if (status == MO_OK)
         status = mo_search_root_job_plan(s, number, &root_job, &has_root, err);
     r->root_job = has_root ? &root_job : NULL;
     r->has_cases = mo_search_priced_bound_has_cases(s->priced, number);
-    *any = r->n_primal_jobs + r->n_bound_jobs > 0 || r->memory_job ||
-           has_root || r->has_cases;
+    *any = count_first_jobs(r) + r->n_primal_jobs + r->n_bound_jobs > 0 ||
+           has_root;
     if (status == MO_OK)
         status = run_round_jobs(r, round_plan, bound_plan, err);
     r->memory_job = NULL;
+    r->colocation_job = NULL;
     r->root_job = NULL;
+    keep_error(&status, err, colocation_job.status, &colocation_job.err);
     keep_error(&status, err, root_job.status, &root_job.err);
     keep_error(&status, err, r->cases_status, &r->cases_err);
     r->has_cases = false;
     mo_search_raise_lower(s, mo_search_priced_bound_cases_ns(s->priced),
                           "cases of equal branches");
+    mo_search_raise_lower(s, colocation_job.lower_ns, "colocation");
     mo_search_raise_lower(s, root_job.lower_ns, "root LP");
     mo_search_root_job_clear(&root_job);
     if (status == MO_OK)

@@ -7,7 +7,12 @@
 #include "base/array.h"
 #include "base/minmax.h"
 
-enum { MIN_WIDTH = 48 }; /* less is not worth its memory */
+enum {
+    MIN_WIDTH = 48,    /* less is not worth its memory */
+    MIN_NODES = 20,    /* fewer find nothing */
+    MAX_NODES = 10000, /* more find little */
+    SEARCHES = 4       /* by op and width: half the pairs, both cases, sizes */
+};
 
 static int64_t flow_time_ns(const mo_allowed_devices *d, int flow, int k, int l)
 {
@@ -43,14 +48,20 @@ static int64_t least_p_ns(const mo_allowed_devices *d, int op)
 }
 
 /* Chooses the width of the band: ops by width squared are the work. */
-static mo_status allocate_band(mo_coloc_band *b, double work, mo_error *err)
+static mo_status allocate_band(mo_coloc_band *b, const mo_coloc_effort *effort,
+                               mo_error *err)
 {
     double n = b->x->n;
-    double each = (n + b->x->n_flows) * (1 + mo_coloc_test_n_classes(b->test));
-    double width = fmin(n, sqrt(work / (each + 1)));
+    double each =
+        (n + b->x->n_flows) * (1 + mo_coloc_test_numbers(b->test)->n_classes);
+    double width = fmin(n, sqrt(effort->work / (each + 1)));
     size_t size;
 
     b->width = width < fmin(n, MIN_WIDTH) || n < 2 ? 2 : (int) width;
+    b->max_nodes = (int64_t) fmin(effort->nodes / (SEARCHES * n * b->width + 1),
+                                  MAX_NODES);
+    if (b->max_nodes < MIN_NODES)
+        b->max_nodes = 0;
     if (!mo_size_mul((size_t) b->x->n + 1, (size_t) b->width, &size))
         return mo_fail_memory(err);
     b->same_from = malloc(size * sizeof *b->same_from);
@@ -89,8 +100,9 @@ static mo_status allocate_ops(mo_coloc_band *b, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_coloc_band_open(const mo_allowed_devices *domains, double work,
-                             mo_coloc_band *b, mo_error *err)
+mo_status mo_coloc_band_open(const mo_allowed_devices *domains,
+                             const mo_coloc_effort *effort, mo_coloc_band *b,
+                             mo_error *err)
 {
     mo_status status;
 
@@ -98,7 +110,7 @@ mo_status mo_coloc_band_open(const mo_allowed_devices *domains, double work,
     status = mo_coloc_test_new(domains, &b->test, err);
     if (status == MO_OK)
         status = allocate_ops(b, err);
-    return status == MO_OK ? allocate_band(b, work, err) : status;
+    return status == MO_OK ? allocate_band(b, effort, err) : status;
 }
 
 void mo_coloc_band_close(mo_coloc_band *b)

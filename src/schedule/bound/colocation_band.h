@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "graph/mincut.h"
 #include "schedule/allowed_devices.h"
+#include "schedule/bound/colocation_bound.h"
 #include "schedule/bound/colocation_test.h"
 
 /* Of ops that do not precede each other: lost in any maximum. */
@@ -25,6 +26,7 @@ typedef struct mo_coloc_band {
     const mo_allowed_devices *domains;
     const mo_instance *x;
     int width;
+    int64_t max_nodes; /* of a search of an interval; 0: none */
     mo_coloc_test *test;
     mo_mincut network; /* of colocation_ports.h */
     int64_t *p_ns;     /* by op: the least */
@@ -45,10 +47,11 @@ typedef struct mo_coloc_band {
 } mo_coloc_band;
 
 /* Allocates a band without intervals, as wide as the work allows (ops and flows
- * by width squared).  domains must outlive it.  The caller calls
- * mo_coloc_band_close(), also after an error. */
-mo_status mo_coloc_band_open(const mo_allowed_devices *domains, double work,
-                             mo_coloc_band *band, mo_error *err);
+ * by width squared), with as many nodes for each interval.  domains must
+ * outlive it.  The caller calls mo_coloc_band_close(), also after an error. */
+mo_status mo_coloc_band_open(const mo_allowed_devices *domains,
+                             const mo_coloc_effort *effort, mo_coloc_band *band,
+                             mo_error *err);
 void mo_coloc_band_close(mo_coloc_band *band);
 
 static inline int64_t mo_coloc_band_at(const mo_coloc_band *band, int op,

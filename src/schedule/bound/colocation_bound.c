@@ -7,6 +7,7 @@
 #include "base/minmax.h"
 #include "schedule/bound/colocation_band.h"
 #include "schedule/bound/colocation_ports.h"
+#include "schedule/bound/colocation_search.h"
 
 /*
  * For ops u and v, u before v, same(u, v) and apart(u, v) are lower bounds on
@@ -20,6 +21,7 @@
  * and a flow from y to z that is cut takes its transfer besides.  So the time
  * below which y and z, or y and u, cannot be separated is known from shorter
  * intervals, and a test of these pairs (colocation_test.h) raises both values.
+ * So does a search over the placements of a few ops (colocation_search.h).
  *
  * Intervals are kept in a band: v less than `width` ops behind u.  The start
  * and the end of the schedule have no device; head and tail of an op are the
@@ -225,6 +227,8 @@ static mo_status bound_interval(mo_coloc_band *b, const known_list *list,
         status =
             mo_coloc_band_raise_interval(b, MO_COLOC_APART, &t.apart_ns, err);
     mo_coloc_band_forget_members(b);
+    mo_coloc_search_raise(b, MO_COLOC_SAME, &t.same_ns);
+    mo_coloc_search_raise(b, MO_COLOC_APART, &t.apart_ns);
     if (status == MO_OK)
         store_interval(b, t);
     return status;
@@ -261,6 +265,7 @@ static mo_status raise_open_interval(mo_coloc_band *b, int64_t *least_ns,
     mo_coloc_band_add_members(b);
     status = mo_coloc_band_raise_interval(b, MO_COLOC_ANY, least_ns, err);
     mo_coloc_band_forget_members(b);
+    mo_coloc_search_raise(b, MO_COLOC_ANY, least_ns);
     return status;
 }
 
@@ -333,17 +338,25 @@ static mo_status bound_whole(mo_coloc_band *b, int64_t *bound_ns, mo_error *err)
 
 mo_status mo_bound_colocation(const mo_allowed_devices *domains,
                               const mo_coloc_known *known, size_t n,
-                              double work, const mo_stop *stop,
-                              int64_t *bound_ns, mo_error *err)
+                              const mo_coloc_effort *effort,
+                              const mo_stop *stop, int64_t *bound_ns,
+                              mo_error *err)
 {
     known_list list = { known, n };
     mo_coloc_band b;
-    mo_status status = mo_coloc_band_open(domains, work, &b, err);
+    mo_status status = mo_coloc_band_open(domains, effort, &b, err);
+    bool searches = b.max_nodes > 0;
 
     *bound_ns = 0;
-    for (int u = domains->x->n - 1;
-         u >= 0 && status == MO_OK && !mo_stop_reached(stop); u--)
+    for (int u = domains->x->n - 1; u >= 0 && status == MO_OK; u--) {
+        bool stopped = mo_stop_reached(stop);
+
+        if (stopped && !searches)
+            break;
+        if (stopped)
+            b.max_nodes = 0;
         status = bound_intervals_from(&b, u, &list, err);
+    }
     for (int v = 0; v < domains->x->n && status == MO_OK; v++)
         status = find_head(&b, v, err);
     for (int u = domains->x->n - 1; u >= 0 && status == MO_OK; u--)

@@ -31,17 +31,22 @@ typedef struct mo_coloc_known {
 mo_coloc_known mo_coloc_known_of(const mo_allowed_devices *domains, int u,
                                  int v, const int64_t *table);
 
-/* The effort is about a second at MO_COLOC_WORK. */
+typedef struct mo_coloc_effort {
+    double work;  /* of the tests: about a second at MO_COLOC_WORK */
+    double nodes; /* of searches, at most, a million a second; 0: none */
+} mo_coloc_effort;
+
 #define MO_COLOC_WORK 400000000.0
 
 /* Sets *bound_ns to a lower bound on the makespan.  known, n of them in order
  * of u and v, may be NULL.  Intervals over more ops than the work allows are
  * left out.  Once stop is reached (NULL: never), what has been proven is
- * returned.  Where no schedule exists the value has no meaning.  Several
- * threads may call it. */
+ * returned; with searches, which are then left out, the tests go on.  Where no
+ * schedule exists the value has no meaning.  Several threads may call it. */
 mo_status mo_bound_colocation(const mo_allowed_devices *domains,
                               const mo_coloc_known *known, size_t n,
-                              double work, const mo_stop *stop,
-                              int64_t *bound_ns, mo_error *err);
+                              const mo_coloc_effort *effort,
+                              const mo_stop *stop, int64_t *bound_ns,
+                              mo_error *err);
 
 #endif

@@ -34,12 +34,9 @@ typedef struct coloc_pair {
 
 struct mo_coloc_test {
     const mo_instance *x;
-    int n_classes;
-    int64_t *capacity_bytes; /* by class */
-    int64_t *p_ns;           /* by op and class; MO_COLOC_NEVER_NS: not there */
-    int64_t *bytes;          /* by op: resident */
-    int64_t *group_bytes;    /* by group */
-    int *group_member;       /* by group: its first member, or -1 */
+    mo_coloc_numbers c;
+    int64_t *group_bytes; /* by group */
+    int *group_member;    /* by group: its first member, or -1 */
 
     coloc_member *members;
     int n;
@@ -51,17 +48,19 @@ struct mo_coloc_test {
     int64_t *set_p_ns, *set_way_ns, *set_post_ns; /* by root and class */
 };
 
-/* Moves the first devices of the classes of equal devices to the front and
- * returns the number of classes. */
-static int find_device_classes(const mo_allowed_devices *d, int *device)
+/* Moves the first devices of the classes of equal devices to the front. */
+static void find_device_classes(mo_coloc_numbers *c,
+                                const mo_allowed_devices *d, int *device)
 {
-    int n = 0;
-
     mo_equal_devices_find(d, false, device);
-    for (int k = 0; k < d->x->n_devices; k++)
-        if (device[k] == k)
-            device[n++] = k;
-    return n;
+    for (int k = 0; k < d->x->n_devices; k++) {
+        int first = device[k];
+
+        if (first == k)
+            device[c->n_classes++] = k;
+        for (int i = 0; i < c->n_classes; i++)
+            c->n_devices[i] += device[i] == first;
+    }
 }
 
 static void fill_numbers(mo_coloc_test *t, const mo_allowed_devices *d,
@@ -69,16 +68,16 @@ static void fill_numbers(mo_coloc_test *t, const mo_allowed_devices *d,
 {
     const mo_instance *x = d->x;
 
-    for (int c = 0; c < t->n_classes; c++)
-        t->capacity_bytes[c] = d->regime.memory == MO_MEMORY_NONE
-                                   ? INT64_MAX
-                                   : x->capacity_bytes[device[c]];
+    for (int c = 0; c < t->c.n_classes; c++)
+        t->c.capacity_bytes[c] = d->regime.memory == MO_MEMORY_NONE
+                                     ? INT64_MAX
+                                     : x->capacity_bytes[device[c]];
     for (int i = 0; i < x->n; i++) {
-        t->bytes[i] = mo_allowed_devices_resident_bytes(d, i);
+        t->c.bytes[i] = mo_allowed_devices_resident_bytes(d, i);
         if (x->group[i] != MO_FREE)
-            t->group_bytes[x->group[i]] += t->bytes[i];
-        for (int c = 0; c < t->n_classes; c++)
-            t->p_ns[(int64_t) i * t->n_classes + c] =
+            t->group_bytes[x->group[i]] += t->c.bytes[i];
+        for (int c = 0; c < t->c.n_classes; c++)
+            t->c.p_ns[(int64_t) i * t->c.n_classes + c] =
                 mo_allowed_devices_has(d, i, device[c])
                     ? mo_instance_p_ns(x, i, device[c])
                     : MO_COLOC_NEVER_NS;
@@ -98,13 +97,16 @@ mo_status mo_coloc_test_new(const mo_allowed_devices *domains,
     if (!device || !t)
         goto out;
     t->x = x;
-    t->n_classes = find_device_classes(domains, device);
-    if (!mo_size_mul(n, (size_t) t->n_classes, &size))
+    t->c.n_devices = calloc((size_t) x->n_devices + 1, sizeof *t->c.n_devices);
+    if (!t->c.n_devices)
         goto out;
-    t->capacity_bytes =
-        calloc((size_t) t->n_classes, sizeof *t->capacity_bytes);
-    t->p_ns = calloc(size, sizeof *t->p_ns);
-    t->bytes = calloc(n, sizeof *t->bytes);
+    find_device_classes(&t->c, domains, device);
+    if (!mo_size_mul(n, (size_t) t->c.n_classes, &size))
+        goto out;
+    t->c.capacity_bytes =
+        calloc((size_t) t->c.n_classes, sizeof *t->c.capacity_bytes);
+    t->c.p_ns = calloc(size, sizeof *t->c.p_ns);
+    t->c.bytes = calloc(n, sizeof *t->c.bytes);
     t->group_bytes = calloc(groups, sizeof *t->group_bytes);
     t->group_member = calloc(groups, sizeof *t->group_member);
     t->members = calloc(n, sizeof *t->members);
@@ -114,7 +116,7 @@ mo_status mo_coloc_test_new(const mo_allowed_devices *domains,
     t->set_post_ns = calloc(size, sizeof *t->set_post_ns);
     t->set_p_ns = calloc(size, sizeof *t->set_p_ns);
     t->set_way_ns = calloc(size, sizeof *t->set_way_ns);
-    if (!t->capacity_bytes || !t->p_ns || !t->bytes || !t->group_bytes ||
+    if (!t->c.capacity_bytes || !t->c.p_ns || !t->c.bytes || !t->group_bytes ||
         !t->group_member || !t->members || !t->parent || !t->set_bytes ||
         !t->set_lead_ns || !t->set_post_ns || !t->set_p_ns || !t->set_way_ns)
         goto out;
@@ -132,9 +134,10 @@ void mo_coloc_test_free(mo_coloc_test *t)
 {
     if (!t)
         return;
-    free(t->capacity_bytes);
-    free(t->p_ns);
-    free(t->bytes);
+    free(t->c.n_devices);
+    free(t->c.capacity_bytes);
+    free(t->c.p_ns);
+    free(t->c.bytes);
     free(t->group_bytes);
     free(t->group_member);
     free(t->members);
@@ -148,9 +151,9 @@ void mo_coloc_test_free(mo_coloc_test *t)
     free(t);
 }
 
-int mo_coloc_test_n_classes(const mo_coloc_test *t)
+const mo_coloc_numbers *mo_coloc_test_numbers(const mo_coloc_test *t)
 {
-    return t->n_classes;
+    return &t->c;
 }
 
 void mo_coloc_test_begin(mo_coloc_test *t)
@@ -171,7 +174,7 @@ int mo_coloc_test_add(mo_coloc_test *t, int op, int64_t lead_ns,
     int group = t->x->group[op];
     coloc_member *m = &t->members[t->n];
 
-    *m = (coloc_member){ op, runs, lead_ns, rest_ns, 0, t->bytes[op] };
+    *m = (coloc_member){ op, runs, lead_ns, rest_ns, 0, t->c.bytes[op] };
     if (group != MO_FREE) {
         bool first = t->group_member[group] < 0;
 
@@ -213,14 +216,14 @@ static int find_root(int *parent, int i)
 /* Returns the least length of the interval with the set on one device. */
 static int64_t set_demand_ns(const mo_coloc_test *t, int root)
 {
-    int64_t at = (int64_t) root * t->n_classes;
+    int64_t at = (int64_t) root * t->c.n_classes;
     bool any_runs = t->set_lead_ns[root] < MO_COLOC_NEVER_NS;
     int64_t least = MO_COLOC_NEVER_NS;
 
-    for (int c = 0; c < t->n_classes; c++) {
+    for (int c = 0; c < t->c.n_classes; c++) {
         int64_t ns = t->set_way_ns[at + c];
 
-        if (t->set_bytes[root] > t->capacity_bytes[c])
+        if (t->set_bytes[root] > t->c.capacity_bytes[c])
             continue;
         if (any_runs)
             ns = mo_max_i64(ns, t->set_lead_ns[root] + t->set_p_ns[at + c] +
@@ -239,13 +242,13 @@ static int64_t init_sets(mo_coloc_test *t)
 
     for (int i = 0; i < t->n; i++) {
         const coloc_member *m = &t->members[i];
-        const int64_t *p_ns = t->p_ns + (int64_t) m->op * t->n_classes;
+        const int64_t *p_ns = t->c.p_ns + (int64_t) m->op * t->c.n_classes;
 
         t->parent[i] = i;
         t->set_bytes[i] = m->bytes;
         t->set_lead_ns[i] = m->runs ? m->lead_ns : MO_COLOC_NEVER_NS;
-        for (int c = 0; c < t->n_classes; c++) {
-            int64_t at = (int64_t) i * t->n_classes + c;
+        for (int c = 0; c < t->c.n_classes; c++) {
+            int64_t at = (int64_t) i * t->c.n_classes + c;
 
             t->set_p_ns[at] = t->set_way_ns[at] = 0;
             t->set_post_ns[at] = MO_COLOC_NEVER_NS;
@@ -273,9 +276,9 @@ static int64_t unite_sets(mo_coloc_test *t, int i, int j)
     t->parent[b] = a;
     t->set_bytes[a] += t->set_bytes[b];
     t->set_lead_ns[a] = mo_min_i64(t->set_lead_ns[a], t->set_lead_ns[b]);
-    for (int c = 0; c < t->n_classes; c++) {
-        int64_t to = (int64_t) a * t->n_classes + c;
-        int64_t from = (int64_t) b * t->n_classes + c;
+    for (int c = 0; c < t->c.n_classes; c++) {
+        int64_t to = (int64_t) a * t->c.n_classes + c;
+        int64_t from = (int64_t) b * t->c.n_classes + c;
 
         t->set_p_ns[to] += t->set_p_ns[from];
         t->set_post_ns[to] =

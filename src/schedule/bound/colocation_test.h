@@ -29,8 +29,17 @@ mo_status mo_coloc_test_new(const mo_allowed_devices *domains,
                             mo_coloc_test **test, mo_error *err);
 void mo_coloc_test_free(mo_coloc_test *test);
 
-/* Returns the number of classes of equal devices. */
-int mo_coloc_test_n_classes(const mo_coloc_test *test);
+/* Times and memory by class of equal devices. */
+typedef struct mo_coloc_numbers {
+    int n_classes;
+    int *n_devices;          /* by class */
+    int64_t *capacity_bytes; /* by class */
+    int64_t *p_ns;           /* by op and class; MO_COLOC_NEVER_NS: not there */
+    int64_t *bytes;          /* by op: resident */
+} mo_coloc_numbers;
+
+/* Returns the numbers of the instance, which are the test's. */
+const mo_coloc_numbers *mo_coloc_test_numbers(const mo_coloc_test *test);
 
 /* Removes all members. */
 void mo_coloc_test_begin(mo_coloc_test *test);

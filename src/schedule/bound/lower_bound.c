@@ -102,12 +102,13 @@ static mo_status find_colocation_bound(struct lower *l,
                                        const mo_coloc_known *known, size_t n,
                                        mo_error *err)
 {
+    const mo_coloc_effort effort = { MO_COLOC_WORK, 0 };
     int64_t bound_ns = 0;
     mo_status status = MO_OK;
 
     if (l->domains.x->n_devices > 1) /* else the load is the optimum */
-        status = mo_bound_colocation(&l->domains, known, n, MO_COLOC_WORK,
-                                     l->stop, &bound_ns, err);
+        status = mo_bound_colocation(&l->domains, known, n, &effort, l->stop,
+                                     &bound_ns, err);
     if (status == MO_OK)
         keep_best(l, bound_ns, "colocation");
     return status;
