@@ -6,6 +6,8 @@
 #include "base/array.h"
 #include "schedule/bound/colocation_bound.h"
 
+enum { MAX_OPS = 1000 }; /* more leave too few nodes for each interval */
+
 #define LEAST_GAP 0.01
 
 /* Nodes by round, of which most intervals need few; 0: none. */
@@ -19,7 +21,8 @@ bool mo_search_colocation_job_plan(const mo_search_state *s, int round,
     double upper_ns = (double) mo_search_upper_ns(s);
 
     if (round >= N_ROUNDS || nodes[round] <= 0 || !s->memory_matters ||
-        !s->best || (double) s->lower_ns >= (1 - LEAST_GAP) * upper_ns)
+        s->x->n > MAX_OPS || !s->best ||
+        (double) s->lower_ns >= (1 - LEAST_GAP) * upper_ns)
         return false;
     job->nodes = nodes[round];
     return true;
