@@ -39,18 +39,21 @@ static int64_t bound_of(const mo_instance *x, const mo_regime *regime)
     return bound_ns;
 }
 
-/* Two equal devices, which hold some of the ops, and in most a slow one that
- * holds all; some ops are a group. */
+/* Two or three equal devices, which hold some of the ops, and in most a slow
+ * one that holds all; some ops are a group. */
 static void make_spread(problem *p, unsigned seed)
 {
     test_random random = { seed * UINT64_C(0x9e3779b97f4a7c15) + 1 };
     int n = 3 + random_below(&random, 3), need = 0;
-    bool host = random_below(&random, 4) > 0;
-    char graph[1024], cluster[256];
-    int at = snprintf(graph, sizeof graph,
-                      "* workspace_bytes=0; *>* c.A.B=1 c.B.A=1 c.A.H=1"
-                      " c.H.A=1 c.B.H=1 c.H.B=1");
+    bool host = random_below(&random, 4) > 0, third = seed % 4 == 0;
+    const char *const ends[] = { "A.B", "B.A", "A.H", "H.A", "B.H", "H.B",
+                                 "A.C", "C.A", "B.C", "C.B", "C.H", "H.C" };
+    char graph[4096], cluster[256];
+    int at = snprintf(graph, sizeof graph, "* workspace_bytes=0; *>*");
 
+    for (int k = 0; k < (third ? 12 : 6); k++)
+        at += snprintf(graph + at, sizeof graph - (size_t) at, " c.%s=1",
+                       ends[k]);
     for (int i = 0; i < n; i++) {
         int us = random_below(&random, 5), bytes = random_below(&random, 4);
 
@@ -59,6 +62,9 @@ static void make_spread(problem *p, unsigned seed)
                        "; %c t.A=%d t.B=%d t.H=%d weight_bytes=%d%s", 'a' + i,
                        us, us, 4 * us, bytes,
                        random_below(&random, 6) == 0 ? " colocate=g" : "");
+        if (third)
+            at +=
+                snprintf(graph + at, sizeof graph - (size_t) at, " t.C=%d", us);
     }
     for (int i = 1; i < n; i++)
         for (int j = 0; j < i; j++)
@@ -66,13 +72,18 @@ static void make_spread(problem *p, unsigned seed)
                 int us = random_below(&random, 5);
 
                 at += snprintf(graph + at, sizeof graph - (size_t) at,
-                               "; %c>%c c.A.B=%d c.B.A=%d c.A.H=%d c.H.A=%d"
-                               " c.B.H=%d c.H.B=%d",
-                               'a' + j, 'a' + i, us, us, us, us, us, us);
+                               "; %c>%c", 'a' + j, 'a' + i);
+                for (int k = 0; k < (third ? 12 : 6); k++)
+                    at += snprintf(graph + at, sizeof graph - (size_t) at,
+                                   " c.%s=%d", ends[k], us);
             }
-    snprintf(cluster, sizeof cluster,
-             "A memory_bytes=%d; B memory_bytes=%d; H memory_bytes=%d",
-             need / 2 + 2, need / 2 + 2, host ? need + 1 : 2);
+    need = third ? need / 3 : need / 2;
+    at = snprintf(cluster, sizeof cluster,
+                  "A memory_bytes=%d; B memory_bytes=%d; H memory_bytes=%d",
+                  need + 2, need + 2, host ? 3 * need + 9 : 2);
+    if (third)
+        snprintf(cluster + at, sizeof cluster - (size_t) at,
+                 "; C memory_bytes=%d", need + 2);
     problem_make(p, graph, cluster, NULL);
 }
 
