@@ -135,6 +135,39 @@ complains "no weights" 1 "--random-weights" moirai-exec "$work/bare/model.xml"
 exits "made up" 0 \
     moirai-exec --random-weights 1 --check "$work/bare/model.xml"
 
+# ---- a convolution of a constant, whose layout is changed as it runs
+
+head -c 128 /dev/zero >"$work/constant.bin"
+cat >"$work/constant.graphml" <<'END'
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="o" for="node" attr.name="op" attr.type="string"/>
+  <key id="s" for="node" attr.name="shape" attr.type="string"/>
+  <key id="d" for="node" attr.name="dtype" attr.type="string"/>
+  <key id="a" for="node" attr.name="attrs" attr.type="string"/>
+  <key id="c" for="node" attr.name="constant" attr.type="boolean"/>
+  <key id="w" for="node" attr.name="weights" attr.type="string"/>
+  <key id="q" for="edge" attr.name="dst_port" attr.type="int"/>
+  <graph edgedefault="directed">
+    <node id="x"><data key="o">Const</data><data key="s">1,2,4,4</data>
+      <data key="d">f32</data><data key="c">true</data>
+      <data key="w">constant.bin:0:128:f32:1,2,4,4</data></node>
+    <node id="kernel"><data key="o">Parameter</data>
+      <data key="s">3,2,3,3</data><data key="d">f32</data>
+      <data key="a">{"index": 0}</data></node>
+    <node id="conv"><data key="o">Convolution</data>
+      <data key="s">1,3,2,2</data><data key="d">f32</data>
+      <data key="a">{"strides": [1, 1], "pads_begin": [0, 0],
+        "pads_end": [0, 0], "dilations": [1, 1]}</data></node>
+    <node id="y"><data key="o">Result</data><data key="s">1,3,2,2</data>
+      <data key="d">f32</data><data key="a">{"index": 0}</data></node>
+    <edge source="x" target="conv"><data key="q">0</data></edge>
+    <edge source="kernel" target="conv"><data key="q">1</data></edge>
+    <edge source="conv" target="y"><data key="q">0</data></edge>
+  </graph>
+</graphml>
+END
+exits "a constant image" 0 moirai-exec -q --check "$work/constant.graphml"
+
 # ---- a graph without weights: the example of README.md
 
 cp "$top_srcdir"/examples/inception.* "$work/bare"

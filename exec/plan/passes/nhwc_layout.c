@@ -107,6 +107,7 @@ static mo_status transposed_value(layout_state *l, int value,
     copy.device = reader->device;
     copy.item = reader->item;
     copy.view_of = copy.input = MO_PLAN_NONE;
+    copy.constant = NULL;
     status = mo_plan_values_add(&l->values, &copy, turned, err);
     if (status == MO_OK)
         status = add_transpose(l, value, *turned, reader, err);
