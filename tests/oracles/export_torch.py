@@ -129,11 +129,8 @@ def functions():
             F.scaled_dot_product_attention(
                 q, k, v, attn_mask=torch.ones(6, 6).tril().bool(), scale=0.3),
             *shared_heads(q, k, v)), *heads),
-        "masked queries": (lambda q, k, v, m: tuple(
-            F.scaled_dot_product_attention(q, k, v, attn_mask=n)
-            for n in (m, torch.zeros(6, 6).masked_fill(~m, -math.inf))),
-            *heads, torch.tensor([[1], [0], [1], [1], [1], [0]]).bool()
-            .expand(6, 6).clone()),
+        "masked queries": (masked_queries, *heads, torch.tensor(
+            [[1], [0], [1], [1], [1], [0]]).bool().expand(6, 6).clone()),
         "pools": (lambda a: (
             F.max_pool2d(a, 3, 2, 1, ceil_mode=True), F.avg_pool2d(
                 a, 3, 2, 1), F.avg_pool2d(a, 3, 2, 1, ceil_mode=True,
@@ -179,6 +176,14 @@ def shared_heads(q, k, v):
                                                enable_gqa=True)]
     except TypeError:
         return []
+
+
+def masked_queries(q, k, v, m):
+    """Zeros for queries that see no key, which PyTorch 2.4 does not give."""
+    masks = (m, torch.zeros(6, 6).masked_fill(~m, -math.inf))
+    return tuple(F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+                 .nan_to_num(5 * hasattr(torch, "_safe_softmax"))
+                 for mask in masks)
 
 
 def written(a, m):

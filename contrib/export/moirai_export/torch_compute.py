@@ -2,8 +2,6 @@
 """ATen ops that accumulate: products, norms, reductions."""
 import math
 
-import torch
-
 from . import ops
 from .graph import REALS, SIZES, Unsupported, count
 
@@ -85,30 +83,12 @@ def attention(op):
         key, value = (repeat_heads(op.g, x, query.shape[-3] // x.shape[-3])
                       for x in (key, value))
     mask = op.value("attn_mask")
-    seen = rows_seen(op, mask) if mask else None
     if mask and mask.dtype == "boolean":
         zero = op.g.scalar(0, query.dtype)
         nothing = op.g.scalar(float("-inf"), query.dtype)
         mask = ops.select(op.g, mask, zero, nothing)
-    y = ops.attention(op.g, query, key, value, mask,
-                      bool(op.get("is_causal")), op.get("scale"))
-    return ops.select(op.g, seen, y, op.g.scalar(0, y.dtype)) if seen else y
-
-
-def rows_seen(op, mask):
-    """Which queries see a key; None if all do.  PyTorch since 2.5 gives zeros
-    to the others, which 2.4 and softmax itself do not."""
-    known = op["attn_mask"]
-    if op.get("is_causal") or not hasattr(torch, "_safe_softmax"):
-        return None
-    if isinstance(known, torch.Tensor) and known.device.type != "meta":
-        open_ = known if known.dtype == torch.bool else known != -math.inf
-        if open_.any(-1).all():
-            return None
-    if mask.dtype != "boolean":
-        mask = ops.compare(op.g, "NotEqual", mask,
-                           op.g.scalar(-math.inf, mask.dtype))
-    return ops.reduce(op.g, "ReduceLogicalOr", mask, [-1], True)
+    return ops.attention(op.g, query, key, value, mask,
+                         bool(op.get("is_causal")), op.get("scale"))
 
 
 # ------------------------------------------------------------------ reductions
