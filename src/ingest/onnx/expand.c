@@ -140,7 +140,7 @@ mo_status mo_onnx_unroll_loop(mo_onnx_translation *t, mo_onnx_scope *scope,
                               mo_onnx_op *op)
 {
     const mo_onnx_attribute *body = mo_onnx_attr(op, "body");
-    double count = mo_onnx_in_number(op, 0, "trip count", -1);
+    int64_t count = mo_onnx_in_int(op, 0, "trip count", -1);
     size_t carried = op->n_inputs > 2 ? (size_t) op->n_inputs - 2 : 0;
     int truth = mo_onnx_has(op, 1) ? known_truth(t->b, op->inputs[1]) : 1;
     mo_onnx_ref *inputs, *rounds;

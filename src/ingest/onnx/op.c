@@ -2,6 +2,8 @@
 /* Access of translators to a node: attributes and inputs. */
 #include "ingest/onnx/translate_internal.h"
 
+#include <math.h>
+
 const mo_onnx_attribute *mo_onnx_attr(const mo_onnx_op *op, const char *name)
 {
     return mo_onnx_scope_attribute(op->scope, op->node, name);
@@ -132,6 +134,19 @@ double mo_onnx_in_number(const mo_onnx_op *op, int i, const char *what,
         return fallback;
     }
     return value->real ? value->items[0].r : (double) value->items[0].i;
+}
+
+int64_t mo_onnx_in_int(const mo_onnx_op *op, int i, const char *what,
+                       int64_t fallback)
+{
+    const double most = (double) ((int64_t) 1 << 40);
+    double number = mo_onnx_in_number(op, i, what, (double) fallback);
+
+    if (isnan(number)) {
+        mo_onnx_wrong(op->b, "has a %s that is no number", what);
+        return fallback;
+    }
+    return (int64_t) (number < -most ? -most : number > most ? most : number);
 }
 
 void mo_onnx_copy_attributes(const mo_onnx_op *op)

@@ -360,7 +360,7 @@ void mo_onnx_op_top_k(mo_onnx_op *op)
     mo_onnx_builder *b = op->b;
     int rank = mo_onnx_shape(b, mo_onnx_in(op, 0))->rank;
     int64_t k = op->version < 10 ? mo_onnx_attr_int(op, "k", 0)
-                                 : (int64_t) mo_onnx_in_number(op, 1, "k", 0);
+                                 : mo_onnx_in_int(op, 1, "k", 0);
     mo_onnx_ref top =
         add_top_k(op, mo_onnx_in(op, 0), mo_onnx_int(b, k),
                   mo_onnx_axis(b, mo_onnx_attr_int(op, "axis", -1), rank),

@@ -190,7 +190,7 @@ void mo_onnx_op_nms(mo_onnx_op *op)
     mo_onnx_builder *b = op->b;
     const mo_shape *shape = mo_onnx_shape(b, mo_onnx_in(op, 0));
     const mo_shape *scores = mo_onnx_shape(b, mo_onnx_in(op, 1));
-    double most = mo_onnx_in_number(op, 2, "number of boxes", 0);
+    int64_t most = mo_onnx_in_int(op, 2, "number of boxes", 0);
     int64_t rows = op->declared && op->declared->shape.rank == 2
                        ? op->declared->shape.dims[0]
                        : -1;
@@ -205,7 +205,7 @@ void mo_onnx_op_nms(mo_onnx_op *op)
         mo_onnx_wrong(b, "has scores of other boxes");
         return;
     }
-    rounds = most < (double) shape->dims[1] ? (int64_t) most : shape->dims[1];
+    rounds = most < shape->dims[1] ? most : shape->dims[1];
     if (rows < 0) {
         mo_onnx_refuse(b, "the number of boxes that it leaves depends on data, "
                           "and the file does not give it");

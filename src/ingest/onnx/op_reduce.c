@@ -214,7 +214,7 @@ void mo_onnx_op_cum_sum(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
     mo_onnx_ref x = mo_onnx_in(op, 0);
-    int axis = mo_onnx_axis(b, (int64_t) mo_onnx_in_number(op, 1, "axis", 0),
+    int axis = mo_onnx_axis(b, mo_onnx_in_int(op, 1, "axis", 0),
                             mo_onnx_shape(b, x)->rank);
     mo_onnx_ref at = mo_onnx_int(b, axis);
 
@@ -249,8 +249,7 @@ void mo_onnx_op_cum_prod(mo_onnx_op *op)
     mo_onnx_builder *b = op->b;
     mo_onnx_ref x = mo_onnx_in(op, 0);
     const mo_shape *shape = mo_onnx_shape(b, x);
-    int axis = mo_onnx_axis(b, (int64_t) mo_onnx_in_number(op, 1, "axis", 0),
-                            shape->rank);
+    int axis = mo_onnx_axis(b, mo_onnx_in_int(op, 1, "axis", 0), shape->rank);
     int64_t size = shape->rank > 0 ? shape->dims[axis] : 0;
     bool reverse = mo_onnx_attr_int(op, "reverse", 0) != 0;
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 #include "ingest/onnx/window.h"
@@ -402,6 +403,9 @@ void mo_onnx_op_col2im(mo_onnx_op *op)
             mo_onnx_refuse(b, "has blocks of more than 256");
         else
             places *= block.at[d];
+        if (image.at[d] < 1 || image.at[d] > 1 << 30)
+            mo_onnx_wrong(b, "has an image of %lld elements",
+                          (long long) image.at[d]);
     }
     mo_onnx_read_window(op, image.at, &w);
     if (mo_onnx_builder_status(b) != MO_OK)
@@ -413,7 +417,10 @@ void mo_onnx_op_col2im(mo_onnx_op *op)
 
         shape.dims[2 + d] = room / w.stride[d] + 1;
         extra[d] = room % w.stride[d];
-        blocks *= room < 0 ? 0 : shape.dims[2 + d];
+        if (!mo_int64_mul(blocks, room < 0 ? 0 : shape.dims[2 + d], &blocks)) {
+            blocks = -1;
+            break;
+        }
     }
     if (blocks != old.dims[2] || old.dims[1] % places != 0) {
         mo_onnx_wrong(b, "has %lld blocks of %lld channels",

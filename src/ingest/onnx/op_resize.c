@@ -42,6 +42,18 @@ static bool read_numbers(mo_onnx_op *op, int i, const char *what, int n,
     return true;
 }
 
+/* floor(size * scale + rounding); refuses what no axis has. */
+static int64_t scaled_size(mo_onnx_op *op, int64_t size, double scale,
+                           double rounding)
+{
+    double wide = floor((double) size * scale + rounding);
+
+    if (wide >= 0 && wide < MAX_SIZE)
+        return (int64_t) wide;
+    mo_onnx_wrong(op->b, "has a scale or size out of range");
+    return size;
+}
+
 /* One scale for all axes: the smallest or largest that the sizes ask for. */
 static void keep_aspect_ratio(mo_onnx_op *op, const mo_shape *shape,
                               const mo_onnx_list *axes, resizing *r)
@@ -66,7 +78,7 @@ static void keep_aspect_ratio(mo_onnx_op *op, const mo_shape *shape,
         int d = mo_onnx_axis(op->b, axes->at[k], shape->rank);
 
         r->scale[d] = scale;
-        r->size[d] = (int64_t) (scale * (double) shape->dims[d] + 0.5);
+        r->size[d] = scaled_size(op, shape->dims[d], scale, 0.5);
     }
     r->by_scales = true;
 }
@@ -115,8 +127,7 @@ static void read_targets(mo_onnx_op *op, const mo_shape *shape, resizing *r)
             r->size[axis] = (int64_t) numbers[k];
         else {
             r->scale[axis] = numbers[k];
-            r->size[axis] =
-                (int64_t) floor((double) shape->dims[axis] * numbers[k]);
+            r->size[axis] = scaled_size(op, shape->dims[axis], numbers[k], 0);
         }
     }
     if (by_sizes && mo_onnx_builder_status(op->b) == MO_OK)

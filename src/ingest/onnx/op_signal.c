@@ -74,9 +74,8 @@ void mo_onnx_op_dft(mo_onnx_op *op)
     mo_onnx_builder *b = op->b;
     mo_onnx_ref x = mo_onnx_in(op, 0);
     const mo_shape *shape = mo_onnx_shape(b, x);
-    int64_t given = op->version < 20
-                        ? mo_onnx_attr_int(op, "axis", 1)
-                        : (int64_t) mo_onnx_in_number(op, 2, "axis", -2);
+    int64_t given = op->version < 20 ? mo_onnx_attr_int(op, "axis", 1)
+                                     : mo_onnx_in_int(op, 2, "axis", -2);
     int axis = mo_onnx_axis(b, given, shape->rank);
     bool inverse = mo_onnx_attr_int(op, "inverse", 0) != 0;
     bool onesided = mo_onnx_attr_int(op, "onesided", 0) != 0;
@@ -135,10 +134,9 @@ void mo_onnx_op_stft(mo_onnx_op *op)
     mo_onnx_builder *b = op->b;
     mo_onnx_ref signal = mo_onnx_in(op, 0), window = mo_onnx_in(op, 2), y;
     mo_shape shape = *mo_onnx_shape(b, signal);
-    int64_t step = (int64_t) mo_onnx_in_number(op, 1, "frame step", 0);
+    int64_t step = mo_onnx_in_int(op, 1, "frame step", 0);
     int64_t wide = mo_onnx_is(window) ? mo_onnx_shape(b, window)->dims[0] : 0;
-    int64_t length =
-        (int64_t) mo_onnx_in_number(op, 3, "frame length", (double) wide);
+    int64_t length = mo_onnx_in_int(op, 3, "frame length", wide);
     bool onesided = mo_onnx_attr_int(op, "onesided", 1) != 0;
     mo_shape row = { .rank = 3, .dims = { 1, length, 1 } };
 
@@ -190,10 +188,10 @@ void mo_onnx_op_window(mo_onnx_op *op)
     } kinds[] = { { "hann", { 0.5, 0.5, 0 } },
                   { "hamming", { 25.0 / 46, 21.0 / 46, 0 } },
                   { "blackman", { 0.42, 0.5, 0.08 } } };
-    double size = mo_onnx_in_number(op, 0, "size", 0);
+    int64_t size = mo_onnx_in_int(op, 0, "size", 0);
     bool periodic = mo_onnx_attr_int(op, "periodic", 1) != 0;
     const char *dtype = output_type(op);
-    mo_shape shape = { .rank = 1, .dims = { (int64_t) size } };
+    mo_shape shape = { .rank = 1, .dims = { size } };
     double *items;
     int k = 0;
 
@@ -212,7 +210,8 @@ void mo_onnx_op_window(mo_onnx_op *op)
         return;
     }
     for (int64_t i = 0; i < shape.dims[0]; i++) {
-        double turn = 2 * pi * (double) i / (periodic ? size : size - 1);
+        double turn =
+            2 * pi * (double) i / (double) (periodic ? size : size - 1);
 
         items[i] = kinds[k].a[0] - kinds[k].a[1] * cos(turn) +
                    kinds[k].a[2] * cos(2 * turn);
@@ -265,7 +264,8 @@ void mo_onnx_op_mel_weight_matrix(mo_onnx_op *op)
     if (mo_onnx_builder_status(op->b) != MO_OK)
         return;
     if (!(n >= 1 && n <= 1 << 12 && length >= 1 && length <= 1 << 16 &&
-          rate > 0 && low >= 0 && high >= low && high <= rate) ||
+          rate > 0 && rate <= 1e12 && low >= 0 && high >= low &&
+          high <= rate) ||
         n * (length / 2 + 1) > MO_INFER_VALUE_MAX_ITEMS) {
         mo_onnx_refuse(op->b,
                        "has more than %d numbers, or edges beyond its "

@@ -245,7 +245,7 @@ void mo_onnx_op_trilu(mo_onnx_op *op)
     mo_onnx_builder *b = op->b;
     mo_onnx_ref x = mo_onnx_in(op, 0), rows, columns, mask;
     const mo_shape *shape = mo_onnx_shape(b, x);
-    int64_t k = (int64_t) mo_onnx_in_number(op, 1, "diagonal", 0);
+    int64_t k = mo_onnx_in_int(op, 1, "diagonal", 0);
     bool upper = mo_onnx_attr_int(op, "upper", 1) != 0;
     mo_shape column = { .rank = 2, .dims = { 0, 1 } };
     int64_t n_rows, n_columns;
@@ -285,7 +285,7 @@ void mo_onnx_op_one_hot(mo_onnx_op *op)
     mo_onnx_builder *b = op->b;
     mo_onnx_ref x = mo_onnx_in(op, 0), values = mo_onnx_in(op, 2), off, on;
     int rank = mo_onnx_shape(b, x)->rank;
-    int64_t depth = (int64_t) mo_onnx_in_number(op, 1, "depth", 0);
+    int64_t depth = mo_onnx_in_int(op, 1, "depth", 0);
     int axis = mo_onnx_axis(b, mo_onnx_attr_int(op, "axis", -1), rank + 1);
     const char *dtype = mo_onnx_dtype(b, x);
 

@@ -86,6 +86,9 @@ mo_onnx_list mo_onnx_list_of(const mo_onnx_op *op, const char *name, int i,
 /* One number that must be known; fallback where the input is absent. */
 double mo_onnx_in_number(const mo_onnx_op *op, int i, const char *what,
                          double fallback);
+/* The same of an integer, clamped to +-2^40: sums of a few do not overflow. */
+int64_t mo_onnx_in_int(const mo_onnx_op *op, int i, const char *what,
+                       int64_t fallback);
 
 /* ---- types and tensors (tensor.c) */
 
