@@ -19,11 +19,12 @@ enum {
                             where memory binds */
     PRICED_MAX_LONG = 2, /* the same beside jobs with prices of memory */
     INITIAL_WORK =
-        4000000,     /* ops x boundaries x devices, for initial schedules */
-    MIN_SHARE = 10,  /* a tenth of the largest gain is still worth a job */
-    START_EVERY = 2, /* rounds with starts of the load bound, ... */
-    LAST_START = 6,  /* ... up to this one, ... */
-    MAX_STARTS = 4   /* ... for at most so many classes */
+        4000000,        /* ops x boundaries x devices, for initial schedules */
+    MIN_SHARE = 10,     /* a tenth of the largest gain is still worth a job */
+    START_EVERY = 2,    /* rounds with starts of the load bound, ... */
+    LAST_START = 6,     /* ... up to this one, ... */
+    MAX_STARTS = 4,     /* ... for at most so many classes ... */
+    START_BRANCHES = 32 /* ... of so many branches: fewer are rounded badly */
 };
 
 struct mo_search_round_plan {
@@ -260,7 +261,9 @@ static mo_status add_starts(mo_search_round_plan *m, int round,
     for (int i = 0; i < n && status == MO_OK; i++) {
         int cls = jobs[i].cls;
 
-        if (jobs[i].how != MO_SEARCH_PRIMAL_PRICED || !m->forks[cls])
+        if (jobs[i].how != MO_SEARCH_PRIMAL_PRICED || !m->forks[cls] ||
+            m->forks[cls]->n_classes == 0 ||
+            m->forks[cls]->classes[0].count < START_BRANCHES)
             continue;
         if (!m->starts[cls] && n_starts++ < MAX_STARTS)
             status = mo_primal_load_start_new(
