@@ -65,6 +65,16 @@ is "the same outputs" "$(different "$work/alone")" ""
 exits "as many in flight as the period needs" 0 \
     moirai-exec --json --requests 5 "$sol"
 ok "are more than one" test "$(value in_flight)" -gt 1
+for k in 1 2; do
+    moirai-place -q --time 2 --objective period --in-flight $k "$net" \
+        -o "$work/net/limit.sol" >/dev/null
+    exits "a placement for at most $k in flight" 0 \
+        moirai-exec --json --requests 5 "$work/net/limit.sol"
+    ok "has no more" test "$(value in_flight)" -le $k
+done
+exits "but with --in-flight" 0 \
+    moirai-exec --json --requests 5 --in-flight 4 "$work/net/limit.sol"
+is "those" "$(value in_flight)" 4
 
 # ---- inputs
 

@@ -4,8 +4,8 @@
  * flight.
  *
  * There are K slots, each with the values of one request on every device;
- * weights and kernels are shared. A device works on the oldest request that is
- * ready there, call by call, while others are transferred or are on other
+ * weights and kernels are shared. A CPU device works on the oldest request that
+ * is ready there, call by call, while others are transferred or are on other
  * devices. Every request has the outputs of a run of its own, bit by bit, and
  * they are delivered in the order of the requests.
  *

@@ -132,7 +132,9 @@ mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
                                          placed->device, 0, &m, err);
     o->in_flight = mo_min_i64((int64_t) m.in_flight + 1, MO_PIPELINE_MAX_SLOTS);
     for_gpus = choose_for_gpus(job->plan, units);
-    if (for_gpus > 0 && r->origin.in_flight == 0)
+    if (r->origin.in_flight > 0)
+        o->in_flight = mo_min_i64(o->in_flight, r->origin.in_flight);
+    else if (for_gpus > 0)
         o->in_flight =
             mo_min_i64(mo_max_i64(o->in_flight, for_gpus), MAX_GPU_IN_FLIGHT);
     mo_modulo_schedule_clear(&m);

@@ -51,8 +51,9 @@ bool mo_exec_requests_from_stdin(const mo_exec_options *o);
 bool mo_exec_requests_to_stdout(const mo_exec_options *o);
 
 /* Sets o->in_flight where it is not given: one more than the modulo schedule of
- * the placement has, for what the intake takes; of a bare graph two; with GPUs
- * at least 8, unless the solution has a limit. Fewer where the capacities of
+ * the placement has, for what the intake takes, but at most the limit of the
+ * solution; of a bare graph two. Without such a limit, with one GPU at least 8,
+ * with several 16, and with GPUs 16 at most. Fewer where the capacities of
  * devices demand it. The plan must exist; units are those of all ranks. */
 mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
                                             const mo_exec_units *units,
