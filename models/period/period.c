@@ -24,14 +24,15 @@
  *     sum_a y_tab >= x_jb - x_ib                  for all j, b receive
  *     y_tab <= x_ia                               for all a, b origin
  *
- * There is no order and no time: a modulo schedule (schedule/period) follows
- * from the placement.  y need not be integer: integer x make it so.
+ * There are no orders: a modulo schedule (schedule/period) follows from the
+ * placement.  y need not be integer: integer x make it so.
  *
- * With at most K requests in flight a request takes K periods at most, and no
- * less than the longest path:
+ * Without --in-flight there are no start times s either.  With at most F
+ * requests in flight a request takes F periods at most, and no less than the
+ * longest path:
  *
  *     s_j >= s_i + sum_k p_ik x_ik + sum_ab c_qab y_qab        path
- *     s_i + sum_k p_ik x_ik <= K w                for all i    latency
+ *     s_i + sum_k p_ik x_ik <= F w                for all i    latency
  *
  * with tensors once, for all b and C_tb the longest transfer of t to b
  *

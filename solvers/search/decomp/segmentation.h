@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segmentation.h - decomposition of a network into segments at its
- * articulation ops (clean cuts, graph/cut.h).
+ * segmentation.h - decomposition of a network into segments at its clean
+ * cuts (graph/cut.h).
  *
  * While a clean cut runs nothing else does and no transfer is under way, so
  * that segments interact through the device of the cut between them only: a

@@ -142,6 +142,6 @@ mo_status mo_search_initial_bound(mo_search_state *s, const mo_stop *stop,
         return MO_OK;
     status = mo_bound_lower_until(s->x, &s->regime, stop, &lower, err);
     if (status == MO_OK)
-        mo_search_raise_lower(s, lower.bound_ns, "a bound of the whole");
+        mo_search_raise_lower(s, lower.bound_ns, "bound of the full instance");
     return status;
 }

@@ -84,7 +84,7 @@ static mo_status compose_within(mo_search_state *s,
         return status;
     status = mo_decomp_compose(s->classes, s->path, variants, &schedule, err);
     return status == MO_OK ? mo_search_submit_schedule(
-                                 s, schedule, "pieces within memory", err)
+                                 s, schedule, "segments within memory", err)
                            : status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The method moirai: decomposition at articulation ops with dynamic
+ * The method moirai: decomposition at clean cuts with dynamic
  * programming over boundary devices (decomp/). Equal segments are one
  * subproblem with an upper bound (local search, exact search, MILP) and a
  * lower bound (column generation, load bounds, exact search) for every
@@ -198,7 +198,7 @@ static mo_status run_initial_jobs(round *r, mo_search_round_plan *round_plan,
     r->bound_jobs = own;
     free(load_jobs);
     if (status == MO_OK)
-        status = mo_search_update_bounds(s, "list scheduling pieces", err);
+        status = mo_search_update_bounds(s, "list scheduling of segments", err);
     if (status == MO_OK)
         status = mo_search_priced_bound_raise(r->search->priced, err);
     if (status == MO_OK && mo_search_memory_repair_needed(s))
@@ -211,14 +211,14 @@ static mo_status
 propagate_round(const round *r, mo_search_memory_job *memory_job, mo_error *err)
 {
     mo_search_state *s = r->search;
-    mo_status status = mo_search_update_bounds(s, "improving pieces", err);
+    mo_status status = mo_search_update_bounds(s, "improving segments", err);
 
     if (status == MO_OK)
         status = mo_search_priced_bound_raise(r->search->priced, err);
     keep_error(&status, err, memory_job->status, &memory_job->err);
     if (status == MO_OK)
         status = mo_search_submit_schedule(s, memory_job->schedule,
-                                           "annealing the whole", err);
+                                           "annealing the full instance", err);
     else
         mo_schedule_free(memory_job->schedule);
     if (status == MO_OK && mo_search_memory_repair_needed(s))
@@ -385,7 +385,7 @@ static mo_status bound_segments(mo_search_state *s, mo_error *err)
         status = mo_chain_blocks_new(s->classes, s->task->threads, &blocks,
                                      &s->blocks, err);
     if (status == MO_OK)
-        status = mo_search_update_bounds(s, "bounds of pieces", err);
+        status = mo_search_update_bounds(s, "bounds of segments", err);
     limit_share(s, WHOLE_SHARE, &whole);
     return status == MO_OK ? mo_search_initial_bound(s, &whole, err) : status;
 }
@@ -442,7 +442,7 @@ static mo_status place_moirai(const mo_method_task *task,
 
 const mo_method mo_method_moirai = {
     .name = "moirai",
-    .help = "pieces between clean cuts, searched and bounded; with a proof",
+    .help = "decomposition at clean cuts, local and exact search, lower bound",
     .source = "Moirai (this program)",
     .all = true,
     .place = place_moirai,

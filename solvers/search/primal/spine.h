@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spine.h - block-coordinate descent along a spine, for many ops without
- * articulation ops: a chain of ops is chosen (schedule/bound/op_chain.h) and
+ * clean cuts: a chain of ops is chosen (schedule/bound/op_chain.h) and
  * the blocks between them are scheduled and annealed one by one; the rest is
  * placed by local search on the whole.
  */

@@ -4,7 +4,7 @@
  * intervals between two ops, where ops are either on one device, which limits
  * their memory and adds up their times, or separated by a transfer.
  *
- * It needs neither articulation ops nor dual values.  Where many equal devices
+ * It needs neither clean cuts nor dual values.  Where many equal devices
  * share what fits on none of them, prices of memory spread every path over all
  * devices at no cost; here a path that is longer than a device holds is cut,
  * and so are branches that would wait for each other on one device.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-sanitizers no-valgrind */
 /* Tests of solvers/search/exact/exact.h: a whole network, segment by segment
- * between its articulation ops. */
+ * between its clean cuts. */
 #include "solvers/search/exact/exact.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
  *
  * Along a chain of ops that precede each other the least times of the parts
  * between them add up (schedule/bound/op_chain.h), whether they are
- * articulation ops or not. Isomorphic blocks, in whatever segment, are bounded
+ * clean cuts or not. Isomorphic blocks, in whatever segment, are bounded
  * once; a bound on one of them by the devices at its ends, from the end of its
  * u to the start of its v, raises those of all segments that contain it.
  */

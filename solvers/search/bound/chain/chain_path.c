@@ -2,7 +2,7 @@
 /*
  * chain_path.c - shortest paths over the devices of the chain's ops, by dynamic
  * programming. The chain of a segment class begins and ends with its u and v,
- * where it has them, since those are articulation ops of its instance: they are
+ * where it has them, since those are clean cuts of its instance: they are
  * the v of some chain segment. There the path is fixed to the devices of the
  * boundary.
  */
