@@ -7,8 +7,15 @@ from .graph import Unsupported, count
 
 
 def view(op):
-    """The new shape is in PyTorch's metadata."""
-    return ops.reshape(op.g, op.value("self"), op.shape)
+    """The new shape is in PyTorch's metadata; the bits of elements can stand
+    for another type where they are its numbers, too."""
+    x = op.value("self")
+    if x.dtype == "boolean" and op.dtype in ("u8", "i8"):
+        x = ops.convert(op.g, x, op.dtype)
+    if x.dtype != op.dtype:
+        raise Unsupported(f"reads the bits of {x.dtype} elements as "
+                          f"{op.dtype}; to(dtype) converts their values")
+    return ops.reshape(op.g, x, op.shape)
 
 
 def permute(op):

@@ -452,11 +452,6 @@ def read_program(program, with_weights):
     return Reader(program, with_weights).read()
 
 
-def read_recorded(module, inputs, with_weights):
-    program = torch_trace.record(module, inputs, NAMES)
-    return Reader(program, with_weights).read()
-
-
 def read_module(module, inputs, shapes, with_weights):
     """With inputs fixed that the module reads."""
     values, whole = {}, module
@@ -472,6 +467,7 @@ def read_module(module, inputs, shapes, with_weights):
 
 def read_free(module, inputs, shapes, with_weights):
     """By torch.export and, if that fails, by running the module once."""
+    program = None
     try:
         program = torch_program.of_module(module, inputs, shapes)
         return read_program(program, with_weights)
@@ -479,7 +475,9 @@ def read_free(module, inputs, shapes, with_weights):
         if not torch_program.can_run(module, inputs) or shapes:
             raise
         try:
-            return read_recorded(module, inputs, with_weights)
+            program = torch_trace.record(module, inputs, NAMES,
+                                         without_branches=bool(program))
+            return Reader(program, with_weights).read()
         except ExportError:
             raise error from error.__cause__
 

@@ -12,12 +12,14 @@ import operator
 from types import SimpleNamespace
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .graph import ExportError
 from .torch_program import (arguments, default_table, name_of, silence,
                             vmap_levels)
+from .torch_routed import Mixed, Routed
 
 
 class DependsOnValues(Exception):
@@ -31,10 +33,23 @@ def without_values(tree):
         if isinstance(x, torch.Tensor) else x, tree)
 
 
+class OneHot(TorchFunctionMode):
+    """one_hot without its checks of values."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if getattr(func, "__name__", "") == "one_hot":
+            n = args[1] if len(args) > 1 else kwargs.get("num_classes", -1)
+            x = args[0] if args else kwargs.get("self", kwargs.get("tensor"))
+            if n > 0 and x is not None:
+                return (x.unsqueeze(-1) == torch.arange(n)).long()
+        return func(*args, **kwargs)
+
+
 class Recorder(TorchDispatchMode):
     """Records ops that depend on an input as a graph of torch.fx."""
 
-    def __init__(self, names, weights):
+    def __init__(self, names, weights, routes):
         super().__init__()
         self.whole = names
         self.weights = weights  # names of parameters, by id
@@ -44,6 +59,8 @@ class Recorder(TorchDispatchMode):
         self.constants = {}
         self.nodes = {}  # by id of a tensor
         self.kept = []  # so that ids stay theirs
+        self.routes = routes
+        self.routed = Routed()
 
     def keep(self, tensor, node):
         self.kept.append(tensor)
@@ -84,7 +101,36 @@ class Recorder(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         random = torch.Tag.nondeterministic_seeded in func.tags
-        if not random and not self.depends((args, kwargs)):
+        depends = random or self.depends((args, kwargs))
+        try:
+            if depends and self.routes and name_of(func) == "nonzero":
+                with self:
+                    mask = args[0].ne(0).reshape(-1)
+                return self.routed.all_places(args[0], mask)
+            if self.routed.concerns((args, kwargs)):
+                return self.of_rows(func, args, kwargs, depends)
+        except Mixed:
+            raise DependsOnValues(str(func)) from None
+        return self.of_values(func, args, kwargs, depends)
+
+    def of_rows(self, func, args, kwargs, depends):
+        """An op of rows that a mask chooses."""
+        name = name_of(func)
+        if name == "index_add":
+            with self:
+                args = self.routed.added(func, args, kwargs)
+            return self.of_values(func, args, {}, depends)
+        made = self.of_values(func, args, kwargs, depends)
+        if not self.routed.concerns(made):  # an op of others has its own
+            one = pytree.tree_leaves(made)[0]
+            axis = self.routed.axis_after(func, args, kwargs, one)
+            rows = next(filter(None, map(
+                self.routed.of, pytree.tree_leaves((args, kwargs)))))
+            self.routed.keep(made, rows.mask, axis)
+        return made
+
+    def of_values(self, func, args, kwargs, depends):
+        if not depends:
             return func(*args, **kwargs)
         if self.reads_values(func, args):
             raise DependsOnValues(str(func))
@@ -168,14 +214,18 @@ def compiling():
             setattr(torch.compiler, name, value)
 
 
-def record(module, inputs, names):
-    """The program of a module; names: of ops that are recorded whole."""
+def record(module, inputs, names, without_branches):
+    """The program of a module; names: of ops that are recorded whole;
+    without_branches: torch.export found none that depend on values, so that
+    rows which a mask chooses can be all rows."""
     args, kwargs = arguments(inputs)
     leaves, spec = pytree.tree_flatten((args, kwargs))
     leaves = [x.clone() if isinstance(x, torch.Tensor) else x for x in leaves]
+    again = pytree.tree_map(lambda x: x.clone() if isinstance(
+        x, torch.Tensor) else x, (args, kwargs))
     weights = {id(x): name for name, x in
                (*module.named_parameters(), *module.named_buffers())}
-    recorder = Recorder(names, weights)
+    recorder = Recorder(names, weights, without_branches)
     for name, x in zip(input_names(args, kwargs), leaves):
         if isinstance(x, torch.Tensor):
             recorder.placeholder(name, x, "USER_INPUT")
@@ -187,7 +237,8 @@ def record(module, inputs, names):
                      if isinstance(x, torch.Tensor))
 
     try:
-        with torch.no_grad(), silence(), compiling(), vmap_levels(), recorder:
+        with torch.no_grad(), silence(), compiling(), vmap_levels(), \
+                OneHot(), recorder:
             outputs = torch.func.functionalize(call)(*leaves)
     except MemoryError:
         raise
@@ -196,4 +247,22 @@ def record(module, inputs, names):
                           "torch.where, or fix the choice") from error
     except Exception as error:  # of many kinds, PyTorch's and the module's
         raise ExportError(f"{type(error).__name__}: {error}") from error
+    check_rows(recorder.routed, outputs, module, again)
     return Program(recorder, [recorder.as_argument(x) for x in outputs])
+
+
+def check_rows(routed, outputs, module, inputs):
+    """Refuses outputs that depend on how many rows a mask chooses."""
+    if not routed.rows:
+        return
+    args, kwargs = inputs
+    with torch.no_grad(), silence(), vmap_levels():
+        told = [x for x in pytree.tree_leaves(module(*args, **kwargs))
+                if isinstance(x, torch.Tensor)]
+    if routed.concerns(outputs) or not all(
+            x.shape == y.shape and torch.allclose(
+                x.double(), y.double(), 1e-2, 1e-3, equal_nan=True)
+            for x, y in zip(told, outputs)):
+        raise ExportError("nonzero of what depends on inputs makes as many "
+                          "rows as their values say; use torch.where with a "
+                          "mask")
