@@ -239,9 +239,13 @@ static void put_pipeline(const table *t, const mo_report_method_row *best)
     mo_out_printf(t->out, "; bottleneck: %s\n", best->bottleneck);
     if (p->n_replicas == 0)
         return;
-    mo_out_printf(t->out,
-                  "a whole copy on each of %d devices%s: ", p->n_replicas,
-                  p->replicas_ns < best->makespan_ns ? " is better" : "");
+    if (p->n_replicas == 1)
+        mo_out_text(t->out, "a whole copy on one device");
+    else
+        mo_out_printf(t->out, "a whole copy on each of %d devices",
+                      p->n_replicas);
+    mo_out_text(t->out,
+                p->replicas_ns < best->makespan_ns ? " is better: " : ": ");
     put_amount(t, p->replicas_ns);
     mo_out_text(t->out, "\n");
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # Tests of README.md: its commands run as they stand there, one after the
-# other, on the examples. Commands that need a GPU, a launcher, or files of the
-# user's own are left out.
+# other, on the examples, and print what it shows; seconds may differ. Commands
+# that need a GPU, a launcher, or files of the user's own are left out.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
@@ -27,8 +27,35 @@ for name in moirai moirai-place moirai-emit moirai-solve moirai-check \
     moirai-exec; do
     ok "README.md shows $name" grep -q "^$name " commands
 done
+
+# Command: prints the output that README.md shows for it, of which "..." is the
+# rest.
+shown()
+{
+    awk -v command="\$ $1" '
+        /^[a-z]*\$ / || /^```/ { found = 0 }
+        found { print }
+        $0 == command { found = 1 }' "$top_srcdir/README.md"
+}
+
+# File: prints it without the times of the methods' table.
+without_seconds()
+{
+    sed 's/ *[0-9][0-9]*\.[0-9]*$//' "$1"
+}
+
 while read -r command; do
     exits "$command" 0 sh -c "$command"
+    shown "$command" >expected
+    if [ "$(tail -n 1 expected)" = ... ]; then
+        sed '$d' expected >beginning
+        mv beginning expected
+        head -n "$(wc -l <expected)" out >beginning
+        mv beginning out
+    fi
+    [ -s expected ] &&
+        is "prints what is shown" "$(without_seconds out)" \
+            "$(without_seconds expected)"
     case $command in
         *--random-weights*) cp out random ;;
     esac

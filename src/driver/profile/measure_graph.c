@@ -544,8 +544,9 @@ static mo_status measure_overhead(work *w, bool *added, mo_error *err)
     return MO_OK;
 }
 
-/* Measures the time of the host that drives GPUs, once for all. No request
- * takes it longer than the fastest GPU. */
+/* Measures the time of the host that launches the work of GPUs, once for a
+ * profile. That for a request is capped by the shortest measured period of the
+ * network on one GPU. */
 static mo_status measure_host(work *w, bool *added, mo_error *err)
 {
     mo_backend_unit_options units[2];
