@@ -190,8 +190,8 @@ START_TEST(known_intervals_raise_the_bound)
 {
     const mo_regime regime = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
                                MO_MEMORY_STATIC };
-    const mo_coloc_known known[] = { { 0, 2, 10000, 7000 },
-                                     { 1, 2, MO_MAX_TOTAL_NS, 3000 } };
+    const mo_coloc_pair_bound known[] = { { 0, 2, 10000, 7000 },
+                                          { 1, 2, MO_MAX_TOTAL_NS, 3000 } };
     const mo_coloc_effort effort = { MO_COLOC_WORK, 0 };
     bool allowed[MAX_OPS * MAX_DEVICES];
     problem p = { 0 };

@@ -52,8 +52,8 @@ static mo_status allocate_band(mo_coloc_band *b, const mo_coloc_effort *effort,
                                mo_error *err)
 {
     double n = b->x->n;
-    double each =
-        (n + b->x->n_flows) * (1 + mo_coloc_test_numbers(b->test)->n_classes);
+    double each = (n + b->x->n_flows) *
+                  (1 + mo_coloc_test_class_data(b->test)->n_classes);
     double width = fmin(n, sqrt(effort->work / (each + 1)));
     size_t size;
 
@@ -86,10 +86,10 @@ static mo_status allocate_ops(mo_coloc_band *b, mo_error *err)
     b->tail_ns = calloc(n, sizeof *b->tail_ns);
     b->ops = calloc(n, sizeof *b->ops);
     b->member = calloc(n, sizeof *b->member);
-    b->lead_ns = calloc(n, sizeof *b->lead_ns);
-    b->rest_ns = calloc(n, sizeof *b->rest_ns);
+    b->interval_head_ns = calloc(n, sizeof *b->interval_head_ns);
+    b->interval_tail_ns = calloc(n, sizeof *b->interval_tail_ns);
     if (!b->p_ns || !b->edge_ns || !b->head_ns || !b->tail_ns || !b->ops ||
-        !b->member || !b->lead_ns || !b->rest_ns)
+        !b->member || !b->interval_head_ns || !b->interval_tail_ns)
         return mo_fail_memory(err);
     for (int i = 0; i < b->x->n; i++) {
         b->p_ns[i] = least_p_ns(b->domains, i);
@@ -127,20 +127,20 @@ void mo_coloc_band_close(mo_coloc_band *b)
     free(b->tail_ns);
     free(b->ops);
     free(b->member);
-    free(b->lead_ns);
-    free(b->rest_ns);
+    free(b->interval_head_ns);
+    free(b->interval_tail_ns);
 }
 
 /*
  * The test of the interval.
  */
 
-void mo_coloc_band_add_op(mo_coloc_band *b, int op, int64_t lead_ns,
-                          int64_t rest_ns)
+void mo_coloc_band_add_op(mo_coloc_band *b, int op, int64_t head_ns,
+                          int64_t tail_ns)
 {
     b->ops[b->n_ops++] = op;
-    b->lead_ns[op] = lead_ns;
-    b->rest_ns[op] = rest_ns;
+    b->interval_head_ns[op] = head_ns;
+    b->interval_tail_ns[op] = tail_ns;
 }
 
 /* Makes the ops of the interval members of the test. */
@@ -152,14 +152,15 @@ void mo_coloc_band_add_members(mo_coloc_band *b)
     for (int i = 0; i < b->n_ops; i++) {
         int op = b->ops[i];
 
-        b->member[op] = mo_coloc_test_add(b->test, op, b->lead_ns[op],
-                                          b->rest_ns[op], op != b->last);
+        b->member[op] =
+            mo_coloc_test_add(b->test, op, b->interval_head_ns[op],
+                              b->interval_tail_ns[op], op != b->last);
         for (int e = x->in_start[op]; e < x->in_start[op + 1]; e++) {
             int from = x->flows[x->in_flows[e]].from;
 
             if (b->member[from] >= 0)
-                mo_coloc_test_raise_post(b->test, b->member[from],
-                                         b->rest_ns[op]);
+                mo_coloc_test_raise_delivery(b->test, b->member[from],
+                                             b->interval_tail_ns[op]);
         }
     }
 }
@@ -177,7 +178,7 @@ static int64_t cut_time_ns(const mo_coloc_band *b, mo_coloc_case which, int y,
     int64_t same_y, apart_y, same_z, apart_z;
 
     if (which != MO_COLOC_SAME)
-        return b->lead_ns[y] + b->rest_ns[z];
+        return b->interval_head_ns[y] + b->interval_tail_ns[z];
     same_y = b->same_from[mo_coloc_band_at(b, b->first, y - b->first)];
     apart_y = b->apart_from[mo_coloc_band_at(b, b->first, y - b->first)];
     same_z = b->same_to[mo_coloc_band_at(b, b->last, b->last - z)];

@@ -41,14 +41,15 @@ typedef struct mo_coloc_band {
     int first, last; /* ops at its ends; MO_FREE: start, end of the schedule */
     int n_ops;       /* with the ends, in topological order */
     int *ops;
-    int *member;      /* by op: number in the test, or -1 */
-    int64_t *lead_ns; /* by op: from the begin to its start */
-    int64_t *rest_ns; /* by op: from its start to the end */
+    int *member;               /* by op: number in the test, or -1 */
+    int64_t *interval_head_ns; /* by op: from the begin to its start */
+    int64_t *interval_tail_ns; /* by op: from its start to the end */
 } mo_coloc_band;
 
 /* Allocates a band without intervals, as wide as the work allows (ops and flows
- * by width squared), with as many nodes for each interval.  domains must
- * outlive it.  The caller calls mo_coloc_band_close(), also after an error. */
+ * by width squared), and with effort->nodes divided among the intervals.
+ * domains must outlive it.  The caller calls mo_coloc_band_close(), also after
+ * an error. */
 mo_status mo_coloc_band_open(const mo_allowed_devices *domains,
                              const mo_coloc_effort *effort, mo_coloc_band *band,
                              mo_error *err);
@@ -61,8 +62,8 @@ static inline int64_t mo_coloc_band_at(const mo_coloc_band *band, int op,
 }
 
 /* Adds an op to the interval under test. */
-void mo_coloc_band_add_op(mo_coloc_band *band, int op, int64_t lead_ns,
-                          int64_t rest_ns);
+void mo_coloc_band_add_op(mo_coloc_band *band, int op, int64_t head_ns,
+                          int64_t tail_ns);
 
 /* Makes the ops of the interval members of the test, and no longer. */
 void mo_coloc_band_add_members(mo_coloc_band *band);

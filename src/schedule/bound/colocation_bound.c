@@ -28,10 +28,10 @@
  * intervals from the one and to the other.
  */
 
-mo_coloc_known mo_coloc_known_of(const mo_allowed_devices *d, int u, int v,
-                                 const int64_t *table)
+mo_coloc_pair_bound mo_coloc_pair_bound_of(const mo_allowed_devices *d, int u,
+                                           int v, const int64_t *table)
 {
-    mo_coloc_known known = { u, v, MO_MAX_TOTAL_NS, MO_MAX_TOTAL_NS };
+    mo_coloc_pair_bound known = { u, v, MO_MAX_TOTAL_NS, MO_MAX_TOTAL_NS };
     int n = d->x->n_devices;
 
     for (int a = 0; a < n; a++)
@@ -106,7 +106,7 @@ static bool collect_between(mo_coloc_band *b, int u, int v)
 
 /* Known intervals that begin with the present u or before. */
 typedef struct known_list {
-    const mo_coloc_known *known;
+    const mo_coloc_pair_bound *known;
     size_t n;
 } known_list;
 
@@ -135,6 +135,16 @@ static void compose_over_ops(const mo_coloc_band *b, coloc_times *t)
     }
 }
 
+/* An interval with one flow more at an end: on one device, or on two. */
+static void append_flow(int64_t same_ns, int64_t apart_ns, int64_t edge_ns,
+                        coloc_times *t)
+{
+    t->same_ns =
+        mo_max_i64(t->same_ns, mo_min_i64(same_ns, apart_ns + edge_ns));
+    t->apart_ns =
+        mo_max_i64(t->apart_ns, mo_min_i64(same_ns + edge_ns, apart_ns));
+}
+
 /* And over the flows at its ends. */
 static void compose_over_flows(const mo_coloc_band *b, coloc_times *t)
 {
@@ -143,29 +153,19 @@ static void compose_over_flows(const mo_coloc_band *b, coloc_times *t)
 
     for (int e = x->in_start[v]; e < x->in_start[v + 1]; e++) {
         int flow = x->in_flows[e], y = x->flows[flow].from;
-        int64_t at = mo_coloc_band_at(b, u, y - u), same, apart;
+        int64_t at = mo_coloc_band_at(b, u, y - u);
 
-        if (y < u || b->same_from[at] < 0)
-            continue;
-        same = b->same_from[at] + b->p_ns[y];
-        apart = b->apart_from[at] + b->p_ns[y];
-        t->same_ns =
-            mo_max_i64(t->same_ns, mo_min_i64(same, apart + b->edge_ns[flow]));
-        t->apart_ns =
-            mo_max_i64(t->apart_ns, mo_min_i64(same + b->edge_ns[flow], apart));
+        if (y >= u && b->same_from[at] >= 0)
+            append_flow(b->same_from[at] + b->p_ns[y],
+                        b->apart_from[at] + b->p_ns[y], b->edge_ns[flow], t);
     }
     for (int q = x->out_start[u]; q < x->out_start[u + 1]; q++) {
         int z = x->flows[q].to;
-        int64_t at = mo_coloc_band_at(b, v, v - z), same, apart;
+        int64_t at = mo_coloc_band_at(b, v, v - z);
 
-        if (z > v || b->same_to[at] < 0)
-            continue;
-        same = b->same_to[at] + b->p_ns[u];
-        apart = b->apart_to[at] + b->p_ns[u];
-        t->same_ns =
-            mo_max_i64(t->same_ns, mo_min_i64(same, apart + b->edge_ns[q]));
-        t->apart_ns =
-            mo_max_i64(t->apart_ns, mo_min_i64(same + b->edge_ns[q], apart));
+        if (z <= v && b->same_to[at] >= 0)
+            append_flow(b->same_to[at] + b->p_ns[u],
+                        b->apart_to[at] + b->p_ns[u], b->edge_ns[q], t);
     }
 }
 
@@ -174,7 +174,7 @@ static void compose_known(const mo_coloc_band *b, const known_list *list,
                           coloc_times *t)
 {
     for (size_t i = list->n; i-- > 0 && list->known[i].u == b->first;) {
-        const mo_coloc_known *known = &list->known[i];
+        const mo_coloc_pair_bound *known = &list->known[i];
 
         if (known->v != b->last)
             continue;
@@ -285,12 +285,12 @@ static mo_status find_head(mo_coloc_band *b, int v, mo_error *err)
         head = mo_max_i64(head, b->head_ns[y] + b->p_ns[y]);
     }
     for (int y = mo_max_int(0, v - b->width + 1); y < v; y++) {
-        int64_t rest_ns = mo_min_i64(same[v - y], apart[v - y]);
+        int64_t tail_ns = mo_min_i64(same[v - y], apart[v - y]);
 
-        if (rest_ns < 0)
+        if (tail_ns < 0)
             continue;
-        mo_coloc_band_add_op(b, y, b->head_ns[y], rest_ns);
-        head = mo_max_i64(head, b->head_ns[y] + rest_ns);
+        mo_coloc_band_add_op(b, y, b->head_ns[y], tail_ns);
+        head = mo_max_i64(head, b->head_ns[y] + tail_ns);
     }
     mo_coloc_band_add_op(b, v, head, 0);
     b->head_ns[v] = head;
@@ -312,14 +312,14 @@ static mo_status find_tail(mo_coloc_band *b, int u, mo_error *err)
     for (int q = x->out_start[u]; q < x->out_start[u + 1]; q++)
         tail = mo_max_i64(tail, b->p_ns[u] + b->tail_ns[x->flows[q].to]);
     for (int y = u + 1; y < end; y++) {
-        int64_t lead_ns = mo_min_i64(same[y - u], apart[y - u]);
+        int64_t head_ns = mo_min_i64(same[y - u], apart[y - u]);
 
-        if (lead_ns < 0)
+        if (head_ns < 0)
             continue;
-        mo_coloc_band_add_op(b, y, lead_ns, b->tail_ns[y]);
-        tail = mo_max_i64(tail, lead_ns + b->tail_ns[y]);
+        mo_coloc_band_add_op(b, y, head_ns, b->tail_ns[y]);
+        tail = mo_max_i64(tail, head_ns + b->tail_ns[y]);
     }
-    b->rest_ns[u] = b->tail_ns[u] = tail;
+    b->interval_tail_ns[u] = b->tail_ns[u] = tail;
     return raise_open_interval(b, &b->tail_ns[u], err);
 }
 
@@ -337,7 +337,7 @@ static mo_status bound_whole(mo_coloc_band *b, int64_t *bound_ns, mo_error *err)
 }
 
 mo_status mo_bound_colocation(const mo_allowed_devices *domains,
-                              const mo_coloc_known *known, size_t n,
+                              const mo_coloc_pair_bound *known, size_t n,
                               const mo_coloc_effort *effort,
                               const mo_stop *stop, int64_t *bound_ns,
                               mo_error *err)

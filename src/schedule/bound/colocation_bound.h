@@ -21,15 +21,16 @@
 
 /* A lower bound that is known of two ops, u before v: from the end of u to the
  * start of v, on the same device or on two; MO_MAX_TOTAL_NS: never. */
-typedef struct mo_coloc_known {
+typedef struct mo_coloc_pair_bound {
     int u, v;
     int64_t same_ns, apart_ns;
-} mo_coloc_known;
+} mo_coloc_pair_bound;
 
-/* Returns what a table of the times from the end of u to the start of v, by the
- * devices of both, a * K + b, has in common. */
-mo_coloc_known mo_coloc_known_of(const mo_allowed_devices *domains, int u,
-                                 int v, const int64_t *table);
+/* Returns the minimum of a table of the times from the end of u to the start of
+ * v, by the devices of both, a * K + b: over equal devices (same_ns) and over
+ * different ones (apart_ns). */
+mo_coloc_pair_bound mo_coloc_pair_bound_of(const mo_allowed_devices *domains,
+                                           int u, int v, const int64_t *table);
 
 typedef struct mo_coloc_effort {
     double work;  /* of the tests: about a second at MO_COLOC_WORK */
@@ -44,7 +45,7 @@ typedef struct mo_coloc_effort {
  * returned; with searches, which are then left out, the tests go on.  Where no
  * schedule exists the value has no meaning.  Several threads may call it. */
 mo_status mo_bound_colocation(const mo_allowed_devices *domains,
-                              const mo_coloc_known *known, size_t n,
+                              const mo_coloc_pair_bound *known, size_t n,
                               const mo_coloc_effort *effort,
                               const mo_stop *stop, int64_t *bound_ns,
                               mo_error *err);

@@ -9,7 +9,8 @@
  * that of each op before it and the time between the two by what is known of
  * shorter intervals.  Besides, what shares a device, or a port or channel, is
  * there one after the other: a one-machine problem with release times and
- * tails, whose preemptive optimum (Jackson) bounds the start of the op placed
+ * tails, whose preemptive optimum (J. R. Jackson, 1955; J. Carlier, European
+ * Journal of Operational Research 11, 1982) bounds the start of the op placed
  * last, and the end of the interval.  Memory limits what a device takes.
  *
  * A leaf is a placement of the ops and its value a lower bound on all
@@ -21,7 +22,7 @@ enum {
     MAX_OPS = 20,
     MAX_FLOWS = 80, /* between these ops */
     MAX_CLASSES = 8,
-    MAX_CHOICES = MAX_OPS + MAX_CLASSES
+    MAX_BRANCHES = MAX_OPS + MAX_CLASSES
 };
 
 /* Numbers of ops, one after the other: few are searched to the end. */
@@ -55,7 +56,7 @@ typedef struct used_device {
 
 typedef struct interval_search {
     const mo_coloc_band *b;
-    const mo_coloc_numbers *c;
+    const mo_coloc_class_data *c;
     mo_coloc_case which;
     int n;
     int ops[MAX_OPS];
@@ -96,9 +97,9 @@ static void add_item(machine *m, machine_item item, bool once)
     m->n++;
 }
 
-/* Returns the preemptive optimum: the largest over the items whose tail is at
- * least that of one of them. */
-static int64_t machine_ns(const machine *m)
+/* Returns the makespan of Jackson's preemptive schedule: the largest over the
+ * items whose tail is at least that of one of them. */
+static int64_t jackson_preemptive_ns(const machine *m)
 {
     int64_t most = 0;
 
@@ -122,13 +123,13 @@ static bool is_end(const interval_search *s, int i)
     return i == s->n - 1 && s->b->last != MO_FREE;
 }
 
-/* From the start of an op to the end of the interval. */
-static int64_t rest_ns(const interval_search *s, int i)
+/* Tail of an op: from its start to the end of the interval. */
+static int64_t tail_ns(const interval_search *s, int i)
 {
     int v = s->n - 1;
 
     if (s->b->last == MO_FREE)
-        return s->b->rest_ns[s->ops[i]];
+        return s->b->interval_tail_ns[s->ops[i]];
     if (i == v)
         return 0;
     if (s->which == MO_COLOC_SAME)
@@ -138,38 +139,38 @@ static int64_t rest_ns(const interval_search *s, int i)
     return mo_min_i64(s->same_ns[i][v], s->apart_ns[i][v]);
 }
 
-/* From the start of an op to that of another on its device, or to the end of
- * the interval with until negative; negative: the other does not wait. */
-static int64_t way_ns(const interval_search *s, int i, int until)
+/* Tail of an op up to the start of another on its device, or to the end of the
+ * interval with until negative; negative: the other does not wait. */
+static int64_t tail_to_ns(const interval_search *s, int i, int until)
 {
     if (until < 0)
-        return rest_ns(s, i);
+        return tail_ns(s, i);
     return i == until ? 0 : s->same_ns[i][until];
 }
 
-/* The ops on a device up to the one placed last. */
-static int64_t compute_ns(const interval_search *s, int device, int last,
-                          int until)
+/* One-machine bound of the ops on a device, up to the one placed last. */
+static int64_t device_bound_ns(const interval_search *s, int device, int last,
+                               int until)
 {
     machine m;
 
     m.n = 0;
     for (int i = 0; i <= last; i++) {
-        int64_t way = way_ns(s, i, until);
+        int64_t tail = tail_to_ns(s, i, until);
 
-        if (s->device[i] == device && i != until && !is_end(s, i) && way >= 0)
+        if (s->device[i] == device && i != until && !is_end(s, i) && tail >= 0)
             add_item(&m,
                      (machine_item){ s->start_ns[i], s->p_ns[i],
-                                     mo_max_i64(0, way - s->p_ns[i]), 0, 0 },
+                                     mo_max_i64(0, tail - s->p_ns[i]), 0, 0 },
                      false);
     }
-    return machine_ns(&m);
+    return jackson_preemptive_ns(&m);
 }
 
-/* The transfers from a device to another, negative: from or to any other, up
- * to the inputs of the op placed last. */
-static int64_t transfers_ns(const interval_search *s, int from, int to,
-                            int last, int until)
+/* One-machine bound of the transfers from a device to another, negative: from
+ * or to any other, up to the inputs of the op placed last. */
+static int64_t port_bound_ns(const interval_search *s, int from, int to,
+                             int last, int until)
 {
     bool once = s->b->domains->regime.tensors == MO_TENSORS_ONCE;
     machine m;
@@ -178,19 +179,19 @@ static int64_t transfers_ns(const interval_search *s, int from, int to,
     for (int f = 0; f < s->n_flows && s->flows[f].to <= last; f++) {
         const search_flow *flow = &s->flows[f];
         int a = s->device[flow->from], b = s->device[flow->to];
-        int64_t way;
+        int64_t tail;
 
         if (a == b || (from >= 0 && a != from) || (to >= 0 && b != to))
             continue;
-        way = way_ns(s, flow->to, until);
-        if (way >= 0)
+        tail = tail_to_ns(s, flow->to, until);
+        if (tail >= 0)
             add_item(
                 &m,
                 (machine_item){ s->start_ns[flow->from] + s->p_ns[flow->from],
-                                flow->ns, way, flow->tensor, b },
+                                flow->ns, tail, flow->tensor, b },
                 once);
     }
-    return machine_ns(&m);
+    return jackson_preemptive_ns(&m);
 }
 
 /* Returns the least start of op i on its device. */
@@ -198,7 +199,7 @@ static int64_t earliest_start_ns(const interval_search *s, int i)
 {
     mo_congestion congestion = s->b->domains->regime.congestion;
     int device = s->device[i];
-    int64_t start = s->b->lead_ns[s->ops[i]];
+    int64_t start = s->b->interval_head_ns[s->ops[i]];
 
     for (int y = 0; y < i; y++)
         if (s->same_ns[y][i] >= 0)
@@ -213,37 +214,37 @@ static int64_t earliest_start_ns(const interval_search *s, int i)
                            s->start_ns[y] + s->p_ns[y] +
                                (s->device[y] == device ? 0 : s->flows[f].ns));
     }
-    start = mo_max_i64(start, compute_ns(s, device, i, i));
+    start = mo_max_i64(start, device_bound_ns(s, device, i, i));
     if (congestion == MO_CONGESTION_PORT)
-        start = mo_max_i64(start, transfers_ns(s, -1, device, i, i));
+        start = mo_max_i64(start, port_bound_ns(s, -1, device, i, i));
     for (int f = s->flow_start[i];
          f < s->flow_start[i + 1] && congestion == MO_CONGESTION_CHANNEL; f++)
         start = mo_max_i64(
-            start, transfers_ns(s, s->device[s->flows[f].from], device, i, i));
+            start, port_bound_ns(s, s->device[s->flows[f].from], device, i, i));
     return start;
 }
 
-/* Returns what op i, placed last, demands of the interval; at least
- * enough_ns: that much, and perhaps more. */
-static int64_t demand_ns(const interval_search *s, int i, int64_t enough_ns)
+/* Returns the bound of the node where op i was placed last; it is not raised
+ * further once it is at least enough_ns. */
+static int64_t node_bound_ns(const interval_search *s, int i, int64_t enough_ns)
 {
     mo_congestion congestion = s->b->domains->regime.congestion;
     int device = s->device[i];
-    int64_t most = s->start_ns[i] + rest_ns(s, i);
+    int64_t most = s->start_ns[i] + tail_ns(s, i);
 
     if (most < enough_ns)
-        most = mo_max_i64(most, compute_ns(s, device, i, -1));
+        most = mo_max_i64(most, device_bound_ns(s, device, i, -1));
     if (congestion != MO_CONGESTION_PORT && congestion != MO_CONGESTION_CHANNEL)
         return most;
     if (congestion == MO_CONGESTION_PORT && most < enough_ns)
-        most = mo_max_i64(most, transfers_ns(s, -1, device, i, -1));
+        most = mo_max_i64(most, port_bound_ns(s, -1, device, i, -1));
     for (int f = s->flow_start[i]; f < s->flow_start[i + 1] && most < enough_ns;
          f++) {
         int from = s->device[s->flows[f].from];
         int to = congestion == MO_CONGESTION_PORT ? -1 : device;
 
         if (from != device)
-            most = mo_max_i64(most, transfers_ns(s, from, to, i, -1));
+            most = mo_max_i64(most, port_bound_ns(s, from, to, i, -1));
     }
     return most;
 }
@@ -252,11 +253,11 @@ static int64_t demand_ns(const interval_search *s, int i, int64_t enough_ns)
  * Branching.
  */
 
-typedef struct choice {
+typedef struct branch {
     int device; /* n_devices: a new one of the class */
     int cls;
     int64_t start_ns, least_ns;
-} choice;
+} branch;
 
 /* Whether op i may be on a device, by the case and by groups. */
 static bool is_allowed(const interval_search *s, int i, int device)
@@ -282,7 +283,7 @@ static bool has_new_device(const interval_search *s, int cls)
     return used < s->c->n_devices[cls];
 }
 
-static void place(interval_search *s, int i, const choice *c)
+static void place_op(interval_search *s, int i, const branch *c)
 {
     int op = s->ops[i];
 
@@ -294,44 +295,45 @@ static void place(interval_search *s, int i, const choice *c)
     s->start_ns[i] = c->start_ns;
 }
 
-static void unplace(interval_search *s, int i, const choice *c, int n_devices)
+static void undo_place(interval_search *s, int i, const branch *c,
+                       int n_devices)
 {
     s->devices[c->device].bytes -= s->c->bytes[s->ops[i]];
     s->n_devices = n_devices;
 }
 
-/* Adds the choice of a device, in the order of what they demand. */
-static void consider(interval_search *s, int i, int device, int cls,
-                     int64_t least_ns, choice *choices, int *n)
+/* Adds the branch of a device; branches are in the order of their bounds. */
+static void add_branch(interval_search *s, int i, int device, int cls,
+                       int64_t least_ns, branch *branches, int *n)
 {
     int op = s->ops[i], at = *n, n_devices = s->n_devices;
-    choice c = { device, cls, 0, 0 };
+    branch c = { device, cls, 0, 0 };
     int64_t bytes = device < n_devices ? s->devices[device].bytes : 0;
 
     if (s->c->p_ns[(int64_t) op * s->c->n_classes + cls] >= MO_COLOC_NEVER_NS ||
         s->c->bytes[op] > s->c->capacity_bytes[cls] - bytes ||
         !is_allowed(s, i, device))
         return;
-    place(s, i, &c);
+    place_op(s, i, &c);
     s->nodes--;
     c.start_ns = earliest_start_ns(s, i);
     if (c.start_ns < MO_MAX_TOTAL_NS) {
         s->start_ns[i] = c.start_ns;
-        c.least_ns = mo_max_i64(least_ns, demand_ns(s, i, s->best_ns));
+        c.least_ns = mo_max_i64(least_ns, node_bound_ns(s, i, s->best_ns));
     }
-    unplace(s, i, &c, n_devices);
+    undo_place(s, i, &c, n_devices);
     if (c.start_ns >= MO_MAX_TOTAL_NS || c.least_ns >= s->best_ns)
         return;
-    for (; at > 0 && choices[at - 1].least_ns > c.least_ns; at--)
-        choices[at] = choices[at - 1];
-    choices[at] = c;
+    for (; at > 0 && branches[at - 1].least_ns > c.least_ns; at--)
+        branches[at] = branches[at - 1];
+    branches[at] = c;
     ++*n;
 }
 
-/* Places op i and those behind it; what is placed demands least_ns. */
+/* Depth-first search from op i on; least_ns is the bound of this node. */
 static void search_from(interval_search *s, int i, int64_t least_ns)
 {
-    choice choices[MAX_CHOICES];
+    branch branches[MAX_BRANCHES];
     int n = 0, n_devices = s->n_devices;
 
     if (i == s->n) {
@@ -339,20 +341,20 @@ static void search_from(interval_search *s, int i, int64_t least_ns)
         return;
     }
     for (int k = 0; k < n_devices; k++)
-        consider(s, i, k, s->devices[k].cls, least_ns, choices, &n);
+        add_branch(s, i, k, s->devices[k].cls, least_ns, branches, &n);
     for (int c = 0; c < s->c->n_classes; c++)
         if (has_new_device(s, c))
-            consider(s, i, n_devices, c, least_ns, choices, &n);
-    for (int j = 0;
-         j < n && choices[j].least_ns < s->best_ns && s->best_ns > s->enough_ns;
+            add_branch(s, i, n_devices, c, least_ns, branches, &n);
+    for (int j = 0; j < n && branches[j].least_ns < s->best_ns &&
+                    s->best_ns > s->enough_ns;
          j++) {
         if (s->nodes <= 0) {
-            s->best_ns = choices[j].least_ns;
+            s->best_ns = branches[j].least_ns;
             return;
         }
-        place(s, i, &choices[j]);
-        search_from(s, i + 1, choices[j].least_ns);
-        unplace(s, i, &choices[j], n_devices);
+        place_op(s, i, &branches[j]);
+        search_from(s, i + 1, branches[j].least_ns);
+        undo_place(s, i, &branches[j], n_devices);
     }
 }
 
@@ -360,35 +362,34 @@ static void search_from(interval_search *s, int i, int64_t least_ns)
  * The ops of the search.
  */
 
-/* Chooses the ends and the ops that take the interval longest. */
+/* Chooses the ends and the ops with the largest head plus tail. */
 static void choose_ops(interval_search *s, int most)
 {
     const mo_coloc_band *b = s->b;
-    int64_t way[MAX_OPS];
+    int64_t length_ns[MAX_OPS]; /* head plus tail */
 
     s->n = 0;
-
     for (int i = 0; i < b->n_ops; i++) {
         int op = b->ops[i], drop = MAX_OPS;
         int64_t ns = op == b->first || op == b->last
                          ? INT64_MAX
-                         : b->lead_ns[op] + b->rest_ns[op];
+                         : b->interval_head_ns[op] + b->interval_tail_ns[op];
 
         if (s->n == most) {
             drop = 0;
             for (int j = 1; j < s->n; j++)
-                if (way[j] < way[drop])
+                if (length_ns[j] < length_ns[drop])
                     drop = j;
-            if (way[drop] >= ns)
+            if (length_ns[drop] >= ns)
                 continue;
             for (int j = drop; j < s->n - 1; j++) {
                 s->ops[j] = s->ops[j + 1];
-                way[j] = way[j + 1];
+                length_ns[j] = length_ns[j + 1];
             }
             s->n--;
         }
         s->ops[s->n] = op;
-        way[s->n++] = ns;
+        length_ns[s->n++] = ns;
     }
 }
 
@@ -435,7 +436,7 @@ void mo_coloc_search_raise(const mo_coloc_band *b, mo_coloc_case which,
     interval_search s;
 
     s.b = b;
-    s.c = mo_coloc_test_numbers(b->test);
+    s.c = mo_coloc_test_class_data(b->test);
     s.which = which;
     for (int i = 0; i < N_SIZES && (i == 0 || b->n_ops > sizes[i - 1]); i++) {
         if (s.c->n_classes > MAX_CLASSES || b->n_ops < 3 ||

@@ -10,11 +10,12 @@
 
 #include "schedule/bound/colocation_band.h"
 
-/* Raises *least_ns, the length of the interval, to the least over the
- * placements of those of its ops that take it longest.  With which
- * MO_COLOC_ANY an end of the interval must be that of the schedule.  At most
- * band->max_nodes ops are placed, for each of a few numbers of ops; what is
- * open then counts by its own bound. */
+/* Raises *least_ns, the length of the interval, to the least bound over all
+ * placements of a subset of its ops: those with the largest head plus tail.
+ * Subsets of 8, 12, 16 and 20 ops are searched in turn, each with at most
+ * band->max_nodes nodes; when they run out, open nodes count with their own
+ * bound.  With which MO_COLOC_ANY an end of the interval must be that of the
+ * schedule. */
 void mo_coloc_search_raise(const mo_coloc_band *band, mo_coloc_case which,
                            int64_t *least_ns);
 

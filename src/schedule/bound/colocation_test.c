@@ -20,10 +20,10 @@
 typedef struct coloc_member {
     int op;
     bool runs;
-    int64_t lead_ns; /* from the begin of the interval to its start */
-    int64_t rest_ns; /* from its start to the end */
-    int64_t post_ns; /* from its end to the end */
-    int64_t bytes;   /* of its group, for the first member of one; then 0 */
+    int64_t head_ns;     /* from the begin of the interval to its start */
+    int64_t tail_ns;     /* from its start to the end */
+    int64_t delivery_ns; /* from its end to the end */
+    int64_t bytes;       /* of its group, for the first member of one; then 0 */
 } coloc_member;
 
 /* Below least_ns the members a and b are on one device. */
@@ -34,7 +34,7 @@ typedef struct coloc_pair {
 
 struct mo_coloc_test {
     const mo_instance *x;
-    mo_coloc_numbers c;
+    mo_coloc_class_data c;
     int64_t *group_bytes; /* by group */
     int *group_member;    /* by group: its first member, or -1 */
 
@@ -43,13 +43,13 @@ struct mo_coloc_test {
     coloc_pair *pairs;
     size_t n_pairs, room;
 
-    int *parent;                                  /* by member: union-find */
-    int64_t *set_bytes, *set_lead_ns;             /* by root */
-    int64_t *set_p_ns, *set_way_ns, *set_post_ns; /* by root and class */
+    int *parent;                      /* by member: union-find */
+    int64_t *set_bytes, *set_head_ns; /* by root */
+    int64_t *set_p_ns, *set_path_ns, *set_delivery_ns; /* by root and class */
 };
 
 /* Moves the first devices of the classes of equal devices to the front. */
-static void find_device_classes(mo_coloc_numbers *c,
+static void find_device_classes(mo_coloc_class_data *c,
                                 const mo_allowed_devices *d, int *device)
 {
     mo_equal_devices_find(d, false, device);
@@ -112,13 +112,14 @@ mo_status mo_coloc_test_new(const mo_allowed_devices *domains,
     t->members = calloc(n, sizeof *t->members);
     t->parent = calloc(n, sizeof *t->parent);
     t->set_bytes = calloc(n, sizeof *t->set_bytes);
-    t->set_lead_ns = calloc(n, sizeof *t->set_lead_ns);
-    t->set_post_ns = calloc(size, sizeof *t->set_post_ns);
+    t->set_head_ns = calloc(n, sizeof *t->set_head_ns);
+    t->set_delivery_ns = calloc(size, sizeof *t->set_delivery_ns);
     t->set_p_ns = calloc(size, sizeof *t->set_p_ns);
-    t->set_way_ns = calloc(size, sizeof *t->set_way_ns);
+    t->set_path_ns = calloc(size, sizeof *t->set_path_ns);
     if (!t->c.capacity_bytes || !t->c.p_ns || !t->c.bytes || !t->group_bytes ||
         !t->group_member || !t->members || !t->parent || !t->set_bytes ||
-        !t->set_lead_ns || !t->set_post_ns || !t->set_p_ns || !t->set_way_ns)
+        !t->set_head_ns || !t->set_delivery_ns || !t->set_p_ns ||
+        !t->set_path_ns)
         goto out;
     fill_numbers(t, domains, device);
     free(device);
@@ -144,14 +145,14 @@ void mo_coloc_test_free(mo_coloc_test *t)
     free(t->pairs);
     free(t->parent);
     free(t->set_bytes);
-    free(t->set_lead_ns);
-    free(t->set_post_ns);
+    free(t->set_head_ns);
+    free(t->set_delivery_ns);
     free(t->set_p_ns);
-    free(t->set_way_ns);
+    free(t->set_path_ns);
     free(t);
 }
 
-const mo_coloc_numbers *mo_coloc_test_numbers(const mo_coloc_test *t)
+const mo_coloc_class_data *mo_coloc_test_class_data(const mo_coloc_test *t)
 {
     return &t->c;
 }
@@ -168,13 +169,13 @@ void mo_coloc_test_begin(mo_coloc_test *t)
     t->n_pairs = 0;
 }
 
-int mo_coloc_test_add(mo_coloc_test *t, int op, int64_t lead_ns,
-                      int64_t rest_ns, bool runs)
+int mo_coloc_test_add(mo_coloc_test *t, int op, int64_t head_ns,
+                      int64_t tail_ns, bool runs)
 {
     int group = t->x->group[op];
     coloc_member *m = &t->members[t->n];
 
-    *m = (coloc_member){ op, runs, lead_ns, rest_ns, 0, t->c.bytes[op] };
+    *m = (coloc_member){ op, runs, head_ns, tail_ns, 0, t->c.bytes[op] };
     if (group != MO_FREE) {
         bool first = t->group_member[group] < 0;
 
@@ -185,10 +186,11 @@ int mo_coloc_test_add(mo_coloc_test *t, int op, int64_t lead_ns,
     return t->n++;
 }
 
-void mo_coloc_test_raise_post(mo_coloc_test *t, int member, int64_t post_ns)
+void mo_coloc_test_raise_delivery(mo_coloc_test *t, int member,
+                                  int64_t delivery_ns)
 {
-    t->members[member].post_ns =
-        mo_max_i64(t->members[member].post_ns, post_ns);
+    t->members[member].delivery_ns =
+        mo_max_i64(t->members[member].delivery_ns, delivery_ns);
 }
 
 void mo_coloc_test_clear_pairs(mo_coloc_test *t)
@@ -217,17 +219,17 @@ static int find_root(int *parent, int i)
 static int64_t set_demand_ns(const mo_coloc_test *t, int root)
 {
     int64_t at = (int64_t) root * t->c.n_classes;
-    bool any_runs = t->set_lead_ns[root] < MO_COLOC_NEVER_NS;
+    bool any_runs = t->set_head_ns[root] < MO_COLOC_NEVER_NS;
     int64_t least = MO_COLOC_NEVER_NS;
 
     for (int c = 0; c < t->c.n_classes; c++) {
-        int64_t ns = t->set_way_ns[at + c];
+        int64_t ns = t->set_path_ns[at + c];
 
         if (t->set_bytes[root] > t->c.capacity_bytes[c])
             continue;
         if (any_runs)
-            ns = mo_max_i64(ns, t->set_lead_ns[root] + t->set_p_ns[at + c] +
-                                    t->set_post_ns[at + c]);
+            ns = mo_max_i64(ns, t->set_head_ns[root] + t->set_p_ns[at + c] +
+                                    t->set_delivery_ns[at + c]);
         least = mo_min_i64(least, ns);
     }
     return least;
@@ -246,19 +248,20 @@ static int64_t init_sets(mo_coloc_test *t)
 
         t->parent[i] = i;
         t->set_bytes[i] = m->bytes;
-        t->set_lead_ns[i] = m->runs ? m->lead_ns : MO_COLOC_NEVER_NS;
+        t->set_head_ns[i] = m->runs ? m->head_ns : MO_COLOC_NEVER_NS;
         for (int c = 0; c < t->c.n_classes; c++) {
             int64_t at = (int64_t) i * t->c.n_classes + c;
 
-            t->set_p_ns[at] = t->set_way_ns[at] = 0;
-            t->set_post_ns[at] = MO_COLOC_NEVER_NS;
+            t->set_p_ns[at] = t->set_path_ns[at] = 0;
+            t->set_delivery_ns[at] = MO_COLOC_NEVER_NS;
             if (p_ns[c] == MO_COLOC_NEVER_NS) {
-                t->set_way_ns[at] = MO_COLOC_NEVER_NS;
+                t->set_path_ns[at] = MO_COLOC_NEVER_NS;
             } else if (m->runs) {
                 t->set_p_ns[at] = p_ns[c];
-                t->set_post_ns[at] =
-                    mo_max_i64(m->post_ns, m->rest_ns - p_ns[c]);
-                t->set_way_ns[at] = m->lead_ns + p_ns[c] + t->set_post_ns[at];
+                t->set_delivery_ns[at] =
+                    mo_max_i64(m->delivery_ns, m->tail_ns - p_ns[c]);
+                t->set_path_ns[at] =
+                    m->head_ns + p_ns[c] + t->set_delivery_ns[at];
             }
         }
         demand_ns = mo_max_i64(demand_ns, set_demand_ns(t, i));
@@ -275,15 +278,16 @@ static int64_t unite_sets(mo_coloc_test *t, int i, int j)
         return 0;
     t->parent[b] = a;
     t->set_bytes[a] += t->set_bytes[b];
-    t->set_lead_ns[a] = mo_min_i64(t->set_lead_ns[a], t->set_lead_ns[b]);
+    t->set_head_ns[a] = mo_min_i64(t->set_head_ns[a], t->set_head_ns[b]);
     for (int c = 0; c < t->c.n_classes; c++) {
         int64_t to = (int64_t) a * t->c.n_classes + c;
         int64_t from = (int64_t) b * t->c.n_classes + c;
 
         t->set_p_ns[to] += t->set_p_ns[from];
-        t->set_post_ns[to] =
-            mo_min_i64(t->set_post_ns[to], t->set_post_ns[from]);
-        t->set_way_ns[to] = mo_max_i64(t->set_way_ns[to], t->set_way_ns[from]);
+        t->set_delivery_ns[to] =
+            mo_min_i64(t->set_delivery_ns[to], t->set_delivery_ns[from]);
+        t->set_path_ns[to] =
+            mo_max_i64(t->set_path_ns[to], t->set_path_ns[from]);
     }
     return set_demand_ns(t, a);
 }

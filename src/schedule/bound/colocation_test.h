@@ -30,29 +30,31 @@ mo_status mo_coloc_test_new(const mo_allowed_devices *domains,
 void mo_coloc_test_free(mo_coloc_test *test);
 
 /* Times and memory by class of equal devices. */
-typedef struct mo_coloc_numbers {
+typedef struct mo_coloc_class_data {
     int n_classes;
     int *n_devices;          /* by class */
     int64_t *capacity_bytes; /* by class */
     int64_t *p_ns;           /* by op and class; MO_COLOC_NEVER_NS: not there */
     int64_t *bytes;          /* by op: resident */
-} mo_coloc_numbers;
+} mo_coloc_class_data;
 
-/* Returns the numbers of the instance, which are the test's. */
-const mo_coloc_numbers *mo_coloc_test_numbers(const mo_coloc_test *test);
+/* Returns the data of the instance, which the test owns. */
+const mo_coloc_class_data *mo_coloc_test_class_data(const mo_coloc_test *test);
 
 /* Removes all members. */
 void mo_coloc_test_begin(mo_coloc_test *test);
 
-/* Adds an op, each at most once, and returns its number.  It starts lead_ns or
- * more after the begin of the interval and rest_ns or more before its end.
+/* Adds an op, each at most once, and returns its number.  head_ns is
+ * the least time from the begin of the interval to its start, tail_ns from its
+ * start, with its processing, to the end of the interval.
  * With runs false only its memory counts: it runs outside. */
-int mo_coloc_test_add(mo_coloc_test *test, int op, int64_t lead_ns,
-                      int64_t rest_ns, bool runs);
+int mo_coloc_test_add(mo_coloc_test *test, int op, int64_t head_ns,
+                      int64_t tail_ns, bool runs);
 
-/* Raises the time between the end of a member and that of the interval, which
- * is 0 at first. */
-void mo_coloc_test_raise_post(mo_coloc_test *test, int member, int64_t post_ns);
+/* Raises the delivery time of a member, its tail after processing, which is 0
+ * at first. */
+void mo_coloc_test_raise_delivery(mo_coloc_test *test, int member,
+                                  int64_t delivery_ns);
 
 /* Removes all pairs; the members stay. */
 void mo_coloc_test_clear_pairs(mo_coloc_test *test);

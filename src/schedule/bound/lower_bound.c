@@ -99,8 +99,8 @@ static void find_load_bound(struct lower *l)
 /* Intervals between any two ops (colocation_bound.h), with what is known of n
  * of them. */
 static mo_status find_colocation_bound(struct lower *l,
-                                       const mo_coloc_known *known, size_t n,
-                                       mo_error *err)
+                                       const mo_coloc_pair_bound *known,
+                                       size_t n, mo_error *err)
 {
     const mo_coloc_effort effort = { MO_COLOC_WORK, 0 };
     int64_t bound_ns = 0;
@@ -170,7 +170,7 @@ static mo_status colocate_chain(struct lower *l, const mo_bound_chain *chain,
                                 const mo_bound_segment_classes *classes,
                                 mo_error *err)
 {
-    mo_coloc_known *known = calloc((size_t) chain->n + 1, sizeof *known);
+    mo_coloc_pair_bound *known = calloc((size_t) chain->n + 1, sizeof *known);
     size_t n = 0;
     mo_status status;
 
@@ -178,9 +178,9 @@ static mo_status colocate_chain(struct lower *l, const mo_bound_chain *chain,
         return mo_fail_memory(err);
     for (int s = 0; s < chain->n; s++)
         if (chain->segments[s].u != MO_FREE && chain->segments[s].v != MO_FREE)
-            known[n++] = mo_coloc_known_of(&l->domains, chain->segments[s].u,
-                                           chain->segments[s].v,
-                                           l->table_of[classes->of[s]]);
+            known[n++] = mo_coloc_pair_bound_of(
+                &l->domains, chain->segments[s].u, chain->segments[s].v,
+                l->table_of[classes->of[s]]);
     status = find_colocation_bound(l, known, n, err);
     free(known);
     return status;
