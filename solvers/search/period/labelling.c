@@ -48,10 +48,12 @@ typedef struct eliminator {
 
 static int factor_scope(const mo_labelling *m, int f, const int **vars)
 {
-    const message *g = &m->messages[f < m->n_given ? 0 : f - m->n_given];
-
-    *vars = f < m->n_given ? m->given[f].vars : g->scope;
-    return f < m->n_given ? m->given[f].n : g->n_scope;
+    if (f < m->n_given) {
+        *vars = m->given[f].vars;
+        return m->given[f].n;
+    }
+    *vars = m->messages[f - m->n_given].scope;
+    return m->messages[f - m->n_given].n_scope;
 }
 
 static mo_status attach_factor(eliminator *e, int f, mo_error *err)
