@@ -5,8 +5,8 @@
 
 Groups: ops, torchvision, transformers, timm, and captured-GROUP and
 captured-GROUP-dynamic for the graphs that torch.compile makes of a group's
-networks; the first four, if installed, unless given.  Each case runs in a process of its own, so that one that hangs or dies
-is one row.  A row is
+networks; the first four, if installed, unless given.  Each case runs in a
+process of its own, so that one that hangs or dies is one row.  A row is
 
     equal     exported, executed, and equal to PyTorch
     refused   one line from moirai-export, with the reason

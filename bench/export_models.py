@@ -57,21 +57,30 @@ xmod yolos yoso zamba2
 
 # One small variant of most families of timm.
 TIMM = """
-beit_base_patch16_224 botnet26t_256 cait_xxs24_224 coat_tiny coatnet_nano_rw_224
-convit_tiny convmixer_768_32 convnext_atto cspresnet50 darknet53 deit_tiny_patch16_224
-densenet121 dla34 dpn48b edgenext_xx_small efficientformer_l1 efficientformerv2_s0
-efficientnet_b0 efficientvit_b0 efficientvit_m0 fastvit_t8 fbnetc_100 focalnet_tiny_srf
-gcvit_xxtiny gernet_s ghostnet_050 gmixer_24_224 gmlp_s16_224 halonet26t hardcorenas_a
-hgnetv2_b0 hrnet_w18_small inception_v3 lcnet_050 levit_128s mambaout_femto
-maxvit_nano_rw_256 mixer_s32_224 mixnet_s mnasnet_050 mobilenetv2_035
-mobilenetv3_small_050 mobilenetv4_conv_small mobileone_s0 mobilevit_xxs
-mobilevitv2_050 mvitv2_tiny nest_tiny nextvit_small nf_resnet50 pit_ti_224
-poolformer_s12 pvt_v2_b0 regnetx_002 regnety_002 repghostnet_050 repvgg_a0
-repvit_m0_9 res2net50_14w_8s resmlp_12_224 resnest14d resnet18 resnetv2_50
-rexnet_100 sebotnet33ts_256 selecsls42 senet154 sequencer2d_s skresnet18
-swin_tiny_patch4_window7_224 swinv2_cr_tiny_224 tf_efficientnetv2_b0
-tiny_vit_5m_224 tnt_s_patch16_224 tresnet_m twins_pcpvt_small vgg11 visformer_tiny
-vit_tiny_patch16_224 vitamin_small_224 volo_d1_224 xception41 xcit_nano_12_p16_224
+beit_base_patch16_224 botnet26t_256 caformer_s18 cait_xxs24_224 coat_tiny
+coatnet_nano_rw_224 convit_tiny convmixer_768_32 convnext_atto cpubone_nano
+crossvit_9_240 csatv2 cspnext_tiny cspresnet50 darknet53 davit_tiny
+deit_tiny_patch16_224 densenet121 dla34 dpn48b edgenext_xx_small
+efficientformer_l1 efficientformerv2_s0 efficientnet_b0 efficientvim_m1
+efficientvit_b0 efficientvit_m0 ese_vovnet19b_slim_dw eva02_tiny_patch14_224
+fasternet_t0 fastvit_t8 fbnetc_100 focalnet_tiny_srf gcvit_xxtiny
+gemma4_vit_167m gernet_s ghostnet_050 gmixer_24_224 gmlp_s16_224 halonet26t
+hardcorenas_a hgnetv2_b0 hiera_tiny_224 hrnet_w18_small iformer_t
+inception_next_atto inception_resnet_v2 inception_v3 inception_v4
+lambda_resnet26t lcnet_050 lcnetv2_small legacy_xception levit_128s
+lowformer_b0 mambaout_femto maxvit_nano_rw_256 mixer_s32_224 mixnet_s
+mnasnet_050 mobilenetv2_035 mobilenetv3_small_050 mobilenetv4_conv_small
+mobilenetv5_300m mobileone_s0 mobilevit_xxs mobilevitv2_050 mvitv2_tiny
+naflexvit_base_patch16_gap nest_tiny nextvit_small nf_resnet50 pit_ti_224
+poolformer_s12 pvt_v2_b0 qwen3_vit_88m rdnet_tiny regnetx_002 regnety_002
+repghostnet_050 repvgg_a0 repvit_m0_9 res2net50_14w_8s resmlp_12_224 resnest14d
+resnet18 resnetv2_50 rexnet_100 sam2_hiera_tiny samvit_base_patch16_224
+sebotnet33ts_256 selecsls42 senet154 sequencer2d_s shvit_s1 skresnet18
+starnet_s050 swiftformer_xs swin_tiny_patch4_window7_224 swinv2_cr_tiny_224
+swinv2_tiny_window8_256 test_vit_relpos tf_efficientnetv2_b0 tiny_vit_5m_224
+tnt_s_patch16_224 tresnet_m twins_pcpvt_small vgg11 visformer_tiny
+vit_tiny_patch16_224 vit_tiny_r_s16_p8_224 vitamin_small_224 volo_d1_224
+xception41 xcit_nano_12_p16_224
 """.split()
 
 
@@ -228,15 +237,21 @@ def transformers():
 # ---- timm
 
 def timm_model(timm, name):
-    model = timm.create_model(name, pretrained=False, num_classes=10)
-    size = model.pretrained_cfg["input_size"]
-    if not model.pretrained_cfg.get("fixed_input_size") and not any(
-            part in name for part in ("vit", "max", "coat", "swin", "mixer",
-                                      "mlp", "halo", "bot", "nest", "focal",
-                                      "beit", "xxs", "tnt", "volo", "pit",
-                                      "effici", "sequencer")):
-        size = (3, 96, 96)
-    return model, (torch.randn(1, *size),)
+    """With the smallest image that it can be made for, or that it takes."""
+    fixed = timm.create_model(name, pretrained=False, num_classes=10)
+    wanted = fixed.pretrained_cfg["input_size"][-1]
+    for size in (64, 96, 128, wanted):
+        image = torch.randn(1, 3, size, size)
+        for options in ({"img_size": size}, {}):
+            try:
+                model = timm.create_model(name, pretrained=False,
+                                          num_classes=10, **options).eval()
+                with torch.no_grad():
+                    model(image)
+                return model, (image,)
+            except Exception:  # of many kinds: not made for this size
+                continue
+    return fixed, (torch.randn(1, 3, wanted, wanted),)
 
 
 def timm():
