@@ -12,41 +12,42 @@
 
 enum { NONE = -1 };
 
-/* Where stages run one after the other: lane 0 is that of the recorder. */
-typedef struct lane {
+/* A stream of stages, which run one after the other: of a unit, or of the
+ * transfers of a GPU. The first is of the unit that records. */
+typedef struct stage_stream {
     mo_backend_unit *unit;
     bool transfers; /* of the parts of a GPU */
-} lane;
+} stage_stream;
 
 typedef struct stage {
-    int lane;
+    int stream;
     mo_backend_program *graph;
-    CUevent done; /* NULL: no other lane waits for it */
-    int *waits;   /* by lane: the stage there that precedes it, or NONE */
+    CUevent done; /* NULL: no other stream waits for it */
+    int *waits;   /* by stream: the stage there that precedes it, or NONE */
 } stage;
 
 struct mo_cuda_stages {
     const mo_cuda_api *api;
-    lane *lanes;
-    int n_lanes;
+    stage_stream *streams;
+    int n_streams;
     stage *stages;
     int n_stages;
     int *waits;      /* of all stages */
-    int *last;       /* by lane: its last stage */
-    CUevent started; /* before the first stage; NULL: only lane 0 starts */
+    int *last;       /* by stream: its last stage */
+    CUevent started; /* before the first stage; NULL: only stream 0 starts */
 };
 
-/* The partition of calls into stages. */
-typedef struct cutter {
+/* List scheduling of calls into stages. */
+typedef struct partition {
     const mo_backend_program_call *calls;
     int n;
-    int *lane_of;  /* by call */
-    int *stage_of; /* by call, or NONE */
-    int *before;   /* by call: the previous one on its stream, or NONE */
-    int *trial;    /* by call: the trial that would take it */
-    int *left;     /* by lane: calls without a stage */
+    int *stream_of; /* by call: that of its stage */
+    int *stage_of;  /* by call, or NONE */
+    int *before; /* by call: the previous one on its recorded stream, or NONE */
+    int *trial;  /* by call: the last trial in which it was ready */
+    int *left;   /* by stream: calls without a stage */
     int n_trials;
-} cutter;
+} partition;
 
 static mo_backend_unit *unit_of(const mo_backend_program_call *call,
                                 mo_backend_unit *recorder)
@@ -54,33 +55,33 @@ static mo_backend_unit *unit_of(const mo_backend_program_call *call,
     return call->unit ? call->unit : recorder;
 }
 
-/* Transfers of all parts of a GPU share a lane. */
-static int find_or_add_lane(mo_cuda_stages *s, mo_backend_unit *unit,
-                            bool transfers)
+/* Transfers of all parts of a GPU share a stream. */
+static int find_or_add_stream(mo_cuda_stages *s, mo_backend_unit *unit,
+                              bool transfers)
 {
-    int l = 0;
+    int k = 0;
 
-    while (l < s->n_lanes &&
-           (s->lanes[l].transfers != transfers ||
-            (transfers ? s->lanes[l].unit->device != unit->device
-                       : s->lanes[l].unit != unit)))
-        l++;
-    if (l == s->n_lanes)
-        s->lanes[s->n_lanes++] = (lane){ unit, transfers };
-    return l;
+    while (k < s->n_streams &&
+           (s->streams[k].transfers != transfers ||
+            (transfers ? s->streams[k].unit->device != unit->device
+                       : s->streams[k].unit != unit)))
+        k++;
+    if (k == s->n_streams)
+        s->streams[s->n_streams++] = (stage_stream){ unit, transfers };
+    return k;
 }
 
-static void assign_lanes(mo_cuda_stages *s, cutter *c,
-                         mo_backend_unit *recorder)
+static void assign_streams(mo_cuda_stages *s, partition *c,
+                           mo_backend_unit *recorder)
 {
-    find_or_add_lane(s, recorder, false);
+    find_or_add_stream(s, recorder, false);
     for (int i = 0; i < c->n; i++) {
         const mo_backend_program_call *call = &c->calls[i];
         mo_backend_unit *unit = unit_of(call, recorder);
         bool transfers = call->transfer && mo_cuda_unit_is_partitioned(unit);
 
-        c->lane_of[i] = find_or_add_lane(s, unit, transfers);
-        c->left[c->lane_of[i]]++;
+        c->stream_of[i] = find_or_add_stream(s, unit, transfers);
+        c->left[c->stream_of[i]]++;
         c->stage_of[i] = NONE;
         c->before[i] = i - 1;
         while (c->before[i] >= 0 &&
@@ -90,25 +91,26 @@ static void assign_lanes(mo_cuda_stages *s, cutter *c,
     }
 }
 
-/* Whether a call is before the others of the current trial, or among them. */
-static bool is_taken(const cutter *c, int call)
+/* Whether a call is of an earlier stage, or of the current trial. */
+static bool is_scheduled(const partition *c, int call)
 {
     return call == NONE || c->stage_of[call] != NONE ||
            c->trial[call] == c->n_trials;
 }
 
-/* Marks the calls of a lane that could be a stage now; returns their number. */
-static int try_lane(cutter *c, int l)
+/* Begins a trial: marks the calls of the stream that could be the next stage;
+ * returns their number. */
+static int mark_ready_calls(partition *c, int k)
 {
     int n = 0;
 
     c->n_trials++;
     for (int i = 0; i < c->n; i++) {
-        bool ready = c->lane_of[i] == l && c->stage_of[i] == NONE &&
-                     is_taken(c, c->before[i]);
+        bool ready = c->stream_of[i] == k && c->stage_of[i] == NONE &&
+                     is_scheduled(c, c->before[i]);
 
         for (int d = 0; d < c->calls[i].n_deps && ready; d++)
-            ready = is_taken(c, c->calls[i].deps[d]);
+            ready = is_scheduled(c, c->calls[i].deps[d]);
         if (ready)
             c->trial[i] = c->n_trials;
         n += ready;
@@ -116,20 +118,20 @@ static int try_lane(cutter *c, int l)
     return n;
 }
 
-/* The next stage is on the lane of which the fewest calls remain. */
-static void cut_stages(mo_cuda_stages *s, cutter *c)
+/* The next stage is on the stream of which the fewest calls remain. */
+static void partition_calls(mo_cuda_stages *s, partition *c)
 {
     for (int n_done = 0; n_done < c->n; s->n_stages++) {
         int best = NONE, best_left = 0, n;
 
-        for (int l = 0; l < s->n_lanes; l++) {
-            n = try_lane(c, l);
-            if (n > 0 && (best == NONE || c->left[l] - n < best_left)) {
-                best = l;
-                best_left = c->left[l] - n;
+        for (int k = 0; k < s->n_streams; k++) {
+            n = mark_ready_calls(c, k);
+            if (n > 0 && (best == NONE || c->left[k] - n < best_left)) {
+                best = k;
+                best_left = c->left[k] - n;
             }
         }
-        n_done += try_lane(c, best);
+        n_done += mark_ready_calls(c, best);
         c->left[best] = best_left;
         for (int i = 0; i < c->n; i++)
             if (c->trial[i] == c->n_trials && c->stage_of[i] == NONE)
@@ -140,28 +142,29 @@ static void cut_stages(mo_cuda_stages *s, cutter *c)
 
 static void add_wait(stage *at, const stage *stages, int precedes)
 {
-    int *wait = &at->waits[stages[precedes].lane];
+    int *wait = &at->waits[stages[precedes].stream];
 
-    if (&stages[precedes] != at && stages[precedes].lane != at->lane &&
+    if (&stages[precedes] != at && stages[precedes].stream != at->stream &&
         *wait < precedes)
         *wait = precedes;
 }
 
-static mo_status make_stages(mo_cuda_stages *s, const cutter *c, mo_error *err)
+static mo_status make_stages(mo_cuda_stages *s, const partition *c,
+                             mo_error *err)
 {
-    size_t n = (size_t) s->n_stages, n_lanes = (size_t) s->n_lanes;
+    size_t n = (size_t) s->n_stages, n_streams = (size_t) s->n_streams;
 
     s->stages = calloc(n + 1, sizeof *s->stages);
-    s->waits = calloc(n * n_lanes + 1, sizeof *s->waits);
+    s->waits = calloc(n * n_streams + 1, sizeof *s->waits);
     if (!s->stages || !s->waits)
         return mo_fail_memory(err);
     for (size_t i = 0; i < n; i++) {
-        s->stages[i].waits = s->waits + i * n_lanes;
-        for (size_t l = 0; l < n_lanes; l++)
-            s->stages[i].waits[l] = NONE;
+        s->stages[i].waits = s->waits + i * n_streams;
+        for (size_t k = 0; k < n_streams; k++)
+            s->stages[i].waits[k] = NONE;
     }
     for (int i = 0; i < c->n; i++)
-        s->stages[c->stage_of[i]].lane = c->lane_of[i];
+        s->stages[c->stage_of[i]].stream = c->stream_of[i];
     for (int i = 0; i < c->n; i++) {
         stage *at = &s->stages[c->stage_of[i]];
 
@@ -173,11 +176,11 @@ static mo_status make_stages(mo_cuda_stages *s, const cutter *c, mo_error *err)
     return MO_OK;
 }
 
-static mo_status create_event(const mo_cuda_stages *s, int l, CUevent *event,
+static mo_status create_event(const mo_cuda_stages *s, int k, CUevent *event,
                               mo_error *err)
 {
     mo_status status =
-        *event ? MO_OK : mo_cuda_unit_make_current(s->lanes[l].unit, err);
+        *event ? MO_OK : mo_cuda_unit_make_current(s->streams[k].unit, err);
 
     if (status != MO_OK || *event)
         return status;
@@ -189,11 +192,11 @@ static mo_status create_event(const mo_cuda_stages *s, int l, CUevent *event,
     return status;
 }
 
-/* Whether the stage waits for another lane. */
+/* Whether the stage waits for another stream. */
 static bool has_wait(const mo_cuda_stages *s, const stage *at)
 {
-    for (int l = 0; l < s->n_lanes; l++)
-        if (at->waits[l] != NONE)
+    for (int k = 0; k < s->n_streams; k++)
+        if (at->waits[k] != NONE)
             return true;
     return false;
 }
@@ -205,20 +208,20 @@ static mo_status create_events(mo_cuda_stages *s, mo_error *err)
     for (int i = 0; i < s->n_stages && status == MO_OK; i++) {
         stage *at = &s->stages[i];
 
-        for (int l = 0; l < s->n_lanes && status == MO_OK; l++)
-            if (at->waits[l] != NONE)
-                status = create_event(s, l, &s->stages[at->waits[l]].done, err);
-        if (at->lane != 0 && !has_wait(s, at) && status == MO_OK)
+        for (int k = 0; k < s->n_streams && status == MO_OK; k++)
+            if (at->waits[k] != NONE)
+                status = create_event(s, k, &s->stages[at->waits[k]].done, err);
+        if (at->stream != 0 && !has_wait(s, at) && status == MO_OK)
             status = create_event(s, 0, &s->started, err);
     }
-    for (int l = 1; l < s->n_lanes && status == MO_OK; l++)
-        status = create_event(s, l, &s->stages[s->last[l]].done, err);
+    for (int k = 1; k < s->n_streams && status == MO_OK; k++)
+        status = create_event(s, k, &s->stages[s->last[k]].done, err);
     return status;
 }
 
 /* Captures the calls of a stage; their dependencies on others are events. */
-static mo_status capture_stage(mo_cuda_stages *s, const cutter *c, int number,
-                               mo_error *err)
+static mo_status capture_stage(mo_cuda_stages *s, const partition *c,
+                               int number, mo_error *err)
 {
     size_t room = 1, n_deps = 0;
     mo_backend_program_call *calls;
@@ -239,7 +242,7 @@ static mo_status capture_stage(mo_cuda_stages *s, const cutter *c, int number,
         if (c->stage_of[i] != number)
             continue;
         *call = c->calls[i];
-        call->unit = unit_of(call, s->lanes[0].unit);
+        call->unit = unit_of(call, s->streams[0].unit);
         call->deps = deps + n_deps;
         call->n_deps = 0;
         for (int d = 0; d < c->calls[i].n_deps; d++)
@@ -251,10 +254,11 @@ static mo_status capture_stage(mo_cuda_stages *s, const cutter *c, int number,
     }
     if (status == MO_OK)
         status = mo_cuda_unit_make_current(
-            s->lanes[s->stages[number].lane].unit, err);
+            s->streams[s->stages[number].stream].unit, err);
     if (status == MO_OK)
-        status = mo_cuda_graph_capture(s->lanes[s->stages[number].lane].unit,
-                                       calls, n, &s->stages[number].graph, err);
+        status =
+            mo_cuda_graph_capture(s->streams[s->stages[number].stream].unit,
+                                  calls, n, &s->stages[number].graph, err);
     free(calls);
     free(number_of);
     free(deps);
@@ -265,31 +269,31 @@ static mo_status capture_all(mo_cuda_stages *s, mo_backend_unit *recorder,
                              const mo_backend_program_call *calls, int n,
                              mo_error *err)
 {
-    size_t room = (size_t) n + 1, lanes = 2 * room;
-    cutter c = { .calls = calls, .n = n };
+    size_t room = (size_t) n + 1, streams = 2 * room;
+    partition c = { .calls = calls, .n = n };
     mo_status status;
 
-    c.lane_of = calloc(room, sizeof *c.lane_of);
+    c.stream_of = calloc(room, sizeof *c.stream_of);
     c.stage_of = calloc(room, sizeof *c.stage_of);
     c.before = calloc(room, sizeof *c.before);
     c.trial = calloc(room, sizeof *c.trial);
-    c.left = calloc(lanes, sizeof *c.left);
-    s->lanes = calloc(lanes, sizeof *s->lanes);
-    s->last = calloc(lanes, sizeof *s->last);
-    status = c.lane_of && c.stage_of && c.before && c.trial && c.left &&
-                     s->lanes && s->last
+    c.left = calloc(streams, sizeof *c.left);
+    s->streams = calloc(streams, sizeof *s->streams);
+    s->last = calloc(streams, sizeof *s->last);
+    status = c.stream_of && c.stage_of && c.before && c.trial && c.left &&
+                     s->streams && s->last
                  ? MO_OK
                  : mo_fail_memory(err);
     if (status == MO_OK) {
-        assign_lanes(s, &c, recorder);
-        cut_stages(s, &c);
+        assign_streams(s, &c, recorder);
+        partition_calls(s, &c);
         status = make_stages(s, &c, err);
     }
     for (int i = 0; i < s->n_stages && status == MO_OK; i++)
         status = capture_stage(s, &c, i, err);
     if (status == MO_OK)
         status = create_events(s, err);
-    free(c.lane_of);
+    free(c.stream_of);
     free(c.stage_of);
     free(c.before);
     free(c.trial);
@@ -337,7 +341,7 @@ void mo_cuda_stages_free(mo_cuda_stages *s)
     for (int i = 0; s->stages && i < s->n_stages; i++) {
         stage *at = &s->stages[i];
 
-        mo_cuda_graph_destroy(s->lanes[at->lane].unit, at->graph);
+        mo_cuda_graph_destroy(s->streams[at->stream].unit, at->graph);
         if (at->done)
             s->api->cuEventDestroy(at->done);
     }
@@ -345,7 +349,7 @@ void mo_cuda_stages_free(mo_cuda_stages *s)
         s->api->cuEventDestroy(s->started);
     free(s->stages);
     free(s->waits);
-    free(s->lanes);
+    free(s->streams);
     free(s->last);
     free(s);
 }
@@ -369,16 +373,16 @@ static mo_status enqueue_wait(const mo_cuda_stages *s, CUstream stream,
 static mo_status launch_stage(const mo_cuda_stages *s, const stage *at,
                               mo_backend_queue *queue, mo_error *err)
 {
-    mo_backend_unit *unit = s->lanes[at->lane].unit;
+    mo_backend_unit *unit = s->streams[at->stream].unit;
     CUstream stream = NULL;
     mo_status status = mo_cuda_queue_stream(
-        queue, unit, s->lanes[at->lane].transfers, &stream, err);
+        queue, unit, s->streams[at->stream].transfers, &stream, err);
 
-    if (status == MO_OK && at->lane != 0 && !has_wait(s, at))
+    if (status == MO_OK && at->stream != 0 && !has_wait(s, at))
         status = enqueue_wait(s, stream, s->started, err);
-    for (int l = 0; l < s->n_lanes && status == MO_OK; l++)
-        if (at->waits[l] != NONE)
-            status = enqueue_wait(s, stream, s->stages[at->waits[l]].done, err);
+    for (int k = 0; k < s->n_streams && status == MO_OK; k++)
+        if (at->waits[k] != NONE)
+            status = enqueue_wait(s, stream, s->stages[at->waits[k]].done, err);
     if (status == MO_OK)
         status = mo_cuda_graph_launch_on(unit, at->graph, stream, err);
     if (status == MO_OK && at->done)
@@ -391,16 +395,16 @@ mo_status mo_cuda_stages_launch(const mo_cuda_stages *s,
 {
     CUstream first = NULL;
     mo_status status =
-        mo_cuda_queue_stream(queue, s->lanes[0].unit, false, &first, err);
+        mo_cuda_queue_stream(queue, s->streams[0].unit, false, &first, err);
 
     if (status == MO_OK && s->started)
         status = record_event(s, s->started, first, err);
     for (int i = 0; i < s->n_stages && status == MO_OK; i++)
         status = launch_stage(s, &s->stages[i], queue, err);
-    if (status == MO_OK && s->n_lanes > 1)
+    if (status == MO_OK && s->n_streams > 1)
         status =
-            mo_cuda_queue_stream(queue, s->lanes[0].unit, false, &first, err);
-    for (int l = 1; l < s->n_lanes && status == MO_OK; l++)
-        status = enqueue_wait(s, first, s->stages[s->last[l]].done, err);
+            mo_cuda_queue_stream(queue, s->streams[0].unit, false, &first, err);
+    for (int k = 1; k < s->n_streams && status == MO_OK; k++)
+        status = enqueue_wait(s, first, s->stages[s->last[k]].done, err);
     return status;
 }

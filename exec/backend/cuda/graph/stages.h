@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stages.h - a program of several units as stages: a graph each, launched one
- * after the other on streams of their units, with events in between.
+ * stages.h - a recorded program of several units (GPUs, or parts of one) split
+ * into stages: a CUDA graph each, of one unit between transfers, chained by
+ * events.
  *
- * A graph over several contexts makes the driver do at each launch what stages
- * do once, and holds its lock all the time: programs of different slots then
- * wait for each other. A stage has as many calls of a unit as possible:
+ * A launch of one graph over several contexts does the same in the driver, each
+ * time and under its lock, so that programs of different slots serialize. A
+ * stage has as many calls of a unit as possible:
  *
- *     unit a       |  a1 a2  |            |  a3  |
- *     transfers              |  x  |     ^
+ *     unit a       |  a1 a2  |                     |  a3  |
+ *     transfers              |  x  |         |  y  |
  *     unit b                       |  b1 b2  |
  *
  * Between parts of a GPU transfers are stages of their own, in the context of
