@@ -25,7 +25,7 @@ enum {
     ELEMENTS = 1 << 16, /* of the copies */
     REQUESTS = 120,
     REPEATS = 3,
-    HOST_ELEMENTS = 1 << 10, /* as few as the launch of a copy hides */
+    HOST_ELEMENTS = 1 << 10, /* so few that a copy is hidden by its launch */
     HOST_REQUESTS = 4000,    /* at most, and for so long */
     HOST_NS = 200000000
 };

@@ -9,9 +9,9 @@
  * which other processes hardly change, is shared by both ends of all transfers;
  * two sizes of them give the part by transfer and that by byte.
  *
- * Also of the host: GPUs whose requests compute next to nothing are as fast as
- * one process launches their work and the GPU begins its kernels, of one call
- * or several, with and without transfers.
+ * Also of the launch overhead of the host: requests whose kernels take almost
+ * no time have as their period what one process needs to launch them. Measured
+ * with one kernel, with 16, and with 16 and 15 transfers.
  */
 #ifndef MO_EXEC_MEASURE_BENCH_OVERHEAD_H
 #define MO_EXEC_MEASURE_BENCH_OVERHEAD_H
@@ -30,9 +30,10 @@ mo_status mo_measure_overhead_run(const mo_backend_unit_options *units,
                                   mo_error *err);
 
 typedef struct mo_measure_host {
-    double request_us;  /* of one call */
-    double call_us;     /* for each other one */
-    double transfer_us; /* as in mo_instance */
+    double request_us;  /* period of a request with one kernel */
+    double call_us;     /* for each further kernel */
+    double transfer_us; /* for each transfer, as host_transfer_ns of
+                           mo_instance */
 } mo_measure_host;
 
 /* units: those of two devices of a backend with separate memory that pipelines

@@ -16,8 +16,8 @@
 enum { RUNS_AT_ONCE = 500, WARM_UP_NS = 50000000 };
 
 typedef struct member {
-    mo_profiler_target solo;
-    mo_profiler_background *company;
+    mo_profiler_target target;
+    mo_profiler_background *background;
     pthread_t thread;
 } member;
 
@@ -32,25 +32,25 @@ struct mo_profiler_background {
     member members[];
 };
 
-static mo_run_plan_options options_of(const mo_profiler_target *solo)
+static mo_run_plan_options options_of(const mo_profiler_target *target)
 {
     static const int here[] = { 0 };
 
     return (mo_run_plan_options){
         .transport = &mo_transport_local,
-        .backends = &solo->backend,
-        .units = &solo->unit,
+        .backends = &target->backend,
+        .units = &target->unit,
         .rank_of = here,
-        .inputs = solo->inputs,
+        .inputs = target->inputs,
     };
 }
 
-mo_status mo_profiler_target_run(const mo_profiler_target *solo, int warm_ups,
+mo_status mo_profiler_target_run(const mo_profiler_target *target, int warm_ups,
                                  int runs, bool whole, const mo_stop *stop,
                                  mo_run_result *result, mo_error *err)
 {
     const mo_transport_world_options world_options = { 0 };
-    mo_run_plan_options options = options_of(solo);
+    mo_run_plan_options options = options_of(target);
     mo_status status =
         mo_transport_local.open(&world_options, &options.world, err);
 
@@ -61,7 +61,7 @@ mo_status mo_profiler_target_run(const mo_profiler_target *solo, int warm_ups,
     options.runs = runs;
     options.whole = whole;
     options.stop = stop;
-    status = mo_run_plan(solo->plan, &options, result, err);
+    status = mo_run_plan(target->plan, &options, result, err);
     mo_transport_local.close(options.world);
     return status;
 }
@@ -69,28 +69,28 @@ mo_status mo_profiler_target_run(const mo_profiler_target *solo, int warm_ups,
 static mo_status copy_inputs(void *context, int64_t request,
                              mo_tensor_dense *inputs, mo_error *err)
 {
-    const mo_profiler_target *solo = context;
+    const mo_profiler_target *target = context;
     mo_status status = MO_OK;
 
     (void) request;
-    for (int i = 0; i < solo->plan->n_inputs && status == MO_OK; i++) {
-        const mo_tensor_desc *desc = &solo->inputs[i].desc;
+    for (int i = 0; i < target->plan->n_inputs && status == MO_OK; i++) {
+        const mo_tensor_desc *desc = &target->inputs[i].desc;
 
         status = mo_tensor_new(desc, &inputs[i], err);
         if (status == MO_OK)
-            memcpy(inputs[i].data, solo->inputs[i].data,
+            memcpy(inputs[i].data, target->inputs[i].data,
                    (size_t) mo_tensor_desc_bytes(desc));
     }
     return status;
 }
 
-mo_status mo_profiler_target_period(const mo_profiler_target *solo, int n_slots,
-                                    int64_t n_requests, int64_t *period_ns,
-                                    mo_error *err)
+mo_status mo_profiler_target_period(const mo_profiler_target *target,
+                                    int n_slots, int64_t n_requests,
+                                    int64_t *period_ns, mo_error *err)
 {
     const mo_transport_world_options world_options = { 0 };
-    mo_profiler_target copy = *solo;
-    mo_run_plan_options run = options_of(solo);
+    mo_profiler_target copy = *target;
+    mo_run_plan_options run = options_of(target);
     const mo_pipeline_options options = { .run = &run,
                                           .n_slots = n_slots,
                                           .n_requests = n_requests,
@@ -104,7 +104,7 @@ mo_status mo_profiler_target_period(const mo_profiler_target *solo, int n_slots,
         return status;
     run.inputs = NULL;
     run.runs = 1;
-    status = mo_pipeline_run(solo->plan, &options, &result, err);
+    status = mo_pipeline_run(target->plan, &options, &result, err);
     *period_ns = result.period_ns;
     mo_pipeline_result_clear(&result);
     mo_transport_local.close(run.world);
@@ -125,34 +125,34 @@ static void count_started(mo_profiler_background *c, mo_status status,
     pthread_mutex_unlock(&c->lock);
 }
 
-static void is_at_work(void *company)
+static void is_at_work(void *background)
 {
-    count_started(company, MO_OK, NULL);
+    count_started(background, MO_OK, NULL);
 }
 
 static void *keep_busy(void *context)
 {
     const member *m = context;
 
-    if (m->solo.backend->separate_memory) {
+    if (m->target.backend->separate_memory) {
         /* A failure here would also end the measured run: it is ignored. */
-        const mo_run_plan_options options = options_of(&m->solo);
-        mo_profiler_background *c = m->company;
+        const mo_run_plan_options options = options_of(&m->target);
+        mo_profiler_background *c = m->background;
         mo_error err = { 0 };
         mo_status status = mo_run_background_load(
-            m->solo.plan, &options, &c->enough, is_at_work, c, &err);
+            m->target.plan, &options, &c->enough, is_at_work, c, &err);
 
         if (status != MO_OK)
             count_started(c, status, &err);
     } else {
-        const mo_stop *enough = &m->company->enough;
+        const mo_stop *enough = &m->background->enough;
         mo_status status = MO_OK;
 
-        is_at_work(m->company);
+        is_at_work(m->background);
         while (status == MO_OK && !mo_stop_reached(enough)) {
             mo_run_result result = { 0 };
 
-            status = mo_profiler_target_run(&m->solo, 0, RUNS_AT_ONCE, true,
+            status = mo_profiler_target_run(&m->target, 0, RUNS_AT_ONCE, true,
                                             enough, &result, NULL);
             mo_run_result_clear(&result);
         }
@@ -161,21 +161,21 @@ static void *keep_busy(void *context)
 }
 
 static mo_status start_all(mo_profiler_background *c,
-                           const mo_profiler_target *solos, int n,
+                           const mo_profiler_target *targets, int n,
                            mo_error *err)
 {
     for (; c->n < n; c->n++) {
         member *m = &c->members[c->n];
 
-        *m = (member){ .solo = solos[c->n], .company = c };
+        *m = (member){ .target = targets[c->n], .background = c };
         if (pthread_create(&m->thread, NULL, keep_busy, m) != 0)
             return mo_fail(err, MO_E_MEMORY, "a thread could not be started");
     }
     return MO_OK;
 }
 
-mo_status mo_profiler_background_start(const mo_profiler_target *solos, int n,
-                                       mo_profiler_background **company,
+mo_status mo_profiler_background_start(const mo_profiler_target *targets, int n,
+                                       mo_profiler_background **background,
                                        mo_error *err)
 {
     mo_profiler_background *c =
@@ -187,7 +187,7 @@ mo_status mo_profiler_background_start(const mo_profiler_target *solos, int n,
     mo_stop_after(&c->enough, 0);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
-    status = start_all(c, solos, n, err);
+    status = start_all(c, targets, n, err);
     if (status == MO_OK) {
         pthread_mutex_lock(&c->lock);
         while (c->n_at_work < c->n)
@@ -201,7 +201,7 @@ mo_status mo_profiler_background_start(const mo_profiler_target *solos, int n,
         mo_profiler_background_stop(c);
         return status;
     }
-    *company = c;
+    *background = c;
     return MO_OK;
 }
 

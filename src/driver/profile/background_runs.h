@@ -25,25 +25,25 @@ typedef struct mo_profiler_target {
 
 /* Runs the plan in the calling thread. whole: only the whole network is timed,
  * not its calls. *result begins as zeros; the caller clears it. */
-mo_status mo_profiler_target_run(const mo_profiler_target *solo, int warm_ups,
+mo_status mo_profiler_target_run(const mo_profiler_target *target, int warm_ups,
                                  int runs, bool whole, const mo_stop *stop,
                                  mo_run_result *result, mo_error *err);
 
 /* Runs a stream of requests on the device, n_slots in flight: *period_ns is the
  * time between the ends of two. */
-mo_status mo_profiler_target_period(const mo_profiler_target *solo, int n_slots,
-                                    int64_t n_requests, int64_t *period_ns,
-                                    mo_error *err);
+mo_status mo_profiler_target_period(const mo_profiler_target *target,
+                                    int n_slots, int64_t n_requests,
+                                    int64_t *period_ns, mo_error *err);
 
 typedef struct mo_profiler_background mo_profiler_background;
 
-/* Starts n background runs that repeat until stopped, each in a thread; solos
+/* Starts n background runs that repeat until stopped, each in a thread; targets
  * are copied. Results are discarded, and CPU devices may fail silently.
  * Devices with memory of their own take time to start: returns when all of
  * them run, or fails with the reason of the first that cannot. */
-mo_status mo_profiler_background_start(const mo_profiler_target *solos, int n,
-                                       mo_profiler_background **company,
+mo_status mo_profiler_background_start(const mo_profiler_target *targets, int n,
+                                       mo_profiler_background **background,
                                        mo_error *err);
-void mo_profiler_background_stop(mo_profiler_background *company);
+void mo_profiler_background_stop(mo_profiler_background *background);
 
 #endif

@@ -21,10 +21,10 @@
 #include "driver/profile/background_runs.h"
 #include "driver/profile/profile_devices.h"
 #include "driver/profile/graph_links.h"
+#include "driver/profile/host_overheads.h"
 #include "driver/profile/load_log.h"
 #include "driver/profile/profile_table.h"
 #include "driver/profile/op_samples.h"
-#include "exec/measure/bench_overhead.h"
 #include "exec/runtime/run.h"
 
 /* Kernels are prepared anew for each round, since the placement of their
@@ -189,7 +189,7 @@ static mo_status prepare_work(work *w, const char *path, mo_error *err)
 }
 
 /* The whole network on such a device. */
-static mo_profiler_target solo_on(const work *w, int device)
+static mo_profiler_target target_on(const work *w, int device)
 {
     return (mo_profiler_target){
         w->devices.units.backends[device]->separate_memory ? w->gpu_plan
@@ -229,7 +229,7 @@ static bool share_resources(const work *w, int a, int b)
 }
 
 /* Adds that the background runs need memory, too. */
-static mo_status blame_company(mo_status status, mo_error *err)
+static mo_status fail_background(mo_status status, mo_error *err)
 {
     mo_error why = { 0 };
 
@@ -242,94 +242,97 @@ static mo_status blame_company(mo_status status, mo_error *err)
 }
 
 /* Starts background runs on all devices that share something with this one. */
-static mo_status find_company(const work *w, int device,
-                              mo_profiler_background **company, mo_error *err)
+static mo_status start_background(const work *w, int device,
+                                  mo_profiler_background **background,
+                                  mo_error *err)
 {
     int n_devices = w->devices.cluster->n_devices, n = 0;
-    mo_profiler_target *solos = calloc((size_t) n_devices, sizeof *solos);
+    mo_profiler_target *targets = calloc((size_t) n_devices, sizeof *targets);
     mo_status status;
 
-    if (!solos)
+    if (!targets)
         return mo_fail_memory(err);
     for (int k = 0; k < n_devices && !w->o->alone; k++)
         if (k != device && share_resources(w, device, k))
-            solos[n++] = solo_on(w, k);
-    status = mo_profiler_background_start(solos, n, company, err);
-    free(solos);
-    return status == MO_OK ? MO_OK : blame_company(status, err);
+            targets[n++] = target_on(w, k);
+    status = mo_profiler_background_start(targets, n, background, err);
+    free(targets);
+    return status == MO_OK ? MO_OK : fail_background(status, err);
 }
 
-static int rounds_of(const mo_profiler_target *solo)
+static int rounds_of(const mo_profiler_target *target)
 {
-    return solo->backend->separate_memory ? ROUNDS_APART : ROUNDS;
+    return target->backend->separate_memory ? ROUNDS_APART : ROUNDS;
 }
 
 /* *median_ns: of the whole network; samples NULL: of nothing else. */
-static mo_status run_round(work *w, const mo_profiler_target *solo,
+static mo_status run_round(work *w, const mo_profiler_target *target,
                            mo_profiler_samples *samples, int64_t *median_ns,
                            mo_error *err)
 {
-    int rounds = rounds_of(solo);
+    int rounds = rounds_of(target);
     int runs = (int) ((w->o->runs + rounds - 1) / rounds);
     mo_run_result result = { 0 };
-    mo_status status = mo_profiler_target_run(solo, MO_EXEC_WARMUP_RUNS, runs,
+    mo_status status = mo_profiler_target_run(target, MO_EXEC_WARMUP_RUNS, runs,
                                               !samples, NULL, &result, err);
 
     if (status == MO_OK && samples)
-        mo_profiler_samples_add(samples, solo->plan, &result);
+        mo_profiler_samples_add(samples, target->plan, &result);
     *median_ns = result.median_ns;
     mo_run_result_clear(&result);
     return status;
 }
 
-static mo_status run_rounds(work *w, const mo_profiler_target *solo,
+static mo_status run_rounds(work *w, const mo_profiler_target *target,
                             mo_profiler_samples *samples, int64_t *median_ns,
                             mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int i = 0; i < rounds_of(solo) && status == MO_OK; i++) {
-        status = run_round(w, solo, samples, median_ns, err);
+    for (int i = 0; i < rounds_of(target) && status == MO_OK; i++) {
+        status = run_round(w, target, samples, median_ns, err);
         mo_progress_update(&w->progress, ++w->done);
     }
     return status;
 }
 
 /* Computes the slowdown of the network under background load. */
-static mo_status find_burden(work *w, int device,
-                             const mo_profiler_target *solo, int64_t alone_ns,
-                             double *burden, mo_error *err)
+static mo_status measure_slowdown(work *w, int device,
+                                  const mo_profiler_target *target,
+                                  int64_t alone_ns, double *slowdown,
+                                  mo_error *err)
 {
-    mo_profiler_background *company = NULL;
+    mo_profiler_background *background = NULL;
     int64_t median_ns = 0;
-    mo_status status = find_company(w, device, &company, err);
+    mo_status status = start_background(w, device, &background, err);
 
-    if (status == MO_OK && company)
-        status = run_round(w, solo, NULL, &median_ns, err);
-    mo_profiler_background_stop(company);
+    if (status == MO_OK && background)
+        status = run_round(w, target, NULL, &median_ns, err);
+    mo_profiler_background_stop(background);
     if (status == MO_OK && median_ns > alone_ns && alone_ns > 0)
-        *burden = (double) median_ns / (double) alone_ns;
+        *slowdown = (double) median_ns / (double) alone_ns;
     return status;
 }
 
 /* With several requests in flight kernels of one device overlap, or wait for
- * each other: the burden is that of the period of the whole network on the sum
- * of its ops. */
-static mo_status find_flight_burden(work *w, const mo_profiler_target *solo,
-                                    mo_profiler_samples *samples,
-                                    int64_t median_ns, double *burden,
-                                    mo_error *err)
+ * each other: the slowdown is the period of the whole network divided by the
+ * sum of its ops. */
+static mo_status measure_pipelined_slowdown(work *w,
+                                            const mo_profiler_target *target,
+                                            mo_profiler_samples *samples,
+                                            int64_t median_ns, double *slowdown,
+                                            mo_error *err)
 {
     int k = (int) w->o->in_flight;
-    double total_us = mo_profiler_samples_total_us(samples, solo->plan);
+    double total_us = mo_profiler_samples_total_us(samples, target->plan);
     int64_t n = STREAM_NS / mo_max_i64(median_ns, 1), period_ns = 0;
     mo_status status;
 
     n = mo_min_i64(mo_max_i64(n, 6 * (int64_t) k), MAX_REQUESTS);
-    status = mo_profiler_target_period(solo, k, n, &period_ns, err);
+    status = mo_profiler_target_period(target, k, n, &period_ns, err);
     if (status == MO_OK && total_us > 0 && period_ns > 0)
-        *burden = (double) period_ns / 1000 / total_us;
-    if (status == MO_OK && solo->backend->separate_memory &&
+        *slowdown = (double) period_ns / 1000 / total_us;
+    if (status == MO_OK && target->backend->separate_memory &&
         (w->least_period_ns == 0 || period_ns < w->least_period_ns))
         w->least_period_ns = period_ns;
     return status;
@@ -340,52 +343,55 @@ static mo_status find_flight_burden(work *w, const mo_profiler_target *solo,
  * whole network under load. With several requests in flight the driver is a
  * resource of its own, the host: there is no background load. */
 static mo_status measure_apart(work *w, int device,
-                               const mo_profiler_target *solo,
-                               mo_profiler_samples *samples, double *burden,
+                               const mo_profiler_target *target,
+                               mo_profiler_samples *samples, double *slowdown,
                                mo_error *err)
 {
     int64_t alone_ns = 0;
-    mo_status status = run_rounds(w, solo, samples, &alone_ns, err);
+    mo_status status = run_rounds(w, target, samples, &alone_ns, err);
 
     if (status == MO_OK && w->o->in_flight > 0)
-        return find_flight_burden(w, solo, samples, alone_ns, burden, err);
+        return measure_pipelined_slowdown(w, target, samples, alone_ns,
+                                          slowdown, err);
     if (status == MO_OK && w->devices.units.parts && !w->o->alone)
-        status = find_burden(w, device, solo, alone_ns, burden, err);
+        status = measure_slowdown(w, device, target, alone_ns, slowdown, err);
     return status;
 }
 
 static mo_status measure_beside(work *w, int device,
-                                const mo_profiler_target *solo,
-                                mo_profiler_samples *samples, double *burden,
+                                const mo_profiler_target *target,
+                                mo_profiler_samples *samples, double *slowdown,
                                 mo_error *err)
 {
-    mo_profiler_background *company = NULL;
+    mo_profiler_background *background = NULL;
     int64_t median_ns = 0;
-    mo_status status = find_company(w, device, &company, err);
+    mo_status status = start_background(w, device, &background, err);
 
     if (status == MO_OK)
-        status = run_rounds(w, solo, samples, &median_ns, err);
+        status = run_rounds(w, target, samples, &median_ns, err);
     if (status == MO_OK && w->o->in_flight > 0)
-        status = find_flight_burden(w, solo, samples, median_ns, burden, err);
-    mo_profiler_background_stop(company);
+        status = measure_pipelined_slowdown(w, target, samples, median_ns,
+                                            slowdown, err);
+    mo_profiler_background_stop(background);
     return status;
 }
 
 static mo_status measure_device(work *w, int device, mo_error *err)
 {
-    mo_profiler_target solo = solo_on(w, device);
+    mo_profiler_target target = target_on(w, device);
     mo_profiler_samples samples = { 0 };
-    double burden = 1;
+    double slowdown = 1;
     mo_status status = mo_profiler_samples_begin(
-        &w->rows, solo.plan, rounds_of(&solo), &samples, err);
+        &w->rows, target.plan, rounds_of(&target), &samples, err);
 
     if (status == MO_OK)
-        status = solo.backend->separate_memory
-                     ? measure_apart(w, device, &solo, &samples, &burden, err)
-                     : measure_beside(w, device, &solo, &samples, &burden, err);
+        status =
+            target.backend->separate_memory
+                ? measure_apart(w, device, &target, &samples, &slowdown, err)
+                : measure_beside(w, device, &target, &samples, &slowdown, err);
     if (status == MO_OK)
-        mo_profiler_samples_summarize(&samples, solo.plan, (int) w->o->runs,
-                                      burden, measured_of(w, device));
+        mo_profiler_samples_summarize(&samples, target.plan, (int) w->o->runs,
+                                      slowdown, measured_of(w, device));
     mo_profiler_samples_clear(&samples);
     return status;
 }
@@ -519,70 +525,6 @@ static mo_status measure_devices(work *w, mo_error *err)
     return status;
 }
 
-/* Measures the overhead of transfers between CPU devices, once for all. */
-static mo_status measure_overhead(work *w, bool *added, mo_error *err)
-{
-    mo_backend_unit_options units[2];
-    mo_measure_overhead measured = { 0 };
-    mo_profile *profile = w->rows.profile;
-    int n = 0;
-    mo_status status;
-
-    for (int k = 0; k < w->devices.cluster->n_devices && n < 2; k++)
-        if (is_on_cpu(w, k))
-            units[n++] = w->devices.units.options[k];
-    if (n < 2 || !profile || profile->overhead_us > 0 || w->ranks.n_ranks > 1 ||
-        w->o->in_flight == 0)
-        return MO_OK;
-    status =
-        mo_measure_overhead_run(units, (int) w->o->in_flight, &measured, err);
-    if (status != MO_OK)
-        return status;
-    profile->overhead_us = measured.overhead_us;
-    profile->copy_gbs = measured.copy_gbs;
-    *added = true;
-    return MO_OK;
-}
-
-/* Measures the time of the host that launches the work of GPUs, once for a
- * profile. That for a request is capped by the shortest measured period of the
- * network on one GPU. */
-static mo_status measure_host(work *w, bool *added, mo_error *err)
-{
-    mo_backend_unit_options units[2];
-    const mo_backend *backend = NULL;
-    mo_measure_host measured = { 0 };
-    mo_profile *profile = w->rows.profile;
-    int n = 0;
-    mo_status status;
-
-    for (int k = 0; k < w->devices.cluster->n_devices && n < 2; k++) {
-        const mo_backend *own = w->devices.units.backends[k];
-
-        if (!is_own(w, k) || !mo_profiler_devices_available(&w->devices, k) ||
-            !own->queue_open || (backend && own != backend))
-            continue;
-        backend = own;
-        units[n++] = w->devices.units.options[k];
-    }
-    if (n < 2 || !profile || profile->host_request_us > 0 ||
-        w->ranks.n_ranks > 1 || w->o->in_flight == 0)
-        return MO_OK;
-    status = mo_measure_host_run(backend, units, (int) w->o->in_flight,
-                                 &measured, err);
-    if (status != MO_OK)
-        return status;
-    profile->host_request_us =
-        measured.request_us +
-        measured.call_us * mo_max_int(w->gpu_plan->n_calls - 1, 0);
-    if (w->least_period_ns > 0)
-        profile->host_request_us =
-            fmin(profile->host_request_us, (double) w->least_period_ns / 1000);
-    profile->host_transfer_us = measured.transfer_us;
-    *added = true;
-    return MO_OK;
-}
-
 /* All between joining and leaving the ranks. */
 static mo_status measure(work *w, const char *path, mo_error *err)
 {
@@ -597,10 +539,11 @@ static mo_status measure(work *w, const char *path, mo_error *err)
     if (status == MO_OK && !w->devices.units.parts)
         status = mo_profiler_measure_links(
             &w->devices, &w->ranks, &w->o->logger, &w->rows, &added, err);
-    if (status == MO_OK)
-        status = measure_overhead(w, &added, err);
-    if (status == MO_OK)
-        status = measure_host(w, &added, err);
+    if (status == MO_OK && w->o->in_flight > 0)
+        status = mo_profiler_measure_overheads(
+            &w->devices, &w->ranks, (int) w->o->in_flight,
+            w->gpu_plan ? w->gpu_plan->n_calls : 0, w->least_period_ns,
+            w->rows.profile, &added, err);
     mo_measure_load_since(NULL, &load);
     if (status == MO_OK)
         status = mo_measure_load_gather(w->ranks.transport, w->ranks.world,

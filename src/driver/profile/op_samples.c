@@ -125,7 +125,7 @@ static void add_op(mo_profiler_stat *m, double us)
 
 void mo_profiler_samples_summarize(mo_profiler_samples *s,
                                    const mo_exec_plan *plan, int runs,
-                                   double burden, mo_profiler_stat *measured)
+                                   double slowdown, mo_profiler_stat *measured)
 {
     for (int i = 0; i < s->rows->n_signatures; i++)
         measured[i] = (mo_profiler_stat){ 0 };
@@ -143,9 +143,9 @@ void mo_profiler_samples_summarize(mo_profiler_samples *s,
         if (n == 0)
             continue;
         qsort(us, (size_t) n, sizeof *us, compare_i64);
-        measured[i].median_us = to_ns(burden * measured[i].median_us);
+        measured[i].median_us = to_ns(slowdown * measured[i].median_us);
         measured[i].spread_us =
-            to_ns(burden * (us[(3 * n - 1) / 4] - us[n / 4]));
+            to_ns(slowdown * (us[(3 * n - 1) / 4] - us[n / 4]));
         measured[i].count = runs;
     }
 }

@@ -42,6 +42,6 @@ double mo_profiler_samples_total_us(mo_profiler_samples *samples,
  * signature without ops. */
 void mo_profiler_samples_summarize(mo_profiler_samples *samples,
                                    const mo_exec_plan *plan, int runs,
-                                   double burden, mo_profiler_stat *measured);
+                                   double slowdown, mo_profiler_stat *measured);
 
 #endif
