@@ -385,16 +385,6 @@ static void add_processing(const period *m, mo_sink *sink, int op, double coef)
                      coef * to_units(m, mo_instance_p_ns(m->frame->x, op, k)));
 }
 
-/* The time of flow q from a to b, or of its tensor. */
-static int64_t sent_ns(const period *m, int q, int a, int b)
-{
-    const mo_instance *x = m->frame->x;
-
-    return m->frame->regime.tensors == MO_TENSORS_ONCE
-               ? mo_instance_tensor_ns(x, x->flows[q].tensor, a, b)
-               : mo_instance_flow_ns(x, q, a, b);
-}
-
 /* Of flow q to device b; MO_FREE: to all of them. */
 static void write_path_row(const period *m, mo_sink *sink, int q, int b)
 {
@@ -408,12 +398,15 @@ static void write_path_row(const period *m, mo_sink *sink, int q, int b)
     for (int a = 0; a < K; a++)
         for (int to = b == MO_FREE ? 0 : b; to < K && (b == MO_FREE || to == b);
              to++) {
+            int64_t ns;
+
             if (a == to)
                 continue;
-            most_ns = mo_max_i64(most_ns, sent_ns(m, q, a, to));
+            ns = mo_schedule_flow_ns(m->frame->x, &m->frame->regime, q, a, to);
+            most_ns = mo_max_i64(most_ns, ns);
             mo_sink_term(sink,
                          transfer_column(m, m->once ? flow->tensor : q, a, to),
-                         -to_units(m, sent_ns(m, q, a, to)));
+                         -to_units(m, ns));
         }
     if (b != MO_FREE)
         mo_sink_term(sink, place_column(m, flow->to, b), -to_units(m, most_ns));

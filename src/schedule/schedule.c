@@ -41,12 +41,32 @@ mo_status mo_schedule_fits_memory(const mo_instance *x, const mo_schedule *s,
     return status;
 }
 
+void mo_schedule_keep_better(mo_schedule **best, mo_schedule *other)
+{
+    if (!*best || (other && other->makespan_ns < (*best)->makespan_ns)) {
+        mo_schedule *kept = *best;
+
+        *best = other;
+        other = kept;
+    }
+    mo_schedule_free(other);
+}
+
 int64_t mo_schedule_item_ns(const mo_instance *x, const mo_regime *regime,
                             int item, int a, int b)
 {
     return regime->tensors == MO_TENSORS_ONCE
                ? mo_instance_tensor_ns(x, item, a, b)
                : mo_instance_flow_ns(x, item, a, b);
+}
+
+int64_t mo_schedule_flow_ns(const mo_instance *x, const mo_regime *regime,
+                            int flow, int a, int b)
+{
+    bool once = regime->tensors == MO_TENSORS_ONCE;
+
+    return mo_schedule_item_ns(x, regime, once ? x->flows[flow].tensor : flow,
+                               a, b);
 }
 
 /* State while the transfers are listed. */

@@ -44,6 +44,10 @@ mo_status mo_schedule_new(const mo_instance *x, const mo_regime *regime,
                           mo_error *err);
 void mo_schedule_free(mo_schedule *schedule);
 
+/* Keeps the schedule of the shorter makespan in *best, *best if they are equal,
+ * and frees the other; either may be NULL. */
+void mo_schedule_keep_better(mo_schedule **best, mo_schedule *other);
+
 /* Copies s with its times; the caller frees *copy. */
 mo_status mo_schedule_copy(const mo_instance *x, const mo_schedule *s,
                            mo_schedule **copy, mo_error *err);
@@ -64,6 +68,10 @@ static inline int mo_schedule_tensor(const mo_instance *x, const mo_schedule *s,
  * regime. */
 int64_t mo_schedule_item_ns(const mo_instance *x, const mo_regime *regime,
                             int item, int a, int b);
+
+/* The same of the item that carries a flow: its tensor, or the flow itself. */
+int64_t mo_schedule_flow_ns(const mo_instance *x, const mo_regime *regime,
+                            int flow, int a, int b);
 
 /*
  * Left-shift (semi-active schedule): keeps on every device, port, channel or

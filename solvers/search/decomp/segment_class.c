@@ -24,15 +24,13 @@ int64_t mo_decomp_direct_transfer_ns(const mo_instance *x,
                                      const mo_regime *regime, int u, int from,
                                      int to)
 {
-    bool once = regime->tensors == MO_TENSORS_ONCE;
     int64_t sum_ns = 0, longest_ns = 0;
 
     if (from == to)
         return 0;
     /* All flows go to v: each carries another tensor. */
     for (int q = x->out_start[u]; q < x->out_start[u + 1]; q++) {
-        int64_t ns = mo_schedule_item_ns(
-            x, regime, once ? x->flows[q].tensor : q, from, to);
+        int64_t ns = mo_schedule_flow_ns(x, regime, q, from, to);
 
         sum_ns += ns;
         longest_ns = mo_max_i64(ns, longest_ns);

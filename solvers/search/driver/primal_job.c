@@ -40,18 +40,6 @@ typedef struct job_run {
     const mo_stop *stop;
 } job_run;
 
-/* Keeps the shorter of the two and frees the other; either may be NULL. */
-static void keep_better(mo_schedule **best, mo_schedule *other)
-{
-    if (!*best || (other && other->makespan_ns < (*best)->makespan_ns)) {
-        mo_schedule *kept = *best;
-
-        *best = other;
-        other = kept;
-    }
-    mo_schedule_free(other);
-}
-
 /* Keeps the shorter schedule, or, where variants are kept, every list
  * schedule. */
 static mo_status keep_schedule(const job_run *t, mo_schedule **best,
@@ -61,7 +49,7 @@ static mo_status keep_schedule(const job_run *t, mo_schedule **best,
     mo_status status = MO_OK;
 
     if (!t->classes->keep_variants || it->how != MO_SEARCH_PRIMAL_LIST) {
-        keep_better(best, s);
+        mo_schedule_keep_better(best, s);
         return MO_OK;
     }
     status = MO_ARRAY_GROW(it->more, it->n_more, it->more_room, err);
@@ -130,7 +118,7 @@ static mo_status warm_start_from_others(const job_run *t, mo_schedule **best,
         status = mo_primal_warm_start_from_schedule(
             warm, model, *best ? (*best)->makespan_ns : INT64_MAX, &s, err);
         if (s)
-            keep_better(best, s);
+            mo_schedule_keep_better(best, s);
     }
     mo_primal_warm_start_free(warm);
     return status;
@@ -193,14 +181,14 @@ static mo_primal_anneal_options anneal_options(const job_run *t)
 
 /* Anneals from the best so far, at least once, until `patience` runs in a row
  * have not improved it. After the stop a run does no moves. */
-static mo_status anneal_until_vain(const job_run *t, mo_schedule **from,
-                                   mo_error *err)
+static mo_status anneal_until_no_gain(const job_run *t, mo_schedule **from,
+                                      mo_error *err)
 {
     mo_primal_anneal_options options = anneal_options(t);
     mo_status status = MO_OK;
-    int vain = 0;
+    int n_idle = 0;
 
-    for (int i = 0; status == MO_OK && (i == 0 || vain < t->it->patience);
+    for (int i = 0; status == MO_OK && (i == 0 || n_idle < t->it->patience);
          i++) {
         int64_t before_ns = (*from)->makespan_ns;
         mo_primal_anneal_result annealed = { 0 };
@@ -210,8 +198,8 @@ static mo_status anneal_until_vain(const job_run *t, mo_schedule **from,
         status = mo_primal_anneal(&t->x, &t->classes->regime, *from, &options,
                                   &annealed, err);
         if (status == MO_OK)
-            keep_better(from, annealed.schedule);
-        vain = (*from)->makespan_ns < before_ns ? 0 : vain + 1;
+            mo_schedule_keep_better(from, annealed.schedule);
+        n_idle = (*from)->makespan_ns < before_ns ? 0 : n_idle + 1;
     }
     return status;
 }
@@ -224,7 +212,7 @@ static mo_status run_annealing(const job_run *t, mo_error *err)
     if (status == MO_OK && it->schedule && it->hint)
         status = start_by_hint(t, &it->schedule, err);
     if (status == MO_OK && it->schedule)
-        status = anneal_until_vain(t, &it->schedule, err);
+        status = anneal_until_no_gain(t, &it->schedule, err);
     return status;
 }
 
@@ -380,7 +368,7 @@ static mo_status repeat_with_new_ends(const job_run *t, mo_primal_spine *spine,
     if (status == MO_OK)
         status = mo_primal_spine_assemble(spine, &s, err);
     if (s)
-        keep_better(&t->it->schedule, s);
+        mo_schedule_keep_better(&t->it->schedule, s);
     return status;
 }
 
@@ -403,7 +391,7 @@ static mo_status polish_schedule(const job_run *t, int64_t moves, mo_error *err)
         status = mo_primal_anneal(&t->x, &t->classes->regime, it->schedule,
                                   &options, &annealed, err);
     if (annealed.schedule)
-        keep_better(&it->schedule, annealed.schedule);
+        mo_schedule_keep_better(&it->schedule, annealed.schedule);
     return status;
 }
 
@@ -466,14 +454,14 @@ static mo_status run_milp(const job_run *t, mo_error *err)
         .seconds = it->seconds,
         .stop = t->stop
     };
-    mo_primal_milp_result assisted = { 0 };
+    mo_primal_milp_result solved = { 0 };
     mo_status status = mo_primal_milp_solve(&t->x, &t->classes->regime,
-                                            &options, &assisted, err);
+                                            &options, &solved, err);
 
     if (status != MO_OK)
         return status;
-    it->lower_ns = assisted.lower_ns;
-    it->schedule = assisted.schedule;
+    it->lower_ns = solved.lower_ns;
+    it->schedule = solved.schedule;
     return MO_OK;
 }
 

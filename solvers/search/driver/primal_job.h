@@ -25,16 +25,19 @@ typedef enum mo_search_primal_algo {
     MO_SEARCH_PRIMAL_LIST,    /* list scheduling (HEFT) */
     MO_SEARCH_PRIMAL_ANNEAL,  /* simulated annealing, warm-started or from list
                                  schedules */
-    MO_SEARCH_PRIMAL_PRICED,  /* the same from the cheapest variant or a start
-                                 of the load bound, with prices of memory */
-    MO_SEARCH_PRIMAL_FILL,    /* the same within capacity_bytes, without
-                                 prices */
+    MO_SEARCH_PRIMAL_PRICED,  /* simulated annealing with prices of memory, from
+                                 the cheapest variant or a start of the load
+                                 bound */
+    MO_SEARCH_PRIMAL_FILL,    /* simulated annealing within capacity_bytes,
+                                 without prices, from the shortest variant
+                                 that fits */
     MO_SEARCH_PRIMAL_HALVING, /* successive halving from rounded columns */
     MO_SEARCH_PRIMAL_SPINE,   /* block-coordinate descent along a chain, from
                                  scratch */
     MO_SEARCH_PRIMAL_POLISH,  /* annealing of the best at low temperature */
     MO_SEARCH_PRIMAL_EXACT,   /* lazy clause generation; proves a bound, too */
-    MO_SEARCH_PRIMAL_MILP     /* the same by a MILP solver, limited by time */
+    MO_SEARCH_PRIMAL_MILP     /* MILP solver, limited by time; proves a bound,
+                                 too */
 } mo_search_primal_algo;
 
 typedef struct mo_search_primal_job {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "schedule/schedule.h"
 #include "solvers/search/exact/task_model_build.h"
 
 /*
@@ -265,16 +266,6 @@ static int transfer_item(const mo_exact_builder *b, int flow)
                                                    : flow;
 }
 
-static int64_t transfer_ns(const mo_exact_builder *b, int flow, int from,
-                           int to)
-{
-    const mo_instance *x = b->m->x;
-
-    return b->m->regime.tensors == MO_TENSORS_ONCE
-               ? mo_instance_tensor_ns(x, x->flows[flow].tensor, from, to)
-               : mo_instance_flow_ns(x, flow, from, to);
-}
-
 /* Head of the reader on one device, given the producer on another. */
 static mo_exact_alternative head_alternative(const mo_exact_builder *b,
                                              int flow, int from, int to)
@@ -292,7 +283,8 @@ static mo_exact_alternative head_alternative(const mo_exact_builder *b,
                                        .bound2 = -1,
                                        .add_ns = b->m->modes[send].length_ns };
     }
-    alternative.add_ns += transfer_ns(b, flow, from, to);
+    alternative.add_ns +=
+        mo_schedule_flow_ns(b->m->x, &b->m->regime, flow, from, to);
     return alternative;
 }
 
@@ -307,7 +299,7 @@ static mo_exact_alternative tail_alternative(const mo_exact_builder *b,
 
     if (from == to)
         return alternative;
-    sent_ns = transfer_ns(b, flow, from, to);
+    sent_ns = mo_schedule_flow_ns(b->m->x, &b->m->regime, flow, from, to);
     alternative.add_ns += sent_ns;
     if (b->m->has_transfer_tasks) {
         int send = *transfer_mode_slot(b, transfer_item(b, flow), from, to);

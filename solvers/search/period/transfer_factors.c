@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/minmax.h"
+#include "schedule/schedule.h"
 
 enum { MAX_FACTOR = 4096 /* table entries of a tensor and all its readers */ };
 
@@ -176,9 +177,7 @@ static int64_t item_cost(const mo_transfer_factors *c, int item, int a, int b,
     const mo_instance *x = c->problem->x;
     bool once = c->problem->regime.tensors == MO_TENSORS_ONCE;
     int tensor = once ? item : x->flows[item].tensor;
-    int64_t ns = once ? mo_instance_tensor_ns(x, item, a, b)
-                      : mo_instance_flow_ns(x, item, a, b);
-
+    int64_t ns = mo_schedule_item_ns(x, &c->problem->regime, item, a, b);
     int64_t host_price = c->problem->host >= 0 ? price[c->problem->host] : 0;
 
     return ns * pair_cost[a * x->n_devices + b] +

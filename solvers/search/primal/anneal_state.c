@@ -48,10 +48,7 @@ static int64_t arrival_ns(const mo_primal_anneal_state *w, int q, int *by)
         return w->at->end_ns[flow->from];
     if (is_uncongested(w, from, to))
         return w->at->end_ns[flow->from] +
-               mo_schedule_item_ns(
-                   w->x, &w->regime,
-                   w->regime.tensors == MO_TENSORS_ONCE ? flow->tensor : q,
-                   from, to);
+               mo_schedule_flow_ns(w->x, &w->regime, q, from, to);
     *by = transfer_of(w, q);
     return w->at->end_ns[*by];
 }

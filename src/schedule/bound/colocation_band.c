@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/minmax.h"
+#include "schedule/schedule.h"
 
 enum {
     MIN_WIDTH = 48,    /* less is not worth its memory */
@@ -13,13 +14,6 @@ enum {
     MAX_NODES = 10000, /* more find little */
     SEARCHES = 4       /* by op and width: half the pairs, both cases, sizes */
 };
-
-static int64_t flow_time_ns(const mo_allowed_devices *d, int flow, int k, int l)
-{
-    return d->regime.tensors == MO_TENSORS_ONCE
-               ? mo_instance_tensor_ns(d->x, d->x->flows[flow].tensor, k, l)
-               : mo_instance_flow_ns(d->x, flow, k, l);
-}
 
 /* Returns the least transfer between two devices that are allowed. */
 static int64_t least_transfer_ns(const mo_allowed_devices *d, int flow)
@@ -33,7 +27,8 @@ static int64_t least_transfer_ns(const mo_allowed_devices *d, int flow)
         for (int l = 0; l < d->x->n_devices; l++)
             if (k != l && mo_allowed_devices_has(d, from, k) &&
                 mo_allowed_devices_has(d, to, l))
-                least = mo_min_i64(least, flow_time_ns(d, flow, k, l));
+                least = mo_min_i64(
+                    least, mo_schedule_flow_ns(d->x, &d->regime, flow, k, l));
     return least;
 }
 

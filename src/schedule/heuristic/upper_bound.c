@@ -12,18 +12,6 @@
 #include "schedule/heuristic/single_device.h"
 #include "schedule/placement_units.h"
 
-/* Keeps the better of the two and frees the other; either may be NULL. */
-static void keep_better(mo_schedule **best, mo_schedule *other)
-{
-    if (!*best || (other && other->makespan_ns < (*best)->makespan_ns)) {
-        mo_schedule *kept = *best;
-
-        *best = other;
-        other = kept;
-    }
-    mo_schedule_free(other);
-}
-
 static mo_status try_heft(const mo_instance *x, const mo_regime *regime,
                           const int *placement, mo_schedule **best,
                           mo_error *err)
@@ -32,7 +20,7 @@ static mo_status try_heft(const mo_instance *x, const mo_regime *regime,
     mo_status status = mo_heft(x, regime, placement, &s, err);
 
     if (status == MO_OK)
-        keep_better(best, s);
+        mo_schedule_keep_better(best, s);
     return status;
 }
 
@@ -99,7 +87,7 @@ mo_status mo_bound_upper(const mo_instance *x, const mo_regime *regime,
                 continue;
             status = mo_single_device_schedule(x, regime, k, &s, err);
             if (status == MO_OK)
-                keep_better(&best, s);
+                mo_schedule_keep_better(&best, s);
         }
         if (status == MO_OK)
             status = try_packing(x, regime, units, &best, err);

@@ -29,11 +29,10 @@ static int64_t op_ns(const rank_state *r, int op)
 static int64_t flow_ns(const rank_state *r, int flow)
 {
     const mo_flow *f = &r->x->flows[flow];
-    bool once = r->regime->tensors == MO_TENSORS_ONCE;
 
     if (r->placement)
-        return mo_schedule_item_ns(r->x, r->regime, once ? f->tensor : flow,
-                                   r->placement[f->from], r->placement[f->to]);
+        return mo_schedule_flow_ns(r->x, r->regime, flow, r->placement[f->from],
+                                   r->placement[f->to]);
     return mo_mean_cost_flow_ns(r->x, r->regime, r->mean_ns, flow);
 }
 
