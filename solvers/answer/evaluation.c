@@ -320,6 +320,7 @@ static mo_status measure_pipeline(const mo_instance *x, const mo_regime *regime,
                                 j->bottleneck, sizeof j->bottleneck);
         j->lower.bound_ns = mo_period_least_ns(x);
         j->lower.which = "mean load";
+        j->single_ns = mo_max_i64(j->single_ns, x->host_request_ns);
     }
     mo_modulo_schedule_clear(&m);
     mo_period_loads_clear(&loads);

@@ -122,6 +122,27 @@ for host in 8 15 30; do
         head -n 1)" "$period"
 done
 
+# One device of 20 us cannot be faster than a host of 50.
+printf '<cluster host_request_us="50">%s</cluster>' \
+    '<device id="A"/><device id="B"/><link between="A B" gbps="8"/>' >pair.xml
+is "one device waits for the host" "$($place --json -c pair.xml -o pair.sol \
+    pair.graphml | sed -n 's/^.*"best_single_us": \([0-9]*\).*/\1/p' |
+    head -n 1)" 50
+moirai-check --json -c pair.xml pair.sol >out
+is "and so says the check" "$(key best_single_us) $(key bound_us)" "50 50"
+# Times beyond the range of integers.
+for attribute in host_request_us host_transfer_us; do
+    printf '<cluster %s="1e300">%s</cluster>' $attribute \
+        '<device id="A"/><device id="B"/><link between="A B" gbps="8"/>' \
+        >pair.xml
+    complains "$attribute of 1e300" 1 "pair.xml: host_request_us or" \
+        $place -c pair.xml pair.graphml
+done
+printf '<cluster>%s</cluster>' '<device id="A" overhead_us="1e300"/>
+    <device id="B"/><link between="A B" gbps="8"/>' >pair.xml
+complains "overhead_us of 1e300" 1 "pair.xml:1: overhead_us of device 'A'" \
+    $place -c pair.xml pair.graphml
+
 complains "a model with live memory" 2 "or moirai-place" \
     moirai-emit -q --objective period --memory live $net -o -
 ok "its objective is named" \

@@ -82,6 +82,14 @@ static mo_status copy_routes(mo_instance_maker *m, mo_error *err)
     return MO_OK;
 }
 
+/* In nanoseconds; -1 when it is more than MO_MAX_OVERHEAD_NS. */
+static int64_t overhead_from_us(double us)
+{
+    double ns = 1e3 * us;
+
+    return ns <= (double) MO_MAX_OVERHEAD_NS ? llround(ns) : -1;
+}
+
 /* Those of the cluster, else for CPUs those of the profile. */
 static mo_status set_overheads(mo_instance_maker *m, mo_error *err)
 {
@@ -99,12 +107,12 @@ static mo_status set_overheads(mo_instance_maker *m, mo_error *err)
         bool profiled = device->overhead_us == 0 && device->copy_gbs == 0 &&
                         device->is_cpu && profile;
 
-        ns[k] = llround(
-            1e3 * (profiled ? profile->overhead_us : device->overhead_us));
+        ns[k] = overhead_from_us(profiled ? profile->overhead_us
+                                          : device->overhead_us);
         gbs[k] = profiled ? profile->copy_gbs : device->copy_gbs;
         any = any || ns[k] > 0 || gbs[k] > 0;
-        if (ns[k] > MO_MAX_OVERHEAD_NS)
-            return mo_fail_at(err, MO_E_INPUT, NULL, device->line,
+        if (ns[k] < 0)
+            return mo_fail_at(err, MO_E_INPUT, m->cluster->file, device->line,
                               "overhead_us of device '%.80s' is more than a "
                               "second; give it in microseconds",
                               device->id);
@@ -121,18 +129,19 @@ static mo_status set_host_times(mo_instance_maker *m, mo_error *err)
     const mo_profile *profile = m->options->profile;
     double request_us = cluster->host_request_us;
     double transfer_us = cluster->host_transfer_us;
+    const char *file = cluster->file;
 
     if (request_us == 0 && transfer_us == 0 && profile) {
         request_us = profile->host_request_us;
         transfer_us = profile->host_transfer_us;
+        file = profile->file;
     }
-    m->x->host_request_ns = llround(1e3 * request_us);
-    m->x->host_transfer_ns = llround(1e3 * transfer_us);
-    if (m->x->host_request_ns > MO_MAX_OVERHEAD_NS ||
-        m->x->host_transfer_ns > MO_MAX_OVERHEAD_NS)
-        return mo_fail(err, MO_E_INPUT,
-                       "host_request_us or host_transfer_us is more than a "
-                       "second; give both in microseconds");
+    m->x->host_request_ns = overhead_from_us(request_us);
+    m->x->host_transfer_ns = overhead_from_us(transfer_us);
+    if (m->x->host_request_ns < 0 || m->x->host_transfer_ns < 0)
+        return mo_fail_at(err, MO_E_INPUT, file, 0,
+                          "host_request_us or host_transfer_us is more than a "
+                          "second; give both in microseconds");
     return MO_OK;
 }
 

@@ -169,6 +169,8 @@ mo_status mo_place_compare_methods(const mo_place_context *setting,
     if (status == MO_OK)
         status = mo_single_device_best(x, &setting->regime, &r->single,
                                        &r->single_ns, err);
+    if (setting->objective == MO_OBJECTIVE_PERIOD)
+        r->single_ns = mo_max_i64(r->single_ns, x->host_request_ns);
     return status == MO_OK ? run_ablation(setting, x, c, err) : status;
 }
 

@@ -142,7 +142,7 @@ int64_t mo_period_least_ns(const mo_instance *x)
         sum_ns += least_ns;
         longest_ns = mo_max_i64(longest_ns, least_ns);
     }
-    return mo_max_i64(longest_ns,
+    return mo_max_i64(mo_max_i64(longest_ns, x->host_request_ns),
                       sum_ns / x->n_devices + (sum_ns % x->n_devices > 0));
 }
 

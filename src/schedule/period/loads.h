@@ -52,7 +52,8 @@ void mo_period_add_overheads(const mo_instance *x, const mo_schedule *s,
                              int64_t *receive_ns, int64_t *send_ns);
 
 /* Returns a lower bound of the period of every placement: the ops at their
- * shortest, shared by all devices, and the longest of them. */
+ * shortest, shared by all devices, the longest of them, and the host's time for
+ * a request. */
 int64_t mo_period_least_ns(const mo_instance *x);
 
 /* Writes the name of a resource, "device A", "out port of A", "channel A -> B",
