@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The unit to branch on is one whose device varies most in the placements of
- * the node's ascent, weighted by its time and that of its transfers.  A child
+ * Most-fractional branching over primal samples: the unit to branch on is one
+ * whose device varies most in the placements of the node's ascent, weighted by
+ * its time and that of its transfers.  A child
  * for every device that it may have, but of devices that are interchangeable at
  * the node for the first alone.  A node keeps the prices that prove its bound:
  * its children begin there.
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/heap.h"
 #include "base/minmax.h"
 #include "schedule/equal_devices.h"
 
@@ -37,8 +39,7 @@ struct mo_period_branching {
     mo_priced_labelling l;
     node *nodes;
     size_t n_nodes, n_room;
-    int *heap, n_heap; /* open nodes, the least bound first */
-    size_t heap_room;
+    mo_heap open;       /* nodes by bound; ids are negative numbers */
     int64_t *weight_ns; /* by unit */
     int *counts;        /* by unit and device, of a node's placements */
     int n_counted;
@@ -47,50 +48,18 @@ struct mo_period_branching {
     void *context;
 };
 
-/* ------------------------------------------------------------ a heap of nodes
- */
-
-/* Of equal bounds the younger node, which is deeper. */
-static bool comes_before(const mo_period_branching *b, int s, int t)
+/* The open node of the least bound first; of equal bounds the younger, which is
+ * deeper. */
+static mo_status push_open(mo_period_branching *b, int number, mo_error *err)
 {
-    int64_t s_ns = b->nodes[s].lower_ns, t_ns = b->nodes[t].lower_ns;
-
-    return s_ns != t_ns ? s_ns < t_ns : s > t;
-}
-
-static void push_open(mo_period_branching *b, int number)
-{
-    int at = b->n_heap++;
-
-    for (; at > 0 && comes_before(b, number, b->heap[(at - 1) / 2]);
-         at = (at - 1) / 2)
-        b->heap[at] = b->heap[(at - 1) / 2];
-    b->heap[at] = number;
-}
-
-static int pop_open(mo_period_branching *b)
-{
-    int least = b->heap[0], last = b->heap[--b->n_heap], at = 0;
-
-    for (int child = 1; child < b->n_heap; child = 2 * at + 1) {
-        if (child + 1 < b->n_heap &&
-            comes_before(b, b->heap[child + 1], b->heap[child]))
-            child++;
-        if (!comes_before(b, b->heap[child], last))
-            break;
-        b->heap[at] = b->heap[child];
-        at = child;
-    }
-    if (b->n_heap > 0)
-        b->heap[at] = last;
-    return least;
+    return mo_heap_push(&b->open, b->nodes[number].lower_ns, -number, err);
 }
 
 /* -------------------------------------------------------------------- setup */
 
 /* The processing time of a unit at its shortest, and the tensors that it sends
  * and receives, by the first kind of pair. */
-static void weigh_units(mo_period_branching *b)
+static void compute_branching_weights(mo_period_branching *b)
 {
     const mo_instance *x = b->p.x;
 
@@ -123,8 +92,6 @@ static mo_status add_node(mo_period_branching *b, const node *made,
                            ? MO_ARRAY_GROW(b->nodes, b->n_nodes, b->n_room, err)
                            : mo_fail_memory(err);
 
-    if (status == MO_OK)
-        status = MO_ARRAY_GROW(b->heap, b->n_nodes, b->heap_room, err);
     if (status != MO_OK) {
         free(copy);
         return status;
@@ -166,17 +133,17 @@ mo_status mo_period_branching_new(const mo_period_problem *p, int64_t upper_ns,
         status = mo_fail_memory(err);
     if (status == MO_OK) {
         reset_domains(b);
-        weigh_units(b);
+        compute_branching_weights(b);
         status = mo_priced_labelling_init(&b->l, &b->p, upper_ns, err);
     }
     if (status == MO_OK)
         status = add_node(b, &root, prices, err);
-    if (status == MO_OK) {
-        push_open(b, 0);
+    if (status == MO_OK)
+        status = push_open(b, 0, err);
+    if (status == MO_OK)
         *made = b;
-    } else {
+    else
         mo_period_branching_free(b);
-    }
     return status;
 }
 
@@ -188,7 +155,7 @@ void mo_period_branching_free(mo_period_branching *b)
     for (size_t i = 0; i < b->n_nodes; i++)
         free(b->nodes[i].prices);
     free(b->nodes);
-    free(b->heap);
+    mo_heap_clear(&b->open);
     free(b->p.domains.allowed);
     free(b->weight_ns);
     free(b->counts);
@@ -230,7 +197,7 @@ static void count_placement(void *context, const int *device)
         b->offer(b->context, device);
 }
 
-static bool may_have(const mo_period_branching *b, int unit, int k)
+static bool is_in_domain(const mo_period_branching *b, int unit, int k)
 {
     return mo_allowed_devices_has(&b->p.domains,
                                   b->p.units->ops[b->p.units->start[unit]], k);
@@ -247,7 +214,7 @@ static int choose_unit(const mo_period_branching *b)
         double score;
 
         for (int k = 0; k < K; k++) {
-            n_devices += may_have(b, unit, k);
+            n_devices += is_in_domain(b, unit, k);
             most = mo_max_int(most, b->counts[(int64_t) unit * K + k]);
         }
         /* A unit that did not vary may do so yet. */
@@ -308,7 +275,8 @@ static mo_status expand_node(mo_period_branching *b, int number,
                              int64_t upper_ns, const mo_stop *stop,
                              double *work, mo_error *err)
 {
-    /* Classes know of neither links nor overheads. */
+    /* mo_equal_devices_find() compares neither routes nor overheads: symmetry
+     * breaking would be wrong there. */
     bool symmetric =
         b->p.regime.congestion != MO_CONGESTION_LINK && !b->p.x->overhead_ns;
     int unit, K = b->p.x->n_devices;
@@ -318,8 +286,8 @@ static mo_status expand_node(mo_period_branching *b, int number,
     if (b->nodes[number].branch_unit == UNCHOSEN)
         status = bound_node(b, number, upper_ns, stop, work, err);
     unit = b->nodes[number].branch_unit;
-    if (unit == NONE && b->nodes[number].lower_ns < upper_ns)
-        push_open(b, number);
+    if (status == MO_OK && unit == NONE && b->nodes[number].lower_ns < upper_ns)
+        status = push_open(b, number, err);
     if (symmetric)
         mo_equal_devices_find(&b->p.domains, true, b->first);
     for (int k = 0; k < K && status == MO_OK && unit != NONE; k++) {
@@ -331,15 +299,15 @@ static mo_status expand_node(mo_period_branching *b, int number,
         int made = (int) b->n_nodes;
 
         enter_node(b, number);
-        if (!may_have(b, unit, k) || (symmetric && b->first[k] != k))
+        if (!is_in_domain(b, unit, k) || (symmetric && b->first[k] != k))
             continue;
         status = add_node(b, &child, b->nodes[number].prices, err);
         if (status != MO_OK)
             break;
         fix_unit(b, unit, k);
         status = bound_node(b, made, upper_ns, stop, work, err);
-        if (b->nodes[made].lower_ns < upper_ns)
-            push_open(b, made);
+        if (status == MO_OK && b->nodes[made].lower_ns < upper_ns)
+            status = push_open(b, made, err);
     }
     return status;
 }
@@ -354,23 +322,23 @@ mo_status mo_period_branching_run(mo_period_branching *b, int64_t upper_ns,
 
     b->offer = offer;
     b->context = context;
-    while (status == MO_OK && b->n_heap > 0 && work < max_work &&
+    while (status == MO_OK && b->open.n > 0 && work < max_work &&
            b->n_nodes < MAX_NODES && !mo_stop_reached(stop)) {
-        int number = b->heap[0];
+        int number = -b->open.items[0].id;
 
         if (b->nodes[number].lower_ns >= upper_ns ||
             b->nodes[number].branch_unit == NONE)
             break; /* closed, or a placement */
-        pop_open(b);
+        mo_heap_pop(&b->open);
         status = expand_node(b, number, upper_ns, stop, &work, err);
         /* Stopped on the way: its children may be missing. */
-        if (mo_stop_reached(stop))
-            push_open(b, number);
+        if (status == MO_OK && mo_stop_reached(stop))
+            status = push_open(b, number, err);
     }
     if (status == MO_OK)
-        *lower_ns = mo_max_i64(
-            *lower_ns, b->n_heap > 0
-                           ? mo_min_i64(b->nodes[b->heap[0]].lower_ns, upper_ns)
-                           : upper_ns);
+        *lower_ns = mo_max_i64(*lower_ns,
+                               b->open.n > 0
+                                   ? mo_min_i64(b->open.items[0].key, upper_ns)
+                                   : upper_ns);
     return status;
 }

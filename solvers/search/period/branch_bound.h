@@ -2,9 +2,9 @@
 /*
  * branch_bound.h - lower bound of the period by branch and bound over the
  * devices of single units, with the Lagrangian bound (price_bound.h) at every
- * node.  Where transfers are dear or devices are equal the relaxation places
- * parts of a unit on several devices; a unit that many tensors leave or enter
- * settles most of that once it has a device.
+ * node.  Where transfers are expensive or devices are equal the relaxation
+ * places parts of a unit on several devices; a unit that many tensors leave or
+ * enter settles most of that once it has a device.
  */
 #ifndef MO_SOLVERS_SEARCH_PERIOD_BRANCH_BOUND_H
 #define MO_SOLVERS_SEARCH_PERIOD_BRANCH_BOUND_H
@@ -28,8 +28,8 @@ mo_status mo_period_branching_new(const mo_period_problem *problem,
                                   mo_error *err);
 void mo_period_branching_free(mo_period_branching *b);
 
-/* Expands nodes, those of the least bound first, for so many entries of tables
- * visited, and raises *lower_ns to the least bound of the open nodes; to
+/* Best-first search.  Stops after max_work visited table entries (deterministic
+ * effort), and raises *lower_ns to the least bound of the open nodes; to
  * upper_ns, the period of a known placement, where none is open.  offer is
  * called with placements on the way.  Fails only for lack of memory. */
 mo_status mo_period_branching_run(mo_period_branching *b, int64_t upper_ns,

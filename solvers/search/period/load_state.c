@@ -243,3 +243,24 @@ int64_t mo_period_state_excess_bytes(const mo_period_state *s)
             excess += s->used_bytes[k] - x->capacity_bytes[k];
     return excess;
 }
+
+bool mo_period_state_is_allowed(const mo_period_state *s)
+{
+    for (int i = 0; i < s->problem->x->n; i++)
+        if (!mo_allowed_devices_has(&s->problem->domains, i, s->device[i]))
+            return false;
+    return true;
+}
+
+bool mo_period_state_next(mo_period_state *s)
+{
+    for (int unit = 0; unit < s->problem->units->n; unit++) {
+        int k = mo_period_state_device(s, unit) + 1;
+        bool over = k == s->problem->x->n_devices;
+
+        mo_period_state_move(s, unit, over ? 0 : k);
+        if (!over)
+            return true;
+    }
+    return false;
+}

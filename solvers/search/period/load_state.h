@@ -66,4 +66,11 @@ static inline int mo_period_state_device(const mo_period_state *s, int unit)
     return s->device[units->ops[units->start[unit]]];
 }
 
+/* Returns whether every op may be on its device. */
+bool mo_period_state_is_allowed(const mo_period_state *s);
+
+/* Sets the next placement of an enumeration by an odometer over the units,
+ * which begins with device 0 for all; returns whether there was one. */
+bool mo_period_state_next(mo_period_state *s);
+
 #endif

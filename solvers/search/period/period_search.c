@@ -2,7 +2,8 @@
 /*
  * Small instances are enumerated.  Otherwise: the baselines give a first
  * placement; the Lagrangian bound (price_bound.h) gives a lower bound and
- * placements of least cost at its prices; rounds of annealing from the best
+ * placements of least cost at its prices, and branch and bound (branch_bound.h)
+ * goes on where prices gain no more; rounds of annealing from the best
  * placements, which take parts of the former, improve the period until the gap
  * is met, time is up, or rounds no longer help.  A seed and a number of rounds
  * determine the result on any number of threads.
@@ -21,13 +22,14 @@
 #include "schedule/heuristic/heft.h"
 #include "solvers/search/period/branch_bound.h"
 #include "solvers/search/period/contiguous.h"
-#include "solvers/search/period/limited.h"
+#include "solvers/search/period/in_flight_search.h"
 #include "solvers/search/period/load_state.h"
 #include "solvers/search/period/local_search.h"
 #include "solvers/search/period/packing_bound.h"
 #include "solvers/search/period/price_bound.h"
 
-/* Table entries visited: for the labellings of a round, and for a bundle. */
+/* Table entries visited: for the labellings of a round, for a bundle, and for a
+ * step of branch and bound. */
 #define SAMPLE_WORK 2e7
 #define BOUND_WORK  4e8
 #define BRANCH_WORK 4e8
@@ -165,8 +167,8 @@ static mo_status prepare_bound(search *s, mo_error *err)
     return status == MO_OK && !s->prices ? mo_fail_memory(err) : status;
 }
 
-/* Packing against a new placement, and a bundle of the Lagrangian bound, of a
- * counted effort, until they no longer gain anything. */
+/* One step of the bound: the packing bound for a new incumbent; a bundle of the
+ * Lagrangian bound while bundles gain, branch and bound after that. */
 static mo_status raise_bound(search *s, mo_error *err)
 {
     double work = mo_labelling_work(s->labelling.labelling) + s->p.x->n_flows;
@@ -247,32 +249,17 @@ static bool is_small(const mo_period_problem *p)
 /* All placements, by an odometer; the best is optimal. */
 static void enumerate_placements(search *s, int *device)
 {
-    const mo_placement_units *u = s->p.units;
-    int K = s->p.x->n_devices, at;
-
     memset(device, 0, (size_t) s->p.x->n * sizeof *device);
     mo_period_state_set(&s->state, device);
     do {
-        bool allowed = true;
-
-        for (int i = 0; i < s->p.x->n && allowed; i++)
-            allowed =
-                mo_allowed_devices_has(&s->p.domains, i, s->state.device[i]);
-        if (allowed) {
+        if (mo_period_state_is_allowed(&s->state)) {
             int64_t ns = mo_period_state_period_ns(&s->state);
             int64_t excess = mo_period_state_excess_bytes(&s->state);
 
             if (s->n_pool == 0 || is_better(excess, ns, &s->pool[0]))
                 keep_candidate(s, s->state.device, ns, excess);
         }
-        for (at = 0; at < u->n; at++) {
-            int k = mo_period_state_device(&s->state, at) + 1;
-
-            mo_period_state_move(&s->state, at, k < K ? k : 0);
-            if (k < K)
-                break;
-        }
-    } while (at < u->n);
+    } while (mo_period_state_next(&s->state));
     if (s->n_pool > 0 && s->pool[0].excess_bytes == 0)
         s->lower_ns = s->pool[0].period_ns;
 }
@@ -409,17 +396,18 @@ static mo_status find_placement(search *s, mo_method_result *placed,
 
 /* With a limit of requests, or live memory, the best is chosen by the period of
  * its pipeline; the largest load remains a bound. */
-static mo_status choose_limited(search *s, mo_period_limited *l, mo_error *err)
+static mo_status choose_in_flight(search *s, mo_period_in_flight *l,
+                                  mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < s->n_pool && status == MO_OK; i++)
         if (i == 0 || !mo_stop_reached(s->task->stop))
-            status = mo_period_limited_offer(l, s->pool[i].device, err);
+            status = mo_period_in_flight_offer(l, s->pool[i].device, err);
     if (status == MO_OK)
-        status = mo_period_limited_improve(l, err);
+        status = mo_period_in_flight_improve(l, err);
     if (status == MO_OK && is_small(&s->p))
-        status = mo_period_limited_enumerate(l, &s->lower_ns, err);
+        status = mo_period_in_flight_enumerate(l, &s->lower_ns, err);
     if (status == MO_OK && l->period_ns < INT64_MAX) {
         s->pool[0].excess_bytes = 0;
         memcpy(s->pool[0].device, l->device,
@@ -430,19 +418,19 @@ static mo_status choose_limited(search *s, mo_period_limited *l, mo_error *err)
     return status;
 }
 
-static mo_status search_limited(search *s, mo_method_result *placed,
-                                mo_error *err)
+static mo_status search_in_flight(search *s, mo_method_result *placed,
+                                  mo_error *err)
 {
     const mo_method_task *whole = s->task;
     mo_method_task half = *whole; /* the pipelines take time, too */
-    mo_period_limited l;
+    mo_period_in_flight l;
     int64_t lower_ns = 0;
     double half_s;
     mo_stop stop;
-    mo_status status = mo_period_limited_init(&l, s->task, &s->p, err);
+    mo_status status = mo_period_in_flight_init(&l, s->task, &s->p, err);
 
     if (status == MO_OK)
-        status = mo_period_limited_offer_baselines(&l, &lower_ns, err);
+        status = mo_period_in_flight_offer_baselines(&l, &lower_ns, err);
     half_s = mo_stop_remaining_s(whole->stop) / 2;
     mo_stop_after(&stop, isinf(half_s) ? 0 : fmax(half_s, 1e-6));
     stop.outer = whole->stop;
@@ -452,9 +440,9 @@ static mo_status search_limited(search *s, mo_method_result *placed,
         status = find_placement(s, placed, err);
     s->task = whole;
     if (status == MO_OK && s->n_pool > 0)
-        status = choose_limited(s, &l, err);
+        status = choose_in_flight(s, &l, err);
     s->lower_ns = mo_max_i64(s->lower_ns, lower_ns);
-    mo_period_limited_clear(&l);
+    mo_period_in_flight_clear(&l);
     return status;
 }
 
@@ -501,7 +489,7 @@ mo_status mo_period_search_place(const mo_method_task *task,
     }
     if (status == MO_OK)
         status = task->in_flight > 0 || task->regime.memory == MO_MEMORY_LIVE
-                     ? search_limited(&s, placed, err)
+                     ? search_in_flight(&s, placed, err)
                      : find_placement(&s, placed, err);
     if (status == MO_OK && s.n_pool > 0 && task->in_flight == 0 &&
         task->regime.memory != MO_MEMORY_LIVE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "solvers/search/period/limited.h"
+#include "solvers/search/period/in_flight_search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,29 +15,29 @@ enum {
     MAX_EFFORT = 1 << 21 /* moves times the square of the ops */
 };
 
-mo_status mo_period_limited_init(mo_period_limited *l,
-                                 const mo_method_task *task,
-                                 const mo_period_problem *problem,
-                                 mo_error *err)
+mo_status mo_period_in_flight_init(mo_period_in_flight *l,
+                                   const mo_method_task *task,
+                                   const mo_period_problem *problem,
+                                   mo_error *err)
 {
-    *l = (mo_period_limited){ .task = task,
-                              .problem = problem,
-                              .period_ns = INT64_MAX };
+    *l = (mo_period_in_flight){ .task = task,
+                                .problem = problem,
+                                .period_ns = INT64_MAX };
     l->device = calloc((size_t) problem->x->n + 1, sizeof *l->device);
     l->used_bytes =
         calloc((size_t) problem->x->n_devices + 1, sizeof *l->used_bytes);
     return l->device && l->used_bytes ? MO_OK : mo_fail_memory(err);
 }
 
-void mo_period_limited_clear(mo_period_limited *l)
+void mo_period_in_flight_clear(mo_period_in_flight *l)
 {
     free(l->device);
     free(l->used_bytes);
-    *l = (mo_period_limited){ 0 };
+    *l = (mo_period_in_flight){ 0 };
 }
 
-mo_status mo_period_limited_offer(mo_period_limited *l, const int *device,
-                                  mo_error *err)
+mo_status mo_period_in_flight_offer(mo_period_in_flight *l, const int *device,
+                                    mo_error *err)
 {
     const mo_period_problem *p = l->problem;
     mo_modulo_schedule m = { 0 };
@@ -55,7 +55,7 @@ mo_status mo_period_limited_offer(mo_period_limited *l, const int *device,
     return status;
 }
 
-static mo_status offer_shortest(mo_period_limited *l, int64_t *lower_ns,
+static mo_status offer_shortest(mo_period_in_flight *l, int64_t *lower_ns,
                                 mo_error *err)
 {
     mo_method_result placed = { 0 };
@@ -74,15 +74,15 @@ static mo_status offer_shortest(mo_period_limited *l, int64_t *lower_ns,
         task.rounds = LATENCY_ROUNDS;
     status = mo_method_moirai.place(&task, &placed, err);
     if (status == MO_OK && placed.schedule)
-        status = mo_period_limited_offer(l, placed.schedule->device, err);
+        status = mo_period_in_flight_offer(l, placed.schedule->device, err);
     if (l->task->in_flight > 0)
         *lower_ns = mo_max_i64(*lower_ns, placed.lower_ns / l->task->in_flight);
     mo_method_result_clear(&placed);
     return status;
 }
 
-mo_status mo_period_limited_offer_baselines(mo_period_limited *l,
-                                            int64_t *lower_ns, mo_error *err)
+mo_status mo_period_in_flight_offer_baselines(mo_period_in_flight *l,
+                                              int64_t *lower_ns, mo_error *err)
 {
     const mo_period_problem *p = l->problem;
     int *device = calloc((size_t) p->x->n + 1, sizeof *device);
@@ -93,12 +93,12 @@ mo_status mo_period_limited_offer_baselines(mo_period_limited *l,
          !(l->period_ns < INT64_MAX && mo_stop_reached(l->task->stop));
          k++) {
         mo_period_fill_single(p, k, device);
-        status = mo_period_limited_offer(l, device, err);
+        status = mo_period_in_flight_offer(l, device, err);
     }
     if (status == MO_OK)
         status = mo_period_split_contiguous(p, device, err);
     if (status == MO_OK)
-        status = mo_period_limited_offer(l, device, err);
+        status = mo_period_in_flight_offer(l, device, err);
     if (status == MO_OK)
         status = offer_shortest(l, lower_ns, err);
     free(device);
@@ -107,8 +107,8 @@ mo_status mo_period_limited_offer_baselines(mo_period_limited *l,
 
 /* Returns the length of the longest path of a placement; ready_ns is a buffer
  * by op. */
-static int64_t path_of(const mo_period_problem *p, const int *device,
-                       int64_t *ready_ns)
+static int64_t critical_path_ns(const mo_period_problem *p, const int *device,
+                                int64_t *ready_ns)
 {
     const mo_instance *x = p->x;
     int64_t most_ns = 0;
@@ -119,10 +119,10 @@ static int64_t path_of(const mo_period_problem *p, const int *device,
         for (int e = x->in_start[i]; e < x->in_start[i + 1]; e++) {
             const mo_flow *flow = &x->flows[x->in_flows[e]];
             int a = device[flow->from], b = device[i];
-            int item = p->regime.tensors == MO_TENSORS_ONCE ? flow->tensor
-                                                            : x->in_flows[e];
             int64_t sent_ns =
-                a == b ? 0 : mo_schedule_item_ns(x, &p->regime, item, a, b);
+                a == b
+                    ? 0
+                    : mo_schedule_flow_ns(x, &p->regime, x->in_flows[e], a, b);
 
             start_ns = mo_max_i64(start_ns, ready_ns[flow->from] + sent_ns);
         }
@@ -132,30 +132,8 @@ static int64_t path_of(const mo_period_problem *p, const int *device,
     return most_ns;
 }
 
-/* Sets the next placement, by an odometer; returns whether there is one. */
-static bool step_placement(mo_period_state *s)
-{
-    for (int unit = 0; unit < s->problem->units->n; unit++) {
-        int k = mo_period_state_device(s, unit) + 1;
-        bool over = k == s->problem->x->n_devices;
-
-        mo_period_state_move(s, unit, over ? 0 : k);
-        if (!over)
-            return true;
-    }
-    return false;
-}
-
-static bool is_allowed(const mo_period_problem *p, const int *device)
-{
-    for (int i = 0; i < p->x->n; i++)
-        if (!mo_allowed_devices_has(&p->domains, i, device[i]))
-            return false;
-    return true;
-}
-
-mo_status mo_period_limited_enumerate(mo_period_limited *l, int64_t *lower_ns,
-                                      mo_error *err)
+mo_status mo_period_in_flight_enumerate(mo_period_in_flight *l,
+                                        int64_t *lower_ns, mo_error *err)
 {
     const mo_period_problem *p = l->problem;
     int in_flight = l->task->in_flight;
@@ -169,22 +147,24 @@ mo_status mo_period_limited_enumerate(mo_period_limited *l, int64_t *lower_ns,
         memset(s.device, 0, (size_t) p->x->n * sizeof *s.device);
         mo_period_state_set(&s, s.device);
     }
-    for (bool more = true; more && status == MO_OK; more = step_placement(&s)) {
+    for (bool more = true; more && status == MO_OK;
+         more = mo_period_state_next(&s)) {
         int64_t ns = mo_max_i64(mo_period_state_period_ns(&s), 1);
 
         if (mo_stop_reached(l->task->stop)) {
             least_ns = 0;
             break;
         }
-        if (!is_allowed(p, s.device) || mo_period_state_excess_bytes(&s) > 0)
+        if (!mo_period_state_is_allowed(&s) ||
+            mo_period_state_excess_bytes(&s) > 0)
             continue;
         if (in_flight > 0)
-            ns = mo_max_i64(ns,
-                            (path_of(p, s.device, ready_ns) + in_flight - 1) /
-                                in_flight);
+            ns = mo_max_i64(
+                ns, (critical_path_ns(p, s.device, ready_ns) + in_flight - 1) /
+                        in_flight);
         least_ns = mo_min_i64(least_ns, ns);
         if (ns < l->period_ns)
-            status = mo_period_limited_offer(l, s.device, err);
+            status = mo_period_in_flight_offer(l, s.device, err);
     }
     if (least_ns < INT64_MAX)
         *lower_ns = mo_max_i64(*lower_ns, least_ns);
@@ -193,7 +173,7 @@ mo_status mo_period_limited_enumerate(mo_period_limited *l, int64_t *lower_ns,
     return status;
 }
 
-mo_status mo_period_limited_improve(mo_period_limited *l, mo_error *err)
+mo_status mo_period_in_flight_improve(mo_period_in_flight *l, mo_error *err)
 {
     const mo_placement_units *u = l->problem->units;
     const mo_instance *x = l->problem->x;
@@ -220,7 +200,7 @@ mo_status mo_period_limited_improve(mo_period_limited *l, mo_error *err)
         if (!allowed)
             continue;
         left--;
-        status = mo_period_limited_offer(l, device, err);
+        status = mo_period_in_flight_offer(l, device, err);
         if (l->period_ns < before_ns)
             since = -1;
     }
