@@ -119,6 +119,8 @@ static mo_status run_check(void *context, char **operands, size_t n_operands,
     if (status == MO_OK)
         status = mo_review_file(&from, path, &review, err);
     if (status == MO_OK)
+        status = mo_review_check_outputs(&review, s->outputs, OUTPUTS, err);
+    if (status == MO_OK)
         status = raise_bound(s, &review, err);
     if (status == MO_OK)
         status = write_outputs(s, bundle, &review, err);

@@ -9,6 +9,7 @@
 #include "base/option.h"
 #include "base/out.h"
 #include "driver/log.h"
+#include "driver/output_files.h"
 #include "driver/suggest.h"
 #include "coarsen/coarsen.h"
 #include "cost/cluster.h"
@@ -51,6 +52,10 @@ static bool has_stdout(const settings *s)
 static mo_status check_options(const settings *s, const char *path,
                                mo_error *err)
 {
+    const mo_output_file output = { .option = "--output", .path = s->output };
+    const char *inputs[] = { path, s->fusion };
+    mo_status status = MO_OK;
+
     if (s->json && has_stdout(s))
         return mo_fail(err, MO_E_USAGE,
                        "--json and the graph cannot both be standard output; "
@@ -58,19 +63,25 @@ static mo_status check_options(const settings *s, const char *path,
     if (is_stdio(path) && is_stdio(s->cluster))
         return mo_fail(err, MO_E_USAGE,
                        "graph and cluster cannot both be standard input");
-    return MO_OK;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (status == MO_OK)
+            status = mo_output_files_check_input(&output, 1, inputs[i], err);
+    return status;
 }
 
 /* Devices matter for measured times only. */
 static mo_status read_cluster(const settings *s, const char *path, work *w,
                               mo_error *err)
 {
+    const mo_output_file output = { .option = "--output", .path = s->output };
     char *where = NULL;
     mo_status status;
 
     if (!s->cluster && w->fine->n_time_columns == 0)
         return MO_OK;
     status = mo_cluster_choose(s->cluster, path, &w->cluster, &where, err);
+    if (status == MO_OK)
+        status = mo_output_files_check_input(&output, 1, w->cluster->file, err);
     if (status == MO_OK && w->fine->n_time_columns > 0)
         mo_driver_log_info(&s->logger, "times of fused ops: %s", where);
     free(where);

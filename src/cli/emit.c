@@ -38,15 +38,6 @@ static bool wants_mps(const settings *s)
     return length > 4 && strncmp(path + length - 4, ".mps", 4) == 0;
 }
 
-/* Returns the file of "roofline:FILE", or NULL. */
-static const char *file_of_cost(const char *cost)
-{
-    static const char kind[] = "roofline:";
-    size_t length = sizeof kind - 1;
-
-    return cost && strncmp(cost, kind, length) == 0 ? cost + length : NULL;
-}
-
 static mo_status check_options(const settings *s, const char *path,
                                mo_error *err)
 {
@@ -62,7 +53,8 @@ static mo_status check_options(const settings *s, const char *path,
     if (status == MO_OK) {
         const mo_prepare_options *p = &s->prepare;
         const char *inputs[] = { path, p->load.cluster, p->load.profile,
-                                 file_of_cost(p->load.cost), p->fusion };
+                                 mo_driver_load_cost_file(&p->load),
+                                 p->fusion };
 
         for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
             if (status == MO_OK)

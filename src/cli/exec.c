@@ -65,6 +65,12 @@ static mo_status check_options(const mo_exec_options *o, const char *path,
         if (status == MO_OK)
             status = mo_output_files_check_input(o->outputs, MO_EXEC_N_OUTPUTS,
                                                  inputs[i], err);
+    /* FILE or NAME=FILE; a name may contain '='. */
+    for (size_t i = 0; i < o->inputs.count; i++)
+        for (const char *at = o->inputs.items[i]; at && status == MO_OK;
+             at = strchr(at, '='), at = at ? at + 1 : NULL)
+            status = mo_output_files_check_input(o->outputs, MO_EXEC_N_OUTPUTS,
+                                                 at, err);
     if (status == MO_OK)
         status = mo_exec_requests_check_options(o, err);
     if (status == MO_OK && o->bundle_weights && !o->bundle)
@@ -328,6 +334,9 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
     mo_exec_gpu_init_start(&o->wants, &waking);
     status = mo_exec_job_load(o, path, &w->job, err);
     mo_exec_gpu_init_wait(&waking);
+    if (status == MO_OK)
+        status = mo_review_check_outputs(&w->job.review, o->outputs,
+                                         MO_EXEC_N_OUTPUTS, err);
     if (status == MO_OK && !w->job.valid) {
         if (w->rank == 0)
             mo_cli_exec_log_invalid(o, path, &w->job);

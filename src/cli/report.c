@@ -63,8 +63,11 @@ static mo_status review_all(settings *s, char **paths, int n,
                                     .logger = &s->logger };
     mo_status status = MO_OK;
 
-    for (int i = 0; i < n && status == MO_OK; i++)
+    for (int i = 0; i < n && status == MO_OK; i++) {
         status = mo_review_file(&from, paths[i], &reviews[i], err);
+        if (status == MO_OK)
+            status = mo_review_check_outputs(&reviews[i], &s->output, 1, err);
+    }
     return status;
 }
 

@@ -198,6 +198,12 @@ complains "a model that places nothing" 1 "nothing to check" \
 complains "a report in the place of the answer" 2 "would replace" \
     moirai-check "$sol" -o "$sol"
 ok "which is still there" moirai-check -q "$sol"
+complains "a schedule in the place of the graph found" 2 \
+    "--schedule would replace $net, which is read" \
+    moirai-check "$sol" --schedule "$net"
+complains "a report in that of the cluster found" 2 "which is read" \
+    moirai-check "$sol" -o "$work/here/inception.cluster.xml"
+ok "which are still there" moirai-check -q "$sol"
 
 # ---- placements
 

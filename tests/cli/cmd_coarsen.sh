@@ -271,6 +271,12 @@ complains "JSON and digraph in one place" 2 "-o FILE" \
     moirai-coarsen --json --dot "$small"
 complains "everything from standard input" 2 "standard input" \
     moirai-coarsen -c - -
+cp "$small" "$work/own.graphml"
+complains "the graph as output" 2 "would replace $work/own.graphml, which is" \
+    moirai-coarsen -o "$work/own.graphml" "$work/own.graphml"
+complains "the rules as output" 2 "would replace $work/star.rules, which is" \
+    moirai-coarsen --fusion "$work/star.rules" -o "$work/star.rules" "$small"
+ok "which is as it was" cmp "$small" "$work/own.graphml"
 complains "a folder to write to that is not there" 1 "$work/none/x" \
     moirai-coarsen -o "$work/none/x" "$small"
 echo '<cluster><device/></cluster>' >"$work/bad.cluster.xml"

@@ -122,6 +122,28 @@ complains "nothing to compare" 2 "--dry-run" \
     moirai-exec --dry-run --check "$net"
 complains "a report in the place of the graph" 2 "would replace" \
     moirai-exec --report "$net" "$net"
+cp -R "$work/net" "$work/kept"
+for option in --report --report-html --plan --trace; do
+    complains "$option in the place of the graph found" 2 \
+        "$option would replace $net, which is read" \
+        moirai-exec -i "$in" "$sol" $option "$net"
+    complains "$option in that of its weights" 2 "which is read" \
+        moirai-exec -i "$in" "$sol" $option "$work/net/model.bin"
+    complains "$option in that of an input" 2 "which is read" \
+        moirai-exec -i "image=$in" "$sol" $option "$in"
+done
+cp "$top_srcdir/examples/inception.graphml" \
+    "$top_srcdir/examples/inception.cluster.xml" "$work/kept"
+moirai-place -q --method single "$work/kept/inception.graphml" \
+    -o "$work/kept/lat.sol" >/dev/null
+complains "a plan in the place of the cluster found" 2 "which is read" \
+    moirai-exec --random-weights 1 --dry-run "$work/kept/lat.sol" \
+    --plan "$work/kept/inception.cluster.xml"
+ok "the cluster is as it was" cmp "$work/kept/inception.cluster.xml" \
+    "$top_srcdir/examples/inception.cluster.xml"
+for file in model.xml model.bin input0.npy; do
+    ok "$file is as it was" cmp "$work/net/$file" "$work/kept/$file"
+done
 
 complains "outputs in the place of the reference" 2 "would replace" \
     moirai-exec -i "$in" -o "$work/net/." --reference "$work/net" "$net"

@@ -129,6 +129,11 @@ complains "an unknown method" 2 "there is no method 'x'" \
     moirai-report --method x "$sol"
 complains "the solution as output" 2 'would replace' \
     moirai-report "$sol" -o "$sol"
+for input in inception.graphml inception.cluster.xml; do
+    complains "$input, found for it, as output" 2 'which is read' \
+        moirai-report "$work/single.sol" "$sol" -o "$work/$input"
+done
+ok "which are still there" moirai-check -q "$sol"
 complains "a page to standard output" 2 'must be a file' \
     moirai --report - "$net"
 complains "a page of a graph alone" 2 'for a solution' \

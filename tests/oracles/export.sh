@@ -50,6 +50,9 @@ def returns():
     return 5
 
 
+value = 3
+
+
 def terminated():
     import os
     import signal
@@ -66,10 +69,25 @@ complains "no module and inputs" 1 'must return a module and its inputs' \
     moirai-export -o "$work/x.graphml" "$work/net.py:returns"
 complains "no such function" 1 "did you mean 'returns'?" \
     moirai-export -o "$work/x.graphml" "$work/net.py:return"
+complains "a number" 1 "'value' is no function or module" \
+    moirai-export -o "$work/x.graphml" "$work/net.py:value"
 complains "a signal" 1 'net.py:terminated: interrupted' \
     moirai-export -o "$work/x.graphml" "$work/net.py:terminated"
 complains "no Python" 1 'line 1: invalid syntax' \
     moirai-export -o "$work/x.graphml" "$work/broken.py:net"
+
+# What is read stays as it is.
+cp "$work/net.py" "$work/kept.py"
+complains "the source as output" 2 "would replace $work/net.py, which is read" \
+    moirai-export -o "$work/../${work##*/}/net.py" "$work/net.py:returns"
+ok "a source is as it was" cmp "$work/net.py" "$work/kept.py"
+echo program >"$work/net.pt2"
+complains "the program as output" 2 "would replace $work/net.pt2, which is" \
+    moirai-export -o "$work/net.pt2" "$work/net.pt2"
+ln -s net.py "$work/net.bin"
+complains "weights in its place" 2 "would replace $work/net.py, which is read" \
+    moirai-export -o "$work/net.graphml" "$work/net.py:returns"
+
 ok "help" moirai-export --help
 ok "the version" moirai-export --version
 

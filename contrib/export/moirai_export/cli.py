@@ -258,7 +258,7 @@ def main(arguments=None):
             traceback.print_exc()
         sys.stderr.write("moirai-export: "
                          f"{reason_of(error, chosen.source, output)}\n")
-        return 1
+        return error.code if isinstance(error, ExportError) else 1
     progress.clear()
     if chosen.verbose:
         sys.stderr.write("moirai-export: exported in "

@@ -19,10 +19,11 @@ PACKED = {"f64": "d", "f32": "f", "f16": "e", "i64": "q", "i32": "i",
 
 class ExportError(Exception):
     """The network cannot be exported; the text is one line for the user,
-    whatever names and other errors it quotes."""
+    whatever names and other errors it quotes.  code is the exit status."""
 
-    def __init__(self, text):
+    def __init__(self, text, code=1):
         super().__init__(" ".join(text.split()))
+        self.code = code
 
 
 class Unsupported(Exception):

@@ -13,7 +13,7 @@ import sys
 import traceback
 
 from .graph import ExportError
-from .write import check_path, write
+from .write import check_path, check_sources, write
 
 
 def front_end(name, framework):
@@ -103,11 +103,13 @@ def from_python(place, name):
     """What the function of FILE.py:NAME or MODULE:NAME returns: a network and
     its example inputs."""
     module = load_file(place) if place.endswith(".py") else load_module(place)
-    function = getattr(module, name, None)
-    if not callable(function):
+    if not hasattr(module, name):
         close = difflib.get_close_matches(name, dir(module), 1, 0.6)
         hint = f"; did you mean '{close[0]}'?" if close else ""
         raise ExportError(f"has no function '{name}'{hint}")
+    function = getattr(module, name)
+    if not callable(function):
+        raise ExportError(f"'{name}' is no function or module")
     with user_code(f"{name}()", os.path.abspath(getattr(
             module, "__file__", None) or "")):
         made = function()
@@ -156,6 +158,20 @@ def read(source, inputs=None, shapes=(), with_weights=True, progress=None):
         raise ExportError(f"{source}: {error}") from error
 
 
+def files_of(source):
+    """The file that a source names; those of modules are known once they are
+    imported."""
+    if not is_path(source):
+        return []
+    source = os.fspath(source)
+    return [source, source.rpartition(":")[0]]
+
+
+def imported_files():
+    return [module.__file__ for module in list(sys.modules.values())
+            if isinstance(getattr(module, "__file__", None), str)]
+
+
 def export(source, inputs=None, path=None, shapes=None, weights=True,
            progress=None):
     """Writes source to path, a .graphml, and its weights beside it.
@@ -171,5 +187,7 @@ def export(source, inputs=None, path=None, shapes=None, weights=True,
     path = os.fspath(path)
     progress = progress or (lambda *_: None)
     check_path(path)
+    check_sources(path, files_of(source))
     graph = read(source, inputs, dict(shapes or {}), weights, progress)
+    check_sources(path, imported_files())
     return write(graph, path, progress)

@@ -116,6 +116,23 @@ def weights_path(path):
     return os.path.splitext(path)[0] + ".bin"
 
 
+def is_same_file(a, b):
+    try:
+        return os.path.samefile(a, b)
+    except OSError:
+        return False  # one of them does not exist
+
+
+def check_sources(path, sources):
+    """Raises if the graph or its weights would replace one of the files
+    sources."""
+    for made in filter(os.path.isfile, (path, weights_path(path))):
+        for source in sources:
+            if is_same_file(made, source):
+                raise ExportError(f"--output would replace {source}, which is "
+                                  "read; name another file", 2)
+
+
 def check_path(path):
     """Raises if nothing can be written there."""
     folder = os.path.dirname(path) or "."
