@@ -10,6 +10,7 @@
 #include "driver/bundle.h"
 #include "driver/load_instance.h"
 #include "driver/log.h"
+#include "driver/output_files.h"
 #include "graph/summary.h"
 #include "ingest/read.h"
 #include "report/graph_info.h"
@@ -145,9 +146,12 @@ static mo_status run_info(void *context, char **operands, size_t n_operands,
 {
     const settings *s = context;
     mo_out *out = NULL;
+    const mo_output_file output = { .option = "--output", .path = s->output };
     mo_status status = check_options(s, operands[0], err);
 
     (void) n_operands;
+    if (status == MO_OK)
+        status = mo_output_files_check_input(&output, 1, operands[0], err);
     if (status == MO_OK)
         status = mo_out_open(s->output, &out, err);
     if (status == MO_OK)

@@ -62,10 +62,13 @@ static mo_status write_results(const settings *s,
                                mo_error *err)
 {
     const char *path = s->output;
+    const mo_output_file output = { .option = "--output", .path = path };
     bool to_stdout = strcmp(path, "-") == 0;
     mo_out *out;
     mo_status status = MO_OK;
 
+    if (selection->best && selector->state == MO_ANSWER_SELECTOR_READY)
+        status = mo_review_check_outputs(&selector->review, &output, 1, err);
     if (status == MO_OK && selection->best)
         status = mo_cli_solve_write(selection, selector, path, err);
     if (status == MO_OK)

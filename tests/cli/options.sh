@@ -186,5 +186,7 @@ else
 fi
 cp "$top_srcdir/examples/inception.graphml" g.graphml
 complains "moirai -o on an input" 2 "would replace" moirai -o g.graphml g.graphml
+complains "moirai-info, too" 2 "would replace" \
+    moirai-info -o g.graphml g.graphml
 
 done_testing

@@ -73,7 +73,7 @@ END
 echo 'int moirai_plugin_v0;' >"$work/none.c"
 cp "$top_srcdir/examples/library/own_method.c" "$work/own.c"
 
-plan 23
+plan 24
 
 for name in own bad taken counts none; do
     ok "$name.c compiles" build $name
@@ -99,6 +99,8 @@ ok "for its reason" grep 'too tired' "$work/out"
 ok "moirai-solve --list has its solver" \
     sh -c 'moirai-solve --list | grep "own-cbc.*plug-in"'
 
+exits "a file of the working folder" 0 sh -c \
+    "cd '$work' && MOIRAI_PLUGINS=own.so moirai-solve --list"
 unset MOIRAI_PLUGINS
 complains "without the plug-in there is no such method" 2 greedy \
     moirai-place -q --method greedy "$graph"

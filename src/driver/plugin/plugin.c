@@ -300,6 +300,23 @@ mo_status mo_plugin_load(const char *path, mo_error *err)
     return status;
 }
 
+/* Loads a file of the user, who means the working folder where there is no
+ * slash; the loader would search its own folders. */
+static mo_status load_named(const char *file, size_t n, mo_error *err)
+{
+    const char *folder = memchr(file, '/', n) ? "" : "./";
+    size_t size = n + sizeof "./";
+    char *path = malloc(size);
+    mo_status status;
+
+    if (!path)
+        return mo_fail_memory(err);
+    snprintf(path, size, "%s%.*s", folder, (int) n, file);
+    status = mo_plugin_load(path, err);
+    free(path);
+    return status;
+}
+
 static pthread_once_t listed_once = PTHREAD_ONCE_INIT;
 static mo_error listed_error;
 
@@ -310,13 +327,9 @@ static void load_listed(void)
 
     while (list && *list && status == MO_OK) {
         size_t n = strcspn(list, ":");
-        char *path = n > 0 ? strndup(list, n) : NULL;
 
-        if (n > 0 && !path)
-            status = mo_fail_memory(&listed_error);
-        else if (n > 0)
-            status = mo_plugin_load(path, &listed_error);
-        free(path);
+        if (n > 0)
+            status = load_named(list, n, &listed_error);
         list += n + (list[n] == ':');
     }
 }
@@ -333,16 +346,7 @@ mo_status mo_plugin_load_given(const mo_option_list *files, mo_error *err)
 {
     mo_status status = mo_plugin_load_listed(err);
 
-    for (size_t i = 0; i < files->count && status == MO_OK; i++) {
-        const char *file = files->items[i];
-        size_t size = strlen(file) + sizeof "./";
-        char *path = malloc(size);
-
-        if (!path)
-            return mo_fail_memory(err);
-        snprintf(path, size, "%s%s", strchr(file, '/') ? "" : "./", file);
-        status = mo_plugin_load(path, err);
-        free(path);
-    }
+    for (size_t i = 0; i < files->count && status == MO_OK; i++)
+        status = load_named(files->items[i], strlen(files->items[i]), err);
     return status;
 }
