@@ -55,24 +55,32 @@ mo_status mo_period_in_flight_offer(mo_period_in_flight *l, const int *device,
     return status;
 }
 
-static mo_status offer_shortest(mo_period_in_flight *l, int64_t *lower_ns,
-                                mo_error *err)
+mo_status mo_period_in_flight_place_shortest(const mo_method_task *period,
+                                             mo_method_result *placed,
+                                             mo_error *err)
 {
-    mo_method_result placed = { 0 };
-    mo_method_task task = *l->task;
+    mo_method_task task = *period;
     double left_s = mo_stop_remaining_s(task.stop);
     mo_stop stop;
-    mo_status status;
 
     mo_stop_after(&stop, isinf(left_s) ? 0 : mo_max_double(left_s / 3, 1e-6));
-    stop.outer = l->task->stop;
+    stop.outer = period->stop;
     task.stop = &stop;
     task.objective = MO_OBJECTIVE_LATENCY;
     task.in_flight = 0;
     task.on_progress = NULL;
     if (task.rounds == 0 || task.rounds > LATENCY_ROUNDS)
         task.rounds = LATENCY_ROUNDS;
-    status = mo_method_moirai.place(&task, &placed, err);
+    return mo_method_moirai.place(&task, placed, err);
+}
+
+static mo_status offer_shortest(mo_period_in_flight *l, int64_t *lower_ns,
+                                mo_error *err)
+{
+    mo_method_result placed = { 0 };
+    mo_status status =
+        mo_period_in_flight_place_shortest(l->task, &placed, err);
+
     if (status == MO_OK && placed.schedule)
         status = mo_period_in_flight_offer(l, placed.schedule->device, err);
     if (l->task->in_flight > 0)

@@ -35,10 +35,16 @@ void mo_period_in_flight_clear(mo_period_in_flight *l);
 mo_status mo_period_in_flight_offer(mo_period_in_flight *l, const int *device,
                                     mo_error *err);
 
-/* Offers single devices, the contiguous split, and the placement of a search
- * for the least latency within a third of the time.  *lower_ns is raised to the
- * latency's bound in parts of the limit: a request takes no longer than
- * in_flight periods. */
+/* Places by a search for the least latency, of few rounds and within a third of
+ * the time that the task has left.  The caller clears *placed, also after a
+ * failure. */
+mo_status mo_period_in_flight_place_shortest(const mo_method_task *task,
+                                             mo_method_result *placed,
+                                             mo_error *err);
+
+/* Offers single devices, the contiguous split, and the placement of least
+ * latency.  *lower_ns is raised to the latency's bound in parts of the limit: a
+ * request takes no longer than in_flight periods. */
 mo_status mo_period_in_flight_offer_baselines(mo_period_in_flight *l,
                                               int64_t *lower_ns, mo_error *err);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Small instances are enumerated.  Otherwise: the baselines give a first
- * placement; the Lagrangian bound (price_bound.h) gives a lower bound and
- * placements of least cost at its prices, and branch and bound (branch_bound.h)
- * goes on where prices gain no more; rounds of annealing from the best
- * placements, which take parts of the former, improve the period until the gap
- * is met, time is up, or rounds no longer help.  A seed and a number of rounds
- * determine the result on any number of threads.
+ * Small instances are enumerated.  Otherwise: the baselines, and where none
+ * fits into memory the search for the least latency, give a first placement;
+ * the Lagrangian bound (price_bound.h) gives a lower bound and placements of
+ * least cost at its prices, and branch and bound (branch_bound.h) goes on where
+ * prices gain no more; rounds of annealing from the best placements, which take
+ * parts of the former, improve the period until the gap is met, time is up, or
+ * rounds no longer help.  A seed and a number of rounds determine the result on
+ * any number of threads.
  */
 #include "solvers/search/period/period_search.h"
 
@@ -235,6 +236,22 @@ static mo_status offer_baselines(search *s, int *device, mo_error *err)
     return status;
 }
 
+/* A placement within memory, where none of the baselines is. */
+static mo_status offer_least_latency(search *s, mo_error *err)
+{
+    mo_method_result placed = { 0 };
+    mo_method_task task = *s->task;
+    mo_status status;
+
+    task.proven = NULL; /* they are of the latency */
+    status = mo_period_in_flight_place_shortest(&task, &placed, err);
+
+    if (status == MO_OK && placed.schedule)
+        offer_placement(s, placed.schedule->device);
+    mo_method_result_clear(&placed);
+    return status;
+}
+
 /* -------------------------------------------------------------- enumeration */
 
 static bool is_small(const mo_period_problem *p)
@@ -382,6 +399,8 @@ static mo_status find_placement(search *s, mo_method_result *placed,
         enumerate_placements(s, device);
     } else if (status == MO_OK) {
         status = offer_baselines(s, device, err);
+        if (status == MO_OK && s->pool[0].excess_bytes > 0)
+            status = offer_least_latency(s, err);
         report_progress(s, "baselines");
         if (status == MO_OK)
             status = prepare_bound(s, err);
@@ -431,6 +450,8 @@ static mo_status search_in_flight(search *s, mo_method_result *placed,
 
     if (status == MO_OK)
         status = mo_period_in_flight_offer_baselines(&l, &lower_ns, err);
+    if (status == MO_OK && l.period_ns < INT64_MAX)
+        offer_placement(s, l.device);
     half_s = mo_stop_remaining_s(whole->stop) / 2;
     mo_stop_after(&stop, isinf(half_s) ? 0 : fmax(half_s, 1e-6));
     stop.outer = whole->stop;

@@ -299,6 +299,56 @@ START_TEST(crowds_have_a_bound_below_their_period)
 }
 END_TEST
 
+/* Too large to enumerate, and no baseline is within memory: the one round of
+ * annealing ends within it, and no later than one request after the other. */
+START_TEST(tight_memory_is_met)
+{
+    static const mo_regime regime = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
+                                      MO_MEMORY_STATIC };
+    problem p = { 0 };
+    mo_method_task task = { .regime = regime, .seed = 1, .rounds = 1 };
+    mo_method_result latency = { 0 }, period = { 0 };
+
+    problem_make(
+        &p,
+        "a t.A=271.4 t.B=135.7 weight_bytes=68927804;"
+        "b t.A=160 t.B=480 weight_bytes=60002191;"
+        "c t.A=170.1 t.B=170.1 weight_bytes=112031415;"
+        "d t.A=99.2 t.B=297.6 weight_bytes=86525969;"
+        "e t.A=42.6 t.B=85.2 weight_bytes=143409596;"
+        "f t.A=213.6 t.B=640.8 weight_bytes=9117352;"
+        "g t.A=280.3 t.B=840.9 weight_bytes=159539869;"
+        "h t.A=157.3 t.B=471.9 weight_bytes=96591134;"
+        "i t.A=209.7 t.B=419.4 weight_bytes=93414456;"
+        "j t.A=76.8 t.B=38.4 weight_bytes=12470692;"
+        "k t.A=148.2 t.B=148.2 weight_bytes=389607155;"
+        "l t.A=267.3 t.B=133.7 weight_bytes=102666605;"
+        "a>b bytes=4000000; a>d bytes=4000000; c>d bytes=4000000;"
+        "e>f bytes=1000000; d>h bytes=1; e>h bytes=1000000;"
+        "g>j bytes=1000000; h>j bytes=1; g>k bytes=1000000",
+        "* host_request_us=1 host_transfer_us=5;"
+        "X model=A memory_bytes=614702644; Y model=B memory_bytes=228325402;"
+        "Z model=A memory_bytes=517962279;"
+        "Y-X gbps=200 latency_us=0; Z-X gbps=10 latency_us=20;"
+        "Z-Y gbps=10 latency_us=0",
+        NULL);
+    task.x = p.x;
+    task.threads = 1;
+    MUST(mo_method_moirai.place(&task, &latency, &err));
+    ck_assert(latency.fits);
+    task.objective = MO_OBJECTIVE_PERIOD;
+    MUST(mo_method_moirai.place(&task, &period, &err));
+    ck_assert(period.fits);
+    ck_assert(period_placement_allowed(p.x, &regime, period.schedule->device));
+    ck_assert_int_le(
+        period_by_definition(p.x, &regime, period.schedule->device),
+        latency.schedule->makespan_ns);
+    mo_method_result_clear(&latency);
+    mo_method_result_clear(&period);
+    problem_clear(&p);
+}
+END_TEST
+
 /* Thirteen equal ops on three equal devices: five on one of them. */
 START_TEST(equal_ops_are_packed)
 {
@@ -324,5 +374,6 @@ SUITE(period_search)
 {
     SOME(search_and_enumeration_agree, at_length(500, 24), 2);
     SOME(crowds_have_a_bound_below_their_period, at_length(8, 1), 0);
+    TEST(tight_memory_is_met);
     TEST(equal_ops_are_packed);
 }
