@@ -269,6 +269,18 @@ bad("blank_input", model([helper.make_node("Slice", ["x", "", "e"], ["y"])],
                          [array([1], "e", "int64")]), "has no input 1")
 bad("attribute_type", model([node("Softmax", "x", "y", axis=1.5)]),
     "its attribute axis is not an integer")
+bad("roi_bins", model(
+    [node("RoiAlign", "x r i", "y", output_height=2000, sampling_ratio=2)],
+    [array([[0, 0, 1, 1]], "r"), array([0], "i", "int64")],
+    inputs=[info("x", [1, 1, 4, 4])]), "has 2000 x 1 bins, sampling_ratio 2;")
+bad("deform_line", model(
+    [node("DeformConv", "x w o", "y")],
+    [array([[[1, 1]]], "w"), array([[[0, 0, 0]] * 2], "o")],
+    inputs=[info("x", [1, 1, 4])]), "has 1 spatial dimensions, not 2")
+bad("col2im_block", model(
+    [node("Col2Im", "x s b", "y")],
+    [array([4, 4], "s", "int64"), array([0, 2], "b", "int64")],
+    inputs=[info("x", [1, 4, 9])]), "has a block of 0, not 1 to 256")
 for version in 6, 29:
     other = model([relu])
     other.opset_import[0].version = version

@@ -132,7 +132,14 @@ void mo_onnx_op_roi_align(mo_onnx_op *op)
         mo_onnx_wrong(b, "has no image of 4 dimensions, or no bins");
         return;
     }
-    if (samples < 1 || samples > 64 || high > 1024 || wide > 1024) {
+    if (samples > 64 || high > 1024 || wide > 1024) {
+        mo_onnx_refuse(b,
+                       "has %lld x %lld bins, sampling_ratio %lld; at most "
+                       "1024 x 1024 and 64 are run",
+                       (long long) high, (long long) wide, (long long) samples);
+        return;
+    }
+    if (samples < 1) {
         mo_onnx_refuse(b,
                        "its number of samples depends on the regions: "
                        "sampling_ratio is %lld",
@@ -231,9 +238,12 @@ void mo_onnx_op_deform_conv(mo_onnx_op *op)
     if (!mo_onnx_read_conv_window(op, 1, &w))
         return;
     taps = w.kernel[0] * (w.n > 1 ? w.kernel[1] : 1);
-    if (w.n != 2 || taps > 64) {
-        mo_onnx_refuse(b, "has no two spatial dimensions, or more than 64 "
-                          "taps");
+    if (w.n != 2) {
+        mo_onnx_refuse(b, "has %d spatial dimensions, not 2", w.n);
+        return;
+    }
+    if (taps > 64) {
+        mo_onnx_refuse(b, "has more than 64 taps");
         return;
     }
     if (parts < 1 || image.dims[1] % parts != 0 || out.rank != 4 ||
@@ -400,7 +410,8 @@ void mo_onnx_op_col2im(mo_onnx_op *op)
     for (int d = 0; d < w.n; d++) {
         w.kernel[d] = block.at[d];
         if (block.at[d] < 1 || block.at[d] > 256)
-            mo_onnx_refuse(b, "has blocks of more than 256");
+            mo_onnx_refuse(b, "has a block of %lld, not 1 to 256",
+                           (long long) block.at[d]);
         else
             places *= block.at[d];
         if (image.at[d] < 1 || image.at[d] > 1 << 30)
