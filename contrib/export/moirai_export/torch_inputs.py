@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of modules: their names, and those without dimensions whose values a
-module reads, as captured graphs take sizes: they are fixed at their example
-values."""
+"""Specialization of 0-d inputs whose value the module reads (.item()) to their
+example values, as captured graphs take sizes; and names of inputs."""
 import inspect
 
 import torch
@@ -16,7 +15,7 @@ def is_scalar(x):
     return isinstance(x, torch.Tensor) and x.dim() == 0 and not x.is_complex()
 
 
-class Watch(TorchDispatchMode):
+class ScalarReadTracker(TorchDispatchMode):
     """Finds the inputs whose values are read: tensors are followed from
     inputs without dimensions until one depends on any other input."""
 
@@ -42,23 +41,23 @@ class Watch(TorchDispatchMode):
         return made
 
 
-def read_by(module, leaves, spec):
+def find_read_scalars(module, leaves, spec):
     """Positions of the inputs without dimensions that the module reads."""
     if not any(map(is_scalar, leaves)):
         return []
     leaves = [x.clone() if isinstance(x, torch.Tensor) else x for x in leaves]
     args, kwargs = pytree.tree_unflatten(leaves, spec)
     try:
-        with torch.no_grad(), silence(), Watch(leaves) as watch:
+        with torch.no_grad(), silence(), ScalarReadTracker(leaves) as tracker:
             module(*args, **kwargs)
     except MemoryError:
         raise
     except Exception:  # of many kinds; tracing reports it
         return []
-    return sorted(watch.read)
+    return sorted(tracker.read)
 
 
-class Fixed(torch.nn.Module):
+class WithConstantInputs(torch.nn.Module):
     """A module with constants in place of some of its inputs, which it still
     takes, under their names."""
 
@@ -79,18 +78,18 @@ class Fixed(torch.nn.Module):
         self.eval()
 
 
-def fixed(module, inputs):
+def specialize(module, inputs):
     """The module with the inputs fixed that it reads, and their values by
     position among the tensors; the module itself if there are none."""
     args, kwargs = arguments(inputs)
     leaves, spec = pytree.tree_flatten((args, kwargs))
     values = {at: (leaves[at].item(), leaves[at].dtype)
-              for at in read_by(module, leaves, spec)}
+              for at in find_read_scalars(module, leaves, spec)}
     if not values:
         return module, {}
     tensors = [at for at, x in enumerate(leaves)
                if isinstance(x, torch.Tensor)]
-    return Fixed(module, values, list(kwargs), spec), {
+    return WithConstantInputs(module, values, list(kwargs), spec), {
         tensors.index(at): value for at, (value, _) in values.items()}
 
 
@@ -105,8 +104,8 @@ def parameters_of(module):
 
 
 def in_order(module, inputs):
-    """Inputs by name as forward has them: 2.4 takes them for each other
-    otherwise."""
+    """Inputs by name in the order of forward: PyTorch 2.4 binds keyword
+    inputs by position."""
     if not isinstance(inputs, dict) or not isinstance(module, torch.nn.Module):
         return inputs
     known = [name for name in parameters_of(module) if name in inputs]

@@ -28,7 +28,7 @@ def projections(op, given):
                           [0, 2, 1, 3]) for x in made]
 
 
-def hidden(op, dtype):
+def additive_mask(op, dtype):
     """Minus infinity where the mask is not zero; None without one.  It is by
     query and key, by batch and key, or by all and head."""
     mask = op.value("mask")
@@ -47,7 +47,7 @@ def attention(op, given):
     query, key, value = projections(op, given)
     query = ops.with_number(g, "Multiply", query, query.shape[-1] ** -0.5)
     scores = ops.matmul(g, query, key, transpose_b=True)
-    mask = hidden(op, scores.dtype)
+    mask = additive_mask(op, scores.dtype)
     if mask:
         scores = ops.point(g, "Add", scores, mask)
     weights = ops.softmax(g, scores, -1)
@@ -74,7 +74,7 @@ def encoder_layer(op):
             op.g, x, op.value(f"norm_weight_{number}"),
             op.value(f"norm_bias_{number}"), -1, op["eps"])
 
-    def feed(x):
+    def feed_forward(x):
         x = linear(op.g, x, op.value("ffn_weight_1"), op.value("ffn_bias_1"))
         x = ops.point(op.g, "Gelu", x, approximation_mode="ERF") \
             if op["use_gelu"] else ops.point(op.g, "ReLU", x)
@@ -84,9 +84,9 @@ def encoder_layer(op):
     x = op.value("src")
     if op["norm_first"]:
         x = ops.point(op.g, "Add", x, attention(op, [norm(x, 1)] * 3)[0])
-        return ops.point(op.g, "Add", x, feed(norm(x, 2)))
+        return ops.point(op.g, "Add", x, feed_forward(norm(x, 2)))
     x = norm(ops.point(op.g, "Add", x, attention(op, [x] * 3)[0]), 1)
-    return norm(ops.point(op.g, "Add", x, feed(x)), 2)
+    return norm(ops.point(op.g, "Add", x, feed_forward(x)), 2)
 
 
 TABLE = {

@@ -403,10 +403,10 @@ class Reader:
             self.check(meta.real, result.re)
             self.check(meta.imag, result.im)
         elif isinstance(meta, torch.Tensor) and isinstance(result, Value):
-            told = (tuple(meta.shape), dtype_of(meta.dtype))
-            if told != (result.shape, result.dtype):
+            expected = (tuple(meta.shape), dtype_of(meta.dtype))
+            if expected != (result.shape, result.dtype):
                 raise Unsupported(f"became {result.dtype}{result.shape} in "
-                                  f"place of {told[1]}{told[0]}")
+                                  f"place of {expected[1]}{expected[0]}")
 
 
 def flat(tree):
@@ -453,19 +453,19 @@ def read_program(program, with_weights):
 
 
 def read_module(module, inputs, shapes, with_weights):
-    """With inputs fixed that the module reads."""
+    """With the 0-d inputs that the module reads as constants."""
     values, whole = {}, module
     inputs = torch_inputs.in_order(module, inputs)
     if not shapes and torch_program.can_run(module, inputs):
-        whole, values = torch_inputs.fixed(module, inputs)
-    graph = read_free(whole, inputs, shapes, with_weights)
+        whole, values = torch_inputs.specialize(module, inputs)
+    graph = read_by_export_or_trace(whole, inputs, shapes, with_weights)
     torch_inputs.restore_names(graph, module, inputs)
     for at, value in values.items():
         graph.inputs[at].attrs["fixed"] = str(value)
     return graph
 
 
-def read_free(module, inputs, shapes, with_weights):
+def read_by_export_or_trace(module, inputs, shapes, with_weights):
     """By torch.export and, if that fails, by running the module once."""
     program = None
     try:

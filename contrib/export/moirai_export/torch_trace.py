@@ -257,12 +257,12 @@ def check_rows(routed, outputs, module, inputs):
         return
     args, kwargs = inputs
     with torch.no_grad(), silence(), vmap_levels():
-        told = [x for x in pytree.tree_leaves(module(*args, **kwargs))
-                if isinstance(x, torch.Tensor)]
+        expected = [x for x in pytree.tree_leaves(module(*args, **kwargs))
+                    if isinstance(x, torch.Tensor)]
     if routed.concerns(outputs) or not all(
             x.shape == y.shape and torch.allclose(
                 x.double(), y.double(), 1e-2, 1e-3, equal_nan=True)
-            for x, y in zip(told, outputs)):
+            for x, y in zip(expected, outputs)):
         raise ExportError("nonzero of what depends on inputs makes as many "
                           "rows as their values say; use torch.where with a "
                           "mask")
