@@ -81,10 +81,17 @@ float mo_cpu_attention_softmax_row(float *scores, int64_t n, float scale,
     return view->zero_if_masked && sum == 0 ? 1 : sum;
 }
 
-MO_CPU_MULTIVERSION void mo_cpu_attention_scale_row(float *row, int64_t n,
-                                                    float factor)
+/* Static, since an IFUNC symbol does not take the hidden visibility of its
+ * declaration and would be exported by libmoirai.a. */
+MO_CPU_MULTIVERSION
+static void scale_row(float *row, int64_t n, float factor)
 {
     MO_CPU_IVDEP
     for (int64_t i = 0; i < n; i++)
         row[i] *= factor;
+}
+
+void mo_cpu_attention_scale_row(float *row, int64_t n, float factor)
+{
+    scale_row(row, n, factor);
 }
