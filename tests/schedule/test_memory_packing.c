@@ -79,7 +79,7 @@ static bool has_packing(const mo_placement_units *u, int unit, int n_devices,
 static void random_case(problem *p, mo_random *random)
 {
     char graph[MAX_TEXT], cluster[200];
-    int n = 4 + mo_random_below(random, 5), at = 0, sum = 0;
+    int n = 4 + mo_random_below(random, 5), at = 0, sum = 0, second, third;
 
     at += sprintf(graph, "* t.A=1; * t.B=1; * t.C=1;");
     for (int i = 0; i < n; i++) {
@@ -95,11 +95,12 @@ static void random_case(problem *p, mo_random *random)
                           'A' + mo_random_below(random, 3));
         at += sprintf(graph + at, ";");
     }
+    second = 16 + mo_random_below(random, sum / 4 + 1);
+    third = 16 + mo_random_below(random, sum / 4 + 1);
     sprintf(cluster,
             "A memory_bytes=%d; B memory_bytes=%d; C memory_bytes=%d;"
             "A-B gbps=8; B-C gbps=8; A-C gbps=8",
-            16 + sum / 3, 16 + mo_random_below(random, sum / 4 + 1),
-            16 + mo_random_below(random, sum / 4 + 1));
+            16 + sum / 3, second, third);
     if (problem_try(p, graph, cluster, NULL) != MO_OK)
         p->x = NULL;
 }
