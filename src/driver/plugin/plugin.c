@@ -300,8 +300,8 @@ mo_status mo_plugin_load(const char *path, mo_error *err)
     return status;
 }
 
-/* Loads a file of the user, who means the working folder where there is no
- * slash; the loader would search its own folders. */
+/* Loads a file; a name without a slash is one of the working folder, not of the
+ * loader's search path. */
 static mo_status load_named(const char *file, size_t n, mo_error *err)
 {
     const char *folder = memchr(file, '/', n) ? "" : "./";
