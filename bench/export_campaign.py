@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exports many PyTorch networks and compares what moirai-exec computes.
 
-    python bench/export_campaign.py [--time S] [--csv FILE] [GROUP[:NAME]...]
+    python bench/export_campaign.py [--time S] [--jobs N] [--until S]
+        [--csv FILE] [GROUP[:NAME]...]
 
 Groups: ops, torchvision, transformers, timm, and captured-GROUP and
 captured-GROUP-dynamic for the graphs that torch.compile makes of a group's
@@ -16,12 +17,15 @@ process of its own, so that one that hangs or dies is one row.  A row is
     slow      not done in the time
     no model  PyTorch itself cannot make or run it here: not counted
 
-Exits with 1 if one is wrong or broken.
+With --jobs, N cases at once; --until S: none begins after S seconds.  Exits with 1 if one is wrong or broken.
 """
 import argparse
 import collections
+import json
+import multiprocessing
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -44,6 +48,7 @@ from moirai_export import ExportError, export  # noqa: E402
 
 DEFAULT = {"ops": export_ops.cases, **export_models.GROUPS}
 GROUPS = {**DEFAULT, **export_captured.GROUPS}
+MEMORY = 16 << 30  # of one case
 TOLERANCES = {torch.float16: "1e-2", torch.bfloat16: "2e-2"}
 
 
@@ -128,6 +133,7 @@ def in_child(make, limit):
                 os.dup2(silent, 1)
                 os.dup2(silent, 2)
             signal.alarm(limit)
+            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
             kind, reason = try_case(make, folder)
             os.write(writer, f"{kind}\n{reason}"[:3000].encode())
             os._exit(0)
@@ -163,17 +169,49 @@ def warm_up():
                f"{folder}/net.graphml")
 
 
+def untaken(cases, counter, until):
+    """The cases that no other process has begun, in turn."""
+    while time.monotonic() < until:
+        with counter.get_lock():
+            at = counter.value
+            counter.value += 1
+        if at >= len(cases):
+            return
+        yield cases[at]
+
+
+def parallel_rows(cases, limit, jobs, until):
+    """Rows of several processes, as they are done."""
+    counter = multiprocessing.Value("i", 0)
+    reader, writer = os.pipe()
+    for _ in range(jobs):
+        if os.fork() == 0:
+            os.close(reader)
+            for group, name, make in untaken(cases, counter, until):
+                kind, reason, seconds = in_child(make, limit)
+                row = json.dumps((group, name, kind, seconds, reason[:600]))
+                os.write(writer, row.encode() + b"\n")  # the pipe takes it whole
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--time", type=int, default=300)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--until", type=float, default=float("inf"))
     parser.add_argument("--csv")
     parser.add_argument("groups", nargs="*")
     chosen = parser.parse_args()
     counts = collections.defaultdict(collections.Counter)
     lines = []
     warm_up()
-    for group, name, make in chosen_cases(chosen.groups):
-        kind, reason, seconds = in_child(make, chosen.time)
+    until = time.monotonic() + chosen.until
+    for group, name, kind, seconds, reason in parallel_rows(
+            list(chosen_cases(chosen.groups)), chosen.time, chosen.jobs,
+            until):
         counts[group][kind] += 1
         lines.append((group, name, kind, f"{seconds:.1f}", reason))
         print(f"{kind:9} {seconds:6.1f} s  {group}/{name}"

@@ -5,6 +5,7 @@ All are made here with random weights, small where their configuration allows
 it.  A case is a name and a function that returns a module and its inputs.
 """
 import inspect
+import re
 
 import torch
 from torch import nn
@@ -35,7 +36,8 @@ TOKENS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
           "decoder_start_token_id": 1, "sep_token_id": 3, "cls_token_id": 1,
           "mask_token_id": 4, "use_cache": False}
 
-# Dense, mixture of experts, hybrid, encoder-decoder, vision, speech.
+# Dense, mixture of experts, hybrid, encoder-decoder, vision, speech; all others
+# come after them.
 ARCHITECTURES = """
 albert apertus arcee bamba bart beit bert bert-generation big_bird biogpt bit
 blenderbot bloom blip camembert canine clip codegen cohere convbert convnext
@@ -55,7 +57,8 @@ vit_msn vivit wav2vec2 wav2vec2-bert wavlm whisper xglm xlm xlm-roberta xlnet
 xmod yolos yoso zamba2
 """.split()
 
-# One small variant of most families of timm.
+# One small variant of most families of timm; others come after them, but for
+# the largest.
 TIMM = """
 beit_base_patch16_224 botnet26t_256 caformer_s18 cait_xxs24_224 coat_tiny
 coatnet_nano_rw_224 convit_tiny convmixer_768_32 convnext_atto cpubone_nano
@@ -229,7 +232,7 @@ def transformers():
     import transformers as hub
     hub.logging.set_verbosity_error()
     known = hub.models.auto.configuration_auto.CONFIG_MAPPING
-    for kind in ARCHITECTURES:
+    for kind in (*ARCHITECTURES, *sorted(set(known) - set(ARCHITECTURES))):
         if kind in known:
             yield kind, lambda kind=kind: language_model(hub, kind)
 
@@ -256,8 +259,10 @@ def timm_model(timm, name):
 
 def timm():
     import timm as library
-    for name in TIMM:
-        if name in library.list_models():
+    known = [name for name in library.list_models()
+             if not re.search("huge|giant|gigantic|enormous|xxl|7b", name)]
+    for name in (*TIMM, *sorted(set(known) - set(TIMM))):
+        if name in known:
             yield name, lambda name=name: timm_model(library, name)
 
 
