@@ -9,7 +9,13 @@ import re
 
 import torch
 from torch import nn
+from torch.ao.quantization.fx import _decomposed  # noqa: F401, its ops
 from torch.nn import functional as F
+
+try:
+    from torchvision import ops as vision_ops
+except ImportError:
+    vision_ops = None
 
 FUNCTIONS = """
 torch.sin(x) + torch.cos(x) * torch.tan(x)
@@ -157,6 +163,38 @@ rotary(h, p)
 torch.special.entr(p), torch.special.i0(x), torch.special.ndtr(x), torch.special.log_ndtr(x), torch.sinc(x), torch.deg2rad(x), torch.square(x), torch.reciprocal(p)
 torch.bitwise_left_shift(i, 1), torch.gcd(i + 1, j[0]) if False else i, torch.diff(x), torch.trapezoid(x), torch.cov(x[0]), torch.corrcoef(x[0])
 torch.cumulative_trapezoid(x), torch.gradient(x[0, 0])[0], torch.vander(x[0, 0]), torch.combinations(x[0, 0]), torch.renorm(x, 2, 0, 1.0), torch.block_diag(x[0], y[0])
+(torch.polygamma(1, p), torch.polygamma(2, p + 1), torch.mvlgamma(p + 3, 2), torch.special.zeta(p + 1.5, p))
+(torch.special.i0e(x * 20), torch.special.i1(x), torch.special.i1e(x), torch.special.erfcx(x), torch.special.ndtri(p * 0.8), torch.special.spherical_bessel_j0(x))
+torch.erfinv(u.half() * 0.9), torch.lgamma(x - 2), torch.digamma(x * 3), torch.lgamma(i + 1), torch.special.multigammaln(p + 3, 2)
+torch.gcd(i, j[0]), torch.lcm(i, i + 1), torch.ldexp(x, i), torch.special.xlog1py(p, p), torch.nan_to_num(x.log()), torch.special.softmax(x, 1)
+torch.linalg.slogdet(x[:, :3, :3]), torch.linalg.det(x[:, :5, :5]), torch.logdet(x[0, :3, :3].T @ x[0, :3, :3]), torch.inverse(x[:, :5, :5]), torch.linalg.inv(v[:, :, :10, :10])
+torch.linalg.solve(x[:, :5, :5], y[:, :, :3]), torch.linalg.solve(x[:, :5, :5], y[:, :, 0]), torch.linalg.solve(x[:, :5, :5], y.mT[:, :3], left=False), torch.linalg.solve_ex(x[:, :5, :5], y)[0]
+torch.linalg.cholesky(x @ x.mT + torch.eye(5)), torch.linalg.cholesky(x @ x.mT + torch.eye(5), upper=True), torch.cholesky_solve(y, torch.linalg.cholesky(x @ x.mT + torch.eye(5))), torch.cholesky_inverse(torch.linalg.cholesky(x @ x.mT + torch.eye(5)))
+torch.linalg.solve_triangular(x[:, :5, :5].tril() + 3 * torch.eye(5), y, upper=False), torch.triangular_solve(y, x[:, :5, :5].triu() + 3 * torch.eye(5))[0], torch.linalg.solve_triangular(x[:, :5, :5].triu() + 3 * torch.eye(5), y.mT, upper=True, left=False)
+torch.linalg.qr(x), torch.linalg.qr(x.mT), torch.linalg.qr(x.mT, mode='complete'), torch.linalg.lu(x), torch.linalg.lu_factor(x[:, :5, :5]), torch.lu_solve(y, *torch.linalg.lu_factor(x[:, :5, :5])), torch.matrix_exp(x[:, :5, :5]), torch.linalg.householder_product(x.mT, x[:, :, 0])
+torch.linalg.lstsq(x.mT, y.mT).solution, torch.linalg.matrix_norm(x, 1), torch.linalg.matrix_norm(x, math.inf), torch.linalg.cond(x[:, :3, :3], 1), torch.linalg.tensorinv(x[:, :3, 0] + 2 * torch.eye(3), 1), torch.linalg.vecdot(x, y)
+torch.linalg.eigvalsh(x @ x.mT), torch.linalg.svdvals(x), torch.linalg.pinv(x), torch.linalg.matrix_rank(x)
+i.mode(1), x.nanmedian(), torch.where(m, x, math.nan).nanmedian(1), torch.where(m, x, math.nan).nanquantile(0.5, 1), x.quantile(torch.tensor([0.1, 0.9]), 1), x.nanmean(), torch.std_mean(x, 1)
+torch.bincount(i.flatten(), minlength=12), torch.bincount(j, x[0, 0, :3], minlength=4), x.put(j, y[0, 0, :3]), x.put(j, y[0, 0, :3], accumulate=True), torch.nonzero_static(m, size=40), torch.nonzero_static(i, size=9, fill_value=0)
+(x.index_reduce(1, j, y[:, :3], 'amax'), x.index_reduce(1, j, y[:, :3], 'mean'), x.index_reduce(0, j, y, 'prod', include_self=False)), torch.segment_reduce(x, 'max', lengths=torch.tensor([2, 1])), torch.segment_reduce(x, 'mean', lengths=torch.tensor([1, 0, 2]))
+F.pdist(x[0]), F.pdist(x[0], 1), torch.cdist(x, y, 1), torch.cdist(x, y, math.inf), torch.pairwise_distance(x, y, 1), F.cosine_similarity(x[:, None], y[:, :, None], -1)
+torch._int_mm(i.flatten()[:36].reshape(1, 36).expand(32, 36)[:, :32].to(torch.int8), torch.eye(32, dtype=torch.int8)), F.fractional_max_pool2d(v, 2, output_size=4, _random_samples=torch.full((2, 4, 2), 0.3)), F.lp_pool1d(x, 3, 2), F.max_pool3d(v[None], 2, return_indices=True)
+F.grid_sample(v[None], torch.tanh(v[:1, :3, :5, :6].permute(0, 2, 3, 1)[None][:, :, :, :, :]).contiguous()), F.grid_sample(v[None], 1.3 * torch.tanh(v[:1, :3, :5, :6].permute(0, 2, 3, 1)[None]), 'nearest', 'border', True), F.grid_sample(v[None], 2 * v[:1, :3, :5, :6].permute(0, 2, 3, 1)[None], padding_mode='reflection')
+ops.roi_align(v, boxes(p), (3, 4), 0.5, 2), ops.roi_align(v, boxes(p), 5, 1.0, -1, True), ops.roi_align(v, [boxes(p)[:2, 1:], boxes(p)[2:, 1:]], 2, 1.0, 3), ops.roi_pool(v, boxes(p), 3, 0.7), ops.ps_roi_align(v, boxes(p), 2, 1.0, 2), ops.ps_roi_pool(v, boxes(p), 2, 1.0)
+ops.deform_conv2d(v, F.pad(v.flatten()[:720].reshape(2, 36, 10, 1), (0, 7)), w, padding=(0, 0)), ops.deform_conv2d(v, v.repeat(1, 9, 1, 1)[:, :18], w, padding=1, mask=v.repeat(1, 3, 1, 1)[:, :9]), ops.box_iou(boxes(p)[:, 1:], boxes(p)[:, 1:]), ops.generalized_box_iou(boxes(p)[:, 1:], boxes(p)[:, 1:]), ops.box_convert(boxes(p)[:, 1:], 'xyxy', 'cxcywh'), ops.clip_boxes_to_image(boxes(p)[:, 1:], (5, 6)), ops.sigmoid_focal_loss(x, u.abs())
+x.masked_select(torch.ones(3, 5, 7).tril().bool()), x[torch.eye(5, 7).bool().expand(3, 5, 7)], x[:, torch.tensor([True, False, True, True, False])], x.repeat_interleave(torch.tensor([2, 1, 0, 1, 1]), 1, output_size=5), torch.unique_consecutive(torch.tensor([1, 1, 2])) + i[..., :1]
+torch.searchsorted(x.sort(-1)[0], y), torch.searchsorted(x.sort(-1)[0], y, side='right'), torch.bucketize(i, torch.tensor([1, 5, 9])), torch.isin(i, torch.tensor([1, 4])), torch.isin(i, j), torch.argwhere(torch.tensor([[1, 0], [1, 1]])) + i[0, 0, :2]
+torch.cross(x[:, :3], y[:, :3], dim=1), torch.trapz(x, dim=1), torch.trapezoid(x, y), torch.vander(x[0, 0], 3, True), torch.tril_indices(3, 3) + i[0, 0, 0], torch.rot90(x, 2, [1, 2]), torch.fliplr(x), torch.flipud(x), torch.swapaxes(x, 0, 1), torch.logspace(0, 1, 7) * x
+torch.addmv(x[0, :, 0], x[0], y[0, 0], beta=0), torch.sspaddmm if False else x, torch.ger(x[0, 0], y[0, 0]), torch.nanmedian(x), torch.tensor_split(x, 2, 1), torch.unravel_index(i[0, 0], (3, 4)), torch.bitwise_not(i), torch.bitwise_and(i, 6), torch.bitwise_right_shift(i, j[0]), torch.positive(x), torch.negative(x), torch.absolute(x), torch.logical_xor(x > 0, m)
+torch.cummax(x, 2), torch.cummin(i, 0), torch.logcumsumexp(x, 0), torch.cumprod(x, -1), torch.renorm(x, 1, 1, 2.0), torch.aminmax(x), torch.amax(x), torch.argmax(m.long(), 1), torch.std(x, (0, 2), correction=2), torch.var_mean(x, (0, 1), correction=0), torch.nansum(x), torch.special.logsumexp(x, 1)
+torch.multinomial(p[0], 2), torch.poisson(p), torch.normal(x, p), torch.empty(3, 5, 7).fill_(2) + x, x.new_empty((3, 5, 7)).zero_() + x, torch.empty_strided((3, 5, 7), (35, 7, 1)).zero_() + x, torch.new_empty_strided if False else x
+x.index_add(-1, torch.tensor([0, 0, 6]), y[:, :, :3]), x.index_put((j[:2], torch.tensor([1, 4])), y[0, 0], accumulate=True), x.index_put((m,), x[0, 0, 0]), torch.index_fill(x, 0, j[:1], -1.0), torch.scatter_reduce(x[:, 0], 1, k[:, 0], y[:, 0], 'amin'), x.scatter(1, k, -1.0, reduce='multiply')
+torch.fft.hfft(x), torch.fft.ihfft(x), torch.fft.ifft2(x).real, torch.fft.irfftn(torch.fft.rfftn(x), x.shape), torch.fft.fftfreq(7) * x, torch.fft.ifftshift(x), torch.fft.fft(x, dim=0).abs(), torch.fft.rfft(x, norm='forward').abs()
+torch.complex(x, y).pow(2).real, torch.complex(x, y).sqrt().abs(), torch.complex(x, y).log().imag, torch.complex(x, y).mean().real, torch.view_as_complex(h[..., :2].contiguous()).angle(), torch.complex(x, y).prod(1).real, torch.complex(x, y).cumsum(1).imag, torch.sgn(torch.complex(x, y)).real, torch.linalg.norm(torch.complex(x, y)), torch.isfinite(torch.complex(x, y)), (torch.complex(x, y) == torch.complex(x, x)), torch.where(m, torch.complex(x, y), 0).real, torch.stack([torch.complex(x, y)] * 2).imag, torch.complex(x, y).reciprocal().real, torch.complex(x, y).sin().real, torch.complex(x, y).tanh().imag
+F.multi_margin_loss(x[:, :, 0], j), F.multilabel_soft_margin_loss(x, m.float()), F.multilabel_margin_loss(x[:, :, 0], torch.tensor([[0, 1, -1, 0, 0]] * 3)), F.ctc_loss(x.log_softmax(2), torch.tensor([[1, 2]] * 5), (3,) * 5, (2,) * 5), F.triplet_margin_with_distance_loss(x, y, x + 1), F.nll_loss(v.log_softmax(1), i[:2, :1, :1].expand(2, 12, 10) % 4)
+F.scaled_dot_product_attention(h, h, h, x[0, 0, 0].expand(6, 6)), F.multi_head_attention_forward(h[0], h[0], h[0], 8, 2, torch.ones(24, 8), torch.zeros(24), None, None, False, 0.0, torch.eye(8), torch.zeros(8), training=False)[0], F.embedding(i, torch.ones(12, 3), max_norm=1.0), F.one_hot(i), torch.clip(x, -0.1, 0.2), torch.rms_norm(x, (7,), x[0, 0], 1e-3)
+torch.fake_quantize_per_tensor_affine(x, 0.1, 0, -128, 127), torch.fake_quantize_per_channel_affine(x, torch.full((5,), 0.1), torch.zeros(5, dtype=torch.int32), 1, -128, 127), quant.dequantize_per_tensor(quant.quantize_per_tensor(x, 0.03, 2, -128, 127, torch.int8), 0.03, 2, -128, 127, torch.int8), quant.dequantize_per_channel(quant.quantize_per_channel(x, p[0, :, 0], j.new_zeros(5), 1, -8, 7, torch.int8), p[0, :, 0], j.new_zeros(5), 1, -8, 7, torch.int8), quant.choose_qparams(x, -128, 127, 1e-5, torch.int8), quant.quantize_per_token(x[0], *quant.choose_qparams_per_token_asymmetric(x[0], torch.int8), -128, 127, torch.int8)
+x.float().to(torch.float8_e4m3fn).float(), x.view(torch.int32), i.view(torch.float64), x.half().view(torch.int16), x[x > 0].sum(), x * x.sum().item(), torch.nonzero(x > 0), x.sum().item(), torch.unique(i), x[: int(i[0, 0, 0])], ops.nms(boxes(p)[:, 1:], x[0, :4, 0], 0.5), torch.ones(i.max()) + x[0, 0, 0]
 torch.nonzero(torch.tensor([1, 0, 1])).float() + x[0, 0, 0], torch.unique(torch.tensor([3, 1, 3])).float() * x[0, 0, 0]
 x.nonzero_static(size=20) if hasattr(x, 'nonzero_static') else x, torch.argwhere(torch.eye(3)) + i[0, 0, 0]
 torch.cond(torch.tensor(True), lambda a: a + 1, lambda a: a - 1, (x,)), torch.nn.functional.hardtanh(x, -math.inf, 1.0)
@@ -272,6 +310,13 @@ def set(x, index, value):
     return x
 
 
+def boxes(p):
+    """Regions of two images: image, corners."""
+    low = 8 * p[0, :4, :2] - 2
+    return torch.cat([torch.tensor([[0.], [0.], [1.], [1.]]), low,
+                      low + 7 * p[1, :4, :2]], 1)
+
+
 def rotary(h, p):
     """Rotary embedding as complex products, as Llama's authors write it."""
     pairs = torch.view_as_complex(h.reshape(*h.shape[:-1], 4, 2))
@@ -286,7 +331,8 @@ class Expression(nn.Module):
         self.names = names
         self.inner = module
         words = {"torch": torch, "F": F, "nn": nn, "math": math, "set": set,
-                 "rotary": rotary}
+                 "rotary": rotary, "boxes": boxes, "ops": vision_ops,
+                 "quant": torch.ops.quantized_decomposed}
         head = f"lambda inner, {', '.join(names)}: "
         body = f"inner({text})" if module is not None else f"({text})"
         self.call = eval(head + body, words)

@@ -152,12 +152,6 @@ def hypot(op):
     return ops.point(op.g, "Sqrt", ops.point(op.g, "Add", *squares))
 
 
-def erfc(op):
-    x = ops.convert(op.g, op.value("self"), op.dtype)
-    return ops.point(op.g, "Subtract", op.g.scalar(1, x.dtype),
-                     ops.point(op.g, "Erf", x))
-
-
 def is_negative(g, x):
     """With the sign bit, which minus zero has, too."""
     if x.dtype not in REALS:
@@ -355,7 +349,7 @@ TABLE = {
                      "randint", "randint_like", "normal", "normal_functional",
                      "uniform", "exponential", "multinomial", "randperm"),
                     randomness),
-    "atan2": atan2, "copy": copy, "copysign": copy_sign, "erfc": erfc,
+    "atan2": atan2, "copy": copy, "copysign": copy_sign,
     "hypot": hypot, "signbit": sign_bit, "elu": elu, "exp2": exp2,
     "expm1": expm1,
     "gelu": gelu, "hardtanh": hardtanh, "isinf": is_inf, "isnan": is_nan,

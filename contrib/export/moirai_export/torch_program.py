@@ -15,7 +15,8 @@ import warnings
 import torch
 from torch.utils import _pytree as pytree
 
-from .graph import ExportError
+from . import decompositions
+from .graph import ExportError, Unsupported
 
 OLDEST = (2, 4)
 HINTS = (
@@ -288,10 +289,14 @@ def with_shapes(program, shapes):
 # ------------------------------------------------------------- decompositions
 
 def default_table():
+    """PyTorch's, and those for what it does not decompose."""
     if hasattr(torch.export, "default_decompositions"):
-        return torch.export.default_decompositions()
-    from torch._decomp import core_aten_decompositions
-    return core_aten_decompositions()
+        table = torch.export.default_decompositions()
+    else:
+        from torch._decomp import core_aten_decompositions
+        table = core_aten_decompositions()
+    table.update(decompositions.table())
+    return table
 
 
 def name_of(target):
@@ -346,6 +351,8 @@ def decompose(program, names):
             return program.run_decompositions(table)
     except MemoryError:
         raise
+    except Unsupported as error:
+        raise ExportError(f"cannot export {error}") from None
     except Exception as error:  # of many kinds, all of them PyTorch's
         raise ExportError("PyTorch cannot decompose the program: "
                           f"{first_line(error)}") from error

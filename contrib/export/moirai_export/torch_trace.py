@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from . import decompositions
 from .graph import ExportError
 from .torch_program import (arguments, default_table, name_of, silence,
                             vmap_levels)
@@ -146,6 +147,8 @@ class Recorder(TorchDispatchMode):
         """Whether a value or a shape depends on the values of inputs."""
         picks = {"index": 1, "masked_select": 1, "repeat_interleave": 1}
         by = picks.get(name_of(func))
+        if func._schema.name in decompositions.TABLE:
+            return False
         if by is not None and len(args) > by:
             return any(self.depends(x) and not (
                 name_of(func) == "index" and x.dtype == torch.int64)

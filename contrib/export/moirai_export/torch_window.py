@@ -162,8 +162,6 @@ GRID_PADS = ("zeros", "border", "reflection")
 
 def grid_sample(op):
     x, grid = op.value("input"), op.value("grid")
-    if x.rank != 4:
-        raise Unsupported("samples a volume; only images can be run")
     return op.g.add("GridSample", [x, ops.convert(op.g, grid, "f32")],
                     op.shape, x.dtype, mode=GRID_MODES[op["interpolation_mode"]],
                     padding_mode=GRID_PADS[op["padding_mode"]],
@@ -219,8 +217,7 @@ TABLE = {
     "_upsample_nearest_exact1d": nearest_exact,
     "_upsample_nearest_exact2d": nearest_exact,
     "_upsample_nearest_exact3d": nearest_exact,
-    **dict.fromkeys(("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"),
-                    grid_sample),
+    "grid_sampler_2d": grid_sample,
     "adaptive_max_pool1d": adaptive_maximum(1, True),
     "adaptive_max_pool2d": adaptive_maximum(2, True),
     "adaptive_max_pool3d": adaptive_maximum(3, True),
