@@ -77,8 +77,11 @@ def try_case(make, folder):
     if isinstance(made, tuple):
         return try_module(*made, folder)
     answers = [try_module(*one, folder) for one in made]
-    return next((answer for answer in answers if answer[0] != "equal"),
-                ("equal", f"{len(made)} graphs"))
+    others = [answer for answer in answers if answer[0] != "equal"]
+    graphs = f"{len(made) - len(others)} of {len(made)} graphs equal"
+    if not others:
+        return "equal", graphs
+    return others[0][0], f"{graphs}: {others[0][1]}"
 
 
 def try_module(module, inputs, folder):

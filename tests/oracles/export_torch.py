@@ -90,6 +90,9 @@ def functions():
             whole(5, 7) + 1),
         "powers": (lambda a: (a ** 2, 2 ** a, a.abs() ** 0.3,
                               a.abs().rsqrt()), rows),
+        "numbers read": (lambda a, b: (
+            a * b.max().item(), a + 1 / (b.sum().item() + 3), a - torch.full(
+                (3, 1, 7), b.min().item() // 2 % 5)), rows, whole(9, 4)),
         "curves": (lambda a: (F.silu(a), F.mish(a), F.elu(a, 0.7), F.selu(a),
                               F.softplus(a, 2), F.hardswish(a), F.gelu(
                                   a, approximate="tanh"), F.hardtanh(a),
@@ -438,6 +441,82 @@ def fixed_inputs_hold(folder):
     return "" if fixed == ["2", None, None] else f"{fixed}"
 
 
+CAPTURED = """
+import torch
+from torch import device
+
+
+class GraphModule(torch.nn.Module):
+    def forward(self, s0: torch.SymInt, L_ids_: torch.Tensor,
+                L_self_parameters_weight_: torch.nn.parameter.Parameter):
+        l_ids_ = L_ids_
+        rows = torch.nn.functional.embedding(
+            l_ids_, L_self_parameters_weight_, 0, None, 2.0, False, False)
+        places = torch.arange(s0, device=device(type='cuda', index=0))
+        places += 0
+        most = l_ids_.max();  item = most.item();  most = None
+        add = item + 1
+        gt = add > 0
+        torch.ops.aten._assert_scalar.default(gt, 'at least one')
+        return (rows.to('cuda:0') * add, places.cuda().float(), gt)
+"""
+DESCRIBED = """
+class Program_weight_tensor_meta_s0:
+    name = "s0"
+    shape = []
+    dtype = "torch.int64"
+    data = [3]
+
+
+class Program_weight_tensor_meta_L_ids_:
+    name = "L_ids_"
+    shape = [2, 3]
+    dtype = "torch.int64"
+    min_val = 0
+    max_val = 4
+
+
+class Program_weight_tensor_meta_L_self_parameters_weight_:
+    name = "L_self_parameters_weight_"
+    shape = [5, 4]
+    dtype = "torch.float32"
+    device = "cuda:0"
+    mean = 0.25
+    std = 2.0
+    data = None
+"""
+
+
+def folders_hold(folder):
+    """A folder of a captured graph is a source, whatever device it names; its
+    GraphModule is one in training mode, too, and a number it reads is none of
+    the outputs."""
+    os.mkdir(f"{folder}/graph.a1")
+    for name, text in ("model.py", CAPTURED), ("weight_meta.py", DESCRIBED):
+        with open(f"{folder}/graph.a1/{name}", "w", encoding="utf-8") as file:
+            file.write(text)
+    scope = {}
+    exec(CAPTURED.replace("'cuda', index=0", "'cpu'").replace(
+        "'cuda:0'", "'cpu'").replace("cuda()", "cpu()"), scope)
+    module = scope["GraphModule"]()
+    inputs = torch.tensor(3), torch.tensor([[4, 0, 1], [2, 3, 4]]), \
+        torch.randn(5, 4)
+    for source, given in (f"{folder}/graph.a1", None), \
+            (f"{folder}/graph.a1/model.py", None), (module, inputs):
+        export(source, given, f"{folder}/net.graphml")
+        save(folder, "input", inputs)
+        save(folder, "output", module(*inputs)[:2])
+        wrong = execute(folder, 3, "1e-5")
+        if wrong:
+            return wrong
+    os.remove(f"{folder}/graph.a1/model.py")
+    try:
+        export(f"{folder}/graph.a1", None, f"{folder}/no.graphml")
+    except ExportError as error:
+        return "" if "without model.py" in str(error) else str(error)
+    return "a folder without a graph was exported"
+
+
 def routed(x):
     """Experts, each of which computes the rows that a mask chooses."""
     weights, chosen = torch.topk(x[:, :3].softmax(1), 2)
@@ -517,6 +596,7 @@ def main():
                ("without weights", without_weights_hold),
                ("dynamic programs", shapes_hold),
                ("fixed inputs", fixed_inputs_hold),
+               ("folders of captured graphs", folders_hold),
                ("names", names_hold),
                ("routed rows", routes_hold),
                ("refusals", refusals_hold)]

@@ -16,7 +16,9 @@ Usage: moirai-export [OPTION]... SOURCE
 Write a network of a framework as a graph and its weights.
 
 SOURCE is a torch.export program .pt2, or FILE.py:NAME or MODULE:NAME, a
-function that returns a torch.nn.Module and example inputs, a tuple or a dict.
+function that returns a torch.nn.Module and example inputs, a tuple or a dict,
+or a folder with model.py and weight_meta.py, a graph that torch.compile
+captured.
 
 Options:
   -o, --output=FILE       the graph; SOURCE with .graphml unless given
@@ -186,6 +188,8 @@ def default_output(source):
     place, _, name = source.rpartition(":")
     if place and name.isidentifier():
         return name + ".graphml"
+    if os.path.isdir(source):
+        return os.path.basename(os.path.abspath(source)) + ".graphml"
     return os.path.splitext(source)[0] + ".graphml"
 
 

@@ -42,6 +42,22 @@ def from_program(path, shapes, with_weights):
                                                       with_weights)
 
 
+def is_captured(source):
+    """Whether it is a folder of a captured graph, or the model.py of one."""
+    folder, name = os.path.split(source)
+    return os.path.isdir(source) or name == "model.py" and os.path.isfile(
+        os.path.join(folder, "weight_meta.py"))
+
+
+def from_captured(source, shapes, with_weights):
+    front = front_end("torch_captured", "torch")
+    folder = front.folder_of(source)
+    with user_code("reading it", os.path.abspath(
+            os.path.join(folder, front.GRAPH))):
+        module, inputs = front.read_folder(folder)
+    return from_torch(module, inputs, shapes, with_weights)
+
+
 # -------------------------------------------------------------- Python sources
 
 def where_raised(error, path):
@@ -150,10 +166,13 @@ def read(source, inputs=None, shapes=(), with_weights=True, progress=None):
             return from_program(source, shapes, with_weights)
         if place and name.isidentifier():
             return from_torch(*from_python(place, name), shapes, with_weights)
+        if is_captured(source):
+            return from_captured(source, shapes, with_weights)
         for suffixes, remedy in OTHERS.items():
             if source.lower().endswith(suffixes):
                 raise ExportError(remedy)
-        raise ExportError("is neither .pt2 nor FILE.py:NAME")
+        raise ExportError("is neither .pt2 nor FILE.py:NAME, nor the folder "
+                          "of a captured graph")
     except ExportError as error:
         raise ExportError(f"{source}: {error}") from error
 

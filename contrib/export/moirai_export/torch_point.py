@@ -313,8 +313,9 @@ NUMBERS = {"zeros_like": 0, "ones_like": 1, "new_zeros": 0, "new_ones": 1,
 def full_like(op):
     """A number all over; of what, only the shape matters."""
     number = NUMBERS.get(op.name)
-    number = op.number("fill_value") if number is None else number
-    return ops.broadcast(op.g, op.g.scalar(number, op.dtype), op.shape)
+    value = op.operand("fill_value", op.dtype) if number is None \
+        else op.g.scalar(number, op.dtype)
+    return ops.broadcast(op.g, value, op.shape)
 
 
 def nothing(op):
@@ -338,7 +339,7 @@ TABLE = {
                      "lift_fresh_copy", "lift_fresh", "detach_copy",
                      "alias_copy", "feature_dropout", "alpha_dropout",
                      "resolve_conj", "resolve_neg", "positive"), nothing),
-    **dict.fromkeys(("full_like", "new_full", *NUMBERS), full_like),
+    **dict.fromkeys(("full", "full_like", "new_full", *NUMBERS), full_like),
     **dict.fromkeys(("_to_copy", "to", "type_as",
                      "_autocast_to_reduced_precision",
                      "_autocast_to_full_precision"), convert),

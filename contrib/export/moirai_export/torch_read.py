@@ -12,8 +12,8 @@ import re
 import torch
 
 from . import (ops, torch_complex, torch_compute, torch_index, torch_inputs,
-               torch_layer, torch_move, torch_point, torch_program, torch_rnn,
-               torch_trace, torch_window)
+               torch_layer, torch_move, torch_number, torch_point,
+               torch_program, torch_rnn, torch_trace, torch_window)
 from .graph import ExportError, Graph, Unsupported, Value
 from .torch_complex import Pair
 from .torch_program import name_of
@@ -50,11 +50,6 @@ def raw(tensor):
     return made
 
 
-class ReadValue:
-    """A number that is read from a tensor when the network runs: only checks
-    of it, which are left out, can use it."""
-
-
 class Op:
     """One call of an ATen op, as its translator accesses it: arguments by
     name."""
@@ -64,13 +59,13 @@ class Op:
         self.g = reader.graph
         self.node = node
         self.args = {}
+        self.numbers = set()  # arguments that are no tensors
         for i, wanted in enumerate(node.target._schema.arguments):
             given = node.args[i] if i < len(node.args) \
                 else node.kwargs.get(wanted.name, wanted.default_value)
             self.args[wanted.name] = reader.known(given)
-        if any(isinstance(x, ReadValue) for x in flat(self.args)):
-            raise Unsupported("uses a number that is read from a tensor, which "
-                              "is not known before it runs")
+            if "Tensor" not in str(wanted.type):
+                self.numbers.add(wanted.name)
 
     @property
     def meta(self):
@@ -95,10 +90,13 @@ class Op:
 
     def __getitem__(self, name):
         """An argument as it is: a number, a list, a constant tensor."""
+        if name in self.numbers and has_value(self.args[name]):
+            raise Unsupported("uses a number that is read from a tensor, which "
+                              "is not known before it runs")
         return self.args[name]
 
     def get(self, name, default=None):
-        value = self.args.get(name)
+        value = self[name] if name in self.args else None
         return default if value is None else value
 
     def value(self, name):
@@ -163,8 +161,8 @@ class Reader:
             return given
         for wanted, actual in zip(node.target._schema.arguments, node.args):
             if wanted.name == name:
-                return actual.meta["val"]
-        return node.kwargs[name].meta["val"]
+                return torch_number.example(actual.meta["val"])
+        return torch_number.example(node.kwargs[name].meta["val"])
 
     def lift(self, tensor):
         """A known tensor as a constant; the same one only once."""
@@ -250,12 +248,11 @@ class Reader:
         wanted = [entry for entry, spec in zip(node.args[0], specs)
                   if spec.kind.name == "USER_OUTPUT"]
         wanted = [entry for entry in wanted if isinstance(entry, torch.fx.Node)]
+        wanted = [entry for entry in wanted if isinstance(
+            entry.meta.get("val"), torch.Tensor)] or wanted
         names = [f"output{i}" for i in range(len(wanted))]
         for name, entry in zip(names, wanted):
             known = self.names[entry]
-            if isinstance(known, ReadValue):
-                raise ExportError(f"output '{name}' is a number that is read "
-                                  "from a tensor; return the tensor")
             try:
                 value = known if isinstance(known, (Value, Pair)) \
                     else self.lift(known)
@@ -291,7 +288,8 @@ class Reader:
         if self.is_known(node):
             return self.compute(node)
         if name in ("_local_scalar_dense", "item"):
-            return ReadValue()
+            self.graph.begin(self.title(node))
+            return torch_number.read(self.graph, self.known(node.args[0]))
         if any(has_dynamic(x) for x in flat(meta)):
             raise Unsupported("has a shape that depends on the values of "
                               "tensors; bound it, as nonzero_static does")
@@ -310,9 +308,10 @@ class Reader:
     def arithmetic(self, node):
         """Python's own functions, of numbers."""
         args = [self.known(given) for given in node.args]
-        if any(isinstance(x, ReadValue) for x in args):
-            return ReadValue()
-        if all(isinstance(x, (bool, int, float)) for x in args):
+        if has_value(args):
+            self.graph.begin(self.title(node))
+            return torch_number.compute(self.graph, node.target, args)
+        if all(isinstance(x, (bool, int, float)) for x in flat(args)):
             return node.target(*args)
         raise Unsupported("there is no such operator to run")
 
@@ -419,7 +418,7 @@ def flat(tree):
 
 
 def has_value(known):
-    return any(isinstance(x, (Value, Pair, ReadValue)) for x in flat(known))
+    return any(isinstance(x, (Value, Pair)) for x in flat(known))
 
 
 def has_dynamic(meta):
@@ -488,7 +487,8 @@ def read(module, inputs, shapes, with_weights=True):
     if isinstance(module, torch.export.ExportedProgram):
         program = torch_program.with_shapes(module, shapes)
         return read_program(program, with_weights)
-    return read_module(module, inputs, shapes, with_weights)
+    with torch_program.inference(module):
+        return read_module(module, inputs, shapes, with_weights)
 
 
 def read_file(path, shapes, with_weights=True):

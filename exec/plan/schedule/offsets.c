@@ -38,6 +38,7 @@ typedef struct packing {
     int64_t top;
     occupied_range *overlaps; /* overlapping ones of the current buffer */
     int n_met;
+    int64_t n_examined; /* overlapping ones of all buffers and attempts */
 } packing;
 
 enum { NOT_PLACED = INT_MIN };
@@ -164,6 +165,7 @@ static void place_all(packing *p)
 
         p->n_met = 0;
         collect_overlaps(p, block, 1, 0, p->leaves);
+        p->n_examined += p->n_met;
         place_buffer(p, i,
                      p->n_met > MAX_MET ? p->top
                                         : find_gap(p, aligned_size(block)));
@@ -206,9 +208,16 @@ static void promote_top(packing *p)
     p->order[0] = block;
 }
 
-/* Limits on the number of promotions and on the buffers placed for them; and
- * on the number of buffers, so that an attempt takes a few milliseconds. */
-enum { MAX_PROMOTIONS = 100, MAX_PLACED = 200000, MAX_PROMOTED = 5000 };
+/* Limits on the number of promotions and on the buffers placed for them; on
+ * the number of buffers, so that an attempt takes a few milliseconds; and on
+ * the overlapping buffers examined, so that all take less than a second where
+ * many live throughout, as weights do that are inputs. */
+enum {
+    MAX_PROMOTIONS = 100,
+    MAX_PLACED = 200000,
+    MAX_PROMOTED = 5000,
+    MAX_EXAMINED = 10000000
+};
 
 static int count_promotions(int n)
 {
@@ -223,7 +232,9 @@ static void try_order(packing *p, mo_plan_arena_size *packed)
     int most = count_promotions(p->n);
 
     try_current_order(p, packed);
-    for (int k = 0; k < most && packed->bytes > packed->bound_bytes; k++) {
+    for (int k = 0; k < most && packed->bytes > packed->bound_bytes &&
+                    p->n_examined < MAX_EXAMINED;
+         k++) {
         promote_top(p);
         try_current_order(p, packed);
     }
