@@ -306,24 +306,45 @@ static bool is_ordered(const mo_load_problem *f, const mo_regime *regime)
     return f->broadcast_row >= 0 && regime->congestion == MO_CONGESTION_PORT;
 }
 
+/* Sets up the search and runs it without a limit. The caller closes it,
+ * whatever the result. */
+static mo_status open_search(const mo_forkjoin *fork, const mo_regime *regime,
+                             int a, int b, const int64_t *price_ns,
+                             mo_load_problem *f, case_search *t,
+                             int64_t *bound_ns, mo_error *err)
+{
+    mo_status status = mo_load_problem_init(f, fork, regime, a, b, err);
+
+    *t = (case_search){ .f = f };
+    if (status != MO_OK)
+        return status;
+    if (price_ns)
+        mo_load_problem_set_prices(f, fork, price_ns);
+    t->is_ordered = is_ordered(f, regime);
+    status = mo_load_master_new(f, &t->master, err);
+    return status == MO_OK
+               ? branch_and_bound(t, MO_LOAD_INFINITY, bound_ns, err)
+               : status;
+}
+
+static void close_search(case_search *t)
+{
+    mo_load_master_free(t->master);
+    free(t->nodes);
+    mo_load_problem_clear(t->f);
+}
+
 static mo_status bound_fork(const mo_forkjoin *fork, const mo_regime *regime,
                             int a, int b, const int64_t *price_ns,
                             int max_cases, int64_t *bound_ns,
                             double *used_bytes, mo_error *err)
 {
     mo_load_problem f;
-    case_search t = { .f = &f };
+    case_search t;
     int64_t found_ns = 0;
-    mo_status status = mo_load_problem_init(&f, fork, regime, a, b, err);
+    mo_status status =
+        open_search(fork, regime, a, b, price_ns, &f, &t, &found_ns, err);
 
-    if (status != MO_OK)
-        return status;
-    if (price_ns)
-        mo_load_problem_set_prices(&f, fork, price_ns);
-    t.is_ordered = is_ordered(&f, regime);
-    status = mo_load_master_new(&f, &t.master, err);
-    if (status == MO_OK)
-        status = branch_and_bound(&t, MO_LOAD_INFINITY, &found_ns, err);
     if (status == MO_OK && used_bytes)
         memcpy(used_bytes, mo_load_master_used_bytes(t.master),
                (size_t) f.n_devices * sizeof *used_bytes);
@@ -333,9 +354,7 @@ static mo_status bound_fork(const mo_forkjoin *fork, const mo_regime *regime,
         status = tighten_by_cases(&t, max_cases, &found_ns, used_bytes, err);
     if (status == MO_OK)
         *bound_ns = found_ns;
-    mo_load_master_free(t.master);
-    free(t.nodes);
-    mo_load_problem_clear(&f);
+    close_search(&t);
     return status;
 }
 
@@ -359,18 +378,12 @@ mo_status mo_load_round(const mo_forkjoin *fork, const mo_regime *regime, int a,
                         bool *found, mo_error *err)
 {
     mo_load_problem f;
-    case_search t = { .f = &f };
+    case_search t;
     int64_t ignored = 0;
-    mo_status status = mo_load_problem_init(&f, fork, regime, a, b, err);
+    mo_status status =
+        open_search(fork, regime, a, b, price_ns, &f, &t, &ignored, err);
 
     *found = false;
-    if (status != MO_OK)
-        return status;
-    mo_load_problem_set_prices(&f, fork, price_ns);
-    t.is_ordered = is_ordered(&f, regime);
-    status = mo_load_master_new(&f, &t.master, err);
-    if (status == MO_OK)
-        status = branch_and_bound(&t, MO_LOAD_INFINITY, &ignored, err);
     if (status == MO_OK) {
         f.fork = fork;
         f.rounded = device;
@@ -378,8 +391,6 @@ mo_status mo_load_round(const mo_forkjoin *fork, const mo_regime *regime, int a,
                                &ignored, err);
         *found = status == MO_OK && mo_load_master_is_rounded(t.master);
     }
-    mo_load_master_free(t.master);
-    free(t.nodes);
-    mo_load_problem_clear(&f);
+    close_search(&t);
     return status;
 }
