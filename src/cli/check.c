@@ -31,19 +31,15 @@ static mo_status check_options(const settings *s, const char *path,
                                mo_error *err)
 {
     bool from_stdin = strcmp(path, "-") == 0;
-    const mo_prepare_options *p = &s->prepare;
-    const char *inputs[] = { path, s->graph, p->load.cluster, p->load.profile,
-                             p->fusion };
     mo_status status;
 
     if (from_stdin && s->graph && strcmp(s->graph, "-") == 0)
         return mo_fail(err, MO_E_USAGE,
                        "only one of answer and graph can be standard input");
-    status = mo_output_files_check(s->outputs, OUTPUTS, err);
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-        if (status == MO_OK)
-            status = mo_output_files_check_input(s->outputs, OUTPUTS, inputs[i],
-                                                 err);
+    status = mo_prepare_check_outputs(&s->prepare, s->graph, s->outputs,
+                                      OUTPUTS, err);
+    if (status == MO_OK)
+        status = mo_output_files_check_input(s->outputs, OUTPUTS, path, err);
     return status;
 }
 

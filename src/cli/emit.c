@@ -49,18 +49,8 @@ static mo_status check_options(const settings *s, const char *path,
         status = mo_fail(err, MO_E_USAGE,
                          "--json is the format of --stats; give both");
     if (status == MO_OK)
-        status = mo_output_files_check(s->outputs, OUTPUTS, err);
-    if (status == MO_OK) {
-        const mo_prepare_options *p = &s->prepare;
-        const char *inputs[] = { path, p->load.cluster, p->load.profile,
-                                 mo_driver_load_cost_file(&p->load),
-                                 p->fusion };
-
-        for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-            if (status == MO_OK)
-                status = mo_output_files_check_input(s->outputs, OUTPUTS,
-                                                     inputs[i], err);
-    }
+        status = mo_prepare_check_outputs(&s->prepare, path, s->outputs,
+                                          OUTPUTS, err);
     return status;
 }
 
@@ -86,8 +76,8 @@ static mo_status prepare_model(settings *s, const char *path, mo_prepared *made,
         mo_prepare_instance(&s->prepare, path, &s->logger, made, err);
 
     if (status == MO_OK)
-        status = mo_output_files_check_input(s->outputs, OUTPUTS,
-                                             made->loaded.cluster->file, err);
+        status =
+            mo_prepared_check_outputs(made, path, s->outputs, OUTPUTS, err);
     if (status == MO_OK)
         status = mo_strengthen_model(&s->strengthen, &s->prepare, &s->logger,
                                      made, err);

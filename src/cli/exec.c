@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "driver/exec/bundle_write.h"
 #include "driver/exec/emulate.h"
@@ -15,6 +14,7 @@
 #include "driver/exec/compare_outputs.h"
 #include "driver/exec/input_tensors.h"
 #include "driver/exec/exec_job.h"
+#include "driver/exec/output_npy.h"
 #include "driver/exec/rank_binding.h"
 #include "driver/exec/request_files.h"
 #include "driver/exec/transfer_paths.h"
@@ -44,33 +44,35 @@ typedef struct work {
     mo_exec_comparison comparison;
 } work;
 
-static bool same_folder(const char *a, const char *b)
+/* Outputs must not replace a file of --input: FILE or NAME=FILE, and a name may
+ * contain '='. */
+static mo_status check_inputs(const mo_exec_options *o, mo_error *err)
 {
-    struct stat x, y;
+    mo_status status = MO_OK;
 
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
+    for (size_t i = 0; i < o->inputs.count; i++)
+        for (const char *at = o->inputs.items[i]; at && status == MO_OK;
+             at = strchr(at, '='), at = at ? at + 1 : NULL) {
+            status = mo_output_files_check_input(o->outputs, MO_EXEC_N_OUTPUTS,
+                                                 at, err);
+            if (status == MO_OK && o->output)
+                status = mo_exec_output_npy_check_input(
+                    o->output, mo_exec_requests_wanted(o), at, err);
+        }
+    return status;
 }
 
 static mo_status check_options(const mo_exec_options *o, const char *path,
                                mo_error *err)
 {
-    const mo_prepare_options *p = &o->prepare;
-    const char *inputs[] = { path, o->graph, p->load.cluster, p->load.profile,
-                             p->fusion };
-    mo_status status =
-        mo_output_files_check(o->outputs, MO_EXEC_N_OUTPUTS, err);
+    mo_status status = mo_prepare_check_outputs(
+        &o->prepare, o->graph, o->outputs, MO_EXEC_N_OUTPUTS, err);
 
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-        if (status == MO_OK)
-            status = mo_output_files_check_input(o->outputs, MO_EXEC_N_OUTPUTS,
-                                                 inputs[i], err);
-    /* FILE or NAME=FILE; a name may contain '='. */
-    for (size_t i = 0; i < o->inputs.count; i++)
-        for (const char *at = o->inputs.items[i]; at && status == MO_OK;
-             at = strchr(at, '='), at = at ? at + 1 : NULL)
-            status = mo_output_files_check_input(o->outputs, MO_EXEC_N_OUTPUTS,
-                                                 at, err);
+    if (status == MO_OK)
+        status = mo_output_files_check_input(o->outputs, MO_EXEC_N_OUTPUTS,
+                                             path, err);
+    if (status == MO_OK)
+        status = check_inputs(o, err);
     if (status == MO_OK)
         status = mo_exec_requests_check_options(o, err);
     if (status == MO_OK && o->bundle_weights && !o->bundle)
@@ -88,7 +90,8 @@ static mo_status check_options(const mo_exec_options *o, const char *path,
     if (status != MO_OK)
         return status;
     /* Outputs and references have the same file names. */
-    if (!o->output || !o->reference || !same_folder(o->output, o->reference))
+    if (!o->output || !o->reference ||
+        !mo_output_files_same_folder(o->output, o->reference))
         return MO_OK;
     return mo_fail(err, MO_E_USAGE,
                    "--output would replace what --reference reads in %s; name "

@@ -28,14 +28,16 @@
 #include "solvers/process/interrupt.h"
 #include "solvers/process/workdir.h"
 
+/* A page is the report as HTML. */
+enum { SOLUTION, PAGE, OUTPUTS };
+
 typedef struct settings {
     mo_prepare_options prepare;
     mo_portfolio_options portfolio;
     mo_option_list plugins;
     mo_strengthen_options strengthen;
     const char *keep;
-    const char *output; /* the solution, or NULL */
-    const char *page;   /* the report as HTML, or NULL */
+    mo_output_file outputs[OUTPUTS];
     bool json;
     mo_driver_log logger;
     int code; /* exit status if nothing failed */
@@ -141,13 +143,14 @@ static mo_status keep_results(const settings *s, const way *w,
                               const mo_answer_selection *selection,
                               mo_error *err)
 {
+    const char *output = s->outputs[SOLUTION].path;
     mo_out *out;
     mo_status status;
 
     if (!selection->best)
         return MO_OK;
-    status = s->output ? mo_cli_solve_write(selection, selector, s->output, err)
-                       : MO_OK;
+    status =
+        output ? mo_cli_solve_write(selection, selector, output, err) : MO_OK;
     if (!s->keep || status != MO_OK)
         return status;
     status = mo_cli_solve_write(selection, selector, w->solution, err);
@@ -167,13 +170,15 @@ static mo_status write_page(const settings *s,
 {
     mo_solution_page_options options = { .ablation = true,
                                          .logger = &s->logger };
-    const char *name = s->output ? s->output : "the placement";
+    const char *page = s->outputs[PAGE].path;
+    const char *output = s->outputs[SOLUTION].path;
+    const char *name = output ? output : "the placement";
     mo_solution_page made = { 0 };
     mo_review review = selector->review;
     mo_out *out = NULL;
     mo_status status;
 
-    if (!s->page || !selection->best)
+    if (!page || !selection->best)
         return MO_OK;
     review.evaluation = selection->best->evaluation;
     if (selection->own.bound_ns > review.evaluation.lower.bound_ns) {
@@ -184,7 +189,7 @@ static mo_status write_page(const settings *s,
     if (status == MO_OK)
         status = mo_solution_page_make(&options, &review, &name, 1, &made, err);
     if (status == MO_OK)
-        status = mo_out_open(s->page, &out, err);
+        status = mo_out_open(page, &out, err);
     if (status == MO_OK)
         status = mo_page_html(&made.page, out, err);
     if (status == MO_OK)
@@ -202,7 +207,8 @@ static mo_status print_report(const settings *s, const way *w,
                               const mo_answer_selection *selection,
                               mo_error *err)
 {
-    bool to_stdout = s->output && strcmp(s->output, "-") == 0;
+    const char *output = s->outputs[SOLUTION].path;
+    bool to_stdout = output && strcmp(output, "-") == 0;
     mo_out *out;
     mo_status status = mo_out_open(to_stdout ? "/dev/stderr" : "-", &out, err);
 
@@ -218,8 +224,8 @@ static mo_status print_report(const settings *s, const way *w,
                           (double) j->single_ns /
                               (double) mo_answer_evaluation_objective_ns(j));
     }
-    if (!s->json && s->output && selection->best && !to_stdout)
-        mo_out_printf(out, "%-12s%s\n", "written to", s->output);
+    if (!s->json && output && selection->best && !to_stdout)
+        mo_out_printf(out, "%-12s%s\n", "written to", output);
     if (!s->json && s->keep)
         mo_out_printf(out, "%-12s%s and what goes with it\n", "kept",
                       selection->best ? w->solution : w->model);
@@ -284,6 +290,9 @@ static mo_status run_pipeline(settings *s, const char *graph,
     if (status == MO_OK)
         status =
             mo_prepare_instance(&s->prepare, graph, &s->logger, &made, err);
+    if (status == MO_OK)
+        status =
+            mo_prepared_check_outputs(&made, graph, s->outputs, OUTPUTS, err);
     begin_s = mo_driver_clock_s();
     s->strengthen.limit_s = s->portfolio.time_s / 2;
     if (status == MO_OK)
@@ -344,28 +353,21 @@ static mo_status report_infeasible(settings *s, mo_error *why)
     return status;
 }
 
-/* The output must not replace an input, and can be written. */
-static mo_status check_output(const settings *s, const char *graph,
-                              mo_error *err)
+/* Outputs must not replace an input, and can be written. */
+static mo_status check_outputs(settings *s, const char *graph, mo_error *err)
 {
-    mo_output_file outputs[] = { { .option = "--output", .path = s->output },
-                                 { .option = "--report", .path = s->page } };
-    const char *inputs[] = { graph, s->prepare.load.cluster,
-                             s->prepare.load.profile };
-    mo_status status = MO_OK;
+    mo_output_file *first = &s->outputs[SOLUTION];
+    mo_status status;
 
-    if (s->page && strcmp(s->page, "-") == 0)
+    if (s->outputs[PAGE].path && strcmp(s->outputs[PAGE].path, "-") == 0)
         return mo_fail(err, MO_E_USAGE,
                        "--report must be a file; standard output has the text");
-    status = mo_output_files_check(outputs, 2, err);
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-        if (status == MO_OK)
-            status = mo_output_files_check_input(outputs, 2, inputs[i], err);
-    if (s->output && strcmp(s->output, "-") == 0)
-        outputs[0].path = NULL;
+    status = mo_prepare_check_outputs(&s->prepare, graph, first, OUTPUTS, err);
+    if (first->path && strcmp(first->path, "-") == 0)
+        first++;
     if (status == MO_OK)
-        status = mo_output_files_open(outputs, 2, err);
-    mo_output_files_discard(outputs, 2);
+        status = mo_output_files_open(first, &s->outputs[OUTPUTS] - first, err);
+    mo_output_files_discard(s->outputs, OUTPUTS);
     return status;
 }
 
@@ -387,7 +389,7 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
                          "help lists the commands",
                          operands[0]);
     if (status == MO_OK)
-        status = check_output(s, operands[0], err);
+        status = check_outputs(s, operands[0], err);
     if (status == MO_OK &&
         strcmp(s->prepare.formulation, mo_formulation_sct.name) == 0)
         status = mo_fail(err, MO_E_USAGE,
@@ -456,6 +458,8 @@ int main(int argc, char **argv)
     settings s = { .prepare = MO_PREPARE_DEFAULTS,
                    .portfolio = MO_PORTFOLIO_DEFAULTS,
                    .strengthen = MO_STRENGTHEN_DEFAULTS,
+                   .outputs = { [SOLUTION] = { .option = "--output" },
+                                [PAGE] = { .option = "--report" } },
                    .logger = { .command = "moirai" },
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
@@ -464,12 +468,12 @@ int main(int argc, char **argv)
         MO_PORTFOLIO_OPTIONS(&s.portfolio),
         MO_PLUGIN_OPTION(&s.plugins),
         { 'o', "output", "FILE", "write the solution to FILE", MO_OPTION_TEXT,
-          .to = &s.output },
+          .to = &s.outputs[SOLUTION].path },
         { 0, "keep", "DIR",
           "keep model, MIP start, solution and schedule in DIR", MO_OPTION_TEXT,
           .to = &s.keep },
         { 0, "report", "FILE", "write a page that shows the placement to FILE",
-          MO_OPTION_TEXT, .to = &s.page },
+          MO_OPTION_TEXT, .to = &s.outputs[PAGE].path },
         { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
         MO_DRIVER_LOG_OPTIONS(&s.logger),

@@ -72,18 +72,11 @@ static mo_status check_policy(const settings *s, mo_error *err)
 static mo_status check_options(const settings *s, const char *path,
                                mo_error *err)
 {
-    const mo_driver_load_options *load = &s->prepare.load;
-    const char *inputs[] = { path, load->cluster, load->profile,
-                             mo_driver_load_cost_file(load),
-                             s->prepare.fusion };
     mo_status status = mo_prepare_check(&s->prepare, path, err);
 
     if (status == MO_OK)
-        status = mo_output_files_check(s->outputs, OUTPUTS, err);
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-        if (status == MO_OK)
-            status = mo_output_files_check_input(s->outputs, OUTPUTS, inputs[i],
-                                                 err);
+        status = mo_prepare_check_outputs(&s->prepare, path, s->outputs,
+                                          OUTPUTS, err);
     return status == MO_OK ? check_policy(s, err) : status;
 }
 
@@ -132,8 +125,8 @@ static mo_status read_and_compare(settings *s, const char *path,
     if (status == MO_OK)
         status = mo_prepare_instance(&s->prepare, path, &s->logger, made, err);
     if (status == MO_OK)
-        status = mo_output_files_check_input(s->outputs, OUTPUTS,
-                                             made->loaded.cluster->file, err);
+        status =
+            mo_prepared_check_outputs(made, path, s->outputs, OUTPUTS, err);
     if (status == MO_OK && !watch)
         status = mo_place_signals_begin(&watch, err);
     if (status == MO_OK)

@@ -24,15 +24,12 @@ typedef struct settings {
 static mo_status check_options(const settings *s, char **paths, size_t n,
                                mo_error *err)
 {
-    const mo_prepare_options *p = &s->prepare;
-    const char *inputs[] = { s->graph, s->trace, p->load.cluster,
-                             p->load.profile, p->fusion };
     int from_stdin = s->trace && strcmp(s->trace, "-") == 0;
-    mo_status status = mo_output_files_check(&s->output, 1, err);
+    mo_status status =
+        mo_prepare_check_outputs(&s->prepare, s->graph, &s->output, 1, err);
 
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-        if (status == MO_OK)
-            status = mo_output_files_check_input(&s->output, 1, inputs[i], err);
+    if (status == MO_OK)
+        status = mo_output_files_check_input(&s->output, 1, s->trace, err);
     for (size_t i = 0; i < n && status == MO_OK; i++) {
         from_stdin += strcmp(paths[i], "-") == 0;
         status = mo_output_files_check_input(&s->output, 1, paths[i], err);

@@ -5,7 +5,6 @@
 #include "solvers/process/path_util.h"
 
 #include <libgen.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,25 +24,27 @@ static bool same_entry(const char *a, const char *b)
            x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static bool stat_folder(const char *path, struct stat *folder)
+bool mo_output_files_same_folder(const char *a, const char *b)
 {
-    char *copy = strdup(path);
-    bool there = copy && stat(dirname(copy), folder) == 0;
+    struct stat x, y;
 
-    free(copy);
-    return there;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISDIR(x.st_mode) &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 /* Whether both are paths of one file that does not exist yet: the same name in
  * the same folder. */
 static bool same_place(const char *a, const char *b)
 {
-    struct stat there, x, y;
+    struct stat there;
+    char *x = strdup(a), *y = strdup(b);
+    bool same = x && y && stat(a, &there) != 0 &&
+                same_text(mo_path_basename(a), mo_path_basename(b)) &&
+                mo_output_files_same_folder(dirname(x), dirname(y));
 
-    return stat(a, &there) != 0 &&
-           same_text(mo_path_basename(a), mo_path_basename(b)) &&
-           stat_folder(a, &x) && stat_folder(b, &y) && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
+    free(x);
+    free(y);
+    return same;
 }
 
 static bool same_file(const char *a, const char *b)

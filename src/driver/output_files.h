@@ -6,6 +6,8 @@
 #ifndef MO_DRIVER_OUTPUT_FILES_H
 #define MO_DRIVER_OUTPUT_FILES_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "base/out.h"
 
@@ -24,6 +26,9 @@ mo_status mo_output_files_check(const mo_output_file *outputs, int n,
  * NULL, "-", or no file. */
 mo_status mo_output_files_check_input(const mo_output_file *outputs, int n,
                                       const char *input, mo_error *err);
+
+/* Whether both names are one existing folder. */
+bool mo_output_files_same_folder(const char *a, const char *b);
 
 /* Opens the outputs with a path. After a failure the caller discards those
  * that are open. */

@@ -13,6 +13,7 @@
 #include "base/option.h"
 #include "driver/load_instance.h"
 #include "driver/log.h"
+#include "driver/output_files.h"
 #include "coarsen/coarsen_map.h"
 #include "graph/graph.h"
 #include "models/formulation.h"
@@ -107,6 +108,13 @@ typedef struct mo_prepared {
 mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
                            mo_error *err);
 
+/* Fails with MO_E_USAGE if two outputs are one file, or one would replace an
+ * input that the options name; graph may be NULL. */
+mo_status mo_prepare_check_outputs(const mo_prepare_options *p,
+                                   const char *graph,
+                                   const mo_output_file *outputs, int n,
+                                   mo_error *err);
+
 /* Takes the formulation of the objective, or the objective of the formulation;
  * to be called before the check. */
 void mo_prepare_match_objective(mo_prepare_options *p);
@@ -132,6 +140,13 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
 mo_status mo_prepare_model(const mo_prepare_options *p,
                            const mo_driver_log *logger, mo_prepared *prepared,
                            mo_error *err);
+/* Fails with MO_E_USAGE if an output would replace a file that was read for the
+ * instance of the file graph: its cluster, also one chosen by default, or a
+ * file of weights. */
+mo_status mo_prepared_check_outputs(const mo_prepared *prepared,
+                                    const char *graph,
+                                    const mo_output_file *outputs, int n,
+                                    mo_error *err);
 void mo_prepared_clear(mo_prepared *prepared);
 
 #endif

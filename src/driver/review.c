@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/reader.h"
-#include "driver/weight_files.h"
 #include "models/formulation.h"
 #include "solvers/answer/placement_list.h"
 #include "solvers/registry.h"
@@ -151,20 +150,15 @@ mo_status mo_review_check_outputs(const mo_review *r,
                                   mo_error *err)
 {
     const mo_driver_load_options load = { .cost = r->located.cost };
-    const char *inputs[] = { r->located.graph, r->made.loaded.cluster->file,
-                             r->located.profile, r->located.rules,
+    const char *inputs[] = { r->located.graph, r->located.profile,
+                             r->located.rules,
                              mo_driver_load_cost_file(&load) };
-    mo_weight_files weights = { 0 };
     mo_status status =
-        mo_weight_files_list(r->made.fine, r->located.graph, &weights, err);
+        mo_prepared_check_outputs(&r->made, r->located.graph, outputs, n, err);
 
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         if (status == MO_OK)
             status = mo_output_files_check_input(outputs, n, inputs[i], err);
-    for (size_t i = 0; i < weights.n && status == MO_OK; i++)
-        status =
-            mo_output_files_check_input(outputs, n, weights.list[i].path, err);
-    mo_weight_files_clear(&weights);
     return status;
 }
 

@@ -146,6 +146,9 @@ if [ -e "$standins/standin_nvml.so" ]; then
   </cpu>
 </system>
 END
+    complains "a cluster in the place of NCCL's topology" 2 "which is read" \
+        moirai-cluster discover --nccl-topology "$work/topology.xml" \
+        -o "$work/topology.xml"
     exits "NCCL's topology" 0 moirai-cluster discover \
         --nccl-topology "$work/topology.xml"
     is "counts for more" "$(link gpu0 gpu1)" \

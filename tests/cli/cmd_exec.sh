@@ -145,6 +145,22 @@ for file in model.xml model.bin input0.npy; do
     ok "$file is as it was" cmp "$work/net/$file" "$work/kept/$file"
 done
 
+mkdir "$work/replaced" "$work/replaced/0000"
+for file in "$work/replaced/output0.npy" "$work/replaced/0000/output0.npy"; do
+    cp "$in" "$file"
+done
+ln -s replaced/output0.npy "$work/link.npy"
+complains "outputs in the place of an input" 2 "would replace" \
+    moirai-exec -i "$work/replaced/output0.npy" -o "$work/replaced" "$net"
+complains "by another name" 2 "would replace" \
+    moirai-exec -i "image=$work/link.npy" -o "$work/replaced/." "$net"
+complains "that of a request" 2 "would replace" moirai-exec --requests 2 \
+    -i "$work/replaced/0000/output0.npy" -o "$work/replaced" "$net"
+ok "and leaves them" cmp "$in" "$work/replaced/output0.npy"
+exits "requests have folders of their own" 0 moirai-exec -q --requests 2 \
+    -i "$work/replaced/output0.npy" -o "$work/replaced" "$net"
+ok "where nothing is read" cmp "$in" "$work/replaced/output0.npy"
+
 complains "outputs in the place of the reference" 2 "would replace" \
     moirai-exec -i "$in" -o "$work/net/." --reference "$work/net" "$net"
 

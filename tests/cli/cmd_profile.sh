@@ -64,6 +64,10 @@ exits "they go to standard output, too" 0 moirai-profile fit \
     --train v100,t4 -o - "$profile"
 ok "without the report" cmp "$work/out" "$work/factors.xml"
 
+cp "$profile" "$work/own.xml"
+complains "factors in the place of a profile" 2 "would replace $work/own.xml" \
+    moirai-profile fit -o "$work/own.xml" "$profile" "$work/own.xml"
+ok "which is as it was" cmp "$profile" "$work/own.xml"
 exits "-v reports each step" 0 moirai-profile fit -v "$profile"
 ok "on stderr" grep -q ': 92 rows$' "$work/err"
 

@@ -186,6 +186,13 @@ else
 fi
 cp "$top_srcdir/examples/inception.graphml" g.graphml
 complains "moirai -o on an input" 2 "would replace" moirai -o g.graphml g.graphml
+cp "$top_srcdir/examples/inception.cluster.xml" g.cluster.xml
+for option in -o --report; do
+    complains "moirai $option on the cluster found" 2 \
+        "g.cluster.xml, which is read" \
+        moirai -q "$option" g.cluster.xml g.graphml
+done
+ok "leaves it" cmp g.cluster.xml "$top_srcdir/examples/inception.cluster.xml"
 complains "moirai-info, too" 2 "would replace" \
     moirai-info -o g.graphml g.graphml
 

@@ -283,7 +283,17 @@ complains "no folder" 1 "none: cannot open" \
     moirai-exec --inputs "$work/none" "$sol"
 complains "a folder that cannot be made" 1 "cannot make the folder" \
     moirai-exec -q --requests 2 -o "$work/no/such" "$sol"
-
+mkdir -p "$work/chain/0000"
+sed 's/"image"/"output0"/' "$net" >"$work/net/chain.xml"
+cp "$in" "$work/chain/0000/output0.npy"
+complains "outputs in the place of inputs" 2 "would replace the inputs" \
+    moirai-exec -q --random-weights 1 --inputs "$work/chain" \
+    -o "$work/chain/." "$work/net/chain.xml"
+cp "$in" "$work/chain/0000/image.npy"
+rm "$work/chain/0000/output0.npy"
+exits "beside them" 0 moirai-exec -q --inputs "$work/chain" -o "$work/chain" \
+    "$sol"
+ok "they are as they were" cmp "$in" "$work/chain/0000/image.npy"
 
 # ---- profiles with requests in flight
 

@@ -14,6 +14,40 @@
 /* Size of "/output" and a number. */
 enum { NAME_SIZE = 32 };
 
+bool mo_exec_output_npy_is_name(const char *name)
+{
+    size_t prefix = strlen("output");
+    size_t digits;
+
+    if (strncmp(name, "output", prefix) != 0)
+        return false;
+    digits = strspn(name + prefix, "0123456789");
+    return digits > 0 && strcmp(name + prefix + digits, ".npy") == 0;
+}
+
+mo_status mo_exec_output_npy_check_input(const char *folder, bool requests,
+                                         const char *file, mo_error *err)
+{
+    char *path = realpath(file, NULL), *name = path ? strrchr(path, '/') : NULL;
+    bool same = false;
+
+    if (name && mo_exec_output_npy_is_name(name + 1)) {
+        *name = '\0';
+        same = mo_output_files_same_folder(path, folder);
+        name = strrchr(path, '/');
+        if (requests && name) {
+            *name = '\0';
+            same = mo_output_files_same_folder(*path ? path : "/", folder);
+        }
+    }
+    free(path);
+    return same ? mo_fail(err, MO_E_USAGE,
+                          "--output would replace %s, which is read; name "
+                          "another folder",
+                          file)
+                : MO_OK;
+}
+
 void mo_exec_output_npy_clear(mo_exec_output_npy *files)
 {
     if (files->outputs)

@@ -6,6 +6,8 @@
 #ifndef MO_DRIVER_EXEC_OUTPUT_NPY_H
 #define MO_DRIVER_EXEC_OUTPUT_NPY_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "driver/output_files.h"
 #include "exec/tensor/dense_tensor.h"
@@ -15,6 +17,14 @@ typedef struct mo_exec_output_npy {
     char **paths;
     int n;
 } mo_exec_output_npy;
+
+/* Whether it is the name of such a file. */
+bool mo_exec_output_npy_is_name(const char *name);
+
+/* Fails with MO_E_USAGE if the file exists and is one of the outputs in folder,
+ * or, with requests, in a folder of one in it. */
+mo_status mo_exec_output_npy_check_input(const char *folder, bool requests,
+                                         const char *file, mo_error *err);
 
 /* Creates the folder if it is missing and writes all files under temporary
  * names. *files begins as zeros; the caller clears it. */

@@ -297,6 +297,28 @@ static bool borrow_common(const mo_exec_requests *r, int i,
     return true;
 }
 
+/* Outputs may lie beside inputs, but not where an input is called output0. */
+static mo_status check_folders(const mo_exec_requests *r, mo_error *err)
+{
+    const char *folder = r->options->inputs_folder;
+    const char *output = r->options->output;
+
+    if (!folder || !output || !mo_output_files_same_folder(folder, output))
+        return MO_OK;
+    for (int i = 0; i < r->plan->n_inputs; i++) {
+        const char *name = r->plan->inputs[i].name;
+        char file[NAME_SIZE];
+
+        snprintf(file, sizeof file, "%s.npy", name);
+        if (mo_exec_output_npy_is_name(file))
+            return mo_fail(err, MO_E_USAGE,
+                           "--output would replace the inputs '%.80s' in "
+                           "%.200s, which are read; name another folder",
+                           name, folder);
+    }
+    return MO_OK;
+}
+
 mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
                                 const mo_exec_plan *plan,
                                 mo_exec_requests *requests, mo_error *err)
@@ -311,6 +333,8 @@ mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
     status = requests->given ? mo_exec_inputs_find_files(&o->inputs, plan,
                                                          requests->given, err)
                              : mo_fail_memory(err);
+    if (status == MO_OK)
+        status = check_folders(requests, err);
     if (status == MO_OK)
         status = count_requests(o, &requests->n, err);
     if (status == MO_OK && mo_exec_requests_from_stdin(o) &&

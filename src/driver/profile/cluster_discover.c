@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "base/out.h"
 #include "base/utf8.h"
+#include "driver/output_files.h"
 #include "driver/profile/cluster_measure.h"
 #include "driver/profile/load_log.h"
 #include "cost/cluster/cpu_list.h"
@@ -179,8 +180,13 @@ static mo_status write_cluster(const work *w, mo_error *err)
 mo_status mo_driver_cluster_discover(mo_driver_cluster_options *o,
                                      mo_error *err)
 {
+    const mo_output_file output = { .option = "--output", .path = o->output };
     work w = { .o = o, .how = { .precision = o->precision } };
-    mo_status status = read_gpus(&w, err);
+    mo_status status =
+        mo_output_files_check_input(&output, 1, o->topology, err);
+
+    if (status == MO_OK)
+        status = read_gpus(&w, err);
 
     if (status == MO_OK)
         status = read_cpus(&w, err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/out.h"
+#include "driver/output_files.h"
 #include "driver/profile/profile_options.h"
 #include "coarsen/clean.h"
 #include "cost/calibrate/accuracy.h"
@@ -146,9 +147,12 @@ static mo_status write_results(const mo_profiler_options *o, const work *w,
 mo_status mo_profiler_fit(mo_profiler_options *o, char **files, size_t n,
                           mo_error *err)
 {
+    const mo_output_file output = { .option = "--output", .path = o->output };
     work w = { .part = NULL };
     mo_status status = mo_clean_parse(o->clean, &o->passes, err);
 
+    for (size_t i = 0; i < n && status == MO_OK; i++)
+        status = mo_output_files_check_input(&output, 1, files[i], err);
     for (size_t i = 0; i < n && status == MO_OK; i++)
         status = add_file(o, files[i], &w.samples, err);
     if (status == MO_OK)
