@@ -33,6 +33,9 @@ typedef struct mo_onnx_ref {
 
 #define MO_ONNX_NONE ((mo_onnx_ref){ -1, 0 })
 
+/* An array of them, as an argument. */
+#define MO_ONNX_REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
+
 /* Bytes of a constant in a file. */
 typedef struct mo_onnx_location {
     const char *file; /* NULL: the model's own */

@@ -7,8 +7,6 @@
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 
-#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
 /* Batch, length, heads x width -> batch, heads, length, width. */
 static mo_onnx_ref split_heads(mo_onnx_op *op, mo_onnx_ref x, int64_t heads)
 {
@@ -118,8 +116,8 @@ static mo_onnx_ref given_mask(mo_onnx_op *op, int64_t keys)
     shape.dims[last] = keys - shape.dims[last];
     rest =
         mo_onnx_number(b, strcmp(dtype, "boolean") == 0 ? 0 : -INFINITY, dtype);
-    return mo_onnx_concat(b, REFS(mask, mo_onnx_broadcast(b, rest, &shape)), 2,
-                          last);
+    return mo_onnx_concat(
+        b, MO_ONNX_REFS(mask, mo_onnx_broadcast(b, rest, &shape)), 2, last);
 }
 
 /* Both masks as one: of booleans, or of numbers to add. */
@@ -199,8 +197,8 @@ static mo_onnx_ref attend(mo_onnx_op *op, mo_onnx_ref q, mo_onnx_ref k,
 
     mo_onnx_set_bool(b, "causal", causal);
     return mo_onnx_add(b, "ScaledDotProductAttention",
-                       REFS(q, k, v, mo_onnx_is(mask) ? mask : zero,
-                            mo_onnx_number(b, scale, dtype)),
+                       MO_ONNX_REFS(q, k, v, mo_onnx_is(mask) ? mask : zero,
+                                    mo_onnx_number(b, scale, dtype)),
                        5, NULL);
 }
 
@@ -225,9 +223,9 @@ void mo_onnx_op_attention(mo_onnx_op *op)
     bool plain;
 
     if (mo_onnx_has(op, 4))
-        k = mo_onnx_concat(b, REFS(mo_onnx_in(op, 4), k), 2, 2);
+        k = mo_onnx_concat(b, MO_ONNX_REFS(mo_onnx_in(op, 4), k), 2, 2);
     if (mo_onnx_has(op, 5))
-        v = mo_onnx_concat(b, REFS(mo_onnx_in(op, 5), v), 2, 2);
+        v = mo_onnx_concat(b, MO_ONNX_REFS(mo_onnx_in(op, 5), v), 2, 2);
     if (mo_onnx_uses(op, 1))
         op->outputs[1] = k;
     if (mo_onnx_uses(op, 2))

@@ -6,8 +6,6 @@
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 
-#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
 /* The elements of input i; refuses one that is computed. */
 static const mo_infer_value *known_input(mo_onnx_op *op, int i)
 {
@@ -100,10 +98,10 @@ void mo_onnx_op_compress(mo_onnx_op *op)
         if (!is_zero(condition, i))
             list->items[n++].i = i;
     mo_onnx_set_int(b, "batch_dims", 0);
-    mo_onnx_out(
-        op, mo_onnx_add(b, "Gather",
-                        REFS(x, mo_onnx_literal(b, list), mo_onnx_int(b, axis)),
-                        3, NULL));
+    mo_onnx_out(op, mo_onnx_add(b, "Gather",
+                                MO_ONNX_REFS(x, mo_onnx_literal(b, list),
+                                             mo_onnx_int(b, axis)),
+                                3, NULL));
 }
 
 /* ---------------------------------------------------------------- unique -- */
@@ -237,8 +235,9 @@ void mo_onnx_op_unique(mo_onnx_op *op)
         mo_onnx_set_int(b, "batch_dims", 0);
         mo_onnx_out(
             op, mo_onnx_add(b, "Gather",
-                            REFS(data, mo_onnx_ints(b, first, (int) distinct),
-                                 mo_onnx_int(b, axis)),
+                            MO_ONNX_REFS(data,
+                                         mo_onnx_ints(b, first, (int) distinct),
+                                         mo_onnx_int(b, axis)),
                             3, NULL));
     }
     free(entries);

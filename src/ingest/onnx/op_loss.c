@@ -5,8 +5,6 @@
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 
-#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
 /* Weights of the targets, which are classes: those of input 2, or 1; 0 for the
  * class that is ignored. *classes has no such class. MO_ONNX_NONE: all are
  * 1. */
@@ -26,8 +24,9 @@ static mo_onnx_ref target_weights(mo_onnx_op *op, const char *dtype,
     if (mo_onnx_has(op, 2)) {
         mo_onnx_set_int(b, "batch_dims", 0);
         weights = mo_onnx_add(
-            b, "Gather", REFS(mo_onnx_in(op, 2), *classes, mo_onnx_int(b, 0)),
-            3, NULL);
+            b, "Gather",
+            MO_ONNX_REFS(mo_onnx_in(op, 2), *classes, mo_onnx_int(b, 0)), 3,
+            NULL);
     }
     if (!ignored)
         return weights;

@@ -7,8 +7,6 @@
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 
-#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
 void mo_onnx_op_transpose(mo_onnx_op *op)
 {
     mo_onnx_ref x = mo_onnx_in(op, 0);
@@ -109,9 +107,10 @@ void mo_onnx_op_split(mo_onnx_op *op)
         mo_onnx_out(op, x);
         return;
     }
-    first = mo_onnx_add_outputs(op->b, "VariadicSplit",
-                                REFS(x, mo_onnx_int(op->b, axis), lengths), 3,
-                                op->n_outputs, NULL, NULL);
+    first =
+        mo_onnx_add_outputs(op->b, "VariadicSplit",
+                            MO_ONNX_REFS(x, mo_onnx_int(op->b, axis), lengths),
+                            3, op->n_outputs, NULL, NULL);
     for (int i = 0; i < op->n_outputs && mo_onnx_is(first); i++)
         op->outputs[i] = (mo_onnx_ref){ first.layer, i };
 }
@@ -180,12 +179,12 @@ void mo_onnx_op_slice(mo_onnx_op *op)
     if (n == 0)
         mo_onnx_out(op, x);
     else
-        mo_onnx_out(
-            op, mo_onnx_add(b, "Slice",
-                            REFS(x, mo_onnx_ints(b, from, n),
-                                 mo_onnx_ints(b, to, n), mo_onnx_ints(b, by, n),
-                                 mo_onnx_ints(b, along, n)),
-                            5, NULL));
+        mo_onnx_out(op, mo_onnx_add(b, "Slice",
+                                    MO_ONNX_REFS(x, mo_onnx_ints(b, from, n),
+                                                 mo_onnx_ints(b, to, n),
+                                                 mo_onnx_ints(b, by, n),
+                                                 mo_onnx_ints(b, along, n)),
+                                    5, NULL));
 }
 
 /* The other end of x in front and behind, along each axis. */
@@ -270,8 +269,9 @@ void mo_onnx_op_gather(mo_onnx_op *op)
     mo_onnx_ref at = mo_onnx_int(op->b, axis);
 
     mo_onnx_set_int(op->b, "batch_dims", 0);
-    mo_onnx_out(op, mo_onnx_add(op->b, "Gather", REFS(x, mo_onnx_in(op, 1), at),
-                                3, NULL));
+    mo_onnx_out(op,
+                mo_onnx_add(op->b, "Gather",
+                            MO_ONNX_REFS(x, mo_onnx_in(op, 1), at), 3, NULL));
 }
 
 void mo_onnx_op_gather_elements(mo_onnx_op *op)
@@ -325,10 +325,10 @@ void mo_onnx_op_scatter_elements(mo_onnx_op *op)
 
     mo_onnx_set_text(b, "reduction", reduction_of(op));
     mo_onnx_set_bool(b, "use_init_val", true);
-    mo_onnx_out(op,
-                mo_onnx_add(b, "ScatterElementsUpdate",
-                            REFS(x, mo_onnx_in(op, 1), mo_onnx_in(op, 2), at),
-                            4, NULL));
+    mo_onnx_out(op, mo_onnx_add(b, "ScatterElementsUpdate",
+                                MO_ONNX_REFS(x, mo_onnx_in(op, 1),
+                                             mo_onnx_in(op, 2), at),
+                                4, NULL));
 }
 
 void mo_onnx_op_depth_space(mo_onnx_op *op)
@@ -352,7 +352,8 @@ static mo_onnx_ref add_top_k(mo_onnx_op *op, mo_onnx_ref x, mo_onnx_ref k,
     mo_onnx_set_text(b, "mode", largest ? "max" : "min");
     mo_onnx_set_text(b, "sort", sorted ? "value" : "none");
     mo_onnx_set_text(b, "index_element_type", "i64");
-    return mo_onnx_add_outputs(b, "TopK", REFS(x, k), 2, 2, NULL, "i64");
+    return mo_onnx_add_outputs(b, "TopK", MO_ONNX_REFS(x, k), 2, 2, NULL,
+                               "i64");
 }
 
 void mo_onnx_op_top_k(mo_onnx_op *op)

@@ -13,8 +13,6 @@
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 
-#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
 enum { MAX_ROUNDS = 512 };
 
 /* Coordinates of all boxes, [batch, 1, boxes] each, and their areas. */
@@ -137,14 +135,15 @@ static mo_onnx_ref make_rows(mo_onnx_op *op, mo_onnx_ref at, mo_onnx_ref taken,
     mo_onnx_set_text(b, "mode", "max");
     mo_onnx_set_text(b, "sort", "value");
     mo_onnx_set_text(b, "index_element_type", "i64");
-    order = mo_onnx_add_outputs(b, "TopK", REFS(order, mo_onnx_int(b, rows)), 2,
-                                2, NULL, "i64");
+    order = mo_onnx_add_outputs(b, "TopK",
+                                MO_ONNX_REFS(order, mo_onnx_int(b, rows)), 2, 2,
+                                NULL, "i64");
     if (!mo_onnx_is(order))
         return order;
     order.port = 1;
     mo_onnx_set_int(b, "batch_dims", 0);
-    return mo_onnx_add(b, "Gather", REFS(list, order, mo_onnx_int(b, 0)), 3,
-                       NULL);
+    return mo_onnx_add(b, "Gather",
+                       MO_ONNX_REFS(list, order, mo_onnx_int(b, 0)), 3, NULL);
 }
 
 /* The rounds: *taken, whether each has a box. */
@@ -172,8 +171,9 @@ static mo_onnx_ref take_rounds(mo_onnx_op *op, int64_t rounds,
         mo_onnx_set_text(b, "mode", "max");
         mo_onnx_set_text(b, "sort", "value");
         mo_onnx_set_text(b, "index_element_type", "i64");
-        top = mo_onnx_add_outputs(b, "TopK", REFS(scores, mo_onnx_int(b, 1)), 2,
-                                  2, NULL, "i64");
+        top = mo_onnx_add_outputs(b, "TopK",
+                                  MO_ONNX_REFS(scores, mo_onnx_int(b, 1)), 2, 2,
+                                  NULL, "i64");
         if (!mo_onnx_is(top))
             return top;
         ends[0][i] = (mo_onnx_ref){ top.layer, 1 };

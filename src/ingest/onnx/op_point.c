@@ -7,8 +7,6 @@
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 
-#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
 void mo_onnx_op_unary(mo_onnx_op *op)
 {
     mo_onnx_out(op,
@@ -204,8 +202,8 @@ static void two_numbers(mo_onnx_op *op, const char *type, double p, double q)
     const char *dtype = mo_onnx_dtype(op->b, x);
 
     mo_onnx_out(op, mo_onnx_add(op->b, type,
-                                REFS(x, mo_onnx_number(op->b, p, dtype),
-                                     mo_onnx_number(op->b, q, dtype)),
+                                MO_ONNX_REFS(x, mo_onnx_number(op->b, p, dtype),
+                                             mo_onnx_number(op->b, q, dtype)),
                                 3, NULL));
 }
 

@@ -8,8 +8,6 @@
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 
-#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
 void mo_onnx_op_matmul(mo_onnx_op *op)
 {
     mo_onnx_out(op, mo_onnx_matmul(op->b, mo_onnx_in(op, 0), mo_onnx_in(op, 1),
@@ -238,8 +236,8 @@ static mo_onnx_ref shift_in_ones(mo_onnx_builder *b, mo_onnx_ref x, int axis,
         return ones;
     rest = reverse ? mo_onnx_cut(b, x, axis, by, size)
                    : mo_onnx_cut(b, x, axis, 0, size - by);
-    return reverse ? mo_onnx_concat(b, REFS(rest, ones), 2, axis)
-                   : mo_onnx_concat(b, REFS(ones, rest), 2, axis);
+    return reverse ? mo_onnx_concat(b, MO_ONNX_REFS(rest, ones), 2, axis)
+                   : mo_onnx_concat(b, MO_ONNX_REFS(ones, rest), 2, axis);
 }
 
 /* Products of all elements up to each: a scan in steps of 1, 2, 4, ... (Hillis
@@ -473,8 +471,9 @@ void mo_onnx_op_group_norm(mo_onnx_op *op)
     }
     mo_onnx_set_int(b, "num_groups", groups);
     mo_onnx_set_real(b, "epsilon", mo_onnx_attr_real(op, "epsilon", 1e-5f));
-    mo_onnx_out(op, mo_onnx_add(b, "GroupNormalization",
-                                REFS(x, values[0], values[1]), 3, NULL));
+    mo_onnx_out(op,
+                mo_onnx_add(b, "GroupNormalization",
+                            MO_ONNX_REFS(x, values[0], values[1]), 3, NULL));
 }
 
 void mo_onnx_op_lrn(mo_onnx_op *op)

@@ -10,8 +10,6 @@
 #include "ingest/onnx/translators.h"
 #include "ingest/onnx/window.h"
 
-#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
 /* A real number for each index of one of rank dimensions: first, first +
  * step, ... */
 static mo_onnx_ref number_line(mo_onnx_builder *b, double first, double step,
@@ -170,7 +168,8 @@ void mo_onnx_op_roi_align(mo_onnx_op *op)
                             NULL);
         at = mo_onnx_binary(b, "Add", at, batch, NULL);
         mo_onnx_set_int(b, "batch_dims", 0);
-        at = mo_onnx_add(b, "Gather", REFS(x, at, mo_onnx_int(b, 0)), 3, NULL);
+        at = mo_onnx_add(b, "Gather", MO_ONNX_REFS(x, at, mo_onnx_int(b, 0)), 3,
+                         NULL);
         at = mo_onnx_binary(b, "Multiply", at, weight, NULL);
         sum = corner == 0 ? at
                           : mo_onnx_binary(b, largest ? "Maximum" : "Add", sum,
@@ -257,11 +256,11 @@ void mo_onnx_op_deform_conv(mo_onnx_op *op)
     offsets = mo_onnx_reshape(b, offsets, &shape);
     if (!mo_onnx_is(offsets))
         return;
-    grid =
-        mo_onnx_concat(b,
-                       REFS(tap_positions(op, &w, offsets, 1, image.dims[3]),
-                            tap_positions(op, &w, offsets, 0, image.dims[2])),
-                       2, 4);
+    grid = mo_onnx_concat(
+        b,
+        MO_ONNX_REFS(tap_positions(op, &w, offsets, 1, image.dims[3]),
+                     tap_positions(op, &w, offsets, 0, image.dims[2])),
+        2, 4);
     shape =
         (mo_shape){ .rank = 4,
                     .dims = { images, taps * out.dims[2], out.dims[3], 2 } };
@@ -372,8 +371,9 @@ void mo_onnx_op_max_unpool(mo_onnx_op *op)
     mo_onnx_set_text(b, "reduction", "none");
     mo_onnx_set_bool(b, "use_init_val", true);
     y = mo_onnx_add(b, "ScatterElementsUpdate",
-                    REFS(y, mo_onnx_reshape(b, indices, &flat),
-                         mo_onnx_reshape(b, x, &flat), mo_onnx_int(b, 0)),
+                    MO_ONNX_REFS(y, mo_onnx_reshape(b, indices, &flat),
+                                 mo_onnx_reshape(b, x, &flat),
+                                 mo_onnx_int(b, 0)),
                     4, NULL);
     y = mo_onnx_reshape(b, y, &shape);
     for (int d = 0; d < sizes.n; d++) {

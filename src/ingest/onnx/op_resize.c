@@ -8,8 +8,6 @@
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 
-#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
 enum { MAX_SIZE = 1 << 30 };
 
 /* Sizes and scales of all axes; one of the two is given, perhaps for some axes
@@ -432,6 +430,7 @@ void mo_onnx_op_resize(mo_onnx_op *op)
     mo_onnx_set_text(b, "nearest_mode", nearest);
     mo_onnx_set_real(b, "cube_coeff", f.cubic);
     mo_onnx_set_bool(b, "antialias", false);
-    mo_onnx_out(op, mo_onnx_add_shaped(b, "Interpolate", REFS(x, target, list),
-                                       3, &sizes, NULL));
+    mo_onnx_out(op, mo_onnx_add_shaped(b, "Interpolate",
+                                       MO_ONNX_REFS(x, target, list), 3, &sizes,
+                                       NULL));
 }

@@ -7,8 +7,6 @@
 #include "ingest/onnx/translators.h"
 #include "ingest/onnx/window.h"
 
-#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
 /* Angles of a cache by position, so that they broadcast over heads. */
 static mo_onnx_ref rotary_angles(mo_onnx_op *op, int cache, bool flat)
 {
@@ -19,7 +17,8 @@ static mo_onnx_ref rotary_angles(mo_onnx_op *op, int cache, bool flat)
     if (mo_onnx_has(op, 3)) {
         mo_onnx_set_int(b, "batch_dims", 0);
         x = mo_onnx_add(b, "Gather",
-                        REFS(x, mo_onnx_in(op, 3), mo_onnx_int(b, 0)), 3, NULL);
+                        MO_ONNX_REFS(x, mo_onnx_in(op, 3), mo_onnx_int(b, 0)),
+                        3, NULL);
     }
     shape = *mo_onnx_shape(b, x);
     if (shape.rank != 3)
@@ -39,8 +38,8 @@ static mo_onnx_ref every(mo_onnx_builder *b, mo_onnx_ref x, int64_t start,
 
     return mo_onnx_add(
         b, "Slice",
-        REFS(x, mo_onnx_ints(b, &start, 1), mo_onnx_ints(b, &stop, 1),
-             mo_onnx_ints(b, &step, 1), mo_onnx_ints(b, &last, 1)),
+        MO_ONNX_REFS(x, mo_onnx_ints(b, &start, 1), mo_onnx_ints(b, &stop, 1),
+                     mo_onnx_ints(b, &step, 1), mo_onnx_ints(b, &last, 1)),
         5, NULL);
 }
 
@@ -100,7 +99,8 @@ void mo_onnx_op_rotary_embedding(mo_onnx_op *op)
         y = mo_onnx_concat(b, turned, 2, 3);
     }
     if (wide < size)
-        y = mo_onnx_concat(b, REFS(y, mo_onnx_cut(b, x, 3, wide, size)), 2, 3);
+        y = mo_onnx_concat(b, MO_ONNX_REFS(y, mo_onnx_cut(b, x, 3, wide, size)),
+                           2, 3);
     mo_onnx_out(op, mo_onnx_reshape(b, y, &old));
 }
 
@@ -135,9 +135,10 @@ void mo_onnx_op_tensor_scatter(mo_onnx_op *op)
     at = mo_onnx_broadcast(b, at, &shape);
     mo_onnx_set_text(b, "reduction", "none");
     mo_onnx_set_bool(b, "use_init_val", true);
-    mo_onnx_out(op, mo_onnx_add(b, "ScatterElementsUpdate",
-                                REFS(cache, at, update, mo_onnx_int(b, axis)),
-                                4, NULL));
+    mo_onnx_out(
+        op, mo_onnx_add(b, "ScatterElementsUpdate",
+                        MO_ONNX_REFS(cache, at, update, mo_onnx_int(b, axis)),
+                        4, NULL));
 }
 
 /* a sigmoid(alpha a) b. */
@@ -175,7 +176,7 @@ void mo_onnx_op_causal_conv(mo_onnx_op *op)
     if (!mo_onnx_is(past))
         past = mo_onnx_broadcast(b, mo_onnx_number(b, 0, mo_onnx_dtype(b, x)),
                                  &state);
-    x = mo_onnx_concat(b, REFS(past, x), 2, 2);
+    x = mo_onnx_concat(b, MO_ONNX_REFS(past, x), 2, 2);
     y = mo_onnx_convolve(op, x, weights, &w, shape.dims[1], mo_onnx_in(op, 2));
     if (strcmp(function, "none") != 0)
         y = mo_onnx_unary(b, "Swish", y, NULL);

@@ -8,8 +8,6 @@
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 
-#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
 static const double pi = 3.14159265358979323846;
 
 /* ------------------------------------------------------------ transforms -- */
@@ -36,7 +34,7 @@ static mo_onnx_ref make_complex(mo_onnx_builder *b, mo_onnx_ref x)
         return x;
     zero = mo_onnx_broadcast(b, mo_onnx_number(b, 0, mo_onnx_dtype(b, x)),
                              mo_onnx_shape(b, x));
-    return mo_onnx_concat(b, REFS(x, zero), 2, last);
+    return mo_onnx_concat(b, MO_ONNX_REFS(x, zero), 2, last);
 }
 
 /* Without the last dimension: the real parts. */
@@ -60,12 +58,12 @@ static mo_onnx_ref add_dft(mo_onnx_builder *b, mo_onnx_ref x, int axis,
 
     if (onesided && inverse)
         return add_last_axis(
-            b, mo_onnx_add(b, "IRDFT", REFS(x, axes, size), 3, NULL));
+            b, mo_onnx_add(b, "IRDFT", MO_ONNX_REFS(x, axes, size), 3, NULL));
     if (onesided)
-        return mo_onnx_add(b, "RDFT", REFS(real_parts(b, x), axes, size), 3,
-                           NULL);
+        return mo_onnx_add(b, "RDFT",
+                           MO_ONNX_REFS(real_parts(b, x), axes, size), 3, NULL);
     return mo_onnx_add(b, inverse ? "IDFT" : "DFT",
-                       REFS(make_complex(b, x), axes, size), 3, NULL);
+                       MO_ONNX_REFS(make_complex(b, x), axes, size), 3, NULL);
 }
 
 /* The axis became an input with opset 20. */
@@ -122,10 +120,11 @@ static mo_onnx_ref gather_frames(mo_onnx_op *op, int64_t frames, int64_t step,
     for (int64_t i = 0; i < value->count; i++)
         value->items[i].i = i / length * step + i % length;
     mo_onnx_set_int(b, "batch_dims", 0);
-    return mo_onnx_add(
-        b, "Gather",
-        REFS(mo_onnx_in(op, 0), mo_onnx_literal(b, value), mo_onnx_int(b, 1)),
-        3, NULL);
+    return mo_onnx_add(b, "Gather",
+                       MO_ONNX_REFS(mo_onnx_in(op, 0),
+                                    mo_onnx_literal(b, value),
+                                    mo_onnx_int(b, 1)),
+                       3, NULL);
 }
 
 /* Fourier transforms of overlapping frames: [batch, frames, bins, 2]. */

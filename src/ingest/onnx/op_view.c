@@ -6,8 +6,6 @@
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 
-#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
 static const mo_shape scalar_shape = { .rank = 0 };
 
 /* Lists of an attribute, of any length that a literal may have. */
@@ -264,15 +262,17 @@ void mo_onnx_op_trilu(mo_onnx_op *op)
     }
     column.dims[0] = n_rows;
     mo_onnx_set_text(b, "output_type", "i64");
-    rows = mo_onnx_add(
-        b, "Range",
-        REFS(mo_onnx_int(b, k), mo_onnx_int(b, n_rows + k), mo_onnx_int(b, 1)),
-        3, "i64");
+    rows =
+        mo_onnx_add(b, "Range",
+                    MO_ONNX_REFS(mo_onnx_int(b, k), mo_onnx_int(b, n_rows + k),
+                                 mo_onnx_int(b, 1)),
+                    3, "i64");
     mo_onnx_set_text(b, "output_type", "i64");
-    columns = mo_onnx_add(
-        b, "Range",
-        REFS(mo_onnx_int(b, 0), mo_onnx_int(b, n_columns), mo_onnx_int(b, 1)),
-        3, "i64");
+    columns =
+        mo_onnx_add(b, "Range",
+                    MO_ONNX_REFS(mo_onnx_int(b, 0), mo_onnx_int(b, n_columns),
+                                 mo_onnx_int(b, 1)),
+                    3, "i64");
     mask = mo_onnx_binary(b, upper ? "GreaterEqual" : "LessEqual", columns,
                           mo_onnx_reshape(b, rows, &column), "boolean");
     mo_onnx_out(op, mo_onnx_select(b, mask, x,
@@ -296,8 +296,8 @@ void mo_onnx_op_one_hot(mo_onnx_op *op)
     mo_onnx_set_int(b, "axis", axis);
     mo_onnx_set_text(b, "negative_indices_mode", "normalize");
     mo_onnx_out(op, mo_onnx_add(b, "OneHot",
-                                REFS(x, mo_onnx_int(b, depth), on, off), 4,
-                                mo_onnx_dtype(b, on)));
+                                MO_ONNX_REFS(x, mo_onnx_int(b, depth), on, off),
+                                4, mo_onnx_dtype(b, on)));
 }
 
 /* One at the first maximum along an axis, zeros elsewhere. */
@@ -325,17 +325,17 @@ void mo_onnx_op_hardmax(mo_onnx_op *op)
     mo_onnx_set_text(b, "mode", "max");
     mo_onnx_set_text(b, "sort", "value");
     mo_onnx_set_text(b, "index_element_type", "i64");
-    top = mo_onnx_add_outputs(b, "TopK", REFS(x, mo_onnx_int(b, 1)), 2, 2, NULL,
-                              "i64");
+    top = mo_onnx_add_outputs(b, "TopK", MO_ONNX_REFS(x, mo_onnx_int(b, 1)), 2,
+                              2, NULL, "i64");
     top.port = 1;
     marks[axis] = true;
     if (mo_onnx_is(top))
         top = mo_onnx_squeeze(b, top, marks);
     mo_onnx_set_int(b, "axis", axis);
-    top = mo_onnx_add(b, "OneHot",
-                      REFS(top, mo_onnx_int(b, mo_onnx_shape(b, x)->dims[axis]),
-                           mo_onnx_number(b, 1, dtype),
-                           mo_onnx_number(b, 0, dtype)),
-                      4, dtype);
+    top = mo_onnx_add(
+        b, "OneHot",
+        MO_ONNX_REFS(top, mo_onnx_int(b, mo_onnx_shape(b, x)->dims[axis]),
+                     mo_onnx_number(b, 1, dtype), mo_onnx_number(b, 0, dtype)),
+        4, dtype);
     mo_onnx_out(op, mo_onnx_reshape(b, top, &shape));
 }

@@ -8,8 +8,6 @@
 #include "ingest/onnx/translators.h"
 #include "ingest/onnx/window.h"
 
-#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
 enum { MAX_SIZE = 1 << 30 };
 
 /* An attribute of n numbers within what a window may have. */
@@ -263,9 +261,9 @@ static mo_onnx_ref whole_indices(mo_onnx_op *op, mo_onnx_ref indices)
     mo_onnx_set_text(b, "output_type", "i64");
     begins = mo_onnx_add(
         b, "Range",
-        REFS(mo_onnx_int(b, 0),
-             mo_onnx_int(b, plane * shape->dims[0] * shape->dims[1]),
-             mo_onnx_int(b, plane)),
+        MO_ONNX_REFS(mo_onnx_int(b, 0),
+                     mo_onnx_int(b, plane * shape->dims[0] * shape->dims[1]),
+                     mo_onnx_int(b, plane)),
         3, "i64");
     return mo_onnx_binary(b, "Add", indices,
                           mo_onnx_reshape(b, begins, &planes), NULL);

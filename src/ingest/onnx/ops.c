@@ -5,8 +5,6 @@
 
 #include "ingest/infer/dims.h"
 
-#define REFS(...) ((const mo_onnx_ref[]){ __VA_ARGS__ })
-
 int mo_onnx_axis(mo_onnx_builder *b, int64_t axis, int rank)
 {
     if (axis < -rank || axis >= (rank > 0 ? rank : 1)) {
@@ -33,7 +31,7 @@ mo_onnx_ref mo_onnx_unary(mo_onnx_builder *b, const char *type, mo_onnx_ref x,
 mo_onnx_ref mo_onnx_binary(mo_onnx_builder *b, const char *type, mo_onnx_ref x,
                            mo_onnx_ref y, const char *dtype)
 {
-    return mo_onnx_add(b, type, REFS(x, y), 2, dtype);
+    return mo_onnx_add(b, type, MO_ONNX_REFS(x, y), 2, dtype);
 }
 
 mo_onnx_ref mo_onnx_with_number(mo_onnx_builder *b, const char *type,
@@ -55,7 +53,7 @@ mo_onnx_ref mo_onnx_convert(mo_onnx_builder *b, mo_onnx_ref x,
 mo_onnx_ref mo_onnx_select(mo_onnx_builder *b, mo_onnx_ref condition,
                            mo_onnx_ref yes, mo_onnx_ref no)
 {
-    return mo_onnx_add(b, "Select", REFS(condition, yes, no), 3,
+    return mo_onnx_add(b, "Select", MO_ONNX_REFS(condition, yes, no), 3,
                        mo_onnx_dtype(b, yes));
 }
 
@@ -76,8 +74,9 @@ mo_onnx_ref mo_onnx_reshape(mo_onnx_builder *b, mo_onnx_ref x,
         return mo_onnx_constant_view(b, x, &wanted);
     mo_onnx_set_bool(b, "special_zero", false);
     return mo_onnx_add_shaped(
-        b, "Reshape", REFS(x, mo_onnx_ints(b, wanted.dims, wanted.rank)), 2,
-        &wanted, NULL);
+        b, "Reshape",
+        MO_ONNX_REFS(x, mo_onnx_ints(b, wanted.dims, wanted.rank)), 2, &wanted,
+        NULL);
 }
 
 mo_onnx_ref mo_onnx_squeeze(mo_onnx_builder *b, mo_onnx_ref x,
@@ -136,10 +135,11 @@ mo_onnx_ref mo_onnx_count_along(mo_onnx_builder *b, int64_t first, int64_t n,
     for (int d = 0; d < rank; d++)
         shape.dims[d] = d == axis ? n : 1;
     mo_onnx_set_text(b, "output_type", "i64");
-    line = mo_onnx_add(b, "Range",
-                       REFS(mo_onnx_int(b, first), mo_onnx_int(b, first + n),
-                            mo_onnx_int(b, 1)),
-                       3, "i64");
+    line =
+        mo_onnx_add(b, "Range",
+                    MO_ONNX_REFS(mo_onnx_int(b, first),
+                                 mo_onnx_int(b, first + n), mo_onnx_int(b, 1)),
+                    3, "i64");
     return mo_onnx_reshape(b, line, &shape);
 }
 
@@ -148,11 +148,11 @@ mo_onnx_ref mo_onnx_cut(mo_onnx_builder *b, mo_onnx_ref x, int axis,
 {
     int64_t at = axis, one = 1;
 
-    return mo_onnx_add(b, "Slice",
-                       REFS(x, mo_onnx_ints(b, &start, 1),
-                            mo_onnx_ints(b, &stop, 1), mo_onnx_ints(b, &one, 1),
-                            mo_onnx_ints(b, &at, 1)),
-                       5, NULL);
+    return mo_onnx_add(
+        b, "Slice",
+        MO_ONNX_REFS(x, mo_onnx_ints(b, &start, 1), mo_onnx_ints(b, &stop, 1),
+                     mo_onnx_ints(b, &one, 1), mo_onnx_ints(b, &at, 1)),
+        5, NULL);
 }
 
 mo_onnx_ref mo_onnx_concat(mo_onnx_builder *b, const mo_onnx_ref *parts, int n,
@@ -173,7 +173,7 @@ mo_onnx_ref mo_onnx_add_pad(mo_onnx_builder *b, mo_onnx_ref x,
     mo_onnx_ref back = mo_onnx_ints(b, end, rank);
 
     mo_onnx_set_text(b, "pad_mode", "constant");
-    return mo_onnx_add(b, "Pad", REFS(x, front, back, zero), 4, NULL);
+    return mo_onnx_add(b, "Pad", MO_ONNX_REFS(x, front, back, zero), 4, NULL);
 }
 
 mo_onnx_ref mo_onnx_reduce(mo_onnx_builder *b, const char *type, mo_onnx_ref x,
