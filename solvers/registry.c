@@ -4,30 +4,29 @@
 #include "solvers/registry.h"
 
 #include <ctype.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/registry.h"
 #include "solvers/process/child.h"
 
 const mo_solver *const mo_solver_table[] = { &mo_solver_highs,  &mo_solver_scip,
                                              &mo_solver_gurobi, &mo_solver_cbc,
                                              &mo_solver_glpk,   NULL };
 
-/* Entries below the count never change. */
-static const mo_solver *added[MO_SOLVER_ADDED_MAX];
-static atomic_int n_added;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
 enum { N_BUILT_IN = sizeof mo_solver_table / sizeof *mo_solver_table - 1 };
+
+static bool is_taken(const char *name)
+{
+    return mo_solver_by_name(name) != NULL;
+}
+
+static mo_registry added = MO_REGISTRY("solver", is_taken);
 
 const mo_solver *mo_solver_at(int i)
 {
-    if (i < N_BUILT_IN)
-        return mo_solver_table[i];
-    return i - N_BUILT_IN < atomic_load(&n_added) ? added[i - N_BUILT_IN]
-                                                  : NULL;
+    return i < N_BUILT_IN ? mo_solver_table[i]
+                          : mo_registry_at(&added, i - N_BUILT_IN);
 }
 
 const mo_solver *mo_solver_by_name(const char *name)
@@ -42,23 +41,7 @@ const mo_solver *mo_solver_by_name(const char *name)
 
 mo_status mo_solver_add(const mo_solver *solver, mo_error *err)
 {
-    mo_status status = MO_OK;
-    int n;
-
-    pthread_mutex_lock(&lock);
-    n = atomic_load(&n_added);
-    if (mo_solver_by_name(solver->name))
-        status = mo_fail(err, MO_E_USAGE, "there is a solver '%s' already",
-                         solver->name);
-    else if (n >= MO_SOLVER_ADDED_MAX)
-        status = mo_fail(err, MO_E_USAGE, "more than %d solvers are added",
-                         MO_SOLVER_ADDED_MAX);
-    else {
-        added[n] = solver;
-        atomic_store(&n_added, n + 1);
-    }
-    pthread_mutex_unlock(&lock);
-    return status;
+    return mo_registry_add(&added, solver->name, solver, err);
 }
 
 /* ----------------------------------------------------------- version query */

@@ -14,7 +14,6 @@ extern const mo_solver *const mo_solver_table[];
 /* Adds a solver with a command_template behind all others; it lives as long as
  * the process. A name that is taken, or too many, are MO_E_USAGE. From any
  * thread. */
-enum { MO_SOLVER_ADDED_MAX = 32 };
 mo_status mo_solver_add(const mo_solver *solver, mo_error *err);
 
 /* Returns solver i, those that were added behind the table; NULL behind the

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/method.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
+
+#include "base/registry.h"
 
 const mo_method *const mo_method_table[] = {
     &mo_method_moirai,  &mo_method_single, &mo_method_m_topo,
@@ -13,19 +13,19 @@ const mo_method *const mo_method_table[] = {
     &mo_method_placeto, &mo_method_hrl,    NULL,
 };
 
-/* Entries below the count never change. */
-static const mo_method *added[MO_METHOD_ADDED_MAX];
-static atomic_int n_added;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
 enum { N_BUILT_IN = sizeof mo_method_table / sizeof *mo_method_table - 1 };
+
+static bool is_taken(const char *name)
+{
+    return mo_method_find(name) != NULL;
+}
+
+static mo_registry added = MO_REGISTRY("method", is_taken);
 
 const mo_method *mo_method_at(int i)
 {
-    if (i < N_BUILT_IN)
-        return mo_method_table[i];
-    return i - N_BUILT_IN < atomic_load(&n_added) ? added[i - N_BUILT_IN]
-                                                  : NULL;
+    return i < N_BUILT_IN ? mo_method_table[i]
+                          : mo_registry_at(&added, i - N_BUILT_IN);
 }
 
 const mo_method *mo_method_find(const char *name)
@@ -40,23 +40,7 @@ const mo_method *mo_method_find(const char *name)
 
 mo_status mo_method_add(const mo_method *method, mo_error *err)
 {
-    mo_status status = MO_OK;
-    int n;
-
-    pthread_mutex_lock(&lock);
-    n = atomic_load(&n_added);
-    if (mo_method_find(method->name))
-        status = mo_fail(err, MO_E_USAGE, "there is a method '%s' already",
-                         method->name);
-    else if (n >= MO_METHOD_ADDED_MAX)
-        status = mo_fail(err, MO_E_USAGE, "more than %d methods are added",
-                         MO_METHOD_ADDED_MAX);
-    else {
-        added[n] = method;
-        atomic_store(&n_added, n + 1);
-    }
-    pthread_mutex_unlock(&lock);
-    return status;
+    return mo_registry_add(&added, method->name, method, err);
 }
 
 void mo_method_result_clear(mo_method_result *placed)

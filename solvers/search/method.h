@@ -86,7 +86,6 @@ extern const mo_method
 
 /* Adds a method behind all others, which lives as long as the process; a name
  * that is taken, or too many of them, are MO_E_USAGE. From any thread. */
-enum { MO_METHOD_ADDED_MAX = 64 };
 mo_status mo_method_add(const mo_method *method, mo_error *err);
 
 /* Return method i, those that were added behind the table, NULL behind the

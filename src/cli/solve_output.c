@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "base/registry.h"
 #include "models/identity.h"
 #include "report/format_units.h"
 #include "report/solver_list.h"
@@ -286,7 +287,7 @@ static mo_status query_both_versions(const mo_solver *solver,
 mo_status mo_cli_list_solvers(const mo_portfolio_options *options, bool json,
                               mo_out *out, mo_error *err)
 {
-    enum { MOST = MO_PORTFOLIO_MAX + MO_SOLVER_ADDED_MAX };
+    enum { MOST = MO_PORTFOLIO_MAX + MO_REGISTRY_MAX };
     mo_report_solver_row rows[MOST] = { { 0 } };
     mo_solver_install found[MOST] = { { 0 } };
     mo_status status = MO_OK;
