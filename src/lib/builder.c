@@ -11,6 +11,7 @@
 #include "graph/build.h"
 #include "ingest/work.h"
 #include "lib/handles.h"
+#include "lib/op_key.h"
 
 struct moirai_builder {
     mo_builder *builder; /* NULL: finished */
@@ -116,37 +117,27 @@ static mo_status parse_amount(const char *key, const char *value,
     return MO_OK;
 }
 
-/* Sets *is_number; the member is that of the op, which may be NULL. */
-static void set_number(mo_op *op, const char *key, double number,
-                       bool *is_number)
+static mo_status set_member(moirai_builder *b, int op, const mo_lib_op_key *key,
+                            const char *value, mo_error *err)
 {
-    *is_number = true;
-    if (strcmp(key, "flops") == 0)
-        op->flops = number;
-    else if (strcmp(key, "bytes") == 0)
-        op->bytes = number;
-    else if (strcmp(key, "memory_bytes") == 0)
-        op->memory_bytes = (int64_t) number;
-    else if (strcmp(key, "weight_bytes") == 0)
-        op->weight_bytes = (int64_t) number;
-    else if (strcmp(key, "workspace_bytes") == 0)
-        op->workspace_bytes = (int64_t) number;
-    else if (strcmp(key, "output_bytes") == 0)
-        op->output_bytes = (int64_t) number;
-    else
-        *is_number = false;
-}
+    const char *kept = NULL;
+    double number = 0;
+    char *member;
+    mo_status status =
+        key->type == MO_LIB_OP_TEXT
+            ? mo_builder_text(b->builder, value, strlen(value), &kept, err)
+            : parse_amount(key->name, value, &number, err);
 
-static const char **text_member(mo_op *op, const char *key)
-{
-    return strcmp(key, "label") == 0      ? &op->label
-           : strcmp(key, "type") == 0     ? &op->type
-           : strcmp(key, "shape") == 0    ? &op->shape
-           : strcmp(key, "dtype") == 0    ? &op->dtype
-           : strcmp(key, "attrs") == 0    ? &op->attrs
-           : strcmp(key, "pin") == 0      ? &op->pin
-           : strcmp(key, "colocate") == 0 ? &op->colocate
-                                          : NULL;
+    if (status != MO_OK)
+        return status;
+    member = (char *) mo_builder_op(b->builder, op) + key->offset;
+    if (key->type == MO_LIB_OP_TEXT)
+        *(const char **) member = kept;
+    else if (key->type == MO_LIB_OP_DOUBLE)
+        *(double *) member = number;
+    else
+        *(int64_t *) member = (int64_t) number;
+    return MO_OK;
 }
 
 moirai_status moirai_builder_op_set(moirai_builder *builder, int op,
@@ -154,28 +145,14 @@ moirai_status moirai_builder_op_set(moirai_builder *builder, int op,
                                     moirai_error *err)
 {
     mo_error *e = mo_lib_error(err);
-    const char *kept = NULL;
-    mo_op trial = { 0 };
-    double number = 0;
-    bool is_number;
+    const mo_lib_op_key *k = mo_lib_op_key_find(key);
     mo_status status = check_op(builder, op, e);
 
-    if (status != MO_OK)
-        return mo_lib_status(status);
-    set_number(&trial, key, 0, &is_number);
-    if (!is_number && !text_member(&trial, key))
-        return mo_lib_status(mo_fail(
-            e, MO_E_USAGE, "an op has no '%.80s' that can be set", key));
-    if (is_number)
-        status = parse_amount(key, value, &number, e);
-    else
+    if (status == MO_OK && (!k || !k->can_set))
         status =
-            mo_builder_text(builder->builder, value, strlen(value), &kept, e);
-    if (status == MO_OK && is_number)
-        set_number(mo_builder_op(builder->builder, op), key, number,
-                   &is_number);
-    else if (status == MO_OK)
-        *text_member(mo_builder_op(builder->builder, op), key) = kept;
+            mo_fail(e, MO_E_USAGE, "an op has no '%.80s' that can be set", key);
+    if (status == MO_OK)
+        status = set_member(builder, op, k, value, e);
     return mo_lib_status(status);
 }
 

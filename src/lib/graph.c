@@ -9,6 +9,7 @@
 #include "ingest/graphml.h"
 #include "ingest/read.h"
 #include "lib/handles.h"
+#include "lib/op_key.h"
 
 static mo_status add_shape(moirai_graph *graph, const char *shape,
                            mo_error *err)
@@ -206,48 +207,25 @@ static const mo_op *op_of(const moirai_graph *graph, int op)
 const char *moirai_graph_op_text(const moirai_graph *graph, int op,
                                  const char *key)
 {
-    static const struct {
-        const char *key;
-        size_t at;
-    } keys[] = {
-        { "name", offsetof(mo_op, name) },
-        { "label", offsetof(mo_op, label) },
-        { "type", offsetof(mo_op, type) },
-        { "shape", offsetof(mo_op, shape) },
-        { "dtype", offsetof(mo_op, dtype) },
-        { "attrs", offsetof(mo_op, attrs) },
-        { "pin", offsetof(mo_op, pin) },
-        { "colocate", offsetof(mo_op, colocate) },
-        { "members", offsetof(mo_op, members) },
-    };
     const mo_op *o = op_of(graph, op);
+    const mo_lib_op_key *k = mo_lib_op_key_find(key);
 
-    for (size_t i = 0; o && i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(keys[i].key, key) == 0)
-            return *(const char *const *) ((const char *) o + keys[i].at);
-    return NULL;
+    return o && k && k->type == MO_LIB_OP_TEXT
+               ? *(const char *const *) ((const char *) o + k->offset)
+               : NULL;
 }
 
 double moirai_graph_op_number(const moirai_graph *graph, int op,
                               const char *key)
 {
     const mo_op *o = op_of(graph, op);
+    const mo_lib_op_key *k = mo_lib_op_key_find(key);
 
-    if (!o)
+    if (!o || !k || k->type == MO_LIB_OP_TEXT)
         return MO_UNKNOWN;
-    if (strcmp(key, "flops") == 0)
-        return o->flops;
-    if (strcmp(key, "bytes") == 0)
-        return o->bytes;
-    if (strcmp(key, "memory_bytes") == 0)
-        return (double) o->memory_bytes;
-    if (strcmp(key, "weight_bytes") == 0)
-        return (double) o->weight_bytes;
-    if (strcmp(key, "workspace_bytes") == 0)
-        return (double) o->workspace_bytes;
-    if (strcmp(key, "output_bytes") == 0)
-        return (double) o->output_bytes;
-    return MO_UNKNOWN;
+    return k->type == MO_LIB_OP_DOUBLE
+               ? *(const double *) ((const char *) o + k->offset)
+               : (double) *(const int64_t *) ((const char *) o + k->offset);
 }
 
 int moirai_graph_find(const moirai_graph *graph, const char *name)
