@@ -21,15 +21,6 @@ mo_status mo_backend_check_attention(const mo_call *call,
     return MO_OK;
 }
 
-static int64_t product(const int64_t *dims, int n)
-{
-    int64_t all = 1;
-
-    for (int d = 0; d < n; d++)
-        all *= dims[d];
-    return all;
-}
-
 /* Shapes of the indexed tensor, of the indices, and of the slices at them. */
 typedef struct indexed {
     int64_t data, indices, slices;
@@ -55,7 +46,8 @@ static indexed gather_sizes(const mo_call_gather *g)
                           g->batch * g->count,
                           g->batch * g->outer * g->count * g->inner };
     case MO_CALL_GATHER_ND:
-        return (indexed){ g->batch * product(g->dims, g->depth) * g->inner,
+        return (indexed){ g->batch * mo_shape_product(g->dims, g->depth) *
+                              g->inner,
                           g->batch * g->count * g->depth,
                           g->batch * g->count * g->inner };
     default:
@@ -83,7 +75,7 @@ static indexed scatter_sizes(const mo_call_scatter *s)
         return (indexed){ s->outer * s->axis * s->inner, s->count,
                           s->outer * s->count * s->inner };
     case MO_CALL_GATHER_ND:
-        return (indexed){ product(s->dims, s->depth) * s->inner,
+        return (indexed){ mo_shape_product(s->dims, s->depth) * s->inner,
                           s->count * s->depth, s->count * s->inner };
     default:
         return (indexed){ mo_shape_elements(&s->data), elements, elements };
@@ -110,8 +102,10 @@ static bool interpolate_fits(const mo_call_interpolate *call,
         if (call->out[d] > 0 && call->in[d] <= 0)
             return false;
     return in->elem == out->elem && call->rank > 0 &&
-           product(call->in, call->rank) == mo_tensor_desc_elements(in) &&
-           product(call->out, call->rank) == mo_tensor_desc_elements(out) &&
+           mo_shape_product(call->in, call->rank) ==
+               mo_tensor_desc_elements(in) &&
+           mo_shape_product(call->out, call->rank) ==
+               mo_tensor_desc_elements(out) &&
            (call->mode == MO_CALL_INTERPOLATE_NEAREST ||
             mo_elem_is_float(out->elem));
 }
@@ -218,7 +212,8 @@ mo_status mo_backend_check_grid_sample(const mo_call *call,
         return mo_fail(err, MO_E_SUPPORT,
                        "samples of %s cannot be taken; convert to f32",
                        mo_elem_name(elem));
-    if (has_elements(&in[0].desc, elem, images * product(g->in, g->spatial)) &&
+    if (has_elements(&in[0].desc, elem,
+                     images * mo_shape_product(g->in, g->spatial)) &&
         has_elements(&in[1].desc, elem, g->batch * g->points * g->spatial) &&
         has_elements(&out[0], elem, images * g->points))
         return MO_OK;

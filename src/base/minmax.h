@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * minmax.h - minimum, maximum and order of two values, one function per type.
+ * minmax.h - minimum, maximum and order of two values, one function per type,
+ * and the quotient rounded up.
  *
  * Functions rather than macros: each argument is evaluated once and converted
  * to the type in the name.  For doubles the result is b unless a compares less
@@ -28,6 +29,12 @@ MO_MINMAX(size, size_t)
 MO_MINMAX(double, double)
 
 #undef MO_MINMAX
+
+/* The quotient rounded up; a is not negative, b is positive. */
+static inline int64_t mo_ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
 
 /* Ascending order of int64_t, for qsort(). */
 static inline int mo_compare_i64(const void *a, const void *b)

@@ -215,13 +215,18 @@ size_t mo_shape_write(const mo_shape *shape, char *text)
     return length;
 }
 
+int64_t mo_shape_product(const int64_t *dims, int n)
+{
+    int64_t product = 1;
+
+    for (int d = 0; d < n; d++)
+        product *= dims[d];
+    return product;
+}
+
 int64_t mo_shape_elements(const mo_shape *shape)
 {
-    int64_t elements = 1;
-
-    for (int i = 0; i < shape->rank; i++)
-        elements *= shape->dims[i];
-    return elements;
+    return mo_shape_product(shape->dims, shape->rank);
 }
 
 int64_t mo_shape_bytes(const mo_shape *shape, const char *dtype)

@@ -56,6 +56,9 @@ bool mo_shape_equal_but(const mo_shape *a, const mo_shape *b, int axis);
 enum { MO_SHAPE_TEXT_SIZE = MO_MAX_RANK * 21 };
 size_t mo_shape_write(const mo_shape *shape, char *text);
 
+/* Returns the product of n dimensions, which must not overflow. */
+int64_t mo_shape_product(const int64_t *dims, int n);
+
 /* Returns the product of the dimensions of a static shape; it cannot overflow,
  * since mo_shape_read checks it. */
 int64_t mo_shape_elements(const mo_shape *shape);

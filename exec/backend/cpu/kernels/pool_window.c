@@ -6,23 +6,19 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/minmax.h"
 #include "exec/backend/cpu/unit/multiversion.h"
 #include "exec/backend/cpu/unit/load_f32.h"
 #include "exec/backend/cpu/kernels/cpu_pool.h"
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static mo_cpu_pool_range adaptive_span(const mo_call_window *s, int d,
                                        int64_t o)
 {
     int64_t first = o * s->in[d] / s->out[d];
 
-    return (mo_cpu_pool_range){ first,
-                                ceil_div((o + 1) * s->in[d], s->out[d]) - first,
-                                1 };
+    return (mo_cpu_pool_range){
+        first, mo_ceil_div((o + 1) * s->in[d], s->out[d]) - first, 1
+    };
 }
 
 /* Clips the window to the input. */
@@ -31,8 +27,8 @@ static mo_cpu_pool_range clip_window(const mo_call_pool *p, int d, int64_t o)
     const mo_call_window *s = &p->sweep;
     int64_t step = s->dilation[d];
     int64_t begin = o * s->stride[d] - s->pad_begin[d];
-    int64_t skip = begin < 0 ? ceil_div(-begin, step) : 0;
-    int64_t end = begin < s->in[d] ? ceil_div(s->in[d] - begin, step) : 0;
+    int64_t skip = begin < 0 ? mo_ceil_div(-begin, step) : 0;
+    int64_t end = begin < s->in[d] ? mo_ceil_div(s->in[d] - begin, step) : 0;
 
     if (p->adaptive)
         return adaptive_span(s, d, o);
@@ -84,7 +80,7 @@ static int64_t count_averaged(const mo_call_pool *p,
         return w->span[d].count;
     if (p->count == MO_CALL_POOL_COUNT_KERNEL)
         return s->kernel[d];
-    most = left > 0 ? ceil_div(left, s->dilation[d]) : 0;
+    most = left > 0 ? mo_ceil_div(left, s->dilation[d]) : 0;
     return most < s->kernel[d] ? most : s->kernel[d];
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/digest.h"
+#include "base/minmax.h"
 #include "exec/backend/check_call.h"
 #include "exec/backend/cuda/algo/algo.h"
 #include "exec/backend/cuda/algo/autotune.h"
@@ -21,11 +22,6 @@
  */
 enum { MAX_REGISTERS = 208, MAX_WARPS = 8, MAX_SPAN = 8 };
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static int min_int(int64_t a, int64_t b)
 {
     return (int) (a < b ? a : b);
@@ -35,7 +31,8 @@ static int min_int(int64_t a, int64_t b)
  * values of an iteration. */
 static int64_t count_registers(const mo_call_attention *c, int deep, int span)
 {
-    int64_t chunks = ceil_div(c->width, 16), tiles = ceil_div(c->v_width, 8);
+    int64_t chunks = mo_ceil_div(c->width, 16),
+            tiles = mo_ceil_div(c->v_width, 8);
 
     return (int64_t) 4 * deep * (2 * chunks + tiles + span) +
            span * (4 * chunks + 2 * tiles);
@@ -44,7 +41,7 @@ static int64_t count_registers(const mo_call_attention *c, int deep, int span)
 /* Keys of an iteration: as many as registers allow, of those of each warp. */
 static int choose_span(const mo_call_attention *c, int deep, int warps)
 {
-    int span = min_int(MAX_SPAN, ceil_div(c->keys, (int64_t) 8 * warps));
+    int span = min_int(MAX_SPAN, mo_ceil_div(c->keys, (int64_t) 8 * warps));
 
     while (span > 1 && count_registers(c, deep, span) > MAX_REGISTERS)
         span--;
@@ -58,7 +55,7 @@ static int choose_span(const mo_call_attention *c, int deep, int warps)
 /* Warps along the keys: no more than there are iterations. */
 static int choose_along(const mo_call_attention *c, int span, int most)
 {
-    int64_t turns = ceil_div(c->keys, (int64_t) 8 * span);
+    int64_t turns = mo_ceil_div(c->keys, (int64_t) 8 * span);
     int along = 1;
 
     while (along <= most / 2 && along <= turns / 2)
@@ -77,7 +74,8 @@ static mo_cuda_attention_tiling make_tiling(const mo_call_attention *c,
     /* With few keys, warps of a block take other queries and find the keys in
      * the cache. */
     if (tiling.along == 1)
-        tiling.across = min_int(4, ceil_div(c->queries, (int64_t) 16 * deep));
+        tiling.across =
+            min_int(4, mo_ceil_div(c->queries, (int64_t) 16 * deep));
     return tiling;
 }
 
@@ -106,7 +104,7 @@ int mo_cuda_attention_find_tilings(
     bool deep_fits =
         count_registers(c, 2, 1) <= MAX_REGISTERS && c->queries > 16;
     bool many =
-        problem->batches * ceil_div(c->queries, 16) >= 2 * (int64_t) sms;
+        problem->batches * mo_ceil_div(c->queries, 16) >= 2 * (int64_t) sms;
     bool short_rows = c->keys <= (int64_t) 8 * choose_span(c, 1, 1);
     int first = deep_fits && many && !short_rows ? 2 : 1;
     int n = 0;

@@ -74,11 +74,6 @@ mo_cuda_tensorcore_shared_bytes(const mo_cuda_tensorcore_problem *problem,
     return copies > sums ? copies : sums;
 }
 
-static int64_t ceil_div(int64_t whole, int64_t part)
-{
-    return (whole + part - 1) / part;
-}
-
 /* Registers: 3xTF32 keeps the sums twice; im2col keeps two numbers for every
  * window that a thread copies from. */
 static bool is_usable_tile(const mo_backend_unit *unit,
@@ -121,18 +116,19 @@ static double estimate_clocks(const mo_backend_unit *unit,
     enum { STEP_LATENCY = 350, START = 2500, CLUSTER = 900, LAST = 2200 };
     const mo_cuda_tensorcore_tile *t = &config->tile;
     const mo_cuda_tensorcore_args *a = &p->arguments;
-    int64_t steps = ceil_div(ceil_div(a->k, step_elements(p)), config->parts);
-    int64_t blocks = ceil_div(a->m, t->m) * ceil_div(a->n, t->n) * p->batches *
-                     config->parts;
-    int64_t each = ceil_div(blocks, unit->sms);
+    int64_t steps =
+        mo_ceil_div(mo_ceil_div(a->k, step_elements(p)), config->parts);
+    int64_t blocks = mo_ceil_div(a->m, t->m) * mo_ceil_div(a->n, t->n) *
+                     p->batches * config->parts;
+    int64_t each = mo_ceil_div(blocks, unit->sms);
     int64_t room = (int64_t) (unit->max_shared_bytes /
                               mo_cuda_tensorcore_shared_bytes(p, t));
     double busy = (double) (each * steps) * step_clocks(p, t);
     double waits, bytes;
 
     room = room < t->blocks ? room : t->blocks;
-    waits =
-        (double) (ceil_div(each, room < 1 ? 1 : room) * steps) * STEP_LATENCY;
+    waits = (double) (mo_ceil_div(each, room < 1 ? 1 : room) * steps) *
+            STEP_LATENCY;
     bytes = (double) (blocks * steps) * (t->m + t->n) *
             MO_CUDA_TENSORCORE_K_STEP_BYTES;
     return mo_max_double(mo_max_double(busy, waits), bytes / 2500) + START +
@@ -167,7 +163,7 @@ find_tile_configs(const mo_backend_unit *unit, bool clusters,
                   mo_cuda_tensorcore_config configs[CONFIGS_PER_TILE])
 {
     static const int parts[] = { 1, 2, 3, 4, 5, 6, 8, 12, 16 };
-    int64_t steps = ceil_div(p->arguments.k, step_elements(p));
+    int64_t steps = mo_ceil_div(p->arguments.k, step_elements(p));
     int n = 0;
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -175,7 +171,7 @@ find_tile_configs(const mo_backend_unit *unit, bool clusters,
 
         if (parts[i] > 1 &&
             (steps < (int64_t) MIN_STEPS * parts[i] ||
-             ceil_div(steps, ceil_div(steps, parts[i])) != parts[i]))
+             mo_ceil_div(steps, mo_ceil_div(steps, parts[i])) != parts[i]))
             continue;
         config.clustered = clusters && parts[i] > 1 &&
                            parts[i] <= MAX_CLUSTER && parts[i] <= unit->sms;
@@ -247,8 +243,8 @@ static mo_status enqueue_tensorcore(mo_backend_unit *unit,
         mo_cuda_epilogue_inputs_of(w->task->call, in);
     void *arguments[] = { &a, &extra };
     mo_cuda_grid grid = {
-        .blocks = { (unsigned) ((int) ceil_div(a.m, t->m) *
-                                (int) ceil_div(a.n, t->n)),
+        .blocks = { (unsigned) ((int) mo_ceil_div(a.m, t->m) *
+                                (int) mo_ceil_div(a.n, t->n)),
                     (unsigned) p->batches, (unsigned) w->config.parts },
         .threads = { (unsigned) mo_cuda_tensorcore_block_threads(t), 1, 1 },
         .shared = (unsigned) mo_cuda_tensorcore_shared_bytes(p, t),
@@ -294,11 +290,11 @@ static void set_split_k(tensorcore_algo *w)
     mo_cuda_tensorcore_args *a = &w->problem.arguments;
     int step =
         MO_CUDA_TENSORCORE_K_STEP_BYTES / (int) mo_elem_size(w->problem.elem);
-    int steps = (int) ceil_div(a->k, step);
+    int steps = (int) mo_ceil_div(a->k, step);
 
-    a->tiles_m = (int) ceil_div(a->m, w->config.tile.m);
+    a->tiles_m = (int) mo_ceil_div(a->m, w->config.tile.m);
     a->n_parts = w->config.parts;
-    a->part_k = (int) ceil_div(steps, w->config.parts) * step;
+    a->part_k = (int) mo_ceil_div(steps, w->config.parts) * step;
     a->clustered = w->config.clustered;
 }
 
@@ -309,7 +305,7 @@ static mo_status allocate_split_k(mo_backend_unit *unit, tensorcore_algo *w,
 {
     const mo_cuda_tensorcore_tile *t = &w->config.tile;
     const mo_cuda_tensorcore_args *a = &w->problem.arguments;
-    size_t tiles = (size_t) ceil_div(a->n, t->n) * (size_t) a->tiles_m *
+    size_t tiles = (size_t) mo_ceil_div(a->n, t->n) * (size_t) a->tiles_m *
                    (size_t) w->problem.batches;
     size_t sums = (size_t) (t->m * t->n) * sizeof(float), counters;
     mo_status status;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "exec/backend/copy_box.h"
 #include "exec/backend/cuda/kernels/copy.h"
 
@@ -115,11 +116,6 @@ mo_cuda_copy_box mo_cuda_copy_box_of(const mo_call_copy *copy,
     return made;
 }
 
-static int64_t ceil_div(int64_t count, int64_t size)
-{
-    return (count + size - 1) / size;
-}
-
 int64_t mo_cuda_copy_shape_blocks(const mo_cuda_copy_shape *shape, int threads,
                                   int64_t most)
 {
@@ -129,13 +125,13 @@ int64_t mo_cuda_copy_shape_blocks(const mo_cuda_copy_shape *shape, int threads,
         bool square = shape->transposed != MO_CUDA_COPY_NOT_TRANSPOSED &&
                       (d == shape->transposed || d == shape->rank - 1);
 
-        blocks *= square
-                      ? ceil_div(shape->extent[d], MO_CUDA_COPY_TRANSPOSE_TILE)
-                      : shape->extent[d];
+        blocks *=
+            square ? mo_ceil_div(shape->extent[d], MO_CUDA_COPY_TRANSPOSE_TILE)
+                   : shape->extent[d];
     }
     if (shape->transposed != MO_CUDA_COPY_NOT_TRANSPOSED)
         return blocks;
-    blocks = ceil_div(blocks, threads);
+    blocks = mo_ceil_div(blocks, threads);
     return blocks < most ? blocks : most;
 }
 
@@ -155,11 +151,7 @@ static bool is_transposed(const mo_cuda_copy_shape *shape)
 
 static int64_t count_words(const mo_cuda_copy_shape *shape)
 {
-    int64_t count = 1;
-
-    for (int64_t d = 0; d < shape->rank; d++)
-        count *= shape->extent[d];
-    return count;
+    return mo_shape_product(shape->extent, (int) shape->rank);
 }
 
 static mo_point_access make_access(const int64_t *stride)
@@ -274,10 +266,8 @@ static void emit_transposed(const mo_cuda_copy_group *group,
 
     memcpy(squares, shape->extent, sizeof squares);
     squares[transposed] =
-        (squares[transposed] + MO_CUDA_COPY_TRANSPOSE_TILE - 1) /
-        MO_CUDA_COPY_TRANSPOSE_TILE;
-    squares[last] = (squares[last] + MO_CUDA_COPY_TRANSPOSE_TILE - 1) /
-                    MO_CUDA_COPY_TRANSPOSE_TILE;
+        mo_ceil_div(squares[transposed], MO_CUDA_COPY_TRANSPOSE_TILE);
+    squares[last] = mo_ceil_div(squares[last], MO_CUDA_COPY_TRANSPOSE_TILE);
     mo_cuda_emit_indices(code, "part", squares, (int) shape->rank);
     mo_cuda_source_printf(
         code,

@@ -29,15 +29,6 @@ typedef struct gather_problem {
                                    ELEMENTS: strides of the data */
 } gather_problem;
 
-static int64_t product(const int64_t *dims, int n)
-{
-    int64_t all = 1;
-
-    for (int d = 0; d < n; d++)
-        all *= dims[d];
-    return all;
-}
-
 static void set_strides(gather_problem *w, const int64_t *dims, int n)
 {
     int64_t step = 1;
@@ -71,7 +62,7 @@ static gather_problem make_problem(const mo_call_gather *g, mo_elem elem,
     w.per = bytes / w.width;
     w.count = count_slices(g) * w.per;
     if (g->kind == MO_CALL_GATHER_ND) {
-        w.per_batch = product(g->dims, g->depth);
+        w.per_batch = mo_shape_product(g->dims, g->depth);
         set_strides(&w, g->dims, g->depth);
     } else if (g->kind == MO_CALL_GATHER_ELEMENTS) {
         set_strides(&w, g->data.dims, g->data.rank);
@@ -122,16 +113,12 @@ static void emit_tuples(const gather_problem *w, mo_cuda_source *code)
     mo_cuda_emit_indices(code, "t", extent, 3);
     mo_cuda_source_printf(code,
                           "const long long first = (i0 * %lldLL + i1) * %dLL;\n"
-                          "long long from = i0 * %lldLL, at;\n"
+                          "long long from = i0 * %lldLL;\n"
                           "const long long within = i2;\n",
                           (long long) g->count, g->depth,
                           (long long) w->per_batch);
-    for (int d = 0; d < g->depth; d++)
-        mo_cuda_source_printf(
-            code,
-            "at = mo_index(indices, first + %d, %lldLL, wrong);\n"
-            "from = from < 0 || at < 0 ? -1 : from + at * %lldLL;\n",
-            d, (long long) g->dims[d], (long long) w->steps[d]);
+    mo_cuda_emit_tuple_place(code, "from", "first", g->dims, w->steps,
+                             g->depth);
 }
 
 static void emit_elements(const gather_problem *w, mo_cuda_source *code)
@@ -145,10 +132,7 @@ static void emit_elements(const gather_problem *w, mo_cuda_source *code)
         "if (from >= 0)\n"
         "    from = from * %lldLL",
         (long long) g->data.dims[g->at], (long long) w->steps[g->at]);
-    for (int d = 0; d < g->result.rank; d++)
-        if (d != g->at)
-            mo_cuda_source_printf(code, " + i%d * %lldLL", d,
-                                  (long long) w->steps[d]);
+    mo_cuda_emit_offset_but(code, w->steps, g->result.rank, g->at);
     mo_cuda_source_append(code, ";\nconst long long within = 0;\n");
 }
 

@@ -42,6 +42,29 @@ void mo_cuda_emit_index_check(mo_cuda_source *code, mo_elem elem)
         mo_cuda_elem_type_name(elem));
 }
 
+void mo_cuda_emit_tuple_place(mo_cuda_source *code, const char *place,
+                              const char *first, const int64_t *sizes,
+                              const int64_t *steps, int n)
+{
+    mo_cuda_source_append(code, "long long at;\n");
+    for (int d = 0; d < n; d++)
+        mo_cuda_source_printf(
+            code,
+            "at = mo_index(indices, %s + %d, %lldLL, wrong);\n"
+            "%s = %s < 0 || at < 0 ? -1 : %s + at * %lldLL;\n",
+            first, d, (long long) sizes[d], place, place, place,
+            (long long) steps[d]);
+}
+
+void mo_cuda_emit_offset_but(mo_cuda_source *code, const int64_t *steps,
+                             int rank, int but)
+{
+    for (int d = 0; d < rank; d++)
+        if (d != but)
+            mo_cuda_source_printf(code, " + i%d * %lldLL", d,
+                                  (long long) steps[d]);
+}
+
 mo_status mo_cuda_index_error_enable(mo_backend_unit *unit, mo_error *err)
 {
     void *memory = NULL;

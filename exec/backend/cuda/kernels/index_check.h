@@ -28,6 +28,18 @@ mo_status mo_cuda_check_constant_indices(const mo_backend_operand *indices,
  * reports in *wrong. */
 void mo_cuda_emit_index_check(mo_cuda_source *code, mo_elem elem);
 
+/* Emits the place of a tuple of n indices, those from number first on, of
+ * mo_index() with these sizes: the sum of their multiples by steps, added to
+ * the variable place, or -1. Declares long long at. */
+void mo_cuda_emit_tuple_place(mo_cuda_source *code, const char *place,
+                              const char *first, const int64_t *sizes,
+                              const int64_t *steps, int n);
+
+/* Emits " + i0 * 12 + i2 * 3", the sum of multiples of the indices of
+ * mo_cuda_emit_indices() but one. */
+void mo_cuda_emit_offset_but(mo_cuda_source *code, const int64_t *steps,
+                             int rank, int but);
+
 /* Allocates unit->index_error, an argument of kernels, on the first call;
  * disable frees it. */
 mo_status mo_cuda_index_error_enable(mo_backend_unit *unit, mo_error *err);

@@ -3,16 +3,8 @@
 
 #include <string.h>
 
+#include "base/minmax.h"
 #include "exec/backend/cuda/jit/codegen.h"
-
-static int64_t count_elements(const mo_point_loop_nest *loops)
-{
-    int64_t count = 1;
-
-    for (int d = 0; d < loops->rank; d++)
-        count *= loops->extent[d];
-    return count;
-}
 
 static bool needs_64_bits(const mo_cuda_pointwise_config *p)
 {
@@ -122,20 +114,16 @@ static void mark_transposed(mo_cuda_pointwise_config *p)
     }
 }
 
-static int64_t ceil_div(int64_t count, int64_t size)
-{
-    return (count + size - 1) / size;
-}
-
 static void set_tiles(mo_cuda_pointwise_config *p)
 {
     p->vector = 1;
     p->threads = 256;
     p->blocks = 1;
     for (int d = 0; d < p->loops.rank; d++)
-        p->blocks *= d == p->transposed || d == p->last
-                         ? ceil_div(p->loops.extent[d], MO_CUDA_TRANSPOSE_TILE)
-                         : p->loops.extent[d];
+        p->blocks *=
+            d == p->transposed || d == p->last
+                ? mo_ceil_div(p->loops.extent[d], MO_CUDA_TRANSPOSE_TILE)
+                : p->loops.extent[d];
 }
 
 /* Small blocks where there are few, so that every multiprocessor has some; no
@@ -149,7 +137,7 @@ static void set_grid_stride(mo_cuda_pointwise_config *p, int sms)
     p->vector = choose_vector_width(p, sms);
     n = p->count / p->vector;
     p->threads = n <= (int64_t) sms * MANY ? 128 : 256;
-    p->blocks = ceil_div(n, p->threads);
+    p->blocks = mo_ceil_div(n, p->threads);
     most = (int64_t) sms * THREADS_ON_SM / p->threads * TURNS;
     if (p->blocks > most)
         p->blocks = most;
@@ -165,7 +153,7 @@ mo_cuda_pointwise_configure(const mo_point_program *point,
                                        point, &out->shape) };
 
     p.last = p.loops.rank - 1;
-    p.count = count_elements(&p.loops);
+    p.count = mo_shape_product(p.loops.extent, p.loops.rank);
     mo_point_mark_live(point, p.used);
     p.wide = needs_64_bits(&p);
     mark_transposed(&p);

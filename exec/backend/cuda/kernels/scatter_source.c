@@ -149,13 +149,12 @@ static void emit_tuple_key(const mo_cuda_scatter_problem *s,
 {
     const mo_call_scatter *call = s->call;
 
-    mo_cuda_source_append(code, "long long key = 0, at;\n");
-    for (int d = 0; d < call->depth; d++)
-        mo_cuda_source_printf(
-            code,
-            "at = mo_index(indices, c * %d + %d, %lldLL, wrong);\n"
-            "key = key < 0 || at < 0 ? -1 : key + at * %lldLL;\n",
-            call->depth, d, (long long) call->dims[d], (long long) s->steps[d]);
+    mo_cuda_source_printf(code,
+                          "const long long first = c * %d;\n"
+                          "long long key = 0;\n",
+                          call->depth);
+    mo_cuda_emit_tuple_place(code, "key", "first", call->dims, s->steps,
+                             call->depth);
     mo_cuda_source_append(code, "return key;\n}\n");
 }
 
@@ -170,10 +169,7 @@ static void emit_element_key(const mo_cuda_scatter_problem *s,
         "const long long at = mo_index(indices, c, %lldLL, wrong);\n"
         "return at < 0 ? -1 : at * %lldLL",
         (long long) call->data.dims[call->at], (long long) s->steps[call->at]);
-    for (int d = 0; d < call->updates.rank; d++)
-        if (d != call->at)
-            mo_cuda_source_printf(code, " + i%d * %lldLL", d,
-                                  (long long) s->steps[d]);
+    mo_cuda_emit_offset_but(code, s->steps, call->updates.rank, call->at);
     mo_cuda_source_append(code, ";\n}\n");
 }
 
