@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrix products by cuBLASLt: descriptors, heuristic search, algorithms. */
+/* Matrix products by cuBLASLt: heuristic search, algorithms. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "exec/backend/cuda/algo/algo.h"
-#include "exec/backend/cuda/algo/cublaslt/gemm_layout.h"
+#include "exec/backend/cuda/algo/cublaslt/matmul_descs.h"
 #include "exec/backend/cuda/algo/epilogue_kernel.h"
 #include "exec/backend/cuda/algo/libraries.h"
 #include "exec/backend/cuda/driver/sm_partition.h"
@@ -49,181 +49,12 @@ static mo_status get_handle(mo_backend_unit *unit, cublasLtHandle_t *handle,
     return status;
 }
 
-/* ---- descriptors */
-
-/* The part of a problem that the library computes. */
-typedef struct matmul_problem {
-    mo_cuda_gemm gemm;
-    mo_elem elem;
-    mo_cuda_epilogue epilogue; /* applied by the library */
-    bool
-        needs_epilogue; /* the call's program is applied by a kernel after it */
-} matmul_problem;
-
-/* The library's descriptors of a product. */
-typedef struct matmul_descs {
-    cublasLtMatmulDesc_t desc;
-    cublasLtMatrixLayout_t left, right, result;
-} matmul_descs;
-
-static cudaDataType_t data_type(mo_elem elem)
-{
-    switch (elem) {
-    case MO_ELEM_F16:
-        return CUDA_R_16F;
-    case MO_ELEM_BF16:
-        return CUDA_R_16BF;
-    case MO_ELEM_F64:
-        return CUDA_R_64F;
-    default:
-        return CUDA_R_32F;
-    }
-}
-
-static cublasComputeType_t compute_type(const mo_backend_unit *unit,
-                                        mo_elem elem)
-{
-    if (elem == MO_ELEM_F64)
-        return CUBLAS_COMPUTE_64F;
-    if (elem == MO_ELEM_F32 &&
-        unit->options.precision == MO_BACKEND_PRECISION_TF32)
-        return CUBLAS_COMPUTE_32F_FAST_TF32;
-    return CUBLAS_COMPUTE_32F;
-}
-
-static uint32_t epilogue_enum(const mo_cuda_epilogue *epilogue)
-{
-    bool bias = epilogue->bias >= 0;
-
-    switch (epilogue->act) {
-    case MO_CUDA_ACT_RELU:
-        return bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
-    case MO_CUDA_ACT_GELU_TANH:
-        return bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
-    default:
-        return bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
-    }
-}
-
-static mo_status set_desc(mo_backend_unit *unit, cublasLtMatmulDesc_t desc,
-                          cublasLtMatmulDescAttributes_t what,
-                          const void *value, size_t size, mo_error *err)
-{
-    return mo_cuda_check_cublas(
-        unit->api, "cublasLtMatmulDescSetAttribute",
-        unit->api->cublasLtMatmulDescSetAttribute(desc, what, value, size),
-        err);
-}
-
-static mo_status create_desc(mo_backend_unit *unit,
-                             const matmul_problem *matmul,
-                             cublasLtMatmulDesc_t *desc, mo_error *err)
-{
-    const mo_cuda_gemm *gemm = &matmul->gemm;
-    int32_t left = gemm->left.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    int32_t right = gemm->right.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    uint32_t epilogue = epilogue_enum(&matmul->epilogue);
-    int32_t sms = unit->sms;
-    cudaDataType_t scale =
-        matmul->elem == MO_ELEM_F64 ? CUDA_R_64F : CUDA_R_32F;
-    mo_status status;
-
-    status =
-        mo_cuda_check_cublas(unit->api, "cublasLtMatmulDescCreate",
-                             unit->api->cublasLtMatmulDescCreate(
-                                 desc, compute_type(unit, matmul->elem), scale),
-                             err);
-    if (status == MO_OK)
-        status = set_desc(unit, *desc, CUBLASLT_MATMUL_DESC_TRANSA, &left,
-                          sizeof left, err);
-    if (status == MO_OK)
-        status = set_desc(unit, *desc, CUBLASLT_MATMUL_DESC_TRANSB, &right,
-                          sizeof right, err);
-    if (status == MO_OK)
-        status = set_desc(unit, *desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
-                          sizeof epilogue, err);
-    if (status == MO_OK && mo_cuda_unit_is_partitioned(unit))
-        status = set_desc(unit, *desc, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET,
-                          &sms, sizeof sms, err);
-    return status;
-}
-
-static mo_status set_layout(mo_backend_unit *unit,
-                            cublasLtMatrixLayout_t layout,
-                            cublasLtMatrixLayoutAttribute_t what,
-                            const void *value, size_t size, mo_error *err)
-{
-    return mo_cuda_check_cublas(
-        unit->api, "cublasLtMatrixLayoutSetAttribute",
-        unit->api->cublasLtMatrixLayoutSetAttribute(layout, what, value, size),
-        err);
-}
-
-static mo_status create_layout(mo_backend_unit *unit,
-                               const matmul_problem *matmul,
-                               const mo_cuda_gemm_matrix *matrix,
-                               cublasLtMatrixLayout_t *layout, mo_error *err)
-{
-    int32_t batch = (int32_t) matmul->gemm.batch;
-    mo_status status;
-
-    status = mo_cuda_check_cublas(unit->api, "cublasLtMatrixLayoutCreate",
-                                  unit->api->cublasLtMatrixLayoutCreate(
-                                      layout, data_type(matmul->elem),
-                                      (uint64_t) matrix->rows,
-                                      (uint64_t) matrix->columns, matrix->lead),
-                                  err);
-    if (status != MO_OK || batch == 1)
-        return status;
-    status = set_layout(unit, *layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
-                        &batch, sizeof batch, err);
-    if (status == MO_OK)
-        status = set_layout(unit, *layout,
-                            CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
-                            &matrix->step, sizeof matrix->step, err);
-    return status;
-}
-
-static void clear_descs(const mo_cuda_api *api, matmul_descs *descs)
-{
-    if (descs->desc)
-        api->cublasLtMatmulDescDestroy(descs->desc);
-    if (descs->left)
-        api->cublasLtMatrixLayoutDestroy(descs->left);
-    if (descs->right)
-        api->cublasLtMatrixLayoutDestroy(descs->right);
-    if (descs->result)
-        api->cublasLtMatrixLayoutDestroy(descs->result);
-    *descs = (matmul_descs){ 0 };
-}
-
-static mo_status create_descs(mo_backend_unit *unit,
-                              const matmul_problem *matmul, matmul_descs *descs,
-                              mo_error *err)
-{
-    const mo_cuda_gemm *gemm = &matmul->gemm;
-    mo_status status;
-
-    *descs = (matmul_descs){ 0 };
-    status = create_desc(unit, matmul, &descs->desc, err);
-    if (status == MO_OK)
-        status = create_layout(unit, matmul, &gemm->left, &descs->left, err);
-    if (status == MO_OK)
-        status = create_layout(unit, matmul, &gemm->right, &descs->right, err);
-    if (status == MO_OK)
-        status =
-            create_layout(unit, matmul, &gemm->result, &descs->result, err);
-    if (status != MO_OK)
-        clear_descs(unit->api, descs);
-    return status;
-}
-
 /* ---- algorithm */
 
 typedef struct cublaslt_algo {
     mo_cuda_algo algo;
-    matmul_problem matmul;
-    matmul_descs descs;
+    mo_cuda_matmul_problem matmul;
+    mo_cuda_matmul_descs descs;
     cublasLtMatmulAlgo_t algorithm;
     CUdeviceptr weights; /* packed ones in place of in[1]; 0: none */
     mo_cuda_epilogue_kernel
@@ -275,8 +106,8 @@ static mo_status run_matmul(mo_backend_unit *unit, const cublaslt_algo *algo,
                             void *workspace, CUstream stream, mo_error *err)
 {
     static const scale_factor one = { 1, 1 }, zero = { 0, 0 };
-    const matmul_problem *matmul = &algo->matmul;
-    const matmul_descs *descs = &algo->descs;
+    const mo_cuda_matmul_problem *matmul = &algo->matmul;
+    const mo_cuda_matmul_descs *descs = &algo->descs;
     int residual = matmul->epilogue.residual;
     const void *added = residual >= 0 ? in[residual] : out[0];
     cublasLtHandle_t handle;
@@ -316,7 +147,7 @@ static void drop(mo_backend_unit *unit, mo_cuda_algo *base)
 {
     cublaslt_algo *algo = (cublaslt_algo *) base;
 
-    clear_descs(unit->api, &algo->descs);
+    mo_cuda_matmul_descs_clear(unit->api, &algo->descs);
     mo_cuda_epilogue_kernel_free(unit, algo->epilogue_kernel);
     free(algo);
 }
@@ -325,7 +156,7 @@ static const mo_cuda_algo_class cublaslt_class = { enqueue, drop };
 
 static mo_status new_algo(mo_backend_unit *unit,
                           const mo_cuda_algo_problem *problem,
-                          const matmul_problem *matmul,
+                          const mo_cuda_matmul_problem *matmul,
                           const cublasLtMatmulHeuristicResult_t *found,
                           const char *name, mo_cuda_algo **algo, mo_error *err)
 {
@@ -342,7 +173,7 @@ static mo_status new_algo(mo_backend_unit *unit,
     new->weights = problem->weights;
     if (problem->weights)
         new->algo.consumed = 1u << 1;
-    status = create_descs(unit, matmul, &new->descs, err);
+    status = mo_cuda_matmul_descs_create(unit, matmul, &new->descs, err);
     if (status == MO_OK && matmul->needs_epilogue)
         status = mo_cuda_epilogue_kernel_new(unit, problem,
                                              &new->epilogue_kernel, err);
@@ -407,8 +238,9 @@ static mo_status set_preference(mo_backend_unit *unit,
 
 /* The heuristic reads only the alignment of the bias address, not the bias. */
 static mo_status set_placeholder_bias(mo_backend_unit *unit,
-                                      const matmul_problem *matmul,
-                                      const matmul_descs *descs, mo_error *err)
+                                      const mo_cuda_matmul_problem *matmul,
+                                      const mo_cuda_matmul_descs *descs,
+                                      mo_error *err)
 {
     const void *bias = (const void *) (uintptr_t) ALIGNMENT;
 
@@ -423,8 +255,8 @@ static mo_status set_placeholder_bias(mo_backend_unit *unit,
 
 /* Sets *n to 0 where the library has no algorithm. */
 static mo_status query_heuristic(mo_backend_unit *unit,
-                                 const matmul_problem *matmul,
-                                 const matmul_descs *descs,
+                                 const mo_cuda_matmul_problem *matmul,
+                                 const mo_cuda_matmul_descs *descs,
                                  cublasLtMatmulPreference_t preference,
                                  cublasLtMatmulHeuristicResult_t *results,
                                  int *n, mo_error *err)
@@ -454,14 +286,14 @@ static mo_status query_heuristic(mo_backend_unit *unit,
 }
 
 static mo_status find_algorithms(mo_backend_unit *unit,
-                                 const matmul_problem *matmul,
+                                 const mo_cuda_matmul_problem *matmul,
                                  cublasLtMatmulHeuristicResult_t *results,
                                  int *n, mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     cublasLtMatmulPreference_t preference = NULL;
-    matmul_descs descs = { 0 };
-    mo_status status = create_descs(unit, matmul, &descs, err);
+    mo_cuda_matmul_descs descs = { 0 };
+    mo_status status = mo_cuda_matmul_descs_create(unit, matmul, &descs, err);
 
     *n = 0;
     if (status == MO_OK)
@@ -473,13 +305,13 @@ static mo_status find_algorithms(mo_backend_unit *unit,
             query_heuristic(unit, matmul, &descs, preference, results, n, err);
     if (preference)
         api->cublasLtMatmulPreferenceDestroy(preference);
-    clear_descs(api, &descs);
+    mo_cuda_matmul_descs_clear(api, &descs);
     return status;
 }
 
 static mo_status add_algos(mo_backend_unit *unit,
                            const mo_cuda_algo_problem *problem,
-                           const matmul_problem *matmul,
+                           const mo_cuda_matmul_problem *matmul,
                            mo_cuda_algo_list *algos, mo_error *err)
 {
     cublasLtMatmulHeuristicResult_t results[MAX_ALGOS];
@@ -532,8 +364,8 @@ mo_status mo_cuda_cublaslt_algos(mo_backend_unit *unit,
                                  const mo_cuda_algo_problem *problem,
                                  mo_cuda_algo_list *algos, mo_error *err)
 {
-    matmul_problem matmul = { .elem = problem->out[0].elem,
-                              .epilogue = no_epilogue };
+    mo_cuda_matmul_problem matmul = { .elem = problem->out[0].elem,
+                                      .epilogue = no_epilogue };
     int before = algos->n;
     mo_status status;
 
