@@ -19,6 +19,14 @@ typedef struct mo_exact_builder {
 void mo_exact_build_clause(mo_exact_builder *b, const int *literals, int n);
 void mo_exact_build_binary_clause(mo_exact_builder *b, int l0, int l1);
 
+/* Returns the entry of an item's mode from one device to another. */
+int *mo_exact_transfer_mode_slot(const mo_exact_builder *b, int item, int from,
+                                 int to);
+
+/* Whether producer and reader of a flow are placed as one. */
+bool mo_exact_is_colocated(const mo_exact_model *m, const mo_flow *f);
+
+mo_status mo_exact_build_precedences(mo_exact_builder *b, mo_error *err);
 mo_status mo_exact_build_resource_uses(mo_exact_builder *b, mo_error *err);
 mo_status mo_exact_build_disjunctions(mo_exact_builder *b, mo_error *err);
 mo_status mo_exact_build_symmetry(mo_exact_builder *b, mo_error *err);
