@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/utf8.h"
+#include "ingest/xml_error.h"
 
 /*
  * Of libxml2's two streaming interfaces, xmlTextReader builds a node for every
@@ -49,13 +50,6 @@ struct mo_xml {
     open_element open[MO_XML_MAX_DEPTH];
     mo_xml_attribute attributes[MO_XML_MAX_ATTRIBUTES];
 };
-
-/* From 2.12 on the error is const. */
-#if LIBXML_VERSION >= 21200
-typedef const xmlError *error_ptr;
-#else
-typedef xmlErrorPtr error_ptr;
-#endif
 
 /*
  * NOENT does not bring entities in: declaring them is refused, and no handler
@@ -196,10 +190,6 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix,
     xml->line = current_line(xml);
 }
 
-/* A block is decoded before it is parsed, so the line may be a later one. */
-#define BAD_BYTES    "bytes here or further on do not fit the file's encoding"
-#define SAVE_AS_UTF8 "save it as UTF-8"
-
 /* libxml2 2.9 takes overlong forms in CDATA. */
 static bool is_well_formed(const char *text, size_t length)
 {
@@ -231,8 +221,10 @@ static void on_end(void *context, const xmlChar *name, const xmlChar *prefix,
         xml->text[xml->n_text] = '\0';
     }
     if (!is_well_formed(text, length)) {
-        STOP_AT(xml, MO_E_SYNTAX, xml->line, "not well-formed XML: %s; %s",
-                BAD_BYTES, SAVE_AS_UTF8);
+        const mo_xml_error *c = mo_xml_error_find(XML_ERR_INVALID_ENCODING);
+
+        STOP_AT(xml, c->status, xml->line, "not well-formed XML: %s; %s",
+                c->text, c->advice);
         return;
     }
     xml->n_text = closed->text_start;
@@ -310,47 +302,6 @@ static void on_attribute(void *context, const xmlChar *element,
     refuse_declaration(context, "attribute", name);
 }
 
-/* Messages for errors of libxml2; without one, libxml2's own text is used. */
-static const struct xml_error {
-    int code;
-    mo_status status;
-    const char *text, *advice;
-} xml_errors[] = {
-    { XML_ERR_DOCUMENT_EMPTY, MO_E_SYNTAX, "it does not begin with '<'",
-      "give a GraphML or other XML file, saved as UTF-8" },
-    { XML_ERR_UNDECLARED_ENTITY, MO_E_SYNTAX, NULL,
-      "write the character itself" },
-    { XML_WAR_UNDECLARED_ENTITY, MO_E_SYNTAX, NULL,
-      "write the character itself" },
-    { XML_ERR_NAME_REQUIRED, MO_E_SYNTAX, "a '&' or '<' that begins nothing",
-      "write &amp; or &lt; where the character is meant" },
-    { XML_ERR_ENTITYREF_SEMICOL_MISSING, MO_E_SYNTAX,
-      "a '&' that begins nothing", "write &amp; where the character is meant" },
-    { XML_ERR_LT_IN_ATTRIBUTE, MO_E_SYNTAX, "a '<' in an attribute",
-      "write &lt; where the character is meant" },
-    { XML_ERR_TAG_NAME_MISMATCH, MO_E_SYNTAX, NULL, "the file may be damaged" },
-    { XML_ERR_ATTRIBUTE_REDEFINED, MO_E_SYNTAX, NULL, "keep one of them" },
-    { XML_NS_ERR_UNDEFINED_NAMESPACE, MO_E_SYNTAX, NULL,
-      "declare the prefix with an xmlns: attribute" },
-    { XML_ERR_INVALID_CHAR, MO_E_SYNTAX, NULL,
-      "save it as UTF-8, without control characters" },
-    { XML_ERR_INVALID_ENCODING, MO_E_SYNTAX, BAD_BYTES, SAVE_AS_UTF8 },
-    { XML_I18N_CONV_FAILED, MO_E_SYNTAX, BAD_BYTES, SAVE_AS_UTF8 },
-    { XML_ERR_UNSUPPORTED_ENCODING, MO_E_SYNTAX, NULL, SAVE_AS_UTF8 },
-    { XML_ERR_UNKNOWN_ENCODING, MO_E_SYNTAX, NULL, SAVE_AS_UTF8 },
-    { XML_ERR_NAME_TOO_LONG, MO_E_LIMIT, "a name is too long", "shorten it" },
-    { XML_ERR_OK, MO_E_SYNTAX, NULL, "the file may be truncated or damaged" },
-};
-
-static const struct xml_error *find_xml_error(int code)
-{
-    const struct xml_error *c = xml_errors;
-
-    while (c->code != code && c->code != XML_ERR_OK)
-        c++;
-    return c;
-}
-
 /* The input ended inside an element, tag or comment. */
 static void fail_at_end(mo_xml *xml)
 {
@@ -367,23 +318,21 @@ static void fail_at_end(mo_xml *xml)
                       "truncated or damaged, fetch or write it again");
 }
 
-/* An undeclared entity is only a warning to libxml2 where the document names a
- * type definition that might declare it. */
-static bool is_failure(error_ptr error)
-{
-    return error->level >= XML_ERR_ERROR ||
-           error->code == XML_WAR_UNDECLARED_ENTITY;
-}
+/* From 2.12 on the error is const. */
+#if LIBXML_VERSION >= 21200
+typedef const xmlError *error_ptr;
+#else
+typedef xmlErrorPtr error_ptr;
+#endif
 
 static void on_error(void *context, error_ptr error)
 {
     mo_xml *xml = context;
-    const struct xml_error *c = find_xml_error(error->code);
-    const char *text = c->text          ? c->text
-                       : error->message ? error->message
-                                        : "libxml2 does not say why";
+    const mo_xml_error *c = mo_xml_error_find(error->code);
+    const char *text = mo_xml_error_text(error->code, error->message);
 
-    if (xml->status != MO_OK || !is_failure(error))
+    if (xml->status != MO_OK ||
+        !mo_xml_error_is_failure(error->code, error->level))
         return;
     if (error->code == XML_ERR_NO_MEMORY)
         stop_parser(xml, mo_fail_memory(xml->err), 0);
