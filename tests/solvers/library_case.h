@@ -32,14 +32,13 @@ const char *library_real_gurobi(void);
 
 /* How a child ended. */
 typedef struct library_end {
-    int exit_code;         /* -1: ended by a signal */
-    double seconds;        /* in total */
-    double after_signal_s; /* after the signal it was sent */
-    mo_solution *answer;   /* NULL: none */
-    char last_line[2048];  /* of its output */
+    int exit_code;        /* -1: ended by a signal */
+    mo_solution *answer;  /* NULL: none */
+    char last_line[2048]; /* of its output */
 } library_end;
 
-/* A job with default settings. */
+/* A job with default settings; its limit of time is longer than a test may
+ * take. */
 mo_solver_job library_job(const char *model);
 
 /* signal_number is sent after so many seconds; 0: none. */
