@@ -75,8 +75,8 @@ def try_case(make, folder):
     except Exception as error:
         return "no model", f"{type(error).__name__}: {error}"
     if isinstance(made, tuple):
-        return try_module(*made, folder)
-    answers = [try_module(*one, folder) for one in made]
+        return try_module(folder, *made)
+    answers = [try_module(folder, *one) for one in made]
     others = [answer for answer in answers if answer[0] != "equal"]
     graphs = f"{len(made) - len(others)} of {len(made)} graphs equal"
     if not others:
@@ -84,11 +84,11 @@ def try_case(make, folder):
     return others[0][0], f"{graphs}: {others[0][1]}"
 
 
-def try_module(module, inputs, folder):
+def try_module(folder, module, inputs, outputs=None):
     try:
         module.eval()
         with torch.no_grad():
-            outputs = flat(module(*[
+            outputs = outputs or flat(module(*[
                 x.clone() if isinstance(x, torch.Tensor) else x
                 for x in inputs]))
     except Exception as error:

@@ -35,13 +35,17 @@ def as_tensor(x):
 
 
 def capture(module, inputs, dynamic=False):
-    """Modules and inputs of the graphs of one call."""
+    """Modules, inputs and outputs of the graphs of one call."""
     found = []
 
     def backend(graph, given):
         def run(*values):
-            found.append((module_of(graph), tuple(map(as_tensor, values))))
-            return graph(*values)
+            given = tuple(map(as_tensor, values))
+            made = graph(*values)
+            found.append((module_of(graph), given, [
+                x.clone() for x in torch.utils._pytree.tree_leaves(made)
+                if isinstance(x, torch.Tensor)]))
+            return made
         return run
 
     options = {"capture_scalar_outputs": True,

@@ -458,6 +458,8 @@ class GraphModule(torch.nn.Module):
         add = item + 1
         gt = add > 0
         torch.ops.aten._assert_scalar.default(gt, 'at least one')
+        le = item <= s0 + 9
+        torch.ops.aten._assert_scalar.default(le, 'at most s0 + 9')
         return (rows.to('cuda:0') * add, places.cuda().float(), add)
 """
 DESCRIBED = """
@@ -489,8 +491,8 @@ class Program_weight_tensor_meta_L_self_parameters_weight_:
 
 def folders_hold(folder):
     """A folder of a captured graph is a source, whatever device it names; its
-    GraphModule is one in training mode, too, and a number it reads is none of
-    the outputs."""
+    GraphModule is one in training mode, too, its sizes are numbers, and a
+    number it reads is none of the outputs."""
     os.mkdir(f"{folder}/graph.a1")
     for name, text in ("model.py", CAPTURED), ("weight_meta.py", DESCRIBED):
         with open(f"{folder}/graph.a1/{name}", "w", encoding="utf-8") as file:
@@ -505,7 +507,7 @@ def folders_hold(folder):
             (f"{folder}/graph.a1/model.py", None), (module, inputs):
         export(source, given, f"{folder}/net.graphml")
         save(folder, "input", inputs)
-        save(folder, "output", module(*inputs)[:2])
+        save(folder, "output", module(3, *inputs[1:])[:2])
         wrong = execute(folder, 3, "1e-5")
         if wrong:
             return wrong

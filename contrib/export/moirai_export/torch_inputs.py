@@ -11,6 +11,9 @@ from torch.utils.weak import WeakIdKeyDictionary
 from .torch_program import arguments, silence
 
 
+NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
+
+
 def is_scalar(x):
     return isinstance(x, torch.Tensor) and x.dim() == 0 and not x.is_complex()
 
@@ -41,6 +44,18 @@ class ScalarReadTracker(TorchDispatchMode):
         return made
 
 
+def numbers_of(module, inputs):
+    """Positions of the inputs without dimensions that forward declares as
+    numbers."""
+    args, kwargs = arguments(inputs)
+    known = parameters_of(module)
+    given = [*zip(known, args), *kwargs.items()]
+    leaves = [(name, x) for name, tree in given
+              for x in pytree.tree_leaves(tree)]
+    return [at for at, (name, x) in enumerate(leaves) if is_scalar(x) and
+            name in known and known[name].annotation in NUMBERS]
+
+
 def find_read_scalars(module, leaves, spec):
     """Positions of the inputs without dimensions that the module reads."""
     if not any(map(is_scalar, leaves)):
@@ -59,7 +74,7 @@ def find_read_scalars(module, leaves, spec):
 
 class WithConstantInputs(torch.nn.Module):
     """A module with constants in place of some of its inputs, which it still
-    takes, under their names."""
+    takes, under their names; a constant without a dtype is a number."""
 
     def __init__(self, module, values, names, spec):
         super().__init__()
@@ -69,7 +84,8 @@ class WithConstantInputs(torch.nn.Module):
             kwargs = {name: kwargs[name] for name in names}
             leaves = pytree.tree_leaves((args, kwargs))
             for at, (value, dtype) in values.items():
-                leaves[at] = torch.tensor(value, dtype=dtype)
+                leaves[at] = value if dtype is None else torch.tensor(
+                    value, dtype=dtype)
             args, kwargs = pytree.tree_unflatten(leaves, spec)
             return module(*args, **kwargs)
 
@@ -83,8 +99,12 @@ def specialize(module, inputs):
     position among the tensors; the module itself if there are none."""
     args, kwargs = arguments(inputs)
     leaves, spec = pytree.tree_flatten((args, kwargs))
-    values = {at: (leaves[at].item(), leaves[at].dtype)
-              for at in find_read_scalars(module, leaves, spec)}
+    values = {at: (leaves[at].item(), None)
+              for at in numbers_of(module, inputs)}
+    given = [values[at][0] if at in values else x
+             for at, x in enumerate(leaves)]
+    values.update({at: (leaves[at].item(), leaves[at].dtype)
+                   for at in find_read_scalars(module, given, spec)})
     if not values:
         return module, {}
     tensors = [at for at, x in enumerate(leaves)
