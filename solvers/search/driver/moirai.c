@@ -46,13 +46,15 @@ enum {
 /* Where memory binds, bounds of many pieces by many devices take long and do
  * not bring a gap of this size down: schedules come first.  A phase or a round
  * of bounds, the bound of the whole, its cases, and a round of schedules get
- * these shares of the time left. */
-#define LARGE_GAP   0.05
-#define BOUND_SHARE 0.04
-#define WHOLE_SHARE 0.1
-#define CASES_SHARE 0.3
-#define ROUND_SHARE 0.15
-#define NO_LIMIT_S  1e15
+ * these shares of the time left.  Where segments have equal branches, the
+ * priced bound exceeds that of the whole, which gets the smaller share. */
+#define LARGE_GAP        0.05
+#define BOUND_SHARE      0.04
+#define WHOLE_SHARE      0.1
+#define FORK_WHOLE_SHARE 0.01
+#define CASES_SHARE      0.3
+#define ROUND_SHARE      0.15
+#define NO_LIMIT_S       1e15
 
 typedef struct round {
     mo_search_state *search;
@@ -359,8 +361,6 @@ static mo_status search_segments(mo_search_state *s, int *rounds, mo_error *err)
 
     if (status == MO_OK && s->blocks)
         status = mo_search_bound_plan_new(s, &bound_plan, err);
-    if (status == MO_OK)
-        status = mo_search_priced_bound_new(s, &s->priced, err);
     r.primal_jobs = calloc(MO_SEARCH_MAX_PRIMAL_JOBS, sizeof *r.primal_jobs);
     r.bound_jobs = calloc(MO_SEARCH_MAX_BOUND_JOBS, sizeof *r.bound_jobs);
     if (status == MO_OK && (!r.primal_jobs || !r.bound_jobs))
@@ -386,7 +386,12 @@ static mo_status bound_segments(mo_search_state *s, mo_error *err)
                                      &s->blocks, err);
     if (status == MO_OK)
         status = mo_search_update_bounds(s, "bounds of segments", err);
-    limit_share(s, WHOLE_SHARE, &whole);
+    if (status == MO_OK)
+        status = mo_search_priced_bound_new(s, &s->priced, err);
+    limit_share(s,
+                mo_search_priced_bound_has_forks(s->priced) ? FORK_WHOLE_SHARE
+                                                            : WHOLE_SHARE,
+                &whole);
     return status == MO_OK ? mo_search_initial_bound(s, &whole, err) : status;
 }
 

@@ -367,6 +367,11 @@ bool mo_search_priced_bound_prices(const mo_search_priced_bound *p,
     return true;
 }
 
+bool mo_search_priced_bound_has_forks(const mo_search_priced_bound *p)
+{
+    return p && p->has_forks;
+}
+
 bool mo_search_priced_bound_has_cases(const mo_search_priced_bound *p,
                                       int round)
 {

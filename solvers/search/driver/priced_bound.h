@@ -32,6 +32,10 @@ mo_status mo_search_priced_bound_raise(mo_search_priced_bound *priced,
 bool mo_search_priced_bound_prices(const mo_search_priced_bound *priced,
                                    double *price_ns);
 
+/* Returns whether some segment has many equal branches; false where priced is
+ * NULL. */
+bool mo_search_priced_bound_has_forks(const mo_search_priced_bound *priced);
+
 /* Returns whether cases of equal branches (bound/load/cases.c) are to raise the
  * bound in this round. */
 bool mo_search_priced_bound_has_cases(const mo_search_priced_bound *priced,

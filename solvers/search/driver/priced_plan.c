@@ -21,12 +21,18 @@
 #include "solvers/search/driver/memory_repair.h"
 
 enum {
-    MAX_JOBS = 16,        /* in a round */
-    MAX_SHORT_JOBS = 64,  /* the same, that enumerate */
-    MAX_LEVEL = 7,        /* of effort */
-    FIRST_WORK = 2000000, /* ops x moves, doubles by level */
-    MAX_OP_MOVES = 300,   /* of few ops: moves by op, doubles by level */
-    MAX_FILL_JOBS = 16,   /* in a round */
+    MAX_JOBS = 16,         /* in a round */
+    MAX_SHORT_JOBS = 64,   /* the same, that enumerate */
+    MAX_LEVEL = 7,         /* of effort */
+    FIRST_WORK = 2000000,  /* ops x moves, doubles by level */
+    MAX_OP_MOVES = 300,    /* of few ops: moves by op, doubles by level */
+    MAX_FORK_LEVEL = 3,    /* of moves where branches are equal: more of them
+                              gain less than successive halving does, ... */
+    MAX_HALVINGS = 4,      /* ... so many in a round, ... */
+    FIRST_HALVING = 2,     /* ... from this one on, ... */
+    STAY_LEVEL = 2,        /* ... with other receivers up to this level; ... */
+    HALVING_WORK = 250000, /* ... ops x moves of each start */
+    MAX_FILL_JOBS = 16,    /* in a round */
     FILL_LEVEL = 1,
     FIRST_FILL_ROUND = 2, /* the incumbent is good enough by then */
     MIN_MOVES = 2000,
@@ -328,6 +334,29 @@ static mo_status plan_fill_jobs(const mo_search_state *s, uint64_t seed,
     return status;
 }
 
+/* Where branches are equal, some jobs are successive halving. */
+static mo_search_primal_job make_job(const mo_decomp_class *cls,
+                                     const option *o, const mo_forkjoin *fork,
+                                     int level, uint64_t seed, int *n_halvings)
+{
+    mo_search_primal_job job = { .cls = o->cls,
+                                 .boundary = o->boundary,
+                                 .how = MO_SEARCH_PRIMAL_PRICED,
+                                 .effort = moves_for(cls, level),
+                                 .seed = seed,
+                                 .fork = fork };
+
+    if (!fork || !mo_forkjoin_has_many_equal_branches(fork))
+        return job;
+    job.effort = moves_for(cls, mo_min_int(level, MAX_FORK_LEVEL));
+    if ((*n_halvings)-- <= 0)
+        return job;
+    job.how = MO_SEARCH_PRIMAL_PRICED_HALVING;
+    job.effort = HALVING_WORK / cls->n + 1;
+    job.stay = level > STAY_LEVEL;
+    return job;
+}
+
 mo_status mo_search_priced_plan_jobs(mo_search_state *s, int round,
                                      mo_forkjoin *const *forks,
                                      mo_search_primal_job *jobs, int *n,
@@ -335,6 +364,7 @@ mo_status mo_search_priced_plan_jobs(mo_search_state *s, int round,
 {
     uint64_t seed = mo_random_seed(s->task->seed, ~(uint64_t) round);
     int n_short = MAX_SHORT_JOBS, n_long = MAX_JOBS;
+    int n_halvings = round < FIRST_HALVING ? 0 : MAX_HALVINGS;
     pricing p;
     mo_status status;
 
@@ -359,13 +389,8 @@ mo_status mo_search_priced_plan_jobs(mo_search_state *s, int round,
                 continue;
             level = cls->boundaries[o->boundary].priced_level++;
             jobs[(*n)++] =
-                (mo_search_primal_job){ .cls = o->cls,
-                                        .boundary = o->boundary,
-                                        .how = MO_SEARCH_PRIMAL_PRICED,
-                                        .effort = moves_for(cls, level),
-                                        .seed =
-                                            mo_random_seed(seed, (uint64_t) i),
-                                        .fork = forks[o->cls] };
+                make_job(cls, o, forks[o->cls], level,
+                         mo_random_seed(seed, (uint64_t) i), &n_halvings);
         }
     }
     close_pricing(&p);

@@ -13,6 +13,7 @@
 #include "solvers/search/primal/anneal.h"
 #include "solvers/search/primal/enumerate.h"
 #include "solvers/search/primal/milp_subproblem.h"
+#include "solvers/search/primal/priced_halving.h"
 #include "solvers/search/primal/spine.h"
 #include "solvers/search/primal/successive_halving.h"
 #include "solvers/search/primal/warm_start.h"
@@ -277,7 +278,12 @@ static mo_status run_priced(const job_run *t, mo_error *err)
         status = try_load_start(t, price_ns, cost_ns, &from, err);
     options.enough_ns = 0;
     options.price_ns = price_ns;
-    if (status == MO_OK && from)
+    if (status == MO_OK && from &&
+        t->it->how == MO_SEARCH_PRIMAL_PRICED_HALVING)
+        status = mo_primal_priced_halving(&t->x, &t->classes->regime, from,
+                                          t->it->fork, &options, t->it->stay,
+                                          &annealed.schedule, err);
+    else if (status == MO_OK && from)
         status = mo_primal_anneal(&t->x, &t->classes->regime, from, &options,
                                   &annealed, err);
     t->it->schedule = annealed.schedule;
@@ -473,6 +479,7 @@ static mo_status run_algo(const job_run *t, mo_error *err)
     case MO_SEARCH_PRIMAL_ANNEAL:
         return run_annealing(t, err);
     case MO_SEARCH_PRIMAL_PRICED:
+    case MO_SEARCH_PRIMAL_PRICED_HALVING:
         return run_priced(t, err);
     case MO_SEARCH_PRIMAL_FILL:
         return run_fill(t, err);

@@ -22,12 +22,14 @@
 #include "solvers/search/primal/load_start.h"
 
 typedef enum mo_search_primal_algo {
-    MO_SEARCH_PRIMAL_LIST,    /* list scheduling (HEFT) */
-    MO_SEARCH_PRIMAL_ANNEAL,  /* simulated annealing, warm-started or from list
-                                 schedules */
-    MO_SEARCH_PRIMAL_PRICED,  /* simulated annealing with prices of memory, from
-                                 the cheapest variant or a start of the load
-                                 bound */
+    MO_SEARCH_PRIMAL_LIST,   /* list scheduling (HEFT) */
+    MO_SEARCH_PRIMAL_ANNEAL, /* simulated annealing, warm-started or from list
+                                schedules */
+    MO_SEARCH_PRIMAL_PRICED, /* simulated annealing with prices of memory, from
+                                the cheapest variant or a start of the load
+                                bound */
+    MO_SEARCH_PRIMAL_PRICED_HALVING, /* successive halving with prices of
+                                        memory */
     MO_SEARCH_PRIMAL_FILL,    /* simulated annealing within capacity_bytes,
                                  without prices, from the shortest variant
                                  that fits */

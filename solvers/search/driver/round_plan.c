@@ -242,6 +242,12 @@ static mo_status fill_jobs(mo_search_round_plan *m, int n_chosen, uint64_t seed,
     return status;
 }
 
+static bool is_priced(const mo_search_primal_job *it)
+{
+    return it->how == MO_SEARCH_PRIMAL_PRICED ||
+           it->how == MO_SEARCH_PRIMAL_PRICED_HALVING;
+}
+
 /* Gives jobs with prices starts of the load bound: at first at the prices of
  * the bound, which are good before there are variants. */
 static mo_status add_starts(mo_search_round_plan *m, int round,
@@ -261,7 +267,7 @@ static mo_status add_starts(mo_search_round_plan *m, int round,
     for (int i = 0; i < n && status == MO_OK; i++) {
         int cls = jobs[i].cls;
 
-        if (jobs[i].how != MO_SEARCH_PRIMAL_PRICED || !m->forks[cls] ||
+        if (!is_priced(&jobs[i]) || !m->forks[cls] ||
             m->forks[cls]->n_classes == 0 ||
             m->forks[cls]->classes[0].count < START_BRANCHES)
             continue;
@@ -344,10 +350,9 @@ mo_status mo_search_round_plan_merge_result(mo_search_round_plan *m,
         status = status == MO_OK ? other : status;
     }
     /* Not done: the next is no longer.  In vain: less is expected of it. */
-    if (it->how == MO_SEARCH_PRIMAL_PRICED && it->stopped)
+    if (is_priced(it) && it->stopped)
         boundary->priced_level--;
-    else if (it->how == MO_SEARCH_PRIMAL_PRICED &&
-             least_priced_ns(m, it) >= before_ns)
+    else if (is_priced(it) && least_priced_ns(m, it) >= before_ns)
         boundary->priced_level++;
     free(it->more);
     free(it->capacity_bytes);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "schedule/allowed_devices.h"
 #include "solvers/search/bound/colgen/branch_and_price.h"
 #include "solvers/search/primal/warm_start.h"
 
@@ -53,6 +54,18 @@ static void find_receivers(halving *r)
             r->receivers[r->n_receivers++] = k;
 }
 
+/* Returns the makespan, and with prices that of the resident bytes. */
+static double cost_of(const halving *r, const mo_schedule *s)
+{
+    const double *price_ns = r->options->anneal->price_ns;
+    double sum_ns = (double) s->makespan_ns;
+
+    for (int i = 0; price_ns && i < r->x->n; i++)
+        sum_ns += price_ns[s->device[i]] *
+                  (double) mo_regime_resident_bytes(r->x, r->regime->memory, i);
+    return sum_ns;
+}
+
 static mo_status open_halving(halving *r, mo_error *err)
 {
     size_t n = (size_t) r->options->fork->segment.n + 1;
@@ -86,13 +99,16 @@ static mo_status add_rounded_start(halving *r, int64_t time_ns, double point,
 {
     const mo_forkjoin *fork = r->options->fork;
     int boundary = r->options->boundary, n = r->x->n_devices;
+    const double *price_ns = r->options->anneal->price_ns;
+    mo_cg_budget budget = { price_ns, r->options->budget_ns };
     mo_schedule *made = NULL;
     bool suggested = false;
     mo_status status = mo_cg_rounding_heuristic(
         fork, r->regime, device_of_end(fork->segment.u, boundary / n),
         device_of_end(fork->segment.v, boundary % n), time_ns,
         r->n_receivers > 0 ? r->receives : NULL, point,
-        r->options->anneal->stop, &r->hint, &suggested, err);
+        price_ns && budget.ns > 0 ? &budget : NULL, r->options->anneal->stop,
+        &r->hint, &suggested, err);
 
     if (status == MO_OK && suggested)
         status = mo_primal_warm_start_from_hint(
@@ -152,12 +168,14 @@ static int receivers_in_start(const halving *r)
 
 static mo_status add_starts(halving *r, mo_error *err)
 {
+    bool only_one = r->n_receivers == 0 && r->options->anneal->price_ns;
+    int times = only_one ? MORE_TARGETS : TARGETS;
     mo_status status = add_hinted_start(r, err);
 
     if (status == MO_OK && r->options->stay && r->n_receivers > 0)
         return add_receiver_set(r, receivers_in_start(r), MORE_TARGETS, err);
     for (int set = 0; set < 1 << r->n_receivers && status == MO_OK; set++)
-        status = add_receiver_set(r, set, TARGETS, err);
+        status = add_receiver_set(r, set, times, err);
     return status;
 }
 
@@ -193,11 +211,11 @@ static mo_status anneal_last_start(halving *r, mo_error *err)
     mo_status status = MO_OK;
 
     for (int vain = 0; vain < r->options->patience && status == MO_OK; vain++) {
-        int64_t before_ns = r->starts[0]->makespan_ns;
+        double before_ns = cost_of(r, r->starts[0]);
 
         status = anneal_start(r, 0, moves, err);
         r->n_runs++;
-        if (status == MO_OK && r->starts[0]->makespan_ns < before_ns)
+        if (status == MO_OK && cost_of(r, r->starts[0]) < before_ns)
             vain = -1;
     }
     return status;
@@ -211,13 +229,13 @@ static mo_status run_rungs(halving *r, mo_error *err)
     do {
         for (int i = 0; i < r->n && status == MO_OK; i++)
             status = anneal_start(r, i, moves, err);
-        /* Insertion sort by makespan, stable. */
+        /* Insertion sort by cost, stable. */
         for (int i = 1; i < r->n; i++) {
             mo_schedule *it = r->starts[i];
+            double cost_ns = cost_of(r, it);
             int at = i;
 
-            for (; at > 0 && r->starts[at - 1]->makespan_ns > it->makespan_ns;
-                 at--)
+            for (; at > 0 && cost_of(r, r->starts[at - 1]) > cost_ns; at--)
                 r->starts[at] = r->starts[at - 1];
             r->starts[at] = it;
         }
@@ -231,7 +249,7 @@ static mo_status run_rungs(halving *r, mo_error *err)
 /* Returns the last start, or a copy of the given one if that is shorter. */
 static mo_status choose_best(halving *r, mo_schedule **best, mo_error *err)
 {
-    if (r->starts[0]->makespan_ns >= r->start->makespan_ns)
+    if (cost_of(r, r->starts[0]) >= cost_of(r, r->start))
         return mo_schedule_copy(r->x, r->start, best, err);
     *best = r->starts[0];
     r->starts[0] = NULL;

@@ -25,9 +25,10 @@
 #include "solvers/search/primal/anneal.h"
 
 typedef struct mo_primal_halving_options {
-    const mo_forkjoin *fork;             /* of the instance's ops, borrowed */
-    int boundary;                        /* devices of its u and v, a * K + b */
-    int64_t from_ns, to_ns;              /* range of target times */
+    const mo_forkjoin *fork; /* of the instance's ops, borrowed */
+    int boundary;            /* devices of its u and v, a * K + b */
+    int64_t from_ns, to_ns;  /* range of target times */
+    double budget_ns; /* with prices in anneal: of the branches' memory */
     const mo_decomp_solution_hint *hint; /* NULL, or one more start */
     /* Options of the first rung. */
     const mo_primal_anneal_options *anneal;
@@ -37,7 +38,7 @@ typedef struct mo_primal_halving_options {
 } mo_primal_halving_options;
 
 /* Sets *best, which the caller frees, to the shortest of all and of the start,
- * which stays the caller's. */
+ * which stays the caller's; with prices, to the one of least priced time. */
 mo_status mo_primal_successive_halving(const mo_instance *x,
                                        const mo_regime *regime,
                                        const mo_schedule *start,

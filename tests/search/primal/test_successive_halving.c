@@ -328,7 +328,7 @@ START_TEST(only_receivers_read_the_shared_tensor)
         for (int k = 0; k < N_DEVICES; k++)
             receives[k] = set >> k & 1;
         MUST(mo_cg_rounding_heuristic(f.fork, &f.places.regime, u, v, 300000,
-                                      receives, _i / 16.0, NULL, &hint,
+                                      receives, _i / 16.0, NULL, NULL, &hint,
                                       &suggested, &err));
         for (int i = 0; i < f.segment.n && suggested; i++)
             if (i % BRANCH != BRANCH - 1)
@@ -351,7 +351,7 @@ START_TEST(too_short_a_time_gives_no_hint)
     MUST(mo_cg_rounding_heuristic(f.fork, &f.places.regime,
                                   pair_of(&f) / N_DEVICES,
                                   pair_of(&f) % N_DEVICES, 1000, NULL, 0.5,
-                                  NULL, &hint, &suggested, &err));
+                                  NULL, NULL, &hint, &suggested, &err));
     ck_assert(!suggested);
     fork_join_case_clear(&f);
 }

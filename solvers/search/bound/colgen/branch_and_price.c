@@ -402,7 +402,8 @@ static mo_status solve_and_round(const mo_cg_problem *c, const bool *receives,
 mo_status mo_cg_rounding_heuristic(const mo_forkjoin *fork,
                                    const mo_regime *regime, int a, int b,
                                    int64_t time_ns, const bool *receives,
-                                   double point, const mo_stop *stop,
+                                   double point, const mo_cg_budget *budget,
+                                   const mo_stop *stop,
                                    mo_decomp_solution_hint *hint,
                                    bool *suggested, mo_error *err)
 {
@@ -410,6 +411,8 @@ mo_status mo_cg_rounding_heuristic(const mo_forkjoin *fork,
     mo_status status = subproblem_init(fork, regime, a, b, time_ns, &q, err);
 
     *suggested = false;
+    if (status == MO_OK && q.c && budget)
+        status = mo_cg_problem_set_budget(q.c, budget, err);
     if (status == MO_OK && q.c)
         status =
             solve_and_round(q.c, receives, point, stop, hint, suggested, err);

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/stop.h"
+#include "solvers/search/bound/colgen/problem.h"
 #include "solvers/search/bound/forkjoin/fork_join.h"
 #include "solvers/search/decomp/solution_hint.h"
 
@@ -64,13 +65,15 @@ mo_status mo_cg_search_run(mo_cg_search *search, int64_t steps,
  * time_ns, with the broadcast tensor required on the devices that receive it
  * and forbidden on the others (receives NULL: undecided), and rounds the
  * fractional columns. point, from 0 to 1, selects the point of a branch that
- * decides its column: other points give other roundings. hint is the caller's,
+ * decides its column: other points give other roundings. budget, unless NULL,
+ * limits what the memory of the branches costs. hint is the caller's,
  * with buffers for all ops of the fork's segment; *suggested is set to whether
  * it was filled. */
 mo_status mo_cg_rounding_heuristic(const mo_forkjoin *fork,
                                    const mo_regime *regime, int a, int b,
                                    int64_t time_ns, const bool *receives,
-                                   double point, const mo_stop *stop,
+                                   double point, const mo_cg_budget *budget,
+                                   const mo_stop *stop,
                                    mo_decomp_solution_hint *hint,
                                    bool *suggested, mo_error *err);
 

@@ -148,6 +148,11 @@ static void add_initial_rows(mo_cg_master *m)
                 mo_cg_master_lp_add_row(p, &row);
         }
     }
+    if (c->budget_part) {
+        mo_cg_row row = mo_cg_row_budget();
+
+        mo_cg_master_lp_add_row(p, &row);
+    }
     for (int i = 0; i < p->n_rows; i++)
         p->best_duals[i] = 1.0 / p->n_rows;
 }

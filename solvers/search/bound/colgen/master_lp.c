@@ -83,7 +83,8 @@ static bool is_row_kept(const mo_cg_master_lp *p, int i, bool counts)
 
     if (row->kind == MO_CG_CARDINALITY)
         return counts;
-    return p->last_used[i] + ROW_LIFETIME >= p->n_rounds ||
+    return row->kind == MO_CG_BUDGET ||
+           p->last_used[i] + ROW_LIFETIME >= p->n_rounds ||
            (row->kind == MO_CG_CAPACITY &&
             row->last - row->first == p->c->cells);
 }

@@ -30,6 +30,11 @@ mo_cg_row mo_cg_row_cardinality(const mo_cg_cardinality *limit)
                         .most = limit->most };
 }
 
+mo_cg_row mo_cg_row_budget(void)
+{
+    return (mo_cg_row){ .kind = MO_CG_BUDGET };
+}
+
 bool mo_cg_row_equal(const mo_cg_row *a, const mo_cg_row *b)
 {
     return a->kind == b->kind && a->resource == b->resource &&
@@ -76,6 +81,18 @@ static double release_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
     return p->device[at] == row->device && p->start[at] < row->tick;
 }
 
+static double budget_coefficient(const mo_cg_problem *c, const mo_cg_column *p)
+{
+    double sum = 0;
+
+    for (int i = p->class == MO_FREE ? c->n_nodes : c->tree->root[p->class];
+         i < c->n_nodes && c->tree->nodes[i].class == p->class; i++)
+        sum += mo_cg_multiplicity(c, i) *
+               c->budget_part[mo_cg_index(
+                   c, i, p->device[i - c->tree->root[p->class]])];
+    return sum;
+}
+
 double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
                              const mo_cg_column *p)
 {
@@ -86,6 +103,8 @@ double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
         return capacity_coefficient(c, row, p);
     case MO_CG_RELEASE:
         return release_coefficient(c, row, p);
+    case MO_CG_BUDGET:
+        return budget_coefficient(c, p);
     case MO_CG_CARDINALITY:
         break;
     }

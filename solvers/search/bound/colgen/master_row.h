@@ -25,7 +25,9 @@ typedef enum mo_cg_row_kind {
     MO_CG_RELEASE,
     /* Cardinality: at most `most` equals of a node run on a device, or on the
      * other devices. */
-    MO_CG_CARDINALITY
+    MO_CG_CARDINALITY,
+    /* Budget: the priced bytes of all branches. */
+    MO_CG_BUDGET
 } mo_cg_row_kind;
 
 typedef struct mo_cg_row {
@@ -41,6 +43,7 @@ typedef struct mo_cg_row {
 mo_cg_row mo_cg_row_capacity(int resource, int first, int last);
 mo_cg_row mo_cg_row_release(int node, int device, int64_t tick);
 mo_cg_row mo_cg_row_cardinality(const mo_cg_cardinality *limit);
+mo_cg_row mo_cg_row_budget(void);
 
 /* Returns whether two rows are the same constraint. */
 bool mo_cg_row_equal(const mo_cg_row *a, const mo_cg_row *b);

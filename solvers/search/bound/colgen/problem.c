@@ -203,7 +203,25 @@ void mo_cg_problem_free(mo_cg_problem *c)
     free(c->u_input);
     free(c->p);
     free(c->allowed);
+    free(c->budget_part);
     free(c);
+}
+
+mo_status mo_cg_problem_set_budget(mo_cg_problem *c, const mo_cg_budget *budget,
+                                   mo_error *err)
+{
+    c->budget_part = calloc((size_t) c->n_nodes + 1,
+                            (size_t) c->n_devices * sizeof *c->budget_part);
+    if (!c->budget_part)
+        return mo_fail_memory(err);
+    for (int i = 0; i < c->n_nodes; i++)
+        for (int k = 0; k < c->n_devices; k++)
+            c->budget_part[mo_cg_index(c, i, k)] =
+                budget->price_ns[k] *
+                (double) mo_allowed_devices_resident_bytes(
+                    c->fork->places, c->tree->nodes[i].op) /
+                budget->ns;
+    return MO_OK;
 }
 
 bool mo_cg_pairs_conflict(const mo_cg_problem *c, int pair, int other)

@@ -53,7 +53,15 @@ typedef struct mo_cg_problem {
      * are stored as horizon + 1. */
     int64_t *p;
     bool *allowed;
+    double *budget_part; /* of one op, of the budget; NULL: none */
 } mo_cg_problem;
+
+/* Budget of memory: at these prices of a byte by device, the resident bytes of
+ * all branches cost at most ns, which is positive. */
+typedef struct mo_cg_budget {
+    const double *price_ns;
+    double ns;
+} mo_cg_budget;
 
 /* Allocates a problem; the caller frees *c with mo_cg_problem_free(), which
  * accepts NULL. fork and tree are borrowed and must outlive it. *c is NULL,
@@ -63,6 +71,10 @@ mo_status mo_cg_problem_new(const mo_forkjoin *fork, const mo_cg_tree *tree,
                             int64_t time_ns, int cells, mo_cg_problem **c,
                             mo_error *err);
 void mo_cg_problem_free(mo_cg_problem *c);
+
+/* Adds a budget; returns MO_OK unless memory runs out. */
+mo_status mo_cg_problem_set_budget(mo_cg_problem *c, const mo_cg_budget *budget,
+                                   mo_error *err);
 
 /* Return the index of tables by node and device, and by pair of devices. */
 static inline int mo_cg_index(const mo_cg_problem *c, int node, int device)

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of primal/priced_halving.h, and of budgets in
+ * mo_cg_rounding_heuristic(), which provides its starts. */
+#include "solvers/search/primal/priced_halving.h"
+
+#include "schedule/heuristic/heft.h"
+#include "solvers/search/bound/colgen/branch_and_price.h"
+#include "tests/search/bound/fork_join_case.h"
+#include "tests/support/suite.h"
+
+enum { N_OPS = 10, MOVES = 200 };
+
+static const mo_regime by_port = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
+                                   MO_MEMORY_STATIC };
+
+/* Eight equal branches; an op of 4 us on B saves 4 us on A, and its ten bytes
+ * are priced there. */
+#define BRANCHES                                                               \
+    "* t.A=4; * t.B=4; * weight_bytes=10; *>* c.A.B=0 c.B.A=0;"                \
+    "u pin=A; a; b; c; d; e; f; g; h; v pin=A;"                                \
+    "u>a; u>b; u>c; u>d; u>e; u>f; u>g; u>h;"                                  \
+    "a>v; b>v; c>v; d>v; e>v; f>v; g>v; h>v"
+
+static int count_on_b(const int *device, int n)
+{
+    int n_on_b = 0;
+
+    for (int i = 0; i < n; i++)
+        n_on_b += device[i] == 1;
+    return n_on_b;
+}
+
+static const struct {
+    double price_ns; /* of a byte on B */
+    int64_t makespan_ns;
+    int n_on_b;
+} cases[] = {
+    { 0, 24000, 4 },   { 100, 24000, 4 }, { 390, 24000, 4 },
+    { 410, 40000, 0 }, { 1e6, 40000, 0 },
+};
+
+/* From all on A, and from all between u and v on B. */
+START_TEST(the_least_priced_time_is_found)
+{
+    double price_ns[] = { 0, cases[_i / 2].price_ns };
+    mo_primal_anneal_options anneal = { .seed = 5,
+                                        .moves = MOVES,
+                                        .price_ns = price_ns };
+    int placement[N_OPS];
+    mo_schedule *start = NULL, *best = NULL;
+    fork_join_case f;
+
+    fork_join_case_make(&f, BRANCHES, "A; B; A-B gbps=8", &by_port);
+    for (int i = 0; i < N_OPS; i++)
+        placement[i] = i != f.segment.u && i != f.segment.v && _i % 2 == 1;
+    MUST(mo_heft(f.problem.x, &by_port, placement, &start, &err));
+    ck_assert_ptr_nonnull(start);
+    MUST(mo_primal_priced_halving(f.problem.x, &by_port, start, f.fork, &anneal,
+                                  false, &best, &err));
+    ck_assert_ptr_nonnull(best);
+    ck_assert_int_eq(count_on_b(best->device, N_OPS), cases[_i / 2].n_on_b);
+    ck_assert_int_eq(best->makespan_ns, cases[_i / 2].makespan_ns);
+    mo_schedule_free(best);
+    mo_schedule_free(start);
+    fork_join_case_clear(&f);
+}
+END_TEST
+
+static const struct {
+    double budget_ns;
+    int64_t time_ns;
+    bool is_suggested;
+} budgets[] = {
+    { 4100, 16000, true }, { 3900, 16000, false }, { 3900, 20000, true },
+    { 100, 31000, false }, { 100, 32000, true },
+};
+
+/* Four branches on B take 16 us and 4000 ns of budget, none 32 us. */
+START_TEST(a_budget_limits_branches)
+{
+    double price_ns[] = { 0, 100 };
+    mo_cg_budget budget = { price_ns, budgets[_i].budget_ns };
+    int device[N_OPS];
+    int64_t start_ns[N_OPS];
+    mo_decomp_solution_hint hint = { device, start_ns };
+    bool suggested = false;
+    fork_join_case f;
+
+    fork_join_case_make(&f, BRANCHES, "A; B; A-B gbps=8", &by_port);
+    MUST(mo_cg_rounding_heuristic(f.fork, &by_port, 0, 0, budgets[_i].time_ns,
+                                  NULL, 0.5, &budget, NULL, &hint, &suggested,
+                                  &err));
+    ck_assert_int_eq(suggested, budgets[_i].is_suggested);
+    fork_join_case_clear(&f);
+}
+END_TEST
+
+SUITE(priced_halving)
+{
+    EACH(the_least_priced_time_is_found, 2 * COUNT(cases));
+    EACH(a_budget_limits_branches, COUNT(budgets));
+}
