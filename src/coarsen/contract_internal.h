@@ -62,6 +62,9 @@ mo_status mo_contract_copy_text(mo_contraction *c, const char *text,
  * MO_E_INPUT when members are pinned or colocated differently. */
 mo_status mo_contract_op(mo_contraction *c, int group, mo_error *err);
 
+/* Returns the memory traffic that fusion of the group avoids. */
+double mo_contract_saved_bytes(const mo_contraction *c, int group);
+
 /* Adds the columns of measured times, and the times of every group. */
 mo_status mo_contract_times(mo_contraction *c, mo_error *err);
 
