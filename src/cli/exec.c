@@ -14,7 +14,6 @@
 #include "driver/exec/compare_outputs.h"
 #include "driver/exec/input_tensors.h"
 #include "driver/exec/exec_job.h"
-#include "driver/exec/output_npy.h"
 #include "driver/exec/rank_binding.h"
 #include "driver/exec/request_files.h"
 #include "driver/exec/transfer_paths.h"
@@ -43,61 +42,6 @@ typedef struct work {
     mo_measure_load load; /* during the run */
     mo_exec_comparison comparison;
 } work;
-
-/* Outputs must not replace a file of --input: FILE or NAME=FILE, and a name may
- * contain '='. */
-static mo_status check_inputs(const mo_exec_options *o, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (size_t i = 0; i < o->inputs.count; i++)
-        for (const char *at = o->inputs.items[i]; at && status == MO_OK;
-             at = strchr(at, '='), at = at ? at + 1 : NULL) {
-            status = mo_output_files_check_input(o->outputs, MO_EXEC_N_OUTPUTS,
-                                                 at, err);
-            if (status == MO_OK && o->output)
-                status = mo_exec_output_npy_check_input(
-                    o->output, mo_exec_requests_wanted(o), at, err);
-        }
-    return status;
-}
-
-static mo_status check_options(const mo_exec_options *o, const char *path,
-                               mo_error *err)
-{
-    mo_status status = mo_prepare_check_outputs(
-        &o->prepare, o->graph, o->outputs, MO_EXEC_N_OUTPUTS, err);
-
-    if (status == MO_OK)
-        status = mo_output_files_check_input(o->outputs, MO_EXEC_N_OUTPUTS,
-                                             path, err);
-    if (status == MO_OK)
-        status = check_inputs(o, err);
-    if (status == MO_OK)
-        status = mo_exec_requests_check_options(o, err);
-    if (status == MO_OK && o->bundle_weights && !o->bundle)
-        status = mo_fail(err, MO_E_USAGE,
-                         "--bundle-weights goes with --bundle; give both");
-    if (status == MO_OK && o->dry_run && (o->check || o->reference))
-        status = mo_fail(err, MO_E_USAGE,
-                         "--dry-run computes nothing that --check or "
-                         "--reference could compare");
-    if (status == MO_OK && o->output && strcmp(o->output, "-") == 0 &&
-        !mo_exec_requests_wanted(o))
-        status = mo_fail(err, MO_E_USAGE,
-                         "--output - writes a stream of requests, without "
-                         "--requests outputs are files; name a folder");
-    if (status != MO_OK)
-        return status;
-    /* Outputs and references have the same file names. */
-    if (!o->output || !o->reference ||
-        !mo_output_files_same_folder(o->output, o->reference))
-        return MO_OK;
-    return mo_fail(err, MO_E_USAGE,
-                   "--output would replace what --reference reads in %s; name "
-                   "another folder",
-                   o->reference);
-}
 
 /* Callback of a transport thread that ends the process while the command is
  * blocked. */
@@ -368,7 +312,7 @@ static mo_status run_exec(void *context, char **operands, size_t n_operands,
 {
     mo_exec_options *o = context;
     work w = { .transport = NULL };
-    mo_status status = check_options(o, operands[0], err);
+    mo_status status = mo_exec_options_check(o, operands[0], err);
 
     (void) n_operands;
     if (status == MO_OK && o->bundle)

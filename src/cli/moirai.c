@@ -26,6 +26,7 @@
 #include "driver/strengthen_model.h"
 #include "driver/suggest.h"
 #include "solvers/process/interrupt.h"
+#include "solvers/process/path_util.h"
 #include "solvers/process/workdir.h"
 
 /* A page is the report as HTML. */
@@ -61,16 +62,6 @@ static void stem_of(const char *graph, char *stem, size_t size)
         snprintf(stem, size, "%.*s", (int) length, base);
 }
 
-static char *join_path(const char *folder, const char *stem, const char *ending)
-{
-    size_t size = strlen(folder) + strlen(stem) + strlen(ending) + 2;
-    char *path = malloc(size);
-
-    if (path)
-        snprintf(path, size, "%s/%s%s", folder, stem, ending);
-    return path;
-}
-
 static mo_status lay_way(const settings *s, const char *graph,
                          const mo_workdir *folder, way *w, mo_error *err)
 {
@@ -80,11 +71,11 @@ static mo_status lay_way(const settings *s, const char *graph,
     if (s->keep && mkdir(s->keep, 0777) != 0 && errno != EEXIST)
         return mo_fail_errno(err, s->keep, "cannot make the folder");
     stem_of(graph, stem, sizeof stem);
-    w->model = join_path(to, stem, ".lp");
-    w->start = join_path(to, stem, ".start.sol");
+    w->model = mo_path_format("%s/%s.lp", to, stem);
+    w->start = mo_path_format("%s/%s.start.sol", to, stem);
     w->known = mo_workdir_file(folder, "known.sol");
-    w->solution = join_path(to, stem, ".sol");
-    w->schedule = join_path(to, stem, ".schedule.json");
+    w->solution = mo_path_format("%s/%s.sol", to, stem);
+    w->schedule = mo_path_format("%s/%s.schedule.json", to, stem);
     return w->model && w->start && w->known && w->solution && w->schedule
                ? MO_OK
                : mo_fail_memory(err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_options.h - options of moirai-exec.
+ * exec_options.h - options of moirai-exec, and their consistency.
  */
 #ifndef MO_DRIVER_EXEC_EXEC_OPTIONS_H
 #define MO_DRIVER_EXEC_EXEC_OPTIONS_H
@@ -56,5 +56,10 @@ typedef struct mo_exec_options {
     mo_driver_log logger;
     int code; /* exit status if nothing failed */
 } mo_exec_options;
+
+/* Fails with MO_E_USAGE if options contradict each other, or an output would
+ * replace the file path or another input that is named. */
+mo_status mo_exec_options_check(const mo_exec_options *o, const char *path,
+                                mo_error *err);
 
 #endif
