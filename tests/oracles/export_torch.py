@@ -97,6 +97,9 @@ def functions():
                               F.softplus(a, 2), F.hardswish(a), F.gelu(
                                   a, approximate="tanh"), F.hardtanh(a),
                               torch.log1p(a.abs()), torch.expm1(a)), rows),
+        "no numbers": (lambda a: (F.max_pool2d(a.log(), 3, 2, 1), F.relu(
+            a.log()), F.adaptive_max_pool2d(a.log(), 2), a.log().clamp(0, 1)),
+            image(1, 4, 9, 9)),
         "comparisons": (lambda a, b: (a > b, a <= 0.5, a == a, (a > 0) &
                                       (b > 0), ~(a > b)), x, y),
         "choices": (lambda a, m: (torch.where(m, a, 0.5), a.masked_fill(

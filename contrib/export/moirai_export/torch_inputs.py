@@ -150,8 +150,8 @@ def restore_names(graph, module, inputs):
     def key(name):
         return name.replace("_", "").lower() if name else None
 
-    names = names_of(module, inputs)
-    made = {key(node.name): node for node in graph.inputs}
-    for name in names:
-        if key(name) in made and len(made) == len(graph.inputs):
+    nodes = graph.inputs
+    made = {key(node.name): node for node in nodes}
+    for name in names_of(module, inputs) if len(made) == len(nodes) else ():
+        if key(name) in made:
             graph.rename(made[key(name)], name)

@@ -3,6 +3,7 @@
 /* Tests of exec/op/lower/window.c, conv.c, pool.c: padding, rounding and sizes
  * in OpenVINO's semantics. The numbers are OpenVINO's own, on images of a few
  * elements. */
+#include <math.h>
 #include <stdio.h>
 
 #include "tests/exec/op/op_case.h"
@@ -228,6 +229,25 @@ START_TEST(indices_of_maxima_count_from_an_axis)
 }
 END_TEST
 
+START_TEST(not_a_number_is_the_maximum_of_its_window)
+{
+    static const double data[] = { 1, NAN, 3, 2, NAN, 7 };
+    static const double places[] = { 1, 2, 4 };
+    mo_shape in = { 3, { 1, 1, 6 } }, out = { 3, { 1, 1, 3 } };
+    op_case c = op_case_of("MaxPool", "{\"kernel\":\"2\",\"strides\":\"2\"}");
+
+    put_values(&c, &in, data);
+    op_case_makes(&c, MO_ELEM_F32, &out);
+    op_case_makes(&c, MO_ELEM_I64, &out);
+    op_case_run(&c);
+    ck_assert_double_nan(mo_tensor_get_double(&c.result[0], 0));
+    ck_assert_double_eq(mo_tensor_get_double(&c.result[0], 1), 3);
+    ck_assert_double_nan(mo_tensor_get_double(&c.result[0], 2));
+    check_values(&c, 1, places);
+    op_case_clear(&c);
+}
+END_TEST
+
 START_TEST(adaptive_pools_cut_into_parts_that_may_overlap)
 {
     static const double data[] = { 1, 2, 3, 4, 5 };
@@ -301,6 +321,7 @@ SUITE(op_window)
     EACH(groups_have_kernels_of_their_own, 2);
     EACH(averages_count_as_their_rounding_says, COUNT(averages));
     EACH(indices_of_maxima_count_from_an_axis, 5);
+    TEST(not_a_number_is_the_maximum_of_its_window);
     EACH(adaptive_pools_cut_into_parts_that_may_overlap, 2);
     EACH(global_pools_leave_one_element, 2);
     EACH(windows_that_do_not_fit_are_refused, 7);

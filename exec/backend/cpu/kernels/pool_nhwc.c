@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Float pooling, channels last: a block of channels of an output pixel stays
  * in registers while the window is traversed. */
+#include <math.h>
+
 #include "exec/backend/cpu/unit/multiversion.h"
 #include "exec/backend/cpu/kernels/cpu_pool.h"
 
@@ -46,9 +48,9 @@ MO_CPU_INLINE void pool_block(const view *v, bool average, int64_t channel,
 
                 MO_CPU_IVDEP
                 for (int j = 0; j < n; j++)
-                    kept[j] = average          ? kept[j] + x[j]
-                              : x[j] > kept[j] ? x[j]
-                                               : kept[j];
+                    kept[j] = average                         ? kept[j] + x[j]
+                              : x[j] > kept[j] || isnan(x[j]) ? x[j]
+                                                              : kept[j];
             }
     for (int j = 0; j < n; j++)
         to[j] = average ? kept[j] * factor : kept[j];

@@ -134,12 +134,12 @@ float mo_cpu_pool_initial_value(const mo_cpu_pool_kernel *kernel,
     return empty ? -FLT_MAX : -INFINITY;
 }
 
-/* A NaN is never the maximum, on either side of the comparison. */
+/* A NaN is the maximum, as of Maximum; the last has the place. */
 static void update_max(const mo_call_pool *p, float x, int64_t place, best *b)
 {
     if (p->average) {
         b->value += x;
-    } else if (x > b->value || (b->place < 0 && !isnan(x))) {
+    } else if (x > b->value || b->place < 0 || isnan(x)) {
         b->value = x;
         b->place = place;
     }
@@ -185,7 +185,7 @@ MO_CPU_MULTIVERSION static void raise_row(const float *x, int64_t n,
 {
     MO_CPU_IVDEP
     for (int64_t i = 0; i < n; i++)
-        sums[i] = x[i] > sums[i] ? x[i] : sums[i];
+        sums[i] = x[i] > sums[i] || isnan(x[i]) ? x[i] : sums[i];
 }
 
 MO_CPU_MULTIVERSION static void scale_row(float factor, int64_t n, float *sums)

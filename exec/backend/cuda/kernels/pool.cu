@@ -42,7 +42,7 @@ MO_DEVICE SPAN span_of(PLACE o, PLACE in, PLACE out, PLACE kernel,
     return s;
 }
 typedef struct { R v[WIDTH]; PLACE place; } BEST;
-/* NaN is never the maximum. */
+/* A NaN is the maximum, as of Maximum; the last has the place. */
 MO_DEVICE void take(WIDE w, PLACE place, BEST *b)
 {
 #pragma unroll
@@ -50,8 +50,7 @@ MO_DEVICE void take(WIDE w, PLACE place, BEST *b)
         const R x = load(w.x[i]);
         if (AVERAGE) {
             b->v[i] += x;
-        } else if (x > b->v[i] ||
-                   (INDICES && b->place < 0 && x == x)) {
+        } else if (x > b->v[i] || x != x || (INDICES && b->place < 0)) {
             b->v[i] = x;
             b->place = place;
         }
@@ -122,7 +121,7 @@ MO_DEVICE void join(BEST *b, int side, int deep)
             const R x = cells[d][side][i];
             if (AVERAGE)
                 b->v[i] += x;
-            else if (x > b->v[i])
+            else if (x > b->v[i] || x != x)
                 b->v[i] = x;
         }
 }
