@@ -97,6 +97,12 @@ def functions():
                               F.softplus(a, 2), F.hardswish(a), F.gelu(
                                   a, approximate="tanh"), F.hardtanh(a),
                               torch.log1p(a.abs()), torch.expm1(a)), rows),
+        "rows put by a mask": (lambda a, m, v: (
+            a.index_put((m,), v), a.index_put((m,), v[:, :1]), a[:, 0].index_put(
+                (m,), v[:, 0], accumulate=True), a.masked_scatter(
+                    m[:, None], v)), image(6, 4), torch.tensor(
+                        [True, False, False, True, True, False]),
+            image(3, 4)),
         "no numbers": (lambda a: (F.max_pool2d(a.log(), 3, 2, 1), F.relu(
             a.log()), F.adaptive_max_pool2d(a.log(), 2), a.log().clamp(0, 1)),
             image(1, 4, 9, 9)),

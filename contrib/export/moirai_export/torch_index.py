@@ -137,13 +137,23 @@ def index(op):
     return ops.transpose(op.g, y, back)
 
 
+def rows_of_mask(g, rows, mask):
+    """For every element of a mask a row; its n-th true one has the n-th."""
+    flat = ops.reshape(g, ops.convert(g, mask, "i64"), (count(mask.shape),))
+    at = ops.clamp(g, ops.cumsum(g, flat, 0, exclusive=True), 0,
+                   rows.shape[0] - 1)
+    return ops.reshape(g, ops.gather(g, rows, at, 0),
+                       mask.shape + rows.shape[1:])
+
+
 def put_by_mask(op, x, mask):
-    """One value, or values that broadcast, wherever a mask is true."""
+    """One value, values that broadcast, or one for each true element,
+    wherever a mask is true."""
     values = ops.convert(op.g, op.value("values"), x.dtype)
-    if values.rank > x.rank - mask.rank:
-        if values.rank > x.rank - mask.rank + 1 or values.shape[0] != 1:
-            raise Unsupported("writes as many values as a mask picks; "
-                              "torch.where writes them in place")
+    if values.rank > x.rank - mask.rank and values.shape[0] > 1:
+        rows = values.shape[:1] + x.shape[mask.rank:]
+        values = rows_of_mask(op.g, ops.broadcast(op.g, values, rows), mask)
+    elif values.rank > x.rank - mask.rank:
         values = ops.squeeze(op.g, values, [0])
     mask = ops.reshape(op.g, mask, mask.shape + (1,) * (x.rank - mask.rank))
     if op.get("accumulate"):
@@ -260,13 +270,9 @@ def masked_scatter(op):
     """The n-th true element becomes the n-th element of the source."""
     x = op.value("self")
     mask = ops.broadcast(op.g, op.operand("mask", "boolean"), x.shape)
-    flat = ops.reshape(op.g, ops.convert(op.g, mask, "i64"), (count(x.shape),))
     source = op.value("source")
     source = ops.reshape(op.g, source, (count(source.shape),))
-    at = ops.cumsum(op.g, flat, 0, exclusive=True)
-    at = ops.clamp(op.g, at, 0, count(source.shape) - 1)
-    taken = ops.reshape(op.g, ops.gather(op.g, source, at, 0), x.shape)
-    return ops.select(op.g, mask, taken, x)
+    return ops.select(op.g, mask, rows_of_mask(op.g, source, mask), x)
 
 
 def masked_select(op):
