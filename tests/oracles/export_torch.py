@@ -30,6 +30,7 @@ try:
 except ImportError as error:
     print(f"1..0 # SKIP Python's package {error.name} is not installed")
     sys.exit(77)
+import export_decomposed  # noqa: E402, beside this file
 from moirai_export import ExportError, export  # noqa: E402, found just now
 
 BATCH = 2
@@ -178,6 +179,7 @@ def functions():
             2 if torch.ones(3).any().item() else 1), rows),
         "constants": (lambda a: (a + torch.arange(7), torch.zeros_like(a) + 1,
                                  torch.full((3, 5, 7), 2.0) * a), rows),
+        **export_decomposed.functions(x, rows, mask),
     }
 
 

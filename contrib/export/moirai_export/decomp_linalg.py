@@ -10,8 +10,8 @@ MOST = 128  # columns: every one is a step of about ten ops
 
 def steps(n):
     if n > MOST:
-        raise Unsupported(f"a factorization of {n} columns: at most {MOST} are "
-                          "unrolled")
+        raise Unsupported(f"a factorization of {n} columns is not unrolled; "
+                          f"at most {MOST} are")
     return range(n)
 
 

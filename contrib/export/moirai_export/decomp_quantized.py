@@ -65,6 +65,23 @@ def fake_quantize_channels(x, scales, zero_points, axis, quant_min, quant_max):
     return (y - zeros) * scales
 
 
+def choose(x, quant_min, quant_max, eps, dtype):
+    """Scale and zero point of the range of values, which contains zero."""
+    low, high = x.amin().clamp(max=0), x.amax().clamp(min=0)
+    scale = ((high - low) / float(quant_max - quant_min)).clamp(min=eps)
+    zero = quant_min - (low / scale).round().to(torch.int)
+    return scale.reshape(1).double(), \
+        zero.clamp(quant_min, quant_max).reshape(1).long()
+
+
+def choose_symmetric(x, quant_min, quant_max, eps, dtype):
+    """Zero in the middle of the integers."""
+    size = x.abs().amax()
+    scale = (size / (float(quant_max - quant_min) / 2)).clamp(min=eps)
+    zero = 128 if dtype == torch.uint8 else 0
+    return scale.reshape(1).double(), torch.full((1,), zero)
+
+
 def kept(name):
     """The function of PyTorch itself, of ops alone."""
     def compute(*args, **kwargs):
@@ -79,8 +96,7 @@ TABLE = {f"quantized_decomposed::{name}": function for name, function in {
     "quantize_per_token": quantize_tokens,
     "dequantize_per_token": dequantize_tokens,
     "fake_quant_per_channel": fake_quantize_channels,
-    "choose_qparams": kept("choose_qparams_tensor"),
-    "choose_qparams_symmetric": kept("choose_qparams_symmetric_tensor"),
+    "choose_qparams": choose, "choose_qparams_symmetric": choose_symmetric,
     **{name: kept(name) for name in (
         "choose_qparams_per_token", "choose_qparams_per_token_asymmetric",
         "_choose_qparams_per_token_asymmetric_impl",

@@ -8,8 +8,10 @@ import contextlib
 import io
 import logging
 import operator
+import os
 import re
 import sys
+import traceback
 import warnings
 
 import torch
@@ -87,6 +89,31 @@ def vmap_levels():
         while levels:
             levels.pop()
             leave()
+
+
+def is_ours(path):
+    """Whether a file is PyTorch's or of this package, not the user's."""
+    folders = (os.path.dirname(torch.__file__), os.path.dirname(__file__))
+    return path.startswith((*folders, "torch/", "<"))
+
+
+def place(found):
+    """The last of these places, files and lines, that is the user's; as text
+    to be inserted."""
+    found = [f"{path}:{line}" for path, line in found if not is_ours(path)]
+    return f" at {found[-1]}" if found else ""
+
+
+def place_in(text):
+    """The place in PyTorch's text of a stack."""
+    return place(re.findall(r'File "([^"]+)", line (\d+)', text or ""))
+
+
+def place_of(error):
+    return place([(frame.filename, frame.lineno) for frame in
+                  traceback.extract_tb(error.__traceback__)
+                  if frame.filename.endswith(".py")
+                  and "contextlib" not in frame.filename])
 
 
 def first_line(error):
@@ -182,7 +209,8 @@ def trace(module, args, kwargs):
             raise
         except Exception as error:  # of many kinds, all of them PyTorch's
             first = first or error
-    raise ExportError(f"torch.export failed: {first_line(first)}") from first
+    raise ExportError(f"torch.export failed{place_of(first)}: "
+                      f"{first_line(first)}") from first
 
 
 def of_module(module, inputs, shapes):
@@ -369,7 +397,9 @@ def decompose(program, names):
     except MemoryError:
         raise
     except Unsupported as error:
-        raise ExportError(f"cannot export {error}") from None
+        text = str(error)
+        raise ExportError(f"cannot export{place_in(text)}: "
+                          f"{text.splitlines()[0]}") from None
     except Exception as error:  # of many kinds, all of them PyTorch's
         raise ExportError("PyTorch cannot decompose the program: "
                           f"{first_line(error)}") from error

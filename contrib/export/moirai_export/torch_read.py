@@ -272,7 +272,8 @@ class Reader:
         try:
             self.names[node] = self.call(node)
         except Unsupported as error:
-            self.missing.append(f"{node.target} '{node.name}': {error}")
+            place = torch_program.place_in(node.meta.get("stack_trace"))
+            self.missing.append(f"{node.target} '{node.name}'{place}: {error}")
 
     def call(self, node):
         if node.target is operator.getitem:
