@@ -11,49 +11,14 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "base/minmax.h"
-#include "base/progress.h"
-#include "base/parallel_for.h"
-#include "driver/exec/input_tensors.h"
-#include "driver/exec/exec_job.h"
 #include "driver/exec/device_units.h"
-#include "driver/profile/profile_options.h"
-#include "driver/profile/background_runs.h"
-#include "driver/profile/profile_devices.h"
 #include "driver/profile/graph_links.h"
 #include "driver/profile/host_overheads.h"
 #include "driver/profile/load_log.h"
-#include "driver/profile/profile_table.h"
-#include "driver/profile/op_samples.h"
-#include "exec/runtime/run.h"
-
-/* Kernels are prepared anew for each round, since the placement of their
- * memory is random. That matters less on a GPU, where preparation takes
- * longer. */
-enum { ROUNDS = 5, ROUNDS_APART = 2, PARTS_SIZE = 4096 };
-
-/* Requests of a stream that is measured: for so long, and at most so many. */
-enum { STREAM_NS = 500000000, MAX_REQUESTS = 20000 };
+#include "driver/profile/measure_device.h"
 
 /* Rank of the only device. */
 static const int here[] = { 0 };
-
-/* State of the subcommand. */
-typedef struct work {
-    const mo_profiler_options *o;
-    mo_profiler_ranks ranks;
-    mo_profiler_devices devices;
-    mo_exec_job job;        /* the network on one device, planned for CPUs */
-    mo_exec_plan *gpu_plan; /* NULL: no GPUs */
-    mo_exec_inputs inputs;
-    char parts[PARTS_SIZE]; /* as in the profile; "": none */
-    mo_profiler_table rows;
-    mo_profiler_stat *measured; /* by device and signature */
-    mo_progress progress;
-    int64_t done;            /* rounds done */
-    int64_t least_period_ns; /* of the network on a GPU with requests in flight;
-                                0: not measured */
-} work;
 
 static mo_exec_options job_options(const mo_profiler_options *o)
 {
@@ -69,19 +34,9 @@ static mo_exec_options job_options(const mo_profiler_options *o)
     };
 }
 
-static bool is_own(const work *w, int device)
-{
-    return w->devices.units.rank_of[device] == w->ranks.rank;
-}
-
-static mo_profiler_stat *measured_of(const work *w, int device)
-{
-    return w->measured + (size_t) device * (size_t) w->rows.n_signatures;
-}
-
 /* The network is planned for one device, for CPUs and for GPUs. Calls are
  * timed one by one, so one stream suffices. */
-static mo_status make_plans(const mo_exec_options *options, work *w,
+static mo_status make_plans(const mo_exec_options *options, mo_profiler_work *w,
                             mo_error *err)
 {
     int streams = 1;
@@ -92,8 +47,8 @@ static mo_status make_plans(const mo_exec_options *options, work *w,
     mo_status status = mo_exec_job_plan(options, &like, true, &w->job, err);
 
     for (int k = 0; k < w->devices.cluster->n_devices; k++)
-        any_gpu |=
-            is_own(w, k) && w->devices.units.backends[k]->separate_memory;
+        any_gpu |= mo_profiler_is_own(w, k) &&
+                   w->devices.units.backends[k]->separate_memory;
     if (status != MO_OK || !any_gpu)
         return status;
     can_jit = true;
@@ -102,8 +57,8 @@ static mo_status make_plans(const mo_exec_options *options, work *w,
 
 /* Inputs, outputs and the values of a device of threads are held by this
  * process. */
-static mo_status check_memory(const mo_exec_options *options, const work *w,
-                              mo_error *err)
+static mo_status check_memory(const mo_exec_options *options,
+                              const mo_profiler_work *w, mo_error *err)
 {
     int rank_of[] = { 0 };
     const mo_backend *backends[] = { w->devices.units.backends[0] };
@@ -112,14 +67,15 @@ static mo_status check_memory(const mo_exec_options *options, const work *w,
                                 .backends = backends };
 
     for (int k = w->devices.cluster->n_devices - 1; k >= 0; k--)
-        if (is_own(w, k) && !w->devices.units.backends[k]->separate_memory)
+        if (mo_profiler_is_own(w, k) &&
+            !w->devices.units.backends[k]->separate_memory)
             backends[0] = w->devices.units.backends[k];
     return mo_exec_units_check_memory(
         &one, w->job.plan, 0, mo_exec_job_memory_left(options, &w->job), err);
 }
 
 /* Parts of a GPU measured one by one are another configuration. */
-static const char *parts_of(work *w)
+static const char *parts_of(mo_profiler_work *w)
 {
     const mo_profiler_options *o = w->o;
 
@@ -131,7 +87,7 @@ static const char *parts_of(work *w)
 }
 
 /* Ranks exchange measurements by signature and device. */
-static mo_status check_same(const work *w, mo_error *err)
+static mo_status check_same(const mo_profiler_work *w, mo_error *err)
 {
     mo_digest *digest = mo_digest_new();
     uint64_t value;
@@ -147,7 +103,8 @@ static mo_status check_same(const work *w, mo_error *err)
     return mo_profiler_ranks_check_same(&w->ranks, value, err);
 }
 
-static mo_status prepare_work(work *w, const char *path, mo_error *err)
+static mo_status prepare_work(mo_profiler_work *w, const char *path,
+                              mo_error *err)
 {
     const mo_exec_options options = job_options(w->o);
     const mo_prepared *made = &w->job.review.made;
@@ -188,215 +145,7 @@ static mo_status prepare_work(work *w, const char *path, mo_error *err)
     return w->measured ? check_same(w, err) : mo_fail_memory(err);
 }
 
-/* The whole network on such a device. */
-static mo_profiler_target target_on(const work *w, int device)
-{
-    return (mo_profiler_target){
-        w->devices.units.backends[device]->separate_memory ? w->gpu_plan
-                                                           : w->job.plan,
-        w->inputs.values, w->devices.units.backends[device],
-        w->devices.units.options[device]
-    };
-}
-
-/* Whether the device is of this rank and runs on processors, which share
- * nothing relevant with GPUs. */
-static bool is_on_cpu(const work *w, int device)
-{
-    return is_own(w, device) &&
-           mo_profiler_devices_available(&w->devices, device) &&
-           !w->devices.units.backends[device]->separate_memory;
-}
-
-/* Whether there is a processor for each thread of the measured devices. */
-static bool fit_together(const work *w)
-{
-    int64_t threads = 0;
-
-    for (int k = 0; k < w->devices.cluster->n_devices; k++)
-        if (is_on_cpu(w, k))
-            threads += w->devices.units.options[k].threads;
-    return threads <= mo_parallel_for_cores();
-}
-
-/* Whether each slows the other down: CPU devices share memory and clocks, and
- * so do parts of a GPU. */
-static bool share_resources(const work *w, int a, int b)
-{
-    if (w->devices.units.parts)
-        return true;
-    return is_on_cpu(w, a) && is_on_cpu(w, b) && fit_together(w);
-}
-
-/* Adds that the background runs need memory, too. */
-static mo_status fail_background(mo_status status, mo_error *err)
-{
-    mo_error why = { 0 };
-
-    if (err)
-        why = *err;
-    return mo_fail(err, status,
-                   "the other devices cannot run it meanwhile (--alone lets "
-                   "them rest): %.800s",
-                   why.text);
-}
-
-/* Starts background runs on all devices that share something with this one. */
-static mo_status start_background(const work *w, int device,
-                                  mo_profiler_background **background,
-                                  mo_error *err)
-{
-    int n_devices = w->devices.cluster->n_devices, n = 0;
-    mo_profiler_target *targets = calloc((size_t) n_devices, sizeof *targets);
-    mo_status status;
-
-    if (!targets)
-        return mo_fail_memory(err);
-    for (int k = 0; k < n_devices && !w->o->alone; k++)
-        if (k != device && share_resources(w, device, k))
-            targets[n++] = target_on(w, k);
-    status = mo_profiler_background_start(targets, n, background, err);
-    free(targets);
-    return status == MO_OK ? MO_OK : fail_background(status, err);
-}
-
-static int rounds_of(const mo_profiler_target *target)
-{
-    return target->backend->separate_memory ? ROUNDS_APART : ROUNDS;
-}
-
-/* *median_ns: of the whole network; samples NULL: of nothing else. */
-static mo_status run_round(work *w, const mo_profiler_target *target,
-                           mo_profiler_samples *samples, int64_t *median_ns,
-                           mo_error *err)
-{
-    int rounds = rounds_of(target);
-    int runs = (int) ((w->o->runs + rounds - 1) / rounds);
-    mo_run_result result = { 0 };
-    mo_status status = mo_profiler_target_run(target, MO_EXEC_WARMUP_RUNS, runs,
-                                              !samples, NULL, &result, err);
-
-    if (status == MO_OK && samples)
-        mo_profiler_samples_add(samples, target->plan, &result);
-    *median_ns = result.median_ns;
-    mo_run_result_clear(&result);
-    return status;
-}
-
-static mo_status run_rounds(work *w, const mo_profiler_target *target,
-                            mo_profiler_samples *samples, int64_t *median_ns,
-                            mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < rounds_of(target) && status == MO_OK; i++) {
-        status = run_round(w, target, samples, median_ns, err);
-        mo_progress_update(&w->progress, ++w->done);
-    }
-    return status;
-}
-
-/* Computes the slowdown of the network under background load. */
-static mo_status measure_slowdown(work *w, int device,
-                                  const mo_profiler_target *target,
-                                  int64_t alone_ns, double *slowdown,
-                                  mo_error *err)
-{
-    mo_profiler_background *background = NULL;
-    int64_t median_ns = 0;
-    mo_status status = start_background(w, device, &background, err);
-
-    if (status == MO_OK && background)
-        status = run_round(w, target, NULL, &median_ns, err);
-    mo_profiler_background_stop(background);
-    if (status == MO_OK && median_ns > alone_ns && alone_ns > 0)
-        *slowdown = (double) median_ns / (double) alone_ns;
-    return status;
-}
-
-/* With several requests in flight kernels of one device overlap, or wait for
- * each other: the slowdown is the period of the whole network divided by the
- * sum of its ops. */
-static mo_status measure_pipelined_slowdown(work *w,
-                                            const mo_profiler_target *target,
-                                            mo_profiler_samples *samples,
-                                            int64_t median_ns, double *slowdown,
-                                            mo_error *err)
-{
-    int k = (int) w->o->in_flight;
-    double total_us = mo_profiler_samples_total_us(samples, target->plan);
-    int64_t n = STREAM_NS / mo_max_i64(median_ns, 1), period_ns = 0;
-    mo_status status;
-
-    n = mo_min_i64(mo_max_i64(n, 6 * (int64_t) k), MAX_REQUESTS);
-    status = mo_profiler_target_period(target, k, n, &period_ns, err);
-    if (status == MO_OK && total_us > 0 && period_ns > 0)
-        *slowdown = (double) period_ns / 1000 / total_us;
-    if (status == MO_OK && target->backend->separate_memory &&
-        (w->least_period_ns == 0 || period_ns < w->least_period_ns))
-        w->least_period_ns = period_ns;
-    return status;
-}
-
-/* Background load on parts of a GPU also loads its driver, which would delay a
- * part launched call by call: calls are timed with the others idle, and the
- * whole network under load. With several requests in flight the driver is a
- * resource of its own, the host: there is no background load. */
-static mo_status measure_apart(work *w, int device,
-                               const mo_profiler_target *target,
-                               mo_profiler_samples *samples, double *slowdown,
-                               mo_error *err)
-{
-    int64_t alone_ns = 0;
-    mo_status status = run_rounds(w, target, samples, &alone_ns, err);
-
-    if (status == MO_OK && w->o->in_flight > 0)
-        return measure_pipelined_slowdown(w, target, samples, alone_ns,
-                                          slowdown, err);
-    if (status == MO_OK && w->devices.units.parts && !w->o->alone)
-        status = measure_slowdown(w, device, target, alone_ns, slowdown, err);
-    return status;
-}
-
-static mo_status measure_beside(work *w, int device,
-                                const mo_profiler_target *target,
-                                mo_profiler_samples *samples, double *slowdown,
-                                mo_error *err)
-{
-    mo_profiler_background *background = NULL;
-    int64_t median_ns = 0;
-    mo_status status = start_background(w, device, &background, err);
-
-    if (status == MO_OK)
-        status = run_rounds(w, target, samples, &median_ns, err);
-    if (status == MO_OK && w->o->in_flight > 0)
-        status = measure_pipelined_slowdown(w, target, samples, median_ns,
-                                            slowdown, err);
-    mo_profiler_background_stop(background);
-    return status;
-}
-
-static mo_status measure_device(work *w, int device, mo_error *err)
-{
-    mo_profiler_target target = target_on(w, device);
-    mo_profiler_samples samples = { 0 };
-    double slowdown = 1;
-    mo_status status = mo_profiler_samples_begin(
-        &w->rows, target.plan, rounds_of(&target), &samples, err);
-
-    if (status == MO_OK)
-        status =
-            target.backend->separate_memory
-                ? measure_apart(w, device, &target, &samples, &slowdown, err)
-                : measure_beside(w, device, &target, &samples, &slowdown, err);
-    if (status == MO_OK)
-        mo_profiler_samples_summarize(&samples, target.plan, (int) w->o->runs,
-                                      slowdown, measured_of(w, device));
-    mo_profiler_samples_clear(&samples);
-    return status;
-}
-
-static bool has_all(const work *w, int device)
+static bool has_all(const mo_profiler_work *w, int device)
 {
     const mo_exec_plan *plan = w->job.plan;
 
@@ -411,7 +160,7 @@ static bool has_all(const work *w, int device)
 
 /* Adds rows for the device and, in one process, the equivalent devices after
  * it. */
-static mo_status add_rows(work *w, int device, mo_error *err)
+static mo_status add_rows(mo_profiler_work *w, int device, mo_error *err)
 {
     const mo_profiler_devices *d = &w->devices;
     mo_status status = MO_OK;
@@ -422,29 +171,30 @@ static mo_status add_rows(work *w, int device, mo_error *err)
              mo_profiler_devices_equivalent(d, device, k)))
             status =
                 mo_profiler_table_add(&w->rows, mo_profiler_devices_name(d, k),
-                                      measured_of(w, device), err);
+                                      mo_profiler_measured(w, device), err);
     return status;
 }
 
 /* Measurements are saved at once if there is a file. Other ranks than the
  * first have none. */
-static mo_status save_profile(const work *w, mo_error *err)
+static mo_status save_profile(const mo_profiler_work *w, mo_error *err)
 {
     if (!w->o->output || strcmp(w->o->output, "-") == 0)
         return MO_OK;
     return mo_profiler_table_write(&w->rows, w->o->output, err);
 }
 
-static bool is_needed(const work *w, int device)
+static bool is_needed(const mo_profiler_work *w, int device)
 {
     return mo_profiler_devices_available(&w->devices, device) &&
            !has_all(w, device);
 }
 
 /* What another rank has measured is written to the profile. */
-static mo_status check_measured(const work *w, int device, mo_error *err)
+static mo_status check_measured(const mo_profiler_work *w, int device,
+                                mo_error *err)
 {
-    const mo_profiler_stat *m = measured_of(w, device);
+    const mo_profiler_stat *m = mo_profiler_measured(w, device);
 
     for (int i = 0; i < w->rows.n_signatures; i++)
         if (!isfinite(m[i].median_us) || m[i].median_us < 0 ||
@@ -458,10 +208,11 @@ static mo_status check_measured(const work *w, int device, mo_error *err)
 }
 
 /* Rank 0 adds what another rank has measured. */
-static mo_status collect_device(work *w, int device, mo_error *err)
+static mo_status collect_device(mo_profiler_work *w, int device, mo_error *err)
 {
     mo_status status = mo_profiler_ranks_collect(
-        &w->ranks, w->devices.units.rank_of[device], measured_of(w, device),
+        &w->ranks, w->devices.units.rank_of[device],
+        mo_profiler_measured(w, device),
         (size_t) w->rows.n_signatures * sizeof *w->measured, err);
 
     if (status == MO_OK && w->ranks.rank == 0)
@@ -474,7 +225,8 @@ static mo_status collect_device(work *w, int device, mo_error *err)
 
 /* Ranks measure at the same time, as they run: each is background load of the
  * others. Rank 0, which has the profile, decides what is needed. */
-static mo_status measure_by_ranks(work *w, bool *needed, mo_error *err)
+static mo_status measure_by_ranks(mo_profiler_work *w, bool *needed,
+                                  mo_error *err)
 {
     int n = w->devices.cluster->n_devices;
     mo_status status;
@@ -484,31 +236,31 @@ static mo_status measure_by_ranks(work *w, bool *needed, mo_error *err)
     status =
         mo_profiler_ranks_broadcast_flags(&w->ranks, needed, (size_t) n, err);
     for (int k = 0; k < n && status == MO_OK; k++)
-        if (needed[k] && is_own(w, k))
-            status = measure_device(w, k, err);
+        if (needed[k] && mo_profiler_is_own(w, k))
+            status = mo_profiler_measure_device(w, k, err);
     for (int k = 0; k < n && status == MO_OK; k++)
         if (needed[k])
             status = collect_device(w, k, err);
     return status;
 }
 
-static mo_status measure_by_threads(work *w, mo_error *err)
+static mo_status measure_by_threads(mo_profiler_work *w, mo_error *err)
 {
     int n = w->devices.cluster->n_devices;
     mo_status status = MO_OK;
 
     for (int k = 0; k < n && status == MO_OK; k++) {
-        w->done = (int64_t) k * ROUNDS;
+        w->done = (int64_t) k * MO_PROFILER_ROUNDS;
         if (!is_needed(w, k))
             continue;
-        status = measure_device(w, k, err);
+        status = mo_profiler_measure_device(w, k, err);
         if (status == MO_OK)
             status = collect_device(w, k, err);
     }
     return status;
 }
 
-static mo_status measure_devices(work *w, mo_error *err)
+static mo_status measure_devices(mo_profiler_work *w, mo_error *err)
 {
     size_t n = (size_t) w->devices.cluster->n_devices;
     bool *needed = calloc(n, sizeof *needed);
@@ -516,8 +268,8 @@ static mo_status measure_devices(work *w, mo_error *err)
 
     if (!needed)
         return mo_fail_memory(err);
-    mo_progress_begin(&w->progress, "measuring ops", (int64_t) n * ROUNDS,
-                      w->o->logger.quiet);
+    mo_progress_begin(&w->progress, "measuring ops",
+                      (int64_t) n * MO_PROFILER_ROUNDS, w->o->logger.quiet);
     status = w->ranks.n_ranks > 1 ? measure_by_ranks(w, needed, err)
                                   : measure_by_threads(w, err);
     mo_progress_end(&w->progress);
@@ -526,7 +278,7 @@ static mo_status measure_devices(work *w, mo_error *err)
 }
 
 /* All between joining and leaving the ranks. */
-static mo_status measure(work *w, const char *path, mo_error *err)
+static mo_status measure(mo_profiler_work *w, const char *path, mo_error *err)
 {
     const char *output = w->o->output;
     mo_measure_load load;
@@ -561,7 +313,7 @@ static mo_status measure(work *w, const char *path, mo_error *err)
 mo_status mo_profiler_measure(mo_profiler_options *o, const char *path,
                               mo_error *err)
 {
-    work w = { .o = o };
+    mo_profiler_work w = { .o = o };
     mo_status status = mo_profiler_ranks_open(o, &w.ranks, err);
 
     if (status != MO_OK)
