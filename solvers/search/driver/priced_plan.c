@@ -28,8 +28,7 @@ enum {
     MAX_OP_MOVES = 300,    /* of few ops: moves by op, doubles by level */
     MAX_FORK_LEVEL = 3,    /* of moves where branches are equal: more of them
                               gain less than successive halving does, ... */
-    MAX_HALVINGS = 4,      /* ... so many in a round, ... */
-    FIRST_HALVING = 2,     /* ... from this one on, ... */
+    HALVING_EVERY = 2,     /* ... which is one of so many jobs, ... */
     STAY_LEVEL = 2,        /* ... with other receivers up to this level; ... */
     HALVING_WORK = 250000, /* ... ops x moves of each start */
     MAX_FILL_JOBS = 16,    /* in a round */
@@ -337,7 +336,7 @@ static mo_status plan_fill_jobs(const mo_search_state *s, uint64_t seed,
 /* Where branches are equal, some jobs are successive halving. */
 static mo_search_primal_job make_job(const mo_decomp_class *cls,
                                      const option *o, const mo_forkjoin *fork,
-                                     int level, uint64_t seed, int *n_halvings)
+                                     int level, uint64_t seed, int number)
 {
     mo_search_primal_job job = { .cls = o->cls,
                                  .boundary = o->boundary,
@@ -349,7 +348,7 @@ static mo_search_primal_job make_job(const mo_decomp_class *cls,
     if (!fork || !mo_forkjoin_has_many_equal_branches(fork))
         return job;
     job.effort = moves_for(cls, mo_min_int(level, MAX_FORK_LEVEL));
-    if ((*n_halvings)-- <= 0)
+    if (number % HALVING_EVERY != 0)
         return job;
     job.how = MO_SEARCH_PRIMAL_PRICED_HALVING;
     job.effort = HALVING_WORK / cls->n + 1;
@@ -364,7 +363,6 @@ mo_status mo_search_priced_plan_jobs(mo_search_state *s, int round,
 {
     uint64_t seed = mo_random_seed(s->task->seed, ~(uint64_t) round);
     int n_short = MAX_SHORT_JOBS, n_long = MAX_JOBS;
-    int n_halvings = round < FIRST_HALVING ? 0 : MAX_HALVINGS;
     pricing p;
     mo_status status;
 
@@ -388,9 +386,9 @@ mo_status mo_search_priced_plan_jobs(mo_search_state *s, int round,
             if ((*left)-- <= 0)
                 continue;
             level = cls->boundaries[o->boundary].priced_level++;
-            jobs[(*n)++] =
-                make_job(cls, o, forks[o->cls], level,
-                         mo_random_seed(seed, (uint64_t) i), &n_halvings);
+            jobs[(*n)++] = make_job(cls, o, forks[o->cls], level,
+                                    mo_random_seed(seed, (uint64_t) i),
+                                    MAX_JOBS - 1 - n_long);
         }
     }
     close_pricing(&p);
