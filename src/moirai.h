@@ -340,7 +340,8 @@ MOIRAI_API void moirai_profile_free(moirai_profile *profile);
  * NULL. All three stay usable, and may be freed.
  *
  * Options: congestion, tensors, memory, objective, in-flight (the rules of
- * schedules), cost (cost model of ops without a measured time).
+ * schedules; in-flight with the objective period alone), cost (cost model of
+ * ops without a measured time).
  */
 MOIRAI_API moirai_status moirai_instance_new(const moirai_graph *graph,
                                              const moirai_cluster *cluster,

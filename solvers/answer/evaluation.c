@@ -299,7 +299,8 @@ static mo_status measure_pipeline(const mo_instance *x, const mo_regime *regime,
     mo_status status = mo_period_loads_compute(x, regime, device, &loads, err);
 
     if (status == MO_OK)
-        status = mo_modulo_schedule_make(x, regime, device, in_flight, &m, err);
+        status = mo_modulo_schedule_make(x, regime, device, in_flight,
+                                         j->schedule, &m, err);
     if (status == MO_OK)
         status = mo_steady_state_simulate(x, &m, MO_STEADY_STATE_REQUESTS,
                                           &j->steady_ns, err);
@@ -353,6 +354,41 @@ static void compare_period(const mo_solution *solution, int64_t unit_ns,
              (double) j->claim_ns / 1000, (double) load_ns / 1000);
 }
 
+/* With a limit in flight, start times are an order of one request, which
+ * replaces that of list scheduling where it is shorter; any that are none are
+ * ignored, as without a limit. */
+static mo_status take_request_order(const mo_solution *solution,
+                                    const mo_provenance *origin,
+                                    const mo_instance *x,
+                                    const mo_regime *regime, double tolerance,
+                                    mo_answer_evaluation *j, mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_error why = { 0 };
+    mo_status status;
+
+    if (origin->in_flight == 0 || !mo_answer_has_times(solution))
+        return MO_OK;
+    status = mo_answer_schedule(
+        solution, x, &origin->regime,
+        origin->has_unit ? origin->unit_ns : ANY_UNIT_NS, tolerance, &s, &why);
+    if (status == MO_OK)
+        status = adopt_regime(x, regime, &s, &why);
+    if (status == MO_OK)
+        status = mo_schedule_left_shift(x, s, &why);
+    if (status == MO_OK && s->makespan_ns < j->schedule->makespan_ns) {
+        mo_schedule_free(j->schedule);
+        mo_verdict_free(j->verdict);
+        j->schedule = s;
+        j->verdict = NULL;
+        return validate_schedule(x, j, err);
+    }
+    mo_schedule_free(s);
+    if (status != MO_OK && status != MO_E_INPUT && err)
+        *err = why;
+    return status == MO_E_INPUT ? MO_OK : status;
+}
+
 static mo_status evaluate_period(const mo_solution *solution,
                                  const mo_provenance *origin,
                                  const mo_instance *x, const mo_regime *regime,
@@ -369,6 +405,9 @@ static mo_status evaluate_period(const mo_solution *solution,
     if (status != MO_OK || !j->schedule)
         return status;
     j->rebuilt = true;
+    status = take_request_order(solution, origin, x, &bare, tolerance, j, err);
+    if (status != MO_OK)
+        return status;
     j->schedule->regime = *regime;
     status =
         measure_pipeline(x, regime, (int) origin->in_flight, j, &load_ns, err);

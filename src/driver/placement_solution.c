@@ -86,6 +86,12 @@ static bool has_period(const mo_place_solution *solution)
     return solution->objective == MO_OBJECTIVE_PERIOD;
 }
 
+/* A period without a limit in flight follows from the placement alone. */
+static bool has_times(const mo_place_solution *solution)
+{
+    return !has_period(solution) || solution->made_of.in_flight > 0;
+}
+
 static int64_t objective_of(const mo_place_solution *solution)
 {
     return has_period(solution) ? solution->period_ns
@@ -138,10 +144,10 @@ mo_status mo_place_solution_write(const mo_place_solution *solution,
                in_units(&w, objective_of(solution)));
     for (int i = 0; i < w.s->n; i++)
         put_column(&w, MO_VARIABLE_ROLE_PLACE, i, w.s->device[i], 0, 1);
-    for (int i = 0; i < w.s->n && !has_period(solution); i++)
+    for (int i = 0; i < w.s->n && has_times(solution); i++)
         put_column(&w, MO_VARIABLE_ROLE_START, i, 0, 0,
                    in_units(&w, w.s->start_ns[i]));
-    if (!has_period(solution))
+    if (has_times(solution))
         put_transfers(&w);
     put_identity(&w, solution);
     return MO_OK;

@@ -54,9 +54,6 @@ moirai_status moirai_instance_new(const moirai_graph *graph,
     char formats[MO_NUMERIC_TEXT];
     mo_status status;
 
-    /* Requests in flight of an executor may be among the same options. */
-    if (mo_prepare_objective(&p) == MO_OBJECTIVE_LATENCY)
-        p.in_flight = 0;
     /* The formats are those that the sizes of the graph have. */
     mo_numeric_write(&graph->formats, formats);
     p.load.precision = p.load.weights = NULL;

@@ -230,6 +230,8 @@ static void put_pipeline(const table *t, const mo_report_method_row *best)
     mo_out_printf(t->out, "pipeline: %d in flight", best->in_flight);
     if (best->least_in_flight < best->in_flight)
         mo_out_printf(t->out, " (at least %d)", best->least_in_flight);
+    else
+        mo_out_text(t->out, " (the least)");
     mo_out_text(t->out, ", a request takes ");
     put_amount(t, best->latency_ns);
     if (best->steady_ns > best->makespan_ns) {
@@ -296,6 +298,8 @@ static void json_placement(const mo_report_methods *p,
         mo_json_put_us(w, "latency_us", row->latency_ns);
         mo_json_put_int(w, "in_flight", row->in_flight);
         mo_json_put_int(w, "least_in_flight", row->least_in_flight);
+        mo_json_put_bool(w, "in_flight_is_least",
+                         row->least_in_flight >= row->in_flight);
         mo_json_put_text(w, "bottleneck", row->bottleneck);
         if (p->n_replicas > 0)
             mo_json_put_us(w, "replicas_us", p->replicas_ns);

@@ -135,6 +135,8 @@ static void put_pipeline(const mo_answer_evaluation *j, mo_out *out)
     mo_out_printf(out, " simulated, %d in flight", j->in_flight);
     if (j->least_in_flight < j->in_flight)
         mo_out_printf(out, " (at least %d)", j->least_in_flight);
+    else
+        mo_out_text(out, " (the least)");
     mo_out_printf(out, "; bottleneck: %s\n", j->bottleneck);
     put_time("latency", j->latency_ns, out);
     mo_out_printf(out, " of a request in the pipeline, %s alone\n",
@@ -263,6 +265,8 @@ static void json_times(const mo_report_verdict *r, mo_json_writer *w)
         mo_json_put_us(w, "latency_us", j->latency_ns);
         mo_json_put_int(w, "in_flight", j->in_flight);
         mo_json_put_int(w, "least_in_flight", j->least_in_flight);
+        mo_json_put_bool(w, "in_flight_is_least",
+                         j->least_in_flight >= j->in_flight);
         mo_json_put_text(w, "bottleneck", j->bottleneck);
     }
     mo_json_put_us(w, "makespan_us", j->schedule->makespan_ns);

@@ -31,7 +31,17 @@ is "two threads change nothing" "$(sed '/seconds/d' first)" "$(cat second)"
 
 exits "one request at a time" 0 $place --in-flight 1 --rounds 1 --json $net
 is "is one in flight" "$(key in_flight)" 1
+ok "which is the least" grep -q '"in_flight_is_least": true' out
 is "of one copy" "$(key replicas_us)" "$(key best_single_us)"
+moirai-place -q --fusion default --json $net >single
+exits "the least latency, coarsened" 0 $place --fusion default --in-flight 1 \
+    --json -o one.sol $net
+is "is a period" "$(key period_us)" \
+    "$(sed -n 's/^.*"makespan_us": \([0-9.]*\).*/\1/p' single | head -n 1)"
+ok "that is proven" grep -q '"optimal": true' out
+moirai-check --json one.sol >out
+is "that the solution keeps" "$(key period_us)" \
+    "$(sed -n 's/^.*"makespan_us": \([0-9.]*\).*/\1/p' single | head -n 1)"
 
 exits "two at a time" 0 $place --in-flight 2 --rounds 1 --json -o two.sol $net
 cp out limited

@@ -244,6 +244,30 @@ START_TEST(a_view_has_the_numbers)
 }
 END_TEST
 
+/* As by the commands. */
+START_TEST(a_limit_in_flight_is_for_the_period)
+{
+    moirai_graph *graph = make_chain(2);
+    moirai_cluster *cluster = make_cluster(1000, 1000);
+    moirai_instance *instance = NULL;
+    moirai_options *o = NULL;
+
+    OK(moirai_options_new(&o, &why));
+    OK(moirai_options_set(o, "in-flight", "2", &why));
+    ck_assert_int_eq(
+        moirai_instance_new(graph, cluster, NULL, o, &instance, &why),
+        MOIRAI_E_USAGE);
+    ck_assert_ptr_null(instance);
+    OK(moirai_options_set(o, "objective", "period", &why));
+    OK(moirai_instance_new(graph, cluster, NULL, o, &instance, &why));
+    ck_assert_int_eq(moirai_instance_view(instance)->in_flight, 2);
+    moirai_instance_free(instance);
+    moirai_options_free(o);
+    moirai_graph_free(graph);
+    moirai_cluster_free(cluster);
+}
+END_TEST
+
 START_TEST(a_transfer_can_have_a_time_of_its_own)
 {
     moirai_cluster *c = make_cluster(INT64_MAX, INT64_MAX);
@@ -486,6 +510,7 @@ SUITE(library)
     TEST(a_graph_is_built_from_numbers);
     TEST(a_cycle_is_refused);
     TEST(a_view_has_the_numbers);
+    TEST(a_limit_in_flight_is_for_the_period);
     TEST(a_transfer_can_have_a_time_of_its_own);
     TEST(outputs_go_to_a_function);
     TEST(the_search_is_optimal_on_a_chain);

@@ -227,7 +227,7 @@ static int64_t check_schedule(const mo_instance *x, const mo_regime *regime,
     mo_modulo_schedule m;
     int64_t measured_ns, period_ns;
 
-    MUST(mo_modulo_schedule_make(x, regime, device, in_flight, &m, &err));
+    MUST(mo_modulo_schedule_make(x, regime, device, in_flight, NULL, &m, &err));
     period_ns = m.period_ns;
     ck_assert_int_ge(m.period_ns, load_ns);
     if (in_flight > 0)
@@ -326,16 +326,16 @@ START_TEST(stages_are_requests_in_flight)
         mo_period_resource_name(p.x, port.congestion, 5, name, sizeof name),
         "in port of B");
     mo_period_loads_clear(&loads);
-    MUST(mo_modulo_schedule_make(p.x, &port, device, 0, &m, &err));
+    MUST(mo_modulo_schedule_make(p.x, &port, device, 0, NULL, &m, &err));
     ck_assert_int_eq(m.period_ns, 10000);
     ck_assert_int_eq(m.in_flight, 3);
     ck_assert_int_eq(m.request->makespan_ns, 22000);
     mo_modulo_schedule_clear(&m);
-    MUST(mo_modulo_schedule_make(p.x, &port, device, 2, &m, &err));
+    MUST(mo_modulo_schedule_make(p.x, &port, device, 2, NULL, &m, &err));
     ck_assert_int_le(m.in_flight, 2);
     ck_assert_int_lt(m.period_ns, 12000);
     mo_modulo_schedule_clear(&m);
-    MUST(mo_modulo_schedule_make(p.x, &port, device, 1, &m, &err));
+    MUST(mo_modulo_schedule_make(p.x, &port, device, 1, NULL, &m, &err));
     ck_assert_int_eq(m.period_ns, 22000);
     mo_modulo_schedule_clear(&m);
     problem_clear(&p);
@@ -358,20 +358,20 @@ START_TEST(live_memory_has_a_copy_for_each_request)
         "a t.A=10 t.B=10 weight_bytes=100 workspace_bytes=0; "
         "b t.A=10 t.B=10 workspace_bytes=5; a>b bytes=30 c.A.B=2 c.B.A=2",
         "A memory_bytes=160; B memory_bytes=65; A-B gbps=8", NULL);
-    MUST(mo_modulo_schedule_make(p.x, &live, device, 0, &m, &err));
+    MUST(mo_modulo_schedule_make(p.x, &live, device, 0, NULL, &m, &err));
     ck_assert(m.fits);
     ck_assert_int_eq(m.period_ns, 10000);
     ck_assert_int_eq(m.peak_bytes[0], 160);
     ck_assert_int_eq(m.peak_bytes[1], 65);
     mo_modulo_schedule_clear(&m);
     p.x->capacity_bytes[1] = 64;
-    MUST(mo_modulo_schedule_make(p.x, &live, device, 0, &m, &err));
+    MUST(mo_modulo_schedule_make(p.x, &live, device, 0, NULL, &m, &err));
     ck_assert(m.fits);
     ck_assert_int_gt(m.period_ns, 10000);
     ck_assert_int_le(m.peak_bytes[1], 64);
     mo_modulo_schedule_clear(&m);
     p.x->capacity_bytes[0] = 120;
-    MUST(mo_modulo_schedule_make(p.x, &live, device, 0, &m, &err));
+    MUST(mo_modulo_schedule_make(p.x, &live, device, 0, NULL, &m, &err));
     ck_assert(!m.fits);
     mo_modulo_schedule_clear(&m);
     problem_clear(&p);
@@ -394,7 +394,7 @@ START_TEST(routes_that_share_links_exceed_the_load)
                  "a>d; b>e; c>f",
                  "A; B; C; A>B gbps=8; B>C gbps=8; C>A gbps=8", NULL);
     MUST(mo_period_loads_compute(p.x, &link, device, &loads, &err));
-    MUST(mo_modulo_schedule_make(p.x, &link, device, 0, &m, &err));
+    MUST(mo_modulo_schedule_make(p.x, &link, device, 0, NULL, &m, &err));
     ck_assert_int_eq(loads.period_ns % 2, 0);
     ck_assert_int_eq(m.period_ns, loads.period_ns / 2 * 3);
     mo_modulo_schedule_clear(&m);

@@ -32,24 +32,30 @@ mo_status mo_period_in_flight_init(mo_period_in_flight *l,
 void mo_period_in_flight_clear(mo_period_in_flight *l)
 {
     free(l->device);
+    mo_schedule_free(l->known);
     free(l->used_bytes);
     *l = (mo_period_in_flight){ 0 };
 }
 
 mo_status mo_period_in_flight_offer(mo_period_in_flight *l, const int *device,
-                                    mo_error *err)
+                                    const mo_schedule *known, mo_error *err)
 {
     const mo_period_problem *p = l->problem;
     mo_modulo_schedule m = { 0 };
+    mo_schedule *copy = NULL;
     mo_status status;
 
     if (!mo_period_fits_memory(p->x, p->regime.memory, device, l->used_bytes))
         return MO_OK;
     status = mo_modulo_schedule_make(p->x, &p->regime, device,
-                                     l->task->in_flight, &m, err);
+                                     l->task->in_flight, known, &m, err);
     if (status == MO_OK && m.fits && m.period_ns < l->period_ns) {
+        if (known)
+            status = mo_schedule_copy(p->x, known, &copy, err);
         l->period_ns = m.period_ns;
         memcpy(l->device, device, (size_t) p->x->n * sizeof *device);
+        mo_schedule_free(l->known);
+        l->known = copy;
     }
     mo_modulo_schedule_clear(&m);
     return status;
@@ -69,9 +75,32 @@ mo_status mo_period_in_flight_place_shortest(const mo_method_task *period,
     task.objective = MO_OBJECTIVE_LATENCY;
     task.in_flight = 0;
     task.on_progress = NULL;
+    task.proven = NULL; /* bounds between ops are those of a makespan */
     if (task.rounds == 0 || task.rounds > LATENCY_ROUNDS)
         task.rounds = LATENCY_ROUNDS;
     return mo_method_moirai.place(&task, placed, err);
+}
+
+/* Whether the times of a request are a schedule of it: in a pipeline, what
+ * takes no time holds nothing and may be within another op or transfer, and so
+ * it may with overheads and one request in flight. */
+static bool is_bounded_by_latency(const mo_period_problem *p, int in_flight)
+{
+    const mo_instance *x = p->x;
+    bool sends = p->regime.congestion != MO_CONGESTION_NONE;
+
+    if (in_flight == 1 && !x->overhead_ns)
+        return true;
+    for (int i = 0; i < x->n; i++)
+        for (int k = 0; k < x->n_devices; k++)
+            if (mo_instance_p_ns(x, i, k) == 0)
+                return false;
+    for (int q = 0; q < x->n_flows && sends; q++)
+        for (int a = 0; a < x->n_devices; a++)
+            for (int b = 0; b < x->n_devices; b++)
+                if (a != b && mo_schedule_flow_ns(x, &p->regime, q, a, b) == 0)
+                    return false;
+    return true;
 }
 
 static mo_status offer_shortest(mo_period_in_flight *l, int64_t *lower_ns,
@@ -82,8 +111,10 @@ static mo_status offer_shortest(mo_period_in_flight *l, int64_t *lower_ns,
         mo_period_in_flight_place_shortest(l->task, &placed, err);
 
     if (status == MO_OK && placed.schedule)
-        status = mo_period_in_flight_offer(l, placed.schedule->device, err);
-    if (l->task->in_flight > 0)
+        status = mo_period_in_flight_offer(l, placed.schedule->device,
+                                           placed.schedule, err);
+    if (l->task->in_flight > 0 &&
+        is_bounded_by_latency(l->problem, l->task->in_flight))
         *lower_ns = mo_max_i64(*lower_ns, placed.lower_ns / l->task->in_flight);
     mo_method_result_clear(&placed);
     return status;
@@ -101,12 +132,12 @@ mo_status mo_period_in_flight_offer_baselines(mo_period_in_flight *l,
          !(l->period_ns < INT64_MAX && mo_stop_reached(l->task->stop));
          k++) {
         mo_period_fill_single(p, k, device);
-        status = mo_period_in_flight_offer(l, device, err);
+        status = mo_period_in_flight_offer(l, device, NULL, err);
     }
     if (status == MO_OK)
         status = mo_period_split_contiguous(p, device, err);
     if (status == MO_OK)
-        status = mo_period_in_flight_offer(l, device, err);
+        status = mo_period_in_flight_offer(l, device, NULL, err);
     if (status == MO_OK)
         status = offer_shortest(l, lower_ns, err);
     free(device);
@@ -172,7 +203,7 @@ mo_status mo_period_in_flight_enumerate(mo_period_in_flight *l,
                         in_flight);
         least_ns = mo_min_i64(least_ns, ns);
         if (ns < l->period_ns)
-            status = mo_period_in_flight_offer(l, s.device, err);
+            status = mo_period_in_flight_offer(l, s.device, NULL, err);
     }
     if (least_ns < INT64_MAX)
         *lower_ns = mo_max_i64(*lower_ns, least_ns);
@@ -208,7 +239,7 @@ mo_status mo_period_in_flight_improve(mo_period_in_flight *l, mo_error *err)
         if (!allowed)
             continue;
         left--;
-        status = mo_period_in_flight_offer(l, device, err);
+        status = mo_period_in_flight_offer(l, device, NULL, err);
         if (l->period_ns < before_ns)
             since = -1;
     }

@@ -19,6 +19,8 @@ typedef struct mo_period_in_flight {
     const mo_method_task *task; /* with in_flight, or 0 */
     const mo_period_problem *problem;
     int *device;         /* by op */
+    mo_schedule *known;  /* of one request, whose order is the best known for
+                            it; owned; NULL: that of list scheduling */
     int64_t period_ns;   /* INT64_MAX: there is none within memory */
     int64_t *used_bytes; /* by device; work space */
 } mo_period_in_flight;
@@ -30,10 +32,10 @@ mo_status mo_period_in_flight_init(mo_period_in_flight *l,
                                    mo_error *err);
 void mo_period_in_flight_clear(mo_period_in_flight *l);
 
-/* Evaluates a placement, a device for each op; one that exceeds memory is not
- * taken. */
+/* Evaluates a placement, a device for each op, with a known schedule of one
+ * request or NULL; one that exceeds memory is not taken. */
 mo_status mo_period_in_flight_offer(mo_period_in_flight *l, const int *device,
-                                    mo_error *err);
+                                    const mo_schedule *known, mo_error *err);
 
 /* Places by a search for the least latency, of few rounds and within a third of
  * the time that the task has left.  The caller clears *placed, also after a
@@ -42,7 +44,7 @@ mo_status mo_period_in_flight_place_shortest(const mo_method_task *task,
                                              mo_method_result *placed,
                                              mo_error *err);
 
-/* Offers single devices, the contiguous split, and the placement of least
+/* Offers single devices, the contiguous split, and the schedule of least
  * latency.  *lower_ns is raised to the latency's bound in parts of the limit: a
  * request takes no longer than in_flight periods. */
 mo_status mo_period_in_flight_offer_baselines(mo_period_in_flight *l,

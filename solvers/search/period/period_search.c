@@ -240,11 +240,8 @@ static mo_status offer_baselines(search *s, int *device, mo_error *err)
 static mo_status offer_least_latency(search *s, mo_error *err)
 {
     mo_method_result placed = { 0 };
-    mo_method_task task = *s->task;
-    mo_status status;
-
-    task.proven = NULL; /* they are of the latency */
-    status = mo_period_in_flight_place_shortest(&task, &placed, err);
+    mo_status status =
+        mo_period_in_flight_place_shortest(s->task, &placed, err);
 
     if (status == MO_OK && placed.schedule)
         offer_placement(s, placed.schedule->device);
@@ -416,14 +413,14 @@ static mo_status find_placement(search *s, mo_method_result *placed,
 /* With a limit of requests, or live memory, the best is chosen by the period of
  * its pipeline; the largest load remains a bound. */
 static mo_status choose_in_flight(search *s, mo_period_in_flight *l,
-                                  mo_error *err)
+                                  mo_method_result *placed, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < s->n_pool && status == MO_OK; i++)
         if (i == 0 || !mo_stop_reached(s->task->stop))
-            status = mo_period_in_flight_offer(l, s->pool[i].device, err);
-    if (status == MO_OK)
+            status = mo_period_in_flight_offer(l, s->pool[i].device, NULL, err);
+    if (status == MO_OK && l->period_ns > s->lower_ns)
         status = mo_period_in_flight_improve(l, err);
     if (status == MO_OK && is_small(&s->p))
         status = mo_period_in_flight_enumerate(l, &s->lower_ns, err);
@@ -431,6 +428,8 @@ static mo_status choose_in_flight(search *s, mo_period_in_flight *l,
         s->pool[0].excess_bytes = 0;
         memcpy(s->pool[0].device, l->device,
                (size_t) s->p.x->n * sizeof *l->device);
+        placed->schedule = l->known; /* that of its pipeline; else listed */
+        l->known = NULL;
     } else if (s->task->regime.memory == MO_MEMORY_LIVE) {
         s->pool[0].excess_bytes = 1; /* even one request at a time */
     }
@@ -460,9 +459,9 @@ static mo_status search_in_flight(search *s, mo_method_result *placed,
     if (status == MO_OK)
         status = find_placement(s, placed, err);
     s->task = whole;
-    if (status == MO_OK && s->n_pool > 0)
-        status = choose_in_flight(s, &l, err);
     s->lower_ns = mo_max_i64(s->lower_ns, lower_ns);
+    if (status == MO_OK && s->n_pool > 0)
+        status = choose_in_flight(s, &l, placed, err);
     mo_period_in_flight_clear(&l);
     return status;
 }
@@ -473,9 +472,11 @@ static mo_status set_schedule(search *s, mo_method_result *placed,
     const candidate *best = &s->pool[0];
     const mo_regime free_memory = { s->p.regime.congestion, s->p.regime.tensors,
                                     MO_MEMORY_NONE };
-    mo_status status =
-        mo_heft(s->p.x, &free_memory, best->device, &placed->schedule, err);
+    mo_status status = MO_OK;
 
+    if (!placed->schedule)
+        status =
+            mo_heft(s->p.x, &free_memory, best->device, &placed->schedule, err);
     if (status == MO_OK && !placed->schedule)
         snprintf(placed->why, sizeof placed->why, "found no placement");
     if (status != MO_OK || !placed->schedule)

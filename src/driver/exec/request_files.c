@@ -129,7 +129,7 @@ mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
         m.in_flight = r->evaluation.in_flight;
     else if (placed && !job->alone)
         status = mo_modulo_schedule_make(r->made.loaded.instance, &r->regime,
-                                         placed->device, 0, &m, err);
+                                         placed->device, 0, NULL, &m, err);
     o->in_flight = mo_min_i64((int64_t) m.in_flight + 1, MO_PIPELINE_MAX_SLOTS);
     for_gpus = choose_for_gpus(job->plan, units);
     if (r->origin.in_flight > 0)

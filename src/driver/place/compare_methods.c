@@ -108,8 +108,8 @@ static mo_status holds_copy(const mo_place_context *setting,
     *holds = status == MO_OK && mo_period_fits_memory(x, setting->regime.memory,
                                                       device, used_bytes);
     if (*holds && setting->regime.memory == MO_MEMORY_LIVE)
-        status =
-            mo_modulo_schedule_make(x, &setting->regime, device, 1, &m, err);
+        status = mo_modulo_schedule_make(x, &setting->regime, device, 1, NULL,
+                                         &m, err);
     *holds = *holds && m.fits;
     mo_modulo_schedule_clear(&m);
     free(device);

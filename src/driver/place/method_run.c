@@ -77,7 +77,8 @@ static mo_status evaluate_period(const mo_place_context *setting,
 
     if (status == MO_OK)
         status = mo_modulo_schedule_make(x, &setting->regime, device,
-                                         setting->in_flight, &m, err);
+                                         setting->in_flight, e->placed.schedule,
+                                         &m, err);
     if (status == MO_OK && m.peak_bytes) {
         e->row.fits = m.fits;
         find_fullest(x, m.peak_bytes, e);

@@ -152,6 +152,12 @@ static void unlink_task(mo_cyclic_order *c, int task)
     }
 }
 
+void mo_cyclic_order_move(mo_cyclic_order *c, int task, int64_t at_ns)
+{
+    unlink_task(c, task);
+    link_task(c, task, at_ns);
+}
+
 static void raise_start(mo_cyclic_order *c, int task, int64_t ns, int *end)
 {
     if (c->mark[task] != c->n_marks) {

@@ -221,6 +221,63 @@ int64_t mo_cyclic_order_tails(const mo_cyclic_order *c, const int *order,
     return longest_ns;
 }
 
+typedef struct headed_member {
+    int resource, task;
+    int64_t head_ns;
+} headed_member;
+
+/* By resource, the latest first. */
+static int compare_heads(const void *a, const void *b)
+{
+    const headed_member *s = a, *t = b;
+
+    if (s->resource != t->resource)
+        return s->resource - t->resource;
+    if (s->head_ns != t->head_ns)
+        return s->head_ns > t->head_ns ? -1 : 1;
+    return s->task - t->task;
+}
+
+mo_status mo_cyclic_order_latency_bound(const mo_cyclic_order *c,
+                                        const int *order,
+                                        const int64_t *tail_ns,
+                                        int64_t *bound_ns, mo_error *err)
+{
+    int n = c->member_start[c->n];
+    int64_t *head_ns = calloc((size_t) c->n + 1, sizeof *head_ns);
+    headed_member *members = calloc((size_t) n + 1, sizeof *members);
+    int64_t sum_ns = 0, behind_ns = 0;
+    mo_status status = head_ns && members ? MO_OK : mo_fail_memory(err);
+
+    *bound_ns = 0;
+    for (int k = 0; k < c->n && status == MO_OK; k++) {
+        int a = order[k];
+
+        for (int i = c->pred_start[a]; i < c->pred_start[a + 1]; i++)
+            head_ns[a] =
+                mo_max_i64(head_ns[a], head_ns[c->pred[i]] + c->ns[c->pred[i]]);
+        *bound_ns = mo_max_i64(*bound_ns, head_ns[a] + tail_ns[a]);
+        for (int m = c->member_start[a]; m < c->member_start[a + 1]; m++)
+            members[m] =
+                (headed_member){ c->members[m].resource, a, head_ns[a] };
+    }
+    if (status == MO_OK && n > 1)
+        qsort(members, (size_t) n, sizeof *members, compare_heads);
+    for (int i = 0; i < n && status == MO_OK; i++) {
+        int a = members[i].task;
+        bool first = i == 0 || members[i].resource != members[i - 1].resource;
+        int64_t own_ns = tail_ns[a] - c->ns[a];
+
+        sum_ns = (first ? 0 : sum_ns) + c->ns[a];
+        behind_ns = first ? own_ns : mo_min_i64(behind_ns, own_ns);
+        *bound_ns =
+            mo_max_i64(*bound_ns, members[i].head_ns + sum_ns + behind_ns);
+    }
+    free(head_ns);
+    free(members);
+    return status;
+}
+
 void mo_cyclic_order_export(const mo_cyclic_order *c, mo_schedule *s)
 {
     for (int i = 0; i < c->n_ops; i++)

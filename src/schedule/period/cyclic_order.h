@@ -82,12 +82,24 @@ bool mo_cyclic_order_insert(mo_cyclic_order *c, int task);
 int mo_cyclic_order_force(mo_cyclic_order *c, int task, int64_t *penalty,
                           int *ejected);
 
+/* Moves a task in the orders of its resources to where at_ns falls; the starts
+ * are those before, and not valid after it. */
+void mo_cyclic_order_move(mo_cyclic_order *c, int task, int64_t at_ns);
+
 /* Sets the period to the least for the orders and heights that is at least
  * least_ns, with a request done within max_in_flight periods (0: no limit), and
  * all starts to the earliest.  All tasks are in.  *fits becomes false, period
  * and starts undefined, where no period keeps that limit. */
 mo_status mo_cyclic_order_compact(mo_cyclic_order *c, int64_t least_ns,
                                   int max_in_flight, bool *fits, mo_error *err);
+
+/* Local search over orders and heights for a latency of at most target_ns, at
+ * the period; all tasks are in.  Ends when c->work reaches the limit.  Sets the
+ * orders and heights to the best found and all starts to the earliest.  tail_ns
+ * as of mo_cyclic_order_tails(). */
+mo_status mo_cyclic_order_shorten(mo_cyclic_order *c, const int64_t *tail_ns,
+                                  int64_t target_ns, int64_t limit,
+                                  mo_error *err);
 
 /* Returns the end of the last op. */
 int64_t mo_cyclic_order_latency_ns(const mo_cyclic_order *c);
@@ -97,6 +109,15 @@ int64_t mo_cyclic_order_latency_ns(const mo_cyclic_order *c);
  * topological order. */
 int64_t mo_cyclic_order_tails(const mo_cyclic_order *c, const int *order,
                               int64_t *tail_ns);
+
+/* Sets *bound_ns to a lower bound of the latency with any period: the longest
+ * path; of a resource, what it does from some time on, with the longest paths
+ * before and the shortest behind (the one-machine bound).  order and tail_ns as
+ * above. */
+mo_status mo_cyclic_order_latency_bound(const mo_cyclic_order *c,
+                                        const int *order,
+                                        const int64_t *tail_ns,
+                                        int64_t *bound_ns, mo_error *err);
 
 /* Copies the times into a schedule of the same placement. */
 void mo_cyclic_order_export(const mo_cyclic_order *c, mo_schedule *s);

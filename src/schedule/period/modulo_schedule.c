@@ -9,6 +9,7 @@
 #include "schedule/live_memory.h"
 #include "schedule/period/loads.h"
 #include "schedule/period/pipeline_search.h"
+#include "schedule/resource.h"
 
 /* Ops of a graph for which all limits are tried. */
 enum { NESTED_OPS = 100 };
@@ -31,26 +32,50 @@ static mo_status check_live(const mo_instance *x, mo_modulo_schedule *made,
     return status;
 }
 
-/* One request at a time as listed, with the waits for memory that an order
- * alone does not keep. */
+/* Replaces *made by one request at a time as listed, with the waits for memory
+ * that an order alone does not keep, where that fits; sets *taken. */
 static mo_status take_list(const mo_instance *x, const mo_schedule *listed,
-                           mo_modulo_schedule *made, mo_error *err)
+                           mo_modulo_schedule *made, bool *taken, mo_error *err)
 {
-    mo_schedule *copy = NULL;
-    mo_status status = mo_schedule_copy(x, listed, &copy, err);
+    mo_modulo_schedule m = { .in_flight = 1,
+                             .least_in_flight = 1,
+                             .fits = true };
+    mo_status status = mo_schedule_copy(x, listed, &m.request, err);
 
-    if (status != MO_OK)
-        return status;
-    mo_schedule_free(made->request);
-    made->request = copy;
-    made->period_ns = mo_max_i64(copy->makespan_ns, 1);
-    made->in_flight = made->least_in_flight = 1;
-    return made->peak_bytes ? check_live(x, made, err) : MO_OK;
+    if (status == MO_OK)
+        m.period_ns = mo_max_i64(m.request->makespan_ns, 1);
+    if (status == MO_OK && made->peak_bytes) {
+        m.request->regime = made->request->regime;
+        status = check_live(x, &m, err);
+    }
+    *taken = status == MO_OK && m.fits;
+    if (*taken) {
+        mo_modulo_schedule_clear(made);
+        *made = m;
+    } else {
+        mo_modulo_schedule_clear(&m);
+    }
+    return status;
 }
 
-/* Whether an op that takes no time is within another on its device: with one
- * request in flight that is no schedule of it. */
-static bool has_nested_op(const mo_instance *x, const mo_schedule *s)
+static bool share_resource(const mo_instance *x, mo_congestion congestion,
+                           const mo_transfer *s, const mo_transfer *t)
+{
+    int first[2], second[2];
+    const int *a, *b;
+    int m = mo_resource_list(x, congestion, s->from, s->to, first, &a);
+    int n = mo_resource_list(x, congestion, t->from, t->to, second, &b);
+
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++)
+            if (a[i] == b[j])
+                return true;
+    return false;
+}
+
+/* Whether an op or transfer that takes no time is within another on its
+ * resource: with one request in flight that is no schedule of it. */
+static bool has_nested_task(const mo_instance *x, const mo_schedule *s)
 {
     for (int i = 0; i < x->n; i++)
         for (int j = 0; j < x->n && mo_instance_p_ns(x, i, s->device[i]) == 0;
@@ -60,6 +85,14 @@ static bool has_nested_op(const mo_instance *x, const mo_schedule *s)
                 s->start_ns[i] <
                     s->start_ns[j] + mo_instance_p_ns(x, j, s->device[j]))
                 return true;
+    for (int i = 0; i < s->n_transfers; i++) {
+        const mo_transfer *a = &s->transfers[i], *b = s->transfers;
+
+        for (int j = 0; j < s->n_transfers && a->start_ns == a->end_ns; j++)
+            if (b[j].start_ns < a->start_ns && a->start_ns < b[j].end_ns &&
+                share_resource(x, s->regime.congestion, a, &b[j]))
+                return true;
+    }
     return false;
 }
 
@@ -136,7 +169,7 @@ static mo_status search_live(const mo_instance *x, const mo_schedule *listed,
     for (int limit = max_in_flight;;
          limit = made->in_flight - (made->in_flight + 7) / 8) {
         mo_status status =
-            mo_pipeline_search(x, listed, load_ns, limit, made, err);
+            mo_pipeline_search(x, listed, load_ns, limit, true, made, err);
 
         if (status == MO_OK)
             status = check_live(x, made, err);
@@ -154,7 +187,7 @@ static mo_status try_limit(const mo_instance *x, const mo_schedule *listed,
     mo_status status = mo_schedule_copy(x, made->request, &m.request, err);
 
     if (status == MO_OK)
-        status = mo_pipeline_search(x, listed, load_ns, limit, &m, err);
+        status = mo_pipeline_search(x, listed, load_ns, limit, false, &m, err);
     if (status == MO_OK && m.in_flight <= max_in_flight &&
         m.period_ns < made->period_ns) {
         mo_schedule_free(made->request);
@@ -172,29 +205,78 @@ static mo_status search_within(const mo_instance *x, const mo_schedule *listed,
                                int64_t load_ns, int max_in_flight,
                                mo_modulo_schedule *made, mo_error *err)
 {
-    mo_status status =
-        mo_pipeline_search(x, listed, load_ns, max_in_flight, made, err);
+    int64_t least_ns = mo_max_i64(load_ns, 1);
     int limit = max_in_flight;
+    mo_status status = MO_OK;
 
+    if (made->period_ns == 0)
+        status = mo_pipeline_search(x, listed, load_ns, limit, true, made, err);
+    else if (made->period_ns > least_ns)
+        status = try_limit(x, listed, load_ns, limit, limit, made, err);
     if (limit == 0 || x->n > NESTED_OPS)
         return status;
-    if (status == MO_OK && made->period_ns > mo_max_i64(load_ns, 1))
+    if (status == MO_OK && made->period_ns > least_ns)
         status = try_limit(x, listed, load_ns, 0, max_in_flight, made, err);
     while (status == MO_OK && --limit >= made->least_in_flight &&
-           made->period_ns > mo_max_i64(load_ns, 1))
+           made->period_ns > least_ns)
         status = try_limit(x, listed, load_ns, limit, max_in_flight, made, err);
+    return status;
+}
+
+/* Searches with the order of list scheduling, then with that of the known
+ * schedule; *made has the placement. */
+static mo_status search_orders(const mo_instance *x, const mo_schedule *listed,
+                               const mo_schedule *known, int64_t load_ns,
+                               int max_in_flight, mo_modulo_schedule *made,
+                               mo_error *err)
+{
+    mo_status status;
+
+    if (made->request->regime.memory == MO_MEMORY_LIVE)
+        return search_live(x, listed, load_ns, max_in_flight, made, err);
+    status = search_within(x, listed, load_ns, max_in_flight, made, err);
+    return status == MO_OK && known
+               ? search_within(x, known, load_ns, max_in_flight, made, err)
+               : status;
+}
+
+/* One request at a time, where that is shorter, or what was made does not fit
+ * into memory or has an op within another; either schedule may be NULL. */
+static mo_status take_one(const mo_instance *x, const mo_schedule *known,
+                          const mo_schedule *listed, int max_in_flight,
+                          mo_modulo_schedule *made, mo_error *err)
+{
+    const mo_schedule *one[] = { known, listed };
+    bool nested = max_in_flight == 1 && has_nested_task(x, made->request);
+    bool free_of_charge = !x->overhead_ns || made->request->n_transfers == 0;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < 2 && status == MO_OK; i++) {
+        bool taken = false;
+
+        if (one[i] && free_of_charge &&
+            (!made->fits || nested ||
+             (max_in_flight > 0 && one[i]->makespan_ns < made->period_ns)))
+            status = take_list(x, one[i], made, &taken, err);
+        nested = nested && !taken;
+    }
+    if (status == MO_OK &&
+        (!made->fits || (nested && (free_of_charge || !listed))))
+        status = take_serial(x, made, err);
     return status;
 }
 
 mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
                                   const int *device, int max_in_flight,
+                                  const mo_schedule *known,
                                   mo_modulo_schedule *made, mo_error *err)
 {
-    bool live = regime->memory == MO_MEMORY_LIVE, nested;
     mo_period_loads loads = { 0 };
     mo_schedule *listed = NULL;
     mo_status status;
 
+    if (max_in_flight == 0)
+        known = NULL;
     *made = (mo_modulo_schedule){ .fits = true };
     status = mo_period_loads_compute(x, regime, device, &loads, err);
     if (status == MO_OK)
@@ -202,17 +284,10 @@ mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
     if (status == MO_OK)
         status = mo_schedule_new(x, regime, device, &made->request, err);
     if (status == MO_OK)
-        status = live ? search_live(x, listed, loads.period_ns, max_in_flight,
-                                    made, err)
-                      : search_within(x, listed, loads.period_ns, max_in_flight,
-                                      made, err);
-    nested = status == MO_OK && max_in_flight == 1 &&
-             has_nested_op(x, made->request);
-    if (status == MO_OK && listed && (!made->fits || nested) &&
-        (!x->overhead_ns || listed->n_transfers == 0))
-        status = take_list(x, listed, made, err);
-    if (status == MO_OK && (!made->fits || (nested && !listed)))
-        status = take_serial(x, made, err);
+        status = search_orders(x, listed, known, loads.period_ns, max_in_flight,
+                               made, err);
+    if (status == MO_OK)
+        status = take_one(x, known, listed, max_in_flight, made, err);
     made->period_ns = mo_max_i64(made->period_ns, loads.period_ns);
     mo_schedule_free(listed);
     mo_period_loads_clear(&loads);
@@ -240,7 +315,7 @@ mo_status mo_period_objective(const mo_instance *x, mo_objective objective,
         return MO_OK;
     if (max_in_flight > 0 || regime->memory == MO_MEMORY_LIVE) {
         status = mo_modulo_schedule_make(x, regime, schedule->device,
-                                         max_in_flight, &m, err);
+                                         max_in_flight, schedule, &m, err);
         *objective_ns = m.period_ns;
         mo_modulo_schedule_clear(&m);
         return status;

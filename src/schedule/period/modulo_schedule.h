@@ -38,7 +38,8 @@ typedef struct mo_modulo_schedule {
     int64_t *peak_bytes;
     bool fits;
     int least_in_flight; /* no schedule of this placement and period has fewer:
-                            the longest path / period, rounded up */
+                            its least latency / period, rounded up, by longest
+                            paths and the loads between them */
 } mo_modulo_schedule;
 
 /*
@@ -47,17 +48,22 @@ typedef struct mo_modulo_schedule {
  * (schedule/period/loads.h) needs.  With fewer the period may be longer, up to
  * the makespan of one request at a time; of graphs of up to 100 ops it is never
  * shorter.  With MO_MEMORY_LIVE there are as many in flight as live memory
- * admits.  The caller clears *made, also after a failure.  Deterministic.
+ * admits.  known is a schedule of one request with that placement, or NULL:
+ * with a limit, its order is tried besides that of list scheduling, and where
+ * transfers have no overheads, the period is never longer than its makespan,
+ * or than the host's load.  The caller clears *made, also after a failure.
+ * Deterministic.
  */
 mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
                                   const int *device, int max_in_flight,
+                                  const mo_schedule *known,
                                   mo_modulo_schedule *made, mo_error *err);
 void mo_modulo_schedule_clear(mo_modulo_schedule *made);
 
 /* Sets *objective_ns to the value of a schedule: its makespan, or the period of
  * its placement, that of the loads, or of the modulo schedule where there is a
- * limit in flight (0: none) or live memory.  Fails as
- * mo_period_loads_compute(). */
+ * limit in flight (0: none; the schedule is the known one) or live memory.
+ * Fails as mo_period_loads_compute(). */
 mo_status mo_period_objective(const mo_instance *x, mo_objective objective,
                               int max_in_flight, const mo_schedule *schedule,
                               int64_t *objective_ns, mo_error *err);

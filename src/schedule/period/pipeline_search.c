@@ -3,9 +3,10 @@
  * Tasks are inserted into the cyclic orders of their resources in the order of
  * a list schedule of one request.  A task without a place ejects others, chosen
  * by penalties that grow with every failure (Nagata and Braeysy, 2009), and
- * these are inserted again.  Deadlines then shorten the latency: every task is
- * to start by its time in the list schedule, stretched; the stretch is reduced
- * as long as the insertion succeeds.  Effort is counted in steps.
+ * these are inserted again.  With a limit of requests in flight there are
+ * deadlines: every task is to start by its time in the list schedule,
+ * stretched.  Without one, annealing shortens the latency at the least period
+ * (mo_cyclic_order_shorten).  Effort is counted in steps.
  */
 #include "schedule/period/pipeline_search.h"
 
@@ -16,10 +17,10 @@
 #include "schedule/period/loads.h"
 
 enum {
-    EJECTIONS = 20, /* by task, of one attempt */
-    PACKINGS = 40,  /* periods from the load on, a 400th apart */
-    BISECTIONS = 8, /* of the period with a limit of requests in flight */
-    FAILURES = 6    /* attempts at a shorter latency */
+    EJECTIONS = 20,   /* by task, of one attempt */
+    PACKINGS = 40,    /* periods from the load on, a 400th apart */
+    BISECTIONS = 8,   /* of the period with a limit of requests in flight */
+    SHORTENING = 2000 /* steps of annealing, by the square of the tasks */
 };
 
 /* Steps of all attempts together: about a second. */
@@ -33,8 +34,9 @@ typedef struct scheduler {
     int64_t *tail_ns;        /* by task */
     int64_t *penalty;
     int *ejected;
-    int64_t load_ns, path_ns; /* of the longest path */
-    int max_in_flight;        /* 0: no limit */
+    int64_t load_ns, latency_ns; /* lower bounds: period, latency */
+    int max_in_flight;           /* 0: no limit */
+    bool shortens;               /* the fewest in flight then count */
     mo_modulo_schedule *best;
 } scheduler;
 
@@ -130,9 +132,10 @@ static mo_status compact_and_keep(scheduler *m, mo_error *err)
 static mo_status try_period(scheduler *m, int64_t period_ns, int64_t latency_ns,
                             bool *fits, mo_error *err)
 {
+    int64_t effort = latency_ns == INT64_MAX ? max_work / 8 : max_work / 2;
+
     set_deadlines(m, period_ns, latency_ns);
-    *fits =
-        insert_all(m, m->order, m->rank, period_ns, m->c.work + max_work / 2);
+    *fits = insert_all(m, m->order, m->rank, period_ns, m->c.work + effort);
     return *fits ? compact_and_keep(m, err) : MO_OK;
 }
 
@@ -259,7 +262,24 @@ static mo_status start_with_list(scheduler *m, const mo_schedule *listed,
     return status == MO_OK ? compact_and_keep(m, err) : status;
 }
 
-/* The least period, then the least latency. */
+/* Fewer requests in flight, and a shorter latency, at the best period. */
+static mo_status shorten_best(scheduler *m, mo_error *err)
+{
+    const mo_modulo_schedule *best = m->best;
+    int64_t effort =
+        mo_min_i64((int64_t) SHORTENING * m->c.n * m->c.n, max_work * 2);
+    mo_status status;
+
+    if (best->in_flight <= count_in_flight(m->latency_ns, best->period_ns))
+        effort /= 8;
+    status = mo_cyclic_order_import(&m->c, best->request, best->period_ns, err);
+    if (status == MO_OK)
+        status = mo_cyclic_order_shorten(&m->c, m->tail_ns, m->latency_ns,
+                                         m->c.work + effort, err);
+    return status == MO_OK ? compact_and_keep(m, err) : status;
+}
+
+/* The least period, then the fewest in flight. */
 static mo_status search_period(scheduler *m, mo_error *err)
 {
     bool fits = false;
@@ -269,25 +289,14 @@ static mo_status search_period(scheduler *m, mo_error *err)
         status = try_period(m, m->load_ns, INT64_MAX, &fits, err);
     if (status == MO_OK && m->best->period_ns > m->load_ns)
         status = keep_packed(m, err);
-    for (int failures = 0, part = 10;
-         failures < FAILURES && status == MO_OK && m->c.work <= max_work;) {
-        int64_t latency_ns = m->best->request->makespan_ns;
-
-        latency_ns -= latency_ns / part + 1;
-        if (latency_ns < m->path_ns || m->list_latency_ns == 0)
-            break;
-        status = try_period(m, m->best->period_ns, latency_ns, &fits, err);
-        failures += !fits;
-        part = fits ? part : 2 * part;
-    }
-    return status;
+    return status == MO_OK && m->shortens ? shorten_best(m, err) : status;
 }
 
 /* The least period with so many requests in flight, by bisection. */
 static mo_status search_limited(scheduler *m, mo_error *err)
 {
-    int64_t low_ns =
-        mo_max_i64(m->load_ns, count_in_flight(m->path_ns, m->max_in_flight));
+    int64_t low_ns = mo_max_i64(
+        m->load_ns, count_in_flight(m->latency_ns, m->max_in_flight));
     int64_t ns = low_ns;
     mo_status status = MO_OK;
 
@@ -389,23 +398,28 @@ static mo_status find_schedule(scheduler *m, const mo_schedule *listed,
         status = order_tasks(m, listed, err);
     if (status != MO_OK)
         return status;
-    m->path_ns = mo_cyclic_order_tails(&m->c, m->order, m->tail_ns);
-    status = start_with_list(m, listed, err);
+    mo_cyclic_order_tails(&m->c, m->order, m->tail_ns);
+    status = mo_cyclic_order_latency_bound(&m->c, m->order, m->tail_ns,
+                                           &m->latency_ns, err);
+    if (status == MO_OK)
+        status = start_with_list(m, listed, err);
     if (status == MO_OK && m->max_in_flight == 0)
         status = search_period(m, err);
     else if (status == MO_OK)
         status = search_limited(m, err);
     m->best->least_in_flight = (int) mo_min_i64(
-        count_in_flight(m->path_ns, mo_max_i64(m->best->period_ns, 1)),
+        count_in_flight(m->latency_ns, mo_max_i64(m->best->period_ns, 1)),
         INT32_MAX);
     return status;
 }
 
 mo_status mo_pipeline_search(const mo_instance *x, const mo_schedule *listed,
-                             int64_t load_ns, int max_in_flight,
+                             int64_t load_ns, int max_in_flight, bool shortens,
                              mo_modulo_schedule *made, mo_error *err)
 {
-    scheduler m = { .max_in_flight = max_in_flight, .best = made };
+    scheduler m = { .max_in_flight = max_in_flight,
+                    .shortens = shortens,
+                    .best = made };
     mo_status status = mo_cyclic_order_init(&m.c, x, made->request, err);
 
     m.load_ns = mo_max_i64(load_ns, 1);

@@ -6,6 +6,7 @@
 #ifndef MO_SCHEDULE_PERIOD_PIPELINE_SEARCH_H
 #define MO_SCHEDULE_PERIOD_PIPELINE_SEARCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -15,10 +16,10 @@
 
 /* Sets the times of made->request, a schedule of the placement, the period and
  * the requests in flight.  listed is a list schedule of one request, or NULL;
- * load_ns the largest load; max_in_flight the limit, or 0.  Memory is not
- * considered. */
+ * load_ns the largest load; max_in_flight the limit, or 0: then, with shortens,
+ * fewer requests in flight are searched for, too.  Memory is not considered. */
 mo_status mo_pipeline_search(const mo_instance *x, const mo_schedule *listed,
-                             int64_t load_ns, int max_in_flight,
+                             int64_t load_ns, int max_in_flight, bool shortens,
                              mo_modulo_schedule *made, mo_error *err);
 
 #endif

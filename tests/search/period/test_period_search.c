@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "schedule/period/loads.h"
 #include "schedule/period/modulo_schedule.h"
+#include "solvers/search/driver/strengthen.h"
 #include "solvers/search/method.h"
 #include "solvers/search/period/branch_bound.h"
 #include "solvers/search/period/contiguous.h"
@@ -16,6 +17,7 @@
 #include "solvers/search/period/packing_bound.h"
 #include "solvers/search/period/price_bound.h"
 #include "tests/support/dense_problem.h"
+#include "tests/support/exhaustive.h"
 #include "tests/support/exhaustive_period.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/reference_validate.h"
@@ -172,16 +174,19 @@ static void check_search(const problem *p, const mo_regime *regime,
     mo_method_result_clear(&placed);
 }
 
-/* The period with so many requests in flight; memory is exceeded: INT64_MAX. */
+/* The period with so many requests in flight; memory is exceeded: INT64_MAX.
+ * known is NULL or a schedule of one request. */
 static int64_t limited_ns(const problem *p, const mo_regime *regime,
-                          const int *device, int in_flight)
+                          const int *device, const mo_schedule *known,
+                          int in_flight)
 {
     mo_modulo_schedule m;
     int64_t ns;
 
     if (!period_placement_allowed(p->x, regime, device))
         return INT64_MAX;
-    MUST(mo_modulo_schedule_make(p->x, regime, device, in_flight, &m, &err));
+    MUST(mo_modulo_schedule_make(p->x, regime, device, in_flight, known, &m,
+                                 &err));
     ns = m.fits ? m.period_ns : INT64_MAX;
     mo_modulo_schedule_clear(&m);
     return ns;
@@ -198,7 +203,7 @@ static void check_all_limited(const problem *p, const mo_regime *regime,
     for (int i = 0; i < p->x->n; i++)
         n_placements *= p->x->n_devices;
     while (at < p->x->n && n_placements <= 256) {
-        ck_assert_int_le(ns, limited_ns(p, regime, device, in_flight));
+        ck_assert_int_le(ns, limited_ns(p, regime, device, NULL, in_flight));
         for (at = 0; at < p->x->n && ++device[at] == p->x->n_devices; at++)
             device[at] = 0;
     }
@@ -223,20 +228,68 @@ static void check_limited(const problem *p, const mo_period_problem *q,
     ck_assert_ptr_nonnull(device);
     MUST(mo_method_moirai.place(&task, &placed, &err));
     ck_assert(placed.fits || q->regime.memory == MO_MEMORY_LIVE);
-    ns = placed.fits
-             ? limited_ns(p, &q->regime, placed.schedule->device, in_flight)
-             : INT64_MAX;
+    ns = placed.fits ? limited_ns(p, &q->regime, placed.schedule->device,
+                                  placed.schedule, in_flight)
+                     : INT64_MAX;
     ck_assert_int_ge(ns, placed.lower_ns);
     for (int k = 0; k < p->x->n_devices; k++) {
         for (int i = 0; i < p->x->n; i++)
             device[i] = k;
-        ck_assert_int_le(ns, limited_ns(p, &q->regime, device, in_flight));
+        ck_assert_int_le(ns,
+                         limited_ns(p, &q->regime, device, NULL, in_flight));
     }
     MUST(mo_period_split_contiguous(q, device, &err));
-    ck_assert_int_le(ns, limited_ns(p, &q->regime, device, in_flight));
+    ck_assert_int_le(ns, limited_ns(p, &q->regime, device, NULL, in_flight));
     check_all_limited(p, &q->regime, in_flight, ns);
     mo_method_result_clear(&placed);
     free(device);
+}
+
+/* The period that the search finds with a limit; INT64_MAX: none. */
+static int64_t search_limited_ns(const problem *p, const mo_regime *regime,
+                                 int in_flight)
+{
+    const mo_method_task task = { .x = p->x,
+                                  .regime = *regime,
+                                  .objective = MO_OBJECTIVE_PERIOD,
+                                  .in_flight = in_flight,
+                                  .seed = 1,
+                                  .threads = 1 };
+    mo_method_result placed = { 0 };
+    int64_t ns = INT64_MAX;
+
+    MUST(mo_method_moirai.place(&task, &placed, &err));
+    if (placed.fits) {
+        MUST(mo_period_objective(p->x, MO_OBJECTIVE_PERIOD, in_flight,
+                                 placed.schedule, &ns, &err));
+        ck_assert_int_ge(ns, placed.lower_ns);
+    }
+    mo_method_result_clear(&placed);
+    return ns;
+}
+
+/* One request at a time has the least makespan of all schedules, by
+ * enumeration, and the more in flight, the shorter, or equal. */
+static void check_limits(const problem *p, const mo_regime *regime)
+{
+    int64_t latency_ns = exhaustive_optimum(p->x, regime);
+    int64_t before_ns = search_limited_ns(p, regime, 1);
+
+    if (latency_ns == EXHAUSTIVE_NONE) {
+        ck_assert_int_eq(before_ns, INT64_MAX);
+        return;
+    }
+    ck_assert_int_ge(before_ns, latency_ns);
+    if (!p->x->overhead_ns)
+        ck_assert_int_le(before_ns, latency_ns + p->x->host_request_ns +
+                                        p->x->n_flows * p->x->host_transfer_ns +
+                                        1);
+    for (int in_flight = 2; in_flight <= 4; in_flight++) {
+        int64_t ns = search_limited_ns(p, regime, in_flight);
+
+        ck_assert_int_le(ns, before_ns);
+        before_ns = ns;
+    }
 }
 
 static void check_regime(const problem *p, int number, unsigned seed)
@@ -259,6 +312,8 @@ static void check_regime(const problem *p, int number, unsigned seed)
         check_parts(&q, least_ns, seed);
     if (least_ns != EXHAUSTIVE_PERIOD_NONE && number % 3 == 0)
         check_limited(p, &q, 1 + (int) seed % 3);
+    if (((unsigned) number + seed) % 12 == 0)
+        check_limits(p, &regime);
     mo_period_problem_clear(&q);
 }
 
@@ -349,6 +404,57 @@ START_TEST(tight_memory_is_met)
 }
 END_TEST
 
+/* z takes no time, and w has its device from 0 to 10: one request at a time, z
+ * is before w or behind it, and the request takes 35 us; in a pipeline it may
+ * be within w, which takes 30.  No bound of the former is one of the latter. */
+START_TEST(what_takes_no_time_waits_for_nothing)
+{
+    static const mo_regime none = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
+                                    MO_MEMORY_NONE };
+    problem p = { 0 };
+    int64_t ns;
+
+    problem_make(
+        &p,
+        "* t.M=0; *>* c.M.M=0; x t.M=5 pin=D; z pin=A; y t.M=12 pin=B;"
+        "u t.M=13 pin=F; w t.M=10 pin=A; v t.M=10 pin=C; s t.M=10 pin=E;"
+        "x>z; z>y; y>u; w>v; v>s",
+        "A model=M; B model=M; C model=M; D model=M; E model=M; F model=M;"
+        "A-B gbps=8; A-C gbps=8; A-D gbps=8;"
+        "A-E gbps=8; A-F gbps=8; B-F gbps=8; C-E gbps=8",
+        NULL);
+    ck_assert_int_eq(search_limited_ns(&p, &none, 1), 35000);
+    ns = search_limited_ns(&p, &none, 2);
+    ck_assert_int_eq(ns, 15000);
+    problem_clear(&p);
+}
+END_TEST
+
+/* Rows between ops would be those of a makespan. */
+START_TEST(a_limit_proves_nothing_between_ops)
+{
+    const mo_regime regime = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
+                               MO_MEMORY_NONE };
+    const mo_search_strengthen_options options = { .objective =
+                                                       MO_OBJECTIVE_PERIOD,
+                                                   .in_flight = 2,
+                                                   .rounds = 1,
+                                                   .threads = 1,
+                                                   .seed = 1 };
+    problem p = { 0 };
+    mo_proven_bounds *proven = NULL;
+    mo_schedule *start = NULL;
+
+    crowd_make(&p, 1);
+    MUST(mo_search_strengthen(p.x, &regime, &options, &proven, &start, &err));
+    ck_assert_uint_eq(proven->n, 0);
+    ck_assert_int_gt(proven->lower_ns, 0);
+    mo_proven_bounds_free(proven);
+    mo_schedule_free(start);
+    problem_clear(&p);
+}
+END_TEST
+
 /* Thirteen equal ops on three equal devices: five on one of them. */
 START_TEST(equal_ops_are_packed)
 {
@@ -376,4 +482,6 @@ SUITE(period_search)
     SOME(crowds_have_a_bound_below_their_period, at_length(8, 1), 0);
     TEST(tight_memory_is_met);
     TEST(equal_ops_are_packed);
+    TEST(what_takes_no_time_waits_for_nothing);
+    TEST(a_limit_proves_nothing_between_ops);
 }
