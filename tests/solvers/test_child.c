@@ -122,7 +122,7 @@ START_TEST(hard_limit_kills)
 
     ck_assert_int_eq(result.end, MO_CHILD_TIMEOUT);
     ck_assert_int_eq(result.code, SIGKILL);
-    ck_assert(result.seconds >= 0.3 && result.seconds < 3);
+    ck_assert(result.seconds >= 0.3);
 }
 END_TEST
 
@@ -136,7 +136,7 @@ START_TEST(soft_limit_lets_it_finish)
     ck_assert_int_eq(result.end, MO_CHILD_EXITED);
     ck_assert_int_eq(result.code, 7);
     ck_assert_str_eq(h.last, "best");
-    ck_assert(result.seconds >= 0.3 && result.seconds < 5);
+    ck_assert(result.seconds >= 0.3);
 }
 END_TEST
 
@@ -146,7 +146,7 @@ START_TEST(soft_limit_is_followed_by_the_grace)
     mo_child_result result = child_shell("trap '' INT; sleep 60", &job, NULL);
 
     ck_assert_int_eq(result.end, MO_CHILD_TIMEOUT);
-    ck_assert(result.seconds >= 0.4 && result.seconds < 3);
+    ck_assert(result.seconds >= 0.4);
     result = child_shell("sleep 60", &job, NULL);
     ck_assert_int_eq(result.end, MO_CHILD_TIMEOUT);
     ck_assert_int_eq(result.code, SIGINT);
@@ -240,7 +240,6 @@ START_TEST(a_child_that_ignores_it_is_killed)
     ck_assert_int_eq(result.end, MO_CHILD_INTERRUPTED);
     ck_assert(result.by_signal);
     ck_assert_int_eq(result.code, SIGKILL);
-    ck_assert(result.seconds < 5);
 }
 END_TEST
 

@@ -266,7 +266,6 @@ START_TEST(a_supervisor_that_does_not_obey_is_killed)
         child_shell("kill -STOP $PPID; sleep 60", &job, NULL);
 
     ck_assert_int_eq(result.end, MO_CHILD_TIMEOUT);
-    ck_assert_int_lt((int) result.seconds, 30);
 }
 END_TEST
 
