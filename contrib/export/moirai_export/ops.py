@@ -278,8 +278,12 @@ def reduce(g, op, x, axes, keep):
 
 
 def log_sum_exp(g, x, axes, keep):
-    """The maximum is subtracted first, so that nothing overflows."""
+    """The maximum is subtracted first, so that nothing overflows, unless it
+    is infinite."""
     top = reduce(g, "ReduceMax", x, axes, True)
+    infinite = compare(g, "Equal", point(g, "Abs", top),
+                       g.scalar(math.inf, x.dtype))
+    top = select(g, infinite, g.scalar(0, x.dtype), top)
     powers = point(g, "Exp", point(g, "Subtract", x, top))
     total = point(g, "Log", reduce(g, "ReduceSum", powers, axes, True))
     total = point(g, "Add", total, top)

@@ -107,5 +107,9 @@ def read_folder(folder):
         if name not in known:
             raise ExportError(f"neither {' nor '.join(METAS)} describes the "
                               f"argument '{name}'")
-        inputs[name] = tensor_of(known[name], generator)
+        try:
+            inputs[name] = tensor_of(known[name], generator)
+        except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+            raise ExportError(f"the description of '{name}' makes no tensor: "
+                              f"{error}") from error
     return module, inputs
