@@ -24,7 +24,7 @@ static int64_t bound_of(const mo_instance *x, const mo_regime *regime)
     mo_allowed_devices domains = { x, *regime, allowed };
     const mo_coloc_effort most = { MO_COLOC_WORK, 4e6 };
     const mo_coloc_effort some = { MO_COLOC_WORK, 0 }, none = { 0, 0 };
-    const mo_coloc_effort few = { MO_COLOC_WORK, 160 * x->n * x->n };
+    const mo_coloc_effort few = { MO_COLOC_WORK, 320 * x->n * x->n };
     int64_t bound_ns = 0, less_ns = 0, few_ns = 0, narrow_ns = 0;
 
     ck_assert(x->n <= MAX_OPS && x->n_devices <= MAX_DEVICES);

@@ -31,7 +31,8 @@ enum {
     FEW_BOUND_JOBS = 2, /* in a round */
     ONE_BOUND_JOB = 1,
     FIRST_BOUND_ROUND = 3, /* no long bound jobs in the rounds before */
-    CASE_SPLIT_EVERY = 8   /* rounds */
+    CASE_SPLIT_EVERY = 8,  /* rounds */
+    BESIDE_COLOCATION = 3  /* times as many moves of annealing */
 };
 
 /* Bound jobs take long and raise the bound by a hundredth or two: while more
@@ -272,6 +273,8 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
         mo_search_colocation_job_plan(s, number, &colocation_job)
             ? &colocation_job
             : NULL;
+    if (r->memory_job && r->colocation_job)
+        memory_job.moves *= BESIDE_COLOCATION;
     if (status == MO_OK)
         status = mo_search_root_job_plan(s, number, &root_job, &has_root, err);
     r->root_job = has_root ? &root_job : NULL;

@@ -12,7 +12,8 @@ enum {
     MIN_WIDTH = 48,    /* less is not worth its memory */
     MIN_NODES = 20,    /* fewer find nothing */
     MAX_NODES = 10000, /* more find little */
-    SEARCHES = 4       /* by op and width: half the pairs, both cases, sizes */
+    SEARCHES = 8       /* by op and width: half the pairs, both cases, sizes,
+                          and as many nodes for what follows */
 };
 
 /* Returns the least transfer between two devices that are allowed. */
@@ -53,6 +54,7 @@ static mo_status allocate_band(mo_coloc_band *b, const mo_coloc_effort *effort,
     size_t size;
 
     b->width = width < fmin(n, MIN_WIDTH) || n < 2 ? 2 : (int) width;
+    b->nodes_left = effort->nodes;
     b->max_nodes = (int64_t) fmin(effort->nodes / (SEARCHES * n * b->width + 1),
                                   MAX_NODES);
     if (b->max_nodes < MIN_NODES)
@@ -63,7 +65,9 @@ static mo_status allocate_band(mo_coloc_band *b, const mo_coloc_effort *effort,
     b->apart_from = malloc(size * sizeof *b->apart_from);
     b->same_to = malloc(size * sizeof *b->same_to);
     b->apart_to = malloc(size * sizeof *b->apart_to);
-    if (!b->same_from || !b->apart_from || !b->same_to || !b->apart_to)
+    b->effort = calloc(size, sizeof *b->effort);
+    if (!b->same_from || !b->apart_from || !b->same_to || !b->apart_to ||
+        !b->effort)
         return mo_fail_memory(err);
     for (size_t i = 0; i < size; i++)
         b->same_from[i] = b->apart_from[i] = b->same_to[i] = b->apart_to[i] =
@@ -118,6 +122,7 @@ void mo_coloc_band_close(mo_coloc_band *b)
     free(b->apart_from);
     free(b->same_to);
     free(b->apart_to);
+    free(b->effort);
     free(b->head_ns);
     free(b->tail_ns);
     free(b->ops);

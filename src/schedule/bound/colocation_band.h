@@ -26,7 +26,9 @@ typedef struct mo_coloc_band {
     const mo_allowed_devices *domains;
     const mo_instance *x;
     int width;
-    int64_t max_nodes; /* of a search of an interval; 0: none */
+    int64_t max_nodes;   /* of a search of an interval; 0: none */
+    double nodes_left;   /* of all searches */
+    const mo_stop *stop; /* of searches, or NULL */
     mo_coloc_test *test;
     mo_mincut network; /* of colocation_ports.h */
     int64_t *p_ns;     /* by op: the least */
@@ -34,8 +36,10 @@ typedef struct mo_coloc_band {
 
     /* By first op and distance, and the same by last op and distance. */
     int64_t *same_from, *apart_from, *same_to, *apart_to;
-    int64_t *head_ns; /* by op: least start */
-    int64_t *tail_ns; /* by op: least time from its start to the end */
+    unsigned char *effort; /* by first op and distance: how long it was
+                              searched, powers of 4 */
+    int64_t *head_ns;      /* by op: least start */
+    int64_t *tail_ns;      /* by op: least time from its start to the end */
 
     /* The interval under test. */
     int first, last; /* ops at its ends; MO_FREE: start, end of the schedule */
@@ -47,9 +51,9 @@ typedef struct mo_coloc_band {
 } mo_coloc_band;
 
 /* Allocates a band without intervals, as wide as the work allows (ops and flows
- * by width squared), and with effort->nodes divided among the intervals.
- * domains must outlive it.  The caller calls mo_coloc_band_close(), also after
- * an error. */
+ * by width squared), and with a part of effort->nodes divided among the
+ * intervals. domains must outlive it.  The caller calls mo_coloc_band_close(),
+ * also after an error. */
 mo_status mo_coloc_band_open(const mo_allowed_devices *domains,
                              const mo_coloc_effort *effort, mo_coloc_band *band,
                              mo_error *err);

@@ -21,12 +21,24 @@
  * and a flow from y to z that is cut takes its transfer besides.  So the time
  * below which y and z, or y and u, cannot be separated is known from shorter
  * intervals, and a test of these pairs (colocation_test.h) raises both values.
- * So does a search over the placements of a few ops (colocation_search.h).
+ * So does a search over the placements of a few ops (colocation_search.h):
+ * first of all intervals, then, with ever more nodes, of the critical ones,
+ * whose head, length and tail add up to about the bound.
  *
  * Intervals are kept in a band: v less than `width` ops behind u.  The start
  * and the end of the schedule have no device; head and tail of an op are the
  * intervals from the one and to the other.
  */
+
+enum {
+    COST_PART = 200,    /* of the bound: cost of an interval in a chain */
+    RAISED_PART = 16,   /* of the bound: more is not sought at once */
+    MAX_REFINED = 48,   /* ops of an interval */
+    OPS_PER_NODE = 200, /* of compositions, in the time of a node */
+    FIRST_NODES = 2000, /* of an interval of a chain, then four times as many */
+    MAX_EFFORT = 6,
+    CLOSED = MAX_EFFORT + 1 /* more nodes do not raise it further */
+};
 
 mo_coloc_pair_bound mo_coloc_pair_bound_of(const mo_allowed_devices *d, int u,
                                            int v, const int64_t *table)
@@ -274,7 +286,7 @@ static mo_status find_head(mo_coloc_band *b, int v, mo_error *err)
     const mo_instance *x = b->x;
     const int64_t *same = b->same_to + mo_coloc_band_at(b, v, 0);
     const int64_t *apart = b->apart_to + mo_coloc_band_at(b, v, 0);
-    int64_t head = 0;
+    int64_t head = b->head_ns[v];
 
     b->first = MO_FREE;
     b->last = v;
@@ -303,7 +315,7 @@ static mo_status find_tail(mo_coloc_band *b, int u, mo_error *err)
     const int64_t *same = b->same_from + mo_coloc_band_at(b, u, 0);
     const int64_t *apart = b->apart_from + mo_coloc_band_at(b, u, 0);
     int end = mo_min_int(x->n, u + b->width);
-    int64_t tail = b->p_ns[u];
+    int64_t tail = mo_max_i64(b->tail_ns[u], b->p_ns[u]);
 
     b->first = u;
     b->last = MO_FREE;
@@ -328,12 +340,137 @@ static mo_status bound_whole(mo_coloc_band *b, int64_t *bound_ns, mo_error *err)
 {
     b->first = b->last = MO_FREE;
     b->n_ops = 0;
-    *bound_ns = 0;
     for (int i = 0; i < b->x->n; i++) {
         mo_coloc_band_add_op(b, i, b->head_ns[i], b->tail_ns[i]);
         *bound_ns = mo_max_i64(*bound_ns, b->head_ns[i] + b->tail_ns[i]);
     }
     return raise_open_interval(b, bound_ns, err);
+}
+
+static mo_status bound_schedule(mo_coloc_band *b, int64_t *bound_ns,
+                                mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int v = 0; v < b->x->n && status == MO_OK; v++)
+        status = find_head(b, v, err);
+    for (int u = b->x->n - 1; u >= 0 && status == MO_OK; u--)
+        status = find_tail(b, u, err);
+    return status == MO_OK ? bound_whole(b, bound_ns, err) : status;
+}
+
+/*
+ * Critical intervals.
+ */
+
+/* Raises all intervals by what is known of those within them. */
+static void compose_intervals(mo_coloc_band *b)
+{
+    for (int u = b->x->n - 1; u >= 0; u--)
+        for (int v = u + 1; v < mo_min_int(b->x->n, u + b->width); v++)
+            if (collect_between(b, u, v)) {
+                int64_t at = mo_coloc_band_at(b, u, v - u);
+                coloc_times t = { b->same_from[at], b->apart_from[at] };
+
+                compose_over_ops(b, &t);
+                compose_over_flows(b, &t);
+                store_interval(b, t);
+            }
+}
+
+/* Finds the chain of intervals with the largest sum, less cost_ns for each and
+ * for each search of it.  before[v] becomes the op before v of the chain that
+ * ends in v, MO_FREE: none.  Returns the last op. */
+static int find_critical_chain(const mo_coloc_band *b, int64_t cost_ns,
+                               int64_t *most_ns, int *before)
+{
+    int64_t sum_ns = INT64_MIN;
+    int last = 0;
+
+    for (int v = 0; v < b->x->n; v++) {
+        most_ns[v] = b->head_ns[v];
+        before[v] = MO_FREE;
+        for (int u = mo_max_int(0, v - mo_min_int(MAX_REFINED, b->width) + 1);
+             u < v; u++) {
+            int64_t at = mo_coloc_band_at(b, u, v - u);
+            int64_t ns = mo_min_i64(b->same_from[at], b->apart_from[at]);
+
+            ns = mo_min_i64(ns + most_ns[u], MO_MAX_TOTAL_NS) -
+                 cost_ns * (1 + b->effort[at]);
+            if (b->same_from[at] >= 0 &&
+                (before[v] == MO_FREE || ns > most_ns[v])) {
+                most_ns[v] = ns;
+                before[v] = u;
+            }
+        }
+        if (b->x->out_start[v] == b->x->out_start[v + 1] &&
+            most_ns[v] + b->tail_ns[v] > sum_ns) {
+            sum_ns = most_ns[v] + b->tail_ns[v];
+            last = v;
+        }
+    }
+    return last;
+}
+
+/* Searches an interval with more nodes than before, up to most_ns. */
+static void refine_interval(mo_coloc_band *b, int u, int v, int64_t most_ns)
+{
+    int64_t at = mo_coloc_band_at(b, u, v - u);
+    int64_t rest_ns = b->head_ns[u] + b->tail_ns[v];
+    coloc_times t = { b->same_from[at], b->apart_from[at] };
+    bool closed = true;
+
+    if (!collect_between(b, u, v))
+        return;
+    b->max_nodes = (int64_t) FIRST_NODES << (2 * b->effort[at]);
+    if (rest_ns + t.same_ns < most_ns)
+        closed = mo_coloc_search_raise(b, MO_COLOC_SAME, &t.same_ns);
+    if (rest_ns + t.apart_ns < most_ns)
+        closed &= mo_coloc_search_raise(b, MO_COLOC_APART, &t.apart_ns);
+    store_interval(b, t);
+    if (closed)
+        b->effort[at] = CLOSED;
+    else if (b->effort[at] < MAX_EFFORT)
+        b->effort[at]++;
+}
+
+/* Refines the chain that ends in v; returns whether any of it was open. */
+static bool refine_chain(mo_coloc_band *b, const int *before, int v,
+                         int64_t most_ns)
+{
+    bool any = false;
+
+    for (; before[v] != MO_FREE; v = before[v])
+        if (b->effort[mo_coloc_band_at(b, before[v], v - before[v])] < CLOSED) {
+            refine_interval(b, before[v], v, most_ns);
+            any = true;
+        }
+    return any;
+}
+
+/* Searches the intervals of critical chains until no nodes are left. */
+static mo_status refine_schedule(mo_coloc_band *b, int64_t *bound_ns,
+                                 mo_error *err)
+{
+    int64_t *most_ns = calloc((size_t) b->x->n + 1, sizeof *most_ns);
+    int *before = calloc((size_t) b->x->n + 1, sizeof *before);
+    double work = (double) b->x->n * b->width * b->width / OPS_PER_NODE;
+    mo_status status = most_ns && before ? MO_OK : mo_fail_memory(err);
+    bool any = true;
+
+    while (any && b->nodes_left > 0 && status == MO_OK &&
+           *bound_ns < MO_MAX_TOTAL_NS && !mo_stop_reached(b->stop)) {
+        int v = find_critical_chain(b, *bound_ns / COST_PART, most_ns, before);
+
+        any = refine_chain(b, before, v, *bound_ns + *bound_ns / RAISED_PART);
+        compose_intervals(b);
+        b->nodes_left -= work + 1;
+        b->max_nodes = 0;
+        status = bound_schedule(b, bound_ns, err);
+    }
+    free(most_ns);
+    free(before);
+    return status;
 }
 
 mo_status mo_bound_colocation(const mo_allowed_devices *domains,
@@ -345,24 +482,19 @@ mo_status mo_bound_colocation(const mo_allowed_devices *domains,
     known_list list = { known, n };
     mo_coloc_band b;
     mo_status status = mo_coloc_band_open(domains, effort, &b, err);
-    bool searches = b.max_nodes > 0;
+    bool searches = b.nodes_left > 0;
 
     *bound_ns = 0;
+    b.stop = stop;
     for (int u = domains->x->n - 1; u >= 0 && status == MO_OK; u--) {
-        bool stopped = mo_stop_reached(stop);
-
-        if (stopped && !searches)
+        if (!searches && mo_stop_reached(stop))
             break;
-        if (stopped)
-            b.max_nodes = 0;
         status = bound_intervals_from(&b, u, &list, err);
     }
-    for (int v = 0; v < domains->x->n && status == MO_OK; v++)
-        status = find_head(&b, v, err);
-    for (int u = domains->x->n - 1; u >= 0 && status == MO_OK; u--)
-        status = find_tail(&b, u, err);
     if (status == MO_OK)
-        status = bound_whole(&b, bound_ns, err);
+        status = bound_schedule(&b, bound_ns, err);
+    if (status == MO_OK && searches)
+        status = refine_schedule(&b, bound_ns, err);
     if (*bound_ns >= MO_MAX_TOTAL_NS)
         *bound_ns = 0; /* no schedule exists */
     mo_coloc_band_close(&b);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * colocation_node.h - nodes of the search over placements of an interval
+ * (colocation_search.h): the ops that are placed, and lower bounds that follow
+ * from them.
+ */
+#ifndef MO_SCHEDULE_BOUND_COLOCATION_NODE_H
+#define MO_SCHEDULE_BOUND_COLOCATION_NODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "schedule/bound/colocation_band.h"
+
+enum {
+    MO_COLOC_NODE_MAX_OPS = 40,
+    MO_COLOC_NODE_MAX_FLOWS = 160 /* between these ops */
+};
+
+/* A flow between ops of the search. */
+typedef struct mo_coloc_node_flow {
+    int from, to;
+    int64_t ns;
+    int tensor;
+} mo_coloc_node_flow;
+
+/* A device that has ops. */
+typedef struct mo_coloc_node_device {
+    int cls;
+    int64_t bytes;
+} mo_coloc_node_device;
+
+typedef struct mo_coloc_node {
+    const mo_coloc_band *b;
+    const mo_coloc_class_data *c;
+    mo_coloc_case which;
+    int n;
+    int ops[MO_COLOC_NODE_MAX_OPS];
+    int64_t same_ns[MO_COLOC_NODE_MAX_OPS]
+                   [MO_COLOC_NODE_MAX_OPS]; /* negative: no predecessor */
+    int64_t apart_ns[MO_COLOC_NODE_MAX_OPS][MO_COLOC_NODE_MAX_OPS];
+    mo_coloc_node_flow flows[MO_COLOC_NODE_MAX_FLOWS];
+    int n_flows;
+    int flow_start[MO_COLOC_NODE_MAX_OPS +
+                   1]; /* by op: the first of its inputs */
+
+    mo_coloc_node_device devices[MO_COLOC_NODE_MAX_OPS];
+    int n_devices;
+    int device[MO_COLOC_NODE_MAX_OPS];
+    int64_t p_ns[MO_COLOC_NODE_MAX_OPS]; /* there */
+    int64_t start_ns[MO_COLOC_NODE_MAX_OPS];
+} mo_coloc_node;
+
+/* Returns whether the case of the interval allows op i on a device. */
+bool mo_coloc_node_allows_end(const mo_coloc_node *node, int i, int device);
+
+/* Returns the least start of op i on its device; those before it have theirs.
+ */
+int64_t mo_coloc_node_earliest_start_ns(const mo_coloc_node *node, int i);
+
+/* Returns a lower bound on the length of the interval once op i is placed,
+ * after those before it; it is not raised further where it is at least
+ * enough_ns. */
+int64_t mo_coloc_node_bound_ns(const mo_coloc_node *node, int i,
+                               int64_t enough_ns);
+
+#endif
