@@ -57,6 +57,10 @@ static void close_device(mo_backend_unit *unit)
     for (int i = 0; i < MO_CUDA_STREAM_COUNT; i++)
         if (unit->streams[i])
             api->cuStreamDestroy(unit->streams[i]);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < MO_CUDA_STAGE_STREAMS; i++)
+            if (unit->stage_streams[k][i])
+                api->cuStreamDestroy(unit->stage_streams[k][i]);
     mo_cuda_sm_partition_release(unit);
     api->cuCtxSetCurrent(NULL);
     api->cuDevicePrimaryCtxRelease(unit->device);

@@ -94,8 +94,8 @@ static mo_status multiply_values(const mo_exec_plan *plan, int64_t in_flight,
 
 /* Requests in flight that hide what the host does for each of them on a GPU:
  * intake, launch and delivery take longer than a period there. Kernels of
- * several requests overlap, and those of a pipeline are spread over its GPUs;
- * but each has a thread that waits awake. */
+ * several requests overlap, and those of a pipeline are spread over its GPUs
+ * and transfers; but each has a thread that waits awake. */
 enum { GPU_IN_FLIGHT = 8, MAX_GPU_IN_FLIGHT = 16 };
 
 /* Requests in flight for the GPUs of the plan; 0: there is none. */

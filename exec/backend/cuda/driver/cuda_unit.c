@@ -9,18 +9,32 @@ mo_status mo_cuda_unit_make_current(mo_backend_unit *unit, mo_error *err)
                          unit->api->cuCtxSetCurrent(unit->context), err);
 }
 
-mo_status mo_cuda_unit_stream(mo_backend_unit *unit, int lane, CUstream *stream,
-                              mo_error *err)
+static mo_status find_or_create(const mo_backend_unit *unit, bool left_over,
+                                CUstream *kept, CUstream *stream, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    if (!unit->streams[lane])
-        status = mo_cuda_sm_partition_stream_create(
-            unit, lane >= MO_CUDA_MAX_COMPUTE_STREAMS, &unit->streams[lane],
-            err);
+    if (!*kept)
+        status = mo_cuda_sm_partition_stream_create(unit, left_over, kept, err);
     if (status == MO_OK)
-        *stream = unit->streams[lane];
+        *stream = *kept;
     else
-        unit->streams[lane] = NULL;
+        *kept = NULL;
     return status;
+}
+
+mo_status mo_cuda_unit_stream(mo_backend_unit *unit, int lane, CUstream *stream,
+                              mo_error *err)
+{
+    return find_or_create(unit, lane >= MO_CUDA_MAX_COMPUTE_STREAMS,
+                          &unit->streams[lane], stream, err);
+}
+
+mo_status mo_cuda_unit_stage_stream(mo_backend_unit *unit, bool transfers,
+                                    int index, CUstream *stream, mo_error *err)
+{
+    CUstream *kept =
+        &unit->stage_streams[transfers][index % MO_CUDA_STAGE_STREAMS];
+
+    return find_or_create(unit, transfers, kept, stream, err);
 }

@@ -25,7 +25,7 @@ typedef struct mo_cuda_cublaslt mo_cuda_cublaslt;         /* algo/libraries.h */
 typedef struct mo_cuda_cudnn mo_cuda_cudnn;               /* algo/libraries.h */
 typedef struct mo_cuda_sm_partition mo_cuda_sm_partition; /* sm_partition.h */
 
-enum { MO_CUDA_MAX_COMPUTE_STREAMS = 8 };
+enum { MO_CUDA_MAX_COMPUTE_STREAMS = 8, MO_CUDA_STAGE_STREAMS = 32 };
 
 /* Streams of a unit: those for kernels, then one for each direction of
  * transfers. */
@@ -65,6 +65,9 @@ struct mo_backend_unit {
                           that uses the unit */
     CUstream stream;   /* of single kernels and copies: streams[0] */
     CUstream streams[MO_CUDA_STREAM_COUNT]; /* NULL: not created yet */
+    /* Of kernels and of transfers in stages (graph/stages.h); NULL: not created
+     * yet. */
+    CUstream stage_streams[2][MO_CUDA_STAGE_STREAMS];
     mo_cuda_sm_partition *partition;
     char name[128]; /* "NVIDIA H200", or "NVIDIA H200, 64 of 132 SMs" */
     int arch;       /* 90 for compute capability 9.0 */
@@ -106,6 +109,11 @@ mo_status mo_cuda_unit_make_current(mo_backend_unit *unit, mo_error *err);
  */
 mo_status mo_cuda_unit_stream(mo_backend_unit *unit, int index,
                               CUstream *stream, mo_error *err);
+
+/* As mo_cuda_unit_stream, for stages; indices beyond MO_CUDA_STAGE_STREAMS
+ * begin anew. */
+mo_status mo_cuda_unit_stage_stream(mo_backend_unit *unit, bool transfers,
+                                    int index, CUstream *stream, mo_error *err);
 
 /* Allocates device memory that kernels keep themselves (packed weights).  The
  * caller frees it with mo_cuda_free(), which accepts 0; the unit frees the rest

@@ -3,49 +3,58 @@
 
 #include "exec/backend/cuda/graph/stages.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "exec/backend/cuda/driver/cuda_unit.h"
 #include "exec/backend/cuda/driver/sm_partition.h"
 #include "exec/backend/cuda/graph/capture.h"
-#include "exec/backend/cuda/graph/queue.h"
 
 enum { NONE = -1 };
 
-/* A stream of stages, which run one after the other: of a unit, or of the
- * transfers of a GPU. The first is of the unit that records. */
-typedef struct stage_stream {
+/* Streams of all stages on a GPU: hardware queues that the driver gives to a
+ * process (cuda_api.c). Streams that share a queue wait for each other. */
+enum { MAX_STREAMS = 32, MAX_TURNS = 8 };
+
+/* What runs the stages of a request one by one: a unit, or the transfers of a
+ * GPU. The first is the unit that records. */
+typedef struct stage_owner {
     mo_backend_unit *unit;
     bool transfers; /* of the parts of a GPU */
-} stage_stream;
+    int n_streams;
+} stage_owner;
 
 typedef struct stage {
-    int stream;
+    int owner;
+    int n_calls;
+    int n_turns; /* streams that requests use by turns */
     mo_backend_program *graph;
-    CUevent done; /* NULL: no other stream waits for it */
-    int *waits;   /* by stream: the stage there that precedes it, or NONE */
+    CUstream stream; /* the unit's; shared with other slots */
+    CUevent done;    /* NULL: the last one */
+    int *waits;      /* stages that it waits for */
+    int n_waits;
+    bool is_sink; /* none waits for it */
 } stage;
 
 struct mo_cuda_stages {
     const mo_cuda_api *api;
-    stage_stream *streams;
-    int n_streams;
+    stage_owner *owners;
+    int n_owners;
     stage *stages;
     int n_stages;
     int *waits;      /* of all stages */
-    int *last;       /* by stream: its last stage */
-    CUevent started; /* before the first stage; NULL: only stream 0 starts */
+    CUevent started; /* before the first stage */
 };
 
 /* List scheduling of calls into stages. */
 typedef struct partition {
     const mo_backend_program_call *calls;
     int n;
-    int *stream_of; /* by call: that of its stage */
-    int *stage_of;  /* by call, or NONE */
+    int *owner_of; /* by call: that of its stage */
+    int *stage_of; /* by call, or NONE */
     int *before; /* by call: the previous one on its recorded stream, or NONE */
     int *trial;  /* by call: the last trial in which it was ready */
-    int *left;   /* by stream: calls without a stage */
+    int *left;   /* by owner: calls without a stage */
     int n_trials;
 } partition;
 
@@ -55,33 +64,33 @@ static mo_backend_unit *unit_of(const mo_backend_program_call *call,
     return call->unit ? call->unit : recorder;
 }
 
-/* Transfers of all parts of a GPU share a stream. */
-static int find_or_add_stream(mo_cuda_stages *s, mo_backend_unit *unit,
-                              bool transfers)
+/* Transfers of all parts of a GPU have one owner. */
+static int find_or_add_owner(mo_cuda_stages *s, mo_backend_unit *unit,
+                             bool transfers)
 {
     int k = 0;
 
-    while (k < s->n_streams &&
-           (s->streams[k].transfers != transfers ||
-            (transfers ? s->streams[k].unit->device != unit->device
-                       : s->streams[k].unit != unit)))
+    while (k < s->n_owners &&
+           (s->owners[k].transfers != transfers ||
+            (transfers ? s->owners[k].unit->device != unit->device
+                       : s->owners[k].unit != unit)))
         k++;
-    if (k == s->n_streams)
-        s->streams[s->n_streams++] = (stage_stream){ unit, transfers };
+    if (k == s->n_owners)
+        s->owners[s->n_owners++] = (stage_owner){ unit, transfers, 0 };
     return k;
 }
 
-static void assign_streams(mo_cuda_stages *s, partition *c,
-                           mo_backend_unit *recorder)
+static void assign_owners(mo_cuda_stages *s, partition *c,
+                          mo_backend_unit *recorder)
 {
-    find_or_add_stream(s, recorder, false);
+    find_or_add_owner(s, recorder, false);
     for (int i = 0; i < c->n; i++) {
         const mo_backend_program_call *call = &c->calls[i];
         mo_backend_unit *unit = unit_of(call, recorder);
         bool transfers = call->transfer && mo_cuda_unit_is_partitioned(unit);
 
-        c->stream_of[i] = find_or_add_stream(s, unit, transfers);
-        c->left[c->stream_of[i]]++;
+        c->owner_of[i] = find_or_add_owner(s, unit, transfers);
+        c->left[c->owner_of[i]]++;
         c->stage_of[i] = NONE;
         c->before[i] = i - 1;
         while (c->before[i] >= 0 &&
@@ -98,7 +107,7 @@ static bool is_scheduled(const partition *c, int call)
            c->trial[call] == c->n_trials;
 }
 
-/* Begins a trial: marks the calls of the stream that could be the next stage;
+/* Begins a trial: marks the calls of the owner that could be the next stage;
  * returns their number. */
 static int mark_ready_calls(partition *c, int k)
 {
@@ -106,7 +115,7 @@ static int mark_ready_calls(partition *c, int k)
 
     c->n_trials++;
     for (int i = 0; i < c->n; i++) {
-        bool ready = c->stream_of[i] == k && c->stage_of[i] == NONE &&
+        bool ready = c->owner_of[i] == k && c->stage_of[i] == NONE &&
                      is_scheduled(c, c->before[i]);
 
         for (int d = 0; d < c->calls[i].n_deps && ready; d++)
@@ -118,13 +127,13 @@ static int mark_ready_calls(partition *c, int k)
     return n;
 }
 
-/* The next stage is on the stream of which the fewest calls remain. */
+/* The next stage is of the owner with the fewest calls left then. */
 static void partition_calls(mo_cuda_stages *s, partition *c)
 {
     for (int n_done = 0; n_done < c->n; s->n_stages++) {
         int best = NONE, best_left = 0, n;
 
-        for (int k = 0; k < s->n_streams; k++) {
+        for (int k = 0; k < s->n_owners; k++) {
             n = mark_ready_calls(c, k);
             if (n > 0 && (best == NONE || c->left[k] - n < best_left)) {
                 best = k;
@@ -136,86 +145,162 @@ static void partition_calls(mo_cuda_stages *s, partition *c)
         for (int i = 0; i < c->n; i++)
             if (c->trial[i] == c->n_trials && c->stage_of[i] == NONE)
                 c->stage_of[i] = s->n_stages;
-        s->last[best] = s->n_stages;
     }
 }
 
-static void add_wait(stage *at, const stage *stages, int precedes)
+/* Marks the stages that precede each one directly: precedes[i * n + j]. */
+static void mark_predecessors(const partition *c, size_t n, bool *precedes)
 {
-    int *wait = &at->waits[stages[precedes].stream];
+    for (int i = 0; i < c->n; i++) {
+        bool *row = precedes + (size_t) c->stage_of[i] * n;
 
-    if (&stages[precedes] != at && stages[precedes].stream != at->stream &&
-        *wait < precedes)
-        *wait = precedes;
+        if (c->before[i] != NONE)
+            row[c->stage_of[c->before[i]]] = true;
+        for (int d = 0; d < c->calls[i].n_deps; d++)
+            row[c->stage_of[c->calls[i].deps[d]]] = true;
+        row[c->stage_of[i]] = false;
+    }
+}
+
+/* Stage i waits for those of its predecessors that precede no other one of
+ * them. Stages are in a topological order. */
+static void reduce_waits(mo_cuda_stages *s, const bool *precedes, bool *closure)
+{
+    size_t n = (size_t) s->n_stages;
+    int *next = s->waits;
+
+    for (size_t i = 0; i < n; i++) {
+        stage *at = &s->stages[i];
+        bool *before = closure + i * n;
+
+        at->waits = next;
+        for (size_t p = i; p-- > 0;) {
+            if (!precedes[i * n + p] || before[p])
+                continue;
+            at->waits[at->n_waits++] = (int) p;
+            before[p] = true;
+            for (size_t q = 0; q < p; q++)
+                before[q] |= closure[p * n + q];
+        }
+        next += at->n_waits;
+    }
+}
+
+static mo_status find_waits(mo_cuda_stages *s, const partition *c,
+                            mo_error *err)
+{
+    size_t n = (size_t) s->n_stages, n_waits = 0;
+    bool *precedes = calloc(2 * n * n + 1, sizeof *precedes);
+
+    if (!precedes)
+        return mo_fail_memory(err);
+    mark_predecessors(c, n, precedes);
+    for (size_t i = 0; i < n * n; i++)
+        n_waits += precedes[i];
+    s->waits = calloc(n_waits + 1, sizeof *s->waits);
+    if (s->waits)
+        reduce_waits(s, precedes, precedes + n * n);
+    free(precedes);
+    return s->waits ? MO_OK : mo_fail_memory(err);
+}
+
+/* How long a stage takes, roughly: longer on fewer SMs, but not in proportion.
+ * Transfers count as calls on few. */
+static double weight_of(const mo_cuda_stages *s, const stage *at)
+{
+    const stage_owner *owner = &s->owners[at->owner];
+
+    return at->n_calls / sqrt(owner->transfers ? 2.0 : owner->unit->sms);
+}
+
+/* A stage is a server of the pipeline: with as many streams as requests that it
+ * may serve at the same time. Each stage of a GPU has one, and the longest have
+ * those that are left. */
+static void assign_turns(mo_cuda_stages *s, CUdevice device)
+{
+    int n = 0;
+
+    for (int i = 0; i < s->n_stages; i++)
+        if (s->owners[s->stages[i].owner].unit->device == device)
+            n += s->stages[i].n_turns;
+    for (; n < MAX_STREAMS; n++) {
+        stage *best = NULL;
+
+        for (int i = 0; i < s->n_stages; i++) {
+            stage *at = &s->stages[i];
+
+            if (s->owners[at->owner].unit->device == device &&
+                at->n_turns < MAX_TURNS &&
+                (!best || weight_of(s, at) / at->n_turns >
+                              weight_of(s, best) / best->n_turns))
+                best = at;
+        }
+        if (best)
+            best->n_turns++;
+    }
+}
+
+static mo_status find_stream(mo_cuda_stages *s, stage *at, mo_error *err)
+{
+    stage_owner *owner = &s->owners[at->owner];
+    int index = owner->n_streams + owner->unit->slot % at->n_turns;
+    mo_status status = mo_cuda_unit_make_current(owner->unit, err);
+
+    owner->n_streams += at->n_turns;
+    if (status == MO_OK)
+        status = mo_cuda_unit_stage_stream(owner->unit, owner->transfers, index,
+                                           &at->stream, err);
+    return status;
 }
 
 static mo_status make_stages(mo_cuda_stages *s, const partition *c,
                              mo_error *err)
 {
-    size_t n = (size_t) s->n_stages, n_streams = (size_t) s->n_streams;
+    mo_status status = MO_OK;
 
-    s->stages = calloc(n + 1, sizeof *s->stages);
-    s->waits = calloc(n * n_streams + 1, sizeof *s->waits);
-    if (!s->stages || !s->waits)
+    s->stages = calloc((size_t) s->n_stages + 1, sizeof *s->stages);
+    if (!s->stages)
         return mo_fail_memory(err);
-    for (size_t i = 0; i < n; i++) {
-        s->stages[i].waits = s->waits + i * n_streams;
-        for (size_t k = 0; k < n_streams; k++)
-            s->stages[i].waits[k] = NONE;
-    }
-    for (int i = 0; i < c->n; i++)
-        s->stages[c->stage_of[i]].stream = c->stream_of[i];
     for (int i = 0; i < c->n; i++) {
-        stage *at = &s->stages[c->stage_of[i]];
-
-        if (c->before[i] != NONE)
-            add_wait(at, s->stages, c->stage_of[c->before[i]]);
-        for (int d = 0; d < c->calls[i].n_deps; d++)
-            add_wait(at, s->stages, c->stage_of[c->calls[i].deps[d]]);
+        s->stages[c->stage_of[i]].owner = c->owner_of[i];
+        s->stages[c->stage_of[i]].n_calls++;
     }
-    return MO_OK;
+    for (int i = 0; i < s->n_stages; i++)
+        s->stages[i].n_turns = 1;
+    for (int k = 0; k < s->n_owners; k++)
+        assign_turns(s, s->owners[k].unit->device);
+    for (int i = 0; i < s->n_stages && status == MO_OK; i++)
+        status = find_stream(s, &s->stages[i], err);
+    return status == MO_OK ? find_waits(s, c, err) : status;
 }
 
-static mo_status create_event(const mo_cuda_stages *s, int k, CUevent *event,
-                              mo_error *err)
+static mo_status create_event(const mo_cuda_stages *s, mo_backend_unit *unit,
+                              CUevent *event, mo_error *err)
 {
-    mo_status status =
-        *event ? MO_OK : mo_cuda_unit_make_current(s->streams[k].unit, err);
+    mo_status status = mo_cuda_unit_make_current(unit, err);
 
-    if (status != MO_OK || *event)
-        return status;
-    status = mo_cuda_check(
-        s->api, "cuEventCreate",
-        s->api->cuEventCreate(event, CU_EVENT_DISABLE_TIMING), err);
-    if (status != MO_OK)
-        *event = NULL;
+    if (status == MO_OK)
+        status = mo_cuda_check(
+            s->api, "cuEventCreate",
+            s->api->cuEventCreate(event, CU_EVENT_DISABLE_TIMING), err);
     return status;
 }
 
-/* Whether the stage waits for another stream. */
-static bool has_wait(const mo_cuda_stages *s, const stage *at)
-{
-    for (int k = 0; k < s->n_streams; k++)
-        if (at->waits[k] != NONE)
-            return true;
-    return false;
-}
-
+/* All stages but the last have an event: others, or the last, wait for it. */
 static mo_status create_events(mo_cuda_stages *s, mo_error *err)
 {
-    mo_status status = MO_OK;
+    mo_status status = create_event(s, s->owners[0].unit, &s->started, err);
 
+    for (int i = 0; i < s->n_stages; i++)
+        s->stages[i].is_sink = true;
     for (int i = 0; i < s->n_stages && status == MO_OK; i++) {
         stage *at = &s->stages[i];
 
-        for (int k = 0; k < s->n_streams && status == MO_OK; k++)
-            if (at->waits[k] != NONE)
-                status = create_event(s, k, &s->stages[at->waits[k]].done, err);
-        if (at->stream != 0 && !has_wait(s, at) && status == MO_OK)
-            status = create_event(s, 0, &s->started, err);
+        for (int w = 0; w < at->n_waits; w++)
+            s->stages[at->waits[w]].is_sink = false;
+        if (i + 1 < s->n_stages)
+            status = create_event(s, s->owners[at->owner].unit, &at->done, err);
     }
-    for (int k = 1; k < s->n_streams && status == MO_OK; k++)
-        status = create_event(s, k, &s->stages[s->last[k]].done, err);
     return status;
 }
 
@@ -242,7 +327,7 @@ static mo_status capture_stage(mo_cuda_stages *s, const partition *c,
         if (c->stage_of[i] != number)
             continue;
         *call = c->calls[i];
-        call->unit = unit_of(call, s->streams[0].unit);
+        call->unit = unit_of(call, s->owners[0].unit);
         call->deps = deps + n_deps;
         call->n_deps = 0;
         for (int d = 0; d < c->calls[i].n_deps; d++)
@@ -254,11 +339,10 @@ static mo_status capture_stage(mo_cuda_stages *s, const partition *c,
     }
     if (status == MO_OK)
         status = mo_cuda_unit_make_current(
-            s->streams[s->stages[number].stream].unit, err);
+            s->owners[s->stages[number].owner].unit, err);
     if (status == MO_OK)
-        status =
-            mo_cuda_graph_capture(s->streams[s->stages[number].stream].unit,
-                                  calls, n, &s->stages[number].graph, err);
+        status = mo_cuda_graph_capture(s->owners[s->stages[number].owner].unit,
+                                       calls, n, &s->stages[number].graph, err);
     free(calls);
     free(number_of);
     free(deps);
@@ -269,23 +353,22 @@ static mo_status capture_all(mo_cuda_stages *s, mo_backend_unit *recorder,
                              const mo_backend_program_call *calls, int n,
                              mo_error *err)
 {
-    size_t room = (size_t) n + 1, streams = 2 * room;
+    size_t room = (size_t) n + 1, owners = 2 * room;
     partition c = { .calls = calls, .n = n };
     mo_status status;
 
-    c.stream_of = calloc(room, sizeof *c.stream_of);
+    c.owner_of = calloc(room, sizeof *c.owner_of);
     c.stage_of = calloc(room, sizeof *c.stage_of);
     c.before = calloc(room, sizeof *c.before);
     c.trial = calloc(room, sizeof *c.trial);
-    c.left = calloc(streams, sizeof *c.left);
-    s->streams = calloc(streams, sizeof *s->streams);
-    s->last = calloc(streams, sizeof *s->last);
-    status = c.stream_of && c.stage_of && c.before && c.trial && c.left &&
-                     s->streams && s->last
-                 ? MO_OK
-                 : mo_fail_memory(err);
+    c.left = calloc(owners, sizeof *c.left);
+    s->owners = calloc(owners, sizeof *s->owners);
+    status =
+        c.owner_of && c.stage_of && c.before && c.trial && c.left && s->owners
+            ? MO_OK
+            : mo_fail_memory(err);
     if (status == MO_OK) {
-        assign_streams(s, &c, recorder);
+        assign_owners(s, &c, recorder);
         partition_calls(s, &c);
         status = make_stages(s, &c, err);
     }
@@ -293,7 +376,7 @@ static mo_status capture_all(mo_cuda_stages *s, mo_backend_unit *recorder,
         status = capture_stage(s, &c, i, err);
     if (status == MO_OK)
         status = create_events(s, err);
-    free(c.stream_of);
+    free(c.owner_of);
     free(c.stage_of);
     free(c.before);
     free(c.trial);
@@ -341,7 +424,7 @@ void mo_cuda_stages_free(mo_cuda_stages *s)
     for (int i = 0; s->stages && i < s->n_stages; i++) {
         stage *at = &s->stages[i];
 
-        mo_cuda_graph_destroy(s->streams[at->stream].unit, at->graph);
+        mo_cuda_graph_destroy(s->owners[at->owner].unit, at->graph);
         if (at->done)
             s->api->cuEventDestroy(at->done);
     }
@@ -349,8 +432,7 @@ void mo_cuda_stages_free(mo_cuda_stages *s)
         s->api->cuEventDestroy(s->started);
     free(s->stages);
     free(s->waits);
-    free(s->streams);
-    free(s->last);
+    free(s->owners);
     free(s);
 }
 
@@ -370,41 +452,49 @@ static mo_status enqueue_wait(const mo_cuda_stages *s, CUstream stream,
                          s->api->cuStreamWaitEvent(stream, event, 0), err);
 }
 
-static mo_status launch_stage(const mo_cuda_stages *s, const stage *at,
-                              mo_backend_queue *queue, mo_error *err)
+mo_backend_unit *mo_cuda_stages_first(const mo_cuda_stages *s, CUstream *stream)
 {
-    mo_backend_unit *unit = s->streams[at->stream].unit;
-    CUstream stream = NULL;
-    mo_status status = mo_cuda_queue_stream(
-        queue, unit, s->streams[at->stream].transfers, &stream, err);
+    *stream = s->stages[0].stream;
+    return s->owners[s->stages[0].owner].unit;
+}
 
-    if (status == MO_OK && at->stream != 0 && !has_wait(s, at))
-        status = enqueue_wait(s, stream, s->started, err);
-    for (int k = 0; k < s->n_streams && status == MO_OK; k++)
-        if (at->waits[k] != NONE)
-            status = enqueue_wait(s, stream, s->stages[at->waits[k]].done, err);
+/* Whether a stage is a first one, and not behind the work before the program.
+ */
+static bool needs_start(const stage *at, CUstream begin)
+{
+    return at->n_waits == 0 && at->stream != begin;
+}
+
+static mo_status launch_stage(const mo_cuda_stages *s, const stage *at,
+                              CUstream begin, mo_error *err)
+{
+    mo_backend_unit *unit = s->owners[at->owner].unit;
+    mo_status status = mo_cuda_unit_make_current(unit, err);
+
+    if (status == MO_OK && needs_start(at, begin))
+        status = enqueue_wait(s, at->stream, s->started, err);
+    for (int w = 0; w < at->n_waits && status == MO_OK; w++)
+        status = enqueue_wait(s, at->stream, s->stages[at->waits[w]].done, err);
     if (status == MO_OK)
-        status = mo_cuda_graph_launch_on(unit, at->graph, stream, err);
+        status = mo_cuda_graph_launch_on(unit, at->graph, at->stream, err);
     if (status == MO_OK && at->done)
-        status = record_event(s, at->done, stream, err);
+        status = record_event(s, at->done, at->stream, err);
     return status;
 }
 
-mo_status mo_cuda_stages_launch(const mo_cuda_stages *s,
-                                mo_backend_queue *queue, mo_error *err)
+mo_status mo_cuda_stages_launch(const mo_cuda_stages *s, mo_backend_unit **unit,
+                                CUstream *stream, mo_error *err)
 {
-    CUstream first = NULL;
-    mo_status status =
-        mo_cuda_queue_stream(queue, s->streams[0].unit, false, &first, err);
+    const stage *last = &s->stages[s->n_stages - 1];
+    CUstream begin = *stream;
+    mo_status status = record_event(s, s->started, begin, err);
 
-    if (status == MO_OK && s->started)
-        status = record_event(s, s->started, first, err);
     for (int i = 0; i < s->n_stages && status == MO_OK; i++)
-        status = launch_stage(s, &s->stages[i], queue, err);
-    if (status == MO_OK && s->n_streams > 1)
-        status =
-            mo_cuda_queue_stream(queue, s->streams[0].unit, false, &first, err);
-    for (int k = 1; k < s->n_streams && status == MO_OK; k++)
-        status = enqueue_wait(s, first, s->stages[s->last[k]].done, err);
+        status = launch_stage(s, &s->stages[i], begin, err);
+    for (int i = 0; i + 1 < s->n_stages && status == MO_OK; i++)
+        if (s->stages[i].is_sink)
+            status = enqueue_wait(s, last->stream, s->stages[i].done, err);
+    *unit = s->owners[last->owner].unit;
+    *stream = last->stream;
     return status;
 }

@@ -14,6 +14,11 @@
  *
  * Between parts of a GPU transfers are stages of their own, in the context of
  * the SMs that no part has; otherwise they belong to the stage of the sender.
+ *
+ * A stage has one or more streams, which programs of the slots share: slot 5
+ * has the second of a stage with 4. Streams of the slots themselves would be
+ * more than the hardware queues of a GPU, and one that waits for its next stage
+ * would block others, of earlier requests, that could go on.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_GRAPH_STAGES_H
 #define MO_EXEC_BACKEND_CUDA_GRAPH_STAGES_H
@@ -31,9 +36,17 @@ mo_status mo_cuda_stages_capture(mo_backend_unit *unit,
                                  mo_backend_program **program, mo_error *err);
 void mo_cuda_stages_free(mo_cuda_stages *stages); /* NULL is allowed */
 
-/* Enqueues all stages behind the queue's work so far, and what follows in the
- * queue behind them. */
+/* Returns the unit of the first stage and sets *stream to its stream, which
+ * programs of other slots use, too. */
+mo_backend_unit *mo_cuda_stages_first(const mo_cuda_stages *stages,
+                                      CUstream *stream);
+
+/* Enqueues all stages behind the work of *stream, in the context of the
+ * unit that recorded, so far; sets *stream to that of the last stage, which all
+ * others precede then, and *unit to its unit, which is current. From any
+ * thread, one at a time for each program. */
 mo_status mo_cuda_stages_launch(const mo_cuda_stages *stages,
-                                mo_backend_queue *queue, mo_error *err);
+                                mo_backend_unit **unit, CUstream *stream,
+                                mo_error *err);
 
 #endif
