@@ -28,7 +28,7 @@ enum {
     MAX_OP_MOVES = 300,    /* of few ops: moves by op, doubles by level */
     MAX_FORK_LEVEL = 3,    /* of moves where branches are equal: more of them
                               gain less than successive halving does, ... */
-    HALVING_EVERY = 2,     /* ... which is one of so many jobs, ... */
+    HALVING_EVERY = 4,     /* ... which is one of so many jobs, ... */
     STAY_LEVEL = 2,        /* ... with other receivers up to this level; ... */
     HALVING_WORK = 250000, /* ... ops x moves of each start */
     MAX_FILL_JOBS = 16,    /* in a round */
