@@ -55,7 +55,7 @@ TOLERANCES = {torch.float16: "1e-2", torch.bfloat16: "2e-2"}
 def save(folder, kind, tensors):
     for i, tensor in enumerate(tensors):
         if tensor.is_complex():
-            tensor = torch.view_as_real(tensor)
+            tensor = torch.view_as_real(tensor.resolve_conj())
         if tensor.dtype == torch.bfloat16:
             tensor = tensor.float()
         numpy.save(f"{folder}/{kind}{i}.npy",

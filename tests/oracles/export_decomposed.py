@@ -48,7 +48,8 @@ def factors(a):
 def counts(a, i, m):
     holes = torch.where(m, a, math.nan)
     at = torch.tensor([1, 1, 0])
-    return (*i.mode(1), holes.nanmedian(), holes.nanmedian(1).values,
+    return (*i.mode(1), a.put(at * 40, a[0, 0, :3], accumulate=True),
+            holes.nanmedian(), holes.nanmedian(1).values,
             torch.bincount(i.flatten(), minlength=9),
             torch.bincount(i[0, 0], a[0, 0], minlength=9),
             torch.nonzero_static(m, size=30), torch.nonzero_static(
@@ -78,7 +79,10 @@ def quantized(a):
     return (whole, ops.dequantize_per_tensor(whole, 0.03, 2, -128, 127,
                                              torch.int8), rows,
             ops.dequantize_per_channel(rows, scales, zeros, 1, -8, 7,
-                                       torch.int8), scale, zero)
+                                       torch.int8), scale, zero,
+            torch.fake_quantize_per_tensor_affine(a, 0.1, 3, -9, 8),
+            torch.fake_quantize_per_channel_affine(
+                a, scales, zeros.int(), 1, -9, 8))
 
 
 def regions(a, boxes):
@@ -112,5 +116,6 @@ def functions(x, rows, mask):
     if vision:
         made["regions"] = (regions, x, boxes)
         made["moved taps"] = (moved_taps, x, torch.randn(2, 18, 12, 10),
-                              torch.rand(2, 9, 12, 10), torch.randn(6, 4, 3, 3))
+                              torch.rand(2, 9, 12, 10),
+                              torch.randn(6, 4, 3, 3))
     return made

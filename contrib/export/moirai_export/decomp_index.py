@@ -72,10 +72,17 @@ def nonzero_static(x, *, size, fill_value=-1):
     found = found[:size]
     columns, step = [], n
     for length in x.shape:
-        step //= max(1, length)
-        column = found.div(max(1, step), rounding_mode="floor") % max(1, length)
+        length = max(1, length)
+        step //= length
+        column = found.div(max(1, step), rounding_mode="floor") % length
         columns.append(torch.where(found < 0, fill_value, column))
     return torch.stack(columns, 1)
+
+
+def put(x, index, source, accumulate=False):
+    """At places in memory order."""
+    return x.reshape(-1).index_put((index.reshape(-1),), source.reshape(-1),
+                                   accumulate).reshape(x.shape)
 
 
 def index_reduce(x, dim, index, source, reduce, *, include_self=True):
@@ -158,7 +165,7 @@ def fractional_max_pool(x, kernel_size, output_size, random_samples):
 TABLE = {
     "aten::mode": mode, "aten::nanmedian": nan_median,
     "aten::bincount": bincount, "aten::nonzero_static": nonzero_static,
-    "aten::index_reduce": index_reduce,
+    "aten::index_reduce": index_reduce, "aten::put": put,
     "aten::segment_reduce": segment_reduce,
     "aten::_pdist_forward": pair_distances, "aten::_int_mm": int_product,
     "aten::_weight_int8pack_mm": int8_product,

@@ -65,6 +65,19 @@ def fake_quantize_channels(x, scales, zero_points, axis, quant_min, quant_max):
     return (y - zeros) * scales
 
 
+def fake_quantize(x, scale, zero_point, quant_min, quant_max):
+    """Rounded to what integers can stand for; and whether they can."""
+    y = (x * reciprocal(scale) + zero_point).round()
+    inside = (y >= quant_min) & (y <= quant_max)
+    y = (y.clamp(quant_min, quant_max) - zero_point) * scale
+    return y.to(x.dtype), inside
+
+
+def fake_quantize_axis(x, scale, zero_point, axis, quant_min, quant_max):
+    return fake_quantize(x, by_channel(x, scale, axis),
+                         by_channel(x, zero_point, axis), quant_min, quant_max)
+
+
 def choose(x, quant_min, quant_max, eps, dtype):
     """Scale and zero point of the range of values, which contains zero."""
     low, high = x.amin().clamp(max=0), x.amax().clamp(min=0)
@@ -103,3 +116,5 @@ TABLE = {f"quantized_decomposed::{name}": function for name, function in {
         "quantize_per_channel_group", "dequantize_per_channel_group",
         "convert_element_type")},
 }.items()}
+TABLE["aten::fake_quantize_per_tensor_affine_cachemask"] = fake_quantize
+TABLE["aten::fake_quantize_per_channel_affine_cachemask"] = fake_quantize_axis

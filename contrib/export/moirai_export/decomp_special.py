@@ -9,7 +9,7 @@ import math
 
 import torch
 
-# Bernoulli numbers B(2), B(4), ... over their factorials: Euler and Maclaurin's.
+# Bernoulli numbers B(2), B(4), ...
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6,
              -3617 / 510)
 SHIFT = 10  # expansions at infinity are used from here on

@@ -115,7 +115,8 @@ def ps_roi_align(x, rois, spatial_scale, pooled_height, pooled_width,
 def bins_of(rois, axis, scale, bins, size, extra, last):
     """Which elements of an axis each bin contains, [regions, bins, size]."""
     start, end = ((rois[:, 1 + 2 * i + axis] * scale) for i in (0, 1))
-    start, end = (torch.sign(x) * (x.abs() + 0.5).floor() for x in (start, end))
+    start, end = (torch.sign(x) * (x.abs() + 0.5).floor()
+                  for x in (start, end))
     side = ((end - start + extra).clamp(min=1) / bins).unsqueeze(1)
     line = torch.arange(bins, dtype=rois.dtype)
     start = start.unsqueeze(1)
