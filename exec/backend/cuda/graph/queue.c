@@ -37,22 +37,6 @@ struct mo_backend_queue {
     queue_unit units[];
 };
 
-/* The driver has a lock, which each of its functions takes: with several
- * threads in them a request that is launched changes hands at each of its
- * stages, and takes many times as long. One thread launches at a time. */
-static atomic_flag launching = ATOMIC_FLAG_INIT;
-
-static void begin_launch(void)
-{
-    while (atomic_flag_test_and_set_explicit(&launching, memory_order_acquire))
-        sched_yield();
-}
-
-static void end_launch(void)
-{
-    atomic_flag_clear_explicit(&launching, memory_order_release);
-}
-
 static mo_status alloc_completed(mo_backend_queue *queue, mo_error *err)
 {
     const mo_cuda_api *api = queue->unit->api;
@@ -133,11 +117,9 @@ mo_status mo_cuda_queue_upload(mo_backend_queue *queue, void *to,
 {
     mo_status status = mo_cuda_unit_make_current(queue->unit, err);
 
-    begin_launch();
     if (status == MO_OK)
         status = mo_cuda_enqueue_upload(queue->unit->api, queue->stream,
                                         (CUdeviceptr) to, from, bytes, err);
-    end_launch();
     return status;
 }
 
@@ -146,11 +128,9 @@ mo_status mo_cuda_queue_download(mo_backend_queue *queue, void *to,
 {
     mo_status status = mo_cuda_unit_make_current(queue->unit, err);
 
-    begin_launch();
     if (status == MO_OK)
         status = mo_cuda_enqueue_download(queue->unit->api, queue->stream, to,
                                           (CUdeviceptr) from, bytes, err);
-    end_launch();
     return status;
 }
 
@@ -222,10 +202,8 @@ mo_status mo_cuda_queue_replay(mo_backend_queue *queue,
         return mo_cuda_graph_launch_on(queue->unit, program, queue->stream,
                                        err);
     choose_entry(queue, program->stages);
-    begin_launch();
     status = mo_cuda_stages_launch(program->stages, &queue->unit,
                                    &queue->stream, err);
-    end_launch();
     return status;
 }
 
@@ -249,13 +227,11 @@ mo_status mo_cuda_queue_wait(mo_backend_queue *queue, mo_error *err)
     mo_status status = mo_cuda_unit_make_current(queue->unit, err);
 
     atomic_store(queue->completed, 0);
-    begin_launch();
     if (status == MO_OK)
         status = mo_cuda_enqueue_download(api, queue->stream, queue->completed,
                                           queue->done, sizeof(int), err);
     if (status == MO_OK)
         status = record_complete(queue, &complete, err);
-    end_launch();
     if (status == MO_OK) {
         poll_completed(queue);
         status = mo_cuda_check(api, "cuEventSynchronize",
