@@ -274,10 +274,8 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
 
     if (status != MO_OK)
         return status;
-    /* Programs of several requests need more hardware queues than the default
-     * of 8, or wait for each other. Without memory for it they do. */
     if (mo_exec_requests_wanted(o))
-        (void) setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+        mo_exec_gpu_raise_queues();
     mo_exec_gpu_init_start(&o->wants, &waking);
     status = mo_exec_job_load(o, path, &w->job, err);
     mo_exec_gpu_init_wait(&waking);

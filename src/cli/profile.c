@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "driver/exec/backend_choice.h"
 #include "driver/exec/emulate.h"
 #include "driver/exec/pin_devices.h"
 #include "driver/suggest.h"
@@ -36,6 +37,8 @@ static mo_status run_profile(void *context, char **operands, size_t n_operands,
         return mo_fail(err, MO_E_USAGE, "run takes one graph, not %zu",
                        n_operands - 1);
     status = mo_emulate_check(&o->wants, err);
+    if (o->in_flight > 0)
+        mo_exec_gpu_raise_queues();
     return status == MO_OK ? mo_profiler_measure(o, operands[1], err) : status;
 }
 

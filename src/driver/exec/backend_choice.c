@@ -4,6 +4,7 @@
 #include "driver/exec/backend_choice.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -82,6 +83,11 @@ static void *init_driver(void *nothing)
 
     (void) find_gpus(&backend, &n, NULL);
     return nothing;
+}
+
+void mo_exec_gpu_raise_queues(void)
+{
+    (void) setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
 }
 
 void mo_exec_gpu_init_start(const mo_exec_config *wants,

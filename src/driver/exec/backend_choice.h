@@ -43,6 +43,13 @@ enum { MO_EXEC_DEFAULT_STREAMS = 4 };
         .streams = MO_EXEC_DEFAULT_STREAMS                                     \
     }
 
+/* Asks the CUDA driver for 32 hardware queues, the most, unless the environment
+ * says otherwise: streams share them, and one that waits for an event blocks
+ * the others of its queue. Only for several requests in flight, as each context
+ * takes more memory with them; before the driver is initialized, by one thread.
+ * Without memory for it the driver has its default of 8. */
+void mo_exec_gpu_raise_queues(void);
+
 /* Initialization of the CUDA driver in a thread of its own, in parallel with
  * reading the graph, if --backend cuda is given. Errors are reported by
  * mo_exec_backends_choose. */

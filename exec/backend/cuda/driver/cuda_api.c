@@ -146,10 +146,6 @@ static void load_required(void)
 {
     start_result starts[STARTED] = { { 0 } };
 
-    /* Hardware queues of a GPU, which the driver shares out to streams: a
-     * stream that waits for an event blocks the others of its queue. By default
-     * there are 8, at most 32. */
-    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     mo_parallel_for(STARTED, STARTED, run_start, starts);
     for (int i = 0; i < STARTED && loaded.status == MO_OK; i++) {
         loaded.status = starts[i].status;
