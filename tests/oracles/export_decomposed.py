@@ -58,6 +58,8 @@ def counts(a, i, m):
             a.index_reduce(1, at, a[:, 2:], "mean", include_self=False),
             torch.segment_reduce(a, "mean", lengths=torch.tensor([1, 0, 2])),
             torch.segment_reduce(a, "max", lengths=torch.tensor([2, 1])),
+            F.multilabel_margin_loss(a[0], torch.tensor(
+                [[3, 0, -1, 1, 2, -1, 0]] * 5), reduction="none"),
             F.fractional_max_pool2d(a, 2, output_size=(2, 3),
                                     _random_samples=torch.full(
                                         (1, 3, 2), 0.3)))

@@ -162,11 +162,26 @@ def fractional_max_pool(x, kernel_size, output_size, random_samples):
         at.squeeze(-1).reshape(*x.shape[:-2], m, n)
 
 
+def multilabel_margin(x, target, reduction):
+    """Labels before the first -1; PyTorch's own, up to 2.11, takes others."""
+    valid = (target < 0).cumsum(-1) == 0
+    label = torch.where(valid, target, 0)
+    is_target = ((torch.arange(x.shape[-1]) == label.unsqueeze(-1))
+                 & valid.unsqueeze(-1)).any(-2)
+    margin = 1 - x.gather(-1, label).unsqueeze(-1) + x.unsqueeze(-2)
+    counted = valid.unsqueeze(-1) & ~is_target.unsqueeze(-2)
+    loss = torch.where(counted, margin.clamp(min=0), 0).sum((-2, -1)) \
+        / x.shape[-1]
+    reduced = (loss, loss.mean(), loss.sum())[reduction]
+    return reduced, is_target.to(x.dtype)
+
+
 TABLE = {
     "aten::mode": mode, "aten::nanmedian": nan_median,
     "aten::bincount": bincount, "aten::nonzero_static": nonzero_static,
     "aten::index_reduce": index_reduce, "aten::put": put,
     "aten::segment_reduce": segment_reduce,
+    "aten::multilabel_margin_loss_forward": multilabel_margin,
     "aten::_pdist_forward": pair_distances, "aten::_int_mm": int_product,
     "aten::_weight_int8pack_mm": int8_product,
     "aten::fractional_max_pool2d": fractional_max_pool,

@@ -38,4 +38,7 @@ def table():
             target = getattr(packet, overload)
             if not target._schema.is_mutable:
                 made[target] = on_own_device(function)
+                # PyTorch's own at this key would come before the table.
+                target.py_kernels.pop(torch._C.DispatchKey.Autograd, None)
+                target._dispatch_cache.clear()
     return made
