@@ -5,13 +5,13 @@ import torch
 
 from .graph import Unsupported
 
-MOST = 128  # columns: every one is a step of about ten ops
+MAX_COLUMNS = 128  # columns: every one is a step of about ten ops
 
 
 def steps(n):
-    if n > MOST:
+    if n > MAX_COLUMNS:
         raise Unsupported(f"a factorization of {n} columns is not unrolled; "
-                          f"at most {MOST} are")
+                          f"at most {MAX_COLUMNS} are")
     return range(n)
 
 

@@ -78,7 +78,7 @@ def fake_quantize_axis(x, scale, zero_point, axis, quant_min, quant_max):
                          by_channel(x, zero_point, axis), quant_min, quant_max)
 
 
-def choose(x, quant_min, quant_max, eps, dtype):
+def choose_qparams(x, quant_min, quant_max, eps, dtype):
     """Scale and zero point of the range of values, which contains zero."""
     low, high = x.amin().clamp(max=0), x.amax().clamp(min=0)
     scale = ((high - low) / float(quant_max - quant_min)).clamp(min=eps)
@@ -87,7 +87,7 @@ def choose(x, quant_min, quant_max, eps, dtype):
         zero.clamp(quant_min, quant_max).reshape(1).long()
 
 
-def choose_symmetric(x, quant_min, quant_max, eps, dtype):
+def choose_qparams_symmetric(x, quant_min, quant_max, eps, dtype):
     """Zero in the middle of the integers."""
     size = x.abs().amax()
     scale = (size / (float(quant_max - quant_min) / 2)).clamp(min=eps)
@@ -95,7 +95,7 @@ def choose_symmetric(x, quant_min, quant_max, eps, dtype):
     return scale.reshape(1).double(), torch.full((1,), zero)
 
 
-def kept(name):
+def pytorch_reference(name):
     """The function of PyTorch itself, of ops alone."""
     def compute(*args, **kwargs):
         return getattr(sys.modules[LIBRARY], name)(*args, **kwargs)
@@ -109,8 +109,9 @@ TABLE = {f"quantized_decomposed::{name}": function for name, function in {
     "quantize_per_token": quantize_tokens,
     "dequantize_per_token": dequantize_tokens,
     "fake_quant_per_channel": fake_quantize_channels,
-    "choose_qparams": choose, "choose_qparams_symmetric": choose_symmetric,
-    **{name: kept(name) for name in (
+    "choose_qparams": choose_qparams,
+    "choose_qparams_symmetric": choose_qparams_symmetric,
+    **{name: pytorch_reference(name) for name in (
         "choose_qparams_per_token", "choose_qparams_per_token_asymmetric",
         "_choose_qparams_per_token_asymmetric_impl",
         "quantize_per_channel_group", "dequantize_per_channel_group",

@@ -194,7 +194,8 @@ def cut(g, x, slices):
               if len(r) != x.shape[axis] or r.step != 1}
     if not ranges:
         return x
-    # An end in front of the first element cannot be told as a number.
+    # An end in front of the first element cannot be expressed as an
+    # index.
     stops = [r.stop if r.stop >= 0 else -x.shape[axis] - 1
              for axis, r in ranges.items()]
     inputs = [x, g.ints(r.start for r in ranges.values()), g.ints(stops),

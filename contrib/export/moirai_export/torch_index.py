@@ -138,7 +138,8 @@ def index(op):
 
 
 def rows_of_mask(g, rows, mask):
-    """For every element of a mask a row; its n-th true one has the n-th."""
+    """Scatters rows by rank within the mask: the n-th true element gets row n
+    (exclusive cumsum as gather index)."""
     flat = ops.reshape(g, ops.convert(g, mask, "i64"), (count(mask.shape),))
     at = ops.clamp(g, ops.cumsum(g, flat, 0, exclusive=True), 0,
                    rows.shape[0] - 1)

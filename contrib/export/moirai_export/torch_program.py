@@ -91,29 +91,30 @@ def vmap_levels():
             leave()
 
 
-def is_ours(path):
+def is_library_file(path):
     """Whether a file is PyTorch's or of this package, not the user's."""
     folders = (os.path.dirname(torch.__file__), os.path.dirname(__file__))
     return path.startswith((*folders, "torch/", "<"))
 
 
-def place(found):
-    """The last of these places, files and lines, that is the user's; as text
-    to be inserted."""
-    found = [f"{path}:{line}" for path, line in found if not is_ours(path)]
-    return f" at {found[-1]}" if found else ""
+def source_line(frames):
+    """The last of these files and lines that is the user's; as text to be
+    inserted."""
+    lines = [f"{path}:{line}" for path, line in frames
+             if not is_library_file(path)]
+    return f" at {lines[-1]}" if lines else ""
 
 
-def place_in(text):
-    """The place in PyTorch's text of a stack."""
-    return place(re.findall(r'File "([^"]+)", line (\d+)', text or ""))
+def source_line_in(text):
+    """The user's line in PyTorch's text of a stack."""
+    return source_line(re.findall(r'File "([^"]+)", line (\d+)', text or ""))
 
 
-def place_of(error):
-    return place([(frame.filename, frame.lineno) for frame in
-                  traceback.extract_tb(error.__traceback__)
-                  if frame.filename.endswith(".py")
-                  and "contextlib" not in frame.filename])
+def source_line_of(error):
+    return source_line([(frame.filename, frame.lineno) for frame in
+                        traceback.extract_tb(error.__traceback__)
+                        if frame.filename.endswith(".py")
+                        and "contextlib" not in frame.filename])
 
 
 def first_line(error):
@@ -209,7 +210,7 @@ def trace(module, args, kwargs):
             raise
         except Exception as error:  # of many kinds, all of them PyTorch's
             first = first or error
-    raise ExportError(f"torch.export failed{place_of(first)}: "
+    raise ExportError(f"torch.export failed{source_line_of(first)}: "
                       f"{first_line(first)}") from first
 
 
@@ -398,7 +399,7 @@ def decompose(program, names):
         raise
     except Unsupported as error:
         text = str(error)
-        raise ExportError(f"cannot export{place_in(text)}: "
+        raise ExportError(f"cannot export{source_line_in(text)}: "
                           f"{text.splitlines()[0]}") from None
     except Exception as error:  # of many kinds, all of them PyTorch's
         raise ExportError("PyTorch cannot decompose the program: "

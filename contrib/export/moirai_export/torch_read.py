@@ -272,8 +272,8 @@ class Reader:
         try:
             self.names[node] = self.call(node)
         except Unsupported as error:
-            place = torch_program.place_in(node.meta.get("stack_trace"))
-            self.missing.append(f"{node.target} '{node.name}'{place}: {error}")
+            line = torch_program.source_line_in(node.meta.get("stack_trace"))
+            self.missing.append(f"{node.target} '{node.name}'{line}: {error}")
 
     def call(self, node):
         if node.target is operator.getitem:
