@@ -5,7 +5,7 @@
  * subproblem with an upper bound (local search, exact search, MILP) and a
  * lower bound (column generation, load bounds, exact search) for every
  * boundary; the shortest paths over the two tables are the incumbent and the
- * lower bound of the whole.
+ * lower bound of the full instance.
  *
  * A round plans jobs, primal and bound, runs them on all threads and merges
  * their results in the order of planning. A plan depends on the task and
@@ -32,7 +32,7 @@ enum {
     ONE_BOUND_JOB = 1,
     FIRST_BOUND_ROUND = 3, /* no long bound jobs in the rounds before */
     CASE_SPLIT_EVERY = 8,  /* rounds */
-    BESIDE_COLOCATION = 3  /* times as many moves of annealing */
+    ANNEAL_FACTOR_WITH_COLOCATION = 3 /* on its moves */
 };
 
 /* Bound jobs take long and raise the bound by a hundredth or two: while more
@@ -44,31 +44,34 @@ enum {
  * small: then bound jobs take longest. */
 #define SMALL_GAP 0.018
 
-/* Where memory binds, bounds of many pieces by many devices take long and do
+/* Where memory binds, bounds of many segments by many devices take long and do
  * not bring a gap of this size down: schedules come first.  A phase or a round
- * of bounds, the bound of the whole, its cases, and a round of schedules get
- * these shares of the time left.  Where segments have equal branches, the
- * priced bound exceeds that of the whole, which gets the smaller share. */
-#define LARGE_GAP        0.05
-#define BOUND_SHARE      0.04
-#define WHOLE_SHARE      0.1
-#define FORK_WHOLE_SHARE 0.01
-#define CASES_SHARE      0.3
-#define ROUND_SHARE      0.15
-#define NO_LIMIT_S       1e15
+ * of bounds, the bound of the full instance, its cases, and a round of
+ * schedules get these shares of the time left.  Where segments have equal
+ * branches, the priced bound exceeds that of the full instance, which gets the
+ * smaller share. */
+#define LARGE_GAP       0.05
+#define BOUND_SHARE     0.04
+#define ROOT_SHARE      0.1
+#define FORK_ROOT_SHARE 0.01
+#define CASES_SHARE     0.3
+#define ROUND_SHARE     0.15
+#define NO_LIMIT_S      1e15
 
 typedef struct round {
     mo_search_state *search;
     const mo_stop *bound_stop, *primal_stop; /* of the jobs of this round */
-    const mo_stop *whole_stop;               /* of the bound of the whole */
+    const mo_stop *instance_stop; /* of the bound of the full instance */
     mo_search_primal_job *primal_jobs;
     mo_search_bound_job *bound_jobs;
     int n_primal_jobs, n_bound_jobs;
     mo_search_memory_job
-        *memory_job; /* annealing of the whole within memory, or NULL */
-    mo_search_colocation_job *colocation_job; /* bound of the whole, or NULL */
-    mo_search_root_job *root_job; /* LP relaxation of the whole, or NULL */
-    bool has_cases;               /* of the priced bound */
+        *memory_job; /* annealing of the full instance within memory, or NULL */
+    mo_search_colocation_job
+        *colocation_job; /* bound of the full instance, or NULL */
+    mo_search_root_job
+        *root_job;  /* LP relaxation of the full instance, or NULL */
+    bool has_cases; /* of the priced bound */
     mo_status cases_status;
     mo_error cases_err;
     int64_t cases_ns; /* incumbent at the last case split */
@@ -93,7 +96,8 @@ static void run_primal_job(const round *r, mo_search_primal_job *job)
     job->stopped = mo_stop_reached(r->primal_stop);
 }
 
-/* Annealing and bounds of the whole take longer and are started first. */
+/* Annealing and bounds of the full instance take longer and are started
+ * first. */
 static int count_first_jobs(const round *r)
 {
     return (r->memory_job != NULL) + (r->colocation_job != NULL) + r->has_cases;
@@ -104,11 +108,11 @@ static void run_first_job(round *r, int job)
     if (r->memory_job && job-- == 0)
         mo_search_memory_job_run(r->search, r->memory_job);
     else if (r->colocation_job && job-- == 0)
-        mo_search_colocation_job_run(r->search, r->whole_stop,
+        mo_search_colocation_job_run(r->search, r->instance_stop,
                                      r->colocation_job);
     else
         r->cases_status = mo_search_priced_bound_run_cases(
-            r->search->priced, r->whole_stop, &r->cases_err);
+            r->search->priced, r->instance_stop, &r->cases_err);
 }
 
 static void run_job(void *context, int job, int thread)
@@ -150,15 +154,15 @@ static mo_status run_round_jobs(round *r, mo_search_round_plan *round_plan,
     const mo_stop *stop = r->search->task->stop;
     mo_stop bound_stop = { .deadline_ns = INT64_MAX, .outer = stop };
     mo_stop primal_stop = { .deadline_ns = INT64_MAX, .outer = stop };
-    mo_stop whole_stop = { .deadline_ns = INT64_MAX, .outer = stop };
+    mo_stop instance_stop = { .deadline_ns = INT64_MAX, .outer = stop };
     mo_status status = MO_OK, taken;
     mo_error why = { 0 };
 
     limit_share(r->search, BOUND_SHARE, &bound_stop);
     limit_share(r->search, ROUND_SHARE, &primal_stop);
-    limit_share(r->search, CASES_SHARE, &whole_stop);
+    limit_share(r->search, CASES_SHARE, &instance_stop);
     r->bound_stop = &bound_stop;
-    r->whole_stop = &whole_stop;
+    r->instance_stop = &instance_stop;
     r->primal_stop = &primal_stop;
     mo_parallel_for(r->search->task->threads,
                     count_first_jobs(r) + r->n_bound_jobs + r->n_primal_jobs +
@@ -209,7 +213,7 @@ static mo_status run_initial_jobs(round *r, mo_search_round_plan *round_plan,
     return status;
 }
 
-/* Propagates the results of the round to the whole. */
+/* Propagates the results of the round to the full instance. */
 static mo_status
 propagate_round(const round *r, mo_search_memory_job *memory_job, mo_error *err)
 {
@@ -274,7 +278,7 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
             ? &colocation_job
             : NULL;
     if (r->memory_job && r->colocation_job)
-        memory_job.moves *= BESIDE_COLOCATION;
+        memory_job.moves *= ANNEAL_FACTOR_WITH_COLOCATION;
     if (status == MO_OK)
         status = mo_search_root_job_plan(s, number, &root_job, &has_root, err);
     r->root_job = has_root ? &root_job : NULL;
@@ -380,7 +384,7 @@ static mo_status search_segments(mo_search_state *s, int *rounds, mo_error *err)
 static mo_status bound_segments(mo_search_state *s, mo_error *err)
 {
     mo_stop blocks = { .deadline_ns = INT64_MAX, .outer = s->task->stop };
-    mo_stop whole = { .deadline_ns = INT64_MAX, .outer = s->task->stop };
+    mo_stop root = { .deadline_ns = INT64_MAX, .outer = s->task->stop };
     mo_status status = MO_OK;
 
     limit_share(s, BOUND_SHARE, &blocks);
@@ -392,10 +396,10 @@ static mo_status bound_segments(mo_search_state *s, mo_error *err)
     if (status == MO_OK)
         status = mo_search_priced_bound_new(s, &s->priced, err);
     limit_share(s,
-                mo_search_priced_bound_has_forks(s->priced) ? FORK_WHOLE_SHARE
-                                                            : WHOLE_SHARE,
-                &whole);
-    return status == MO_OK ? mo_search_initial_bound(s, &whole, err) : status;
+                mo_search_priced_bound_has_forks(s->priced) ? FORK_ROOT_SHARE
+                                                            : ROOT_SHARE,
+                &root);
+    return status == MO_OK ? mo_search_initial_bound(s, &root, err) : status;
 }
 
 static mo_status place_moirai(const mo_method_task *task,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A boundary of a class is worth a job by its reduced cost: how much longer
- * the shortest priced path becomes when one of the class's segments has this
- * boundary.  A better schedule of it has to save more than that, and counts
- * for all segments of the class.
+ * Pricing of the column generation: boundaries of classes are chosen by their
+ * reduced cost, by which the shortest priced path becomes longer when one of
+ * the class's segments has this boundary.  A better schedule of it has to save
+ * more than that, and counts for all segments of the class.
  *
  * Variants of the least priced time leave devices partly empty.  Segments of
  * the incumbent are annealed once more within the bytes they have and those
@@ -26,11 +26,13 @@ enum {
     MAX_LEVEL = 7,         /* of effort */
     FIRST_WORK = 2000000,  /* ops x moves, doubles by level */
     MAX_OP_MOVES = 300,    /* of few ops: moves by op, doubles by level */
-    MAX_FORK_LEVEL = 3,    /* of moves where branches are equal: more of them
-                              gain less than successive halving does, ... */
-    HALVING_EVERY = 4,     /* ... which is one of so many jobs, ... */
-    STAY_LEVEL = 2,        /* ... with other receivers up to this level; ... */
-    HALVING_WORK = 250000, /* ... ops x moves of each start */
+    MAX_FORK_LEVEL = 3,    /* largest effort level of annealing in segments with
+                              many equal branches */
+    HALVING_EVERY = 4,     /* every 4th job of such segments is successive
+                              halving */
+    STAY_LEVEL = 2,        /* above this level the receivers of the start are
+                              kept */
+    HALVING_WORK = 250000, /* ops x moves for each start of a halving */
     MAX_FILL_JOBS = 16,    /* in a round */
     FILL_LEVEL = 1,
     FIRST_FILL_ROUND = 2, /* the incumbent is good enough by then */

@@ -4,8 +4,9 @@
 #include "solvers/search/exact/task_model_build.h"
 
 /*
- * Precedences along the flows: heads and tails of every device of the target
- * op, over all devices of the other op.
+ * Precedence constraints of the task model: propagators of heads and tails over
+ * alternative modes (RCPSP with modes).  A precedence follows a flow; the modes
+ * of an op are its devices.
  */
 
 static mo_status begin_precedence(mo_exact_builder *b, int target,

@@ -7,9 +7,11 @@
 #include "schedule/allowed_devices.h"
 #include "solvers/search/bound/load/load_bound.h"
 
-enum { TARGET_PART = 12 }; /* width of the target times, as a part of them */
+/* Target times range from the bound to 1/12 above it. */
+enum { TARGET_PART = 12 };
 
-/* What the budget exceeds that of the bound by: less leaves no schedule. */
+/* Budget relative to that of the load bound; with less, rounding finds no
+ * schedule. */
 #define BUDGET_FACTOR 1.02
 
 static int device_at(const mo_schedule *s, int op)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * priced_halving.h - successive halving with prices of memory: target times
- * and the budget of the branches' memory are those of the priced load bound.
+ * priced_halving.h - successive halving of schedules with prices of memory
+ * (Lagrangian prices of memory capacity): target times and the budget of the
+ * branches' memory are those of the priced load bound.
  */
 #ifndef MO_SOLVERS_SEARCH_PRIMAL_PRICED_HALVING_H
 #define MO_SOLVERS_SEARCH_PRIMAL_PRICED_HALVING_H

@@ -54,8 +54,8 @@ static void find_receivers(halving *r)
             r->receivers[r->n_receivers++] = k;
 }
 
-/* Returns the makespan, and with prices that of the resident bytes. */
-static double cost_of(const halving *r, const mo_schedule *s)
+/* Returns the makespan plus, with prices, the cost of the resident bytes. */
+static double priced_makespan_ns(const halving *r, const mo_schedule *s)
 {
     const double *price_ns = r->options->anneal->price_ns;
     double sum_ns = (double) s->makespan_ns;
@@ -168,8 +168,9 @@ static int receivers_in_start(const halving *r)
 
 static mo_status add_starts(halving *r, mo_error *err)
 {
-    bool only_one = r->n_receivers == 0 && r->options->anneal->price_ns;
-    int times = only_one ? MORE_TARGETS : TARGETS;
+    bool no_receiver_choice =
+        r->n_receivers == 0 && r->options->anneal->price_ns;
+    int times = no_receiver_choice ? MORE_TARGETS : TARGETS;
     mo_status status = add_hinted_start(r, err);
 
     if (status == MO_OK && r->options->stay && r->n_receivers > 0)
@@ -211,11 +212,11 @@ static mo_status anneal_last_start(halving *r, mo_error *err)
     mo_status status = MO_OK;
 
     for (int vain = 0; vain < r->options->patience && status == MO_OK; vain++) {
-        double before_ns = cost_of(r, r->starts[0]);
+        double before_ns = priced_makespan_ns(r, r->starts[0]);
 
         status = anneal_start(r, 0, moves, err);
         r->n_runs++;
-        if (status == MO_OK && cost_of(r, r->starts[0]) < before_ns)
+        if (status == MO_OK && priced_makespan_ns(r, r->starts[0]) < before_ns)
             vain = -1;
     }
     return status;
@@ -232,10 +233,11 @@ static mo_status run_rungs(halving *r, mo_error *err)
         /* Insertion sort by cost, stable. */
         for (int i = 1; i < r->n; i++) {
             mo_schedule *it = r->starts[i];
-            double cost_ns = cost_of(r, it);
+            double cost_ns = priced_makespan_ns(r, it);
             int at = i;
 
-            for (; at > 0 && cost_of(r, r->starts[at - 1]) > cost_ns; at--)
+            for (; at > 0 && priced_makespan_ns(r, r->starts[at - 1]) > cost_ns;
+                 at--)
                 r->starts[at] = r->starts[at - 1];
             r->starts[at] = it;
         }
@@ -249,7 +251,7 @@ static mo_status run_rungs(halving *r, mo_error *err)
 /* Returns the last start, or a copy of the given one if that is shorter. */
 static mo_status choose_best(halving *r, mo_schedule **best, mo_error *err)
 {
-    if (cost_of(r, r->starts[0]) >= cost_of(r, r->start))
+    if (priced_makespan_ns(r, r->starts[0]) >= priced_makespan_ns(r, r->start))
         return mo_schedule_copy(r->x, r->start, best, err);
     *best = r->starts[0];
     r->starts[0] = NULL;

@@ -65,9 +65,9 @@ static mo_status allocate_band(mo_coloc_band *b, const mo_coloc_effort *effort,
     b->apart_from = malloc(size * sizeof *b->apart_from);
     b->same_to = malloc(size * sizeof *b->same_to);
     b->apart_to = malloc(size * sizeof *b->apart_to);
-    b->effort = calloc(size, sizeof *b->effort);
+    b->search_level = calloc(size, sizeof *b->search_level);
     if (!b->same_from || !b->apart_from || !b->same_to || !b->apart_to ||
-        !b->effort)
+        !b->search_level)
         return mo_fail_memory(err);
     for (size_t i = 0; i < size; i++)
         b->same_from[i] = b->apart_from[i] = b->same_to[i] = b->apart_to[i] =
@@ -122,7 +122,7 @@ void mo_coloc_band_close(mo_coloc_band *b)
     free(b->apart_from);
     free(b->same_to);
     free(b->apart_to);
-    free(b->effort);
+    free(b->search_level);
     free(b->head_ns);
     free(b->tail_ns);
     free(b->ops);

@@ -36,10 +36,10 @@ typedef struct mo_coloc_band {
 
     /* By first op and distance, and the same by last op and distance. */
     int64_t *same_from, *apart_from, *same_to, *apart_to;
-    unsigned char *effort; /* by first op and distance: how long it was
-                              searched, powers of 4 */
-    int64_t *head_ns;      /* by op: least start */
-    int64_t *tail_ns;      /* by op: least time from its start to the end */
+    unsigned char *search_level; /* by first op and distance: of its search,
+                                    whose nodes are a power of 4 */
+    int64_t *head_ns;            /* by op: least start */
+    int64_t *tail_ns; /* by op: least time from its start to the end */
 
     /* The interval under test. */
     int first, last; /* ops at its ends; MO_FREE: start, end of the schedule */

@@ -31,13 +31,15 @@
  */
 
 enum {
-    COST_PART = 200,    /* of the bound: cost of an interval in a chain */
-    RAISED_PART = 16,   /* of the bound: more is not sought at once */
+    COST_PART = 200,    /* penalty of each interval in a chain: 1/200 of the
+                           bound, so that chains have few intervals */
+    RAISED_PART = 16,   /* an interval is not raised beyond 1/16 above the bound
+                           at once */
     MAX_REFINED = 48,   /* ops of an interval */
-    OPS_PER_NODE = 200, /* of compositions, in the time of a node */
+    OPS_PER_NODE = 200, /* composition steps that take as long as a node */
     FIRST_NODES = 2000, /* of an interval of a chain, then four times as many */
-    MAX_EFFORT = 6,
-    CLOSED = MAX_EFFORT + 1 /* more nodes do not raise it further */
+    MAX_SEARCH_LEVEL = 6,
+    CLOSED = MAX_SEARCH_LEVEL + 1 /* more nodes do not raise it further */
 };
 
 mo_coloc_pair_bound mo_coloc_pair_bound_of(const mo_allowed_devices *d, int u,
@@ -81,9 +83,7 @@ static bool must_share_device(const mo_coloc_band *b, int u, int v)
     return true;
 }
 
-/*
- * Intervals between two ops.
- */
+/* ------------------------------------------------ intervals between two ops */
 
 /* Collects the ops between u and v; returns false where u does not precede
  * v. */
@@ -265,9 +265,7 @@ static mo_status bound_intervals_from(mo_coloc_band *b, int u, known_list *list,
     return status;
 }
 
-/*
- * Intervals from the start and to the end of the schedule.
- */
+/* ---------------------------------------------------------- heads and tails */
 
 static mo_status raise_open_interval(mo_coloc_band *b, int64_t *least_ns,
                                      mo_error *err)
@@ -359,9 +357,7 @@ static mo_status bound_schedule(mo_coloc_band *b, int64_t *bound_ns,
     return status == MO_OK ? bound_whole(b, bound_ns, err) : status;
 }
 
-/*
- * Critical intervals.
- */
+/* ------------------------------------------------------- critical intervals */
 
 /* Raises all intervals by what is known of those within them. */
 static void compose_intervals(mo_coloc_band *b)
@@ -396,7 +392,7 @@ static int find_critical_chain(const mo_coloc_band *b, int64_t cost_ns,
             int64_t ns = mo_min_i64(b->same_from[at], b->apart_from[at]);
 
             ns = mo_min_i64(ns + most_ns[u], MO_MAX_TOTAL_NS) -
-                 cost_ns * (1 + b->effort[at]);
+                 cost_ns * (1 + b->search_level[at]);
             if (b->same_from[at] >= 0 &&
                 (before[v] == MO_FREE || ns > most_ns[v])) {
                 most_ns[v] = ns;
@@ -422,16 +418,16 @@ static void refine_interval(mo_coloc_band *b, int u, int v, int64_t most_ns)
 
     if (!collect_between(b, u, v))
         return;
-    b->max_nodes = (int64_t) FIRST_NODES << (2 * b->effort[at]);
+    b->max_nodes = (int64_t) FIRST_NODES << (2 * b->search_level[at]);
     if (rest_ns + t.same_ns < most_ns)
         closed = mo_coloc_search_raise(b, MO_COLOC_SAME, &t.same_ns);
     if (rest_ns + t.apart_ns < most_ns)
         closed &= mo_coloc_search_raise(b, MO_COLOC_APART, &t.apart_ns);
     store_interval(b, t);
     if (closed)
-        b->effort[at] = CLOSED;
-    else if (b->effort[at] < MAX_EFFORT)
-        b->effort[at]++;
+        b->search_level[at] = CLOSED;
+    else if (b->search_level[at] < MAX_SEARCH_LEVEL)
+        b->search_level[at]++;
 }
 
 /* Refines the chain that ends in v; returns whether any of it was open. */
@@ -441,7 +437,8 @@ static bool refine_chain(mo_coloc_band *b, const int *before, int v,
     bool any = false;
 
     for (; before[v] != MO_FREE; v = before[v])
-        if (b->effort[mo_coloc_band_at(b, before[v], v - before[v])] < CLOSED) {
+        if (b->search_level[mo_coloc_band_at(b, before[v], v - before[v])] <
+            CLOSED) {
             refine_interval(b, before[v], v, most_ns);
             any = true;
         }

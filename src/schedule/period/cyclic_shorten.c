@@ -6,11 +6,13 @@
  *       |       |--v--|     up to a period for its place.  It is moved to an
  *       |--v--|             earlier place, or any task to another one between
  *                           its inputs and its readers: those behind it in the
- *                           order move a little, and whoever then could start a
- *                           whole period earlier does.
+ *                           order move a little, and a task that can then start
+ *                           a whole period earlier does so (its stage of the
+ *                           modulo schedule, and the heights of the arcs at it,
+ *                           change by 1; cyclic_order.h).
  *
- * The cost is the mean start and some times the latency, which alone has large
- * steps.
+ * The cost is the mean start and LATENCY_WEIGHT times the latency, which alone
+ * has large steps.
  */
 #include <stdlib.h>
 #include <string.h>

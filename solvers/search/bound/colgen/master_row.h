@@ -26,7 +26,8 @@ typedef enum mo_cg_row_kind {
     /* Cardinality: at most `most` equals of a node run on a device, or on the
      * other devices. */
     MO_CG_CARDINALITY,
-    /* Budget: the priced bytes of all branches. */
+    /* Knapsack row: at the prices of memory, the resident bytes of all
+     * branches cost at most the budget (mo_cg_budget). */
     MO_CG_BUDGET
 } mo_cg_row_kind;
 

@@ -53,7 +53,8 @@ typedef struct mo_cg_problem {
      * are stored as horizon + 1. */
     int64_t *p;
     bool *allowed;
-    double *budget_part; /* of one op, of the budget; NULL: none */
+    double *budget_part; /* by node and device: share of the budget that one op
+                            takes; NULL: no budget */
 } mo_cg_problem;
 
 /* Budget of memory: at these prices of a byte by device, the resident bytes of

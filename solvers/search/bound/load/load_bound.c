@@ -27,8 +27,8 @@
 enum {
     MAX_ORDERS = 96,
     GAP = 4096,        /* relative gap 1 / 4096: not worth branching */
-    TRIAL_PART = 4,    /* of the cases: when this part of them ... */
-    TRIAL_GAIN = 1024, /* ... raises the bound by less, the others do not run */
+    TRIAL_PART = 4,    /* a quarter of the cases is evaluated first */
+    TRIAL_GAIN = 1024, /* the others run only if the bound rose by 1/1024 */
     LIMIT_GAP = 256,   /* relative gap of the limits */
     MAX_LIMITS = 10
 };
@@ -55,7 +55,7 @@ typedef struct case_search {
     size_t n, room;
     int n_evaluated;
     int max_cases;         /* nodes with limits, at most */
-    int64_t worthwhile_ns; /* bound that the first cases have to reach */
+    int64_t trial_goal_ns; /* bound that the first cases have to reach */
     int64_t closed_ns; /* least bound of a node that cannot be divided, or the
                           limit */
 } case_search;
@@ -198,7 +198,7 @@ static bool can_branch_order(const case_search *t, const case_node *node)
 
 static bool can_branch_number(const case_search *t, const case_node *node)
 {
-    int most = node->bound_ns < t->worthwhile_ns ? t->max_cases / TRIAL_PART
+    int most = node->bound_ns < t->trial_goal_ns ? t->max_cases / TRIAL_PART
                                                  : t->max_cases;
 
     return node->fractions.n > 0 && t->n_evaluated < most;
@@ -294,7 +294,7 @@ static mo_status tighten_by_cases(case_search *t, int max_cases,
 
     mo_load_problem_set_cases(t->f);
     t->max_cases = max_cases;
-    t->worthwhile_ns = *bound_ns + *bound_ns / TRIAL_GAIN;
+    t->trial_goal_ns = *bound_ns + *bound_ns / TRIAL_GAIN;
     status = branch_and_bound(t, MO_LOAD_INFINITY, &found_ns, err);
     if (status != MO_OK || found_ns <= *bound_ns)
         return status;
