@@ -26,14 +26,14 @@ typedef struct indexed {
     int64_t data, indices, slices;
 } indexed;
 
-static bool has_sizes(const indexed *told, const mo_tensor_desc *data,
+static bool has_sizes(const indexed *expected, const mo_tensor_desc *data,
                       const mo_tensor_desc *indices,
                       const mo_tensor_desc *slices)
 {
     return data->elem == slices->elem && !mo_elem_is_float(indices->elem) &&
-           mo_tensor_desc_elements(data) == told->data &&
-           mo_tensor_desc_elements(indices) == told->indices &&
-           mo_tensor_desc_elements(slices) == told->slices;
+           mo_tensor_desc_elements(data) == expected->data &&
+           mo_tensor_desc_elements(indices) == expected->indices &&
+           mo_tensor_desc_elements(slices) == expected->slices;
 }
 
 static indexed gather_sizes(const mo_call_gather *g)
@@ -59,9 +59,9 @@ mo_status mo_backend_check_gather(const mo_call *call,
                                   const mo_backend_operand *in,
                                   const mo_tensor_desc *out, mo_error *err)
 {
-    indexed told = gather_sizes(&call->u.gather);
+    indexed expected = gather_sizes(&call->u.gather);
 
-    if (has_sizes(&told, &in[0].desc, &in[1].desc, &out[0]))
+    if (has_sizes(&expected, &in[0].desc, &in[1].desc, &out[0]))
         return MO_OK;
     return mo_fail(err, MO_E_INPUT, "a gather does not fit its tensors");
 }
@@ -86,10 +86,10 @@ mo_status mo_backend_check_scatter(const mo_call *call,
                                    const mo_backend_operand *in,
                                    const mo_tensor_desc *out, mo_error *err)
 {
-    indexed told = scatter_sizes(&call->u.scatter);
+    indexed expected = scatter_sizes(&call->u.scatter);
 
     if (mo_tensor_desc_equal(&in[0].desc, &out[0]) &&
-        has_sizes(&told, &out[0], &in[1].desc, &in[2].desc))
+        has_sizes(&expected, &out[0], &in[1].desc, &in[2].desc))
         return MO_OK;
     return mo_fail(err, MO_E_INPUT, "a scatter does not fit its tensors");
 }

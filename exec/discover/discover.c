@@ -118,10 +118,11 @@ static mo_status check_inventories(const mo_discover_inventory *inventories,
 {
     for (int r = 0; r < n_ranks; r++)
         if (!mo_discover_decode_inventory(&inventories[r]))
-            return mo_fail(err, MO_E_INPUT,
-                           "what rank %d tells of its machine cannot be read; "
-                           "start the same version everywhere",
-                           r);
+            return mo_fail(
+                err, MO_E_INPUT,
+                "the description of the machine of rank %d cannot be "
+                "read; start the same version everywhere",
+                r);
     return MO_OK;
 }
 

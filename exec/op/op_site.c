@@ -225,12 +225,12 @@ mo_status mo_op_site_check_output(const mo_op_site *site, int i,
                                   const mo_shape *shape, mo_error *err)
 {
     mo_tensor_desc made = { site->out[i].elem, *shape };
-    char told[MO_TENSOR_DESC_TEXT_SIZE], found[MO_TENSOR_DESC_TEXT_SIZE];
+    char declared[MO_TENSOR_DESC_TEXT_SIZE], found[MO_TENSOR_DESC_TEXT_SIZE];
 
     if (mo_shape_equal(&site->out[i].shape, shape))
         return MO_OK;
     return mo_op_site_fail(site, MO_E_INPUT, err,
                            "its output %d is said to be %s, but it makes %s", i,
-                           mo_tensor_desc_format(&site->out[i], told),
+                           mo_tensor_desc_format(&site->out[i], declared),
                            mo_tensor_desc_format(&made, found));
 }

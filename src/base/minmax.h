@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * minmax.h - minimum, maximum and order of two values, one function per type,
- * and the quotient rounded up.
+ * minmax.h - integer arithmetic: minimum, maximum, ceiling division,
+ * comparison; minimum and maximum of doubles, too.
  *
  * Functions rather than macros: each argument is evaluated once and converted
  * to the type in the name.  For doubles the result is b unless a compares less

@@ -134,7 +134,7 @@ static mo_status refuse_solver(const mo_portfolio_options *o,
     if (e->found.program || e->found.library)
         return mo_fail(err, MO_E_SUPPORT,
                        "%s was found, but not by way of %s; moirai-solve "
-                       "--list tells what is here",
+                       "--list prints the installed ones",
                        e->solver->title, o->via ? o->via : "anything");
     return mo_fail(err, MO_E_SUPPORT,
                    "%s was not found; say where it is with --solver-path, or "

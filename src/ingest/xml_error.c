@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Table of libxml2's parser errors: status, message and advice by error code.
+ */
 #include "ingest/xml_error.h"
 
 #include <libxml/xmlerror.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Op times in rounds of runs of the network: on a CPU device under background
+ * load on those that share memory and clocks with it; on a part of a GPU with
+ * the other parts idle, times the slowdown of the network when they run.  With
+ * requests in flight the slowdown is that of a stream of them.
+ */
 #include <config.h>
 
 #include "driver/profile/measure_device.h"
@@ -11,7 +17,9 @@
 #include "driver/profile/op_samples.h"
 #include "exec/runtime/run.h"
 
-enum { ROUNDS_APART = 2 };
+/* Rounds of a GPU: fewer than of CPUs, since preparation takes longer and the
+ * placement of memory matters less. */
+enum { GPU_ROUNDS = 2 };
 
 /* Requests of a stream that is measured: for so long, and at most so many. */
 enum { STREAM_NS = 500000000, MAX_REQUESTS = 20000 };
@@ -100,7 +108,7 @@ static mo_status start_background(const mo_profiler_work *w, int device,
 
 static int rounds_of(const mo_profiler_target *target)
 {
-    return target->backend->separate_memory ? ROUNDS_APART : MO_PROFILER_ROUNDS;
+    return target->backend->separate_memory ? GPU_ROUNDS : MO_PROFILER_ROUNDS;
 }
 
 /* *median_ns: of the whole network; samples NULL: of nothing else. */
@@ -110,7 +118,7 @@ static mo_status run_round(mo_profiler_work *w,
                            mo_error *err)
 {
     int rounds = rounds_of(target);
-    int runs = (int) ((w->o->runs + rounds - 1) / rounds);
+    int runs = (int) mo_ceil_div(w->o->runs, rounds);
     mo_run_result result = { 0 };
     mo_status status = mo_profiler_target_run(target, MO_EXEC_WARMUP_RUNS, runs,
                                               !samples, NULL, &result, err);
@@ -182,10 +190,10 @@ static mo_status measure_pipelined_slowdown(mo_profiler_work *w,
  * part launched call by call: calls are timed with the others idle, and the
  * whole network under load. With several requests in flight the driver is a
  * resource of its own, the host: there is no background load. */
-static mo_status measure_apart(mo_profiler_work *w, int device,
-                               const mo_profiler_target *target,
-                               mo_profiler_samples *samples, double *slowdown,
-                               mo_error *err)
+static mo_status measure_gpu(mo_profiler_work *w, int device,
+                             const mo_profiler_target *target,
+                             mo_profiler_samples *samples, double *slowdown,
+                             mo_error *err)
 {
     int64_t alone_ns = 0;
     mo_status status = run_rounds(w, target, samples, &alone_ns, err);
@@ -198,10 +206,10 @@ static mo_status measure_apart(mo_profiler_work *w, int device,
     return status;
 }
 
-static mo_status measure_beside(mo_profiler_work *w, int device,
-                                const mo_profiler_target *target,
-                                mo_profiler_samples *samples, double *slowdown,
-                                mo_error *err)
+static mo_status measure_cpu(mo_profiler_work *w, int device,
+                             const mo_profiler_target *target,
+                             mo_profiler_samples *samples, double *slowdown,
+                             mo_error *err)
 {
     mo_profiler_background *background = NULL;
     int64_t median_ns = 0;
@@ -228,8 +236,8 @@ mo_status mo_profiler_measure_device(mo_profiler_work *w, int device,
     if (status == MO_OK)
         status =
             target.backend->separate_memory
-                ? measure_apart(w, device, &target, &samples, &slowdown, err)
-                : measure_beside(w, device, &target, &samples, &slowdown, err);
+                ? measure_gpu(w, device, &target, &samples, &slowdown, err)
+                : measure_cpu(w, device, &target, &samples, &slowdown, err);
     if (status == MO_OK)
         mo_profiler_samples_summarize(&samples, target.plan, (int) w->o->runs,
                                       slowdown,

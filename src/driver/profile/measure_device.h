@@ -18,10 +18,11 @@
 #include "driver/profile/profile_ranks.h"
 #include "driver/profile/profile_table.h"
 
-/* Kernels are prepared anew for each round, since the placement of their
- * memory is random. That matters less on a GPU, where preparation takes
- * longer: there are fewer. */
-enum { MO_PROFILER_ROUNDS = 5, MO_PROFILER_PARTS_SIZE = 4096 };
+/* Rounds of a CPU device: kernels are prepared anew for each, since the
+ * placement of their memory is random. */
+enum { MO_PROFILER_ROUNDS = 5 };
+
+enum { MO_PROFILER_PARTS_SIZE = 4096 }; /* text of the parts of a GPU */
 
 /* State of the subcommand. */
 typedef struct mo_profiler_work {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Indirection buffer and output positions. Positions are visited line by line,
  * since along a line only the offset of a tap changes. */
+#include "base/minmax.h"
 #include "exec/backend/cpu/conv/cpu_conv.h"
 
 /* A position of a phase. */
@@ -78,7 +79,7 @@ static int64_t count_before(const line *l, const mo_cpu_conv_tap *tap,
                             int64_t end)
 {
     int64_t distance = end - (l->begin[2] + tap->at[2]);
-    int64_t count = distance <= 0 ? 0 : (distance + l->step - 1) / l->step;
+    int64_t count = distance <= 0 ? 0 : mo_ceil_div(distance, l->step);
 
     return count < l->n ? count : l->n;
 }

@@ -47,7 +47,7 @@ static void begin_phase(const mo_call_conv *c, const int64_t first[3],
         phase->out_first[d] = first[d];
         phase->out_step[d] = step;
         phase->in_step[d] = c->transposed ? 1 : c->sweep.stride[d];
-        phase->n[d] = left > 0 ? (left + step - 1) / step : 0;
+        phase->n[d] = left > 0 ? mo_ceil_div(left, step) : 0;
     }
 }
 

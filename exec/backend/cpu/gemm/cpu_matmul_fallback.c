@@ -70,8 +70,8 @@ static mo_cpu_gemm_blocking blocks_of(const mo_call_matmul *call, bool blas)
     mo_cpu_gemm_blocking b = { .rows = blas ? BLAS_ROWS : rows,
                                .columns = blas ? BLAS_COLUMNS : call->n + 1 };
 
-    b.n_rows = (call->m + b.rows - 1) / b.rows;
-    b.n_columns = (call->n + b.columns - 1) / b.columns;
+    b.n_rows = mo_ceil_div(call->m, b.rows);
+    b.n_columns = mo_ceil_div(call->n, b.columns);
     return b;
 }
 

@@ -207,15 +207,10 @@ void mo_cpu_gemm_run(const mo_cpu_gemm *product)
         run_depth(p, k, mo_min_i64(DEEPEST, p->depth - k));
 }
 
-static int64_t div_ceil(int64_t whole, int64_t part)
-{
-    return (whole + part - 1) / part;
-}
-
 /* About half of the extent, a multiple of unit. */
 static int64_t halve_extent(int64_t extent, int64_t unit)
 {
-    return div_ceil(div_ceil(extent, 2), unit) * unit;
+    return mo_ceil_div(mo_ceil_div(extent, 2), unit) * unit;
 }
 
 /* Multiplications that justify another thread. */
@@ -250,12 +245,13 @@ mo_cpu_gemm_blocking_choose(const mo_cpu_micro_kernels *micro_kernels,
         return b;
     while (threads > 1 &&
            (double) b.rows * (double) b.columns * (double) depth > LEAST_WORK &&
-           div_ceil(rows, b.rows) * div_ceil(columns, b.columns) * products <
+           mo_ceil_div(rows, b.rows) * mo_ceil_div(columns, b.columns) *
+                   products <
                (int64_t) threads * JOBS_EACH)
         if (!split_blocks(&b, unit, micro_kernels->width))
             break;
-    b.n_rows = div_ceil(rows, b.rows);
-    b.n_columns = div_ceil(columns, b.columns);
+    b.n_rows = mo_ceil_div(rows, b.rows);
+    b.n_columns = mo_ceil_div(columns, b.columns);
     return b;
 }
 

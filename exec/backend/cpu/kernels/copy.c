@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/minmax.h"
 #include "exec/backend/copy_box.h"
 #include "exec/backend/cpu/kernels/strided_copy.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
@@ -122,8 +123,7 @@ static void make_boxes(copy_kernel *copy, const mo_call *call,
 
         for (int k = 0; k < n_made; k++) {
             const mo_cpu_strided_copy *made = &copy->boxes[copy->n_boxes];
-            int64_t jobs =
-                (made->n_units + made->n_at_once - 1) / made->n_at_once;
+            int64_t jobs = mo_ceil_div(made->n_units, made->n_at_once);
 
             copy->first_job[copy->n_boxes + 1] =
                 copy->first_job[copy->n_boxes] + jobs;

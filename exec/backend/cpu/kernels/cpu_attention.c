@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/minmax.h"
 #include "exec/backend/check_call.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
 #include "exec/backend/cpu/pointwise/pointwise.h"
@@ -64,11 +65,10 @@ static void divide_scratch(const mo_cpu_unit *unit, attention_kernel *k)
  * idle. */
 static int64_t count_parts(const mo_cpu_unit *unit, const attention_kernel *k)
 {
-    int64_t most = (k->call.queries + QUERIES_AT_ONCE - 1) / QUERIES_AT_ONCE;
-    int64_t wanted =
-        k->batches > 0
-            ? ((int64_t) 2 * unit->threads + k->batches - 1) / k->batches
-            : 1;
+    int64_t most = mo_ceil_div(k->call.queries, QUERIES_AT_ONCE);
+    int64_t wanted = k->batches > 0
+                         ? mo_ceil_div((int64_t) 2 * unit->threads, k->batches)
+                         : 1;
 
     if (unit->threads == 1)
         return 1;
@@ -337,7 +337,7 @@ static void run_part(void *context, int64_t begin, int64_t end, int worker)
 {
     const attention_run *run = context;
     const attention_kernel *k = run->kernel;
-    int64_t blocks = (k->call.queries + QUERIES_AT_ONCE - 1) / QUERIES_AT_ONCE;
+    int64_t blocks = mo_ceil_div(k->call.queries, QUERIES_AT_ONCE);
 
     for (int64_t job = begin; job < end; job++) {
         head h = head_of(run, job / k->parts, worker);

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "base/minmax.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/pointwise/steps.h"
@@ -139,7 +140,7 @@ static void sum_columns(const cumsum_run *run, int64_t first, int width,
 
 static int64_t blocks_of(const mo_call_cumsum *cumsum)
 {
-    return (cumsum->inner + COLUMNS - 1) / COLUMNS;
+    return mo_ceil_div(cumsum->inner, COLUMNS);
 }
 
 static void sum_blocks(void *context, int64_t begin, int64_t end, int worker)
@@ -207,7 +208,7 @@ static mo_status run_cumsum(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
     else
         mo_cpu_thread_pool_parallel_for(
             unit->pool, cumsum->outer * blocks_of(cumsum),
-            (lines + COLUMNS - 1) / COLUMNS, sum_blocks, &context);
+            mo_ceil_div(lines, COLUMNS), sum_blocks, &context);
     return MO_OK;
 }
 

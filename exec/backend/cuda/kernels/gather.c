@@ -117,8 +117,8 @@ static void emit_tuples(const gather_problem *w, mo_cuda_source *code)
                           "const long long within = i2;\n",
                           (long long) g->count, g->depth,
                           (long long) w->per_batch);
-    mo_cuda_emit_tuple_place(code, "from", "first", g->dims, w->steps,
-                             g->depth);
+    mo_cuda_emit_tuple_offset(code, "from", "first", g->dims, w->steps,
+                              g->depth);
 }
 
 static void emit_elements(const gather_problem *w, mo_cuda_source *code)
@@ -132,7 +132,7 @@ static void emit_elements(const gather_problem *w, mo_cuda_source *code)
         "if (from >= 0)\n"
         "    from = from * %lldLL",
         (long long) g->data.dims[g->at], (long long) w->steps[g->at]);
-    mo_cuda_emit_offset_but(code, w->steps, g->result.rank, g->at);
+    mo_cuda_emit_offset_except(code, w->steps, g->result.rank, g->at);
     mo_cuda_source_append(code, ";\nconst long long within = 0;\n");
 }
 

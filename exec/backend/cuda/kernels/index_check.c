@@ -42,9 +42,9 @@ void mo_cuda_emit_index_check(mo_cuda_source *code, mo_elem elem)
         mo_cuda_elem_type_name(elem));
 }
 
-void mo_cuda_emit_tuple_place(mo_cuda_source *code, const char *place,
-                              const char *first, const int64_t *sizes,
-                              const int64_t *steps, int n)
+void mo_cuda_emit_tuple_offset(mo_cuda_source *code, const char *offset,
+                               const char *first, const int64_t *sizes,
+                               const int64_t *strides, int n)
 {
     mo_cuda_source_append(code, "long long at;\n");
     for (int d = 0; d < n; d++)
@@ -52,17 +52,17 @@ void mo_cuda_emit_tuple_place(mo_cuda_source *code, const char *place,
             code,
             "at = mo_index(indices, %s + %d, %lldLL, wrong);\n"
             "%s = %s < 0 || at < 0 ? -1 : %s + at * %lldLL;\n",
-            first, d, (long long) sizes[d], place, place, place,
-            (long long) steps[d]);
+            first, d, (long long) sizes[d], offset, offset, offset,
+            (long long) strides[d]);
 }
 
-void mo_cuda_emit_offset_but(mo_cuda_source *code, const int64_t *steps,
-                             int rank, int but)
+void mo_cuda_emit_offset_except(mo_cuda_source *code, const int64_t *strides,
+                                int rank, int axis)
 {
     for (int d = 0; d < rank; d++)
-        if (d != but)
+        if (d != axis)
             mo_cuda_source_printf(code, " + i%d * %lldLL", d,
-                                  (long long) steps[d]);
+                                  (long long) strides[d]);
 }
 
 mo_status mo_cuda_index_error_enable(mo_backend_unit *unit, mo_error *err)

@@ -28,17 +28,18 @@ mo_status mo_cuda_check_constant_indices(const mo_backend_operand *indices,
  * reports in *wrong. */
 void mo_cuda_emit_index_check(mo_cuda_source *code, mo_elem elem);
 
-/* Emits the place of a tuple of n indices, those from number first on, of
- * mo_index() with these sizes: the sum of their multiples by steps, added to
- * the variable place, or -1. Declares long long at. */
-void mo_cuda_emit_tuple_place(mo_cuda_source *code, const char *place,
-                              const char *first, const int64_t *sizes,
-                              const int64_t *steps, int n);
+/* Emits code that adds the linear offset of an index tuple (sum of index *
+ * stride) to the variable `offset`, or sets it to -1 if an index is out of
+ * range. The tuple has n indices, those from number `first` on, which
+ * mo_index() checks by these sizes. Declares long long at. */
+void mo_cuda_emit_tuple_offset(mo_cuda_source *code, const char *offset,
+                               const char *first, const int64_t *sizes,
+                               const int64_t *strides, int n);
 
-/* Emits " + i0 * 12 + i2 * 3", the sum of multiples of the indices of
- * mo_cuda_emit_indices() but one. */
-void mo_cuda_emit_offset_but(mo_cuda_source *code, const int64_t *steps,
-                             int rank, int but);
+/* Emits " + i0 * 12 + i2 * 3", the linear offset of the indices of
+ * mo_cuda_emit_indices() except that of one axis. */
+void mo_cuda_emit_offset_except(mo_cuda_source *code, const int64_t *strides,
+                                int rank, int axis);
 
 /* Allocates unit->index_error, an argument of kernels, on the first call;
  * disable frees it. */

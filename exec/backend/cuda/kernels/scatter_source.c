@@ -153,8 +153,8 @@ static void emit_tuple_key(const mo_cuda_scatter_problem *s,
                           "const long long first = c * %d;\n"
                           "long long key = 0;\n",
                           call->depth);
-    mo_cuda_emit_tuple_place(code, "key", "first", call->dims, s->steps,
-                             call->depth);
+    mo_cuda_emit_tuple_offset(code, "key", "first", call->dims, s->steps,
+                              call->depth);
     mo_cuda_source_append(code, "return key;\n}\n");
 }
 
@@ -169,7 +169,7 @@ static void emit_element_key(const mo_cuda_scatter_problem *s,
         "const long long at = mo_index(indices, c, %lldLL, wrong);\n"
         "return at < 0 ? -1 : at * %lldLL",
         (long long) call->data.dims[call->at], (long long) s->steps[call->at]);
-    mo_cuda_emit_offset_but(code, s->steps, call->updates.rank, call->at);
+    mo_cuda_emit_offset_except(code, s->steps, call->updates.rank, call->at);
     mo_cuda_source_append(code, ";\n}\n");
 }
 
