@@ -16,12 +16,12 @@ const mo_solver *const mo_solver_table[] = { &mo_solver_highs,  &mo_solver_scip,
 
 enum { N_BUILT_IN = sizeof mo_solver_table / sizeof *mo_solver_table - 1 };
 
-static bool is_taken(const char *name)
+static bool has_name(const char *name)
 {
     return mo_solver_by_name(name) != NULL;
 }
 
-static mo_registry added = MO_REGISTRY("solver", is_taken);
+static mo_registry added = MO_REGISTRY("solver", has_name);
 
 const mo_solver *mo_solver_at(int i)
 {

@@ -640,7 +640,7 @@ typedef struct moirai_method_task {
 
 /* A placement method. */
 typedef struct moirai_plugin_method {
-    const char *name; /* for --method: letters, digits, '-' */
+    const char *name; /* for --method: letters, digits, '-'; not "all" */
     const char *help; /* one line */
     int32_t in_all;   /* 1: part of --method all */
     /* Sets device[i] for each op, and may set start_ns[i], all 0 before, of
@@ -653,7 +653,7 @@ typedef struct moirai_plugin_method {
 
 /* A MILP solver, run as a child process. */
 typedef struct moirai_plugin_solver {
-    const char *name;  /* for --solver: letters, digits, '-' */
+    const char *name;  /* for --solver: letters, digits, '-'; not "none" */
     const char *title; /* for reports */
     const char *help;  /* one line */
     /* As of moirai-solve --command: {model}, {solution}, {time}, ... */

@@ -15,12 +15,12 @@ const mo_method *const mo_method_table[] = {
 
 enum { N_BUILT_IN = sizeof mo_method_table / sizeof *mo_method_table - 1 };
 
-static bool is_taken(const char *name)
+static bool has_name(const char *name)
 {
     return mo_method_find(name) != NULL;
 }
 
-static mo_registry added = MO_REGISTRY("method", is_taken);
+static mo_registry added = MO_REGISTRY("method", has_name);
 
 const mo_method *mo_method_at(int i)
 {

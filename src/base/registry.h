@@ -19,17 +19,17 @@ enum { MO_REGISTRY_MAX = 64 };
 
 typedef struct mo_registry {
     const char *kind;               /* "solver", for errors */
-    bool (*is_taken)(const char *); /* whether a built-in or added entry has
+    bool (*has_name)(const char *); /* whether a built-in or added entry has
                                        that name */
-    const void *added[MO_REGISTRY_MAX];
+    const void *entries[MO_REGISTRY_MAX];
     atomic_int n; /* entries below never change */
     pthread_mutex_t lock;
 } mo_registry;
 
 /* Initializer of an empty one. */
-#define MO_REGISTRY(kind_, is_taken_)                                          \
+#define MO_REGISTRY(kind_, has_name_)                                          \
     {                                                                          \
-        .kind = (kind_), .is_taken = (is_taken_),                              \
+        .kind = (kind_), .has_name = (has_name_),                              \
         .lock = PTHREAD_MUTEX_INITIALIZER                                      \
     }
 

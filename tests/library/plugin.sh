@@ -70,12 +70,19 @@ MOIRAI_API const moirai_plugin moirai_plugin_v1 = {
     sizeof(moirai_plugin), "counts", 0, -5, 0, 3,
 };
 END
+cat >"$work/named.c" <<'END'
+#include <moirai.h>
+static const moirai_plugin_solver solvers[] = { { "none", 0, 0, "true" } };
+MOIRAI_API const moirai_plugin moirai_plugin_v1 = {
+    sizeof(moirai_plugin), "named", 0, 0, solvers, 1,
+};
+END
 echo 'int moirai_plugin_v0;' >"$work/none.c"
 cp "$top_srcdir/examples/library/own_method.c" "$work/own.c"
 
-plan 24
+plan 26
 
-for name in own bad taken counts none; do
+for name in own bad taken named counts none; do
     ok "$name.c compiles" build $name
 done
 
@@ -117,6 +124,9 @@ export MOIRAI_PLUGINS
 MOIRAI_PLUGINS=$work/taken.so
 complains "a name that is taken is refused" 2 \
     "taken.so: there is a method 'heft' already" moirai-place -q "$graph"
+MOIRAI_PLUGINS=$work/named.so
+complains "so is a solver of the name that means no solver" 2 \
+    "letters and digits other than 'none'" moirai-place -q "$graph"
 MOIRAI_PLUGINS=$work/counts.so
 complains "numbers of methods that there are not" 1 \
     'counts.so: moirai_plugin_v1 has numbers without' moirai-place -q "$graph"

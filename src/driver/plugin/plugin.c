@@ -188,7 +188,7 @@ static mo_status add_methods(const moirai_plugin *plugin, mo_error *err)
             !entry->place)
             return mo_fail(err, MO_E_USAGE,
                            "method %d of it has no function, or no name of "
-                           "letters and digits",
+                           "letters and digits other than 'all'",
                            i);
         made = malloc(sizeof *made);
         if (!made)
@@ -216,10 +216,11 @@ static mo_status add_solvers(const moirai_plugin *plugin, mo_error *err)
         const moirai_plugin_solver *entry = &plugin->solvers[i];
         mo_solver *made = NULL;
 
-        if (!is_name(entry->name) || !entry->command)
+        if (!is_name(entry->name) || strcmp(entry->name, "none") == 0 ||
+            !entry->command)
             return mo_fail(err, MO_E_USAGE,
                            "solver %d of it has no command, or no name of "
-                           "letters and digits",
+                           "letters and digits other than 'none'",
                            i);
         made = malloc(sizeof *made);
         if (!made)
