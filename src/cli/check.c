@@ -36,8 +36,8 @@ static mo_status check_options(const settings *s, const char *path,
     if (from_stdin && s->graph && strcmp(s->graph, "-") == 0)
         return mo_fail(err, MO_E_USAGE,
                        "only one of answer and graph can be standard input");
-    status = mo_prepare_check_outputs(&s->prepare, s->graph, s->outputs,
-                                      OUTPUTS, err);
+    status = mo_prepare_check_outputs_given(&s->prepare, s->graph, s->outputs,
+                                            OUTPUTS, err);
     if (status == MO_OK)
         status = mo_output_files_check_input(s->outputs, OUTPUTS, path, err);
     return status;

@@ -10,6 +10,7 @@
 #include "base/out.h"
 #include "driver/log.h"
 #include "driver/output_files.h"
+#include "driver/prepare.h"
 #include "driver/suggest.h"
 #include "coarsen/coarsen.h"
 #include "cost/cluster.h"
@@ -53,8 +54,8 @@ static mo_status check_options(const settings *s, const char *path,
                                mo_error *err)
 {
     const mo_output_file output = { .option = "--output", .path = s->output };
-    const char *inputs[] = { path, s->fusion };
-    mo_status status = MO_OK;
+    const mo_prepare_options given = { .load.cluster = s->cluster,
+                                       .fusion = s->fusion };
 
     if (s->json && has_stdout(s))
         return mo_fail(err, MO_E_USAGE,
@@ -63,25 +64,19 @@ static mo_status check_options(const settings *s, const char *path,
     if (is_stdio(path) && is_stdio(s->cluster))
         return mo_fail(err, MO_E_USAGE,
                        "graph and cluster cannot both be standard input");
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-        if (status == MO_OK)
-            status = mo_output_files_check_input(&output, 1, inputs[i], err);
-    return status;
+    return mo_prepare_check_outputs_given(&given, path, &output, 1, err);
 }
 
 /* Devices matter for measured times only. */
 static mo_status read_cluster(const settings *s, const char *path, work *w,
                               mo_error *err)
 {
-    const mo_output_file output = { .option = "--output", .path = s->output };
     char *where = NULL;
     mo_status status;
 
     if (!s->cluster && w->fine->n_time_columns == 0)
         return MO_OK;
     status = mo_cluster_choose(s->cluster, path, &w->cluster, &where, err);
-    if (status == MO_OK)
-        status = mo_output_files_check_input(&output, 1, w->cluster->file, err);
     if (status == MO_OK && w->fine->n_time_columns > 0)
         mo_driver_log_info(&s->logger, "times of fused ops: %s", where);
     free(where);
@@ -111,12 +106,17 @@ static mo_status coarsen_graph(const settings *s, work *w, mo_error *err)
 static mo_status write_graph(const settings *s, const char *path, const work *w,
                              mo_error *err)
 {
+    const mo_output_file output = { .option = "--output", .path = s->output };
+    const mo_prepared made = { .fine = w->fine, .loaded.cluster = w->cluster };
     mo_report_graph d = { .file = path,
                           .format = "graphml",
                           .graph = w->coarse };
-    mo_out *out;
-    mo_status status = mo_out_open(s->output, &out, err);
+    mo_out *out = NULL;
+    mo_status status =
+        mo_prepare_check_outputs_found(&made, path, &output, 1, err);
 
+    if (status == MO_OK)
+        status = mo_out_open(s->output, &out, err);
     if (status != MO_OK)
         return status;
     if (s->dot)

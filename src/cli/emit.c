@@ -49,8 +49,8 @@ static mo_status check_options(const settings *s, const char *path,
         status = mo_fail(err, MO_E_USAGE,
                          "--json is the format of --stats; give both");
     if (status == MO_OK)
-        status = mo_prepare_check_outputs(&s->prepare, path, s->outputs,
-                                          OUTPUTS, err);
+        status = mo_prepare_check_outputs_given(&s->prepare, path, s->outputs,
+                                                OUTPUTS, err);
     return status;
 }
 
@@ -76,8 +76,8 @@ static mo_status prepare_model(settings *s, const char *path, mo_prepared *made,
         mo_prepare_instance(&s->prepare, path, &s->logger, made, err);
 
     if (status == MO_OK)
-        status =
-            mo_prepared_check_outputs(made, path, s->outputs, OUTPUTS, err);
+        status = mo_prepare_check_outputs_found(made, path, s->outputs, OUTPUTS,
+                                                err);
     if (status == MO_OK)
         status = mo_strengthen_model(&s->strengthen, &s->prepare, &s->logger,
                                      made, err);

@@ -8,9 +8,9 @@
 #include "base/out.h"
 #include "cli/info_solution.h"
 #include "driver/bundle.h"
-#include "driver/load_instance.h"
 #include "driver/log.h"
 #include "driver/output_files.h"
+#include "driver/prepare.h"
 #include "graph/summary.h"
 #include "ingest/read.h"
 #include "report/graph_info.h"
@@ -18,7 +18,7 @@
 
 typedef struct settings {
     bool json, dot, instance;
-    const char *output;
+    mo_output_file output;
     mo_driver_load_options load;
     mo_option_list shapes;
     mo_driver_log logger;
@@ -40,27 +40,28 @@ static mo_status read_graph(const settings *s, const char *path,
     return status;
 }
 
+/* The instance becomes part of *made. */
 static mo_status describe_instance(const settings *s, const char *file,
-                                   mo_graph *g, mo_out *out, mo_error *err)
+                                   mo_prepared *made, mo_out *out,
+                                   mo_error *err)
 {
-    mo_driver_loaded loaded = { 0 };
+    mo_driver_loaded *loaded = &made->loaded;
     mo_numeric formats;
     mo_status status = mo_driver_load_formats(&s->load, &formats, err);
 
     if (status == MO_OK) {
-        mo_numeric_apply(&formats, g);
-        status = mo_driver_load_instance(&s->load, file, g, &s->logger, &loaded,
-                                         err);
+        mo_numeric_apply(&formats, made->fine);
+        status = mo_driver_load_instance(&s->load, file, made->fine, &s->logger,
+                                         loaded, err);
     }
 
     if (status == MO_OK) {
-        mo_report_instance report = { file, loaded.cluster->file,
-                                      loaded.instance };
+        mo_report_instance report = { file, loaded->cluster->file,
+                                      loaded->instance };
 
         status = s->json ? mo_report_instance_json(&report, out, err)
                          : mo_report_instance_text(&report, out, err);
     }
-    mo_driver_loaded_clear(&loaded);
     return status;
 }
 
@@ -86,6 +87,8 @@ static mo_status check_options(const settings *s, const char *path,
                                mo_error *err)
 {
     const mo_driver_load_options *load = &s->load;
+    const mo_prepare_options given = { .load = *load };
+    mo_status status;
 
     if (s->dot && (s->json || s->instance))
         return mo_fail(err, MO_E_USAGE,
@@ -100,17 +103,22 @@ static mo_status check_options(const settings *s, const char *path,
                        : load->cost      ? "cost"
                        : load->precision ? "precision"
                                          : "weights");
-    return mo_driver_load_check(load, path, err);
+    status = mo_driver_load_check(load, path, err);
+    if (status == MO_OK)
+        status =
+            mo_prepare_check_outputs_given(&given, path, &s->output, 1, err);
+    return status;
 }
 
-static mo_status describe_file(const settings *s, const char *path, mo_out *out,
+static mo_status describe_file(const settings *s, const char *path,
                                mo_error *err)
 {
+    mo_out *out = s->output.out;
     const mo_read_options read = { (const char *const *) s->shapes.items,
                                    s->shapes.count };
     mo_report_graph d = { .file = path };
     const mo_read_format *format;
-    mo_graph *graph = NULL;
+    mo_prepared made = { 0 };
     mo_bundle *bundle = NULL;
     bool is_solution = false;
     mo_status status = mo_bundle_open(path, &bundle, err);
@@ -124,19 +132,22 @@ static mo_status describe_file(const settings *s, const char *path, mo_out *out,
                              bundle ? "bundle" : "solution");
         else
             status = mo_cli_info_solution(path, bundle, &read, s->json,
-                                          &s->logger, out, err);
+                                          &s->logger, &s->output, err);
     } else if (status == MO_OK) {
-        status = read_graph(s, path, &graph, &format, err);
+        status = read_graph(s, path, &made.fine, &format, err);
         if (status == MO_OK) {
             d.format = format->name;
-            d.graph = graph;
-            status = s->instance ? describe_instance(s, path, graph, out, err)
+            d.graph = made.fine;
+            status = s->instance ? describe_instance(s, path, &made, out, err)
                                  : describe_graph(s, &d, out, err);
         }
+        if (status == MO_OK)
+            status =
+                mo_prepare_check_outputs_found(&made, path, &s->output, 1, err);
     }
     if (status != MO_OK)
         mo_bundle_show_error(bundle, err);
-    mo_graph_free(graph);
+    mo_prepared_clear(&made);
     mo_bundle_close(bundle);
     return status;
 }
@@ -144,27 +155,24 @@ static mo_status describe_file(const settings *s, const char *path, mo_out *out,
 static mo_status run_info(void *context, char **operands, size_t n_operands,
                           mo_error *err)
 {
-    const settings *s = context;
-    mo_out *out = NULL;
-    const mo_output_file output = { .option = "--output", .path = s->output };
+    settings *s = context;
     mo_status status = check_options(s, operands[0], err);
 
     (void) n_operands;
     if (status == MO_OK)
-        status = mo_output_files_check_input(&output, 1, operands[0], err);
+        status = mo_output_files_open(&s->output, 1, err);
     if (status == MO_OK)
-        status = mo_out_open(s->output, &out, err);
+        status = describe_file(s, operands[0], err);
     if (status == MO_OK)
-        status = describe_file(s, operands[0], out, err);
-    if (status == MO_OK)
-        return mo_out_commit(out, err);
-    mo_out_abandon(out);
+        return mo_output_files_commit(&s->output, 1, err);
+    mo_output_files_discard(&s->output, 1);
     return status;
 }
 
 int main(int argc, char **argv)
 {
     settings s = { .load = { .explain = true },
+                   .output = { .option = "--output", .path = "-" },
                    .logger = { .command = "moirai-info" } };
     const mo_option options[] = {
         { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
@@ -180,7 +188,7 @@ int main(int argc, char **argv)
           "size of an input with dynamic dimensions, as in ids=1,128",
           MO_OPTION_LIST, .to = &s.shapes },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
-          MO_OPTION_TEXT, .to = &s.output },
+          MO_OPTION_TEXT, .to = &s.output.path },
         MO_DRIVER_LOG_OPTIONS(&s.logger),
         { 0 }
     };
@@ -188,9 +196,10 @@ int main(int argc, char **argv)
         .name = "moirai-info",
         .synopsis = "[OPTION]... GRAPH|SOLUTION|BUNDLE",
         .purpose = "Summarize a graph, a solution or a bundle.",
-        .details = "GRAPH is a GraphML file or an OpenVINO model; - reads "
-                   "standard input.  Of a solution: its claims, what it is of, "
-                   "and what of that is here.",
+        .details =
+            "GRAPH is a GraphML file, an ONNX or an OpenVINO model; - reads "
+            "standard input.  Of a solution: its claims, what it is of, "
+            "and what of that is here.",
         .options = options,
         .min_operands = 1,
         .max_operands = 1,

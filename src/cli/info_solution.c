@@ -244,8 +244,8 @@ static mo_status read_solution(const char *path, const mo_bundle *bundle,
 
 mo_status mo_cli_info_solution(const char *path, const mo_bundle *bundle,
                                const mo_read_options *read, bool json,
-                               const mo_driver_log *logger, mo_out *out,
-                               mo_error *err)
+                               const mo_driver_log *logger,
+                               const mo_output_file *output, mo_error *err)
 {
     const char *solution = bundle ? bundle->solution : path;
     description d = { 0 };
@@ -258,6 +258,9 @@ mo_status mo_cli_info_solution(const char *path, const mo_bundle *bundle,
         status = mo_cli_info_sniff_solution(solution, &is_solution, err);
     if (status == MO_OK && is_solution)
         status = read_solution(solution, bundle, read, logger, &d, err);
+    for (int i = 0; i < MO_LOCATE_KINDS && status == MO_OK; i++)
+        status = mo_output_files_check_input(output, 1, d.search.inputs[i].path,
+                                             err);
     if (status == MO_OK) {
         report.members = d.members;
         report.n_members = d.n_members;
@@ -271,9 +274,9 @@ mo_status mo_cli_info_solution(const char *path, const mo_bundle *bundle,
         report.searched = d.searched;
         report.n_searched = (int) d.search.folders.n;
         if (json)
-            mo_report_solution_json(&report, out);
+            mo_report_solution_json(&report, output->out);
         else
-            mo_report_solution_text(&report, out);
+            mo_report_solution_text(&report, output->out);
     }
     clear_description(&d);
     return status;

@@ -2,7 +2,6 @@
 /* moirai - the whole pipeline: coarsen, emit, solve, check. */
 #include <config.h>
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "base/json_writer.h"
 #include "base/option.h"
 #include "cli/emit_output.h"
+#include "cli/moirai_files.h"
 #include "driver/select_answer.h"
 #include "driver/model_file.h"
 #include "driver/output_files.h"
@@ -26,11 +26,10 @@
 #include "driver/strengthen_model.h"
 #include "driver/suggest.h"
 #include "solvers/process/interrupt.h"
-#include "solvers/process/path_util.h"
 #include "solvers/process/workdir.h"
 
-/* A page is the report as HTML. */
-enum { SOLUTION, PAGE, OUTPUTS };
+/* A page is the report as HTML; the last ones are those of --keep. */
+enum { SOLUTION, PAGE, KEPT, OUTPUTS = KEPT + MO_CLI_MOIRAI_KEPT };
 
 typedef struct settings {
     mo_prepare_options prepare;
@@ -44,52 +43,17 @@ typedef struct settings {
     int code; /* exit status if nothing failed */
 } settings;
 
-/* Intermediate files, in a private folder or in that of --keep. */
-typedef struct way {
-    char *model, *start, *known, *solution, *schedule;
-} way;
-
-/* Copies the graph's name without folder and suffix. */
-static void stem_of(const char *graph, char *stem, size_t size)
-{
-    const char *slash = strrchr(graph, '/');
-    const char *base = slash ? slash + 1 : graph;
-    size_t length = strcspn(base, ".");
-
-    if (length == 0 || strcmp(graph, "-") == 0)
-        snprintf(stem, size, "model");
-    else
-        snprintf(stem, size, "%.*s", (int) length, base);
-}
-
-static mo_status lay_way(const settings *s, const char *graph,
-                         const mo_workdir *folder, way *w, mo_error *err)
-{
-    const char *to = s->keep ? s->keep : mo_workdir_path(folder);
-    char stem[200];
-
-    if (s->keep && mkdir(s->keep, 0777) != 0 && errno != EEXIST)
-        return mo_fail_errno(err, s->keep, "cannot make the folder");
-    stem_of(graph, stem, sizeof stem);
-    w->model = mo_path_format("%s/%s.lp", to, stem);
-    w->start = mo_path_format("%s/%s.start.sol", to, stem);
-    w->known = mo_workdir_file(folder, "known.sol");
-    w->solution = mo_path_format("%s/%s.sol", to, stem);
-    w->schedule = mo_path_format("%s/%s.schedule.json", to, stem);
-    return w->model && w->start && w->known && w->solution && w->schedule
-               ? MO_OK
-               : mo_fail_memory(err);
-}
-
-static mo_status write_model(const mo_cli_emit *emit_model, const way *w,
-                             bool start, mo_error *err)
+static mo_status write_model(const mo_cli_emit *emit_model,
+                             const mo_cli_moirai_files *files, bool start,
+                             mo_error *err)
 {
     mo_out *out;
-    mo_status status = mo_out_open(start ? w->start : w->model, &out, err);
+    mo_status status =
+        mo_out_open(start ? files->start : files->model, &out, err);
 
     if (status != MO_OK)
         return status;
-    status = start ? mo_cli_emit_start(emit_model, w->start, out, err)
+    status = start ? mo_cli_emit_start(emit_model, files->start, out, err)
                    : mo_cli_emit_model(emit_model, false, out, err);
     if (status == MO_OK)
         return mo_out_commit(out, err);
@@ -99,8 +63,8 @@ static mo_status write_model(const mo_cli_emit *emit_model, const way *w,
 
 /* With live memory the model may exclude the schedule of the search, which is
  * an answer all the same. To be called before the model takes it over. */
-static mo_status write_known(settings *s, const way *w, const mo_prepared *made,
-                             mo_error *err)
+static mo_status write_known(settings *s, const mo_cli_moirai_files *files,
+                             const mo_prepared *made, mo_error *err)
 {
     const mo_place_solution solution = { .x = made->loaded.instance,
                                          .schedule = made->start,
@@ -110,26 +74,28 @@ static mo_status write_known(settings *s, const way *w, const mo_prepared *made,
     if (!made->strength || !made->start ||
         made->start->regime.memory != MO_MEMORY_LIVE)
         return MO_OK;
-    s->portfolio.known = w->known;
+    s->portfolio.known = files->known;
     s->portfolio.searched = true;
-    return mo_place_solution_save(&solution, w->known, err);
+    return mo_place_solution_save(&solution, files->known, err);
 }
 
-static mo_status emit_model(settings *s, const char *graph, const way *w,
+static mo_status emit_model(settings *s, const char *graph,
+                            const mo_cli_moirai_files *files,
                             const mo_prepared *made, mo_error *err)
 {
     const mo_cli_emit what = { graph, made, &s->logger };
-    mo_status status = write_model(&what, w, false, err);
+    mo_status status = write_model(&what, files, false, err);
 
     if (status == MO_OK && mo_model_has_start(&made->model)) {
-        status = write_model(&what, w, true, err);
-        s->portfolio.start = w->start;
+        status = write_model(&what, files, true, err);
+        s->portfolio.start = files->start;
         s->portfolio.searched = made->strength != NULL;
     }
     return status;
 }
 
-static mo_status keep_results(const settings *s, const way *w,
+static mo_status keep_results(const settings *s,
+                              const mo_cli_moirai_files *files,
                               const mo_answer_selector *selector,
                               const mo_answer_selection *selection,
                               mo_error *err)
@@ -144,9 +110,9 @@ static mo_status keep_results(const settings *s, const way *w,
         output ? mo_cli_solve_write(selection, selector, output, err) : MO_OK;
     if (!s->keep || status != MO_OK)
         return status;
-    status = mo_cli_solve_write(selection, selector, w->solution, err);
+    status = mo_cli_solve_write(selection, selector, files->solution, err);
     if (status == MO_OK)
-        status = mo_out_open(w->schedule, &out, err);
+        status = mo_out_open(files->schedule, &out, err);
     if (status != MO_OK)
         return status;
     mo_report_schedule_json(selector->review.made.loaded.instance,
@@ -192,11 +158,10 @@ static mo_status write_page(const settings *s,
     return status;
 }
 
-static mo_status print_report(const settings *s, const way *w,
-                              const mo_answer_selector *selector,
-                              const mo_portfolio *c,
-                              const mo_answer_selection *selection,
-                              mo_error *err)
+static mo_status
+print_report(const settings *s, const mo_cli_moirai_files *files,
+             const mo_answer_selector *selector, const mo_portfolio *c,
+             const mo_answer_selection *selection, mo_error *err)
 {
     const char *output = s->outputs[SOLUTION].path;
     bool to_stdout = output && strcmp(output, "-") == 0;
@@ -219,12 +184,13 @@ static mo_status print_report(const settings *s, const way *w,
         mo_out_printf(out, "%-12s%s\n", "written to", output);
     if (!s->json && s->keep)
         mo_out_printf(out, "%-12s%s and what goes with it\n", "kept",
-                      selection->best ? w->solution : w->model);
+                      selection->best ? files->solution : files->model);
     return mo_out_commit(out, err);
 }
 
 /* The selector takes over the instance. */
-static mo_status solve_in_folder(settings *s, const char *graph, const way *w,
+static mo_status solve_in_folder(settings *s, const char *graph,
+                                 const mo_cli_moirai_files *files,
                                  const mo_workdir *folder, mo_prepared *made,
                                  mo_error *err)
 {
@@ -240,7 +206,7 @@ static mo_status solve_in_folder(settings *s, const char *graph, const way *w,
     mo_portfolio portfolio = { 0 };
     mo_answer_selection selection = { 0 };
     mo_status status =
-        mo_model_file_provenance(w->model, &selector.review.origin, err);
+        mo_model_file_provenance(files->model, &selector.review.origin, err);
 
     selector.review.regime = made->o.regime;
     if (made->strength) {
@@ -254,14 +220,14 @@ static mo_status solve_in_folder(settings *s, const char *graph, const way *w,
     if (status == MO_OK && !selector.review.located.graph)
         status = mo_fail_memory(err);
     if (status == MO_OK)
-        status = mo_driver_solve_model(&s->portfolio, w->model, folder,
+        status = mo_driver_solve_model(&s->portfolio, files->model, folder,
                                        &selector, &portfolio, &selection, err);
     if (status == MO_OK)
-        status = keep_results(s, w, &selector, &selection, err);
+        status = keep_results(s, files, &selector, &selection, err);
     if (status == MO_OK)
         status = write_page(s, &selector, &selection, err);
     if (status == MO_OK) {
-        status = print_report(s, w, &selector, &portfolio, &selection, err);
+        status = print_report(s, files, &selector, &portfolio, &selection, err);
         s->code = mo_cli_solve_exit_status(&selection);
     }
     mo_portfolio_clear(&portfolio);
@@ -270,20 +236,18 @@ static mo_status solve_in_folder(settings *s, const char *graph, const way *w,
 }
 
 static mo_status run_pipeline(settings *s, const char *graph,
+                              const mo_cli_moirai_files *files,
                               const mo_workdir *folder, mo_error *err)
 {
     mo_prepared made = { 0 };
-    way w = { 0 };
     bool optimal;
     double begin_s;
-    mo_status status = lay_way(s, graph, folder, &w, err);
+    mo_status status =
+        mo_prepare_instance(&s->prepare, graph, &s->logger, &made, err);
 
     if (status == MO_OK)
-        status =
-            mo_prepare_instance(&s->prepare, graph, &s->logger, &made, err);
-    if (status == MO_OK)
-        status =
-            mo_prepared_check_outputs(&made, graph, s->outputs, OUTPUTS, err);
+        status = mo_prepare_check_outputs_found(&made, graph, s->outputs,
+                                                OUTPUTS, err);
     begin_s = mo_driver_clock_s();
     s->strengthen.limit_s = s->portfolio.time_s / 2;
     if (status == MO_OK)
@@ -295,11 +259,11 @@ static mo_status run_pipeline(settings *s, const char *graph,
                                    s->portfolio.time_s / 2);
     optimal = mo_strengthen_is_optimal(&made);
     if (status == MO_OK)
-        status = write_known(s, &w, &made, err);
+        status = write_known(s, files, &made, err);
     if (status == MO_OK)
         status = mo_prepare_model(&s->prepare, &s->logger, &made, err);
     if (status == MO_OK)
-        status = emit_model(s, graph, &w, &made, err);
+        status = emit_model(s, graph, files, &made, err);
     s->portfolio.no_solver = s->portfolio.searched && optimal &&
                              !s->portfolio.solvers && !s->portfolio.command;
     if (status == MO_OK) {
@@ -312,14 +276,9 @@ static mo_status run_pipeline(settings *s, const char *graph,
                     s->logger.command, made.fine->n_ops,
                     made.loaded.instance->n, made.loaded.instance->n_devices,
                     s->portfolio.no_solver ? "no solver is needed" : plan);
-        status = solve_in_folder(s, graph, &w, folder, &made, err);
+        status = solve_in_folder(s, graph, files, folder, &made, err);
     }
     mo_prepared_clear(&made);
-    free(w.model);
-    free(w.start);
-    free(w.known);
-    free(w.solution);
-    free(w.schedule);
     return status;
 }
 
@@ -353,7 +312,8 @@ static mo_status check_outputs(settings *s, const char *graph, mo_error *err)
     if (s->outputs[PAGE].path && strcmp(s->outputs[PAGE].path, "-") == 0)
         return mo_fail(err, MO_E_USAGE,
                        "--report must be a file; standard output has the text");
-    status = mo_prepare_check_outputs(&s->prepare, graph, first, OUTPUTS, err);
+    status =
+        mo_prepare_check_outputs_given(&s->prepare, graph, first, OUTPUTS, err);
     if (first->path && strcmp(first->path, "-") == 0)
         first++;
     if (status == MO_OK)
@@ -367,6 +327,7 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
 {
     settings *s = context;
     mo_workdir *folder = NULL;
+    mo_cli_moirai_files files = { 0 };
     int watch;
     mo_status status;
 
@@ -379,8 +340,6 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
                          "'%.200s' is neither a file nor a command; moirai "
                          "help lists the commands",
                          operands[0]);
-    if (status == MO_OK)
-        status = check_outputs(s, operands[0], err);
     if (status == MO_OK &&
         strcmp(s->prepare.formulation, mo_formulation_sct.name) == 0)
         status = mo_fail(err, MO_E_USAGE,
@@ -388,6 +347,10 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
                          "another --formulation");
     if (status == MO_OK)
         status = mo_strengthen_check(&s->strengthen, &s->prepare, err);
+    if (status == MO_OK)
+        status = mo_output_files_check_inputs(
+            s->outputs, OUTPUTS, (const char *const *) s->plugins.items,
+            s->plugins.count, err);
     if (status == MO_OK)
         status = mo_plugin_load_given(&s->plugins, err);
     if (status == MO_OK)
@@ -398,9 +361,15 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
         return status;
     status = mo_workdir_new(&folder, err);
     if (status == MO_OK)
-        status = run_pipeline(s, operands[0], folder, err);
+        status = mo_cli_moirai_files_name(operands[0], s->keep, folder, &files,
+                                          &s->outputs[KEPT], err);
+    if (status == MO_OK)
+        status = check_outputs(s, operands[0], err);
+    if (status == MO_OK)
+        status = run_pipeline(s, operands[0], &files, folder, err);
     if (status == MO_E_INFEASIBLE && s->json)
         status = report_infeasible(s, err);
+    mo_cli_moirai_files_clear(&files);
     mo_workdir_free(folder);
     mo_interrupt_close(watch);
     return status;

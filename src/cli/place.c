@@ -75,8 +75,8 @@ static mo_status check_options(const settings *s, const char *path,
     mo_status status = mo_prepare_check(&s->prepare, path, err);
 
     if (status == MO_OK)
-        status = mo_prepare_check_outputs(&s->prepare, path, s->outputs,
-                                          OUTPUTS, err);
+        status = mo_prepare_check_outputs_given(&s->prepare, path, s->outputs,
+                                                OUTPUTS, err);
     return status == MO_OK ? check_policy(s, err) : status;
 }
 
@@ -125,8 +125,8 @@ static mo_status read_and_compare(settings *s, const char *path,
     if (status == MO_OK)
         status = mo_prepare_instance(&s->prepare, path, &s->logger, made, err);
     if (status == MO_OK)
-        status =
-            mo_prepared_check_outputs(made, path, s->outputs, OUTPUTS, err);
+        status = mo_prepare_check_outputs_found(made, path, s->outputs, OUTPUTS,
+                                                err);
     if (status == MO_OK && !watch)
         status = mo_place_signals_begin(&watch, err);
     if (status == MO_OK)
@@ -171,6 +171,10 @@ static mo_status run_place(void *context, char **operands, size_t n_operands,
     s->outputs[POLICY].path = s->place.no_learning ? NULL : s->place.policy;
     s->outputs[CURVE].path = s->place.curve;
     status = check_options(s, operands[0], err);
+    if (status == MO_OK)
+        status = mo_output_files_check_inputs(
+            s->outputs, OUTPUTS, (const char *const *) s->plugins.items,
+            s->plugins.count, err);
     if (status == MO_OK)
         status = mo_plugin_load_given(&s->plugins, err);
     if (status == MO_OK)

@@ -25,8 +25,8 @@ static mo_status check_options(const settings *s, char **paths, size_t n,
                                mo_error *err)
 {
     int from_stdin = s->trace && strcmp(s->trace, "-") == 0;
-    mo_status status =
-        mo_prepare_check_outputs(&s->prepare, s->graph, &s->output, 1, err);
+    mo_status status = mo_prepare_check_outputs_given(&s->prepare, s->graph,
+                                                      &s->output, 1, err);
 
     if (status == MO_OK)
         status = mo_output_files_check_input(&s->output, 1, s->trace, err);

@@ -156,7 +156,7 @@ static mo_status choose_output(settings *s, const char *model, mo_error *err)
     mo_output_file output = { .option = "--output" };
     const char *inputs[] = { model, s->portfolio.start, s->graph,
                              s->prepare.load.cluster, s->prepare.load.profile };
-    mo_status status = MO_OK;
+    mo_status status;
 
     if (!s->output)
         s->output = s->made =
@@ -164,9 +164,8 @@ static mo_status choose_output(settings *s, const char *model, mo_error *err)
     if (!s->output)
         return mo_fail_memory(err);
     output.path = s->output;
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-        if (status == MO_OK)
-            status = mo_output_files_check_input(&output, 1, inputs[i], err);
+    status = mo_output_files_check_inputs(&output, 1, inputs,
+                                          sizeof inputs / sizeof *inputs, err);
     return status == MO_OK ? try_output(s->output, err) : status;
 }
 
@@ -213,8 +212,13 @@ static mo_status run_solve(void *context, char **operands, size_t n_operands,
                            mo_error *err)
 {
     settings *s = context;
-    mo_status status = mo_plugin_load_given(&s->plugins, err);
+    const mo_output_file output = { .option = "--output", .path = s->output };
+    mo_status status = mo_output_files_check_inputs(
+        &output, 1, (const char *const *) s->plugins.items, s->plugins.count,
+        err);
 
+    if (status == MO_OK)
+        status = mo_plugin_load_given(&s->plugins, err);
     if (status == MO_OK)
         status = mo_portfolio_check_options(&s->portfolio, err);
     if (status != MO_OK)

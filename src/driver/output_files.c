@@ -83,6 +83,17 @@ mo_status mo_output_files_check_input(const mo_output_file *outputs, int n,
     return MO_OK;
 }
 
+mo_status mo_output_files_check_inputs(const mo_output_file *outputs, int n,
+                                       const char *const *inputs,
+                                       size_t n_inputs, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < n_inputs && status == MO_OK; i++)
+        status = mo_output_files_check_input(outputs, n, inputs[i], err);
+    return status;
+}
+
 mo_status mo_output_files_open(mo_output_file *outputs, int n, mo_error *err)
 {
     mo_status status = MO_OK;

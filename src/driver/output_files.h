@@ -27,6 +27,11 @@ mo_status mo_output_files_check(const mo_output_file *outputs, int n,
 mo_status mo_output_files_check_input(const mo_output_file *outputs, int n,
                                       const char *input, mo_error *err);
 
+/* The same for several inputs. */
+mo_status mo_output_files_check_inputs(const mo_output_file *outputs, int n,
+                                       const char *const *inputs,
+                                       size_t n_inputs, mo_error *err);
+
 /* Whether both names are one existing folder. */
 bool mo_output_files_same_folder(const char *a, const char *b);
 

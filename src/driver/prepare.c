@@ -79,29 +79,30 @@ mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
     return mo_driver_load_check(&p->load, path, err);
 }
 
-mo_status mo_prepare_check_outputs(const mo_prepare_options *p,
-                                   const char *graph,
-                                   const mo_output_file *outputs, int n,
-                                   mo_error *err)
+mo_status mo_prepare_check_outputs_given(const mo_prepare_options *p,
+                                         const char *graph,
+                                         const mo_output_file *outputs, int n,
+                                         mo_error *err)
 {
     const char *inputs[] = { graph, p->load.cluster, p->load.profile,
                              mo_driver_load_cost_file(&p->load), p->fusion };
     mo_status status = mo_output_files_check(outputs, n, err);
 
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-        if (status == MO_OK)
-            status = mo_output_files_check_input(outputs, n, inputs[i], err);
+    if (status == MO_OK)
+        status = mo_output_files_check_inputs(
+            outputs, n, inputs, sizeof inputs / sizeof *inputs, err);
     return status;
 }
 
-mo_status mo_prepared_check_outputs(const mo_prepared *made, const char *graph,
-                                    const mo_output_file *outputs, int n,
-                                    mo_error *err)
+mo_status mo_prepare_check_outputs_found(const mo_prepared *made,
+                                         const char *graph,
+                                         const mo_output_file *outputs, int n,
+                                         mo_error *err)
 {
     mo_weight_files weights = { 0 };
     mo_status status = mo_weight_files_list(made->fine, graph, &weights, err);
 
-    if (status == MO_OK)
+    if (status == MO_OK && made->loaded.cluster)
         status = mo_output_files_check_input(outputs, n,
                                              made->loaded.cluster->file, err);
     for (size_t i = 0; i < weights.n && status == MO_OK; i++)

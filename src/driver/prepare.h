@@ -110,10 +110,10 @@ mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
 
 /* Fails with MO_E_USAGE if two outputs are one file, or one would replace an
  * input that the options name; graph may be NULL. */
-mo_status mo_prepare_check_outputs(const mo_prepare_options *p,
-                                   const char *graph,
-                                   const mo_output_file *outputs, int n,
-                                   mo_error *err);
+mo_status mo_prepare_check_outputs_given(const mo_prepare_options *p,
+                                         const char *graph,
+                                         const mo_output_file *outputs, int n,
+                                         mo_error *err);
 
 /* Takes the formulation of the objective, or the objective of the formulation;
  * to be called before the check. */
@@ -141,12 +141,13 @@ mo_status mo_prepare_model(const mo_prepare_options *p,
                            const mo_driver_log *logger, mo_prepared *prepared,
                            mo_error *err);
 /* Fails with MO_E_USAGE if an output would replace a file that was read for the
- * instance of the file graph: its cluster, also one chosen by default, or a
- * file of weights. */
-mo_status mo_prepared_check_outputs(const mo_prepared *prepared,
-                                    const char *graph,
-                                    const mo_output_file *outputs, int n,
-                                    mo_error *err);
+ * instance of the file graph: its cluster, also one chosen by default and NULL
+ * where there is none, or a file of weights. To be called before outputs are
+ * committed. */
+mo_status mo_prepare_check_outputs_found(const mo_prepared *prepared,
+                                         const char *graph,
+                                         const mo_output_file *outputs, int n,
+                                         mo_error *err);
 void mo_prepared_clear(mo_prepared *prepared);
 
 #endif

@@ -153,12 +153,12 @@ mo_status mo_review_check_outputs(const mo_review *r,
     const char *inputs[] = { r->located.graph, r->located.profile,
                              r->located.rules,
                              mo_driver_load_cost_file(&load) };
-    mo_status status =
-        mo_prepared_check_outputs(&r->made, r->located.graph, outputs, n, err);
+    mo_status status = mo_prepare_check_outputs_found(
+        &r->made, r->located.graph, outputs, n, err);
 
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-        if (status == MO_OK)
-            status = mo_output_files_check_input(outputs, n, inputs[i], err);
+    if (status == MO_OK)
+        status = mo_output_files_check_inputs(
+            outputs, n, inputs, sizeof inputs / sizeof *inputs, err);
     return status;
 }
 

@@ -161,6 +161,14 @@ exits "requests have folders of their own" 0 moirai-exec -q --requests 2 \
     -i "$work/replaced/output0.npy" -o "$work/replaced" "$net"
 ok "where nothing is read" cmp "$in" "$work/replaced/output0.npy"
 
+mkdir "$work/links"
+ln -s ../net/input0.npy "$work/links/output0.npy"
+exits "an output in the place of a link" 0 \
+    moirai-exec -q -i "$in" -o "$work/links" "$net"
+ok "replaces the link" test -f "$work/links/output0.npy" -a \
+    ! -L "$work/links/output0.npy"
+ok "and leaves the input" cmp "$in" "$work/kept/input0.npy"
+
 complains "outputs in the place of the reference" 2 "would replace" \
     moirai-exec -i "$in" -o "$work/net/." --reference "$work/net" "$net"
 

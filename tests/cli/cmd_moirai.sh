@@ -35,6 +35,8 @@ is "has the same optimum" "$(value makespan_us)" "$best"
 exits "files to keep" 0 moirai -q --keep kept "$net"
 is "are kept" "$(ls kept | tr '\n' ' ')" \
     "inception.lp inception.schedule.json inception.sol inception.start.sol "
+exits "also the solution of -o" 0 moirai -q --keep new -o new/a.sol "$net"
+ok "the same" cmp new/a.sol new/inception.sol
 cp "$net" "$top_srcdir/examples/inception.cluster.xml" kept
 exits "and can be checked" 0 moirai-check kept/inception.sol
 exits "and solved" 0 moirai-solve kept/inception.lp -o again.sol

@@ -196,4 +196,53 @@ ok "leaves it" cmp g.cluster.xml "$top_srcdir/examples/inception.cluster.xml"
 complains "moirai-info, too" 2 "would replace" \
     moirai-info -o g.graphml g.graphml
 
+# ---- inputs that are found, or are of another name
+
+examples=$top_srcdir/examples
+cp "$examples/two_branches/model.xml" "$examples/two_branches/model.bin" .
+moirai-place -q --time 1 -o in.sol g.graphml >/dev/null
+echo secret >secret
+cp secret p.so
+for command in "info model.xml -o model.bin" "coarsen model.xml -o model.bin" \
+    "info -q --instance g.graphml -o g.cluster.xml" \
+    "coarsen g.graphml -o g.cluster.xml" "info in.sol -o g.graphml" \
+    "info in.sol -o g.cluster.xml"; do
+    # shellcheck disable=SC2086
+    complains "moirai-$command" 2 "--output would replace" moirai-$command
+done
+mkdir run
+cp g.graphml run/g.lp
+cp g.cluster.xml run/g.sol
+cp g.cluster.xml run/g.schedule.json
+ln -s ../g.graphml run/g.start.sol
+complains "the graph among the files to keep" 2 "--keep would replace run/g.lp" \
+    moirai -q -c g.cluster.xml --keep run run/g.lp
+complains "by a link" 2 "--keep would replace g.graphml" \
+    moirai -q --keep run g.graphml
+rm run/g.start.sol
+for file in run/g.sol run/g.schedule.json; do
+    complains "a cluster there" 2 "--keep would replace $file" \
+        moirai -q -c $file --keep run g.graphml
+done
+complains "two outputs there" 2 "--output and --keep cannot both be" \
+    moirai -q --keep run -o run/g.start.sol g.graphml
+for command in "place g.graphml" "solve g.lp"; do
+    # shellcheck disable=SC2086
+    complains "a plug-in, of moirai-$command" 2 "--output would replace p.so" \
+        moirai-$command --plugin p.so -o p.so
+done
+complains "of moirai" 2 "--report would replace p.so" \
+    moirai --plugin p.so --report p.so g.graphml
+for option in --token-file --tls-cert --tls-key --tls-ca; do
+    complains "$option" 2 "--report would replace secret" \
+        moirai-exec $option secret --report secret model.xml
+    complains "$option of a cluster" 2 "--output would replace secret" \
+        moirai-cluster discover $option secret -o secret
+done
+ok "all are as they were" sh -c 'cmp g.graphml "$1.graphml" &&
+    cmp g.cluster.xml "$1.cluster.xml" && cmp run/g.lp g.graphml &&
+    cmp run/g.sol g.cluster.xml && cmp run/g.schedule.json g.cluster.xml &&
+    cmp model.bin "$2/model.bin" && cmp p.so secret' \
+    sh "$examples/inception" "$examples/two_branches"
+
 done_testing

@@ -289,6 +289,12 @@ cp "$in" "$work/chain/0000/output0.npy"
 complains "outputs in the place of inputs" 2 "would replace the inputs" \
     moirai-exec -q --random-weights 1 --inputs "$work/chain" \
     -o "$work/chain/." "$work/net/chain.xml"
+mkdir "$work/linked"
+ln -s ../chain/0000 "$work/linked/0000"
+complains "by a link" 2 "$work/linked/0000: is a link" moirai-exec -q \
+    --random-weights 1 --inputs "$work/chain" -o "$work/linked" \
+    "$work/net/chain.xml"
+ok "which leaves them" cmp "$in" "$work/chain/0000/output0.npy"
 cp "$in" "$work/chain/0000/image.npy"
 rm "$work/chain/0000/output0.npy"
 exits "beside them" 0 moirai-exec -q --inputs "$work/chain" -o "$work/chain" \

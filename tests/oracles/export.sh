@@ -88,6 +88,26 @@ ln -s net.py "$work/net.bin"
 complains "weights in its place" 2 "would replace $work/net.py, which is read" \
     moirai-export -o "$work/net.graphml" "$work/net.py:returns"
 
+mkdir "$work/graph:x"
+cd "$work/graph:x" || exit
+for file in model weight_meta input_meta; do
+    echo 'print("read"); raise ValueError("stop")' >$file.py
+done
+for source in "$work/graph:x" "$work/graph:x/model.py" model.py; do
+    for file in model weight_meta input_meta; do
+        complains "$file.py of a captured graph as output" 2 "$file.py, which" \
+            moirai-export -o "$work/graph:x/$file.py" "$source"
+    done
+done
+is "all are as they were" "$(cat ./*.py | uniq | wc -l)" 1
+cd - >/dev/null || exit
+
+echo 'print("read"); raise ValueError("stop")' >"$work/prints.py"
+exits "a source that prints" 1 \
+    moirai-export -o "$work/x.graphml" "$work/prints.py:net"
+is "not to the output" "$(cat "$work/out")" ""
+ok "but as a message" grep -q '^read$' "$work/err"
+
 ok "help" moirai-export --help
 ok "the version" moirai-export --version
 

@@ -523,12 +523,41 @@ def folders_hold(folder):
         wrong = execute(folder, 3, "1e-5")
         if wrong:
             return wrong
-    os.remove(f"{folder}/graph.a1/model.py")
+    return captured_errors(f"{folder}/graph.a1")
+
+
+def refusal(source):
+    """Why a source is not exported, or None."""
     try:
-        export(f"{folder}/graph.a1", None, f"{folder}/no.graphml")
+        export(source, None, f"{source}/no.graphml")
     except ExportError as error:
-        return "" if "without model.py" in str(error) else str(error)
-    return "a folder without a graph was exported"
+        return str(error)
+    return None
+
+
+def captured_errors(folder):
+    """Errors name the file of the folder; its coding may be declared."""
+    name = f"{folder}/weight_meta.py"
+    for text, wanted in (
+            (b"raise ValueError('stop')", "in line 1 of weight_meta.py: stop"),
+            (b"\na = (", "its weight_meta.py is no Python that can be read: "
+                         "line 2"),
+            (b"a = 1\0", "its weight_meta.py is no Python that can be read"),
+            (b"# coding: none-such", "its weight_meta.py is no Python"),
+            (b"# \xff", "its weight_meta.py is no Python"),
+            (b"# coding: latin-1\n# \xff", "describes the argument"),
+            (b"\xef\xbb\xbf# a mark", "describes the argument")):
+        with open(name, "wb") as file:
+            file.write(text)
+        if wanted not in (refusal(folder) or ""):
+            return f"{text}: {refusal(folder)}"
+    os.rename(folder, f"{folder}:x")
+    folder = f"{folder}:x"
+    if "describes the argument" not in (refusal(folder) or ""):
+        return f"a folder of this name: {refusal(folder)}"
+    os.remove(f"{folder}/model.py")
+    return "" if "without model.py" in (refusal(folder) or "") else (
+        f"a folder without a graph: {refusal(folder)}")
 
 
 def routed(x):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command moirai-export."""
 import argparse
+import contextlib
 import difflib
 import os
 import signal
@@ -186,10 +187,10 @@ def options(arguments):
 def default_output(source):
     """The source's name, in the working folder."""
     place, _, name = source.rpartition(":")
-    if place and name.isidentifier():
-        return name + ".graphml"
     if os.path.isdir(source):
         return os.path.basename(os.path.abspath(source)) + ".graphml"
+    if place and name.isidentifier():
+        return name + ".graphml"
     return os.path.splitext(source)[0] + ".graphml"
 
 
@@ -250,8 +251,10 @@ def main(arguments=None):
         sys.stderr.write(f"moirai-export: reading {chosen.source} with Python "
                          f"{sys.version.split()[0]}, {sys.executable}\n")
     try:
-        nodes = export(chosen.source, path=output, shapes=dict(chosen.shape),
-                       weights=not chosen.no_weights, progress=progress)
+        with contextlib.redirect_stdout(sys.stderr):  # what SOURCE prints
+            nodes = export(chosen.source, path=output,
+                           shapes=dict(chosen.shape),
+                           weights=not chosen.no_weights, progress=progress)
     except KeyboardInterrupt:
         progress.clear()
         sys.stderr.write(f"moirai-export: {chosen.source}: interrupted\n")

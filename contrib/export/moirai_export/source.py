@@ -49,26 +49,36 @@ def is_captured(source):
         os.path.join(folder, "weight_meta.py"))
 
 
+def python_files(folder):
+    folder = os.path.abspath(folder)
+    return [os.path.join(folder, name) for name in sorted(os.listdir(folder))
+            if name.endswith(".py")]
+
+
 def from_captured(source, shapes, with_weights):
     front = front_end("torch_captured", "torch")
     folder = front.folder_of(source)
-    with user_code("reading it", os.path.abspath(
-            os.path.join(folder, front.GRAPH))):
+    with user_code("reading it", *python_files(folder)):
         module, inputs = front.read_folder(folder)
     return from_torch(module, inputs, shapes, with_weights)
 
 
 # -------------------------------------------------------------- Python sources
 
-def where_raised(error, path):
-    """The line of the user's file that an error came through."""
-    lines = [frame.lineno for frame in traceback.extract_tb(
-        error.__traceback__) if os.path.abspath(frame.filename) == path]
-    return f" in line {lines[-1]}" if lines else ""
+def where_raised(error, paths):
+    """The line of the user's file, or of one of several, that an error came
+    through."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if os.path.abspath(frame.filename) in paths]
+    if not frames:
+        return ""
+    name = os.path.basename(frames[-1].filename)
+    return f" in line {frames[-1].lineno}" + (
+        f" of {name}" if len(paths) > 1 else "")
 
 
 @contextlib.contextmanager
-def user_code(what, path):
+def user_code(what, *paths):
     """Errors of the user's Python, as one line."""
     try:
         yield
@@ -85,7 +95,7 @@ def user_code(what, path):
         reason = " ".join(str(error).split())[:300]
         raise ExportError(
             f"{what} raised {type(error).__name__}"
-            f"{where_raised(error, path)}{': ' if reason else ''}{reason}; -v "
+            f"{where_raised(error, paths)}{': ' if reason else ''}{reason}; -v "
             "shows where") from error
 
 
@@ -162,12 +172,12 @@ def read(source, inputs=None, shapes=(), with_weights=True, progress=None):
     source = os.fspath(source)
     place, _, name = source.rpartition(":")
     try:
+        if is_captured(source):
+            return from_captured(source, shapes, with_weights)
         if source.endswith(".pt2"):
             return from_program(source, shapes, with_weights)
         if place and name.isidentifier():
             return from_torch(*from_python(place, name), shapes, with_weights)
-        if is_captured(source):
-            return from_captured(source, shapes, with_weights)
         for suffixes, remedy in OTHERS.items():
             if source.lower().endswith(suffixes):
                 raise ExportError(remedy)
@@ -178,11 +188,14 @@ def read(source, inputs=None, shapes=(), with_weights=True, progress=None):
 
 
 def files_of(source):
-    """The file that a source names; those of modules are known once they are
-    imported."""
+    """The file that a source names, or the files of a captured graph; those of
+    modules are known once they are imported."""
     if not is_path(source):
         return []
     source = os.fspath(source)
+    if is_captured(source):
+        return python_files(source if os.path.isdir(source)
+                            else os.path.dirname(source))
     return [source, source.rpartition(":")[0]]
 
 

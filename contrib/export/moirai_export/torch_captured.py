@@ -11,6 +11,7 @@ import inspect
 import os
 import re
 import sys
+import tokenize
 import types
 
 import torch
@@ -48,14 +49,24 @@ def folder_of(source):
     return folder
 
 
+def parse_file(path):
+    try:
+        with tokenize.open(path) as file:
+            return ast.parse(file.read(), path)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        raise ExportError(
+            f"its {os.path.basename(path)} is no Python that can be read: "
+            + (f"line {line}: " if line else "")
+            + (getattr(error, "msg", None) or str(error))) from error
+
+
 def run_file(path, transform=lambda tree: tree):
     """What a file of Python defines; nothing is written beside it."""
     module = types.ModuleType("moirai_export_captured")
     module.__file__ = path
     sys.modules[module.__name__] = module
-    with open(path, encoding="utf-8") as file:
-        tree = transform(ast.parse(file.read(), path))
-    exec(compile(tree, path, "exec"), vars(module))
+    exec(compile(transform(parse_file(path)), path, "exec"), vars(module))
     return module
 
 

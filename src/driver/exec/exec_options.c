@@ -27,12 +27,15 @@ static mo_status check_inputs(const mo_exec_options *o, mo_error *err)
 mo_status mo_exec_options_check(const mo_exec_options *o, const char *path,
                                 mo_error *err)
 {
-    mo_status status = mo_prepare_check_outputs(
+    mo_status status = mo_prepare_check_outputs_given(
         &o->prepare, o->graph, o->outputs, MO_EXEC_N_OUTPUTS, err);
 
     if (status == MO_OK)
         status = mo_output_files_check_input(o->outputs, MO_EXEC_N_OUTPUTS,
                                              path, err);
+    if (status == MO_OK)
+        status = mo_launch_options_check_outputs(&o->job, o->outputs,
+                                                 MO_EXEC_N_OUTPUTS, err);
     if (status == MO_OK)
         status = check_inputs(o, err);
     if (status == MO_OK)

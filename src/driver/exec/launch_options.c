@@ -47,6 +47,17 @@ static void note_permissions(const char *path, void (*note)(const char *text))
     note(text);
 }
 
+mo_status mo_launch_options_check_outputs(const mo_launch_options *job,
+                                          const mo_output_file *outputs, int n,
+                                          mo_error *err)
+{
+    const char *inputs[] = { job->token_file, job->tls_cert, job->tls_key,
+                             job->tls_ca };
+
+    return mo_output_files_check_inputs(outputs, n, inputs,
+                                        sizeof inputs / sizeof *inputs, err);
+}
+
 mo_status mo_launch_options_read(mo_launch_options *job,
                                  void (*note)(const char *text),
                                  mo_rdv_launch_options *launch, mo_error *err)

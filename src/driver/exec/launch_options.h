@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/option.h"
+#include "driver/output_files.h"
 #include "exec/transport/rendezvous/launcher.h"
 
 typedef struct mo_launch_options {
@@ -60,6 +61,12 @@ typedef struct mo_launch_options {
 mo_status mo_launch_options_read(mo_launch_options *job,
                                  void (*note)(const char *text),
                                  mo_rdv_launch_options *launch, mo_error *err);
+
+/* Fails with MO_E_USAGE if an output would replace the token, or a file of
+ * TLS. */
+mo_status mo_launch_options_check_outputs(const mo_launch_options *job,
+                                          const mo_output_file *outputs, int n,
+                                          mo_error *err);
 void mo_launch_options_clear(mo_launch_options *job);
 
 #endif

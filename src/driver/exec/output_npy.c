@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "exec/tensor/npy.h"
 
@@ -48,6 +49,23 @@ mo_status mo_exec_output_npy_check_input(const char *folder, bool requests,
                 : MO_OK;
 }
 
+mo_status mo_exec_output_npy_folder(const char *output, int64_t request,
+                                    char *folder, size_t size, mo_error *err)
+{
+    struct stat info;
+    int length =
+        snprintf(folder, size, "%s/%04lld", output, (long long) request);
+
+    if (length < 0 || (size_t) length >= size)
+        return mo_fail_at(err, MO_E_LIMIT, output, 0, "has too long a name");
+    if (lstat(folder, &info) == 0 && S_ISLNK(info.st_mode))
+        return mo_fail_at(err, MO_E_USAGE, folder, 0,
+                          "is a link, and outputs of a request go to a folder "
+                          "of its own; remove the link, or name another "
+                          "--output");
+    return MO_OK;
+}
+
 void mo_exec_output_npy_clear(mo_exec_output_npy *files)
 {
     if (files->outputs)
@@ -80,6 +98,23 @@ static mo_status name_files(const char *folder, int n,
     return MO_OK;
 }
 
+/* Removes symbolic links to files in the place of the outputs, so that they are
+ * replaced rather than what they name, which may be an input. */
+static mo_status remove_links(const mo_exec_output_npy *files, mo_error *err)
+{
+    for (int i = 0; i < files->n; i++) {
+        struct stat link, target;
+
+        if (lstat(files->paths[i], &link) != 0 || !S_ISLNK(link.st_mode) ||
+            (stat(files->paths[i], &target) == 0 && !S_ISREG(target.st_mode)))
+            continue;
+        if (unlink(files->paths[i]) != 0)
+            return mo_fail_errno(err, files->paths[i],
+                                 "cannot remove the link");
+    }
+    return MO_OK;
+}
+
 mo_status mo_exec_output_npy_open(const char *folder,
                                   const mo_tensor_dense *outputs, int n,
                                   mo_exec_output_npy *files, mo_error *err)
@@ -89,6 +124,8 @@ mo_status mo_exec_output_npy_open(const char *folder,
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return mo_fail_errno(err, folder, "cannot make the folder");
     status = name_files(folder, n, files, err);
+    if (status == MO_OK)
+        status = remove_links(files, err);
     if (status == MO_OK)
         status = mo_output_files_open(files->outputs, files->n, err);
     for (int i = 0; i < files->n && status == MO_OK; i++)

@@ -7,6 +7,7 @@
 #define MO_DRIVER_EXEC_OUTPUT_NPY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "driver/output_files.h"
@@ -26,8 +27,15 @@ bool mo_exec_output_npy_is_name(const char *name);
 mo_status mo_exec_output_npy_check_input(const char *folder, bool requests,
                                          const char *file, mo_error *err);
 
+/* Writes the folder of a request, in output: "out/0003". A symbolic link there
+ * may be the folder of an input: MO_E_USAGE. MO_E_LIMIT: the name is too
+ * long. */
+mo_status mo_exec_output_npy_folder(const char *output, int64_t request,
+                                    char *folder, size_t size, mo_error *err);
+
 /* Creates the folder if it is missing and writes all files under temporary
- * names. *files begins as zeros; the caller clears it. */
+ * names. A symbolic link to a file in the place of one is removed; what it
+ * names stays. *files begins as zeros; the caller clears it. */
 mo_status mo_exec_output_npy_open(const char *folder,
                                   const mo_tensor_dense *outputs, int n,
                                   mo_exec_output_npy *files, mo_error *err);

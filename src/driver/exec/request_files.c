@@ -503,10 +503,10 @@ mo_status mo_exec_requests_write(void *context, int64_t request,
                    ? mo_exec_stream_write(outputs, r->plan->n_outputs, err)
                    : status;
     }
-    if (snprintf(folder, sizeof folder, "%s/%04lld", r->options->output,
-                 (long long) request) >= PATH_SIZE)
-        return mo_fail_at(err, MO_E_LIMIT, r->options->output, 0,
-                          "has too long a name");
+    status = mo_exec_output_npy_folder(r->options->output, request, folder,
+                                       sizeof folder, err);
+    if (status != MO_OK)
+        return status;
     if (failure) {
         status = add_failure(r, request, failure, err);
         return status == MO_OK ? remove_outputs(folder, r->plan->n_outputs, err)

@@ -186,8 +186,9 @@ mo_status mo_driver_cluster_discover(mo_driver_cluster_options *o,
         mo_output_files_check_input(&output, 1, o->topology, err);
 
     if (status == MO_OK)
+        status = mo_launch_options_check_outputs(&o->job, &output, 1, err);
+    if (status == MO_OK)
         status = read_gpus(&w, err);
-
     if (status == MO_OK)
         status = read_cpus(&w, err);
     if (status == MO_OK) {
