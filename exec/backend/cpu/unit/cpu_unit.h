@@ -77,11 +77,13 @@ static inline size_t mo_cpu_round_to_line(size_t bytes)
 }
 
 /* Returns the part of a worker in a workspace of unit->threads parts of bytes
- * each. */
+ * each; NULL without a workspace. */
 static inline void *mo_cpu_worker_scratch(void *workspace, size_t bytes,
                                           int worker)
 {
-    return (char *) workspace + mo_cpu_round_to_line(bytes) * (size_t) worker;
+    size_t offset = mo_cpu_round_to_line(bytes) * (size_t) worker;
+
+    return workspace ? (char *) workspace + offset : NULL;
 }
 
 /* Returns the size of that workspace. */
