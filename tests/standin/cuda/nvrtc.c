@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVRTC of the stand-in: cc, with declarations before the source and wrappers
- * behind it. Results are cached in the folder STANDIN_KERNELS, if set, by the
- * digest of the source.
+ * NVRTC of the stand-in: the compiler STANDIN_CC, CC or cc, with declarations
+ * before the source and wrappers behind it. Results are cached in the folder
+ * STANDIN_KERNELS, if set, by the digest of the source.
  */
 #include <config.h>
 
@@ -131,11 +131,18 @@ static uint64_t digest(uint64_t d, const char *text)
     return d;
 }
 
+static const char *compiler(void)
+{
+    const char *own = getenv("STANDIN_CC"), *cc = getenv("CC");
+
+    return own ? own : cc ? cc : "cc";
+}
+
 /* Two digests, so that collisions are practically impossible. */
 static void name_kept(files *f, const char *source)
 {
-    const char *folder = getenv("STANDIN_KERNELS"), *cc = getenv("CC");
-    const char *texts[] = { cc ? cc : "cc", flags, before, source, behind };
+    const char *folder = getenv("STANDIN_KERNELS");
+    const char *texts[] = { compiler(), flags, before, source, behind };
     uint64_t a = UINT64_C(0xcbf29ce484222325), b = 1;
 
     f->kept[0] = '\0';
@@ -185,7 +192,8 @@ static bool write_source(const files *f, const char *source)
     return fclose(out) == 0;
 }
 
-/* CC may be several words; the shell splits it. Messages go to the log. */
+/* The compiler may be several words; the shell splits them. Messages go to the
+ * log. */
 static bool run_compiler(const files *f, const char *options, const char *from,
                          const char *to)
 {
@@ -196,8 +204,8 @@ static bool run_compiler(const files *f, const char *options, const char *from,
     pid_t child;
 
     snprintf(script, sizeof script,
-             "exec ${CC:-cc} -std=gnu11 -w -o '%s' '%s' %s 2>>'%s'", to, from,
-             options, f->log);
+             "exec %s -std=gnu11 -w -o '%s' '%s' %s 2>>'%s'", compiler(), to,
+             from, options, f->log);
     if (posix_spawn(&child, "/bin/sh", NULL, NULL, args, environ) != 0)
         return false;
     return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
