@@ -3,19 +3,16 @@
 
 #include "cli/moirai_files.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "solvers/process/path_util.h"
 
 /* Copies the graph's name without folder and suffix. */
 static void stem_of(const char *graph, char *stem, size_t size)
 {
-    const char *slash = strrchr(graph, '/');
-    const char *base = slash ? slash + 1 : graph;
+    const char *base = mo_path_basename(graph);
     size_t length = strcspn(base, ".");
 
     if (length == 0 || strcmp(graph, "-") == 0)
@@ -32,9 +29,11 @@ mo_status mo_cli_moirai_files_name(const char *graph, const char *keep,
 {
     const char *to = keep ? keep : mo_workdir_path(folder);
     char stem[200];
+    mo_status status =
+        keep ? mo_output_files_make_folder(keep, 0777, err) : MO_OK;
 
-    if (keep && mkdir(keep, 0777) != 0 && errno != EEXIST)
-        return mo_fail_errno(err, keep, "cannot make the folder");
+    if (status != MO_OK)
+        return status;
     stem_of(graph, stem, sizeof stem);
     files->model = mo_path_format("%s/%s.lp", to, stem);
     files->start = mo_path_format("%s/%s.start.sol", to, stem);

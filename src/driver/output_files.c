@@ -4,6 +4,7 @@
 #include "driver/output_files.h"
 #include "solvers/process/path_util.h"
 
+#include <errno.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,14 @@ static bool same_entry(const char *a, const char *b)
 
     return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) &&
            x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+mo_status mo_output_files_make_folder(const char *path, unsigned mode,
+                                      mo_error *err)
+{
+    if (mkdir(path, (mode_t) mode) != 0 && errno != EEXIST)
+        return mo_fail_errno(err, path, "cannot make the folder");
+    return MO_OK;
 }
 
 bool mo_output_files_same_folder(const char *a, const char *b)

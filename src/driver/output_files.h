@@ -32,6 +32,10 @@ mo_status mo_output_files_check_inputs(const mo_output_file *outputs, int n,
                                        const char *const *inputs,
                                        size_t n_inputs, mo_error *err);
 
+/* Creates a folder with the mode, less the umask, unless it exists. */
+mo_status mo_output_files_make_folder(const char *path, unsigned mode,
+                                      mo_error *err);
+
 /* Whether both names are one existing folder. */
 bool mo_output_files_same_folder(const char *a, const char *b);
 

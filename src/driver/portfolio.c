@@ -3,15 +3,14 @@
 
 #include "driver/portfolio.h"
 
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "driver/mip_start_file.h"
+#include "driver/output_files.h"
 #include "driver/plugin/plugin.h"
 #include "driver/progress_line.h"
 #include "solvers/process/interrupt.h"
@@ -257,13 +256,6 @@ typedef struct runner {
     bool started;
 } runner;
 
-static mo_status make_folder(const char *path, mo_error *err)
-{
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return mo_fail_errno(err, path, "cannot make the folder");
-    return MO_OK;
-}
-
 static mo_status run_way(portfolio_run *r, mo_portfolio_member *e,
                          const mo_solver_job *job)
 {
@@ -339,7 +331,7 @@ static mo_status solve_member(portfolio_run *r, mo_portfolio_member *e,
                           .memory_mib = (int) o->memory_mib,
                           .presolve =
                               r->portfolio->presolve && !e->found.no_presolve };
-    mo_status status = make_folder(folder, &e->err);
+    mo_status status = mo_output_files_make_folder(folder, 0700, &e->err);
     double begin = mo_driver_clock_s();
 
     if (status == MO_OK && o->start)

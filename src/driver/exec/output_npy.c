@@ -3,7 +3,6 @@
 
 #include "driver/exec/output_npy.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,11 +118,10 @@ mo_status mo_exec_output_npy_open(const char *folder,
                                   const mo_tensor_dense *outputs, int n,
                                   mo_exec_output_npy *files, mo_error *err)
 {
-    mo_status status;
+    mo_status status = mo_output_files_make_folder(folder, 0777, err);
 
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return mo_fail_errno(err, folder, "cannot make the folder");
-    status = name_files(folder, n, files, err);
+    if (status == MO_OK)
+        status = name_files(folder, n, files, err);
     if (status == MO_OK)
         status = remove_links(files, err);
     if (status == MO_OK)

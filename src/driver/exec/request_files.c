@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -342,9 +341,8 @@ mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
         status = mo_fail(err, MO_E_USAGE,
                          "--inputs - has nothing to read, since --input gives "
                          "all inputs; give --requests");
-    if (status == MO_OK && o->output && !mo_exec_requests_to_stdout(o) &&
-        mkdir(o->output, 0777) != 0 && errno != EEXIST)
-        status = mo_fail_errno(err, o->output, "cannot make the folder");
+    if (status == MO_OK && o->output && !mo_exec_requests_to_stdout(o))
+        status = mo_output_files_make_folder(o->output, 0777, err);
     return status == MO_OK ? read_common(requests, err) : status;
 }
 
