@@ -129,7 +129,7 @@ static void run_way(int i, const mo_solver_job *job, mo_solver_outcome *outcome,
     run_way_with(i, job, (mo_solver_run_options){ 0 }, outcome, there);
 }
 
-/* A solver that was told to stop may take so long to write what it has; one
+/* A solver that got SIGTERM may take so long to write what it has; one
  * that does not stop is killed then, and leaves nothing. */
 enum { PATIENCE_S = 60 };
 

@@ -43,11 +43,11 @@ enum { MO_EXEC_DEFAULT_STREAMS = 4 };
         .streams = MO_EXEC_DEFAULT_STREAMS                                     \
     }
 
-/* Asks the CUDA driver for 32 hardware queues, the most, unless the environment
- * says otherwise: streams share them, and one that waits for an event blocks
- * the others of its queue. Only for several requests in flight, as each context
- * takes more memory with them; before the driver is initialized, by one thread.
- * Without memory for it the driver has its default of 8. */
+/* Sets CUDA_DEVICE_MAX_CONNECTIONS, the hardware queues of a GPU, to 32, the
+ * most, unless it is set: streams share them, and one that waits for an event
+ * blocks the others of its queue. Only for several requests in flight, as each
+ * context takes more memory with them; before the driver is initialized, by one
+ * thread. Without memory for it the driver has its default of 8. */
 void mo_exec_gpu_raise_queues(void);
 
 /* Initialization of the CUDA driver in a thread of its own, in parallel with

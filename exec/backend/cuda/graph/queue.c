@@ -117,10 +117,10 @@ mo_status mo_cuda_queue_upload(mo_backend_queue *queue, void *to,
 {
     mo_status status = mo_cuda_unit_make_current(queue->unit, err);
 
-    if (status == MO_OK)
-        status = mo_cuda_enqueue_upload(queue->unit->api, queue->stream,
-                                        (CUdeviceptr) to, from, bytes, err);
-    return status;
+    return status == MO_OK
+               ? mo_cuda_enqueue_upload(queue->unit->api, queue->stream,
+                                        (CUdeviceptr) to, from, bytes, err)
+               : status;
 }
 
 mo_status mo_cuda_queue_download(mo_backend_queue *queue, void *to,
@@ -128,10 +128,10 @@ mo_status mo_cuda_queue_download(mo_backend_queue *queue, void *to,
 {
     mo_status status = mo_cuda_unit_make_current(queue->unit, err);
 
-    if (status == MO_OK)
-        status = mo_cuda_enqueue_download(queue->unit->api, queue->stream, to,
-                                          (CUdeviceptr) from, bytes, err);
-    return status;
+    return status == MO_OK
+               ? mo_cuda_enqueue_download(queue->unit->api, queue->stream, to,
+                                          (CUdeviceptr) from, bytes, err)
+               : status;
 }
 
 /* Records an event behind the work of the queue, in its current stream. */
@@ -202,9 +202,8 @@ mo_status mo_cuda_queue_replay(mo_backend_queue *queue,
         return mo_cuda_graph_launch_on(queue->unit, program, queue->stream,
                                        err);
     choose_entry(queue, program->stages);
-    status = mo_cuda_stages_launch(program->stages, &queue->unit,
-                                   &queue->stream, err);
-    return status;
+    return mo_cuda_stages_launch(program->stages, &queue->unit, &queue->stream,
+                                 err);
 }
 
 /* Waits until the word that was copied behind the work of the queue has

@@ -12,8 +12,8 @@
 
 enum { NONE = -1 };
 
-/* Streams of all stages on a GPU: hardware queues that the driver gives to a
- * process (cuda_api.c). Streams that share a queue wait for each other. */
+/* Streams of all stages on a GPU: the most that CUDA_DEVICE_MAX_CONNECTIONS
+ * allows. Streams that share a hardware queue wait for each other. */
 enum { MAX_STREAMS = 32, MAX_TURNS = 8 };
 
 /* What runs the stages of a request one by one: a unit, or the transfers of a
