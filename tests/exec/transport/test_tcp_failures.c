@@ -166,7 +166,8 @@ static int close_and_break(mo_transport_world *world, int kind)
     pthread_t thread;
 
     (void) kind;
-    if (pthread_create(&thread, NULL, break_soon, world) != 0)
+    if (pthread_create(&thread, NULL, break_soon, world) != 0 ||
+        pthread_detach(thread) != 0)
         return 77;
     tcp->close(world); /* ends the process when rank 0 reports the loss */
     return 0;
