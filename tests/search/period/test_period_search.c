@@ -483,5 +483,5 @@ SUITE(period_search)
     TEST(tight_memory_is_met);
     TEST(equal_ops_are_packed);
     TEST(what_takes_no_time_waits_for_nothing);
-    TEST(a_limit_proves_nothing_between_ops);
+    SOME(a_limit_proves_nothing_between_ops, 1, 0);
 }
