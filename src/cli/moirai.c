@@ -348,11 +348,7 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
     if (status == MO_OK)
         status = mo_strengthen_check(&s->strengthen, &s->prepare, err);
     if (status == MO_OK)
-        status = mo_output_files_check_inputs(
-            s->outputs, OUTPUTS, (const char *const *) s->plugins.items,
-            s->plugins.count, err);
-    if (status == MO_OK)
-        status = mo_plugin_load_given(&s->plugins, err);
+        status = mo_plugin_load_given(&s->plugins, s->outputs, OUTPUTS, err);
     if (status == MO_OK)
         status = mo_portfolio_check_options(&s->portfolio, err);
     if (status == MO_OK)

@@ -172,11 +172,7 @@ static mo_status run_place(void *context, char **operands, size_t n_operands,
     s->outputs[CURVE].path = s->place.curve;
     status = check_options(s, operands[0], err);
     if (status == MO_OK)
-        status = mo_output_files_check_inputs(
-            s->outputs, OUTPUTS, (const char *const *) s->plugins.items,
-            s->plugins.count, err);
-    if (status == MO_OK)
-        status = mo_plugin_load_given(&s->plugins, err);
+        status = mo_plugin_load_given(&s->plugins, s->outputs, OUTPUTS, err);
     if (status == MO_OK)
         status = mo_place_select_methods(&s->place, &methods, &n, err);
     if (status == MO_OK)

@@ -213,12 +213,8 @@ static mo_status run_solve(void *context, char **operands, size_t n_operands,
 {
     settings *s = context;
     const mo_output_file output = { .option = "--output", .path = s->output };
-    mo_status status = mo_output_files_check_inputs(
-        &output, 1, (const char *const *) s->plugins.items, s->plugins.count,
-        err);
+    mo_status status = mo_plugin_load_given(&s->plugins, &output, 1, err);
 
-    if (status == MO_OK)
-        status = mo_plugin_load_given(&s->plugins, err);
     if (status == MO_OK)
         status = mo_portfolio_check_options(&s->portfolio, err);
     if (status != MO_OK)

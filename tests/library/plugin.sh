@@ -80,7 +80,7 @@ END
 echo 'int moirai_plugin_v0;' >"$work/none.c"
 cp "$top_srcdir/examples/library/own_method.c" "$work/own.c"
 
-plan 26
+plan 27
 
 for name in own bad taken named counts none; do
     ok "$name.c compiles" build $name
@@ -108,6 +108,8 @@ ok "moirai-solve --list has its solver" \
 
 exits "a file of the working folder" 0 sh -c \
     "cd '$work' && MOIRAI_PLUGINS=own.so moirai-solve --list"
+complains "no output replaces one" 2 "$work/bad.so, which is read" \
+    moirai-place -q "$graph" -o "$work/bad.so"
 unset MOIRAI_PLUGINS
 complains "without the plug-in there is no such method" 2 greedy \
     moirai-place -q --method greedy "$graph"

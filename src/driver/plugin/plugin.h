@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/option.h"
 #include "cost/instance.h"
+#include "driver/output_files.h"
 #include "schedule/schedule.h"
 
 /* Loads the plug-in at path; it stays loaded. Loading it again has no effect.
@@ -33,8 +34,11 @@ mo_status mo_plugin_load_listed(mo_error *err);
     }
 
 /* Loads those of MOIRAI_PLUGINS, then the files of the option; a name without
- * a slash is a file of the working folder. */
-mo_status mo_plugin_load_given(const mo_option_list *files, mo_error *err);
+ * a slash is a file of the working folder. MO_E_USAGE: one of the n outputs
+ * would replace a plug-in. */
+mo_status mo_plugin_load_given(const mo_option_list *files,
+                               const mo_output_file *outputs, int n,
+                               mo_error *err);
 
 /* Makes a schedule of devices, which all exist, in the order of start_ns, left-
  * shifted; or of list scheduling where start_ns is NULL. The caller frees
