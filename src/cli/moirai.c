@@ -16,7 +16,7 @@
 #include "driver/select_answer.h"
 #include "driver/model_file.h"
 #include "driver/output_files.h"
-#include "driver/plugin/plugin.h"
+#include "driver/plugin_option.h"
 #include "driver/placement_solution.h"
 #include "driver/prepare.h"
 #include "cli/solve_output.h"
@@ -348,7 +348,7 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
     if (status == MO_OK)
         status = mo_strengthen_check(&s->strengthen, &s->prepare, err);
     if (status == MO_OK)
-        status = mo_plugin_load_given(&s->plugins, s->outputs, OUTPUTS, err);
+        status = mo_plugin_option_load(&s->plugins, s->outputs, OUTPUTS, err);
     if (status == MO_OK)
         status = mo_portfolio_check_options(&s->portfolio, err);
     if (status == MO_OK)

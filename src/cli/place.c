@@ -9,7 +9,7 @@
 
 #include "base/option.h"
 #include "driver/output_files.h"
-#include "driver/plugin/plugin.h"
+#include "driver/plugin_option.h"
 #include "driver/place/place_options.h"
 #include "driver/place/compare_methods.h"
 #include "driver/place/stop_on_signal.h"
@@ -172,7 +172,7 @@ static mo_status run_place(void *context, char **operands, size_t n_operands,
     s->outputs[CURVE].path = s->place.curve;
     status = check_options(s, operands[0], err);
     if (status == MO_OK)
-        status = mo_plugin_load_given(&s->plugins, s->outputs, OUTPUTS, err);
+        status = mo_plugin_option_load(&s->plugins, s->outputs, OUTPUTS, err);
     if (status == MO_OK)
         status = mo_place_select_methods(&s->place, &methods, &n, err);
     if (status == MO_OK)

@@ -14,7 +14,7 @@
 #include "driver/select_answer.h"
 #include "driver/model_file.h"
 #include "driver/output_files.h"
-#include "driver/plugin/plugin.h"
+#include "driver/plugin_option.h"
 #include "cli/solve_output.h"
 #include "driver/solve_model.h"
 #include "driver/log.h"
@@ -213,7 +213,7 @@ static mo_status run_solve(void *context, char **operands, size_t n_operands,
 {
     settings *s = context;
     const mo_output_file output = { .option = "--output", .path = s->output };
-    mo_status status = mo_plugin_load_given(&s->plugins, &output, 1, err);
+    mo_status status = mo_plugin_option_load(&s->plugins, &output, 1, err);
 
     if (status == MO_OK)
         status = mo_portfolio_check_options(&s->portfolio, err);

@@ -301,9 +301,7 @@ mo_status mo_plugin_load(const char *path, mo_error *err)
     return status;
 }
 
-/* Loads a file; a name without a slash is one of the working folder, not of the
- * loader's search path. */
-static mo_status load_named(const char *file, size_t n, mo_error *err)
+mo_status mo_plugin_load_named(const char *file, size_t n, mo_error *err)
 {
     const char *folder = memchr(file, '/', n) ? "" : "./";
     size_t size = n + sizeof "./";
@@ -330,7 +328,7 @@ static void load_listed(void)
         size_t n = strcspn(list, ":");
 
         if (n > 0)
-            status = load_named(list, n, &listed_error);
+            status = mo_plugin_load_named(list, n, &listed_error);
         list += n + (list[n] == ':');
     }
 }
@@ -341,36 +339,4 @@ mo_status mo_plugin_load_listed(mo_error *err)
     if (err && listed_error.status != MO_OK)
         *err = listed_error;
     return listed_error.status;
-}
-
-static mo_status check_listed(const mo_output_file *outputs, int n,
-                              mo_error *err)
-{
-    const char *list = getenv("MOIRAI_PLUGINS");
-    char *files = strdup(list ? list : ""), *rest = NULL;
-    mo_status status = MO_OK;
-
-    if (!files)
-        return mo_fail_memory(err);
-    for (char *file = strtok_r(files, ":", &rest); file && status == MO_OK;
-         file = strtok_r(NULL, ":", &rest))
-        status = mo_output_files_check_input(outputs, n, file, err);
-    free(files);
-    return status;
-}
-
-mo_status mo_plugin_load_given(const mo_option_list *files,
-                               const mo_output_file *outputs, int n,
-                               mo_error *err)
-{
-    mo_status status = check_listed(outputs, n, err);
-
-    if (status == MO_OK)
-        status = mo_output_files_check_inputs(
-            outputs, n, (const char *const *) files->items, files->count, err);
-    if (status == MO_OK)
-        status = mo_plugin_load_listed(err);
-    for (size_t i = 0; i < files->count && status == MO_OK; i++)
-        status = load_named(files->items[i], strlen(files->items[i]), err);
-    return status;
 }

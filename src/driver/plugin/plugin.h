@@ -9,12 +9,11 @@
 #ifndef MO_DRIVER_PLUGIN_PLUGIN_H
 #define MO_DRIVER_PLUGIN_PLUGIN_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/option.h"
 #include "cost/instance.h"
-#include "driver/output_files.h"
 #include "schedule/schedule.h"
 
 /* Loads the plug-in at path; it stays loaded. Loading it again has no effect.
@@ -26,19 +25,9 @@ mo_status mo_plugin_load(const char *path, mo_error *err);
  * call; later calls return its result. From any thread. */
 mo_status mo_plugin_load_listed(mo_error *err);
 
-/* Row of an option table: a list of plug-ins. */
-#define MO_PLUGIN_OPTION(list)                                                 \
-    {                                                                          \
-        0, "plugin", "FILE", "load the methods and solvers of a plug-in",      \
-            MO_OPTION_LIST, .to = (list)                                       \
-    }
-
-/* Loads those of MOIRAI_PLUGINS, then the files of the option; a name without
- * a slash is a file of the working folder. MO_E_USAGE: one of the n outputs
- * would replace a plug-in. */
-mo_status mo_plugin_load_given(const mo_option_list *files,
-                               const mo_output_file *outputs, int n,
-                               mo_error *err);
+/* Loads the file whose name has n bytes; one without a slash is of the working
+ * folder, not of the loader's search path. From any thread. */
+mo_status mo_plugin_load_named(const char *file, size_t n, mo_error *err);
 
 /* Makes a schedule of devices, which all exist, in the order of start_ns, left-
  * shifted; or of list scheduling where start_ns is NULL. The caller frees
