@@ -138,6 +138,11 @@ mo_status mo_joint_slots_run(mo_joint_slots *slots, int slot, mo_error *err)
     return status == MO_OK ? download_outputs(slots, own, err) : status;
 }
 
+const int64_t *mo_joint_slots_call_loads(const mo_joint_slots *slots)
+{
+    return slots->call_loads;
+}
+
 const mo_joint_slots_device *
 mo_joint_slots_device_of(const mo_joint_slots *slots, int device)
 {

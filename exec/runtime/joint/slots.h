@@ -33,6 +33,7 @@ typedef struct mo_joint_slots_options {
     int n_slot_transfers; /* transfer t of slot s is s * so many + t of the
                              transport, whose devices are n_slots copies of
                              each, side by side */
+    bool time_calls;      /* with all slots at once; for one chosen device */
 } mo_joint_slots_options;
 
 typedef struct mo_joint_slots_device {
@@ -67,6 +68,11 @@ const void *mo_joint_slots_output(const mo_joint_slots *slots, int slot,
 
 /* Runs one request. From any thread, one at a time for each slot. */
 mo_status mo_joint_slots_run(mo_joint_slots *slots, int slot, mo_error *err);
+
+/* Returns the load of each call of the plan, if it was to be measured, or NULL:
+ * the time that it takes of the device with all slots in flight. slots owns it.
+ */
+const int64_t *mo_joint_slots_call_loads(const mo_joint_slots *slots);
 
 /* Returns what is known of a chosen device; slots owns it. */
 const mo_joint_slots_device *

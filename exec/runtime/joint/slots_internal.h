@@ -39,6 +39,7 @@ struct mo_joint_slots {
     int64_t *output_at; /* by output, likewise */
     int64_t staging_bytes;
     mo_joint_slots_device *measured; /* by local device */
+    int64_t *call_loads; /* by call of the plan; NULL: not measured */
 
     /* Polls the carriers, which end transfers whose other end has failed:
      * threads that wait for queues block. */
@@ -46,6 +47,11 @@ struct mo_joint_slots {
     bool has_monitor;
     atomic_bool stops_monitor;
 };
+
+/* Measures the loads of the calls of a single device, which has measured them
+ * in isolation (call_loads.c). Overwrites values of all slots. */
+mo_status mo_joint_slots_time_calls(mo_joint_slots *slots, int64_t *load_ns,
+                                    mo_error *err);
 
 static inline int64_t mo_joint_value_bytes(const mo_exec_plan *plan, int v)
 {

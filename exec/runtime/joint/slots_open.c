@@ -263,6 +263,8 @@ static mo_status open_slots(mo_joint_slots *s, const bool *inputs,
         status = run_eagerly(s, err);
     for (int i = 0; i < s->n_local && status == MO_OK; i++)
         status = measure_device(s, i, err);
+    if (status == MO_OK && s->call_loads)
+        status = mo_joint_slots_time_calls(s, s->call_loads, err);
     if (status == MO_OK)
         status = record_slots(s, err);
     return status == MO_OK ? start_monitor(s, err) : status;
@@ -279,7 +281,11 @@ static mo_status alloc_slots(mo_joint_slots *s,
     s->device_of = calloc(n, sizeof *s->device_of);
     s->local_of = calloc(n, sizeof *s->local_of);
     s->measured = calloc(n, sizeof *s->measured);
-    if (!s->slots || !s->units || !s->device_of || !s->local_of || !s->measured)
+    if (options->time_calls)
+        s->call_loads =
+            calloc((size_t) s->plan->n_calls + 1, sizeof *s->call_loads);
+    if (!s->slots || !s->units || !s->device_of || !s->local_of ||
+        !s->measured || (options->time_calls && !s->call_loads))
         return mo_fail_memory(err);
     for (int i = 0; i < s->n_slots; i++)
         s->slots[i].first_transfer = i * options->n_slot_transfers;
@@ -353,6 +359,7 @@ void mo_joint_slots_free(mo_joint_slots *slots)
     free(slots->device_of);
     free(slots->local_of);
     free(slots->measured);
+    free(slots->call_loads);
     free(slots->input_at);
     free(slots->output_at);
     free(slots);

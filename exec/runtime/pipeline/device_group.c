@@ -18,7 +18,9 @@ mo_status mo_pipeline_open_joint(mo_pipeline *p, mo_error *err)
                                              .inputs = inputs,
                                              .n_slots = p->slots.n_slots,
                                              .n_slot_transfers =
-                                                 p->slots.n_transfers };
+                                                 p->slots.n_transfers,
+                                             .time_calls =
+                                                 p->options->time_calls };
     mo_joint_slots *joint = NULL;
     mo_status status;
 

@@ -70,9 +70,11 @@ typedef struct mo_pipeline_options {
     mo_pipeline_source *source;
     mo_pipeline_next *next; /* or NULL; then instead of source */
     mo_pipeline_sink *sink;
-    void *context; /* of all */
-    bool untimed;  /* keep no times of requests, of which there is no end; the
-                      result has none */
+    void *context;   /* of all */
+    bool time_calls; /* of the only device, with memory of its own: the load of
+                        each before the first request */
+    bool untimed;    /* keep no times of requests, of which there is no end; the
+                        result has none */
 } mo_pipeline_options;
 
 typedef struct mo_pipeline_device {
@@ -93,6 +95,8 @@ typedef struct mo_pipeline_result {
     int n_steady; /* number of such times; 0: a single request */
     int64_t min_ns, p50_ns, p95_ns, p99_ns; /* latency of a request */
     mo_pipeline_device *devices;            /* by device of the plan */
+    int64_t *call_loads; /* by call, with time_calls: the time that it takes of
+                            the device with all slots in flight; or NULL */
     int n_devices;
 } mo_pipeline_result;
 

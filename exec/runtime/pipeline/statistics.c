@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics of a pipelined run: period, latency percentiles, loads. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/minmax.h"
 #include "exec/runtime/pipeline/pipeline_internal.h"
@@ -53,6 +54,22 @@ static void list_lost(const mo_pipeline *p, mo_pipeline_result *r)
             r->lost[r->n_lost++] = i;
 }
 
+static mo_status copy_call_loads(const mo_pipeline *p, mo_pipeline_result *r,
+                                 mo_error *err)
+{
+    const int64_t *loads =
+        p->joint ? mo_joint_slots_call_loads(p->joint) : NULL;
+    size_t n = (size_t) p->plan->n_calls;
+
+    if (!loads)
+        return MO_OK;
+    r->call_loads = calloc(n + 1, sizeof *r->call_loads);
+    if (!r->call_loads)
+        return mo_fail_memory(err);
+    memcpy(r->call_loads, loads, n * sizeof *loads);
+    return MO_OK;
+}
+
 mo_status mo_pipeline_summarize(const mo_pipeline *p,
                                 mo_pipeline_result *result, mo_error *err)
 {
@@ -74,6 +91,8 @@ mo_status mo_pipeline_summarize(const mo_pipeline *p,
         summarize_times(p, latencies, ends, r);
         list_lost(p, r);
     }
+    if (status == MO_OK)
+        status = copy_call_loads(p, r, err);
     for (int d = 0; d < r->n_devices && status == MO_OK; d++) {
         r->devices[d] = p->loads[d];
         r->devices[d].load_ns /= mo_max_i64(p->n_loads, 1);
@@ -87,5 +106,6 @@ void mo_pipeline_result_clear(mo_pipeline_result *result)
 {
     free(result->lost);
     free(result->devices);
+    free(result->call_loads);
     *result = (mo_pipeline_result){ 0 };
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "exec/runtime/background_load.h"
-#include "exec/runtime/pipeline/pipeline.h"
 
 /* Runs between two preparations of the kernels, which would disturb the
  * measured runs more than a pipeline does: it changes the memory map of the
@@ -84,9 +83,9 @@ static mo_status copy_inputs(void *context, int64_t request,
     return status;
 }
 
-mo_status mo_profiler_target_period(const mo_profiler_target *target,
+mo_status mo_profiler_target_stream(const mo_profiler_target *target,
                                     int n_slots, int64_t n_requests,
-                                    int64_t *period_ns, mo_error *err)
+                                    mo_pipeline_result *result, mo_error *err)
 {
     const mo_transport_world_options world_options = { 0 };
     mo_profiler_target copy = *target;
@@ -94,19 +93,18 @@ mo_status mo_profiler_target_period(const mo_profiler_target *target,
     const mo_pipeline_options options = { .run = &run,
                                           .n_slots = n_slots,
                                           .n_requests = n_requests,
+                                          .time_calls =
+                                              target->backend->separate_memory,
                                           .source = copy_inputs,
                                           .sink = mo_pipeline_discard_outputs,
                                           .context = &copy };
-    mo_pipeline_result result = { 0 };
     mo_status status = mo_transport_local.open(&world_options, &run.world, err);
 
     if (status != MO_OK)
         return status;
     run.inputs = NULL;
     run.runs = 1;
-    status = mo_pipeline_run(target->plan, &options, &result, err);
-    *period_ns = result.period_ns;
-    mo_pipeline_result_clear(&result);
+    status = mo_pipeline_run(target->plan, &options, result, err);
     mo_transport_local.close(run.world);
     return status;
 }

@@ -13,6 +13,7 @@
 #include "base/stop.h"
 #include "exec/backend/backend.h"
 #include "exec/plan/ir/plan.h"
+#include "exec/runtime/pipeline/pipeline.h"
 #include "exec/runtime/run.h"
 
 /* A device with its own plan. */
@@ -29,11 +30,11 @@ mo_status mo_profiler_target_run(const mo_profiler_target *target, int warm_ups,
                                  int runs, bool whole, const mo_stop *stop,
                                  mo_run_result *result, mo_error *err);
 
-/* Runs a stream of requests on the device, n_slots in flight: *period_ns is the
- * time between the ends of two. */
-mo_status mo_profiler_target_period(const mo_profiler_target *target,
+/* Runs a stream of requests on the device, n_slots in flight. *result begins as
+ * zeros; the caller clears it. With memory of its own it has loads of calls. */
+mo_status mo_profiler_target_stream(const mo_profiler_target *target,
                                     int n_slots, int64_t n_requests,
-                                    int64_t *period_ns, mo_error *err);
+                                    mo_pipeline_result *result, mo_error *err);
 
 typedef struct mo_profiler_background mo_profiler_background;
 

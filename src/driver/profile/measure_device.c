@@ -124,7 +124,7 @@ static mo_status run_round(mo_profiler_work *w,
                                               !samples, NULL, &result, err);
 
     if (status == MO_OK && samples)
-        mo_profiler_samples_add(samples, target->plan, &result);
+        mo_profiler_samples_add(samples, target->plan, result.call_ns);
     *median_ns = result.median_ns;
     mo_run_result_clear(&result);
     return status;
@@ -162,9 +162,27 @@ static mo_status measure_slowdown(mo_profiler_work *w, int device,
     return status;
 }
 
+/* Requests of a stream with so many in flight, by the period of the network. */
+static int64_t stream_length(int in_flight, int64_t period_ns)
+{
+    int64_t n = STREAM_NS / mo_max_i64(period_ns, 1);
+
+    return mo_min_i64(mo_max_i64(n, 6 * (int64_t) in_flight), MAX_REQUESTS);
+}
+
 /* With several requests in flight kernels of one device overlap, or wait for
  * each other: the slowdown is the period of the whole network divided by the
  * sum of its ops. */
+static void find_pipelined_slowdown(mo_profiler_samples *samples,
+                                    const mo_exec_plan *plan, int64_t period_ns,
+                                    double *slowdown)
+{
+    double total_us = mo_profiler_samples_total_us(samples, plan);
+
+    if (total_us > 0 && period_ns > 0)
+        *slowdown = (double) period_ns / 1000 / total_us;
+}
+
 static mo_status measure_pipelined_slowdown(mo_profiler_work *w,
                                             const mo_profiler_target *target,
                                             mo_profiler_samples *samples,
@@ -172,18 +190,45 @@ static mo_status measure_pipelined_slowdown(mo_profiler_work *w,
                                             mo_error *err)
 {
     int k = (int) w->o->in_flight;
-    double total_us = mo_profiler_samples_total_us(samples, target->plan);
-    int64_t n = STREAM_NS / mo_max_i64(median_ns, 1), period_ns = 0;
-    mo_status status;
+    mo_pipeline_result result = { 0 };
+    mo_status status = mo_profiler_target_stream(
+        target, k, stream_length(k, median_ns), &result, err);
 
-    n = mo_min_i64(mo_max_i64(n, 6 * (int64_t) k), MAX_REQUESTS);
-    status = mo_profiler_target_period(target, k, n, &period_ns, err);
-    if (status == MO_OK && total_us > 0 && period_ns > 0)
-        *slowdown = (double) period_ns / 1000 / total_us;
-    if (status == MO_OK && target->backend->separate_memory &&
-        (w->least_period_ns == 0 || period_ns < w->least_period_ns))
-        w->least_period_ns = period_ns;
+    if (status == MO_OK)
+        find_pipelined_slowdown(samples, target->plan, result.period_ns,
+                                slowdown);
+    mo_pipeline_result_clear(&result);
     return status;
+}
+
+/* Op times are loads with all requests in flight at the same op. A short stream
+ * gives the length of the next one. */
+static mo_status measure_gpu_stream(mo_profiler_work *w,
+                                    const mo_profiler_target *target,
+                                    mo_profiler_samples *samples,
+                                    double *slowdown, mo_error *err)
+{
+    int k = (int) w->o->in_flight;
+    int64_t n = stream_length(k, STREAM_NS), period_ns = 0;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < rounds_of(target) && status == MO_OK; i++) {
+        mo_pipeline_result result = { 0 };
+
+        status = mo_profiler_target_stream(target, k, n, &result, err);
+        if (status == MO_OK)
+            mo_profiler_samples_add(samples, target->plan, result.call_loads);
+        period_ns = result.period_ns;
+        n = stream_length(k, period_ns);
+        mo_pipeline_result_clear(&result);
+        mo_progress_update(&w->progress, ++w->done);
+    }
+    if (status != MO_OK)
+        return status;
+    find_pipelined_slowdown(samples, target->plan, period_ns, slowdown);
+    if (w->least_period_ns == 0 || period_ns < w->least_period_ns)
+        w->least_period_ns = period_ns;
+    return MO_OK;
 }
 
 /* Background load on parts of a GPU also loads its driver, which would delay a
@@ -196,11 +241,11 @@ static mo_status measure_gpu(mo_profiler_work *w, int device,
                              mo_error *err)
 {
     int64_t alone_ns = 0;
-    mo_status status = run_rounds(w, target, samples, &alone_ns, err);
+    mo_status status;
 
-    if (status == MO_OK && w->o->in_flight > 0)
-        return measure_pipelined_slowdown(w, target, samples, alone_ns,
-                                          slowdown, err);
+    if (w->o->in_flight > 0)
+        return measure_gpu_stream(w, target, samples, slowdown, err);
+    status = run_rounds(w, target, samples, &alone_ns, err);
     if (status == MO_OK && w->devices.units.parts && !w->o->alone)
         status = measure_slowdown(w, device, target, alone_ns, slowdown, err);
     return status;

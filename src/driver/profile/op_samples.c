@@ -56,7 +56,7 @@ static int64_t *times_of(const mo_profiler_samples *s, int op)
 }
 
 void mo_profiler_samples_add(mo_profiler_samples *s, const mo_exec_plan *plan,
-                             const mo_run_result *result)
+                             const int64_t *call_ns)
 {
     int round = s->n_rounds++;
 
@@ -64,7 +64,7 @@ void mo_profiler_samples_add(mo_profiler_samples *s, const mo_exec_plan *plan,
         int op = plan->items[plan->calls[c].timed_as].op;
 
         if (op != MO_PLAN_NONE)
-            times_of(s, op)[round] += result->call_ns[c];
+            times_of(s, op)[round] += call_ns[c];
     }
     for (int i = 0; i < plan->n_items; i++) {
         int signature = signature_of(s, plan, i);

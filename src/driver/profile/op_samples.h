@@ -27,10 +27,9 @@ mo_status mo_profiler_samples_begin(const mo_profiler_table *rows,
                                     mo_error *err);
 void mo_profiler_samples_clear(mo_profiler_samples *samples);
 
-/* Adds the times of a round: the sum over the calls of an item. */
+/* Adds the times of a round, by call: the sum over the calls of an item. */
 void mo_profiler_samples_add(mo_profiler_samples *samples,
-                             const mo_exec_plan *plan,
-                             const mo_run_result *result);
+                             const mo_exec_plan *plan, const int64_t *call_ns);
 
 /* Returns the sum over ops of the median over rounds. */
 double mo_profiler_samples_total_us(mo_profiler_samples *samples,

@@ -83,7 +83,21 @@ static void place(plan_runner *runner, unsigned mask)
     }
 }
 
-static void run_stream(stream_case *c, int n_slots)
+/* Calls of the first device, the only one measured, have loads. */
+static void check_loads(const mo_exec_plan *plan, const int64_t *loads)
+{
+    int64_t sum_ns = 0;
+
+    ck_assert_ptr_nonnull(loads);
+    for (int i = 0; i < plan->n_calls; i++) {
+        ck_assert(loads[i] >= 0);
+        ck_assert(loads[i] == 0 || plan->calls[i].device == 0);
+        sum_ns += loads[i];
+    }
+    ck_assert(sum_ns > 0);
+}
+
+static void run_stream(stream_case *c, int n_slots, bool time_calls)
 {
     mo_run_plan_options run = c->made.runner.options;
     const mo_pipeline_options options = { .run = &run,
@@ -91,6 +105,7 @@ static void run_stream(stream_case *c, int n_slots)
                                           .n_requests = REQUESTS,
                                           .source = copy_inputs,
                                           .sink = compare_outputs,
+                                          .time_calls = time_calls,
                                           .context = c };
     mo_pipeline_result result = { 0 };
 
@@ -104,6 +119,10 @@ static void run_stream(stream_case *c, int n_slots)
     mo_transport_local.close(run.world);
     ck_assert_int_eq(result.n_completed, REQUESTS - 1);
     ck_assert_int_eq(result.n_failed, 1);
+    if (time_calls)
+        check_loads(c->made.made.plan, result.call_loads);
+    else
+        ck_assert_ptr_null(result.call_loads);
     mo_pipeline_result_clear(&result);
 }
 
@@ -124,7 +143,7 @@ START_TEST(requests_have_the_outputs_of_single_runs)
     place(&c.other, cases[_i].mask);
     plan_runner_go(&c.made.runner);
     plan_runner_go(&c.other);
-    run_stream(&c, _i % 3 + 2);
+    run_stream(&c, _i % 3 + 2, cases[_i].mask == 1);
     ck_assert_int_eq(c.n_delivered, REQUESTS);
     plan_runner_end(&c.other);
     joint_case_clear(&c.made);
