@@ -6,10 +6,11 @@ accelerators with 16 GB beside a CPU, layer and operator graphs.
     period_problems.py [--time SECONDS] [--keep FOLDER] [--write] [NAME...]
 
 Names are GRAPH-CLUSTER, all unless some are given.  Graphs: chains of 32 and 54
-layers, blocks of branches, operators of transformers, and training graphs,
-whose backward ops share the device of their forward op.  Clusters: 3 or 6
-accelerators and a CPU that is 10 to 50 times slower, with dear transfers
-(dear), and with memory for little more than all weights (tight).
+layers, blocks of branches, residual blocks, a recurrent encoder and decoder,
+operators of transformers, and training graphs, whose backward ops share the
+device of their forward op.  Clusters: 2 to 6 accelerators and a CPU that is 10
+to 50 times slower, with dear transfers (dear), and with memory for little more
+than all weights (tight).
 
 Prints period, bound, gap and seconds of each; --write only writes the files.
 Exits 1 when a gap is above 2 %, 77 when there is nothing to measure.
@@ -115,6 +116,52 @@ def blocks_of_branches(blocks):
     return g
 
 
+def residual_blocks(stages):
+    """Three convolutions with norms in a block, and a shortcut: ResNet."""
+    g = Graph(len(stages))
+    last = g.op("stem", [], 1500, 1e5, 25e6)
+    for s, blocks in enumerate(stages):
+        size = 25e6 / 2**s
+        for b in range(blocks):
+            at, shortcut = last, last
+            for i, part in enumerate((0.25, 0.25, 1)):
+                at = g.op(f"s{s}_{b}_conv{i}", [at],
+                          g.chance.uniform(500, 1100), 2e5 * 4**s, size * part)
+                at = g.op(f"s{s}_{b}_norm{i}", [at], 150 * part + 20, 1e3,
+                          size * part)
+                if i < 2:
+                    at = g.op(f"s{s}_{b}_relu{i}", [at], 20, 0, size * part)
+            if b == 0:
+                shortcut = g.op(f"s{s}_down", [last], 700, 2e5 * 4**s, size)
+            at = g.op(f"s{s}_{b}_add", [at, shortcut], 150, 0, size)
+            last = g.op(f"s{s}_{b}_relu", [at], 120, 0, size)
+    last = g.op("pool", [last], 60, 0, 1e5)
+    g.op("head", [last], 100, 8e6, 1e5)
+    return g
+
+
+def recurrent_layers(layers):
+    """Encoder and decoder with attention over the encoder's states: GNMT."""
+    g = Graph(layers)
+    last, before = g.op("embed", [], 200, 130e6, 6e6), None
+    for i in range(layers):
+        inputs = [last] + ([before] if before else [])
+        at = g.op(f"e{i}", inputs, g.chance.uniform(4000, 6000), 33e6, 6e6)
+        last, before = g.op(f"e{i}_drop", [at], 90, 0, 6e6), last
+    states, context = last, None
+    last, before = g.op("target", [], 200, 130e6, 6e6), None
+    for i in range(layers):
+        inputs = [last] + ([before] if before else [])
+        if context:
+            inputs.append(context)
+        at = g.op(f"d{i}", inputs, g.chance.uniform(5000, 7000), 42e6, 6e6)
+        if i == 0:
+            context = g.op("attention", [at, states], 1800, 8e6, 6e6)
+        last, before = g.op(f"d{i}_drop", [at], 90, 0, 6e6), last
+    g.op("head", [last, context], 9000, 130e6, 1e6)
+    return g
+
+
 def transformer_ops(layers):
     """Operators of an exported BERT, with a mask that all layers read."""
     g = Graph(layers)
@@ -161,13 +208,20 @@ GRAPHS = {
     "layers54-training": lambda: chain_of_layers(54, False).add_backward(),
     "branches": lambda: blocks_of_branches(20),
     "branches-training": lambda: blocks_of_branches(20).add_backward(),
+    "residual": lambda: residual_blocks((3, 4, 6, 3)),
+    "residual-training": lambda: residual_blocks((3, 4, 6, 3)).add_backward(),
+    "recurrent": lambda: recurrent_layers(8),
+    "recurrent-training": lambda: recurrent_layers(8).add_backward(),
+    "bert3": lambda: transformer_ops(3),
     "bert8": lambda: transformer_ops(8),
     "bert24": lambda: transformer_ops(24),
     "bert8-training": lambda: transformer_ops(8).add_backward(),
 }
 # Accelerators, Gbit/s of their links, memory needed of all 16 GB.
 CLUSTERS = {
+    "2": (2, 100, 0.4),
     "3": (3, 100, 0.3),
+    "4-dear": (4, 25, 0.5),
     "6": (6, 100, 0.3),
     "6-dear": (6, 12, 0.3),
     "6-tight": (6, 100, 0.93),

@@ -2,19 +2,22 @@
 /*
  * Most-fractional branching over primal samples: the unit to branch on is one
  * whose device varies most in the placements of the node's ascent, weighted by
- * its time and that of its transfers.  A child
- * for every device that it may have, but of devices that are interchangeable at
- * the node for the first alone.  A node keeps the prices that prove its bound:
- * its children begin there.
+ * its time and that of its transfers.  A child for every device that it may
+ * have, but of devices that are interchangeable at the node for the first
+ * alone.  A node keeps the prices that prove its bound: its children begin
+ * there.  The children of several nodes at a time, as many on any number of
+ * threads, are bounded in parallel.
  */
 #include "solvers/search/period/branch_bound.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/heap.h"
 #include "base/minmax.h"
+#include "base/parallel_for.h"
 #include "schedule/equal_devices.h"
 
 enum { NONE = -1, UNCHOSEN = -2 }; /* units */
@@ -22,6 +25,7 @@ enum { NONE = -1, UNCHOSEN = -2 }; /* units */
 enum {
     EVALUATIONS = 40,  /* of a bundle at a node */
     MAX_BUNDLES = 3,   /* at a node, while they gain */
+    BATCH = 16,        /* nodes bounded at a time, and children of one more */
     MAX_NODES = 100000 /* then the bound stays */
 };
 
@@ -33,19 +37,39 @@ typedef struct node {
     double *prices; /* owned */
 } node;
 
-struct mo_period_branching {
+/* What a thread needs to bound a node. */
+typedef struct worker {
     mo_period_problem p; /* with domains of its own, those of a node */
-    const mo_period_problem *root;
     mo_priced_labelling l;
+    int *counts; /* by unit and device, of a node's placements */
+    int n_counted;
+    struct job *job; /* in work */
+} worker;
+
+/* A node to bound, and the best placement on the way. */
+typedef struct job {
+    int number;
+    int *device; /* by op */
+    bool has_placement;
+    int64_t period_ns, excess_bytes;
+    int n_evaluations;
+    mo_status status;
+    mo_error err;
+} job;
+
+struct mo_period_branching {
+    const mo_period_problem *root;
+    worker *workers; /* by thread */
+    int n_workers;
+    job *jobs;
+    int n_jobs, max_jobs;
     node *nodes;
     size_t n_nodes, n_room;
     mo_heap open;       /* nodes by bound; ids are negative numbers */
     int64_t *weight_ns; /* by unit */
-    int *counts;        /* by unit and device, of a node's placements */
-    int n_counted;
-    int *first; /* by device: of its class */
-    mo_period_offer *offer;
-    void *context;
+    int *first;         /* by device: of its class */
+    int64_t upper_ns;   /* of a run */
+    const mo_stop *stop;
 };
 
 /* The open node of the least bound first; of equal bounds the younger, which is
@@ -61,18 +85,18 @@ static mo_status push_open(mo_period_branching *b, int number, mo_error *err)
  * and receives, by the first kind of pair. */
 static void compute_branching_weights(mo_period_branching *b)
 {
-    const mo_instance *x = b->p.x;
+    const mo_instance *x = b->root->x;
+    const int *unit = b->root->units->of_op;
 
     for (int i = 0; i < x->n; i++) {
         int64_t least_ns = INT64_MAX;
 
         for (int k = 0; k < x->n_devices; k++)
             least_ns = mo_min_i64(least_ns, mo_instance_p_ns(x, i, k));
-        b->weight_ns[b->p.units->of_op[i]] += least_ns;
+        b->weight_ns[unit[i]] += least_ns;
     }
     for (int q = 0; q < x->n_flows && x->n_devices > 1; q++) {
-        int from = b->p.units->of_op[x->flows[q].from];
-        int to = b->p.units->of_op[x->flows[q].to];
+        int from = unit[x->flows[q].from], to = unit[x->flows[q].to];
         int64_t ns = mo_instance_flow_ns(x, q, 0, 1);
 
         if (from == to)
@@ -86,7 +110,7 @@ static void compute_branching_weights(mo_period_branching *b)
 static mo_status add_node(mo_period_branching *b, const node *made,
                           const double *prices, mo_error *err)
 {
-    size_t size = (size_t) b->l.n_prices * sizeof *prices;
+    size_t size = (size_t) b->workers[0].l.n_prices * sizeof *prices;
     double *copy = malloc(size + sizeof *copy);
     mo_status status = copy
                            ? MO_ARRAY_GROW(b->nodes, b->n_nodes, b->n_room, err)
@@ -102,39 +126,72 @@ static mo_status add_node(mo_period_branching *b, const node *made,
     return MO_OK;
 }
 
-static void reset_domains(mo_period_branching *b)
+static void reset_domains(const mo_period_branching *b, worker *w)
 {
-    size_t n = (size_t) b->p.x->n * (size_t) b->p.x->n_devices;
+    size_t n = (size_t) b->root->x->n * (size_t) b->root->x->n_devices;
 
-    memcpy(b->p.domains.allowed, b->root->domains.allowed,
-           n * sizeof *b->p.domains.allowed);
+    memcpy(w->p.domains.allowed, b->root->domains.allowed,
+           n * sizeof *w->p.domains.allowed);
+}
+
+static mo_status add_worker(mo_period_branching *b, int64_t upper_ns,
+                            mo_error *err)
+{
+    size_t n = (size_t) b->root->x->n * (size_t) b->root->x->n_devices + 1;
+    worker *w = &b->workers[b->n_workers++];
+
+    w->p = *b->root;
+    w->p.domains.allowed = calloc(n, sizeof *w->p.domains.allowed);
+    w->counts = calloc(n, sizeof *w->counts);
+    if (!w->p.domains.allowed || !w->counts)
+        return mo_fail_memory(err);
+    reset_domains(b, w);
+    return mo_priced_labelling_init(&w->l, &w->p, upper_ns, err);
+}
+
+static mo_status make_workers(mo_period_branching *b, int64_t upper_ns,
+                              int threads, mo_error *err)
+{
+    int n = mo_min_int(threads > 0 ? threads : mo_parallel_for_cores(), BATCH);
+    mo_status status = MO_OK;
+
+    b->max_jobs = BATCH + b->root->x->n_devices;
+    b->workers = calloc((size_t) n, sizeof *b->workers);
+    b->jobs = calloc((size_t) b->max_jobs, sizeof *b->jobs);
+    if (!b->workers || !b->jobs)
+        return mo_fail_memory(err);
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status = add_worker(b, upper_ns, err);
+    for (int i = 0; i < b->max_jobs && status == MO_OK; i++) {
+        b->jobs[i].device =
+            calloc((size_t) b->root->x->n + 1, sizeof *b->jobs[i].device);
+        if (!b->jobs[i].device)
+            status = mo_fail_memory(err);
+    }
+    return status;
 }
 
 mo_status mo_period_branching_new(const mo_period_problem *p, int64_t upper_ns,
                                   int64_t lower_ns, const double *prices,
-                                  mo_period_branching **made, mo_error *err)
+                                  int threads, mo_period_branching **made,
+                                  mo_error *err)
 {
     const node root = { .parent = -1,
                         .branch_unit = UNCHOSEN,
                         .lower_ns = lower_ns };
-    size_t n = (size_t) p->x->n, K = (size_t) p->x->n_devices;
     mo_period_branching *b = calloc(1, sizeof *b);
     mo_status status = MO_OK;
 
     if (!b)
         return mo_fail_memory(err);
-    b->p = *p;
     b->root = p;
-    b->p.domains.allowed = calloc(n * K + 1, sizeof *b->p.domains.allowed);
-    b->weight_ns = calloc(n + 1, sizeof *b->weight_ns);
-    b->counts = calloc(n * K + 1, sizeof *b->counts);
-    b->first = calloc(K + 1, sizeof *b->first);
-    if (!b->p.domains.allowed || !b->weight_ns || !b->counts || !b->first)
+    b->weight_ns = calloc((size_t) p->units->n + 1, sizeof *b->weight_ns);
+    b->first = calloc((size_t) p->x->n_devices + 1, sizeof *b->first);
+    if (!b->weight_ns || !b->first)
         status = mo_fail_memory(err);
     if (status == MO_OK) {
-        reset_domains(b);
         compute_branching_weights(b);
-        status = mo_priced_labelling_init(&b->l, &b->p, upper_ns, err);
+        status = make_workers(b, upper_ns, threads, err);
     }
     if (status == MO_OK)
         status = add_node(b, &root, prices, err);
@@ -151,74 +208,96 @@ void mo_period_branching_free(mo_period_branching *b)
 {
     if (!b)
         return;
-    mo_priced_labelling_clear(&b->l);
+    for (int i = 0; i < b->n_workers; i++) {
+        mo_priced_labelling_clear(&b->workers[i].l);
+        free(b->workers[i].p.domains.allowed);
+        free(b->workers[i].counts);
+    }
+    for (int i = 0; i < b->max_jobs && b->jobs; i++)
+        free(b->jobs[i].device);
     for (size_t i = 0; i < b->n_nodes; i++)
         free(b->nodes[i].prices);
+    free(b->workers);
+    free(b->jobs);
     free(b->nodes);
     mo_heap_clear(&b->open);
-    free(b->p.domains.allowed);
     free(b->weight_ns);
-    free(b->counts);
     free(b->first);
     free(b);
 }
 
 /* -------------------------------------------------------------------- nodes */
 
-static void fix_unit(mo_period_branching *b, int unit, int device)
+static void fix_unit(worker *w, int unit, int device)
 {
-    const mo_placement_units *u = b->p.units;
+    const mo_placement_units *u = w->p.units;
 
     for (int i = u->start[unit]; i < u->start[unit + 1]; i++)
-        for (int k = 0; k < b->p.x->n_devices; k++)
-            b->p.domains.allowed[mo_allowed_devices_index(
-                &b->p.domains, u->ops[i], k)] = k == device;
+        for (int k = 0; k < w->p.x->n_devices; k++)
+            w->p.domains.allowed[mo_allowed_devices_index(
+                &w->p.domains, u->ops[i], k)] = k == device;
 }
 
 /* Sets the domains to those of a node. */
-static void enter_node(mo_period_branching *b, int number)
+static void enter_node(const mo_period_branching *b, worker *w, int number)
 {
-    reset_domains(b);
+    reset_domains(b, w);
     for (const node *at = &b->nodes[number]; at->parent >= 0;
          at = &b->nodes[at->parent])
-        fix_unit(b, at->unit, at->device);
+        fix_unit(w, at->unit, at->device);
+}
+
+/* Keeps the placement that the labelling has, if it is the best of the job. */
+static void keep_placement(worker *w)
+{
+    job *j = w->job;
+    int64_t ns = mo_period_state_period_ns(&w->l.state);
+    int64_t excess = mo_period_state_excess_bytes(&w->l.state);
+
+    if (j->has_placement &&
+        (excess != j->excess_bytes ? excess > j->excess_bytes
+                                   : ns >= j->period_ns))
+        return;
+    j->has_placement = true;
+    j->period_ns = ns;
+    j->excess_bytes = excess;
+    memcpy(j->device, w->l.device, (size_t) w->p.x->n * sizeof *j->device);
 }
 
 static void count_placement(void *context, const int *device)
 {
-    mo_period_branching *b = context;
-    const mo_placement_units *u = b->p.units;
+    worker *w = context;
+    const mo_placement_units *u = w->p.units;
 
     for (int unit = 0; unit < u->n; unit++)
-        b->counts[(int64_t) unit * b->p.x->n_devices +
+        w->counts[(int64_t) unit * w->p.x->n_devices +
                   device[u->ops[u->start[unit]]]]++;
-    b->n_counted++;
-    if (b->offer)
-        b->offer(b->context, device);
+    w->n_counted++;
+    keep_placement(w);
 }
 
-static bool is_in_domain(const mo_period_branching *b, int unit, int k)
+static bool is_in_domain(const worker *w, int unit, int k)
 {
-    return mo_allowed_devices_has(&b->p.domains,
-                                  b->p.units->ops[b->p.units->start[unit]], k);
+    return mo_allowed_devices_has(&w->p.domains,
+                                  w->p.units->ops[w->p.units->start[unit]], k);
 }
 
 /* Returns a unit with several devices left, or NONE. */
-static int choose_unit(const mo_period_branching *b)
+static int choose_unit(const mo_period_branching *b, const worker *w)
 {
-    int K = b->p.x->n_devices, chosen = NONE;
+    int K = w->p.x->n_devices, chosen = NONE;
     double best = -1;
 
-    for (int unit = 0; unit < b->p.units->n; unit++) {
+    for (int unit = 0; unit < w->p.units->n; unit++) {
         int n_devices = 0, most = 0;
         double score;
 
         for (int k = 0; k < K; k++) {
-            n_devices += is_in_domain(b, unit, k);
-            most = mo_max_int(most, b->counts[(int64_t) unit * K + k]);
+            n_devices += is_in_domain(w, unit, k);
+            most = mo_max_int(most, w->counts[(int64_t) unit * K + k]);
         }
         /* A unit that did not vary may do so yet. */
-        score = (double) b->weight_ns[unit] * (b->n_counted - most + 0.01);
+        score = (double) b->weight_ns[unit] * (w->n_counted - most + 0.01);
         if (n_devices > 1 && score > best) {
             best = score;
             chosen = unit;
@@ -228,86 +307,119 @@ static int choose_unit(const mo_period_branching *b)
 }
 
 /* Returns the period of the only placement, or INT64_MAX above memory. */
-static int64_t evaluate_leaf(mo_period_branching *b)
+static int64_t evaluate_leaf(worker *w)
 {
-    mo_period_fill_single(&b->p, 0, b->l.device);
-    mo_period_state_set(&b->l.state, b->l.device);
-    if (b->offer)
-        b->offer(b->context, b->l.device);
-    return mo_period_state_excess_bytes(&b->l.state) > 0
+    mo_period_fill_single(&w->p, 0, w->l.device);
+    mo_period_state_set(&w->l.state, w->l.device);
+    keep_placement(w);
+    return mo_period_state_excess_bytes(&w->l.state) > 0
                ? INT64_MAX
-               : mo_period_state_period_ns(&b->l.state);
+               : mo_period_state_period_ns(&w->l.state);
 }
 
-/* Raises the bound of a node, whose domains are entered, and chooses the unit
- * of its children. */
-static mo_status bound_node(mo_period_branching *b, int number,
-                            int64_t upper_ns, const mo_stop *stop, double *work,
-                            mo_error *err)
+/* Raises the bound of a job's node and chooses the unit of its children. */
+static void bound_node(void *context, int number, int thread)
 {
-    double cost = mo_labelling_work(b->l.labelling) + b->p.x->n_flows;
-    mo_status status = MO_OK;
+    mo_period_branching *b = context;
+    worker *w = &b->workers[thread];
+    job *j = &b->jobs[number];
+    node *at = &b->nodes[j->number];
     bool gains = true;
 
-    memset(b->counts, 0,
-           (size_t) b->p.units->n * (size_t) b->p.x->n_devices *
-               sizeof *b->counts);
-    b->n_counted = 0;
-    for (int i = 0; i < MAX_BUNDLES && gains && status == MO_OK &&
-                    b->nodes[number].lower_ns < upper_ns;
+    w->job = j;
+    w->n_counted = 0;
+    memset(w->counts, 0,
+           (size_t) w->p.units->n * (size_t) w->p.x->n_devices *
+               sizeof *w->counts);
+    enter_node(b, w, j->number);
+    for (int i = 0; i < MAX_BUNDLES && gains && j->status == MO_OK &&
+                    at->lower_ns < b->upper_ns;
          i++) {
-        node *at = &b->nodes[number];
         int64_t before_ns = at->lower_ns;
 
-        status = mo_period_price_ascend(&b->l, upper_ns, EVALUATIONS, stop,
-                                        count_placement, b, &at->lower_ns,
-                                        at->prices, err);
+        j->status = mo_period_price_ascend(&w->l, b->upper_ns, EVALUATIONS,
+                                           b->stop, count_placement, w,
+                                           &at->lower_ns, at->prices, &j->err);
         gains = at->lower_ns - before_ns > before_ns / 1000;
-        *work += EVALUATIONS * cost;
     }
-    b->nodes[number].branch_unit = choose_unit(b);
-    if (b->nodes[number].branch_unit == NONE)
-        b->nodes[number].lower_ns = evaluate_leaf(b);
-    return status;
+    j->n_evaluations = w->n_counted;
+    at->branch_unit = choose_unit(b, w);
+    if (at->branch_unit == NONE)
+        at->lower_ns = evaluate_leaf(w);
 }
 
-static mo_status expand_node(mo_period_branching *b, int number,
-                             int64_t upper_ns, const mo_stop *stop,
-                             double *work, mo_error *err)
+static void add_job(mo_period_branching *b, int number)
+{
+    job *j = &b->jobs[b->n_jobs++];
+
+    *j = (job){ .number = number, .device = j->device, .status = MO_OK };
+}
+
+/* Makes the children of a node, each a job. */
+static mo_status expand_node(mo_period_branching *b, int number, mo_error *err)
 {
     /* mo_equal_devices_find() compares neither routes nor overheads: symmetry
      * breaking would be wrong there. */
-    bool symmetric =
-        b->p.regime.congestion != MO_CONGESTION_LINK && !b->p.x->overhead_ns;
-    int unit, K = b->p.x->n_devices;
+    bool symmetric = b->root->regime.congestion != MO_CONGESTION_LINK &&
+                     !b->root->x->overhead_ns;
+    worker *w = &b->workers[0];
+    int unit = b->nodes[number].branch_unit;
     mo_status status = MO_OK;
 
-    enter_node(b, number);
-    if (b->nodes[number].branch_unit == UNCHOSEN)
-        status = bound_node(b, number, upper_ns, stop, work, err);
-    unit = b->nodes[number].branch_unit;
-    if (status == MO_OK && unit == NONE && b->nodes[number].lower_ns < upper_ns)
-        status = push_open(b, number, err);
+    enter_node(b, w, number);
     if (symmetric)
-        mo_equal_devices_find(&b->p.domains, true, b->first);
-    for (int k = 0; k < K && status == MO_OK && unit != NONE; k++) {
+        mo_equal_devices_find(&w->p.domains, true, b->first);
+    for (int k = 0; k < w->p.x->n_devices && status == MO_OK; k++) {
         const node child = { .parent = number,
                              .unit = unit,
                              .device = k,
                              .branch_unit = UNCHOSEN,
                              .lower_ns = b->nodes[number].lower_ns };
-        int made = (int) b->n_nodes;
 
-        enter_node(b, number);
-        if (!is_in_domain(b, unit, k) || (symmetric && b->first[k] != k))
+        if (!is_in_domain(w, unit, k) || (symmetric && b->first[k] != k))
             continue;
+        add_job(b, (int) b->n_nodes);
         status = add_node(b, &child, b->nodes[number].prices, err);
-        if (status != MO_OK)
-            break;
-        fix_unit(b, unit, k);
-        status = bound_node(b, made, upper_ns, stop, work, err);
-        if (status == MO_OK && b->nodes[made].lower_ns < upper_ns)
-            status = push_open(b, made, err);
+    }
+    return status;
+}
+
+/* Whether the least bound of the open nodes may still be raised. */
+static bool can_raise(const mo_period_branching *b)
+{
+    const node *at;
+
+    if (b->open.n == 0 || b->n_nodes >= MAX_NODES)
+        return false;
+    at = &b->nodes[-b->open.items[0].id];
+    return at->lower_ns < b->upper_ns && at->branch_unit != NONE;
+}
+
+/* Bounds the best nodes that are not yet bounded, or the children of them. */
+static mo_status bound_batch(mo_period_branching *b, int n, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    b->n_jobs = 0;
+    while (status == MO_OK && b->n_jobs < n && can_raise(b)) {
+        int number = -mo_heap_pop(&b->open).id;
+
+        if (b->nodes[number].branch_unit == UNCHOSEN)
+            add_job(b, number);
+        else
+            status = expand_node(b, number, err);
+    }
+    if (status == MO_OK)
+        mo_parallel_for(b->n_workers, b->n_jobs, bound_node, b);
+    for (int i = 0; i < b->n_jobs && status == MO_OK; i++) {
+        const job *j = &b->jobs[i];
+
+        if (j->status != MO_OK) {
+            *err = j->err;
+            status = j->status;
+        } else if (b->nodes[j->number].lower_ns < b->upper_ns) {
+            status = push_open(b, j->number, err);
+        }
     }
     return status;
 }
@@ -317,23 +429,22 @@ mo_status mo_period_branching_run(mo_period_branching *b, int64_t upper_ns,
                                   mo_period_offer *offer, void *context,
                                   int64_t *lower_ns, mo_error *err)
 {
-    mo_status status = MO_OK;
+    double cost =
+        mo_labelling_work(b->workers[0].l.labelling) + b->root->x->n_flows;
     double work = 0;
+    int n = (int) fmin(fmax(max_work / (EVALUATIONS * cost), 1), BATCH);
+    mo_status status = MO_OK;
 
-    b->offer = offer;
-    b->context = context;
-    while (status == MO_OK && b->open.n > 0 && work < max_work &&
-           b->n_nodes < MAX_NODES && !mo_stop_reached(stop)) {
-        int number = -b->open.items[0].id;
-
-        if (b->nodes[number].lower_ns >= upper_ns ||
-            b->nodes[number].branch_unit == NONE)
-            break; /* closed, or a placement */
-        mo_heap_pop(&b->open);
-        status = expand_node(b, number, upper_ns, stop, &work, err);
-        /* Stopped on the way: its children may be missing. */
-        if (status == MO_OK && mo_stop_reached(stop))
-            status = push_open(b, number, err);
+    b->upper_ns = upper_ns;
+    b->stop = stop;
+    while (status == MO_OK && work < max_work && can_raise(b) &&
+           !mo_stop_reached(stop)) {
+        status = bound_batch(b, n, err);
+        for (int i = 0; i < b->n_jobs && status == MO_OK; i++) {
+            work += (b->jobs[i].n_evaluations + 1) * cost;
+            if (offer && b->jobs[i].has_placement)
+                offer(context, b->jobs[i].device);
+        }
     }
     if (status == MO_OK)
         *lower_ns = mo_max_i64(*lower_ns,

@@ -20,12 +20,13 @@ typedef struct mo_period_branching mo_period_branching;
 
 /* Makes the tree of the root alone.  lower_ns is a bound, and prices, as many
  * as a labelling of the problem has, prove it; upper_ns is the period of a
- * known placement.  The caller frees *b with mo_period_branching_free(), which
- * accepts NULL; the problem outlives it. */
+ * known placement; threads as in mo_parallel_for(), of the same result.  The
+ * caller frees *b with mo_period_branching_free(), which accepts NULL; the
+ * problem outlives it. */
 mo_status mo_period_branching_new(const mo_period_problem *problem,
                                   int64_t upper_ns, int64_t lower_ns,
-                                  const double *prices, mo_period_branching **b,
-                                  mo_error *err);
+                                  const double *prices, int threads,
+                                  mo_period_branching **b, mo_error *err);
 void mo_period_branching_free(mo_period_branching *b);
 
 /* Best-first search.  Stops after max_work visited table entries (deterministic

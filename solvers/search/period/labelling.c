@@ -31,6 +31,8 @@ struct mo_labelling {
     bool exact;
     double work;   /* table entries of a call */
     int64_t *cost; /* by label: scratch of a call */
+    int *allowed;  /* by variable: its labels that are not excluded */
+    int *n_allowed;
 };
 
 /* Symbolic elimination. */
@@ -341,7 +343,10 @@ mo_status mo_labelling_new(int n_vars, int n_labels, int n_factors,
     }
     m->work = work;
     m->cost = calloc((size_t) n_labels + 1, sizeof *m->cost);
-    if (status == MO_OK && !m->cost)
+    m->allowed =
+        calloc((size_t) n_vars * (size_t) n_labels + 1, sizeof *m->allowed);
+    m->n_allowed = calloc((size_t) n_vars + 1, sizeof *m->n_allowed);
+    if (status == MO_OK && !(m->cost && m->allowed && m->n_allowed))
         status = mo_fail_memory(err);
     if (status == MO_OK)
         status = allocate_tables(m, err);
@@ -359,6 +364,8 @@ void mo_labelling_free(mo_labelling *m)
     clear_messages(m);
     free(m->messages);
     free(m->cost);
+    free(m->allowed);
+    free(m->n_allowed);
     free(m);
 }
 
@@ -380,53 +387,94 @@ static const int64_t *table_of(const mo_labelling *m, int f)
 
 enum { MAX_INPUTS = 64 };
 
-/* cost[l] += the entry of label l of an input. */
-static inline void add_input(int64_t *restrict cost,
-                             const int64_t *restrict table, size_t stride,
-                             size_t K)
+static void list_allowed(mo_labelling *m, const int64_t *unary)
 {
-    for (size_t l = 0; l < K; l++)
-        cost[l] += table[l * stride];
+    for (int v = 0; v < m->n_vars; v++) {
+        size_t first = (size_t) v * (size_t) m->n_labels;
+        int n = 0;
+
+        for (int l = 0; l < m->n_labels; l++)
+            if (unary[first + (size_t) l] < MO_LABELLING_EXCLUDED)
+                m->allowed[first + (size_t) n++] = l;
+        m->n_allowed[v] = n;
+    }
 }
 
-/* The least over the labels of var, for each entry: an odometer over the
- * labels of the scope, with the position in each input. */
+static const int *allowed_labels(const mo_labelling *m, int var, int *n)
+{
+    *n = m->n_allowed[var];
+    return m->allowed + (size_t) var * (size_t) m->n_labels;
+}
+
+/* The least cost over n labels of the variable of g, at those positions in its
+ * inputs. */
+static int64_t least_cost(const mo_labelling *m, const message *g,
+                          const int64_t *own, const int *label, int n,
+                          const size_t *at, int64_t *restrict cost)
+{
+    size_t width = (size_t) g->n_scope + 1;
+    int64_t best;
+
+    for (int l = 0; l < n; l++)
+        cost[l] = g->has_unary ? own[label[l]] : 0;
+    for (int i = 0; i < g->n_in; i++) {
+        const int64_t *restrict table = table_of(m, g->in[i]) + at[i];
+        size_t stride = g->strides[(size_t) i * width + width - 1];
+
+        if (n == m->n_labels)
+            for (size_t l = 0; l < (size_t) n; l++)
+                cost[l] += table[l * stride];
+        else
+            for (int l = 0; l < n; l++)
+                cost[l] += table[(size_t) label[l] * stride];
+    }
+    best = cost[0];
+    for (int l = 1; l < n; l++)
+        best = cost[l] < best ? cost[l] : best;
+    return best;
+}
+
+/* The least over the labels of var, for each entry of labels that are not
+ * excluded: an odometer over the scope, with the position in each input. */
 static void fill_message(const mo_labelling *m, message *g,
                          const int64_t *unary, size_t *at, int *digit,
                          int64_t *cost)
 {
     size_t K = (size_t) m->n_labels, width = (size_t) g->n_scope + 1;
     const int64_t *own = unary + (size_t) g->var * K;
+    size_t entry = 0, place = 1;
+    int n, s;
+    const int *label = allowed_labels(m, g->var, &n);
 
     memset(at, 0, (size_t) g->n_in * sizeof *at);
     memset(digit, 0, width * sizeof *digit);
-    for (size_t entry = 0; entry < g->size; entry++) {
-        int64_t best;
+    for (s = g->n_scope - 1; s >= 0; s--, place *= K) {
+        int n_of_s;
+        size_t l = (size_t) allowed_labels(m, g->scope[s], &n_of_s)[0];
 
-        for (size_t l = 0; l < K; l++)
-            cost[l] =
-                g->has_unary || own[l] >= MO_LABELLING_EXCLUDED ? own[l] : 0;
+        entry += l * place;
         for (int i = 0; i < g->n_in; i++)
-            add_input(cost, table_of(m, g->in[i]) + at[i],
-                      g->strides[(size_t) i * width + width - 1], K);
-        best = cost[0];
-        for (size_t l = 1; l < K; l++)
-            best = cost[l] < best ? cost[l] : best;
-        g->table[entry] = best;
-        for (int s = g->n_scope - 1; s >= 0; s--) {
-            bool carry = ++digit[s] == m->n_labels;
+            at[i] += l * g->strides[(size_t) i * width + (size_t) s];
+    }
+    do {
+        g->table[entry] = least_cost(m, g, own, label, n, at, cost);
+        for (s = g->n_scope - 1, place = 1; s >= 0; s--, place *= K) {
+            int n_of_s;
+            const int *of_s = allowed_labels(m, g->scope[s], &n_of_s);
+            bool carry = digit[s] + 1 == n_of_s;
+            size_t before = (size_t) of_s[digit[s]];
+            size_t after = (size_t) of_s[carry ? 0 : digit[s] + 1];
 
-            for (int i = 0; i < g->n_in; i++) {
-                size_t stride = g->strides[(size_t) i * width + (size_t) s];
-
-                at[i] += stride;
-                at[i] -= carry ? stride * K : 0;
-            }
+            /* Unsigned, so that a step back is modulo its range. */
+            digit[s] = carry ? 0 : digit[s] + 1;
+            entry += (after - before) * place;
+            for (int i = 0; i < g->n_in; i++)
+                at[i] += (after - before) *
+                         g->strides[(size_t) i * width + (size_t) s];
             if (!carry)
                 break;
-            digit[s] = 0;
         }
-    }
+    } while (s >= 0);
 }
 
 /* Cost of label l of the variable of g, given those of its scope. */
@@ -475,6 +523,7 @@ int64_t mo_labelling_minimize(mo_labelling *m, const int64_t *unary, int *label)
     int digit[MAX_SCOPE + 1];
     int64_t sum = 0;
 
+    list_allowed(m, unary);
     for (int g = 0; g < m->n_messages; g++) {
         message *made = &m->messages[g];
 

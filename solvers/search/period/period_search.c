@@ -193,7 +193,8 @@ static mo_status raise_bound(search *s, mo_error *err)
     } else {
         if (!s->branching)
             status = mo_period_branching_new(&s->p, upper_ns, s->priced_ns,
-                                             s->prices, &s->branching, err);
+                                             s->prices, s->task->threads,
+                                             &s->branching, err);
         if (status == MO_OK)
             status = mo_period_branching_run(
                 s->branching, upper_ns, BRANCH_WORK, s->task->stop,

@@ -192,9 +192,13 @@ static void fill_tensor_table(mo_transfer_factors *c, const mo_transfer_cost *i,
                               const int64_t *price, const int64_t *pair_cost)
 {
     int K = c->problem->x->n_devices, n = c->factors[i->factor].n;
-    int64_t *table = c->tables[i->factor];
+    int64_t *table = c->tables[i->factor], pair[MAX_FACTOR];
     int digit[16] = { 0 };
 
+    for (int a = 0; a < K; a++)
+        for (int b = 0; b < K; b++)
+            pair[a * K + b] =
+                a == b ? 0 : item_cost(c, i->item, a, b, price, pair_cost);
     for (size_t at = 0;; at++) {
         int64_t sum = 0;
 
@@ -204,8 +208,7 @@ static void fill_tensor_table(mo_transfer_factors *c, const mo_transfer_cost *i,
             for (int k = 1; k < j && !again; k++)
                 again = digit[k] == digit[j];
             if (!again)
-                sum +=
-                    item_cost(c, i->item, digit[0], digit[j], price, pair_cost);
+                sum += pair[digit[0] * K + digit[j]];
         }
         table[at] = sum;
         for (int j = n - 1; j >= 0; j--) {

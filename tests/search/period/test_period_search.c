@@ -97,7 +97,7 @@ static void check_branching(const mo_period_problem *p, int64_t least_ns)
     mo_period_branching *b;
 
     ck_assert_ptr_nonnull(prices);
-    MUST(mo_period_branching_new(p, upper_ns, 0, prices, &b, &err));
+    MUST(mo_period_branching_new(p, upper_ns, 0, prices, 2, &b, &err));
     MUST(mo_period_branching_run(b, upper_ns, 1, NULL, NULL, NULL, &lower_ns,
                                  &err));
     ck_assert_int_le(lower_ns, least_ns);
