@@ -19,12 +19,15 @@
 #include "base/minmax.h"
 #include "base/parallel_for.h"
 #include "schedule/equal_devices.h"
+#include "solvers/search/period/unit_domains.h"
 
 enum { NONE = -1, UNCHOSEN = -2 }; /* units */
 
 enum {
-    EVALUATIONS = 40,  /* of a bundle at a node */
-    MAX_BUNDLES = 3,   /* at a node, while they gain */
+    EVALUATIONS = 32,  /* of a bundle at a node */
+    MAX_BUNDLES = 4,   /* at a node, while one gains more than */
+    LARGE_GAIN = 200,  /* a part in it of the bound */
+    PRIOR_GAINS = 8,   /* as many as the expected gain of a unit weighs */
     BATCH = 16,        /* nodes bounded at a time, and children of one more */
     MAX_NODES = 100000 /* then the bound stays */
 };
@@ -34,7 +37,8 @@ typedef struct node {
     int unit, device; /* fixed here */
     int branch_unit;  /* that of the children; NONE: all are fixed */
     int64_t lower_ns;
-    double *prices; /* owned */
+    int64_t parent_ns; /* the parent's bound */
+    double *prices;    /* owned */
 } node;
 
 /* What a thread needs to bound a node. */
@@ -43,7 +47,8 @@ typedef struct worker {
     mo_priced_labelling l;
     int *counts; /* by unit and device, of a node's placements */
     int n_counted;
-    struct job *job; /* in work */
+    int64_t *free_bytes; /* by device */
+    struct job *job;     /* in work */
 } worker;
 
 /* A node to bound, and the best placement on the way. */
@@ -67,8 +72,11 @@ struct mo_period_branching {
     size_t n_nodes, n_room;
     mo_heap open;       /* nodes by bound; ids are negative numbers */
     int64_t *weight_ns; /* by unit */
-    int *first;         /* by device: of its class */
-    int64_t upper_ns;   /* of a run */
+    double *gain_ns;    /* by unit: sum over the children that fix it */
+    int *n_gains;
+    double gain_rate; /* of a unit's weight */
+    int *first;       /* by device: of its class */
+    int64_t upper_ns; /* of a run */
     const mo_stop *stop;
 };
 
@@ -81,12 +89,23 @@ static mo_status push_open(mo_period_branching *b, int number, mo_error *err)
 
 /* -------------------------------------------------------------------- setup */
 
-/* The processing time of a unit at its shortest, and the tensors that it sends
- * and receives, by the first kind of pair. */
-static void compute_branching_weights(mo_period_branching *b)
+/* Returns the least memory of the devices whose memory may bind, or 0. */
+static int64_t least_limited_bytes(const mo_priced_labelling *l)
+{
+    int64_t least = INT64_MAX;
+
+    for (int i = 0; i < l->n_limited; i++)
+        least = mo_min_i64(least, l->problem->x->capacity_bytes[l->limited[i]]);
+    return l->n_limited > 0 ? least : 0;
+}
+
+/* The processing time of a unit at its shortest, the tensors that it sends and
+ * receives, by the first kind of pair, and its part of a memory in periods. */
+static void compute_branching_weights(mo_period_branching *b, int64_t upper_ns)
 {
     const mo_instance *x = b->root->x;
     const int *unit = b->root->units->of_op;
+    int64_t limited_bytes = least_limited_bytes(&b->workers[0].l);
 
     for (int i = 0; i < x->n; i++) {
         int64_t least_ns = INT64_MAX;
@@ -104,6 +123,10 @@ static void compute_branching_weights(mo_period_branching *b)
         b->weight_ns[from] += ns;
         b->weight_ns[to] += ns;
     }
+    for (int u = 0; u < b->root->units->n && limited_bytes > 0; u++)
+        b->weight_ns[u] +=
+            (int64_t) ((double) b->root->units->bytes[u] /
+                       (double) limited_bytes * (double) upper_ns);
 }
 
 /* Appends a node with room for its prices; it is not open. */
@@ -143,7 +166,9 @@ static mo_status add_worker(mo_period_branching *b, int64_t upper_ns,
     w->p = *b->root;
     w->p.domains.allowed = calloc(n, sizeof *w->p.domains.allowed);
     w->counts = calloc(n, sizeof *w->counts);
-    if (!w->p.domains.allowed || !w->counts)
+    w->free_bytes =
+        calloc((size_t) b->root->x->n_devices + 1, sizeof *w->free_bytes);
+    if (!w->p.domains.allowed || !w->counts || !w->free_bytes)
         return mo_fail_memory(err);
     reset_domains(b, w);
     return mo_priced_labelling_init(&w->l, &w->p, upper_ns, err);
@@ -186,13 +211,15 @@ mo_status mo_period_branching_new(const mo_period_problem *p, int64_t upper_ns,
         return mo_fail_memory(err);
     b->root = p;
     b->weight_ns = calloc((size_t) p->units->n + 1, sizeof *b->weight_ns);
+    b->gain_ns = calloc((size_t) p->units->n + 1, sizeof *b->gain_ns);
+    b->n_gains = calloc((size_t) p->units->n + 1, sizeof *b->n_gains);
     b->first = calloc((size_t) p->x->n_devices + 1, sizeof *b->first);
-    if (!b->weight_ns || !b->first)
+    if (!b->weight_ns || !b->gain_ns || !b->n_gains || !b->first)
         status = mo_fail_memory(err);
-    if (status == MO_OK) {
-        compute_branching_weights(b);
+    if (status == MO_OK)
         status = make_workers(b, upper_ns, threads, err);
-    }
+    if (status == MO_OK)
+        compute_branching_weights(b, upper_ns);
     if (status == MO_OK)
         status = add_node(b, &root, prices, err);
     if (status == MO_OK)
@@ -212,6 +239,7 @@ void mo_period_branching_free(mo_period_branching *b)
         mo_priced_labelling_clear(&b->workers[i].l);
         free(b->workers[i].p.domains.allowed);
         free(b->workers[i].counts);
+        free(b->workers[i].free_bytes);
     }
     for (int i = 0; i < b->max_jobs && b->jobs; i++)
         free(b->jobs[i].device);
@@ -222,21 +250,13 @@ void mo_period_branching_free(mo_period_branching *b)
     free(b->nodes);
     mo_heap_clear(&b->open);
     free(b->weight_ns);
+    free(b->gain_ns);
+    free(b->n_gains);
     free(b->first);
     free(b);
 }
 
 /* -------------------------------------------------------------------- nodes */
-
-static void fix_unit(worker *w, int unit, int device)
-{
-    const mo_placement_units *u = w->p.units;
-
-    for (int i = u->start[unit]; i < u->start[unit + 1]; i++)
-        for (int k = 0; k < w->p.x->n_devices; k++)
-            w->p.domains.allowed[mo_allowed_devices_index(
-                &w->p.domains, u->ops[i], k)] = k == device;
-}
 
 /* Sets the domains to those of a node. */
 static void enter_node(const mo_period_branching *b, worker *w, int number)
@@ -244,7 +264,7 @@ static void enter_node(const mo_period_branching *b, worker *w, int number)
     reset_domains(b, w);
     for (const node *at = &b->nodes[number]; at->parent >= 0;
          at = &b->nodes[at->parent])
-        fix_unit(w, at->unit, at->device);
+        mo_period_fix_unit(&w->p, at->unit, at->device);
 }
 
 /* Keeps the placement that the labelling has, if it is the best of the job. */
@@ -276,10 +296,16 @@ static void count_placement(void *context, const int *device)
     keep_placement(w);
 }
 
-static bool is_in_domain(const worker *w, int unit, int k)
+/* Returns the mean gain of children that fix the unit (its pseudocost), where
+ * few have done so drawn to that of all units by weight. */
+static double expect_gain(const mo_period_branching *b, int unit)
 {
-    return mo_allowed_devices_has(&w->p.domains,
-                                  w->p.units->ops[w->p.units->start[unit]], k);
+    double by_weight = (double) b->weight_ns[unit];
+
+    if (b->gain_rate > 0)
+        by_weight *= b->gain_rate;
+    return (b->gain_ns[unit] + PRIOR_GAINS * by_weight) /
+           (b->n_gains[unit] + PRIOR_GAINS);
 }
 
 /* Returns a unit with several devices left, or NONE. */
@@ -293,11 +319,11 @@ static int choose_unit(const mo_period_branching *b, const worker *w)
         double score;
 
         for (int k = 0; k < K; k++) {
-            n_devices += is_in_domain(w, unit, k);
+            n_devices += mo_period_unit_may_be(&w->p, unit, k);
             most = mo_max_int(most, w->counts[(int64_t) unit * K + k]);
         }
         /* A unit that did not vary may do so yet. */
-        score = (double) b->weight_ns[unit] * (w->n_counted - most + 0.01);
+        score = expect_gain(b, unit) * (w->n_counted - most + 0.01);
         if (n_devices > 1 && score > best) {
             best = score;
             chosen = unit;
@@ -332,6 +358,10 @@ static void bound_node(void *context, int number, int thread)
            (size_t) w->p.units->n * (size_t) w->p.x->n_devices *
                sizeof *w->counts);
     enter_node(b, w, j->number);
+    if (!mo_period_exclude_by_memory(&w->p, w->free_bytes)) {
+        at->lower_ns = INT64_MAX;
+        return;
+    }
     for (int i = 0; i < MAX_BUNDLES && gains && j->status == MO_OK &&
                     at->lower_ns < b->upper_ns;
          i++) {
@@ -340,7 +370,7 @@ static void bound_node(void *context, int number, int thread)
         j->status = mo_period_price_ascend(&w->l, b->upper_ns, EVALUATIONS,
                                            b->stop, count_placement, w,
                                            &at->lower_ns, at->prices, &j->err);
-        gains = at->lower_ns - before_ns > before_ns / 1000;
+        gains = at->lower_ns - before_ns > before_ns / LARGE_GAIN;
     }
     j->n_evaluations = w->n_counted;
     at->branch_unit = choose_unit(b, w);
@@ -374,9 +404,11 @@ static mo_status expand_node(mo_period_branching *b, int number, mo_error *err)
                              .unit = unit,
                              .device = k,
                              .branch_unit = UNCHOSEN,
-                             .lower_ns = b->nodes[number].lower_ns };
+                             .lower_ns = b->nodes[number].lower_ns,
+                             .parent_ns = b->nodes[number].lower_ns };
 
-        if (!is_in_domain(w, unit, k) || (symmetric && b->first[k] != k))
+        if (!mo_period_unit_may_be(&w->p, unit, k) ||
+            (symmetric && b->first[k] != k))
             continue;
         add_job(b, (int) b->n_nodes);
         status = add_node(b, &child, b->nodes[number].prices, err);
@@ -395,6 +427,26 @@ static bool can_raise(const mo_period_branching *b)
     return at->lower_ns < b->upper_ns && at->branch_unit != NONE;
 }
 
+static void learn_gains(mo_period_branching *b)
+{
+    double gain_ns = 0, weight_ns = 0;
+
+    for (int i = 0; i < b->n_jobs; i++) {
+        const node *at = &b->nodes[b->jobs[i].number];
+
+        if (at->parent < 0)
+            continue;
+        b->gain_ns[at->unit] +=
+            (double) (mo_min_i64(at->lower_ns, b->upper_ns) - at->parent_ns);
+        b->n_gains[at->unit]++;
+    }
+    for (int u = 0; u < b->root->units->n; u++) {
+        gain_ns += b->gain_ns[u];
+        weight_ns += (double) b->weight_ns[u] * b->n_gains[u];
+    }
+    b->gain_rate = weight_ns > 0 ? gain_ns / weight_ns : 0;
+}
+
 /* Bounds the best nodes that are not yet bounded, or the children of them. */
 static mo_status bound_batch(mo_period_branching *b, int n, mo_error *err)
 {
@@ -411,6 +463,8 @@ static mo_status bound_batch(mo_period_branching *b, int n, mo_error *err)
     }
     if (status == MO_OK)
         mo_parallel_for(b->n_workers, b->n_jobs, bound_node, b);
+    if (status == MO_OK)
+        learn_gains(b);
     for (int i = 0; i < b->n_jobs && status == MO_OK; i++) {
         const job *j = &b->jobs[i];
 

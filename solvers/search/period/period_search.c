@@ -49,7 +49,8 @@ enum {
     LEAST_MAX_STEPS = 1 << 18,
     MAX_UNIT_STEPS = 64, /* by unit */
     LARGE_GAP = 32,      /* a part in it of the period */
-    SMALL_GAIN = 1000    /* a part in it of the bound */
+    SMALL_GAIN = 1000,   /* a part in it of the bound */
+    MAX_STALE = 3        /* rounds that add to the work of branch and bound */
 };
 
 typedef struct candidate {
@@ -70,6 +71,7 @@ typedef struct search {
     double *prices;                 /* of the bound */
     mo_period_branching *branching; /* once they gain nothing; or NULL */
     int n_idle_bounds;              /* bundles since the last gain */
+    int n_stale;                    /* rounds since the last better placement */
     int *samples[SAMPLES];          /* labellings at about those prices */
     int n_samples, next_sample;
     int64_t begin_ns;
@@ -197,8 +199,9 @@ static mo_status raise_bound(search *s, mo_error *err)
                                              &s->branching, err);
         if (status == MO_OK)
             status = mo_period_branching_run(
-                s->branching, upper_ns, BRANCH_WORK, s->task->stop,
-                offer_labelling, s, &s->lower_ns, err);
+                s->branching, upper_ns,
+                BRANCH_WORK * (1 + mo_min_int(s->n_stale, MAX_STALE)),
+                s->task->stop, offer_labelling, s, &s->lower_ns, err);
         report_progress(s, "branch and bound");
     }
     if (status == MO_OK && s->packed_ns != upper_ns) {
@@ -372,8 +375,8 @@ static mo_status run_rounds(search *s, int *n_rounds, mo_error *err)
         draw_samples(s, round);
         if (status == MO_OK)
             status = run_round(s, round, steps, jobs, err);
-        idle = s->pool[0].period_ns < before_ns ||
-                       mo_period_price_gained(lower_ns, s->lower_ns)
+        s->n_stale = s->pool[0].period_ns < before_ns ? 0 : s->n_stale + 1;
+        idle = s->n_stale == 0 || mo_period_price_gained(lower_ns, s->lower_ns)
                    ? 0
                    : idle + 1;
         steps = mo_min_i64(4 * steps, max_steps);
