@@ -376,6 +376,8 @@ static mo_status take_request_order(const mo_solution *solution,
         status = adopt_regime(x, regime, &s, &why);
     if (status == MO_OK)
         status = mo_schedule_left_shift(x, s, &why);
+    if (status == MO_OK)
+        j->rebuilt = false;
     if (status == MO_OK && s->makespan_ns < j->schedule->makespan_ns) {
         mo_schedule_free(j->schedule);
         mo_verdict_free(j->verdict);

@@ -42,6 +42,7 @@ ok "that is proven" grep -q '"optimal": true' out
 moirai-check --json one.sol >out
 is "that the solution keeps" "$(key period_us)" \
     "$(sed -n 's/^.*"makespan_us": \([0-9.]*\).*/\1/p' single | head -n 1)"
+ok "with its start times" grep -q '"times_in_file": true' out
 
 exits "two at a time" 0 $place --in-flight 2 --rounds 1 --json -o two.sol $net
 cp out limited
