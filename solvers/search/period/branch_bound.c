@@ -29,7 +29,7 @@ enum {
     LARGE_GAIN = 200,  /* a part in it of the bound */
     PRIOR_GAINS = 8,   /* as many as the expected gain of a unit weighs */
     BATCH = 16,        /* nodes bounded at a time, and children of one more */
-    MAX_NODES = 100000 /* then the bound stays */
+    MAX_NODES = 400000 /* then the bound stays */
 };
 
 typedef struct node {
