@@ -108,18 +108,20 @@ while True:
     threading.Thread(target=pump, args=(server, client, side == "0")).start()
 END
 
-# SIDE POSITION: an altered byte of the rendezvous.
+# SIDE POSITION [SECONDS]: an altered byte of the rendezvous.
 altered()
 {
+    patience=${3:-3}
     next_port
     relay_port=$port
     next_port
     "$MOIRAI_PYTHON" "$work/relay.py" $relay_port $port "$1" "$2" \
         2>"$work/relay.err" &
     relay=$!
-    start 0 $port MOIRAI_TOKEN=a-long-enough-token seed=5 patience=3 &
+    start 0 $port MOIRAI_TOKEN=a-long-enough-token seed=5 patience=$patience &
     pid=$!
-    start 1 $relay_port MOIRAI_TOKEN=a-long-enough-token seed=5 patience=3
+    start 1 $relay_port MOIRAI_TOKEN=a-long-enough-token seed=5 \
+        patience=$patience
     status_1=$?
     wait $pid
     status_0=$?
@@ -127,7 +129,7 @@ altered()
     wait $relay 2>/dev/null
 }
 
-altered 0 -1
+altered 0 -1 60
 ok "a process in between that alters nothing" \
     test "$status_0.$status_1" = 0.0
 # Salt, server hello, verdict, endpoints; client hello, finished, hello.

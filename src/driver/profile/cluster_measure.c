@@ -63,7 +63,9 @@ static mo_status set_note(work *w, const char **note, const char *text,
 
 static double round_rate(double x)
 {
-    return round(x * 10) / 10;
+    double unit = x < 1 ? 1000 : 10;
+
+    return round(x * unit) / unit;
 }
 
 /* The measured rate replaces that of processors; a GPU keeps its nominal peak,
