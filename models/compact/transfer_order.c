@@ -20,137 +20,7 @@
  */
 #include "models/compact/compact.h"
 #include "models/compact/disjunctive_pairs.h"
-
-/* Conflicts: which transfers may need the same resource at the same time. */
-
-/*
- * Iterates over the resources that both of a pair may need:
- *
- *     shared_resource at =
- *         shared_resource_begin(c, first, second);
- *     while (shared_resource_next(&at))
- *         ... at.resource ...
- */
-typedef struct shared_resource {
-    const mo_transfer_use *u, *v, *u_end,
-        *v_end; /* uses that are still to come */
-    int resource;
-    bool forward, backward; /* is there time for the first to be first, ... */
-    bool open;              /* windows do not keep them apart there */
-} shared_resource;
-
-static shared_resource shared_resource_begin(const mo_compact *c, int first,
-                                             int second)
-{
-    const mo_transfer_item *i = &c->items->items[first],
-                           *j = &c->items->items[second];
-    const mo_transfer_use *u = c->items->uses + i->use_start;
-    const mo_transfer_use *v = c->items->uses + j->use_start;
-
-    return (shared_resource){
-        .u = u, .v = v, .u_end = u + i->n_uses, .v_end = v + j->n_uses
-    };
-}
-
-static bool are_apart(const mo_transfer_use *u, const mo_transfer_use *v)
-{
-    return (!u->takes_time && !v->takes_time) ||
-           u->end_max_ns <= v->start_min_ns || v->end_max_ns <= u->start_min_ns;
-}
-
-static bool shared_resource_next(shared_resource *at)
-{
-    while (at->u < at->u_end && at->v < at->v_end) {
-        if (at->u->resource == at->v->resource) {
-            const mo_transfer_use *u = at->u++, *v = at->v++;
-
-            at->resource = u->resource;
-            at->forward = u->end_min_ns <= v->start_max_ns;
-            at->backward = v->end_min_ns <= u->start_max_ns;
-            at->open = !are_apart(u, v);
-            return true;
-        }
-        if (at->u->resource < at->v->resource)
-            at->u++;
-        else
-            at->v++;
-    }
-    return false;
-}
-
-/* Returns whether every reader of the first is the second's producer or
- * precedes it. */
-static bool is_ordered(const mo_compact *c, const mo_transfer_item *first,
-                       const mo_transfer_item *second)
-{
-    const mo_instance *x = c->x;
-
-    if (first->device == MO_FREE)
-        return mo_dag_reach_path(c->frame->reach, first->to, second->from);
-    for (int q = x->tensor_start[first->tensor];
-         q < x->tensor_start[first->tensor + 1]; q++)
-        if (mo_transfer_items_reads(c->frame, first, x->flows[q].to) &&
-            !mo_dag_reach_path(c->frame->reach, x->flows[q].to, second->from))
-            return false;
-    return true;
-}
-
-/*
- * Returns whether the pair needs rows.  Where two transfers are
- * interchangeable and conflict whenever they are sent, their order is fixed
- * beforehand (symmetry breaking).  A row over several resources at once
- * demands an order also where they are apart, so that an order has a column if
- * any of the resources has time for it.
- */
-static bool fill_pair(const mo_compact *c, mo_compact_transfer_pair *pair)
-{
-    const mo_transfer_item *first = &c->items->items[pair->first];
-    const mo_transfer_item *second = &c->items->items[pair->second];
-    bool open = false;
-
-    if (first->end_max_ns <= second->start_min_ns ||
-        second->end_max_ns <= first->start_min_ns ||
-        is_ordered(c, first, second))
-        return false;
-    pair->fixed =
-        mo_transfer_items_interchangeable(first, second) && first->always_uses;
-    for (shared_resource at =
-             shared_resource_begin(c, pair->first, pair->second);
-         shared_resource_next(&at);) {
-        pair->forward = pair->forward || at.forward;
-        pair->backward = pair->backward || at.backward;
-        open = open || at.open;
-    }
-    return open;
-}
-
-/* Returns the first clean cut behind op: what is produced from there on comes
- * after everything op sends. */
-static int cut_behind(const mo_frame *f, int op, int *cut)
-{
-    while (*cut < f->n_cuts && f->cuts[*cut] <= op)
-        ++*cut;
-    return *cut < f->n_cuts ? f->cuts[*cut] : f->x->n;
-}
-
-void mo_compact_each_transfer_pair(const mo_compact *c,
-                                   mo_compact_transfer_pair_fn *visit,
-                                   void *context)
-{
-    const mo_transfer_items *items = c->items;
-    int cut = 0;
-
-    for (int i = 0; i < items->n; i++) {
-        int end = cut_behind(c->frame, items->items[i].from, &cut);
-
-        for (int j = i + 1; j < items->n && items->items[j].from < end; j++) {
-            mo_compact_transfer_pair pair = { .first = i, .second = j };
-
-            if (c->send[i] >= 0 && c->send[j] >= 0 && fill_pair(c, &pair))
-                visit(context, &pair);
-        }
-    }
-}
+#include "models/compact/shared_resource.h"
 
 /* Up to this many devices each has a row of its own, which is tighter. */
 enum { MAX_ROWS_BY_DEVICE = 1 };
@@ -181,9 +51,9 @@ static int device_on(const mo_compact *c, const port_side *s, int resource)
 static void count_open(const mo_compact *c,
                        const mo_compact_transfer_pair *pair, port_side *s)
 {
-    for (shared_resource at =
-             shared_resource_begin(c, pair->first, pair->second);
-         shared_resource_next(&at);)
+    for (mo_compact_shared_resource at =
+             mo_compact_shared_resource_begin(c, pair->first, pair->second);
+         mo_compact_shared_resource_next(&at);)
         s->n_open += at.open && device_on(c, s, at.resource) >= 0;
 }
 
@@ -386,9 +256,9 @@ static void device_rows(const row_context *w,
                         const mo_compact_transfer_pair *pair,
                         const port_side *s, bool skip_covered)
 {
-    for (shared_resource at =
-             shared_resource_begin(w->c, pair->first, pair->second);
-         shared_resource_next(&at);) {
+    for (mo_compact_shared_resource at =
+             mo_compact_shared_resource_begin(w->c, pair->first, pair->second);
+         mo_compact_shared_resource_next(&at);) {
         int device = device_on(w->c, s, at.resource);
 
         if (at.open && device >= 0 &&
@@ -404,9 +274,9 @@ static int count_covered(const mo_compact *c,
 {
     int n = 0;
 
-    for (shared_resource at =
-             shared_resource_begin(c, pair->first, pair->second);
-         shared_resource_next(&at);) {
+    for (mo_compact_shared_resource at =
+             mo_compact_shared_resource_begin(c, pair->first, pair->second);
+         mo_compact_shared_resource_next(&at);) {
         int device = device_on(c, s, at.resource);
 
         n += at.open && device >= 0 && is_covered_by_order(c, s, device);
@@ -442,9 +312,9 @@ static void share_rows(void *context, const mo_compact_transfer_pair *pair)
         return;
     if (w->c->frame->regime.congestion != MO_CONGESTION_PORT) {
         /* A row for each open resource. */
-        for (shared_resource at =
-                 shared_resource_begin(w->c, pair->first, pair->second);
-             shared_resource_next(&at);)
+        for (mo_compact_shared_resource at = mo_compact_shared_resource_begin(
+                 w->c, pair->first, pair->second);
+             mo_compact_shared_resource_next(&at);)
             if (at.open)
                 resource_row(w, pair, at.resource);
     } else {
