@@ -53,6 +53,8 @@ mo_status mo_profile_digest(const mo_profile *profile, uint64_t *value,
         mo_digest_double(digest, profile->host_request_us);
         mo_digest_double(digest, profile->host_transfer_us);
     }
+    if (profile->parts_slowdown > 0)
+        mo_digest_double(digest, profile->parts_slowdown);
     *value = mo_digest_value(digest);
     mo_digest_free(digest);
     return MO_OK;

@@ -53,6 +53,9 @@ typedef struct mo_profile {
     /* Time of the host for GPUs that pipeline requests, see mo_instance; 0:
      * none is known. */
     double host_request_us, host_transfer_us;
+    /* Of the parts of a GPU: by how much ops take longer there than their rows
+     * while several parts work; 0: none is known. */
+    double parts_slowdown;
     const char *file;   /* for error messages */
     mo_profile_op *ops; /* sorted by device, signature; no two equal */
     int n_ops;

@@ -144,14 +144,17 @@ END_TEST
 START_TEST(time_of_the_host_comes_back)
 {
     static const char measured[] =
-        "<profile host_request_us='7.5' host_transfer_us='4'>" A_LINK;
+        "<profile host_request_us='7.5' host_transfer_us='4' "
+        "parts_slowdown='1.25'>" A_LINK;
     mo_profile *p = read_text(measured);
     char *text = written(p);
 
     ck_assert_double_eq(p->host_request_us, 7.5);
     ck_assert_double_eq(p->host_transfer_us, 4);
-    ck_assert_ptr_nonnull(strstr(
-        text, "<profile host_request_us=\"7.5\" host_transfer_us=\"4\">"));
+    ck_assert_double_eq(p->parts_slowdown, 1.25);
+    ck_assert_ptr_nonnull(
+        strstr(text, "<profile host_request_us=\"7.5\" host_transfer_us=\"4\" "
+                     "parts_slowdown=\"1.25\">"));
     ck_assert_uint_ne(digest_of(measured), digest_of("<profile>" A_LINK));
     free(text);
     mo_profile_free(p);
@@ -372,7 +375,7 @@ static const struct {
     { "<profile name='x'/>",
       "p.xml:1: a <profile> has no attribute 'name'; it has host, "
       "emulated, in_flight, overhead_us, copy_gbs, host_request_us, "
-      "host_transfer_us" },
+      "host_transfer_us, parts_slowdown" },
     { "<profile><op signature='x' median_us='1'/></profile>",
       "p.xml:1: this <op> has no device; give it one" },
     { "<profile><op device='A' median_us='1'/></profile>",

@@ -67,6 +67,13 @@ static mo_status find_signature(timing *t, mo_error *err)
     return t->signature ? MO_OK : mo_fail_memory(err);
 }
 
+/* Parts of a GPU slow each other down: measured is each with the others idle.
+ */
+static double with_slowdown(const mo_profile *profile, double us)
+{
+    return profile->parts_slowdown > 0 ? us * profile->parts_slowdown : us;
+}
+
 static mo_status profiled_us(timing *t, int device, double *us, mo_error *err)
 {
     const mo_profile *profile = t->m->options->profile;
@@ -79,6 +86,7 @@ static mo_status profiled_us(timing *t, int device, double *us, mo_error *err)
     if (status == MO_OK)
         *us = mo_profile_time_us(profile, &t->m->cluster->devices[device],
                                  t->signature);
+    *us = with_slowdown(profile, *us);
     return status;
 }
 
@@ -90,8 +98,9 @@ static double interpolated_us(const timing *t, int device)
 
     if (!profile)
         return NAN;
-    return mo_profile_interpolate_us(profile, &t->m->cluster->devices[device],
-                                     t->signature, op->flops, op->bytes);
+    return with_slowdown(profile, mo_profile_interpolate_us(
+                                      profile, &t->m->cluster->devices[device],
+                                      t->signature, op->flops, op->bytes));
 }
 
 static double predicted_us(timing *t, int device)

@@ -11,6 +11,7 @@ struct mo_profile_builder {
     const char *host, *emulated;
     int in_flight;
     double overhead_us, copy_gbs, host_request_us, host_transfer_us;
+    double parts_slowdown;
     mo_profile_op *ops;
     size_t n_ops, ops_room;
     mo_profile_link *links;
@@ -75,6 +76,12 @@ void mo_profile_builder_host_times(mo_profile_builder *builder,
 {
     builder->host_request_us = request_us;
     builder->host_transfer_us = transfer_us;
+}
+
+void mo_profile_builder_parts_slowdown(mo_profile_builder *builder,
+                                       double slowdown)
+{
+    builder->parts_slowdown = slowdown;
 }
 
 mo_status mo_profile_builder_op(mo_profile_builder *builder,
@@ -275,6 +282,7 @@ mo_status mo_profile_builder_finish(mo_profile_builder *builder,
     made->copy_gbs = builder->copy_gbs;
     made->host_request_us = builder->host_request_us;
     made->host_transfer_us = builder->host_transfer_us;
+    made->parts_slowdown = builder->parts_slowdown;
     made->file = mo_arena_text(made->arena, file, strlen(file));
     status = made->file ? copy_rows(builder, made, err) : mo_fail_memory(err);
     if (status == MO_OK)

@@ -35,6 +35,10 @@ void mo_profile_builder_overhead(mo_profile_builder *builder,
 void mo_profile_builder_host_times(mo_profile_builder *builder,
                                    double request_us, double transfer_us);
 
+/* Slowdown of parts of a GPU by each other; 0: none is known. */
+void mo_profile_builder_parts_slowdown(mo_profile_builder *builder,
+                                       double slowdown);
+
 /* Adds a copy of the row; its texts must be constant or allocated in the
  * arena. */
 mo_status mo_profile_builder_op(mo_profile_builder *builder,

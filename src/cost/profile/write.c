@@ -63,6 +63,9 @@ void mo_profile_write(const mo_profile *profile, mo_out *out)
     if (profile->host_transfer_us > 0)
         mo_attribute_write_number(out, "host_transfer_us",
                                   profile->host_transfer_us);
+    if (profile->parts_slowdown > 0)
+        mo_attribute_write_number(out, "parts_slowdown",
+                                  profile->parts_slowdown);
     mo_out_text(out, ">\n");
     for (int i = 0; i < profile->n_ops; i++)
         put_op(out, &profile->ops[i]);

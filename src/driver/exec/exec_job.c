@@ -182,7 +182,7 @@ static void on_unsupported_op(void *context, int line, const char *what)
 
 /* units NULL: a plan for any CPU. */
 static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
-                           const mo_exec_units *units,
+                           const mo_instance *x, const mo_exec_units *units,
                            const mo_schedule *schedule, listener *to,
                            mo_exec_plan **plan, mo_error *err)
 {
@@ -191,7 +191,7 @@ static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
         .fine = made->fine,
         .placed = made->coarse ? made->coarse : made->fine,
         .map = made->coarse ? made->map : NULL,
-        .instance = made->loaded.instance,
+        .instance = x,
         .schedule = schedule,
         .constants = job->constants,
         .fuse = !o->no_fuse,
@@ -263,8 +263,9 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
         status = mo_weights_new(job->review.made.fine, &options,
                                 &job->constants, err);
     if (status == MO_OK)
-        status = make_plan(o, job, units, job->review.evaluation.schedule,
-                           speaks ? &to : NULL, &job->plan, err);
+        status = make_plan(o, job, job->review.made.loaded.instance, units,
+                           job->review.evaluation.schedule, speaks ? &to : NULL,
+                           &job->plan, err);
     if (status == MO_OK)
         status = mo_mmap_file_check_all(err);
     if (status != MO_OK) {
@@ -311,8 +312,25 @@ mo_status mo_exec_job_replan(const mo_exec_options *o, const mo_exec_job *job,
                              const mo_exec_units *units, mo_exec_plan **plan,
                              mo_error *err)
 {
-    return make_plan(o, job, units, job->review.evaluation.schedule, NULL, plan,
-                     err);
+    return make_plan(o, job, job->review.made.loaded.instance, units,
+                     job->review.evaluation.schedule, NULL, plan, err);
+}
+
+mo_status mo_exec_job_plan_on(const mo_exec_options *o, const mo_exec_job *job,
+                              const mo_instance *x, const mo_exec_units *units,
+                              const int *device, mo_exec_plan **plan,
+                              mo_error *err)
+{
+    mo_schedule *schedule = NULL;
+    mo_status status =
+        mo_schedule_new(x, &job->review.regime, device, &schedule, err);
+
+    if (status == MO_OK)
+        status = mo_schedule_left_shift(x, schedule, err);
+    if (status == MO_OK)
+        status = make_plan(o, job, x, units, schedule, NULL, plan, err);
+    mo_schedule_free(schedule);
+    return status;
 }
 
 mo_status mo_exec_job_plan_single_device(const mo_exec_options *o,
@@ -321,19 +339,13 @@ mo_status mo_exec_job_plan_single_device(const mo_exec_options *o,
 {
     const mo_instance *x = job->review.made.loaded.instance;
     int *devices = calloc((size_t) x->n + 1, sizeof *devices);
-    mo_schedule *schedule = NULL;
     mo_status status;
 
     if (!devices)
         return mo_fail_memory(err);
     for (int i = 0; i < x->n; i++)
         devices[i] = device;
-    status = mo_schedule_new(x, &job->review.regime, devices, &schedule, err);
-    if (status == MO_OK)
-        status = mo_schedule_left_shift(x, schedule, err);
-    if (status == MO_OK)
-        status = make_plan(o, job, NULL, schedule, NULL, plan, err);
-    mo_schedule_free(schedule);
+    status = mo_exec_job_plan_on(o, job, x, NULL, devices, plan, err);
     free(devices);
     return status;
 }

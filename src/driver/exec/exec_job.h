@@ -57,6 +57,13 @@ mo_status mo_exec_job_replan(const mo_exec_options *o, const mo_exec_job *job,
                              const mo_exec_units *units, mo_exec_plan **plan,
                              mo_error *err);
 
+/* Builds a plan of another placement, a device of x for each op; x is an
+ * instance of the placed graph on any cluster, and units are its devices. */
+mo_status mo_exec_job_plan_on(const mo_exec_options *o, const mo_exec_job *job,
+                              const mo_instance *x, const mo_exec_units *units,
+                              const int *device, mo_exec_plan **plan,
+                              mo_error *err);
+
 /* Builds a plan with all ops on one device, for comparison: on CPU threads, in
  * the network's own precision. */
 mo_status mo_exec_job_plan_single_device(const mo_exec_options *o,

@@ -3,6 +3,7 @@
 
 #include "driver/exec/resource_loads.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "driver/exec/emulate.h"
@@ -70,6 +71,24 @@ static mo_report_throughput_resource describe_host(const transfer_loads *l,
     };
 }
 
+/* A part of a GPU that works alone is not slowed down by others. */
+static void remove_slowdown(const mo_driver_loaded *loaded,
+                            mo_report_throughput_resource *devices, int n)
+{
+    double slowdown = loaded->profile ? loaded->profile->parts_slowdown : 0;
+    mo_report_throughput_resource *used = NULL;
+
+    for (int d = 0; d < n; d++)
+        if (devices[d].predicted_ns > 0) {
+            if (used)
+                return;
+            used = &devices[d];
+        }
+    if (used && slowdown > 0)
+        used->predicted_ns =
+            (int64_t) ceil((double) used->predicted_ns / slowdown);
+}
+
 mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
                                  const mo_driver_loaded *loaded,
                                  mo_congestion congestion,
@@ -97,6 +116,7 @@ mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
         for (int i = 0; i < plan->n_items; i++)
             made[plan->items[i].device].predicted_ns +=
                 plan->items[i].predicted_ns;
+        remove_slowdown(loaded, made, plan->n_devices);
         for (int i = 0; i < plan->n_transfers; i++) {
             const mo_plan_transfer *t = &plan->transfers[i];
             const mo_instance *x = loaded->instance;

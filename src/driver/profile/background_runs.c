@@ -83,30 +83,43 @@ static mo_status copy_inputs(void *context, int64_t request,
     return status;
 }
 
-mo_status mo_profiler_target_stream(const mo_profiler_target *target,
-                                    int n_slots, int64_t n_requests,
-                                    mo_pipeline_result *result, mo_error *err)
+mo_status mo_profiler_plan_stream(const mo_exec_plan *plan,
+                                  const mo_tensor_dense *inputs,
+                                  const mo_run_plan_options *devices,
+                                  int n_slots, int64_t n_requests,
+                                  bool time_calls, mo_pipeline_result *result,
+                                  mo_error *err)
 {
     const mo_transport_world_options world_options = { 0 };
-    mo_profiler_target copy = *target;
-    mo_run_plan_options run = options_of(target);
+    mo_profiler_target network = { .plan = plan, .inputs = inputs };
+    mo_run_plan_options run = *devices;
     const mo_pipeline_options options = { .run = &run,
                                           .n_slots = n_slots,
                                           .n_requests = n_requests,
-                                          .time_calls =
-                                              target->backend->separate_memory,
                                           .source = copy_inputs,
                                           .sink = mo_pipeline_discard_outputs,
-                                          .context = &copy };
+                                          .context = &network,
+                                          .time_calls = time_calls };
     mo_status status = mo_transport_local.open(&world_options, &run.world, err);
 
     if (status != MO_OK)
         return status;
     run.inputs = NULL;
     run.runs = 1;
-    status = mo_pipeline_run(target->plan, &options, result, err);
+    status = mo_pipeline_run(plan, &options, result, err);
     mo_transport_local.close(run.world);
     return status;
+}
+
+mo_status mo_profiler_target_stream(const mo_profiler_target *target,
+                                    int n_slots, int64_t n_requests,
+                                    mo_pipeline_result *result, mo_error *err)
+{
+    const mo_run_plan_options run = options_of(target);
+
+    return mo_profiler_plan_stream(target->plan, target->inputs, &run, n_slots,
+                                   n_requests, target->backend->separate_memory,
+                                   result, err);
 }
 
 /* Counts one more thread as running or failed. */

@@ -36,6 +36,15 @@ mo_status mo_profiler_target_stream(const mo_profiler_target *target,
                                     int n_slots, int64_t n_requests,
                                     mo_pipeline_result *result, mo_error *err);
 
+/* The same for any plan, on the devices of the options. time_calls: with loads
+ * of calls, of a single device with memory of its own. */
+mo_status mo_profiler_plan_stream(const mo_exec_plan *plan,
+                                  const mo_tensor_dense *inputs,
+                                  const mo_run_plan_options *devices,
+                                  int n_slots, int64_t n_requests,
+                                  bool time_calls, mo_pipeline_result *result,
+                                  mo_error *err);
+
 typedef struct mo_profiler_background mo_profiler_background;
 
 /* Starts n background runs that repeat until stopped, each in a thread; targets

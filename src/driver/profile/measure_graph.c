@@ -16,6 +16,7 @@
 #include "driver/profile/host_overheads.h"
 #include "driver/profile/load_log.h"
 #include "driver/profile/measure_device.h"
+#include "driver/profile/split_slowdown.h"
 
 /* Rank of the only device. */
 static const int here[] = { 0 };
@@ -280,6 +281,7 @@ static mo_status measure_devices(mo_profiler_work *w, mo_error *err)
 /* All between joining and leaving the ranks. */
 static mo_status measure(mo_profiler_work *w, const char *path, mo_error *err)
 {
+    const mo_exec_options options = job_options(w->o);
     const char *output = w->o->output;
     mo_measure_load load;
     bool added = false;
@@ -296,6 +298,8 @@ static mo_status measure(mo_profiler_work *w, const char *path, mo_error *err)
             &w->devices, &w->ranks, (int) w->o->in_flight,
             w->gpu_plan ? w->gpu_plan->n_calls : 0, w->least_period_ns,
             w->rows.profile, &added, err);
+    if (status == MO_OK && w->o->in_flight > 0)
+        status = mo_profiler_measure_split(w, &options, &added, err);
     mo_measure_load_since(NULL, &load);
     if (status == MO_OK)
         status = mo_measure_load_gather(w->ranks.transport, w->ranks.world,

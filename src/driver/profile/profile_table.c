@@ -162,6 +162,7 @@ static mo_status begin_rebuild(mo_profiler_table *rows, rebuilding *r,
                                     r->old->copy_gbs);
         mo_profile_builder_host_times(r->builder, r->old->host_request_us,
                                       r->old->host_transfer_us);
+        mo_profile_builder_parts_slowdown(r->builder, r->old->parts_slowdown);
     }
     if (!rows->emulated)
         return MO_OK;
