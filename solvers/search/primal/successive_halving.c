@@ -10,10 +10,12 @@
 #include "solvers/search/primal/warm_start.h"
 
 enum {
-    TARGETS = 4,       /* target times for each receiver set, ... */
-    MORE_TARGETS = 32, /* ... or for the only one */
+    STARTS = 4,        /* starts for each receiver set, ... */
+    MORE_STARTS = 32,  /* ... or for the only one */
+    PRICED_POINTS = 4, /* of them, with prices, for one target time: columns
+                          with a budget take as long as annealing does */
     MAX_RECEIVERS = 4, /* with more devices the receivers are not enumerated */
-    MAX_STARTS = (TARGETS << MAX_RECEIVERS) + 1,
+    MAX_STARTS = (STARTS << MAX_RECEIVERS) + 1,
     REDUCTION = 4, /* reduction factor */
     LAST_RUN_FACTOR =
         12 /* moves of a run of the last start, in those of the first rung */
@@ -92,29 +94,48 @@ static void close_halving(halving *r)
     free(r->receivers);
 }
 
+/* Adds the columns rounded at a point. */
+static mo_status add_rounded_start(halving *r,
+                                   const mo_cg_relaxation *relaxation,
+                                   double point, mo_error *err)
+{
+    mo_schedule *made = NULL;
+    bool suggested = false;
+    mo_status status =
+        mo_cg_relaxation_round(relaxation, point, &r->hint, &suggested, err);
+
+    if (status == MO_OK && suggested)
+        status = mo_primal_warm_start_from_hint(
+            r->warm, r->start, &r->options->fork->segment, r->options->boundary,
+            &r->hint, &made, err);
+    if (made)
+        r->starts[r->n++] = made;
+    return status;
+}
+
 /* Adds the rounded columns for a target time; nothing where the time is proven
  * too short. */
-static mo_status add_rounded_start(halving *r, int64_t time_ns, double point,
-                                   mo_error *err)
+static mo_status add_rounded_starts(halving *r, int64_t time_ns, int points,
+                                    double point, mo_error *err)
 {
     const mo_forkjoin *fork = r->options->fork;
     int boundary = r->options->boundary, n = r->x->n_devices;
     const double *price_ns = r->options->anneal->price_ns;
     mo_cg_budget budget = { price_ns, r->options->budget_ns };
-    mo_schedule *made = NULL;
-    bool suggested = false;
-    mo_status status = mo_cg_rounding_heuristic(
+    mo_cg_relaxation *relaxation = NULL;
+    mo_status status = mo_cg_relaxation_new(
         fork, r->regime, device_of_end(fork->segment.u, boundary / n),
         device_of_end(fork->segment.v, boundary % n), time_ns,
-        r->n_receivers > 0 ? r->receives : NULL, point,
+        r->n_receivers > 0 ? r->receives : NULL,
         price_ns && budget.ns > 0 ? &budget : NULL, r->options->anneal->stop,
-        &r->hint, &suggested, err);
+        &relaxation, err);
 
-    if (status == MO_OK && suggested)
-        status = mo_primal_warm_start_from_hint(
-            r->warm, r->start, &fork->segment, boundary, &r->hint, &made, err);
-    if (made)
-        r->starts[r->n++] = made;
+    for (int i = 0; i < points && relaxation && status == MO_OK; i++) {
+        double at = point + (double) i / points;
+
+        status = add_rounded_start(r, relaxation, at < 1 ? at : at - 1, err);
+    }
+    mo_cg_relaxation_free(relaxation);
     return status;
 }
 
@@ -135,9 +156,12 @@ static mo_status add_hinted_start(halving *r, mo_error *err)
 }
 
 /* Target times and rounding points differ from run to run. */
-static mo_status add_receiver_set(halving *r, int set, int times, mo_error *err)
+static mo_status add_receiver_set(halving *r, int set, int starts,
+                                  mo_error *err)
 {
     const mo_primal_halving_options *o = r->options;
+    int points = o->anneal->price_ns ? PRICED_POINTS : 1,
+        times = starts / points;
     int64_t step_ns = (o->to_ns - o->from_ns) / times;
     mo_random random = { o->anneal->seed };
     int64_t first_ns =
@@ -148,8 +172,8 @@ static mo_status add_receiver_set(halving *r, int set, int times, mo_error *err)
         r->receives[r->receivers[i]] = set >> i & 1;
     for (int t = 0;
          t < times && status == MO_OK && !mo_stop_reached(o->anneal->stop); t++)
-        status = add_rounded_start(r, first_ns + step_ns * t,
-                                   mo_random_unit(&random), err);
+        status = add_rounded_starts(r, first_ns + step_ns * t, points,
+                                    mo_random_unit(&random), err);
     return status;
 }
 
@@ -170,13 +194,13 @@ static mo_status add_starts(halving *r, mo_error *err)
 {
     bool no_receiver_choice =
         r->n_receivers == 0 && r->options->anneal->price_ns;
-    int times = no_receiver_choice ? MORE_TARGETS : TARGETS;
+    int starts = no_receiver_choice ? MORE_STARTS : STARTS;
     mo_status status = add_hinted_start(r, err);
 
     if (status == MO_OK && r->options->stay && r->n_receivers > 0)
-        return add_receiver_set(r, receivers_in_start(r), MORE_TARGETS, err);
+        return add_receiver_set(r, receivers_in_start(r), MORE_STARTS, err);
     for (int set = 0; set < 1 << r->n_receivers && status == MO_OK; set++)
-        status = add_receiver_set(r, set, times, err);
+        status = add_receiver_set(r, set, starts, err);
     return status;
 }
 
@@ -222,6 +246,25 @@ static mo_status anneal_last_start(halving *r, mo_error *err)
     return status;
 }
 
+/* Insertion sort by priced makespan, stable. */
+static void sort_starts(halving *r)
+{
+    double cost_ns[MAX_STARTS];
+
+    for (int i = 0; i < r->n; i++) {
+        mo_schedule *it = r->starts[i];
+        double own_ns = priced_makespan_ns(r, it);
+        int at = i;
+
+        for (; at > 0 && cost_ns[at - 1] > own_ns; at--) {
+            r->starts[at] = r->starts[at - 1];
+            cost_ns[at] = cost_ns[at - 1];
+        }
+        r->starts[at] = it;
+        cost_ns[at] = own_ns;
+    }
+}
+
 static mo_status run_rungs(halving *r, mo_error *err)
 {
     int64_t moves = r->options->anneal->moves;
@@ -230,17 +273,7 @@ static mo_status run_rungs(halving *r, mo_error *err)
     do {
         for (int i = 0; i < r->n && status == MO_OK; i++)
             status = anneal_start(r, i, moves, err);
-        /* Insertion sort by cost, stable. */
-        for (int i = 1; i < r->n; i++) {
-            mo_schedule *it = r->starts[i];
-            double cost_ns = priced_makespan_ns(r, it);
-            int at = i;
-
-            for (; at > 0 && priced_makespan_ns(r, r->starts[at - 1]) > cost_ns;
-                 at--)
-                r->starts[at] = r->starts[at - 1];
-            r->starts[at] = it;
-        }
+        sort_starts(r);
         drop_starts(r, (r->n + REDUCTION - 1) / REDUCTION);
         moves *= REDUCTION;
         r->n_runs++;

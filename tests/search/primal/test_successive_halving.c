@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Tests of primal/successive_halving.h, and of mo_cg_rounding_heuristic(),
+/* Tests of primal/successive_halving.h, and of mo_cg_relaxation_round(),
  * which provides its starts. */
 #include "solvers/search/primal/successive_halving.h"
 
@@ -323,13 +323,17 @@ START_TEST(only_receivers_read_the_shared_tensor)
     u = pair_of(&f) / N_DEVICES;
     v = pair_of(&f) % N_DEVICES;
     for (int set = 0; set < 1 << N_DEVICES; set++) {
-        bool receives[N_DEVICES], suggested;
+        mo_cg_relaxation *relaxation = NULL;
+        bool receives[N_DEVICES], suggested = false;
 
         for (int k = 0; k < N_DEVICES; k++)
             receives[k] = set >> k & 1;
-        MUST(mo_cg_rounding_heuristic(f.fork, &f.places.regime, u, v, 300000,
-                                      receives, _i / 16.0, NULL, NULL, &hint,
-                                      &suggested, &err));
+        MUST(mo_cg_relaxation_new(f.fork, &f.places.regime, u, v, 300000,
+                                  receives, NULL, NULL, &relaxation, &err));
+        if (relaxation)
+            MUST(mo_cg_relaxation_round(relaxation, _i / 16.0, &hint,
+                                        &suggested, &err));
+        mo_cg_relaxation_free(relaxation);
         for (int i = 0; i < f.segment.n && suggested; i++)
             if (i % BRANCH != BRANCH - 1)
                 ck_assert_msg(device[i] == u || receives[device[i]],
@@ -339,20 +343,16 @@ START_TEST(only_receivers_read_the_shared_tensor)
 }
 END_TEST
 
-START_TEST(too_short_a_time_gives_no_hint)
+START_TEST(too_short_a_time_has_no_relaxation)
 {
     fork_join_case f;
-    int device[MAX_OPS];
-    int64_t start_ns[MAX_OPS];
-    mo_decomp_solution_hint hint = { device, start_ns };
-    bool suggested = true;
+    mo_cg_relaxation *relaxation = NULL;
 
     make_fork(&f, 12, _i);
-    MUST(mo_cg_rounding_heuristic(f.fork, &f.places.regime,
-                                  pair_of(&f) / N_DEVICES,
-                                  pair_of(&f) % N_DEVICES, 1000, NULL, 0.5,
-                                  NULL, NULL, &hint, &suggested, &err));
-    ck_assert(!suggested);
+    MUST(mo_cg_relaxation_new(f.fork, &f.places.regime, pair_of(&f) / N_DEVICES,
+                              pair_of(&f) % N_DEVICES, 1000, NULL, NULL, NULL,
+                              &relaxation, &err));
+    ck_assert_ptr_null(relaxation);
     fork_join_case_clear(&f);
 }
 END_TEST
@@ -366,5 +366,5 @@ SUITE(successive_halving)
     SOME(what_comes_is_valid_and_no_longer_than_the_start, at_length(24, 12),
          3);
     SOME(only_receivers_read_the_shared_tensor, at_length(16, 8), 2);
-    SOME(too_short_a_time_gives_no_hint, 8, 2);
+    SOME(too_short_a_time_has_no_relaxation, 8, 2);
 }

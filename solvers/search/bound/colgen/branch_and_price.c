@@ -366,56 +366,80 @@ mo_status mo_cg_refute(const mo_forkjoin *fork, const mo_regime *regime, int a,
     return status;
 }
 
-static mo_status solve_and_round(const mo_cg_problem *c, const bool *receives,
-                                 double point, const mo_stop *stop,
-                                 mo_decomp_solution_hint *hint, bool *suggested,
-                                 mo_error *err)
-{
-    mo_cg_effort effort = { ROOT_STEPS, ROOT_ROUNDS, stop };
-    mo_cg_master *master = NULL;
-    mo_cg_node *state = NULL;
-    bool refuted = false;
-    mo_status status = mo_cg_node_new(c, &state, err);
+struct mo_cg_relaxation {
+    subproblem subproblem;
+    mo_cg_node *root;
+    mo_cg_master *master;
+};
 
-    if (status == MO_OK && receives) {
-        /* Requires the broadcast tensor on these devices and forbids it on the
-         * others. */
-        for (int k = 0; k < c->n_devices; k++)
-            if (state->arrival[k] == MO_CG_ARRIVAL_UNDECIDED)
-                state->arrival[k] = receives[k] ? MO_CG_ARRIVAL_REQUIRED
-                                                : MO_CG_ARRIVAL_FORBIDDEN;
-    }
-    if (status == MO_OK && mo_cg_node_propagate(c, state)) {
-        status = mo_cg_master_new(c, state, &master, err);
-        if (status == MO_OK)
-            status = mo_cg_master_solve(master, state, &effort, &refuted, err);
-        if (status == MO_OK && !refuted)
-            status =
-                round_columns(c, mo_cg_master_columns(master), point,
-                              hint->device, hint->start_ns, suggested, err);
-    }
-    mo_cg_master_free(master);
-    mo_cg_node_free(state);
+/* Requires the broadcast tensor on these devices and forbids it on the
+ * others. */
+static void fix_receivers(const mo_cg_problem *c, const bool *receives,
+                          mo_cg_node *root)
+{
+    for (int k = 0; k < c->n_devices; k++)
+        if (root->arrival[k] == MO_CG_ARRIVAL_UNDECIDED)
+            root->arrival[k] =
+                receives[k] ? MO_CG_ARRIVAL_REQUIRED : MO_CG_ARRIVAL_FORBIDDEN;
+}
+
+static mo_status solve_root(mo_cg_relaxation *r, const bool *receives,
+                            const mo_stop *stop, bool *refuted, mo_error *err)
+{
+    const mo_cg_problem *c = r->subproblem.c;
+    mo_cg_effort effort = { ROOT_STEPS, ROOT_ROUNDS, stop };
+    mo_status status = mo_cg_node_new(c, &r->root, err);
+
+    if (status == MO_OK && receives)
+        fix_receivers(c, receives, r->root);
+    *refuted = status == MO_OK && !mo_cg_node_propagate(c, r->root);
+    if (status != MO_OK || *refuted)
+        return status;
+    status = mo_cg_master_new(c, r->root, &r->master, err);
+    return status == MO_OK
+               ? mo_cg_master_solve(r->master, r->root, &effort, refuted, err)
+               : status;
+}
+
+mo_status mo_cg_relaxation_new(const mo_forkjoin *fork, const mo_regime *regime,
+                               int a, int b, int64_t time_ns,
+                               const bool *receives, const mo_cg_budget *budget,
+                               const mo_stop *stop,
+                               mo_cg_relaxation **relaxation, mo_error *err)
+{
+    mo_cg_relaxation *r = calloc(1, sizeof *r);
+    bool refuted = true;
+    mo_status status = MO_OK;
+
+    *relaxation = NULL;
+    if (!r)
+        return mo_fail_memory(err);
+    status = subproblem_init(fork, regime, a, b, time_ns, &r->subproblem, err);
+    if (status == MO_OK && r->subproblem.c && budget)
+        status = mo_cg_problem_set_budget(r->subproblem.c, budget, err);
+    if (status == MO_OK && r->subproblem.c)
+        status = solve_root(r, receives, stop, &refuted, err);
+    if (status == MO_OK && !refuted)
+        *relaxation = r;
+    else
+        mo_cg_relaxation_free(r);
     return status;
 }
 
-mo_status mo_cg_rounding_heuristic(const mo_forkjoin *fork,
-                                   const mo_regime *regime, int a, int b,
-                                   int64_t time_ns, const bool *receives,
-                                   double point, const mo_cg_budget *budget,
-                                   const mo_stop *stop,
-                                   mo_decomp_solution_hint *hint,
-                                   bool *suggested, mo_error *err)
+void mo_cg_relaxation_free(mo_cg_relaxation *r)
 {
-    subproblem q;
-    mo_status status = subproblem_init(fork, regime, a, b, time_ns, &q, err);
+    if (!r)
+        return;
+    mo_cg_master_free(r->master);
+    mo_cg_node_free(r->root);
+    subproblem_clear(&r->subproblem);
+    free(r);
+}
 
-    *suggested = false;
-    if (status == MO_OK && q.c && budget)
-        status = mo_cg_problem_set_budget(q.c, budget, err);
-    if (status == MO_OK && q.c)
-        status =
-            solve_and_round(q.c, receives, point, stop, hint, suggested, err);
-    subproblem_clear(&q);
-    return status;
+mo_status mo_cg_relaxation_round(const mo_cg_relaxation *r, double point,
+                                 mo_decomp_solution_hint *hint, bool *suggested,
+                                 mo_error *err)
+{
+    return round_columns(r->subproblem.c, mo_cg_master_columns(r->master),
+                         point, hint->device, hint->start_ns, suggested, err);
 }

@@ -61,20 +61,29 @@ mo_status mo_cg_search_run(mo_cg_search *search, int64_t steps,
                            const mo_cg_options *options, bool *done,
                            bool *refuted, mo_error *err);
 
-/* Rounding heuristic: solves the master of the root node once for a horizon of
- * time_ns, with the broadcast tensor required on the devices that receive it
- * and forbidden on the others (receives NULL: undecided), and rounds the
- * fractional columns. point, from 0 to 1, selects the point of a branch that
- * decides its column: other points give other roundings. budget, unless NULL,
- * limits what the memory of the branches costs. hint is the caller's,
- * with buffers for all ops of the fork's segment; *suggested is set to whether
- * it was filled. */
-mo_status mo_cg_rounding_heuristic(const mo_forkjoin *fork,
-                                   const mo_regime *regime, int a, int b,
-                                   int64_t time_ns, const bool *receives,
-                                   double point, const mo_cg_budget *budget,
-                                   const mo_stop *stop,
-                                   mo_decomp_solution_hint *hint,
-                                   bool *suggested, mo_error *err);
+/* LP relaxation: the master of the root node, solved once. */
+typedef struct mo_cg_relaxation mo_cg_relaxation;
+
+/* Solves the relaxation for a horizon of time_ns, with the broadcast tensor
+ * required on the devices that receive it and forbidden on the others
+ * (receives NULL: undecided).  budget, unless NULL, limits what the memory of
+ * the branches costs.  *relaxation is NULL, with MO_OK returned, where the time
+ * is refuted or the problem too large; the caller frees it with
+ * mo_cg_relaxation_free(), which accepts NULL.  fork is borrowed and must
+ * outlive it. */
+mo_status mo_cg_relaxation_new(const mo_forkjoin *fork, const mo_regime *regime,
+                               int a, int b, int64_t time_ns,
+                               const bool *receives, const mo_cg_budget *budget,
+                               const mo_stop *stop,
+                               mo_cg_relaxation **relaxation, mo_error *err);
+void mo_cg_relaxation_free(mo_cg_relaxation *relaxation);
+
+/* Rounding heuristic: rounds the fractional columns.  point, from 0 to 1,
+ * selects the point of a branch that decides its column: other points give
+ * other roundings.  hint is the caller's, with buffers for all ops of the
+ * fork's segment; *suggested is set to whether it was filled. */
+mo_status mo_cg_relaxation_round(const mo_cg_relaxation *relaxation,
+                                 double point, mo_decomp_solution_hint *hint,
+                                 bool *suggested, mo_error *err);
 
 #endif
