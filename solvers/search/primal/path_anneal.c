@@ -11,6 +11,8 @@
 
 enum {
     LONGEST_RUN = 6,     /* cuts that change state together */
+    RANDOM_EVERY = 5,    /* of variants beside a cut that changes state: one of
+                            so many is random, the others are the cheapest */
     COOLINGS = 64,       /* steps from hot to cold */
     MAX_MOVES = 400000,  /* of each of several runs */
     SEGMENT_MOVES = 6000 /* the same, by segment */
@@ -22,7 +24,7 @@ enum {
 static const struct {
     double hot, penalty;
 } anneal_runs[] = {
-    { 0.01, 6 }, { 0.1, 3 }, { 0.03, 12 }, { 0.1, 6 }, { 0.03, 3 }
+    { 0.01, 1.5 }, { 0.1, 3 }, { 0.03, 2 }, { 0.1, 6 }, { 0.03, 1.2 }
 };
 
 /* Devices without a multiplier get this part of the mean of the others. */
@@ -225,7 +227,7 @@ static bool draw_move(path_annealing *a, move *m)
                           i < n_cuts ? m->state : exit_of(a, s));
 
         m->choice[i] = draw_choice(
-            a, at, n_cuts > 0 && mo_random_below(&a->random, 2) == 0);
+            a, at, n_cuts > 0 && mo_random_below(&a->random, RANDOM_EVERY) > 0);
         if (m->choice[i] < 0)
             return false;
     }
