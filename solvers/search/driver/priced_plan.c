@@ -21,9 +21,13 @@
 #include "solvers/search/driver/memory_repair.h"
 
 enum {
-    MAX_JOBS = 16,         /* in a round */
+    MAX_JOBS = 16, /* in a round, ... */
+    LATE_JOBS = 8, /* ... and in later ones: composing the segments and
+                      new prices gain as much as more jobs */
+    FIRST_LATE_ROUND = 3,
     MAX_SHORT_JOBS = 64,   /* the same, that enumerate */
-    MAX_LEVEL = 7,         /* of effort */
+    MAX_LEVEL = 7,         /* of effort; of equal branches none, ... */
+    LAST_HOPE_LEVEL = 5,   /* ... and no less is expected above this one */
     FIRST_WORK = 2000000,  /* ops x moves, doubles by level */
     MAX_OP_MOVES = 300,    /* of few ops: moves by op, doubles by level */
     MAX_FORK_LEVEL = 3,    /* largest effort level of annealing in segments with
@@ -44,6 +48,11 @@ enum {
  * next. */
 #define FIRST_HOPE 0.15
 
+static bool has_equal_branches(const mo_forkjoin *fork)
+{
+    return fork && mo_forkjoin_has_many_equal_branches(fork);
+}
+
 typedef struct option {
     int cls, boundary;
     double gain_ns;
@@ -51,6 +60,7 @@ typedef struct option {
 
 typedef struct pricing {
     const mo_search_state *s;
+    mo_forkjoin *const *forks; /* by class; or NULL */
     int n_states, n_boundaries;
     double *cost_ns;   /* by class and boundary: cheapest variant, INFINITY */
     double *slack_ns;  /* by class and boundary: reduced cost */
@@ -152,6 +162,15 @@ static int compare_options(const void *a, const void *b)
     return (v->boundary > w->boundary) - (v->boundary < w->boundary);
 }
 
+/* Returns the part of the priced time that a job may save; 0: too little.
+ * Where branches are equal, jobs differ enough to go on. */
+static double hope_at(const pricing *p, int cls, int level)
+{
+    if (has_equal_branches(p->forks[cls]))
+        return FIRST_HOPE / (1 << mo_min_int(level, LAST_HOPE_LEVEL));
+    return level < MAX_LEVEL ? FIRST_HOPE / (1 << level) : 0;
+}
+
 /* Lists the boundaries whose gain is positive, the largest first. */
 static void list_options(pricing *p, double least_ns)
 {
@@ -161,11 +180,12 @@ static void list_options(pricing *p, double least_ns)
         for (int b = 0; b < p->n_boundaries && classes->classes[i].part; b++) {
             int level = classes->classes[i].boundaries[b].priced_level;
             size_t at = (size_t) i * (size_t) p->n_boundaries + (size_t) b;
-            double gain_ns = FIRST_HOPE / (1 << level) * p->cost_ns[at] -
-                             (p->slack_ns[at] - least_ns);
+            double hope = hope_at(p, i, level);
+            double gain_ns =
+                hope * p->cost_ns[at] - (p->slack_ns[at] - least_ns);
 
             if (isfinite(p->cost_ns[at]) && isfinite(p->slack_ns[at]) &&
-                level < MAX_LEVEL && gain_ns > 0)
+                hope > 0 && gain_ns > 0)
                 p->options[p->n_options++] =
                     (option){ i, b, gain_ns * p->count[i] };
         }
@@ -183,12 +203,14 @@ static int64_t moves_for(const mo_decomp_class *cls, int level)
                                                             : moves + 1;
 }
 
-static mo_status open_pricing(pricing *p, mo_search_state *s, mo_error *err)
+static mo_status open_pricing(pricing *p, mo_search_state *s,
+                              mo_forkjoin *const *forks, mo_error *err)
 {
     size_t n_states = (size_t) s->states.n,
            size = (size_t) s->classes->n * n_states * n_states;
 
     *p = (pricing){ .s = s,
+                    .forks = forks,
                     .n_states = s->states.n,
                     .n_boundaries = s->states.n * s->states.n };
     p->cost_ns = calloc(size, sizeof *p->cost_ns);
@@ -343,12 +365,13 @@ static mo_search_primal_job make_job(const mo_decomp_class *cls,
     mo_search_primal_job job = { .cls = o->cls,
                                  .boundary = o->boundary,
                                  .how = MO_SEARCH_PRIMAL_PRICED,
-                                 .effort = moves_for(cls, level),
                                  .seed = seed,
                                  .fork = fork };
 
-    if (!fork || !mo_forkjoin_has_many_equal_branches(fork))
+    if (!has_equal_branches(fork)) {
+        job.effort = moves_for(cls, level);
         return job;
+    }
     job.effort = moves_for(cls, mo_min_int(level, MAX_FORK_LEVEL));
     if (number % HALVING_EVERY != 0)
         return job;
@@ -364,13 +387,14 @@ mo_status mo_search_priced_plan_jobs(mo_search_state *s, int round,
                                      int most, mo_error *err)
 {
     uint64_t seed = mo_random_seed(s->task->seed, ~(uint64_t) round);
-    int n_short = MAX_SHORT_JOBS, n_long = MAX_JOBS;
+    int n_short = MAX_SHORT_JOBS, n_long = MAX_JOBS, number = 0;
+    int n_equal = round < FIRST_LATE_ROUND ? MAX_JOBS : LATE_JOBS;
     pricing p;
     mo_status status;
 
     if (!s->classes->keep_variants || !mo_search_memory_repair_needed(s))
         return MO_OK;
-    status = open_pricing(&p, s, err);
+    status = open_pricing(&p, s, forks, err);
     if (status == MO_OK) {
         for (int i = 0; i < s->segments->n; i++)
             p.count[s->segments->cls[i]]++;
@@ -380,17 +404,17 @@ mo_status mo_search_priced_plan_jobs(mo_search_state *s, int round,
         for (int i = 0; i < p.n_options && *n < most; i++) {
             const option *o = &p.options[i];
             mo_decomp_class *cls = &s->classes->classes[o->cls];
-            int *left = mo_search_primal_job_enumerates(s->classes, cls)
-                            ? &n_short
-                            : &n_long;
+            bool is_short = mo_search_primal_job_enumerates(s->classes, cls),
+                 is_equal = has_equal_branches(forks[o->cls]);
+            int *left = is_short ? &n_short : is_equal ? &n_equal : &n_long;
             int level;
 
             if ((*left)-- <= 0)
                 continue;
             level = cls->boundaries[o->boundary].priced_level++;
             jobs[(*n)++] = make_job(cls, o, forks[o->cls], level,
-                                    mo_random_seed(seed, (uint64_t) i),
-                                    MAX_JOBS - 1 - n_long);
+                                    mo_random_seed(seed, (uint64_t) i), number);
+            number += !is_short;
         }
     }
     close_pricing(&p);

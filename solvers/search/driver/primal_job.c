@@ -251,6 +251,30 @@ static mo_status try_load_start(const job_run *t, const double *price_ns,
     return status;
 }
 
+/* Schedules that halving has dropped late are variants, too. */
+static mo_status run_priced_halving(const job_run *t, const mo_schedule *from,
+                                    const mo_primal_anneal_options *options,
+                                    mo_error *err)
+{
+    mo_search_primal_job *it = t->it;
+    mo_primal_halving_others others = { .n = 0 };
+    mo_status status = mo_primal_priced_halving(
+        &t->x, &t->classes->regime, from, it->fork, options, it->stay, &others,
+        &it->schedule, err);
+
+    for (int i = 0; i < others.n; i++) {
+        mo_status kept = MO_ARRAY_GROW(it->more, it->n_more, it->more_room,
+                                       status == MO_OK ? err : NULL);
+
+        if (kept == MO_OK)
+            it->more[it->n_more++] = others.schedules[i];
+        else
+            mo_schedule_free(others.schedules[i]);
+        status = status == MO_OK ? kept : status;
+    }
+    return status;
+}
+
 static mo_status run_priced(const job_run *t, mo_error *err)
 {
     const mo_decomp_boundary *boundary = &t->cls->boundaries[t->it->boundary];
@@ -280,13 +304,12 @@ static mo_status run_priced(const job_run *t, mo_error *err)
     options.price_ns = price_ns;
     if (status == MO_OK && from &&
         t->it->how == MO_SEARCH_PRIMAL_PRICED_HALVING)
-        status = mo_primal_priced_halving(&t->x, &t->classes->regime, from,
-                                          t->it->fork, &options, t->it->stay,
-                                          &annealed.schedule, err);
+        status = run_priced_halving(t, from, &options, err);
     else if (status == MO_OK && from)
         status = mo_primal_anneal(&t->x, &t->classes->regime, from, &options,
                                   &annealed, err);
-    t->it->schedule = annealed.schedule;
+    if (annealed.schedule)
+        t->it->schedule = annealed.schedule;
     mo_schedule_free(from);
     return status;
 }

@@ -166,16 +166,34 @@ static bool is_short_job(const mo_search_round_plan *m,
     return m->search->classes->classes[o->cls].n <= MO_SEARCH_EXACT_MAX_OPS;
 }
 
+static bool is_priced(const mo_search_primal_job *it)
+{
+    return it->how == MO_SEARCH_PRIMAL_PRICED ||
+           it->how == MO_SEARCH_PRIMAL_PRICED_HALVING;
+}
+
+/* Returns how many long jobs without prices a round has beside the jobs
+ * with prices: none where equal branches are annealed with them. */
+static int max_long_jobs(const mo_search_round_plan *m, int round,
+                         const mo_search_primal_job *jobs, int n)
+{
+    if (round > 0 && !mo_search_memory_repair_needed(m->search))
+        return MAX_LONG;
+    if (round == 0 || n == 0)
+        return FIRST_MAX_LONG;
+    for (int i = 0; i < n; i++)
+        if (is_priced(&jobs[i]) && jobs[i].fork &&
+            mo_forkjoin_has_many_equal_branches(jobs[i].fork))
+            return 0;
+    return PRICED_MAX_LONG;
+}
+
 /* Chooses the candidates with the largest gains; a long job with little gain
  * beside the first long one is postponed. */
 static int choose_candidates(mo_search_round_plan *m,
                              const mo_search_candidate *options, size_t n,
-                             int round, bool has_priced)
+                             int most_long)
 {
-    bool few = round == 0 || mo_search_memory_repair_needed(m->search);
-    int most_long = !few                      ? MAX_LONG
-                    : has_priced && round > 0 ? PRICED_MAX_LONG
-                                              : FIRST_MAX_LONG;
     int n_chosen = 0, n_long = 0;
     double least_ns = 0;
 
@@ -242,12 +260,6 @@ static mo_status fill_jobs(mo_search_round_plan *m, int n_chosen, uint64_t seed,
     return status;
 }
 
-static bool is_priced(const mo_search_primal_job *it)
-{
-    return it->how == MO_SEARCH_PRIMAL_PRICED ||
-           it->how == MO_SEARCH_PRIMAL_PRICED_HALVING;
-}
-
 /* Gives jobs with prices starts of the load bound: at first at the prices of
  * the bound, which are good before there are variants. */
 static mo_status add_starts(mo_search_round_plan *m, int round,
@@ -299,9 +311,10 @@ mo_status mo_search_round_plan_next_jobs(mo_search_round_plan *m, int round,
     if (status == MO_OK)
         status = add_starts(m, round, jobs, *n, err);
     if (status == MO_OK)
-        status = fill_jobs(
-            m, choose_candidates(m, options, n_options, round, *n > 0), seed,
-            jobs, n, err);
+        status = fill_jobs(m,
+                           choose_candidates(m, options, n_options,
+                                             max_long_jobs(m, round, jobs, *n)),
+                           seed, jobs, n, err);
     return status;
 }
 

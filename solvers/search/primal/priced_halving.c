@@ -54,12 +54,10 @@ static mo_status find_targets(const mo_schedule *start, const mo_regime *regime,
     return status;
 }
 
-mo_status mo_primal_priced_halving(const mo_instance *x,
-                                   const mo_regime *regime,
-                                   const mo_schedule *start,
-                                   const mo_forkjoin *fork,
-                                   const mo_primal_anneal_options *anneal,
-                                   bool stay, mo_schedule **best, mo_error *err)
+mo_status mo_primal_priced_halving(
+    const mo_instance *x, const mo_regime *regime, const mo_schedule *start,
+    const mo_forkjoin *fork, const mo_primal_anneal_options *anneal, bool stay,
+    mo_primal_halving_others *others, mo_schedule **best, mo_error *err)
 {
     int a = device_at(start, fork->segment.u),
         b = device_at(start, fork->segment.v);
@@ -67,7 +65,8 @@ mo_status mo_primal_priced_halving(const mo_instance *x,
         .fork = fork,
         .boundary = mo_max_int(a, 0) * x->n_devices + mo_max_int(b, 0),
         .anneal = anneal,
-        .stay = stay
+        .stay = stay,
+        .others = others
     };
     mo_status status = find_targets(start, regime, &options, err);
 

@@ -11,12 +11,11 @@
 
 /* Sets *best, which the caller frees, to the schedule of least priced time; ops
  * outside the fork, and the devices of its ends, begin as in start.  anneal has
- * prices, and the moves of the first rung; stay is as in successive_halving.h.
- */
-mo_status
-mo_primal_priced_halving(const mo_instance *x, const mo_regime *regime,
-                         const mo_schedule *start, const mo_forkjoin *fork,
-                         const mo_primal_anneal_options *anneal, bool stay,
-                         mo_schedule **best, mo_error *err);
+ * prices, and the moves of the first rung; stay and others are as in
+ * successive_halving.h. */
+mo_status mo_primal_priced_halving(
+    const mo_instance *x, const mo_regime *regime, const mo_schedule *start,
+    const mo_forkjoin *fork, const mo_primal_anneal_options *anneal, bool stay,
+    mo_primal_halving_others *others, mo_schedule **best, mo_error *err);
 
 #endif

@@ -223,10 +223,20 @@ static mo_status anneal_start(halving *r, int i, int64_t moves, mo_error *err)
     return MO_OK;
 }
 
+/* Drops all but the first n; of a last rung, for the caller, if asked for. */
 static void drop_starts(halving *r, int n)
 {
-    while (r->n > n)
-        mo_schedule_free(r->starts[--r->n]);
+    mo_primal_halving_others *others =
+        r->n <= MO_PRIMAL_MAX_OTHERS ? r->options->others : NULL;
+
+    for (; r->n > n; r->n--) {
+        mo_schedule *it = r->starts[r->n - 1];
+
+        if (others && others->n < MO_PRIMAL_MAX_OTHERS)
+            others->schedules[others->n++] = it;
+        else
+            mo_schedule_free(it);
+    }
 }
 
 /* After the stop a run does no moves, and so has not improved. */

@@ -24,6 +24,14 @@
 #include "solvers/search/decomp/solution_hint.h"
 #include "solvers/search/primal/anneal.h"
 
+enum { MO_PRIMAL_MAX_OTHERS = 8 };
+
+/* Schedules that ended in the last rungs. */
+typedef struct mo_primal_halving_others {
+    mo_schedule *schedules[MO_PRIMAL_MAX_OTHERS];
+    int n;
+} mo_primal_halving_others;
+
 typedef struct mo_primal_halving_options {
     const mo_forkjoin *fork; /* of the instance's ops, borrowed */
     int boundary;            /* devices of its u and v, a * K + b */
@@ -35,6 +43,9 @@ typedef struct mo_primal_halving_options {
     bool stay; /* only the receiver set of the start, with more target times */
     int patience; /* runs without improvement in a row until the last start ends
                    */
+    mo_primal_halving_others *others; /* NULL, or the caller's, of n 0: gets
+                                         schedules that the caller frees,
+                                         whatever the result */
 } mo_primal_halving_options;
 
 /* Sets *best, which the caller frees, to the shortest of all and of the start,

@@ -6,6 +6,7 @@
 #include "schedule/heuristic/heft.h"
 #include "solvers/search/bound/colgen/branch_and_price.h"
 #include "tests/search/bound/fork_join_case.h"
+#include "tests/support/reference_validate.h"
 #include "tests/support/suite.h"
 
 enum { N_OPS = 10, MOVES = 200 };
@@ -30,6 +31,12 @@ static int count_on_b(const int *device, int n)
     return n_on_b;
 }
 
+static double priced_ns(const mo_schedule *s, const double *price_ns)
+{
+    return (double) s->makespan_ns +
+           10 * price_ns[1] * count_on_b(s->device, N_OPS);
+}
+
 static const struct {
     double price_ns; /* of a byte on B */
     int64_t makespan_ns;
@@ -48,6 +55,7 @@ START_TEST(the_least_priced_time_is_found)
                                         .price_ns = price_ns };
     int placement[N_OPS];
     mo_schedule *start = NULL, *best = NULL;
+    mo_primal_halving_others others = { .n = 0 };
     fork_join_case f;
 
     fork_join_case_make(&f, BRANCHES, "A; B; A-B gbps=8", &by_port);
@@ -56,8 +64,15 @@ START_TEST(the_least_priced_time_is_found)
     MUST(mo_heft(f.problem.x, &by_port, placement, &start, &err));
     ck_assert_ptr_nonnull(start);
     MUST(mo_primal_priced_halving(f.problem.x, &by_port, start, f.fork, &anneal,
-                                  false, &best, &err));
+                                  false, &others, &best, &err));
     ck_assert_ptr_nonnull(best);
+    ck_assert_int_gt(others.n, 0);
+    for (int i = 0; i < others.n; i++) {
+        check_valid(f.problem.x, others.schedules[i]);
+        ck_assert_double_ge(priced_ns(others.schedules[i], price_ns),
+                            priced_ns(best, price_ns));
+        mo_schedule_free(others.schedules[i]);
+    }
     ck_assert_int_eq(count_on_b(best->device, N_OPS), cases[_i / 2].n_on_b);
     ck_assert_int_eq(best->makespan_ns, cases[_i / 2].makespan_ns);
     mo_schedule_free(best);
