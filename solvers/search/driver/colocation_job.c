@@ -10,21 +10,32 @@ enum { MAX_OPS = 1000 }; /* more leave too few nodes for each interval */
 
 #define LEAST_GAP 0.01
 
-/* Nodes by round; 0: none. */
-static const double nodes[] = { 8000000, 0, 24000000, 0, 0, 24000000 };
+/* Nodes of a round: in each while the gap is large, else in some. */
+#define LARGE_GAP   0.05
+#define FIRST_NODES 2e7
+#define MOST_NODES  1e8
+#define GROWTH      1.25 /* from round to round */
 
-enum { N_ROUNDS = sizeof nodes / sizeof *nodes };
+static bool is_round_of_small_gap(int round)
+{
+    return round == 0 || round == 2 || round == 5;
+}
 
 bool mo_search_colocation_job_plan(const mo_search_state *s, int round,
                                    mo_search_colocation_job *job)
 {
     double upper_ns = (double) mo_search_upper_ns(s);
+    double lower_ns = (double) s->lower_ns;
 
-    if (round >= N_ROUNDS || nodes[round] <= 0 || !s->memory_matters ||
-        s->x->n > MAX_OPS || !s->best ||
-        (double) s->lower_ns >= (1 - LEAST_GAP) * upper_ns)
+    if (!s->memory_matters || s->x->n > MAX_OPS || !s->best ||
+        lower_ns >= (1 - LEAST_GAP) * upper_ns ||
+        (lower_ns >= (1 - LARGE_GAP) * upper_ns &&
+         !is_round_of_small_gap(round)) ||
+        (job->bound && mo_coloc_bound_is_closed(job->bound)))
         return false;
-    job->nodes = nodes[round];
+    job->nodes = FIRST_NODES;
+    for (int i = 0; i < round && job->nodes < MOST_NODES; i++)
+        job->nodes *= GROWTH;
     return true;
 }
 
@@ -64,26 +75,47 @@ static size_t find_known(const mo_search_state *s,
     return n;
 }
 
+static mo_status find_domains(const mo_search_state *s,
+                              mo_search_colocation_job *job, mo_error *err)
+{
+    size_t size;
+
+    job->domains = (mo_allowed_devices){ .x = s->x, .regime = s->regime };
+    if (mo_size_mul((size_t) s->x->n + 1, (size_t) s->x->n_devices, &size))
+        job->domains.allowed = calloc(size, sizeof *job->domains.allowed);
+    if (!job->domains.allowed)
+        return mo_fail_memory(err);
+    return mo_allowed_devices_find(&job->domains, err);
+}
+
 void mo_search_colocation_job_run(const mo_search_state *s, const mo_stop *stop,
                                   mo_search_colocation_job *job)
 {
     const mo_coloc_effort effort = { MO_COLOC_WORK, job->nodes };
-    mo_allowed_devices domains = { .x = s->x, .regime = s->regime };
-    size_t n_devices = (size_t) s->x->n_devices, size;
+    size_t n_devices = (size_t) s->x->n_devices, n = 0;
     mo_coloc_pair_bound *known =
         calloc((size_t) s->segments->n + 1, sizeof *known);
     int64_t *table = calloc(n_devices * n_devices + 1, sizeof *table);
 
-    if (mo_size_mul((size_t) s->x->n + 1, n_devices, &size))
-        domains.allowed = calloc(size, sizeof *domains.allowed);
-    job->status = domains.allowed && known && table
-                      ? mo_allowed_devices_find(&domains, &job->err)
-                      : mo_fail_memory(&job->err);
+    job->status = known && table ? MO_OK : mo_fail_memory(&job->err);
+    if (job->status == MO_OK && !job->domains.allowed)
+        job->status = find_domains(s, job, &job->err);
     if (job->status == MO_OK)
-        job->status = mo_bound_colocation(
-            &domains, known, find_known(s, &domains, table, known), &effort,
-            stop, &job->lower_ns, &job->err);
-    free(domains.allowed);
+        n = find_known(s, &job->domains, table, known);
+    if (job->status == MO_OK && !job->bound)
+        job->status = mo_coloc_bound_new(&job->domains, known, n, &effort, stop,
+                                         &job->bound, &job->err);
+    if (job->status == MO_OK)
+        job->status = mo_coloc_bound_refine(job->bound, known, n, job->nodes,
+                                            stop, &job->err);
+    if (job->status == MO_OK)
+        job->lower_ns = mo_coloc_bound_ns(job->bound);
     free(known);
     free(table);
+}
+
+void mo_search_colocation_job_clear(mo_search_colocation_job *job)
+{
+    mo_coloc_bound_free(job->bound);
+    free(job->domains.allowed);
 }

@@ -22,6 +22,12 @@ enum {
 
 #define LARGE_GAP 0.05
 
+/* Temperatures, as parts of the mean time of an op: lower ones than those of
+ * segments, since there are more runs from the best schedule. */
+#define GROWTH     1.6 /* of the moves of a run over those before */
+#define HOT_OF_OP  0.18
+#define COLD_OF_OP 0.06
+
 bool mo_search_memory_repair_needed(const mo_search_state *s)
 {
     return s->memory_matters && s->upper_path_ns < mo_search_upper_ns(s);
@@ -155,8 +161,10 @@ bool mo_search_memory_job_plan(const mo_search_state *s, int round,
         (rarely && round % RARE_ROUND != 0))
         return false;
     for (int i = 0; i < round && work < LAST_WORK && !rarely; i++)
-        work *= 1.6;
-    job->moves = (int64_t) work / s->x->n;
+        work *= GROWTH;
+    job->whole = !rarely;
+    job->oscillate = !rarely && round % 2 == 1;
+    job->moves = job->all_moves = (int64_t) work / s->x->n;
     job->seed = mo_random_seed(s->task->seed, (uint64_t) round);
     return true;
 }
@@ -164,13 +172,30 @@ bool mo_search_memory_job_plan(const mo_search_state *s, int round,
 void mo_search_memory_job_run(const mo_search_state *s,
                               mo_search_memory_job *job)
 {
+    double op_part = job->whole ? 1.0 / (s->x->n + 1) : 0;
     mo_primal_anneal_options options = { .seed = job->seed,
                                          .moves = job->moves,
+                                         .hot = HOT_OF_OP * op_part,
+                                         .cold = COLD_OF_OP * op_part,
                                          .enough_ns = s->lower_ns,
-                                         .stop = s->task->stop };
-    mo_primal_anneal_result annealed = { 0 };
+                                         .oscillate = job->oscillate,
+                                         .stop = job->stop };
+    int64_t made = 0;
 
-    job->status = mo_primal_anneal(s->x, &s->regime, s->best, &options,
-                                   &annealed, &job->err);
-    job->schedule = annealed.schedule;
+    while (made < job->all_moves && job->status == MO_OK &&
+           (made == 0 || !mo_stop_reached(job->stop))) {
+        mo_primal_anneal_result annealed = { 0 };
+
+        job->status = mo_primal_anneal(s->x, &s->regime,
+                                       job->schedule ? job->schedule : s->best,
+                                       &options, &annealed, &job->err);
+        if (job->status != MO_OK)
+            return;
+        mo_schedule_free(job->schedule);
+        job->schedule = annealed.schedule;
+        made += options.moves;
+        options.moves = (int64_t) (GROWTH * (double) options.moves);
+        options.seed = mo_random_seed(options.seed, (uint64_t) made);
+        options.oscillate = job->whole && !options.oscillate;
+    }
 }

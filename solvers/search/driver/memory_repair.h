@@ -23,9 +23,14 @@ mo_status mo_search_memory_repair_by_variants(mo_search_state *search,
 
 /* Annealing of the whole, run beside the primal jobs. */
 typedef struct mo_search_memory_job {
-    int64_t moves;
+    int64_t moves;     /* of the first run */
+    int64_t all_moves; /* of all runs, each from the best so far */
     uint64_t seed;
+    bool whole;     /* segments are no small parts: lower temperatures */
+    bool oscillate; /* of the first run (primal/anneal.h); with whole, every
+                       other run */
 
+    const mo_stop *stop;   /* set by the caller */
     mo_schedule *schedule; /* result, owned by the job, or NULL */
     mo_status status;
     mo_error err;

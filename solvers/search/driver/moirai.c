@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/minmax.h"
 #include "base/parallel_for.h"
 #include "schedule/bound/memory_bound.h"
 #include "solvers/search/driver/bound_plan.h"
@@ -32,7 +33,10 @@ enum {
     ONE_BOUND_JOB = 1,
     FIRST_BOUND_ROUND = 3, /* no long bound jobs in the rounds before */
     CASE_SPLIT_EVERY = 8,  /* rounds */
-    ANNEAL_FACTOR_WITH_COLOCATION = 3 /* on its moves */
+    WORK_PER_NODE = 5,     /* ops x moves of annealing in the time of a node of
+                              the colocation bound */
+    ANNEAL_FACTOR_WITH_COLOCATION = 3 /* on the moves where segments are small
+                                         parts of the whole */
 };
 
 /* Bound jobs take long and raise the bound by a hundredth or two: while more
@@ -55,6 +59,7 @@ enum {
 #define ROOT_SHARE      0.1
 #define FORK_ROOT_SHARE 0.01
 #define CASES_SHARE     0.3
+#define ANNEAL_SHARE    0.2 /* of the full instance */
 #define ROUND_SHARE     0.15
 #define NO_LIMIT_S      1e15
 
@@ -67,6 +72,7 @@ typedef struct round {
     int n_primal_jobs, n_bound_jobs;
     mo_search_memory_job
         *memory_job; /* annealing of the full instance within memory, or NULL */
+    mo_search_colocation_job colocation;
     mo_search_colocation_job
         *colocation_job; /* bound of the full instance, or NULL */
     mo_search_root_job
@@ -155,12 +161,17 @@ static mo_status run_round_jobs(round *r, mo_search_round_plan *round_plan,
     mo_stop bound_stop = { .deadline_ns = INT64_MAX, .outer = stop };
     mo_stop primal_stop = { .deadline_ns = INT64_MAX, .outer = stop };
     mo_stop instance_stop = { .deadline_ns = INT64_MAX, .outer = stop };
+    mo_stop anneal_stop = { .deadline_ns = INT64_MAX, .outer = stop };
     mo_status status = MO_OK, taken;
     mo_error why = { 0 };
 
     limit_share(r->search, BOUND_SHARE, &bound_stop);
     limit_share(r->search, ROUND_SHARE, &primal_stop);
     limit_share(r->search, CASES_SHARE, &instance_stop);
+    if (r->memory_job && r->memory_job->whole)
+        limit_share(r->search, ANNEAL_SHARE, &anneal_stop);
+    if (r->memory_job)
+        r->memory_job->stop = &anneal_stop;
     r->bound_stop = &bound_stop;
     r->instance_stop = &instance_stop;
     r->primal_stop = &primal_stop;
@@ -258,7 +269,6 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
 {
     mo_search_state *s = r->search;
     mo_search_memory_job memory_job = { 0 };
-    mo_search_colocation_job colocation_job = { 0 };
     mo_search_root_job root_job = { 0 };
     bool has_root = false;
     double hoped = 0;
@@ -273,11 +283,14 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
             err);
     r->memory_job =
         mo_search_memory_job_plan(s, number, &memory_job) ? &memory_job : NULL;
-    r->colocation_job =
-        mo_search_colocation_job_plan(s, number, &colocation_job)
-            ? &colocation_job
-            : NULL;
-    if (r->memory_job && r->colocation_job)
+    r->colocation_job = mo_search_colocation_job_plan(s, number, &r->colocation)
+                            ? &r->colocation
+                            : NULL;
+    if (r->memory_job && r->colocation_job && memory_job.whole)
+        memory_job.all_moves = mo_max_i64(
+            memory_job.moves,
+            (int64_t) (WORK_PER_NODE * r->colocation.nodes / s->x->n));
+    else if (r->memory_job && r->colocation_job)
         memory_job.moves *= ANNEAL_FACTOR_WITH_COLOCATION;
     if (status == MO_OK)
         status = mo_search_root_job_plan(s, number, &root_job, &has_root, err);
@@ -290,13 +303,13 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
     r->memory_job = NULL;
     r->colocation_job = NULL;
     r->root_job = NULL;
-    keep_error(&status, err, colocation_job.status, &colocation_job.err);
+    keep_error(&status, err, r->colocation.status, &r->colocation.err);
     keep_error(&status, err, root_job.status, &root_job.err);
     keep_error(&status, err, r->cases_status, &r->cases_err);
     r->has_cases = false;
     mo_search_raise_lower(s, mo_search_priced_bound_cases_ns(s->priced),
                           "cases of equal branches");
-    mo_search_raise_lower(s, colocation_job.lower_ns, "colocation");
+    mo_search_raise_lower(s, r->colocation.lower_ns, "colocation");
     mo_search_raise_lower(s, root_job.lower_ns, "root LP");
     mo_search_root_job_clear(&root_job);
     if (status == MO_OK)
@@ -374,6 +387,7 @@ static mo_status search_segments(mo_search_state *s, int *rounds, mo_error *err)
         status = mo_fail_memory(err);
     if (status == MO_OK)
         status = run_rounds(&r, round_plan, bound_plan, rounds, err);
+    mo_search_colocation_job_clear(&r.colocation);
     free(r.primal_jobs);
     free(r.bound_jobs);
     mo_search_bound_plan_free(bound_plan);

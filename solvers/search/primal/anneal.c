@@ -7,6 +7,7 @@
  */
 #include "solvers/search/primal/anneal.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,13 @@ enum { MOVES_PER_CHECK = 256 }; /* between checks of clock and temperature */
  * too long by no more than this part of the makespan. */
 enum { NEAR_EVERY = 8, NEAR_PART = 50 };
 
+/* Price of bytes beyond memory: first, bytes of an op of mean size cost so many
+ * times its mean share of the makespan; then it changes by a factor, up to
+ * MOST_PRICE_FACTOR in all. */
+#define FIRST_PRICE       8
+#define PRICE_FACTOR      1.02
+#define MOST_PRICE_FACTOR 1000
+
 typedef struct best {
     bool found; /* shorter than the start */
     int64_t makespan_ns;
@@ -38,6 +46,10 @@ typedef struct annealing {
     best best;
     int64_t hot_ns, cold_ns, now_ns; /* temperatures */
     int64_t priced_ns;               /* priced bytes of the current schedule */
+    int64_t overflow_bytes;          /* of the current schedule */
+    double overflow_price_ns;        /* by byte */
+    double first_price_ns;
+    bool was_within, was_beyond; /* memory, since the last check */
     int64_t moves;
 } annealing;
 
@@ -72,6 +84,13 @@ static int64_t proposed_price_ns(const annealing *a)
     return to_ns(sum_ns);
 }
 
+/* Returns how much they add to the price of the bytes beyond memory. */
+static int64_t proposed_overflow_ns(const annealing *a)
+{
+    return to_ns(a->overflow_price_ns *
+                 (double) (a->state.overflow_bytes - a->overflow_bytes));
+}
+
 static mo_status make_best_schedule(const annealing *a, mo_schedule **schedule,
                                     mo_error *err)
 {
@@ -89,6 +108,7 @@ static mo_status restart_from_best(annealing *a, mo_error *err)
         mo_primal_anneal_set_start(&a->state, s ? s : a->start);
     if (status == MO_OK)
         a->priced_ns = priced_bytes_ns(a, (s ? s : a->start)->device);
+    a->overflow_bytes = a->state.overflow_bytes;
     mo_schedule_free(s);
     return status;
 }
@@ -161,16 +181,33 @@ static mo_status run_move(annealing *a, mo_error *err)
     bool proposed = mo_primal_anneal_propose(w);
 
     more_ns = proposed ? proposed_price_ns(a) : 0;
-    if (!proposed || allowed_ns < more_ns ||
-        !simulate_move(a, allowed_ns - more_ns)) {
+    allowed_ns -= more_ns + proposed_overflow_ns(a);
+    if (!proposed || allowed_ns < 0 || !simulate_move(a, allowed_ns)) {
         mo_primal_anneal_reject(w);
         return MO_OK;
     }
     mo_primal_anneal_accept(w);
     a->priced_ns += more_ns;
-    return w->at->makespan_ns + a->priced_ns < a->best.cost_ns
+    a->overflow_bytes = w->overflow_bytes;
+    a->was_beyond |= a->overflow_bytes > 0;
+    a->was_within |= a->overflow_bytes == 0;
+    return (a->overflow_bytes == 0 || !w->options->oscillate) &&
+                   w->at->makespan_ns + a->priced_ns < a->best.cost_ns
                ? accept_best(a, err)
                : MO_OK;
+}
+
+/* The price rises while no schedule is within memory, and falls while all
+ * are. */
+static void adapt_overflow_price(annealing *a)
+{
+    if (a->was_beyond != a->was_within)
+        a->overflow_price_ns =
+            a->was_beyond ? fmin(a->overflow_price_ns * PRICE_FACTOR,
+                                 a->first_price_ns * MOST_PRICE_FACTOR)
+                          : fmax(a->overflow_price_ns / PRICE_FACTOR,
+                                 a->first_price_ns / MOST_PRICE_FACTOR);
+    a->was_beyond = a->was_within = false;
 }
 
 static bool is_finished(const annealing *a)
@@ -193,6 +230,7 @@ static mo_status open_run(annealing *a, mo_error *err)
 {
     const mo_primal_anneal_options *o = a->state.options;
     const mo_instance *x = a->state.x;
+    double bytes = 0;
     double usual_ns = HOT_OF_OP * (double) a->start->makespan_ns / (x->n + 1);
 
     a->best.device = calloc((size_t) x->n + 1, sizeof *a->best.device);
@@ -206,6 +244,11 @@ static mo_status open_run(annealing *a, mo_error *err)
     a->best.makespan_ns = a->start->makespan_ns;
     a->priced_ns = priced_bytes_ns(a, a->start->device);
     a->best.cost_ns = a->best.makespan_ns + a->priced_ns;
+    for (int u = 0; u < a->state.units->n; u++)
+        bytes += (double) a->state.units->bytes[u];
+    if (o->oscillate && bytes > 0)
+        a->overflow_price_ns = a->first_price_ns =
+            FIRST_PRICE * (double) a->start->makespan_ns / bytes;
     return a->state.at->makespan_ns < a->best.makespan_ns ? accept_best(a, err)
                                                           : MO_OK;
 }
@@ -262,6 +305,7 @@ mo_status mo_primal_anneal(const mo_instance *x, const mo_regime *regime,
                     span_ns =
                         span_ns / 1024 * part + span_ns % 1024 * part / 1024;
                 a.now_ns = a.cold_ns + span_ns;
+                adapt_overflow_price(&a);
             }
             status = run_move(&a, err);
         }

@@ -6,6 +6,7 @@
 #ifndef MO_SOLVERS_SEARCH_PRIMAL_ANNEAL_H
 #define MO_SOLVERS_SEARCH_PRIMAL_ANNEAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -22,6 +23,9 @@ typedef struct mo_primal_anneal_options {
     int64_t enough_ns;      /* a lower bound to stop at, or 0 */
     const double *price_ns; /* by device: multiplier of its resident bytes,
                                added to the makespan; NULL: none */
+    bool oscillate;         /* strategic oscillation: schedules beyond memory
+                               are passed through, at a price that rises while
+                               there are any and falls while there are none */
     const mo_stop *stop;
 
     /* Equal branches, for moves that copy one onto another: op j of branch r

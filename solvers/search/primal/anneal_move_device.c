@@ -30,17 +30,26 @@ static void renew_send_keys(mo_primal_anneal_state *w, int op)
                                           w->at->key[x->flows[q].to]);
 }
 
+void mo_primal_anneal_add_room(mo_primal_anneal_state *w, int device,
+                               int64_t bytes)
+{
+    w->overflow_bytes += mo_min_i64(w->room_bytes[device], 0);
+    w->room_bytes[device] += bytes;
+    w->overflow_bytes -= mo_min_i64(w->room_bytes[device], 0);
+}
+
 bool mo_primal_anneal_assign_unit(mo_primal_anneal_state *w, int op, int device)
 {
     int unit = w->units->of_op[op], from = unit_device(w, unit);
 
     if (w->units->pin[unit] != MO_FREE || device == from ||
-        w->room_bytes[device] < w->units->bytes[unit] ||
+        (w->room_bytes[device] < w->units->bytes[unit] &&
+         !w->options->oscillate) ||
         w->n_moves == w->units->n)
         return false;
     w->moves[w->n_moves++] = (mo_primal_anneal_unit_move){ unit, from, device };
-    w->room_bytes[unit_device(w, unit)] += w->units->bytes[unit];
-    w->room_bytes[device] -= w->units->bytes[unit];
+    mo_primal_anneal_add_room(w, from, w->units->bytes[unit]);
+    mo_primal_anneal_add_room(w, device, -w->units->bytes[unit]);
     for (int j = w->units->start[unit]; j < w->units->start[unit + 1]; j++)
         mo_incremental_sim_place_op(w->trial, w->units->ops[j], device);
     for (int j = w->units->start[unit]; j < w->units->start[unit + 1]; j++)
@@ -62,8 +71,8 @@ void mo_primal_anneal_reject(mo_primal_anneal_state *w)
     while (w->n_moves > 0) {
         const mo_primal_anneal_unit_move *move = &w->moves[--w->n_moves];
 
-        w->room_bytes[move->to] += w->units->bytes[move->unit];
-        w->room_bytes[move->from] -= w->units->bytes[move->unit];
+        mo_primal_anneal_add_room(w, move->to, w->units->bytes[move->unit]);
+        mo_primal_anneal_add_room(w, move->from, -w->units->bytes[move->unit]);
     }
     mo_incremental_sim_rollback(w->trial);
 }
@@ -111,11 +120,11 @@ bool mo_primal_anneal_move_op(mo_primal_anneal_state *w, int op)
 {
     int device = choose_device(w, op), unit = w->units->of_op[op];
 
-    if (mo_primal_anneal_assign_unit(w, op, device))
-        return true;
-    return w->units->pin[unit] == MO_FREE && device != unit_device(w, unit) &&
-           w->room_bytes[device] < w->units->bytes[unit] &&
-           swap_with_op_of(w, op, device);
+    if (w->room_bytes[device] < w->units->bytes[unit] &&
+        w->units->pin[unit] == MO_FREE && device != unit_device(w, unit) &&
+        (!w->options->oscillate || mo_primal_anneal_random_below(w, 2) == 0))
+        return swap_with_op_of(w, op, device);
+    return mo_primal_anneal_assign_unit(w, op, device);
 }
 
 static bool is_in_set(const mo_primal_anneal_state *w, int n, int op)

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/minmax.h"
 #include "schedule/resource.h"
 
 /* After a new placement one move in so many is a justification of its order. */
@@ -337,6 +338,9 @@ void mo_primal_anneal_set_start(mo_primal_anneal_state *w,
         if (w->units->pin[u] == MO_FREE)
             w->room_bytes[start->device[w->units->ops[w->units->start[u]]]] -=
                 w->units->bytes[u];
+    w->overflow_bytes = 0;
+    for (int k = 0; k < w->x->n_devices; k++)
+        w->overflow_bytes -= mo_min_i64(w->room_bytes[k], 0);
     mo_incremental_sim_begin(w->trial, start);
     w->n_moves = 0;
     w->n_chain = 0;

@@ -62,7 +62,8 @@ typedef struct mo_primal_anneal_state {
     const mo_incremental_sim_state *at;
     mo_random random;
 
-    int64_t *room_bytes; /* by device: free with the proposed moves */
+    int64_t *room_bytes;    /* by device: free with the proposed moves */
+    int64_t overflow_bytes; /* sum of what is missing there */
     mo_primal_anneal_unit_move *moves; /* of the proposal, for the rollback */
     int n_moves;
 
@@ -102,6 +103,10 @@ void mo_primal_anneal_reject(mo_primal_anneal_state *w);
  * memory forbids it. */
 bool mo_primal_anneal_assign_unit(mo_primal_anneal_state *w, int op,
                                   int device);
+
+/* Adds bytes to the room of a device. */
+void mo_primal_anneal_add_room(mo_primal_anneal_state *w, int device,
+                               int64_t bytes);
 
 /* Moves of placements; they return as mo_primal_anneal_propose(). */
 bool mo_primal_anneal_move_op(mo_primal_anneal_state *w, int op);

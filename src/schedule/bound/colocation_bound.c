@@ -31,15 +31,22 @@
  */
 
 enum {
-    COST_PART = 200,    /* penalty of each interval in a chain: 1/200 of the
-                           bound, so that chains have few intervals */
-    RAISED_PART = 16,   /* an interval is not raised beyond 1/16 above the bound
-                           at once */
-    MAX_REFINED = 48,   /* ops of an interval */
+    COST_PART = 200,  /* penalty of each interval in a chain: 1/200 of the
+                         bound, so that chains have few intervals */
+    RAISED_PART = 16, /* an interval is not raised beyond 1/16 above the bound
+                         at once */
+    FIRST_SPAN = 48,  /* ops of an interval, while the skip cost is least */
+    MAX_SPAN = 160,
     OPS_PER_NODE = 200, /* composition steps that take as long as a node */
     FIRST_NODES = 2000, /* of an interval of a chain, then four times as many */
+    FIRST_SEARCH_LEVEL = 4, /* at most, while some interval can be searched */
     MAX_SEARCH_LEVEL = 6,
-    CLOSED = MAX_SEARCH_LEVEL + 1 /* more nodes do not raise it further */
+    CLOSED = MAX_SEARCH_LEVEL + 1, /* more nodes do not raise it further */
+    /* Cost of an interval that is not searched in a chain, doubled while a
+     * longest chain has no other; then the level rises. */
+    LEAST_SKIP_COST = 8,
+    MAX_SKIP_COST = 16,
+    LAST_SKIP_COST = 64 /* at the highest level */
 };
 
 mo_coloc_pair_bound mo_coloc_pair_bound_of(const mo_allowed_devices *d, int u,
@@ -374,25 +381,34 @@ static void compose_intervals(mo_coloc_band *b)
             }
 }
 
+/* Intervals are searched up to a level. */
+typedef struct search_limits {
+    int level, skip_cost;
+} search_limits;
+
 /* Finds the chain of intervals with the largest sum, less cost_ns for each and
  * for each search of it.  before[v] becomes the op before v of the chain that
  * ends in v, MO_FREE: none.  Returns the last op. */
 static int find_critical_chain(const mo_coloc_band *b, int64_t cost_ns,
-                               int64_t *most_ns, int *before)
+                               const search_limits *limits, int64_t *most_ns,
+                               int *before)
 {
+    int span = limits->skip_cost > LEAST_SKIP_COST ? MAX_SPAN : FIRST_SPAN;
     int64_t sum_ns = INT64_MIN;
     int last = 0;
 
     for (int v = 0; v < b->x->n; v++) {
         most_ns[v] = b->head_ns[v];
         before[v] = MO_FREE;
-        for (int u = mo_max_int(0, v - mo_min_int(MAX_REFINED, b->width) + 1);
-             u < v; u++) {
+        for (int u = mo_max_int(0, v - mo_min_int(span, b->width) + 1); u < v;
+             u++) {
             int64_t at = mo_coloc_band_at(b, u, v - u);
             int64_t ns = mo_min_i64(b->same_from[at], b->apart_from[at]);
 
             ns = mo_min_i64(ns + most_ns[u], MO_MAX_TOTAL_NS) -
-                 cost_ns * (1 + b->search_level[at]);
+                 cost_ns * (b->search_level[at] <= limits->level
+                                ? 1 + b->search_level[at]
+                                : limits->skip_cost);
             if (b->same_from[at] >= 0 &&
                 (before[v] == MO_FREE || ns > most_ns[v])) {
                 most_ns[v] = ns;
@@ -426,47 +442,136 @@ static void refine_interval(mo_coloc_band *b, int u, int v, int64_t most_ns)
     store_interval(b, t);
     if (closed)
         b->search_level[at] = CLOSED;
-    else if (b->search_level[at] < MAX_SEARCH_LEVEL)
+    else
         b->search_level[at]++;
 }
 
 /* Refines the chain that ends in v; returns whether any of it was open. */
-static bool refine_chain(mo_coloc_band *b, const int *before, int v,
+static bool refine_chain(mo_coloc_band *b, int level, const int *before, int v,
                          int64_t most_ns)
 {
     bool any = false;
 
     for (; before[v] != MO_FREE; v = before[v])
-        if (b->search_level[mo_coloc_band_at(b, before[v], v - before[v])] <
-            CLOSED) {
+        if (b->search_level[mo_coloc_band_at(b, before[v], v - before[v])] <=
+            level) {
             refine_interval(b, before[v], v, most_ns);
             any = true;
         }
     return any;
 }
 
-/* Searches the intervals of critical chains until no nodes are left. */
-static mo_status refine_schedule(mo_coloc_band *b, int64_t *bound_ns,
-                                 mo_error *err)
+struct mo_coloc_bound {
+    mo_coloc_band band;
+    int64_t bound_ns;
+    search_limits limits;
+    int64_t *most_ns; /* scratch, by op: of the longest chain */
+    int *before;
+};
+
+mo_status mo_coloc_bound_new(const mo_allowed_devices *domains,
+                             const mo_coloc_pair_bound *known, size_t n,
+                             const mo_coloc_effort *effort, const mo_stop *stop,
+                             mo_coloc_bound **bound, mo_error *err)
 {
-    int64_t *most_ns = calloc((size_t) b->x->n + 1, sizeof *most_ns);
-    int *before = calloc((size_t) b->x->n + 1, sizeof *before);
+    known_list list = { known, n };
+    mo_coloc_bound *c = calloc(1, sizeof *c);
+    mo_status status;
+    bool searches;
+
+    if (!c)
+        return mo_fail_memory(err);
+    status = mo_coloc_band_open(domains, effort, &c->band, err);
+    searches = c->band.nodes_left > 0;
+    c->band.stop = stop;
+    c->limits = (search_limits){ FIRST_SEARCH_LEVEL, LEAST_SKIP_COST };
+    c->most_ns = calloc((size_t) domains->x->n + 1, sizeof *c->most_ns);
+    c->before = calloc((size_t) domains->x->n + 1, sizeof *c->before);
+    if (status == MO_OK && (!c->most_ns || !c->before))
+        status = mo_fail_memory(err);
+    for (int u = domains->x->n - 1; u >= 0 && status == MO_OK; u--) {
+        if (!searches && mo_stop_reached(stop))
+            break;
+        status = bound_intervals_from(&c->band, u, &list, err);
+    }
+    if (status == MO_OK)
+        status = bound_schedule(&c->band, &c->bound_ns, err);
+    if (status == MO_OK)
+        *bound = c;
+    else
+        mo_coloc_bound_free(c);
+    return status;
+}
+
+void mo_coloc_bound_free(mo_coloc_bound *c)
+{
+    if (!c)
+        return;
+    mo_coloc_band_close(&c->band);
+    free(c->most_ns);
+    free(c->before);
+    free(c);
+}
+
+bool mo_coloc_bound_is_closed(const mo_coloc_bound *c)
+{
+    return c->limits.level > MAX_SEARCH_LEVEL || c->bound_ns >= MO_MAX_TOTAL_NS;
+}
+
+int64_t mo_coloc_bound_ns(const mo_coloc_bound *c)
+{
+    return c->bound_ns < MO_MAX_TOTAL_NS ? c->bound_ns : 0;
+}
+
+static void raise_known(mo_coloc_band *b, const mo_coloc_pair_bound *known,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const known_list one = { &known[i], 1 };
+        int u = known[i].u, v = known[i].v;
+        int64_t at = mo_coloc_band_at(b, u, v - u);
+
+        if (v - u < b->width && collect_between(b, u, v)) {
+            coloc_times t = { b->same_from[at], b->apart_from[at] };
+
+            compose_known(b, &one, &t);
+            store_interval(b, t);
+        }
+    }
+}
+
+mo_status mo_coloc_bound_refine(mo_coloc_bound *c,
+                                const mo_coloc_pair_bound *known, size_t n,
+                                double nodes, const mo_stop *stop,
+                                mo_error *err)
+{
+    mo_coloc_band *b = &c->band;
     double work = (double) b->x->n * b->width * b->width / OPS_PER_NODE;
-    mo_status status = most_ns && before ? MO_OK : mo_fail_memory(err);
-    bool any = true;
+    mo_status status = MO_OK;
 
-    while (any && b->nodes_left > 0 && status == MO_OK &&
-           *bound_ns < MO_MAX_TOTAL_NS && !mo_stop_reached(b->stop)) {
-        int v = find_critical_chain(b, *bound_ns / COST_PART, most_ns, before);
+    b->stop = stop;
+    b->nodes_left = nodes;
+    raise_known(b, known, n);
+    while (!mo_coloc_bound_is_closed(c) && b->nodes_left > 0 &&
+           status == MO_OK && !mo_stop_reached(b->stop)) {
+        int64_t most_ns = c->bound_ns + c->bound_ns / RAISED_PART;
+        int v = find_critical_chain(b, c->bound_ns / COST_PART, &c->limits,
+                                    c->most_ns, c->before);
 
-        any = refine_chain(b, before, v, *bound_ns + *bound_ns / RAISED_PART);
+        if (!refine_chain(b, c->limits.level, c->before, v, most_ns)) {
+            c->limits.skip_cost *= 2;
+            if (c->limits.skip_cost > (c->limits.level < MAX_SEARCH_LEVEL
+                                           ? MAX_SKIP_COST
+                                           : LAST_SKIP_COST))
+                c->limits =
+                    (search_limits){ c->limits.level + 1, LEAST_SKIP_COST };
+            continue;
+        }
         compose_intervals(b);
         b->nodes_left -= work + 1;
         b->max_nodes = 0;
-        status = bound_schedule(b, bound_ns, err);
+        status = bound_schedule(b, &c->bound_ns, err);
     }
-    free(most_ns);
-    free(before);
     return status;
 }
 
@@ -476,24 +581,16 @@ mo_status mo_bound_colocation(const mo_allowed_devices *domains,
                               const mo_stop *stop, int64_t *bound_ns,
                               mo_error *err)
 {
-    known_list list = { known, n };
-    mo_coloc_band b;
-    mo_status status = mo_coloc_band_open(domains, effort, &b, err);
-    bool searches = b.nodes_left > 0;
+    mo_coloc_bound *c = NULL;
+    mo_status status =
+        mo_coloc_bound_new(domains, known, n, effort, stop, &c, err);
 
     *bound_ns = 0;
-    b.stop = stop;
-    for (int u = domains->x->n - 1; u >= 0 && status == MO_OK; u--) {
-        if (!searches && mo_stop_reached(stop))
-            break;
-        status = bound_intervals_from(&b, u, &list, err);
-    }
     if (status == MO_OK)
-        status = bound_schedule(&b, bound_ns, err);
-    if (status == MO_OK && searches)
-        status = refine_schedule(&b, bound_ns, err);
-    if (*bound_ns >= MO_MAX_TOTAL_NS)
-        *bound_ns = 0; /* no schedule exists */
-    mo_coloc_band_close(&b);
+        status =
+            mo_coloc_bound_refine(c, NULL, 0, c->band.nodes_left, stop, err);
+    if (status == MO_OK)
+        *bound_ns = mo_coloc_bound_ns(c);
+    mo_coloc_bound_free(c);
     return status;
 }

@@ -12,6 +12,7 @@
 #ifndef MO_SCHEDULE_BOUND_COLOCATION_BOUND_H
 #define MO_SCHEDULE_BOUND_COLOCATION_BOUND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,31 @@ typedef struct mo_coloc_effort {
 } mo_coloc_effort;
 
 #define MO_COLOC_WORK 400000000.0
+
+/* A bound whose critical intervals can be searched further. */
+typedef struct mo_coloc_bound mo_coloc_bound;
+
+/* Bounds all intervals, with half of effort->nodes at most.  domains must
+ * outlive *bound, which the caller frees with mo_coloc_bound_free(), which
+ * accepts NULL.  The rest is as for mo_bound_colocation(). */
+mo_status mo_coloc_bound_new(const mo_allowed_devices *domains,
+                             const mo_coloc_pair_bound *known, size_t n,
+                             const mo_coloc_effort *effort, const mo_stop *stop,
+                             mo_coloc_bound **bound, mo_error *err);
+void mo_coloc_bound_free(mo_coloc_bound *bound);
+
+/* Searches critical intervals with so many nodes, until the stop is reached or
+ * the bound is closed; known as before, with what has been learnt since. */
+mo_status mo_coloc_bound_refine(mo_coloc_bound *bound,
+                                const mo_coloc_pair_bound *known, size_t n,
+                                double nodes, const mo_stop *stop,
+                                mo_error *err);
+
+/* Returns the lower bound on the makespan; 0: none. */
+int64_t mo_coloc_bound_ns(const mo_coloc_bound *bound);
+
+/* Returns whether more nodes would not raise it further. */
+bool mo_coloc_bound_is_closed(const mo_coloc_bound *bound);
 
 /* Sets *bound_ns to a lower bound on the makespan.  known, n of them in order
  * of u and v, may be NULL.  Intervals over more ops than the work allows are

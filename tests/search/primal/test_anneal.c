@@ -40,7 +40,9 @@ static mo_schedule *anneal_from(const mo_instance *x, const mo_regime *regime,
                                 const mo_schedule *start, uint64_t seed,
                                 int64_t moves)
 {
-    mo_primal_anneal_options options = { .seed = seed, .moves = moves };
+    mo_primal_anneal_options options = { .seed = seed,
+                                         .moves = moves,
+                                         .oscillate = seed % 2 == 1 };
     mo_primal_anneal_result annealed = { 0 };
 
     MUST(mo_primal_anneal(x, regime, start, &options, &annealed, &err));
@@ -286,8 +288,39 @@ START_TEST(prices_trade_time_for_memory)
 }
 END_TEST
 
+/* Both devices are full, each with the ops that the other is fast at: every
+ * way to the optimum leads through placements beyond memory. */
+START_TEST(oscillation_exchanges_the_ops_of_full_devices)
+{
+    static const int device[] = { 1, 1, 0, 0 };
+    static const int64_t start_ns[] = { 0, 2000, 0, 2000 };
+    mo_primal_anneal_options options = { .seed = 1,
+                                         .moves = 4000,
+                                         .oscillate = true };
+    mo_primal_anneal_result annealed = { 0 };
+    mo_schedule *start;
+    problem p = { 0 };
+
+    problem_make(&p,
+                 "* weight_bytes=10; a t.A=1 t.B=2; b t.A=1 t.B=2;"
+                 "c t.A=2 t.B=1; d t.A=2 t.B=1",
+                 "A memory_bytes=20; B memory_bytes=20; A-B gbps=8", NULL);
+    MUST(mo_schedule_new(p.x, &usual, device, &start, &err));
+    memcpy(start->start_ns, start_ns, sizeof start_ns);
+    start->makespan_ns = 4000;
+    judge(p.x, start, 0);
+    MUST(mo_primal_anneal(p.x, &usual, start, &options, &annealed, &err));
+    ck_assert_int_eq(annealed.schedule->makespan_ns, 2000);
+    judge(p.x, annealed.schedule, 1);
+    mo_schedule_free(annealed.schedule);
+    mo_schedule_free(start);
+    problem_clear(&p);
+}
+END_TEST
+
 SUITE(anneal)
 {
+    TEST(oscillation_exchanges_the_ops_of_full_devices);
     TEST(prices_trade_time_for_memory);
     TEST(an_empty_instance_stays_empty);
     TEST(the_same_seed_gives_the_same_answer);
