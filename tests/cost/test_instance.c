@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/support/fp_emulated.h"
 #include "tests/support/problem.h"
@@ -71,6 +72,21 @@ START_TEST(the_most_trusted_time_counts)
         ck_assert_double_eq_tol((double) time_of(&p, "a", 0),
                                 1000 * trusted_us(_i, &p), 0.5);
     free(profile);
+    problem_clear(&p);
+}
+END_TEST
+
+START_TEST(parts_of_a_gpu_slow_each_other_down)
+{
+    mo_graph *g = op_known_by(BY_PREDICTION);
+    char *rows = profile_of(g, "B", 4), slowed[512];
+    problem p = { 0 };
+
+    snprintf(slowed, sizeof slowed, "<profile parts_slowdown='1.25'%s",
+             rows + strlen("<profile"));
+    MUST(problem_try_graph(&p, g, "B", slowed));
+    ck_assert_int_eq(time_of(&p, "a", 0), 5000);
+    free(rows);
     problem_clear(&p);
 }
 END_TEST
@@ -274,6 +290,7 @@ END_TEST
 SUITE(instance)
 {
     EACH(the_most_trusted_time_counts, 16);
+    TEST(parts_of_a_gpu_slow_each_other_down);
     EACH(times_are_rounded_to_the_nearest_nanosecond, COUNT(rounded));
     TEST(defaults_of_columns_are_times);
     TEST(a_model_may_be_spelled_in_any_way);

@@ -278,6 +278,20 @@ static mo_status measure_devices(mo_profiler_work *w, mo_error *err)
     return status;
 }
 
+/* Where the split cannot run, for want of links or of memory, the profile is
+ * complete but for the slowdown. */
+static void measure_split(const mo_profiler_work *w,
+                          const mo_exec_options *options, bool *added)
+{
+    mo_error why = { 0 };
+
+    if (mo_profiler_measure_split(w, options, added, &why) != MO_OK)
+        mo_driver_log_warning(&w->o->logger,
+                              "how much parts slow each other down is not "
+                              "measured: %.800s",
+                              why.text);
+}
+
 /* All between joining and leaving the ranks. */
 static mo_status measure(mo_profiler_work *w, const char *path, mo_error *err)
 {
@@ -299,7 +313,7 @@ static mo_status measure(mo_profiler_work *w, const char *path, mo_error *err)
             w->gpu_plan ? w->gpu_plan->n_calls : 0, w->least_period_ns,
             w->rows.profile, &added, err);
     if (status == MO_OK && w->o->in_flight > 0)
-        status = mo_profiler_measure_split(w, &options, &added, err);
+        measure_split(w, &options, &added);
     mo_measure_load_since(NULL, &load);
     if (status == MO_OK)
         status = mo_measure_load_gather(w->ranks.transport, w->ranks.world,
