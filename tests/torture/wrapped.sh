@@ -17,7 +17,7 @@ abs|labs|llabs
 fma|fmax|fmin|fmod|frexp|hypot|ldexp|llround|log|log10|log1p|log2|lround|lrint
 llrint|modf|nearbyint|pow|rint|round|sin|tan|trunc|sqrt|cbrt|tgamma|lgamma
 acosh|asinh|atanh|cosh|sinh|tanh|nextafter|scalbn|isnan|isinf|finite|fpclassify
-mem[a-z]*|raw_mem[a-z]*|str[a-z]*|strto[a-z]*|bcmp|ffs|qsort|bsearch|abs|labs
+mem[a-z]*|raw_mem[a-z]*|str[a-z]*|strtok_r|strto[a-z]*|bcmp|ffs|qsort|bsearch|abs|labs
 ato[a-z]*|s[n]?printf|vs[n]?printf|sscanf|isoc(99|23)_(sscanf|strto[a-z]*)
 toupper|tolower|ctype_[a-z_]*|dirname|basename|xpg_basename|fnmatch|inet_ntop
 errno_location|assert_fail|stack_chk_[a-z]*|explicit_bzero|environ|getenv
