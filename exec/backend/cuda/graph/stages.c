@@ -1,50 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "exec/backend/cuda/graph/stages.h"
+#include "exec/backend/cuda/graph/stages_internal.h"
 
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "exec/backend/cuda/driver/cuda_unit.h"
 #include "exec/backend/cuda/driver/sm_partition.h"
 #include "exec/backend/cuda/graph/capture.h"
 
 enum { NONE = -1 };
-
-/* Streams of all stages on a GPU: the most that CUDA_DEVICE_MAX_CONNECTIONS
- * allows. Streams that share a hardware queue wait for each other. */
-enum { MAX_STREAMS = 32, MAX_TURNS = 8 };
-
-/* What runs the stages of a request one by one: a unit, or the transfers of a
- * GPU. The first is the unit that records. */
-typedef struct stage_owner {
-    mo_backend_unit *unit;
-    bool transfers; /* of the parts of a GPU */
-    int n_streams;
-} stage_owner;
-
-typedef struct stage {
-    int owner;
-    int n_calls;
-    int n_turns; /* streams that requests use by turns */
-    mo_backend_program *graph;
-    CUstream stream; /* the unit's; shared with other slots */
-    CUevent done;    /* NULL: the last one */
-    int *waits;      /* stages that it waits for */
-    int n_waits;
-    bool is_sink; /* none waits for it */
-} stage;
-
-struct mo_cuda_stages {
-    const mo_cuda_api *api;
-    stage_owner *owners;
-    int n_owners;
-    stage *stages;
-    int n_stages;
-    int *waits;      /* of all stages */
-    CUevent started; /* before the first stage */
-};
 
 /* List scheduling of calls into stages. */
 typedef struct partition {
@@ -76,18 +41,23 @@ static int find_or_add_owner(mo_cuda_stages *s, mo_backend_unit *unit,
                        : s->owners[k].unit != unit)))
         k++;
     if (k == s->n_owners)
-        s->owners[s->n_owners++] = (stage_owner){ unit, transfers, 0 };
+        s->owners[s->n_owners++] = (mo_cuda_stage_owner){ unit, transfers, 0 };
     return k;
 }
 
+/* apart: transfers between parts of a GPU are stages of their own, else of the
+ * stage before. */
 static void assign_owners(mo_cuda_stages *s, partition *c,
-                          mo_backend_unit *recorder)
+                          mo_backend_unit *recorder, bool apart)
 {
+    s->n_owners = 0;
+    memset(c->left, 0, 2 * (size_t) c->n * sizeof *c->left);
     find_or_add_owner(s, recorder, false);
     for (int i = 0; i < c->n; i++) {
         const mo_backend_program_call *call = &c->calls[i];
         mo_backend_unit *unit = unit_of(call, recorder);
-        bool transfers = call->transfer && mo_cuda_unit_is_partitioned(unit);
+        bool transfers =
+            apart && call->transfer && mo_cuda_unit_is_partitioned(unit);
 
         c->owner_of[i] = find_or_add_owner(s, unit, transfers);
         c->left[c->owner_of[i]]++;
@@ -130,6 +100,7 @@ static int mark_ready_calls(partition *c, int k)
 /* The next stage is of the owner with the fewest calls left then. */
 static void partition_calls(mo_cuda_stages *s, partition *c)
 {
+    s->n_stages = 0;
     for (int n_done = 0; n_done < c->n; s->n_stages++) {
         int best = NONE, best_left = 0, n;
 
@@ -170,7 +141,7 @@ static void reduce_waits(mo_cuda_stages *s, const bool *precedes, bool *closure)
     int *next = s->waits;
 
     for (size_t i = 0; i < n; i++) {
-        stage *at = &s->stages[i];
+        mo_cuda_stage *at = &s->stages[i];
         bool *before = closure + i * n;
 
         at->waits = next;
@@ -204,55 +175,6 @@ static mo_status find_waits(mo_cuda_stages *s, const partition *c,
     return s->waits ? MO_OK : mo_fail_memory(err);
 }
 
-/* How long a stage takes, roughly: longer on fewer SMs, but not in proportion.
- * Transfers count as calls on few. */
-static double weight_of(const mo_cuda_stages *s, const stage *at)
-{
-    const stage_owner *owner = &s->owners[at->owner];
-
-    return at->n_calls / sqrt(owner->transfers ? 2.0 : owner->unit->sms);
-}
-
-/* A stage is a server of the pipeline: with as many streams as requests that it
- * may serve at the same time. Each stage of a GPU has one, and the longest have
- * those that are left. */
-static void assign_turns(mo_cuda_stages *s, CUdevice device)
-{
-    int n = 0;
-
-    for (int i = 0; i < s->n_stages; i++)
-        if (s->owners[s->stages[i].owner].unit->device == device)
-            n += s->stages[i].n_turns;
-    for (; n < MAX_STREAMS; n++) {
-        stage *best = NULL;
-
-        for (int i = 0; i < s->n_stages; i++) {
-            stage *at = &s->stages[i];
-
-            if (s->owners[at->owner].unit->device == device &&
-                at->n_turns < MAX_TURNS &&
-                (!best || weight_of(s, at) / at->n_turns >
-                              weight_of(s, best) / best->n_turns))
-                best = at;
-        }
-        if (best)
-            best->n_turns++;
-    }
-}
-
-static mo_status find_stream(mo_cuda_stages *s, stage *at, mo_error *err)
-{
-    stage_owner *owner = &s->owners[at->owner];
-    int index = owner->n_streams + owner->unit->slot % at->n_turns;
-    mo_status status = mo_cuda_unit_make_current(owner->unit, err);
-
-    owner->n_streams += at->n_turns;
-    if (status == MO_OK)
-        status = mo_cuda_unit_stage_stream(owner->unit, owner->transfers, index,
-                                           &at->stream, err);
-    return status;
-}
-
 static mo_status make_stages(mo_cuda_stages *s, const partition *c,
                              mo_error *err)
 {
@@ -267,10 +189,7 @@ static mo_status make_stages(mo_cuda_stages *s, const partition *c,
     }
     for (int i = 0; i < s->n_stages; i++)
         s->stages[i].n_turns = 1;
-    for (int k = 0; k < s->n_owners; k++)
-        assign_turns(s, s->owners[k].unit->device);
-    for (int i = 0; i < s->n_stages && status == MO_OK; i++)
-        status = find_stream(s, &s->stages[i], err);
+    status = mo_cuda_stages_assign_streams(s, err);
     return status == MO_OK ? find_waits(s, c, err) : status;
 }
 
@@ -294,7 +213,7 @@ static mo_status create_events(mo_cuda_stages *s, mo_error *err)
     for (int i = 0; i < s->n_stages; i++)
         s->stages[i].is_sink = true;
     for (int i = 0; i < s->n_stages && status == MO_OK; i++) {
-        stage *at = &s->stages[i];
+        mo_cuda_stage *at = &s->stages[i];
 
         for (int w = 0; w < at->n_waits; w++)
             s->stages[at->waits[w]].is_sink = false;
@@ -368,8 +287,12 @@ static mo_status capture_all(mo_cuda_stages *s, mo_backend_unit *recorder,
             ? MO_OK
             : mo_fail_memory(err);
     if (status == MO_OK) {
-        assign_owners(s, &c, recorder);
+        assign_owners(s, &c, recorder, true);
         partition_calls(s, &c);
+        if (s->n_stages > MO_CUDA_MAX_STAGES) {
+            assign_owners(s, &c, recorder, false);
+            partition_calls(s, &c);
+        }
         status = make_stages(s, &c, err);
     }
     for (int i = 0; i < s->n_stages && status == MO_OK; i++)
@@ -422,7 +345,7 @@ void mo_cuda_stages_free(mo_cuda_stages *s)
     if (!s)
         return;
     for (int i = 0; s->stages && i < s->n_stages; i++) {
-        stage *at = &s->stages[i];
+        mo_cuda_stage *at = &s->stages[i];
 
         mo_cuda_graph_destroy(s->owners[at->owner].unit, at->graph);
         if (at->done)
@@ -460,12 +383,12 @@ mo_backend_unit *mo_cuda_stages_first(const mo_cuda_stages *s, CUstream *stream)
 
 /* Whether a stage is a first one, and not behind the work before the program.
  */
-static bool needs_start(const stage *at, CUstream begin)
+static bool needs_start(const mo_cuda_stage *at, CUstream begin)
 {
     return at->n_waits == 0 && at->stream != begin;
 }
 
-static mo_status launch_stage(const mo_cuda_stages *s, const stage *at,
+static mo_status launch_stage(const mo_cuda_stages *s, const mo_cuda_stage *at,
                               CUstream begin, mo_error *err)
 {
     mo_backend_unit *unit = s->owners[at->owner].unit;
@@ -485,7 +408,7 @@ static mo_status launch_stage(const mo_cuda_stages *s, const stage *at,
 mo_status mo_cuda_stages_launch(const mo_cuda_stages *s, mo_backend_unit **unit,
                                 CUstream *stream, mo_error *err)
 {
-    const stage *last = &s->stages[s->n_stages - 1];
+    const mo_cuda_stage *last = &s->stages[s->n_stages - 1];
     CUstream begin = *stream;
     mo_status status = record_event(s, s->started, begin, err);
 
