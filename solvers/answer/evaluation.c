@@ -354,35 +354,43 @@ static void compare_period(const mo_solution *solution, int64_t unit_ns,
              (double) j->claim_ns / 1000, (double) load_ns / 1000);
 }
 
-/* With a limit in flight, start times are an order of one request, which
- * replaces that of list scheduling where it is shorter; any that are none are
- * ignored, as without a limit. */
+/* With a limit in flight, or live memory, start times are a schedule of one
+ * request.  Its order replaces that of list scheduling where it is shorter, and
+ * the times themselves where they keep within live memory, for which an op may
+ * have to wait.  Any that are none are ignored, as without a limit. */
 static mo_status take_request_order(const mo_solution *solution,
                                     const mo_provenance *origin,
                                     const mo_instance *x,
                                     const mo_regime *regime, double tolerance,
                                     mo_answer_evaluation *j, mo_error *err)
 {
+    bool live = regime->memory == MO_MEMORY_LIVE, fits = false;
     mo_schedule *s = NULL;
     mo_error why = { 0 };
     mo_status status;
 
-    if (origin->in_flight == 0 || !mo_answer_has_times(solution))
+    if ((origin->in_flight == 0 && !live) || !mo_answer_has_times(solution))
         return MO_OK;
     status = mo_answer_schedule(
         solution, x, &origin->regime,
         origin->has_unit ? origin->unit_ns : ANY_UNIT_NS, tolerance, &s, &why);
     if (status == MO_OK)
         status = adopt_regime(x, regime, &s, &why);
-    if (status == MO_OK)
+    if (status == MO_OK && live && origin->has_unit)
+        status = is_valid_as_claimed(x, s, &fits, &why);
+    if (status == MO_OK && !fits)
         status = mo_schedule_left_shift(x, s, &why);
     if (status == MO_OK)
         j->rebuilt = false;
-    if (status == MO_OK && s->makespan_ns < j->schedule->makespan_ns) {
+    if (status == MO_OK &&
+        (fits || s->makespan_ns < j->schedule->makespan_ns)) {
         mo_schedule_free(j->schedule);
         mo_verdict_free(j->verdict);
         j->schedule = s;
         j->verdict = NULL;
+        /* Live memory is that of the pipeline, not of one request. */
+        if (live)
+            s->regime.memory = MO_MEMORY_NONE;
         return validate_schedule(x, j, err);
     }
     mo_schedule_free(s);
@@ -407,7 +415,10 @@ static mo_status evaluate_period(const mo_solution *solution,
     if (status != MO_OK || !j->schedule)
         return status;
     j->rebuilt = true;
-    status = take_request_order(solution, origin, x, &bare, tolerance, j, err);
+    status = take_request_order(solution, origin, x, regime, tolerance, j, err);
+    if (status == MO_OK && live)
+        status =
+            mo_single_device_best(x, regime, &j->single, &j->single_ns, err);
     if (status != MO_OK)
         return status;
     j->schedule->regime = *regime;

@@ -86,10 +86,12 @@ static bool has_period(const mo_place_solution *solution)
     return solution->objective == MO_OBJECTIVE_PERIOD;
 }
 
-/* A period without a limit in flight follows from the placement alone. */
+/* A period without a limit in flight, or live memory, follows from the
+ * placement alone. */
 static bool has_times(const mo_place_solution *solution)
 {
-    return !has_period(solution) || solution->made_of.in_flight > 0;
+    return !has_period(solution) || solution->made_of.in_flight > 0 ||
+           solution->schedule->regime.memory == MO_MEMORY_LIVE;
 }
 
 static int64_t objective_of(const mo_place_solution *solution)

@@ -161,40 +161,60 @@ static mo_status take_serial(const mo_instance *x, mo_modulo_schedule *made,
     return made->peak_bytes ? check_live(x, made, err) : MO_OK;
 }
 
-/* Fewer requests hold less. */
-static mo_status search_live(const mo_instance *x, const mo_schedule *listed,
-                             int64_t load_ns, int max_in_flight,
-                             mo_modulo_schedule *made, mo_error *err)
-{
-    for (int limit = max_in_flight;;
-         limit = made->in_flight - (made->in_flight + 7) / 8) {
-        mo_status status =
-            mo_pipeline_search(x, listed, load_ns, limit, true, made, err);
-
-        if (status == MO_OK)
-            status = check_live(x, made, err);
-        if (status != MO_OK || made->fits || made->in_flight == 1)
-            return status;
-    }
-}
-
-/* Searches with a limit and replaces *made where the period is shorter. */
+/* Searches with a limit, within live memory where the regime has it, and
+ * replaces *made where the period is shorter, or memory holds it at last; sets
+ * *in_flight to the requests of what was found. */
 static mo_status try_limit(const mo_instance *x, const mo_schedule *listed,
                            int64_t load_ns, int limit, int max_in_flight,
-                           mo_modulo_schedule *made, mo_error *err)
+                           mo_modulo_schedule *made, int *in_flight,
+                           mo_error *err)
 {
+    bool live = made->request->regime.memory == MO_MEMORY_LIVE;
     mo_modulo_schedule m = { .fits = true };
     mo_status status = mo_schedule_copy(x, made->request, &m.request, err);
 
     if (status == MO_OK)
-        status = mo_pipeline_search(x, listed, load_ns, limit, false, &m, err);
-    if (status == MO_OK && m.in_flight <= max_in_flight &&
-        m.period_ns < made->period_ns) {
-        mo_schedule_free(made->request);
+        status = mo_pipeline_search(x, listed, load_ns, limit, live, &m, err);
+    if (status == MO_OK && live)
+        status = check_live(x, &m, err);
+    *in_flight = m.in_flight;
+    if (status == MO_OK &&
+        (max_in_flight == 0 || m.in_flight <= max_in_flight) &&
+        (made->period_ns == 0 || !made->fits ||
+         (m.fits && m.period_ns < made->period_ns))) {
+        mo_modulo_schedule_clear(made);
         *made = m;
         return MO_OK;
     }
-    mo_schedule_free(m.request);
+    mo_modulo_schedule_clear(&m);
+    return status;
+}
+
+/* Fewer requests hold less: up to NESTED_OPS all limits are tried from what the
+ * pipeline without a limit has in flight, as long as the longest path leaves
+ * them a chance, so that a larger one never has a longer period; of larger
+ * graphs, some until one fits. */
+static mo_status search_live(const mo_instance *x, const mo_schedule *listed,
+                             int64_t load_ns, int max_in_flight,
+                             mo_modulo_schedule *made, mo_error *err)
+{
+    int64_t least_ns = mo_max_i64(load_ns, 1);
+    bool nested = x->n <= NESTED_OPS;
+    int n, limit = nested && max_in_flight != 1 ? 0 : max_in_flight;
+    mo_status status;
+
+    do {
+        status =
+            try_limit(x, listed, load_ns, limit, max_in_flight, made, &n, err);
+        if (!nested)
+            limit = made->fits ? 0 : n - (n + 7) / 8;
+        else if (limit > 0)
+            limit--;
+        else
+            limit = max_in_flight > 0 ? mo_min_int(n, max_in_flight) : n;
+    } while (status == MO_OK && limit > 0 &&
+             (!made->fits || made->period_ns == 0 ||
+              (made->period_ns > least_ns && limit >= made->least_in_flight)));
     return status;
 }
 
@@ -206,20 +226,21 @@ static mo_status search_within(const mo_instance *x, const mo_schedule *listed,
                                mo_modulo_schedule *made, mo_error *err)
 {
     int64_t least_ns = mo_max_i64(load_ns, 1);
-    int limit = max_in_flight;
+    int n, limit = max_in_flight;
     mo_status status = MO_OK;
 
     if (made->period_ns == 0)
         status = mo_pipeline_search(x, listed, load_ns, limit, true, made, err);
     else if (made->period_ns > least_ns)
-        status = try_limit(x, listed, load_ns, limit, limit, made, err);
+        status = try_limit(x, listed, load_ns, limit, limit, made, &n, err);
     if (limit == 0 || x->n > NESTED_OPS)
         return status;
     if (status == MO_OK && made->period_ns > least_ns)
-        status = try_limit(x, listed, load_ns, 0, max_in_flight, made, err);
+        status = try_limit(x, listed, load_ns, 0, max_in_flight, made, &n, err);
     while (status == MO_OK && --limit >= made->least_in_flight &&
            made->period_ns > least_ns)
-        status = try_limit(x, listed, load_ns, limit, max_in_flight, made, err);
+        status =
+            try_limit(x, listed, load_ns, limit, max_in_flight, made, &n, err);
     return status;
 }
 
@@ -230,14 +251,15 @@ static mo_status search_orders(const mo_instance *x, const mo_schedule *listed,
                                int max_in_flight, mo_modulo_schedule *made,
                                mo_error *err)
 {
-    mo_status status;
+    bool live = made->request->regime.memory == MO_MEMORY_LIVE;
+    mo_status (*search)(const mo_instance *, const mo_schedule *, int64_t, int,
+                        mo_modulo_schedule *, mo_error *) =
+        live ? search_live : search_within;
+    mo_status status = search(x, listed, load_ns, max_in_flight, made, err);
 
-    if (made->request->regime.memory == MO_MEMORY_LIVE)
-        return search_live(x, listed, load_ns, max_in_flight, made, err);
-    status = search_within(x, listed, load_ns, max_in_flight, made, err);
-    return status == MO_OK && known
-               ? search_within(x, known, load_ns, max_in_flight, made, err)
-               : status;
+    if (status != MO_OK || !known || (live && x->n > NESTED_OPS))
+        return status;
+    return search(x, known, load_ns, max_in_flight, made, err);
 }
 
 /* One request at a time, where that is shorter, or what was made does not fit
@@ -248,6 +270,7 @@ static mo_status take_one(const mo_instance *x, const mo_schedule *known,
 {
     const mo_schedule *one[] = { known, listed };
     bool nested = max_in_flight == 1 && has_nested_task(x, made->request);
+    bool live = made->request->regime.memory == MO_MEMORY_LIVE;
     bool free_of_charge = !x->overhead_ns || made->request->n_transfers == 0;
     mo_status status = MO_OK;
 
@@ -256,7 +279,8 @@ static mo_status take_one(const mo_instance *x, const mo_schedule *known,
 
         if (one[i] && free_of_charge &&
             (!made->fits || nested ||
-             (max_in_flight > 0 && one[i]->makespan_ns < made->period_ns)))
+             ((max_in_flight > 0 || live) &&
+              one[i]->makespan_ns < made->period_ns)))
             status = take_list(x, one[i], made, &taken, err);
         nested = nested && !taken;
     }
@@ -275,7 +299,7 @@ mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
     mo_schedule *listed = NULL;
     mo_status status;
 
-    if (max_in_flight == 0)
+    if (max_in_flight == 0 && regime->memory != MO_MEMORY_LIVE)
         known = NULL;
     *made = (mo_modulo_schedule){ .fits = true };
     status = mo_period_loads_compute(x, regime, device, &loads, err);

@@ -49,10 +49,11 @@ typedef struct mo_modulo_schedule {
  * the makespan of one request at a time; of graphs of up to 100 ops it is never
  * shorter.  With MO_MEMORY_LIVE there are as many in flight as live memory
  * admits.  known is a schedule of one request with that placement, or NULL:
- * with a limit, its order is tried besides that of list scheduling, and where
- * transfers have no overheads, the period is never longer than its makespan,
- * or than the host's load.  The caller clears *made, also after a failure.
- * Deterministic.
+ * with a limit or live memory, its order is tried besides that of list
+ * scheduling (of more than 100 ops with live memory only one request at a
+ * time), and where transfers have no overheads and memory holds it, the period
+ * is never longer than its makespan, or than the host's load.  The caller
+ * clears *made, also after a failure. Deterministic.
  */
 mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
                                   const int *device, int max_in_flight,
