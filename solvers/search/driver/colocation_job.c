@@ -10,15 +10,19 @@ enum { MAX_OPS = 1000 }; /* more leave too few nodes for each interval */
 
 #define LEAST_GAP 0.01
 
-/* Nodes of a round: in each while the gap is large, else in some. */
+/* Nodes of a round: in every third while the gap is large, else in three; the
+ * rounds between are left to the primal jobs. */
 #define LARGE_GAP   0.05
 #define FIRST_NODES 2e7
 #define MOST_NODES  1e8
 #define GROWTH      1.25 /* from round to round */
 
-static bool is_round_of_small_gap(int round)
+enum { EVERY_ROUNDS = 3, LAST_OF_SMALL_GAP = 5 };
+
+static bool is_round(int round, bool is_large_gap)
 {
-    return round == 0 || round == 2 || round == 5;
+    return round == 0 || (round % EVERY_ROUNDS == 2 &&
+                          (is_large_gap || round <= LAST_OF_SMALL_GAP));
 }
 
 bool mo_search_colocation_job_plan(const mo_search_state *s, int round,
@@ -29,8 +33,7 @@ bool mo_search_colocation_job_plan(const mo_search_state *s, int round,
 
     if (!s->memory_matters || s->x->n > MAX_OPS || !s->best ||
         lower_ns >= (1 - LEAST_GAP) * upper_ns ||
-        (lower_ns >= (1 - LARGE_GAP) * upper_ns &&
-         !is_round_of_small_gap(round)) ||
+        !is_round(round, lower_ns < (1 - LARGE_GAP) * upper_ns) ||
         (job->bound && mo_coloc_bound_is_closed(job->bound)))
         return false;
     job->nodes = FIRST_NODES;
