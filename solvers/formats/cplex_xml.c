@@ -147,8 +147,11 @@ static mo_status start_element(void *state, const mo_xml_element *element,
             return MO_OK;
         return mo_fail_at(
             err, MO_E_SYNTAX, d->r->file, element->line,
-            "is XML, but no solution of CPLEX: its root is <%.80s>",
-            element->name);
+            "is XML, but no solution of CPLEX: its root is <%.80s>%s",
+            element->name,
+            strcmp(element->name, "graphml") == 0
+                ? "; it is a graph: give it with --graph"
+                : "");
     }
     if (d->solutions != 1)
         return MO_OK;

@@ -137,6 +137,26 @@ static mo_status read_and_compare(settings *s, const char *path,
     return status;
 }
 
+/* A graph that is refused before any method runs has the same rows as one that
+ * no method can place. */
+static mo_status report_infeasible(const settings *s,
+                                   const mo_method *const *methods, int n,
+                                   mo_error *err)
+{
+    mo_report_method_row *rows = calloc((size_t) n + 1, sizeof *rows);
+    const mo_place_comparison c = { .report = { .n = n, .rows = rows } };
+    mo_status status;
+
+    if (!rows)
+        return mo_fail_memory(err);
+    for (int i = 0; i < n; i++)
+        rows[i] = (mo_report_method_row){ .method = methods[i]->name,
+                                          .why = err->text };
+    status = mo_cli_place_report(&c, &s->outputs[SOLUTION], s->json, err);
+    free(rows);
+    return status == MO_OK ? MO_E_INFEASIBLE : status;
+}
+
 static mo_status place_graph(settings *s, const char *path,
                              const mo_method *const *methods, int n,
                              mo_error *err)
@@ -145,6 +165,8 @@ static mo_status place_graph(settings *s, const char *path,
     mo_place_comparison c = { 0 };
     mo_status status = read_and_compare(s, path, methods, n, &made, &c, err);
 
+    if (status == MO_E_INFEASIBLE && s->json)
+        status = report_infeasible(s, methods, n, err);
     if (status == MO_OK)
         status = mo_cli_place_write(&c, &made, s->prepare.in_flight,
                                     &s->outputs[SOLUTION], err);

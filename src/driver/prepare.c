@@ -21,14 +21,21 @@ mo_objective mo_prepare_objective(const mo_prepare_options *p)
     return p->objective ? mo_objective_of(p->objective) : MO_OBJECTIVE_LATENCY;
 }
 
+static const mo_formulation *formulation_of(const mo_prepare_options *p)
+{
+    return p->formulation ? mo_formulation_of(p->formulation)
+                          : &mo_formulation_compact;
+}
+
 void mo_prepare_match_objective(mo_prepare_options *p)
 {
-    const char *name = mo_formulation_period.name;
+    bool period = mo_prepare_objective(p) == MO_OBJECTIVE_PERIOD;
 
-    if (mo_prepare_objective(p) == MO_OBJECTIVE_PERIOD &&
-        strcmp(p->formulation, mo_formulation_compact.name) == 0)
-        p->formulation = name;
-    if (!p->objective && strcmp(p->formulation, name) == 0)
+    if (!p->formulation)
+        p->formulation =
+            period ? mo_formulation_period.name : mo_formulation_compact.name;
+    if (!p->objective &&
+        strcmp(p->formulation, mo_formulation_period.name) == 0)
         p->objective = mo_objective_names[MO_OBJECTIVE_PERIOD];
 }
 
@@ -42,7 +49,7 @@ static mo_status check_objective(const mo_prepare_options *p, mo_error *err)
                        "--in-flight is for --objective period; with latency "
                        "one request runs at a time");
     if (period && p->memory && mo_memory_of(p->memory) == MO_MEMORY_LIVE &&
-        mo_formulation_of(p->formulation) == &mo_formulation_period)
+        formulation_of(p) == &mo_formulation_period)
         return mo_fail(err, MO_E_USAGE,
                        "a model of the period counts the memory of all ops of "
                        "a device; take --memory static or none, or "
@@ -53,15 +60,14 @@ static mo_status check_objective(const mo_prepare_options *p, mo_error *err)
 mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
                            mo_error *err)
 {
-    const mo_formulation *formulation = mo_formulation_of(p->formulation);
+    const mo_formulation *formulation = formulation_of(p);
     mo_status status = check_objective(p, err);
 
     if (status != MO_OK)
         return status;
-    if (p->objective &&
+    if (p->objective && p->formulation &&
         (mo_prepare_objective(p) == MO_OBJECTIVE_PERIOD) !=
-            (formulation == &mo_formulation_period) &&
-        formulation != &mo_formulation_compact)
+            (formulation == &mo_formulation_period))
         return mo_fail(err, MO_E_USAGE,
                        "--objective %s and --formulation %s contradict each "
                        "other; leave one out",
@@ -253,7 +259,7 @@ mo_status mo_prepare_model(const mo_prepare_options *p,
     double begin = mo_driver_clock_s();
     mo_status status;
 
-    made->formulation = mo_formulation_of(p->formulation);
+    made->formulation = formulation_of(p);
     made->o.formulation = made->formulation->name;
     made->o.regime = mo_prepare_regime(p);
     if (made->formulation->knows_regime) {

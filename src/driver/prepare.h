@@ -26,7 +26,7 @@ typedef struct mo_prepare_options {
     mo_driver_load_options load;
     mo_option_list shapes; /* freed by the command */
     const char *fusion;
-    const char *formulation;
+    const char *formulation;                   /* NULL: that of the objective */
     const char *congestion, *tensors, *memory; /* NULL: the default */
     const char *objective;                     /* NULL: latency */
     int64_t in_flight; /* most requests in flight; 0: no limit */
@@ -37,8 +37,7 @@ typedef struct mo_prepare_options {
 
 #define MO_PREPARE_DEFAULTS                                                    \
     {                                                                          \
-        .fusion = "none", .formulation = "compact", .congestion = "port",      \
-        .memory = "static"                                                     \
+        .fusion = "none", .congestion = "port", .memory = "static"             \
     }
 
 /* Rows of an option table: up to the instance; the rules of a schedule; all of

@@ -18,7 +18,7 @@ const mo_report_method_row *mo_report_methods_best(const mo_report_methods *p)
 bool mo_report_methods_has_gap(const mo_report_methods *p,
                                const mo_report_method_row *row)
 {
-    return row->makespan_ns >= p->bound_ns;
+    return !p->is_infeasible && row->makespan_ns >= p->bound_ns;
 }
 
 double mo_report_methods_gap(const mo_report_methods *p,
@@ -174,7 +174,10 @@ static void put_row(const table *t, const mo_report_method_row *row)
     }
     put_time(t, row->makespan_ns);
     put_gain(t, row);
-    put_time(t, t->p->bound_ns);
+    if (t->p->is_infeasible)
+        mo_out_printf(t->out, " %12s", "-");
+    else
+        put_time(t, t->p->bound_ns);
     put_gap(t, row);
     memory_cell(t->p, row, cell);
     mo_out_text(t->out, "  ");
@@ -210,7 +213,9 @@ static void put_bound(const table *t, const mo_report_method_row *best)
 {
     const mo_report_methods *p = t->p;
 
-    if (p->bound_ns == 0)
+    if (p->is_infeasible)
+        mo_out_text(t->out, "proven infeasible: no placement fits\n");
+    if (p->is_infeasible || p->bound_ns == 0)
         return;
     mo_out_text(t->out, best && best->makespan_ns <= p->bound_ns
                             ? "proven optimal: "
@@ -308,7 +313,10 @@ static void json_placement(const mo_report_methods *p,
     }
     if (p->single != MO_FREE)
         mo_json_put_us(w, "best_single_us", p->single_ns);
-    mo_json_put_us(w, "bound_us", p->bound_ns);
+    if (p->is_infeasible)
+        mo_json_put_null(w, "bound_us");
+    else
+        mo_json_put_us(w, "bound_us", p->bound_ns);
     if (mo_report_methods_has_gap(p, row))
         mo_json_put_double(w, "gap", mo_report_methods_gap(p, row));
     mo_json_put_bool(w, "optimal",

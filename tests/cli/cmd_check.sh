@@ -83,6 +83,8 @@ exits "within a given tolerance" 0 \
 complains "a solver that found none" 3 "it says: infeasible" \
     moirai-check "$top_srcdir/tests/solutions/scip-10.0.2-infeasible.sol"
 complains "no such file" 1 "cannot open" moirai-check "$work/none.sol"
+complains "a graph" 1 "root is <graphml>; it is a graph: give it with --graph" \
+    moirai-check "$top_srcdir/examples/inception.graphml"
 : >"$work/empty.sol"
 exits "an empty file" 1 moirai-check "$work/empty.sol"
 exits "no file at all" 2 moirai-check

@@ -105,6 +105,17 @@ ok "less what is of no use" grep -q '^not used    1 rows$' "$work/out"
 
 complains "no rows of use" 1 'unknown.xml: none of 1 rows, other files included, is a time' \
     moirai-profile fit "$work/unknown.xml"
+for us in 1e300 0; do
+    cat >"$work/outside.xml" <<END
+<profile>
+  <op device="t4" signature="MatMul(f32[8,64], f32[64,8]) f32[8,8]"
+    median_us="$us" flops="8192" bytes="4352" class="matmul"/>
+</profile>
+END
+    complains "a time of $us us" 1 \
+        'outside.xml:2: median_us of ' \
+        moirai-profile fit "$work/outside.xml"
+done
 complains "a device without times" 1 "no times measured on 'h100'" \
     moirai-profile fit --train h100 "$profile"
 complains "no device at all" 2 "'Q' is no device model we know" \

@@ -73,6 +73,34 @@ import json, sys
 r = json.load(open("out"))
 sys.exit(r["status"] != "infeasible" or "1800 bytes" not in r["why"])'
 
+# moirai-place: no bound where there is no placement, and a JSON array whichever
+# step detects it.
+sed 's|<device id="B" [^>]*>|<device id="B" memory_bytes="9000"/>|' \
+    packing.xml >pinned.xml
+sed -e 's|  <graph |  <key id="p" for="node" attr.name="pin"/>\n&|' \
+    -e 's|</data></node>|</data><data key="p">A</data></node>|' \
+    g.graphml >pinned.graphml
+cp g.graphml op.graphml
+cp g.graphml total.graphml
+cp g.graphml packing.graphml
+for kind in pinned total packing; do
+    exits "moirai-place, $kind" 3 \
+        moirai-place -q --method moirai,heft -c $kind.xml $kind.graphml
+    is "no bound, $kind" "$(grep -c 'takes less than' out)" 0
+    is "but the proof, $kind" \
+        "$(grep -c '^proven infeasible: no placement fits$' out)" 1
+done
+for kind in pinned total packing op; do
+    exits "moirai-place --json, $kind" 3 \
+        moirai-place -q --json --method moirai,heft -c $kind.xml $kind.graphml
+    ok "a reason and no bound, $kind" "${MOIRAI_PYTHON:-python3}" -c '
+import json, sys
+rows = {r["method"]: r for r in json.load(open("out"))}
+ok = "bytes" in rows["moirai"]["why"] and len(rows) == 2
+ok = ok and all(r.get("bound_us") is None for r in rows.values())
+sys.exit(not ok or any("gap" in r for r in rows.values()))'
+done
+
 # A placement that does not fit is invalid, and has no gap.
 exits "a placement that does not fit" 4 \
     moirai-check -g g.graphml -c packing.xml placement.txt

@@ -183,6 +183,12 @@ exits "a model is written" 0 moirai-emit -q --objective period $net -o net.lp
 ok "its identity has the objective" grep -q moirai_o_period net.lp
 complains "another formulation" 2 "contradict each other" \
     moirai-emit -q --objective period --formulation paper $net -o -
+complains "that of the latency" 2 \
+    "--objective period and --formulation compact contradict each other" \
+    moirai-emit -q --objective period --formulation compact $net -o -
+exits "a formulation has its objective" 0 \
+    moirai-emit -q --formulation period $net -o own.lp
+ok "it is the same model" cmp net.lp own.lp
 
 # Claims of solvers: all ops on A take 111.1 us, the least period is 85.5 us.
 value()

@@ -66,6 +66,10 @@ static const struct {
       "name and title" },
     { "<cluster><model name='my-card'/>\n<model name='My Card'/></cluster>",
       "c.xml:2: model 'My Card' is there already; keep one of them" },
+    { "<cluster><device id='A' model='my-card'/>\n<model name='My Card' "
+      "gflops='1'/></cluster>",
+      "c.xml:2: model 'My Card' is behind device 'A', which has it; put the "
+      "<model> first" },
     { "<cluster><model name='x' like='y'/></cluster>",
       "c.xml:1: model 'x' is like 'y', which is unknown; moirai-cluster(5) "
       "lists models" },
@@ -196,10 +200,10 @@ static const struct {
       "a whole number of bytes" },
     { "device", "memory_bytes", "1e300", "a whole number of bytes" },
     { "device", "reserve_bytes", "-1", "a whole number of bytes" },
-    { "device", "memory_gib", "-1", "a number of GiB that is not negative" },
+    { "device", "memory_gib", "-1", "a number of GiB from 0 to below 2^33" },
     { "device", "memory_gib", "8589934592",
-      "a number of GiB that is not negative" },
-    { "device", "memory_gib", "1e308", "a number of GiB that is not negative" },
+      "a number of GiB from 0 to below 2^33" },
+    { "device", "memory_gib", "1e308", "a number of GiB from 0 to below 2^33" },
 };
 
 START_TEST(numbers_that_make_no_sense_are_refused)

@@ -41,17 +41,18 @@ static mo_status add_device(mo_samples *samples, const mo_device_model *model,
     return MO_OK;
 }
 
-/* Times outside these limits are no measurements, and sums might not be
- * finite. */
-#define LEAST_US  1e-6
-#define MOST_US   1e12
 #define MOST_WORK 1e24
+
+static bool is_time(double us)
+{
+    return us >= MO_SAMPLE_LEAST_US && us <= MO_SAMPLE_MOST_US;
+}
 
 /* Returns whether a prediction could be made for the sample. */
 static bool is_useful(const mo_workload *work, double us)
 {
-    return us >= LEAST_US && us <= MOST_US && work->class != MO_CLASS_NONE &&
-           work->flops >= 0 && work->flops <= MOST_WORK && work->bytes >= 0 &&
+    return is_time(us) && work->class != MO_CLASS_NONE && work->flops >= 0 &&
+           work->flops <= MOST_WORK && work->bytes >= 0 &&
            work->bytes <= MOST_WORK;
 }
 
@@ -146,6 +147,10 @@ mo_status mo_samples_add_profile(mo_samples *samples, const mo_profile *profile,
 
         if (i == 0 || strcmp(op->device, op[-1].device) != 0)
             model = mo_device_find(op->device);
+        if (model && !is_time(sample.us) && samples->outside_line == 0) {
+            samples->outside_line = op->line;
+            samples->outside_us = sample.us;
+        }
         status = add(samples, &sample, model, err);
     }
     return status;

@@ -14,6 +14,11 @@
 #include "cost/profile.h"
 #include "graph/graph.h"
 
+/* Times outside these limits are no measurements, and sums might not be
+ * finite: they are not used. */
+#define MO_SAMPLE_LEAST_US 1e-6
+#define MO_SAMPLE_MOST_US  1e12
+
 typedef struct mo_sample {
     mo_workload work;
     int device;   /* one of mo_samples.devices */
@@ -26,8 +31,11 @@ typedef struct mo_samples {
     size_t n, room;
     mo_device *devices; /* of known models, in order of insertion */
     size_t n_devices, devices_room;
-    size_t skipped; /* unusable rows: the device's model or the op's work is
-                       unknown, or the time is 0 */
+    size_t skipped;   /* unusable rows: the device's model or the op's work is
+                         unknown, or the time is out of range */
+    int outside_line; /* of a profile, the first row of a known model with a
+                         time out of range; 0: none */
+    double outside_us;
 } mo_samples;
 
 /* A mo_samples of zero bytes is empty; this frees what it owns. */

@@ -157,6 +157,16 @@ mo_status mo_cluster_builder_model(mo_cluster_builder *builder,
         return mo_fail_at(err, MO_E_INPUT, NULL, figures->line,
                           "model '%.80s' is there already; keep one of them",
                           figures->model);
+    for (size_t i = 0; i < builder->n_devices; i++) {
+        const mo_device *it = &builder->devices[i];
+
+        if (it->model && (mo_device_same_name(it->model, figures->model) ||
+                          (title && mo_device_same_name(it->model, title))))
+            return mo_fail_at(err, MO_E_INPUT, NULL, figures->line,
+                              "model '%.80s' is behind device '%.80s', which "
+                              "has it; put the <model> first",
+                              figures->model, it->id);
+    }
     status = MO_ARRAY_GROW(builder->models, builder->n_models,
                            builder->models_room, err);
     if (status == MO_OK)

@@ -56,7 +56,8 @@ void mo_device_complete(mo_device *device);
 
 /* Adds a user's own device model: the figures of a device, under the name in
  * figures->model and, where title is not NULL, under that. Fails for a name
- * that is taken, by the device table or by another one. */
+ * that is taken, by the device table or by another one, or that a device added
+ * before has. */
 mo_status mo_cluster_builder_model(mo_cluster_builder *builder,
                                    const mo_device *figures, const char *title,
                                    mo_error *err);

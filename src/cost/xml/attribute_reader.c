@@ -119,7 +119,7 @@ static const struct {
     [MO_ATTRIBUTE_COUNT] = { read_count, "a whole number from 1 on" },
     [MO_ATTRIBUTE_INDEX] = { read_index, "a whole number from 0 on" },
     [MO_ATTRIBUTE_BYTES] = { read_bytes, "a whole number of bytes" },
-    [MO_ATTRIBUTE_GIB] = { read_gib, "a number of GiB that is not negative" },
+    [MO_ATTRIBUTE_GIB] = { read_gib, "a number of GiB from 0 to below 2^33" },
     [MO_ATTRIBUTE_LATENCY] = { read_latency, "microseconds from 0 to 1e8" },
 };
 

@@ -13,6 +13,7 @@
 #include "cost/instance/without_device.h"
 #include "driver/place/device_ablation.h"
 #include "schedule/allowed_devices.h"
+#include "schedule/bound/memory_bound.h"
 #include "schedule/heuristic/single_device.h"
 #include "schedule/period/loads.h"
 #include "schedule/period/modulo_schedule.h"
@@ -151,6 +152,25 @@ static mo_status find_replicas(const mo_place_context *setting,
     return status;
 }
 
+/* Sets the bound; where no placement exists there is none. */
+static mo_status find_bound(const mo_place_context *setting,
+                            const mo_instance *x, mo_place_comparison *c,
+                            mo_error *err)
+{
+    mo_report_methods *r = &c->report;
+    mo_status status = MO_OK;
+
+    if (!mo_place_comparison_best(c))
+        status = mo_bound_memory(x, &setting->regime, err);
+    r->is_infeasible = status == MO_E_INFEASIBLE;
+    if (r->is_infeasible)
+        return MO_OK;
+    if (status == MO_OK)
+        status = mo_place_best_bound(setting, x, c->ranked, c->n, &r->bound_ns,
+                                     &r->bound_by, err);
+    return status;
+}
+
 mo_status mo_place_compare_methods(const mo_place_context *setting,
                                    const mo_instance *x,
                                    const mo_method *const *methods, int n,
@@ -162,8 +182,7 @@ mo_status mo_place_compare_methods(const mo_place_context *setting,
     if (status != MO_OK)
         return status;
     *r = (mo_report_methods){ .x = x, .n = c->n, .rows = c->rows };
-    status = mo_place_best_bound(setting, x, c->ranked, c->n, &r->bound_ns,
-                                 &r->bound_by, err);
+    status = find_bound(setting, x, c, err);
     if (status == MO_OK && setting->objective == MO_OBJECTIVE_PERIOD)
         status = find_replicas(setting, x, r, err);
     if (status == MO_OK)

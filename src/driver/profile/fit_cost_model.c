@@ -19,6 +19,7 @@ enum { ROOT_SIZE = 64 };
 /* State of the subcommand. */
 typedef struct work {
     mo_samples samples;
+    const char *outside; /* file of samples.outside_line; NULL: none */
     mo_holdout_set *part;
     mo_efficiencies table;
     mo_predictions guesses;
@@ -83,6 +84,12 @@ static mo_status fit_factors(const mo_profiler_options *o, const char *file,
     double begin = mo_driver_clock_s();
     mo_status status;
 
+    if (w->samples.n == 0 && w->outside)
+        return mo_fail_at(err, MO_E_INPUT, w->outside, w->samples.outside_line,
+                          "median_us of %g is out of range, and no other row "
+                          "is of use; measure it, from %g to %g",
+                          w->samples.outside_us, MO_SAMPLE_LEAST_US,
+                          MO_SAMPLE_MOST_US);
     if (w->samples.n == 0)
         return mo_fail_at(err, MO_E_INPUT, file, 0,
                           "none of %zu rows, other files included, is a time "
@@ -153,8 +160,11 @@ mo_status mo_profiler_fit(mo_profiler_options *o, char **files, size_t n,
 
     for (size_t i = 0; i < n && status == MO_OK; i++)
         status = mo_output_files_check_input(&output, 1, files[i], err);
-    for (size_t i = 0; i < n && status == MO_OK; i++)
+    for (size_t i = 0; i < n && status == MO_OK; i++) {
         status = add_file(o, files[i], &w.samples, err);
+        if (!w.outside && w.samples.outside_line > 0)
+            w.outside = files[i];
+    }
     if (status == MO_OK)
         status = fit_factors(o, n > 0 ? files[0] : NULL, &w, err);
     if (status == MO_OK)
