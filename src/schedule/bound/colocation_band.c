@@ -264,3 +264,44 @@ mo_status mo_coloc_band_raise_interval(mo_coloc_band *b, mo_coloc_case which,
                                            two ? b->member[b->last] : -1);
     return status;
 }
+
+bool mo_coloc_band_collect(mo_coloc_band *b, int u, int v)
+{
+    const mo_instance *x = b->x;
+    const int64_t *same_u = b->same_from + mo_coloc_band_at(b, u, 0);
+    const int64_t *apart_u = b->apart_from + mo_coloc_band_at(b, u, 0);
+    const int64_t *same_v = b->same_to + mo_coloc_band_at(b, v, 0);
+    const int64_t *apart_v = b->apart_to + mo_coloc_band_at(b, v, 0);
+    bool precedes = false;
+
+    for (int e = x->in_start[v]; e < x->in_start[v + 1] && !precedes; e++) {
+        int y = x->flows[x->in_flows[e]].from;
+
+        precedes = y == u || (y > u && same_u[y - u] >= 0);
+    }
+    if (!precedes)
+        return false;
+    b->first = u;
+    b->last = v;
+    b->n_ops = 0;
+    mo_coloc_band_add_op(b, u, 0, 0);
+    for (int y = u + 1; y < v; y++)
+        if (same_u[y - u] >= 0 && same_v[v - y] >= 0)
+            mo_coloc_band_add_op(b, y,
+                                 mo_min_i64(same_u[y - u], apart_u[y - u]),
+                                 mo_min_i64(same_v[v - y], apart_v[v - y]));
+    mo_coloc_band_add_op(b, v, 0, 0);
+    return true;
+}
+
+void mo_coloc_band_store(mo_coloc_band *b, mo_coloc_times t)
+{
+    int distance = b->last - b->first;
+    int64_t from = mo_coloc_band_at(b, b->first, distance);
+    int64_t to = mo_coloc_band_at(b, b->last, distance);
+
+    b->same_from[from] = b->same_to[to] =
+        mo_min_i64(t.same_ns, MO_COLOC_NEVER_NS);
+    b->apart_from[from] = b->apart_to[to] =
+        mo_min_i64(t.apart_ns, MO_COLOC_NEVER_NS);
+}

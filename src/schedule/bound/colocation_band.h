@@ -69,6 +69,18 @@ static inline int64_t mo_coloc_band_at(const mo_coloc_band *band, int op,
 void mo_coloc_band_add_op(mo_coloc_band *band, int op, int64_t head_ns,
                           int64_t tail_ns);
 
+/* Makes the ops between u and v the interval under test; returns false, and
+ * leaves it, where u does not precede v. */
+bool mo_coloc_band_collect(mo_coloc_band *band, int u, int v);
+
+/* Least times between the starts of the ops at its ends. */
+typedef struct mo_coloc_times {
+    int64_t same_ns, apart_ns; /* on one device, on two */
+} mo_coloc_times;
+
+/* Keeps the times of the interval under test. */
+void mo_coloc_band_store(mo_coloc_band *band, mo_coloc_times times);
+
 /* Makes the ops of the interval members of the test, and no longer. */
 void mo_coloc_band_add_members(mo_coloc_band *band);
 void mo_coloc_band_forget_members(const mo_coloc_band *band);

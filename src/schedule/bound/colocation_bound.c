@@ -6,6 +6,7 @@
 
 #include "base/minmax.h"
 #include "schedule/bound/colocation_band.h"
+#include "schedule/bound/colocation_chain.h"
 #include "schedule/bound/colocation_ports.h"
 #include "schedule/bound/colocation_search.h"
 
@@ -31,20 +32,14 @@
  */
 
 enum {
-    COST_PART = 200,  /* penalty of each interval in a chain: 1/200 of the
-                         bound, so that chains have few intervals */
-    RAISED_PART = 16, /* an interval is not raised beyond 1/16 above the bound
-                         at once */
-    FIRST_SPAN = 48,  /* ops of an interval, while the skip cost is least */
-    MAX_SPAN = 160,
+    COST_PART = 200,    /* penalty of each interval in a chain: 1/200 of the
+                           bound, so that chains have few intervals */
+    RAISED_PART = 16,   /* an interval is not raised beyond 1/16 above the bound
+                           at once */
     OPS_PER_NODE = 200, /* composition steps that take as long as a node */
-    FIRST_NODES = 2000, /* of an interval of a chain, then four times as many */
     FIRST_SEARCH_LEVEL = 4, /* at most, while some interval can be searched */
-    MAX_SEARCH_LEVEL = 6,
-    CLOSED = MAX_SEARCH_LEVEL + 1, /* more nodes do not raise it further */
-    /* Cost of an interval that is not searched in a chain, doubled while a
-     * longest chain has no other; then the level rises. */
-    LEAST_SKIP_COST = 8,
+    /* The cost of an interval that is not searched is doubled while a longest
+     * chain has no other; then the level rises. */
     MAX_SKIP_COST = 16,
     LAST_SKIP_COST = 64 /* at the highest level */
 };
@@ -92,49 +87,14 @@ static bool must_share_device(const mo_coloc_band *b, int u, int v)
 
 /* ------------------------------------------------ intervals between two ops */
 
-/* Collects the ops between u and v; returns false where u does not precede
- * v. */
-static bool collect_between(mo_coloc_band *b, int u, int v)
-{
-    const mo_instance *x = b->x;
-    const int64_t *same_u = b->same_from + mo_coloc_band_at(b, u, 0);
-    const int64_t *apart_u = b->apart_from + mo_coloc_band_at(b, u, 0);
-    const int64_t *same_v = b->same_to + mo_coloc_band_at(b, v, 0);
-    const int64_t *apart_v = b->apart_to + mo_coloc_band_at(b, v, 0);
-    bool precedes = false;
-
-    for (int e = x->in_start[v]; e < x->in_start[v + 1] && !precedes; e++) {
-        int y = x->flows[x->in_flows[e]].from;
-
-        precedes = y == u || (y > u && same_u[y - u] >= 0);
-    }
-    if (!precedes)
-        return false;
-    b->first = u;
-    b->last = v;
-    b->n_ops = 0;
-    mo_coloc_band_add_op(b, u, 0, 0);
-    for (int y = u + 1; y < v; y++)
-        if (same_u[y - u] >= 0 && same_v[v - y] >= 0)
-            mo_coloc_band_add_op(b, y,
-                                 mo_min_i64(same_u[y - u], apart_u[y - u]),
-                                 mo_min_i64(same_v[v - y], apart_v[v - y]));
-    mo_coloc_band_add_op(b, v, 0, 0);
-    return true;
-}
-
 /* Known intervals that begin with the present u or before. */
 typedef struct known_list {
     const mo_coloc_pair_bound *known;
     size_t n;
 } known_list;
 
-typedef struct coloc_times {
-    int64_t same_ns, apart_ns;
-} coloc_times;
-
 /* Both values by composition over the ops between. */
-static void compose_over_ops(const mo_coloc_band *b, coloc_times *t)
+static void compose_over_ops(const mo_coloc_band *b, mo_coloc_times *t)
 {
     int u = b->first, v = b->last;
     const int64_t *same_u = b->same_from + mo_coloc_band_at(b, u, 0);
@@ -156,7 +116,7 @@ static void compose_over_ops(const mo_coloc_band *b, coloc_times *t)
 
 /* An interval with one flow more at an end: on one device, or on two. */
 static void append_flow(int64_t same_ns, int64_t apart_ns, int64_t edge_ns,
-                        coloc_times *t)
+                        mo_coloc_times *t)
 {
     t->same_ns =
         mo_max_i64(t->same_ns, mo_min_i64(same_ns, apart_ns + edge_ns));
@@ -165,7 +125,7 @@ static void append_flow(int64_t same_ns, int64_t apart_ns, int64_t edge_ns,
 }
 
 /* And over the flows at its ends. */
-static void compose_over_flows(const mo_coloc_band *b, coloc_times *t)
+static void compose_over_flows(const mo_coloc_band *b, mo_coloc_times *t)
 {
     const mo_instance *x = b->x;
     int u = b->first, v = b->last;
@@ -190,7 +150,7 @@ static void compose_over_flows(const mo_coloc_band *b, coloc_times *t)
 
 /* And by what is known. */
 static void compose_known(const mo_coloc_band *b, const known_list *list,
-                          coloc_times *t)
+                          mo_coloc_times *t)
 {
     for (size_t i = list->n; i-- > 0 && list->known[i].u == b->first;) {
         const mo_coloc_pair_bound *known = &list->known[i];
@@ -208,24 +168,12 @@ static void compose_known(const mo_coloc_band *b, const known_list *list,
     }
 }
 
-static void store_interval(mo_coloc_band *b, coloc_times t)
-{
-    int distance = b->last - b->first;
-    int64_t from = mo_coloc_band_at(b, b->first, distance);
-    int64_t to = mo_coloc_band_at(b, b->last, distance);
-
-    b->same_from[from] = b->same_to[to] =
-        mo_min_i64(t.same_ns, MO_COLOC_NEVER_NS);
-    b->apart_from[from] = b->apart_to[to] =
-        mo_min_i64(t.apart_ns, MO_COLOC_NEVER_NS);
-}
-
 static mo_status bound_interval(mo_coloc_band *b, const known_list *list,
                                 mo_error *err)
 {
     int u = b->first, v = b->last;
-    coloc_times t = { can_share_device(b, u, v) ? 0 : MO_COLOC_NEVER_NS,
-                      must_share_device(b, u, v) ? MO_COLOC_NEVER_NS : 0 };
+    mo_coloc_times t = { can_share_device(b, u, v) ? 0 : MO_COLOC_NEVER_NS,
+                         must_share_device(b, u, v) ? MO_COLOC_NEVER_NS : 0 };
     int64_t any_ns;
     mo_status status;
 
@@ -249,7 +197,7 @@ static mo_status bound_interval(mo_coloc_band *b, const known_list *list,
     mo_coloc_search_raise(b, MO_COLOC_SAME, &t.same_ns);
     mo_coloc_search_raise(b, MO_COLOC_APART, &t.apart_ns);
     if (status == MO_OK)
-        store_interval(b, t);
+        mo_coloc_band_store(b, t);
     return status;
 }
 
@@ -267,7 +215,7 @@ static mo_status bound_intervals_from(mo_coloc_band *b, int u, known_list *list,
     b->apart_from[mo_coloc_band_at(b, u, 0)] =
         b->apart_to[mo_coloc_band_at(b, u, 0)] = MO_COLOC_NEVER_NS;
     for (int v = u + 1; v < end && status == MO_OK; v++)
-        if (collect_between(b, u, v))
+        if (mo_coloc_band_collect(b, u, v))
             status = bound_interval(b, list, err);
     return status;
 }
@@ -364,107 +312,27 @@ static mo_status bound_schedule(mo_coloc_band *b, int64_t *bound_ns,
     return status == MO_OK ? bound_whole(b, bound_ns, err) : status;
 }
 
-/* ------------------------------------------------------- critical intervals */
+/* --------------------------------------------------------------- refinement */
 
 /* Raises all intervals by what is known of those within them. */
 static void compose_intervals(mo_coloc_band *b)
 {
     for (int u = b->x->n - 1; u >= 0; u--)
         for (int v = u + 1; v < mo_min_int(b->x->n, u + b->width); v++)
-            if (collect_between(b, u, v)) {
+            if (mo_coloc_band_collect(b, u, v)) {
                 int64_t at = mo_coloc_band_at(b, u, v - u);
-                coloc_times t = { b->same_from[at], b->apart_from[at] };
+                mo_coloc_times t = { b->same_from[at], b->apart_from[at] };
 
                 compose_over_ops(b, &t);
                 compose_over_flows(b, &t);
-                store_interval(b, t);
+                mo_coloc_band_store(b, t);
             }
-}
-
-/* Intervals are searched up to a level. */
-typedef struct search_limits {
-    int level, skip_cost;
-} search_limits;
-
-/* Finds the chain of intervals with the largest sum, less cost_ns for each and
- * for each search of it.  before[v] becomes the op before v of the chain that
- * ends in v, MO_FREE: none.  Returns the last op. */
-static int find_critical_chain(const mo_coloc_band *b, int64_t cost_ns,
-                               const search_limits *limits, int64_t *most_ns,
-                               int *before)
-{
-    int span = limits->skip_cost > LEAST_SKIP_COST ? MAX_SPAN : FIRST_SPAN;
-    int64_t sum_ns = INT64_MIN;
-    int last = 0;
-
-    for (int v = 0; v < b->x->n; v++) {
-        most_ns[v] = b->head_ns[v];
-        before[v] = MO_FREE;
-        for (int u = mo_max_int(0, v - mo_min_int(span, b->width) + 1); u < v;
-             u++) {
-            int64_t at = mo_coloc_band_at(b, u, v - u);
-            int64_t ns = mo_min_i64(b->same_from[at], b->apart_from[at]);
-
-            ns = mo_min_i64(ns + most_ns[u], MO_MAX_TOTAL_NS) -
-                 cost_ns * (b->search_level[at] <= limits->level
-                                ? 1 + b->search_level[at]
-                                : limits->skip_cost);
-            if (b->same_from[at] >= 0 &&
-                (before[v] == MO_FREE || ns > most_ns[v])) {
-                most_ns[v] = ns;
-                before[v] = u;
-            }
-        }
-        if (b->x->out_start[v] == b->x->out_start[v + 1] &&
-            most_ns[v] + b->tail_ns[v] > sum_ns) {
-            sum_ns = most_ns[v] + b->tail_ns[v];
-            last = v;
-        }
-    }
-    return last;
-}
-
-/* Searches an interval with more nodes than before, up to most_ns. */
-static void refine_interval(mo_coloc_band *b, int u, int v, int64_t most_ns)
-{
-    int64_t at = mo_coloc_band_at(b, u, v - u);
-    int64_t rest_ns = b->head_ns[u] + b->tail_ns[v];
-    coloc_times t = { b->same_from[at], b->apart_from[at] };
-    bool closed = true;
-
-    if (!collect_between(b, u, v))
-        return;
-    b->max_nodes = (int64_t) FIRST_NODES << (2 * b->search_level[at]);
-    if (rest_ns + t.same_ns < most_ns)
-        closed = mo_coloc_search_raise(b, MO_COLOC_SAME, &t.same_ns);
-    if (rest_ns + t.apart_ns < most_ns)
-        closed &= mo_coloc_search_raise(b, MO_COLOC_APART, &t.apart_ns);
-    store_interval(b, t);
-    if (closed)
-        b->search_level[at] = CLOSED;
-    else
-        b->search_level[at]++;
-}
-
-/* Refines the chain that ends in v; returns whether any of it was open. */
-static bool refine_chain(mo_coloc_band *b, int level, const int *before, int v,
-                         int64_t most_ns)
-{
-    bool any = false;
-
-    for (; before[v] != MO_FREE; v = before[v])
-        if (b->search_level[mo_coloc_band_at(b, before[v], v - before[v])] <=
-            level) {
-            refine_interval(b, before[v], v, most_ns);
-            any = true;
-        }
-    return any;
 }
 
 struct mo_coloc_bound {
     mo_coloc_band band;
     int64_t bound_ns;
-    search_limits limits;
+    mo_coloc_limits limits;
     int64_t *most_ns; /* scratch, by op: of the longest chain */
     int *before;
 };
@@ -484,7 +352,8 @@ mo_status mo_coloc_bound_new(const mo_allowed_devices *domains,
     status = mo_coloc_band_open(domains, effort, &c->band, err);
     searches = c->band.nodes_left > 0;
     c->band.stop = stop;
-    c->limits = (search_limits){ FIRST_SEARCH_LEVEL, LEAST_SKIP_COST };
+    c->limits =
+        (mo_coloc_limits){ FIRST_SEARCH_LEVEL, MO_COLOC_LEAST_SKIP_COST };
     c->most_ns = calloc((size_t) domains->x->n + 1, sizeof *c->most_ns);
     c->before = calloc((size_t) domains->x->n + 1, sizeof *c->before);
     if (status == MO_OK && (!c->most_ns || !c->before))
@@ -515,7 +384,8 @@ void mo_coloc_bound_free(mo_coloc_bound *c)
 
 bool mo_coloc_bound_is_closed(const mo_coloc_bound *c)
 {
-    return c->limits.level > MAX_SEARCH_LEVEL || c->bound_ns >= MO_MAX_TOTAL_NS;
+    return c->limits.level > MO_COLOC_MAX_LEVEL ||
+           c->bound_ns >= MO_MAX_TOTAL_NS;
 }
 
 int64_t mo_coloc_bound_ns(const mo_coloc_bound *c)
@@ -531,11 +401,11 @@ static void raise_known(mo_coloc_band *b, const mo_coloc_pair_bound *known,
         int u = known[i].u, v = known[i].v;
         int64_t at = mo_coloc_band_at(b, u, v - u);
 
-        if (v - u < b->width && collect_between(b, u, v)) {
-            coloc_times t = { b->same_from[at], b->apart_from[at] };
+        if (v - u < b->width && mo_coloc_band_collect(b, u, v)) {
+            mo_coloc_times t = { b->same_from[at], b->apart_from[at] };
 
             compose_known(b, &one, &t);
-            store_interval(b, t);
+            mo_coloc_band_store(b, t);
         }
     }
 }
@@ -555,16 +425,16 @@ mo_status mo_coloc_bound_refine(mo_coloc_bound *c,
     while (!mo_coloc_bound_is_closed(c) && b->nodes_left > 0 &&
            status == MO_OK && !mo_stop_reached(b->stop)) {
         int64_t most_ns = c->bound_ns + c->bound_ns / RAISED_PART;
-        int v = find_critical_chain(b, c->bound_ns / COST_PART, &c->limits,
+        int v = mo_coloc_chain_find(b, c->bound_ns / COST_PART, &c->limits,
                                     c->most_ns, c->before);
 
-        if (!refine_chain(b, c->limits.level, c->before, v, most_ns)) {
+        if (!mo_coloc_chain_refine(b, c->limits.level, c->before, v, most_ns)) {
             c->limits.skip_cost *= 2;
-            if (c->limits.skip_cost > (c->limits.level < MAX_SEARCH_LEVEL
+            if (c->limits.skip_cost > (c->limits.level < MO_COLOC_MAX_LEVEL
                                            ? MAX_SKIP_COST
                                            : LAST_SKIP_COST))
-                c->limits =
-                    (search_limits){ c->limits.level + 1, LEAST_SKIP_COST };
+                c->limits = (mo_coloc_limits){ c->limits.level + 1,
+                                               MO_COLOC_LEAST_SKIP_COST };
             continue;
         }
         compose_intervals(b);
