@@ -130,6 +130,7 @@ static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
         .runs = (int) o->runs,
         .config_digest = w->alike,
         .trace = true,
+        .within_capacity = true,
         .eager = o->wants.eager,
         .min_transfer_ns = w->hold_ns,
         .on_progress = mo_cli_exec_log_progress,

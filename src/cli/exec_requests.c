@@ -149,6 +149,8 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
         .runs = 1,
         .config_digest = stream->config_digest,
         .min_transfer_ns = stream->min_transfer_ns,
+        .n_slots = (int) o->in_flight,
+        .within_capacity = true,
         .on_progress = mo_cli_exec_log_progress,
         .progress_context = &o->logger,
     };

@@ -261,6 +261,12 @@ echo '<cluster><device id="c" kind="cpu" gflops="1" memory_bandwidth_gbs="1"
     launch_us="1" memory_bytes="100000"/></cluster>' >"$work/small.xml"
 complains "too little memory" 1 "memory" \
     moirai-exec -c "$work/small.xml" "$net"
+sed 's/memory_gib="1"/memory_bytes="400000"/' \
+    "$work/net/model.cluster.xml" >"$work/tight.xml"
+moirai-place -q --memory live -c "$work/tight.xml" "$net" \
+    -o "$work/tight.sol" >/dev/null
+complains "too little to work in" 1 "to work in, and has 400000" \
+    moirai-exec -q -c "$work/tight.xml" --graph "$net" "$work/tight.sol"
 
 # OpenBLAS retries a failed allocation forever, in its own threads and in ours.
 for kib in 100000 150000 200000; do

@@ -56,6 +56,24 @@ mo_status mo_run_alloc_device_memory(mo_run_device *d, int64_t bytes,
     return status == MO_E_MEMORY ? fail_alloc(d, bytes, err) : status;
 }
 
+/* Compares values, weights and workspaces with the capacity in the plan. */
+static mo_status check_capacity(const mo_run_device *d, mo_error *err)
+{
+    mo_plan_device planned = d->plan->devices[d->device];
+    const mo_exec_plan one = { .devices = &planned, .n_devices = 1 };
+    int n_slots = d->options->n_slots > 1 ? d->options->n_slots : 1;
+    mo_error why = { 0 };
+    mo_status status;
+
+    if (!mo_int64_mul(planned.arena_bytes, n_slots, &planned.arena_bytes))
+        planned.arena_bytes = INT64_MAX;
+    status = mo_plan_check_capacity(&one, &d->workspace_bytes, &why);
+    if (status == MO_OK)
+        return MO_OK;
+    return mo_fail(err, status, "%.800s%s", why.text,
+                   n_slots > 1 ? ", or lower --in-flight" : "");
+}
+
 /* Before any allocation. */
 static mo_status check_memory(const mo_run_device *d, int64_t weights,
                               int64_t workspaces, mo_error *err)
@@ -66,7 +84,7 @@ static mo_status check_memory(const mo_run_device *d, int64_t weights,
     mo_status status;
 
     if (!d->backend->memory_info)
-        return MO_OK;
+        return d->options->within_capacity ? check_capacity(d, err) : MO_OK;
     status = d->backend->memory_info(d->unit, &left, &total, err);
     if (status != MO_OK)
         return status;

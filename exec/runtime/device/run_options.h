@@ -44,7 +44,9 @@ typedef struct mo_run_plan_options {
                                        duration between devices with separate
                                        memory of this process; NULL: none */
     int n_slots; /* copies of the values that memory must suffice for; 0: one */
-    const mo_stop *stop;             /* or NULL: checked between runs */
+    bool within_capacity; /* a device of host memory that would allocate more
+                             than the capacity in the plan is an error */
+    const mo_stop *stop;  /* or NULL: checked between runs */
     mo_run_on_progress *on_progress; /* or NULL */
     const void *progress_context;
 } mo_run_plan_options;
