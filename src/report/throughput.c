@@ -109,10 +109,13 @@ static void put_resources(const mo_report_throughput *t, mo_out *out)
 
         mo_out_printf(out, "%-32s", name_resource(r, name));
         mo_out_printf(out, "%14s", mo_format_time(r->predicted_ns, text));
-        mo_out_printf(out, "%14s%12.1f %%\n",
+        mo_out_printf(out, "%14s",
                       r->measured_ns >= 0 ? mo_format_time(r->measured_ns, text)
-                                          : "-",
-                      100 * utilization(t, r));
+                                          : "-");
+        if (t->n_completed > 0)
+            mo_out_printf(out, "%12.1f %%\n", 100 * utilization(t, r));
+        else
+            mo_out_printf(out, "%14s\n", "-");
     }
 }
 
@@ -197,7 +200,8 @@ static void json_resource(const mo_report_throughput *t,
     mo_json_put_us(w, "predicted_us", r->predicted_ns);
     if (r->measured_ns >= 0)
         mo_json_put_us(w, "measured_us", r->measured_ns);
-    mo_json_put_double(w, "utilization", utilization(t, r));
+    if (t->n_completed > 0)
+        mo_json_put_double(w, "utilization", utilization(t, r));
     mo_json_end(w);
 }
 

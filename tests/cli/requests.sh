@@ -259,6 +259,12 @@ exits "with the time of the host" 0 moirai-exec -c "$work/host.xml" \
 ok "which is a resource" grep -q '^host .* 90[.0-9]* ms .* - ' "$work/out"
 ok "and the bottleneck" grep -q '^bottleneck .*predicted host$' "$work/out"
 
+# Without a request nothing is utilized.
+exits "no request" 0 moirai-exec --inputs - -o "$work/nothing" "$sol"
+ok "has no utilization" grep -q '^device fast .* -  *-$' "$work/out"
+exits "as JSON" 0 moirai-exec --json --inputs - -o "$work/nothing" "$sol"
+ok "neither" sh -c '! grep -q utilization "$1"' sh "$work/out"
+
 # ---- memory, errors
 
 exits "what one request needs" 0 moirai-exec --json --requests 1 \
