@@ -8,7 +8,7 @@
  *
  * A kernel that leaves most of the device idle has a load far below its
  * duration, and one that fills it has its duration: the ratio of the whole
- * network says little of a single call.
+ * network does not hold for a single call.
  */
 #include <stdlib.h>
 
