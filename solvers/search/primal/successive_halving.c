@@ -223,7 +223,8 @@ static mo_status anneal_start(halving *r, int i, int64_t moves, mo_error *err)
     return MO_OK;
 }
 
-/* Drops all but the first n; of a last rung, for the caller, if asked for. */
+/* Drops all but the first n; those of a last rung move to options->others,
+ * unless it is NULL. */
 static void drop_starts(halving *r, int n)
 {
     mo_primal_halving_others *others =

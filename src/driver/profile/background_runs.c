@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "exec/runtime/background_load.h"
 
 /* Runs between two preparations of the kernels, which would disturb the
@@ -81,6 +82,15 @@ static mo_status copy_inputs(void *context, int64_t request,
                    (size_t) mo_tensor_desc_bytes(desc));
     }
     return status;
+}
+
+enum { STREAM_NS = 500000000, MAX_REQUESTS = 20000 };
+
+int64_t mo_profiler_stream_length(int64_t least, int64_t period_ns)
+{
+    int64_t n = STREAM_NS / mo_max_i64(period_ns, 1);
+
+    return mo_min_i64(mo_max_i64(n, least), MAX_REQUESTS);
 }
 
 mo_status mo_profiler_plan_stream(const mo_exec_plan *plan,

@@ -45,6 +45,10 @@ mo_status mo_profiler_plan_stream(const mo_exec_plan *plan,
                                   bool time_calls, mo_pipeline_result *result,
                                   mo_error *err);
 
+/* Requests of a stream that is measured for half a second, by its period: at
+ * least so many, and limited. */
+int64_t mo_profiler_stream_length(int64_t least, int64_t period_ns);
+
 typedef struct mo_profiler_background mo_profiler_background;
 
 /* Starts n background runs that repeat until stopped, each in a thread; targets

@@ -21,9 +21,6 @@
  * placement of memory matters less. */
 enum { GPU_ROUNDS = 2 };
 
-/* Requests of a stream that is measured: for so long, and at most so many. */
-enum { STREAM_NS = 500000000, MAX_REQUESTS = 20000 };
-
 bool mo_profiler_is_own(const mo_profiler_work *w, int device)
 {
     return w->devices.units.rank_of[device] == w->ranks.rank;
@@ -165,9 +162,7 @@ static mo_status measure_slowdown(mo_profiler_work *w, int device,
 /* Requests of a stream with so many in flight, by the period of the network. */
 static int64_t stream_length(int in_flight, int64_t period_ns)
 {
-    int64_t n = STREAM_NS / mo_max_i64(period_ns, 1);
-
-    return mo_min_i64(mo_max_i64(n, 6 * (int64_t) in_flight), MAX_REQUESTS);
+    return mo_profiler_stream_length(6 * (int64_t) in_flight, period_ns);
 }
 
 /* With several requests in flight kernels of one device overlap, or wait for
@@ -209,7 +204,7 @@ static mo_status measure_gpu_stream(mo_profiler_work *w,
                                     double *slowdown, mo_error *err)
 {
     int k = (int) w->o->in_flight;
-    int64_t n = stream_length(k, STREAM_NS), period_ns = 0;
+    int64_t n = stream_length(k, INT64_MAX), period_ns = 0;
     mo_status status = MO_OK;
 
     for (int i = 0; i < rounds_of(target) && status == MO_OK; i++) {

@@ -11,8 +11,8 @@
 #include "schedule/period/loads.h"
 #include "solvers/search/period/contiguous.h"
 
-/* Requests that give the length of the measured stream, which takes so long. */
-enum { FIRST_REQUESTS = 200, STREAM_NS = 500000000, MAX_REQUESTS = 20000 };
+/* Requests that give the length of the measured stream. */
+enum { FIRST_REQUESTS = 200 };
 
 /* Fills device, by op, and computes the predicted period; *n_used: devices with
  * an op. */
@@ -58,8 +58,7 @@ static mo_status measure_period(const mo_profiler_work *w,
         status = mo_profiler_plan_stream(plan, w->inputs.values, &on, n_slots,
                                          n, false, &result, err);
         *period_ns = result.period_ns;
-        n = mo_max_i64(STREAM_NS / mo_max_i64(*period_ns, 1), FIRST_REQUESTS);
-        n = mo_min_i64(n, MAX_REQUESTS);
+        n = mo_profiler_stream_length(FIRST_REQUESTS, *period_ns);
         mo_pipeline_result_clear(&result);
     }
     return status;
