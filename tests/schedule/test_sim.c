@@ -305,5 +305,5 @@ SUITE(sim)
     TEST(transfers_go_as_their_readers_or_as_told);
     SOME(small_problems_come_out_as_the_rules_say, 400, 10);
     SOME(crowds_come_out_as_the_rules_say, 60, 4);
-    SOME(many_devices_come_out_as_the_rules_say, 5, 1);
+    SOME(many_devices_come_out_as_the_rules_say, 40, 4);
 }

@@ -6,7 +6,8 @@
  * A channel is an ordered pair of devices; all its transfers hold the same
  * resources.  Up to MO_CHANNEL_QUEUES_MASK_BITS channels are the bits of a
  * word, and those that share a resource with a busy one are masked out; with
- * more, resources are looked up.
+ * more channels, but no more ports than that, the receivers of each sender are;
+ * else resources are looked up.
  */
 #ifndef MO_SCHEDULE_SIM_CHANNEL_QUEUES_H
 #define MO_SCHEDULE_SIM_CHANNEL_QUEUES_H
@@ -32,6 +33,10 @@ typedef struct mo_channel_queues {
 
     uint64_t waiting, active, blocked; /* use_mask: by channel */
     uint64_t *conflicts; /* use_mask: by channel, itself included */
+
+    uint64_t *receivers; /* by sender: bits of its nonempty queues; NULL: not
+                            by ports */
+    uint64_t senders, busy_out, busy_in; /* by device */
 
     bool *held;                /* otherwise: by resource */
     int *nonempty, n_nonempty; /* otherwise: channels with waiting transfers */
