@@ -12,7 +12,7 @@
 #include "driver/plugin_option.h"
 #include "driver/place/place_options.h"
 #include "driver/place/compare_methods.h"
-#include "driver/place/stop_on_signal.h"
+#include "driver/stop_on_signal.h"
 #include "cli/place_output.h"
 #include "driver/prepare.h"
 #include "driver/log.h"
@@ -118,9 +118,10 @@ static mo_status read_and_compare(settings *s, const char *path,
                                   mo_prepared *made, mo_place_comparison *c,
                                   mo_error *err)
 {
-    mo_place_signals *watch = NULL;
-    mo_status status =
-        is_named_pipe(path) ? MO_OK : mo_place_signals_begin(&watch, err);
+    mo_driver_signals *watch = NULL;
+    mo_status status = is_named_pipe(path)
+                           ? MO_OK
+                           : mo_driver_signals_begin(NULL, NULL, &watch, err);
 
     if (status == MO_OK)
         status = mo_prepare_instance(&s->prepare, path, &s->logger, made, err);
@@ -128,12 +129,11 @@ static mo_status read_and_compare(settings *s, const char *path,
         status = mo_prepare_check_outputs_found(made, path, s->outputs, OUTPUTS,
                                                 err);
     if (status == MO_OK && !watch)
-        status = mo_place_signals_begin(&watch, err);
+        status = mo_driver_signals_begin(NULL, NULL, &watch, err);
     if (status == MO_OK)
         status =
             compare_placements(s, made->loaded.instance, methods, n, c, err);
-    if (watch)
-        mo_place_signals_end(watch);
+    mo_driver_signals_end(watch);
     return status;
 }
 
