@@ -53,6 +53,8 @@ typedef struct mo_backend_unit_options {
                           own; "": none */
     bool autotune;     /* measure where several algorithms exist */
     int n_slots; /* programs that may run at the same time (record); 0: one */
+    bool sizes_only; /* of a CPU: kernels are prepared for the memory they need
+                        and not run; no constant is packed */
 } mo_backend_unit_options;
 
 /* What prepare knows about an operand. */
@@ -252,7 +254,7 @@ typedef struct mo_backend {
     mo_status (*memory_info)(mo_backend_unit *unit, int64_t *free_bytes,
                              int64_t *total_bytes, mo_error *err);
     /* Returns the bytes that its kernels have allocated so far: packed
-     * weights. */
+     * weights. With sizes_only: would have. */
     int64_t (*packed_bytes)(const mo_backend_unit *unit);
     /* Returns the sum of the run delays (exec/thread/run_delay.h) of its own
      * threads so far. From the thread that uses the unit, between calls. */

@@ -106,9 +106,15 @@ static mo_status open_unit(const mo_backend_unit_options *options,
     }
     u->threads = mo_cpu_thread_pool_size(u->pool);
     u->micro_kernels = mo_cpu_micro_kernels_select();
+    u->sizes_only = options->sizes_only;
     mo_cpu_blas_set_single_thread();
     *unit = (mo_backend_unit *) u;
     return MO_OK;
+}
+
+static int64_t unit_packed_bytes(const mo_backend_unit *unit)
+{
+    return ((const mo_cpu_unit *) unit)->packed_bytes;
 }
 
 static int64_t unit_run_delay_ns(mo_backend_unit *unit)
@@ -155,5 +161,6 @@ const mo_backend mo_backend_cpu = {
     .free_kernel = free_kernel,
     .run = run_kernel,
     .consumed = has_consumed,
+    .packed_bytes = unit_packed_bytes,
     .run_delay_ns = unit_run_delay_ns,
 };

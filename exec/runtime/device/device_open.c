@@ -57,7 +57,8 @@ mo_status mo_run_alloc_device_memory(mo_run_device *d, int64_t bytes,
 }
 
 /* Compares values, weights and workspaces with the capacity in the plan. */
-static mo_status check_capacity(const mo_run_device *d, mo_error *err)
+static mo_status check_capacity(const mo_run_device *d, int64_t weights,
+                                mo_error *err)
 {
     mo_plan_device planned = d->plan->devices[d->device];
     const mo_exec_plan one = { .devices = &planned, .n_devices = 1 };
@@ -65,6 +66,7 @@ static mo_status check_capacity(const mo_run_device *d, mo_error *err)
     mo_error why = { 0 };
     mo_status status;
 
+    planned.weight_bytes = weights;
     if (!mo_int64_mul(planned.arena_bytes, n_slots, &planned.arena_bytes))
         planned.arena_bytes = INT64_MAX;
     status = mo_plan_check_capacity(&one, &d->workspace_bytes, &why);
@@ -84,7 +86,8 @@ static mo_status check_memory(const mo_run_device *d, int64_t weights,
     mo_status status;
 
     if (!d->backend->memory_info)
-        return d->options->within_capacity ? check_capacity(d, err) : MO_OK;
+        return d->options->within_capacity ? check_capacity(d, weights, err)
+                                           : MO_OK;
     status = d->backend->memory_info(d->unit, &left, &total, err);
     if (status != MO_OK)
         return status;
@@ -125,22 +128,34 @@ static mo_status alloc_arena(mo_run_device *d, const mo_run_weights *weights,
     return status;
 }
 
-/* After kernels are final: workspaces and the weights still needed are
- * known. */
-static mo_status alloc_and_bind(mo_run_device *d, mo_error *err)
+/* After kernels are final: finds the weights still needed, and their bytes with
+ * those that kernels have packed; and workspaces. */
+static mo_status find_sizes(mo_run_device *d, mo_run_weights *weights,
+                            int64_t workspaces[MO_PLAN_MAX_STREAMS],
+                            int64_t *weight_bytes, mo_error *err)
 {
-    int64_t workspaces[MO_PLAN_MAX_STREAMS];
-    mo_run_weights weights = { 0 };
-    mo_status status = MO_OK;
-    const mo_exec_plan *plan = d->plan;
+    mo_status status = mo_run_collect_weights(d, weights, err);
 
     mo_run_workspace_bytes(d, workspaces);
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         d->workspace_bytes += workspaces[i];
-    if (d->backend->separate_memory)
-        status = mo_run_collect_weights(d, &weights, err);
+    *weight_bytes = weights->bytes;
+    if (!d->backend->separate_memory)
+        *weight_bytes = weights->data_bytes;
+    if (!d->backend->separate_memory && d->backend->packed_bytes)
+        *weight_bytes += d->backend->packed_bytes(d->unit);
+    return status;
+}
+
+static mo_status alloc_and_bind(mo_run_device *d, mo_error *err)
+{
+    int64_t workspaces[MO_PLAN_MAX_STREAMS], weight_bytes;
+    mo_run_weights weights = { 0 };
+    mo_status status = find_sizes(d, &weights, workspaces, &weight_bytes, err);
+    const mo_exec_plan *plan = d->plan;
+
     if (status == MO_OK)
-        status = check_memory(d, weights.bytes, d->workspace_bytes, err);
+        status = check_memory(d, weight_bytes, d->workspace_bytes, err);
     if (status == MO_OK)
         status = alloc_arena(d, &weights, workspaces, err);
     if (status != MO_OK)
@@ -185,22 +200,20 @@ static mo_status alloc_timestamps(mo_run_device *d, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
+/* Opens the unit and prepares its kernels. */
+static mo_status prepare_device(mo_run_device *d,
+                                const mo_backend_unit_options *unit,
+                                mo_error *err)
 {
-    mo_run_device *d = device;
+    size_t n = (size_t) d->plan->n_values + 1;
     mo_status status;
-    size_t n;
 
-    d->scheduled = mo_thread_run_delay_open();
-    if (d->device == MO_PLAN_NONE)
-        return alloc_timestamps(d, err);
     d->phase_end_ns = mo_stop_clock_ns();
     d->backend = d->options->backends[d->device];
-    status = d->backend->open(&d->options->units[d->device], &d->unit, err);
+    status = d->backend->open(unit, &d->unit, err);
     if (status != MO_OK)
         return status;
     mo_run_report_progress(d, "opened");
-    n = (size_t) d->plan->n_values + 1;
     d->where = calloc(n, sizeof *d->where);
     d->constants = calloc(n, sizeof *d->constants);
     d->inputs = calloc(n, sizeof *d->inputs);
@@ -214,8 +227,18 @@ mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
                  : mo_fail_memory(err);
     if (status == MO_OK)
         status = mo_run_bind_constants(d, err);
-    if (status == MO_OK)
-        status = mo_run_prepare_kernels(d, err);
+    return status == MO_OK ? mo_run_prepare_kernels(d, err) : status;
+}
+
+mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
+{
+    mo_run_device *d = device;
+    mo_status status;
+
+    d->scheduled = mo_thread_run_delay_open();
+    if (d->device == MO_PLAN_NONE)
+        return alloc_timestamps(d, err);
+    status = prepare_device(d, &d->options->units[d->device], err);
     if (status == MO_OK)
         status = alloc_and_bind(d, err);
     if (status == MO_OK)
@@ -224,13 +247,36 @@ mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
         status = mo_run_alloc_staging(d, err);
         if (status == MO_OK)
             status = mo_run_partition_programs(d, err);
-        if (status == MO_OK && d->backend->packed_bytes)
-            d->allocated_bytes += d->backend->packed_bytes(d->unit);
     }
+    if (status == MO_OK && d->backend->packed_bytes)
+        d->allocated_bytes += d->backend->packed_bytes(d->unit);
     if (status == MO_OK)
         status = alloc_timestamps(d, err);
     if (status == MO_OK)
         mo_run_report_progress(d, "given its constants");
+    return status;
+}
+
+mo_status mo_run_device_sizes(const mo_exec_plan *plan,
+                              const mo_run_plan_options *options, int device,
+                              mo_run_sizes *sizes, mo_error *err)
+{
+    mo_backend_unit_options unit = options->units[device];
+    const mo_run_plan_options own = { .backends = options->backends };
+    mo_run_device d = { .plan = plan, .options = &own, .device = device };
+    int64_t workspaces[MO_PLAN_MAX_STREAMS];
+    mo_run_weights weights = { 0 };
+    mo_status status;
+
+    unit.sizes_only = true;
+    unit.cpus = NULL;
+    unit.n_cpus = 0;
+    status = prepare_device(&d, &unit, err);
+    if (status == MO_OK)
+        status =
+            find_sizes(&d, &weights, workspaces, &sizes->weight_bytes, err);
+    sizes->workspace_bytes = d.workspace_bytes;
+    mo_run_device_close(&d);
     return status;
 }
 

@@ -119,6 +119,18 @@ typedef struct mo_run_device {
  * mo_run_device_close(), also on failure. */
 mo_status mo_run_device_open(mo_run_device *device, mo_error *err);
 
+/* Memory beside the values that a device without separate memory needs. */
+typedef struct mo_run_sizes {
+    int64_t weight_bytes; /* packed, or as they are */
+    int64_t workspace_bytes;
+} mo_run_sizes;
+
+/* Prepares the kernels of a device of this process without packing weights;
+ * options: backends and units. */
+mo_status mo_run_device_sizes(const mo_exec_plan *plan,
+                              const mo_run_plan_options *options, int device,
+                              mo_run_sizes *sizes, mo_error *err);
+
 /* Opens a slot: another copy of the values of a device that is open and
  * outlives it, with the same kernels and constants. Without separate memory
  * one of them may compute at a time, as they share workspaces. Transfer t of

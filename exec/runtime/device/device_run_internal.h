@@ -24,9 +24,9 @@ mo_status mo_run_bind_constants(mo_run_device *d, mo_error *err);
  * kernel that reads it is prepared. */
 bool mo_run_is_copied_late(const mo_run_device *d, int v);
 
-/* Separate memory: the constants that kernels still read, once all are
- * prepared, and their total size, each once; then they get offsets in
- * d->weights and are uploaded. */
+/* The constants that kernels still read, once all are prepared, and their total
+ * size, each once; with separate memory they get offsets in d->weights and are
+ * uploaded. */
 typedef struct mo_run_weight {
     int value;
     const void *data;
@@ -36,7 +36,8 @@ typedef struct mo_run_weight {
 typedef struct mo_run_weights {
     mo_run_weight *items; /* in the device's arena, by data */
     int n;
-    int64_t bytes;
+    int64_t bytes;      /* aligned */
+    int64_t data_bytes; /* as they are */
 } mo_run_weights;
 
 mo_status mo_run_collect_weights(mo_run_device *d, mo_run_weights *weights,

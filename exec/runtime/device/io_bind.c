@@ -268,6 +268,7 @@ static mo_status assign_weight_offsets(mo_run_weights *weights, mo_error *err)
             !mo_int64_add(end, WEIGHT_ALIGN - 1, &end))
             return mo_fail(err, MO_E_LIMIT, "weights of more than 2^63 bytes");
         weights->bytes = end / WEIGHT_ALIGN * WEIGHT_ALIGN;
+        weights->data_bytes += w->bytes;
     }
     return MO_OK;
 }

@@ -81,7 +81,7 @@ static size_t zeros_bytes(const mo_cpu_conv_kernel *k)
            MO_CPU_CACHE_LINE;
 }
 
-static mo_status make_weights(const mo_cpu_unit *unit, const void *constant,
+static mo_status make_weights(mo_cpu_unit *unit, const void *constant,
                               mo_cpu_conv_kernel *k, mo_error *err)
 {
     mo_status status;
@@ -92,10 +92,12 @@ static mo_status make_weights(const mo_cpu_unit *unit, const void *constant,
             mo_cpu_round_to_line((size_t) k->weight_floats * sizeof(float));
         return MO_OK;
     }
-    status = mo_cpu_gemm_panels_new(1, k->weight_floats, &k->weights, err);
+    status =
+        mo_cpu_gemm_panels_new(unit, 1, k->weight_floats, &k->weights, err);
     if (status != MO_OK)
         return status;
-    mo_cpu_conv_weights_pack(unit->micro_kernels, k, constant, k->weights);
+    if (!unit->sizes_only)
+        mo_cpu_conv_weights_pack(unit->micro_kernels, k, constant, k->weights);
     k->base.consumed |= (uint64_t) 1 << 1;
     return MO_OK;
 }
@@ -162,7 +164,7 @@ static void free_conv(mo_cpu_kernel *kernel)
     free(k);
 }
 
-static mo_status fill_kernel(const mo_cpu_unit *unit, const mo_call *call,
+static mo_status fill_kernel(mo_cpu_unit *unit, const mo_call *call,
                              const mo_backend_operand *in,
                              const mo_tensor_desc *out, mo_cpu_conv_kernel *k,
                              mo_error *err)

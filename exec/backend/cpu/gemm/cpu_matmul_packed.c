@@ -43,7 +43,7 @@ static int64_t matrix_index(const mo_cpu_matmul_kernel *k, int64_t batch)
     return index;
 }
 
-static mo_status pack_constant(const mo_cpu_unit *unit, const void *data,
+static mo_status pack_constant(mo_cpu_unit *unit, const void *data,
                                mo_cpu_matmul_kernel *k, mo_error *err)
 {
     const mo_call_matmul *call = &k->form.call;
@@ -52,10 +52,12 @@ static mo_status pack_constant(const mo_cpu_unit *unit, const void *data,
 
     k->matrix_panels =
         mo_cpu_gemm_panel_columns(unit->micro_kernels, call->n) * call->k;
-    status = mo_cpu_gemm_panels_new(count, k->matrix_panels, &k->panels, err);
+    status =
+        mo_cpu_gemm_panels_new(unit, count, k->matrix_panels, &k->panels, err);
     if (status != MO_OK)
         return status;
-    for (int64_t batch = 0; batch < k->form.batches; batch++) {
+    for (int64_t batch = 0; batch < k->form.batches && !unit->sizes_only;
+         batch++) {
         int64_t at = mo_cpu_matmul_batch_offsets(call, batch).b;
         mo_cpu_matrix_view b = matrix_of(data, k->elem, at, &call->b);
 

@@ -49,15 +49,17 @@ void mo_cpu_gemm_pack_panels(const mo_cpu_micro_kernels *micro_kernels,
     }
 }
 
-mo_status mo_cpu_gemm_panels_new(int64_t matrices, int64_t floats,
-                                 float **panels, mo_error *err)
+mo_status mo_cpu_gemm_panels_new(mo_cpu_unit *unit, int64_t matrices,
+                                 int64_t floats, float **panels, mo_error *err)
 {
     size_t bytes;
 
     if (!mo_size_mul((size_t) matrices, (size_t) floats, &bytes) ||
         !mo_size_mul(bytes, sizeof **panels, &bytes))
         return mo_fail_memory(err);
-    *panels = mo_cpu_alloc_aligned(bytes);
+    unit->packed_bytes += (int64_t) bytes;
+    *panels =
+        mo_cpu_alloc_aligned(unit->sizes_only ? MO_CPU_CACHE_LINE : bytes);
     return *panels ? MO_OK : mo_fail_memory(err);
 }
 

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "exec/backend/cpu/unit/load_f32.h"
 #include "exec/backend/cpu/gemm/micro_kernel.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
 
 /* Returns the columns of all panels that hold this many; or the offset, in
  * elements per row, of the panel whose first column is first, a multiple of
@@ -30,10 +31,11 @@ void mo_cpu_gemm_pack_panels(const mo_cpu_micro_kernels *micro_kernels,
                              int64_t columns, int64_t row, int64_t depth,
                              float *panels);
 
-/* Allocates that many matrices of floats, aligned; the caller frees *panels
- * with free(). */
-mo_status mo_cpu_gemm_panels_new(int64_t matrices, int64_t floats,
-                                 float **panels, mo_error *err);
+/* Allocates that many matrices of floats for a constant, aligned, and counts
+ * them in the unit; with its sizes_only they are not to be written. The caller
+ * frees *panels with free(). */
+mo_status mo_cpu_gemm_panels_new(mo_cpu_unit *unit, int64_t matrices,
+                                 int64_t floats, float **panels, mo_error *err);
 
 /* c = left x right, for some rows and columns of the whole. */
 typedef struct mo_cpu_gemm {

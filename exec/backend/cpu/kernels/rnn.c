@@ -361,9 +361,11 @@ static mo_status prepare_rnn(mo_cpu_unit *unit, const mo_call *call,
         *workspace +=
             (size_t) (rnn->directions * made->panels_at[PARTS]) * sizeof(float);
     } else {
-        status = mo_cpu_gemm_panels_new(
-            rnn->directions, made->panels_at[PARTS] + 1, &made->panels, err);
-        for (int d = 0; status == MO_OK && d < rnn->directions; d++)
+        status = mo_cpu_gemm_panels_new(unit, rnn->directions,
+                                        made->panels_at[PARTS] + 1,
+                                        &made->panels, err);
+        for (int d = 0;
+             status == MO_OK && d < rnn->directions && !unit->sizes_only; d++)
             pack_direction(made, unit->micro_kernels, in[1].constant, d,
                            made->panels);
         made->base.consumed |= (uint64_t) 1 << 1;

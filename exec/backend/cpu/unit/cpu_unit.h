@@ -24,6 +24,8 @@ typedef struct mo_cpu_unit {
     mo_cpu_thread_pool *pool;
     int threads;                                      /* of the thread pool */
     const struct mo_cpu_micro_kernels *micro_kernels; /* gemm/micro_kernel.h */
+    bool sizes_only;      /* as in mo_backend_unit_options */
+    int64_t packed_bytes; /* of constants */
 } mo_cpu_unit;
 
 typedef struct mo_cpu_kernel mo_cpu_kernel;
