@@ -35,9 +35,10 @@ typedef struct work {
     mo_exec_job job;
     mo_exec_units units;
     mo_exec_inputs inputs;
-    uint64_t alike;     /* digest of everything that ranks must share */
-    int64_t *hold_ns;   /* by transfer, or NULL: no emulated delay */
-    const char **paths; /* by transfer; NULL: nothing was run */
+    mo_exec_signals signals; /* during requests of one rank */
+    uint64_t alike;          /* digest of everything that ranks must share */
+    int64_t *hold_ns;        /* by transfer, or NULL: no emulated delay */
+    const char **paths;      /* by transfer; NULL: nothing was run */
     mo_run_result result;
     mo_measure_load load; /* during the run */
     mo_exec_comparison comparison;
@@ -93,7 +94,8 @@ static mo_status prepare_run(mo_exec_options *o, work *w, mo_error *err)
     if (status == MO_OK)
         status = mo_exec_job_plan(o, &w->units, w->rank == 0, &w->job, err);
     if (status == MO_OK && stream)
-        status = mo_exec_requests_choose_in_flight(o, &w->units, &w->job, err);
+        status = mo_exec_requests_choose_in_flight(o, &w->units, &w->job,
+                                                   w->transport, w->world, err);
     if (status == MO_OK && stream)
         status = mo_exec_requests_check_memory(
             w->job.plan, &w->units, w->rank, (int) o->in_flight,
@@ -261,6 +263,7 @@ static mo_status run_stream(mo_exec_options *o, work *w, mo_error *err)
         .world = w->world,
         .config_digest = w->alike,
         .min_transfer_ns = w->hold_ns,
+        .signals = &w->signals,
     };
 
     return mo_cli_exec_requests(o, &stream, err);
@@ -270,9 +273,13 @@ static mo_status run_stream(mo_exec_options *o, work *w, mo_error *err)
 static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
                                mo_error *err)
 {
-    mo_status status = mo_output_files_open(o->outputs, MO_EXEC_N_OUTPUTS, err);
     mo_exec_gpu_init waking;
+    mo_status status = MO_OK;
 
+    if (mo_exec_requests_wanted(o) && w->n_ranks == 1)
+        status = mo_exec_signals_begin(&w->signals, err);
+    if (status == MO_OK)
+        status = mo_output_files_open(o->outputs, MO_EXEC_N_OUTPUTS, err);
     if (status != MO_OK)
         return status;
     if (mo_exec_requests_wanted(o))
@@ -283,6 +290,8 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
     if (status == MO_OK)
         status = mo_review_check_outputs(&w->job.review, o->outputs,
                                          MO_EXEC_N_OUTPUTS, err);
+    if (status == MO_OK)
+        status = mo_exec_job_check_output(o, path, &w->job, err);
     if (status == MO_OK && !w->job.valid) {
         if (w->rank == 0)
             mo_cli_exec_log_invalid(o, path, &w->job);
@@ -310,7 +319,7 @@ static mo_status run_exec(void *context, char **operands, size_t n_operands,
                           mo_error *err)
 {
     mo_exec_options *o = context;
-    work w = { .transport = NULL };
+    work w = { .signals = { .command = command_name } };
     mo_status status = mo_exec_options_check(o, operands[0], err);
 
     (void) n_operands;
@@ -337,6 +346,7 @@ static mo_status run_exec(void *context, char **operands, size_t n_operands,
     if (status != MO_OK)
         w.transport->fail(w.world, err);
     mo_output_files_discard(o->outputs, MO_EXEC_N_OUTPUTS);
+    mo_exec_signals_end(&w.signals);
     w.transport->close(w.world);
     mo_exec_comparison_clear(&w.comparison);
     mo_run_result_clear(&w.result);

@@ -83,6 +83,8 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
         .in_flight = (int) o->in_flight,
         .n_requests = result->n_accepted,
         .n_completed = result->n_completed,
+        .stopped_by =
+            result->interrupt ? mo_exec_signals_name(result->interrupt) : NULL,
         .wall_ns = result->wall_ns,
         .period_ns = result->period_ns,
         .n_steady = result->n_steady,
@@ -123,9 +125,24 @@ static void add_lost(const mo_pipeline_result *result, mo_error *err)
     char lost[256] = "";
     size_t n = 0;
 
-    for (int i = 0; i < result->n_lost && n < sizeof lost - 32; i++)
-        n += (size_t) snprintf(lost + n, sizeof lost - n, "%s%lld",
-                               i > 0 ? ", " : "", (long long) result->lost[i]);
+    for (int i = 0, last; i < result->n_lost; i = last + 1) {
+        const char *comma = i > 0 ? ", " : "";
+
+        last = i;
+        while (last + 1 < result->n_lost &&
+               result->lost[last + 1] == result->lost[last] + 1)
+            last++;
+        if (n > sizeof lost - 64) {
+            snprintf(lost + n, sizeof lost - n, ", and others");
+            break;
+        }
+        n += (size_t) snprintf(lost + n, sizeof lost - n, "%s%lld", comma,
+                               (long long) result->lost[i]);
+        if (last > i)
+            n += (size_t) snprintf(lost + n, sizeof lost - n, "%s%lld",
+                                   last > i + 1 ? " to " : ", ",
+                                   (long long) result->lost[last]);
+    }
     if (result->n_accepted == 0)
         return;
     mo_fail(err, why.status,
@@ -163,6 +180,7 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
         .next = mo_exec_requests_from_stdin(o) ? mo_exec_requests_next : NULL,
         .sink = mo_exec_requests_write,
         .context = &requests,
+        .interrupt = &stream->signals->number,
     };
     mo_pipeline_result result = { 0 };
     mo_measure_load load;
@@ -170,7 +188,7 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
 
     if (rank == 0)
         status = mo_exec_requests_open(o, job->review.made.fine, job->plan,
-                                       &requests, err);
+                                       stream->signals, &requests, err);
     options.n_requests = requests.n;
     mo_measure_load_read(NULL, &load);
     if (status == MO_OK) {
@@ -188,6 +206,8 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
         status = write_report(o, stream, &requests, &result, &load, err);
     if (status == MO_OK && requests.n_failed > 0)
         o->code = MO_EXIT_FAILED;
+    if (status == MO_OK && result.interrupt != 0)
+        o->code = 128 + result.interrupt;
     mo_pipeline_result_clear(&result);
     mo_exec_requests_clear(&requests);
     return status;

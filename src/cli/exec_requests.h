@@ -12,6 +12,7 @@
 #include "driver/exec/device_units.h"
 #include "driver/exec/exec_job.h"
 #include "driver/exec/exec_options.h"
+#include "driver/exec/request_signals.h"
 #include "exec/runtime/pipeline/pipeline.h"
 #include "exec/transport/transport.h"
 
@@ -22,10 +23,12 @@ typedef struct mo_cli_exec_stream {
     mo_transport_world *world;
     uint64_t config_digest;
     const int64_t *min_transfer_ns; /* link emulation, or NULL */
+    mo_exec_signals *signals;       /* they may not have begun */
 } mo_cli_exec_stream;
 
 /* Runs the requests of the options and writes outputs and report. Collective:
- * all ranks call it. o->code is MO_EXIT_FAILED when a request has failed. */
+ * all ranks call it. o->code is MO_EXIT_FAILED when a request has failed, and
+ * 128 more than a signal by which requests were left out. */
 mo_status mo_cli_exec_requests(mo_exec_options *o,
                                const mo_cli_exec_stream *stream, mo_error *err);
 

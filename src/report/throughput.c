@@ -151,6 +151,8 @@ void mo_report_throughput_text(const mo_report_throughput *t, mo_out *out)
     mo_out_printf(out, "%-12s%lld of %lld done, %d in flight\n", "requests",
                   (long long) t->n_completed, (long long) t->n_requests,
                   t->in_flight);
+    if (t->stopped_by)
+        mo_out_printf(out, "%-12sby %s\n", "stopped", t->stopped_by);
     if (t->load)
         mo_out_printf(out, "%-12s%s\n", "not quiet", t->load);
     mo_out_printf(out, "%-12s%s\n", "precision", t->precision);
@@ -238,6 +240,8 @@ void mo_report_throughput_json(const mo_report_throughput *t, mo_out *out)
     mo_json_put_int(&w, "in_flight", t->in_flight);
     mo_json_put_int(&w, "requests", t->n_requests);
     mo_json_put_int(&w, "completed", t->n_completed);
+    if (t->stopped_by)
+        mo_json_put_text(&w, "stopped_by", t->stopped_by);
     json_times(t, &w);
     mo_json_begin_array(&w, "resources", MO_JSON_BLOCK);
     for (int i = 0; i < t->n_resources; i++)

@@ -161,6 +161,39 @@ exits "requests have folders of their own" 0 moirai-exec -q --requests 2 \
     -i "$work/replaced/output0.npy" -o "$work/replaced" "$net"
 ok "where nothing is read" cmp "$in" "$work/replaced/output0.npy"
 
+# The solution, and the weights of a graph, by the name of an output.
+mkdir -p "$work/own/0001"
+cat >"$work/own.graphml" <<'EOF'
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="t" for="node" attr.name="type" attr.type="string"/>
+<key id="s" for="node" attr.name="shape" attr.type="string"/>
+<key id="d" for="node" attr.name="dtype" attr.type="string"/>
+<key id="c" for="node" attr.name="constant" attr.type="boolean"/>
+<key id="w" for="node" attr.name="weights" attr.type="string"/>
+<key id="p" for="edge" attr.name="dst_port" attr.type="int"/>
+<graph edgedefault="directed">
+<node id="x"><data key="t">Parameter</data><data key="s">4</data><data key="d">f32</data></node>
+<node id="w"><data key="t">Const</data><data key="s">4</data><data key="d">f32</data><data key="c">true</data><data key="w">own/0001/output0.npy:0:16:f32:4</data></node>
+<node id="y"><data key="t">Add</data><data key="s">4</data><data key="d">f32</data></node>
+<edge source="x" target="y"><data key="p">0</data></edge>
+<edge source="w" target="y"><data key="p">1</data></edge>
+</graph></graphml>
+EOF
+head -c 16 /dev/zero >"$work/own/0001/output0.npy"
+complains "outputs in the place of weights" 2 "own/0001/output0.npy, which is" \
+    moirai-exec -q -o "$work/own/0001" "$work/own.graphml"
+complains "outputs of requests" 2 "own/0001/output0.npy, which is read" \
+    moirai-exec -q --requests 2 -o "$work/own" "$work/own.graphml"
+is "leave them" "$(wc -c <"$work/own/0001/output0.npy")" 16
+exits "which can be used" 0 moirai-exec -q -o "$work/own/0002" \
+    "$work/own.graphml"
+cp "$sol" "$work/own/0001/output0.npy"
+complains "outputs in the place of the solution" 2 "which is read" \
+    moirai-exec -q -g "$net" -o "$work/own/0001" "$work/own/0001/output0.npy"
+complains "those of requests" 2 "which is read" moirai-exec -q -g "$net" \
+    --requests 2 -o "$work/own" "$work/own/0001/output0.npy"
+ok "it is as it was" cmp "$sol" "$work/own/0001/output0.npy"
+
 mkdir "$work/links"
 ln -s ../net/input0.npy "$work/links/output0.npy"
 exits "an output in the place of a link" 0 \

@@ -71,10 +71,15 @@ for k in 1 2; do
     exits "a placement for at most $k in flight" 0 \
         moirai-exec --json --requests 5 "$work/net/limit.sol"
     ok "has no more" test "$(value in_flight)" -le $k
+    is "and no line about it" "$(grep 'was made for' "$work/err")" ""
 done
 exits "but with --in-flight" 0 \
     moirai-exec --json --requests 5 --in-flight 4 "$work/net/limit.sol"
 is "those" "$(value in_flight)" 4
+is "with a line: more" "$(grep -c 'was made for 2 requests in flight, and this run has 4: .* more memory$' "$work/err")" 1
+exits "fewer" 0 moirai-exec --json --requests 5 --in-flight 1 \
+    "$work/net/limit.sol"
+is "are a longer period" "$(grep -c 'was made for 2 requests in flight, and this run has 1: the period ' "$work/err")" 1
 
 # ---- inputs
 
@@ -85,6 +90,15 @@ echo broken >"$work/in/0004/image.npy"
 mkdir -p "$work/some/0001" "$work/some/0002" "$work/some/0005"
 echo stale | tee "$work/some/0001/output0.npy" "$work/some/0002/output0.npy" \
     >"$work/some/0005/output0.npy"
+complains "outputs of another run that this one does not replace" 2 \
+    "some: has outputs of an earlier run in 0005, which this one may not" \
+    moirai-exec --json --inputs "$work/in" -o "$work/some" "$sol"
+is "stay" "$(cat "$work/some/0005/output0.npy" "$work/some/0001/output0.npy" |
+    tr '\n' ' ')" "stale stale "
+mv "$work/some/0005/output0.npy" "$work/some/0002/output1.npy"
+complains "also one more of a request" 2 "outputs of an earlier run in 0002" \
+    moirai-exec --json --inputs "$work/in" -o "$work/some" "$sol"
+mv "$work/some/0002/output1.npy" "$work/some/0005/other.npy"
 exits "a folder of inputs, some missing" 1 \
     moirai-exec --json --inputs "$work/in" -o "$work/some" "$sol"
 is "two are completed" "$(value completed)" 2
@@ -93,12 +107,19 @@ is "each failure has a line" "$(grep -c '^moirai-exec: request' "$work/err")" 3
 ok "that names the file" grep -q \
     "request 4: $work/in/0004/image.npy: is no .npy file" "$work/err"
 is "and is in the report" "$(grep -c '"reason":' "$work/out")" 3
-is "what is not of this run stays" "$(cat "$work/some/0005/output0.npy")" stale
+is "what is no output stays" "$(cat "$work/some/0005/other.npy")" stale
 rm -r "$work/some/0005"
 is "the others have outputs, those of an earlier run are gone" "$(cd "$work/some" && find . -name '*.npy' |
     sort | tr '\n' ' ')" "./0000/output0.npy ./0002/output0.npy "
 ok "of the framework" moirai-exec -q -i "$in" --reference "$work/some/0002" \
     --tolerance 0 "$sol"
+mkdir -p "$work/again/0000" "$work/again/0001"
+ln -s "$work/some/0002/output0.npy" "$work/again/0001/image.npy"
+cp "$in" "$work/again/0000/image.npy"
+complains "outputs of an earlier run that are inputs" 2 \
+    "would replace $work/again/0001/image.npy, which is read" moirai-exec -q \
+    --inputs "$work/again" --requests 3 -o "$work/some" "$sol"
+ok "they stay" test -s "$work/some/0002/output0.npy"
 cp "$in" "$work/in/image.npy"
 exits "one set for all" 1 moirai-exec --json --inputs "$work/in" "$sol"
 is "fills the gaps" "$(value completed)" 4
@@ -228,6 +249,100 @@ is "is none" "$(value requests)" 0
 complains "nothing to read" 2 "has nothing to read" moirai-exec --inputs - \
     -i "$in" "$sol"
 
+# ---- signals
+
+# NAME ARG...: starts moirai-exec with the arguments, whose process is $pid, and
+# waits until 3 requests have outputs in the folder NAME.
+begin()
+{
+    folder=$work/$1
+    shift
+    env --default-signal=TERM moirai-exec --in-flight 2 -o "$folder" "$@" \
+        >"$work/out" 2>"$work/err" &
+    pid=$!
+    while [ ! -e "$folder/0002/output0.npy" ] && kill -0 $pid 2>/dev/null; do
+        sleep 0.05
+    done
+}
+mkdir -p "$work/cut/0003" "$work/cut/99999"
+echo stale | tee "$work/cut/0003/output0.npy" >"$work/cut/99999/output0.npy"
+begin cut --json --requests 100000 "$sol"
+kill -TERM $pid
+wait $pid
+is "SIGTERM ends requests" $? 143
+n=$(value requests)
+ok "with a report" test "$n" -ge 3
+is "of all that were accepted" "$(value completed)" "$n"
+is "and the reason" "$(value stopped_by)" '"SIGTERM"'
+is "those have outputs, and no others" \
+    "$(find "$work/cut" -name output0.npy | wc -l)" "$n"
+is "no temporary file is left" \
+    "$(find "$work/cut" -type f ! -name output0.npy)" ""
+ok "those in flight are named" grep -q \
+    '^moirai-exec: SIGTERM: no more requests are accepted; request.* in flight' \
+    "$work/err"
+begin text --requests 100000 "$sol"
+kill -TERM $pid
+wait $pid
+ok "the reason as text" grep -q '^stopped     by SIGTERM$' "$work/out"
+
+# A second signal, while slow requests are completed.
+cat >"$work/slow.graphml" <<'EOF'
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="t" for="node" attr.name="type" attr.type="string"/>
+<key id="s" for="node" attr.name="shape" attr.type="string"/>
+<key id="d" for="node" attr.name="dtype" attr.type="string"/>
+<key id="p" for="edge" attr.name="dst_port" attr.type="int"/>
+<graph edgedefault="directed">
+<node id="x"><data key="t">Parameter</data><data key="s">2000,2000</data><data key="d">f32</data></node>
+<node id="y"><data key="t">MatMul</data><data key="s">2000,2000</data><data key="d">f32</data></node>
+<edge source="x" target="y"><data key="p">0</data></edge>
+<edge source="x" target="y"><data key="p">1</data></edge>
+</graph></graphml>
+EOF
+env --default-signal=TERM moirai-exec -q --requests 100 --in-flight 16 \
+    -o "$work/twice" "$work/slow.graphml" >"$work/out" 2>"$work/err" &
+pid=$!
+while [ ! -e "$work/twice/0000/output0.npy" ] && kill -0 $pid; do
+    sleep 0.05
+done
+kill -TERM $pid
+while ! grep -q 'no more requests' "$work/err" && kill -0 $pid; do
+    sleep 0.05
+done
+kill -TERM $pid
+wait $pid
+is "a second signal ends it" $? 143
+ok "what has no outputs is named" grep -q \
+    '^moirai-exec: SIGTERM: requests* [0-9].* without outputs$' "$work/err"
+is "nothing incomplete is left" \
+    "$(find "$work/twice" -type f ! -name output0.npy)" ""
+
+# Nothing more is read from a stream that stands still.
+if "$python" -c 'import numpy' 2>/dev/null; then
+    mkfifo "$work/still"
+    env --default-signal=TERM moirai-exec --json --inputs - -o "$work/stand" \
+        "$sol" <"$work/still" >"$work/out" 2>"$work/err" &
+    pid=$!
+    exec 4>"$work/still"
+    arrays 0 2 >&4
+    arrays 3 3 | head -c 100 >&4
+    while [ ! -e "$work/stand/0002/output0.npy" ]; do
+        sleep 0.05
+    done
+    kill -TERM $pid
+    wait $pid
+    is "a stream that stands still" $? 143
+    exec 4>&-
+    is "has the outputs of what was whole" "$(value completed)" 3
+    is "which alone were accepted" "$(value requests)" 3
+    moirai-exec -q --inputs - -o "$work/stand" "$sol" </dev/null \
+        2>"$work/err" >/dev/null
+    is "a stream in the folder of another" $? 2
+    ok "is refused" grep -q "stand: has outputs of an earlier run in 0000" \
+        "$work/err"
+fi
+
 # ---- report
 
 exits "a report" 0 moirai-exec --requests 20 --in-flight 4 \
@@ -279,6 +394,29 @@ complains "and fifty do not" 1 "lower --in-flight" \
     moirai-exec -q -c "$work/small.xml" --graph "$net" --requests 3 \
     --in-flight 50 -o "$work/never" "$work/small.sol"
 ok "before anything starts" test ! -e "$work/never"
+
+# With BYTES of memory on each device: all on one.
+scatter 1 | sed 's/slow/fast/' >"$work/one"
+within()
+{
+    sed "s/memory_gib=\"1\"/memory_bytes=\"$1\"/" \
+        "$work/net/model.cluster.xml" >"$work/tight.xml"
+    shift
+    moirai-exec --json -c "$work/tight.xml" --graph "$net" "$@" "$work/one"
+}
+complains "what calls work in" 1 "to work in, and has 600000; " \
+    within 600000 -q --requests 3 --in-flight 2
+need=$(sed 's/.*needs \([0-9]*\) for values, \([0-9]*\) for weights and \([0-9]*\) to work.*/\1 + \2 + \3/' "$work/err")
+need=$((need))
+exits "counts when the number in flight is chosen" 0 within $need --requests 3
+is "as many as fit" "$(value in_flight)" 2
+exits "into a byte less" 0 within $((need - 1)) --requests 3
+is "are one less" "$(value in_flight)" 1
+exits "in single runs, too" 0 within $need
+ok "packed weights are allocated" "$python" -c 'import json, sys
+d = json.load(open(sys.argv[1]))["by_device"][0]
+rest = d["allocated_bytes"] - d["value_bytes"] - d["workspace_bytes"]
+assert rest > 0.9 * d["weight_bytes"] > 0' "$work/out"
 complains "runs and requests" 2 "--runs is for single runs" \
     moirai-exec --runs 3 --requests 4 "$sol"
 complains "how many there are" 2 "--in-flight goes with --requests" \

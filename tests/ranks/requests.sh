@@ -79,6 +79,31 @@ while [ $r -lt 20 ]; do
 done
 is "the outputs are right" $r 20
 
+# ---- a signal
+
+ranks_jobs=$((ranks_jobs + 1))
+rm -rf "$work/killed"
+: >"$work/out"
+: >"$work/err"
+pids=
+for ranks_r in 0 1; do
+    ranks_one env --default-signal=TERM "$exec" -q --requests 1000000 \
+        -o "$work/killed" "$sol" &
+    pids="$pids $!"
+done
+ok "another stream runs" await some_outputs
+kill -TERM "$(second_rank)"
+# shellcheck disable=SC2086
+ranks_wait $pids
+is "a signal to a rank ends it" "$status" 1
+ok "and the requests without outputs are named" grep -q \
+    "rank 1 (.*): stopped by SIGTERM; [0-9]* of [0-9]* requests were" \
+    "$work/err"
+completed=$(sed -n 's/.*; \([0-9]*\) of [0-9]* requests were.*/\1/p' \
+    "$work/err")
+is "the others have theirs" \
+    "$(find "$work/killed" -name output0.npy | wc -l)" "$completed"
+
 # ---- standard input, which stays open without another request
 
 mkfifo "$work/stream"

@@ -35,6 +35,19 @@ static void clear_inputs(slot_frontend *f)
 
 /* ------------------------------------------------------------------- intake */
 
+/* Nothing more is taken after an interrupt; the lock is held. */
+static void close_interrupted(mo_pipeline *p)
+{
+    const atomic_int *interrupt = p->options->interrupt;
+
+    if (!interrupt || atomic_load(interrupt) == 0 ||
+        p->next_in >= p->n_requests)
+        return;
+    p->interrupt = atomic_load(interrupt);
+    p->n_requests = p->next_in;
+    pthread_cond_broadcast(&p->changed);
+}
+
 /* Waits until a request may be taken. Returns false when there are no more;
  * with count it counts as taken. */
 static bool await_request(mo_pipeline *p, bool count, int64_t *request)
@@ -45,6 +58,7 @@ static bool await_request(mo_pipeline *p, bool count, int64_t *request)
     while (!p->stopped && p->next_in < p->n_requests &&
            p->next_in >= p->next_out + p->n_outcomes)
         pthread_cond_wait(&p->changed, &p->lock);
+    close_interrupted(p);
     more = !p->stopped && p->next_in < p->n_requests;
     *request = p->next_in;
     p->next_in += more && count;
@@ -65,9 +79,10 @@ static bool read_next(slot_frontend *f, int64_t *request, mo_status *status,
         *status = p->options->next(p->options->context, *request, &p->stopped,
                                    f->inputs, &end, err);
         pthread_mutex_lock(&p->lock);
-        if (end)
+        if (end) {
+            close_interrupted(p);
             p->n_requests = p->next_in;
-        else
+        } else
             p->next_in++;
         pthread_cond_broadcast(&p->changed);
         pthread_mutex_unlock(&p->lock);

@@ -73,8 +73,11 @@ typedef struct mo_pipeline_options {
     void *context;   /* of all */
     bool time_calls; /* of the only device, with memory of its own: the load of
                         each before the first request */
-    bool untimed;    /* keep no times of requests, of which there is no end; the
-                        result has none */
+    /* At rank 0, or NULL: once it is not 0 nothing more is taken, and what was
+     * taken is completed. A call of next returns soon then, with *end. */
+    const atomic_int *interrupt;
+    bool untimed; /* keep no times of requests, of which there is no end; the
+                     result has none */
 } mo_pipeline_options;
 
 typedef struct mo_pipeline_device {
@@ -89,6 +92,7 @@ typedef struct mo_pipeline_result {
     /* Accepted requests without either, when the run has failed. */
     int64_t *lost;
     int n_lost;
+    int interrupt; /* the one by which requests were left out, or 0 */
     /* From the intake of the first request to the end of the last; and the
      * mean time between the ends of two requests once the slots are full. */
     int64_t wall_ns, period_ns;

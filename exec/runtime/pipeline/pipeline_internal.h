@@ -51,6 +51,7 @@ typedef struct mo_pipeline {
     int64_t next_in, next_out;     /* the next request to take, to deliver */
     int64_t n_requests;            /* less when a stream has ended */
     atomic_bool stopped;           /* no more is taken */
+    int interrupt;                 /* by which requests were left out, or 0 */
     mo_pipeline_outcome *outcomes; /* request n at n % n_outcomes */
     int n_outcomes;
     mo_pipeline_times *times;  /* by request */

@@ -82,6 +82,7 @@ mo_status mo_pipeline_summarize(const mo_pipeline *p,
     r->n_accepted = p->next_in;
     r->n_completed = p->n_completed;
     r->n_failed = p->n_failed;
+    r->interrupt = p->interrupt;
     r->n_devices = p->plan->n_devices;
     r->devices = calloc((size_t) r->n_devices + 1, sizeof *r->devices);
     r->lost = calloc((size_t) p->n_outcomes + 1, sizeof *r->lost);

@@ -12,6 +12,9 @@
 #include "base/host.h"
 #include "base/minmax.h"
 #include "base/reader.h"
+#include "driver/exec/output_npy.h"
+#include "driver/exec/request_files.h"
+#include "driver/weight_files.h"
 #include "exec/plan/build.h"
 #include "exec/plan/verify/verify.h"
 #include "exec/tensor/mmap_file.h"
@@ -144,6 +147,44 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
     }
     if (status != MO_OK)
         mo_bundle_show_error(job->bundle, err);
+    return status;
+}
+
+mo_status mo_exec_job_check_output(const mo_exec_options *o, const char *path,
+                                   const mo_exec_job *job, mo_error *err)
+{
+    const mo_review *r = &job->review;
+    const mo_driver_load_options found = { .cost = r->located.cost };
+    const char *files[] = { path,
+                            r->located.graph,
+                            r->located.profile,
+                            r->located.rules,
+                            mo_driver_load_cost_file(&found),
+                            r->made.loaded.cluster->file,
+                            o->job.token_file,
+                            o->job.tls_cert,
+                            o->job.tls_key,
+                            o->job.tls_ca };
+    bool requests = mo_exec_requests_wanted(o);
+    mo_weight_files weights = { 0 };
+    mo_status status = MO_OK;
+
+    if (!o->output)
+        return MO_OK;
+    for (size_t i = 0; i < sizeof files / sizeof *files && status == MO_OK; i++)
+        if (files[i])
+            status = mo_exec_output_npy_check_input(o->output, requests,
+                                                    files[i], err);
+    if (status == MO_OK)
+        status =
+            mo_weight_files_list(r->made.fine, r->located.graph, &weights, err);
+    for (size_t i = 0; i < weights.n && status == MO_OK; i++)
+        status = mo_exec_output_npy_check_input(o->output, requests,
+                                                weights.list[i].path, err);
+    for (size_t i = 0; i < job->sources.n && status == MO_OK; i++)
+        status = mo_exec_output_npy_check_input(o->output, requests,
+                                                job->sources.list[i].path, err);
+    mo_weight_files_clear(&weights);
     return status;
 }
 

@@ -37,6 +37,11 @@ void mo_exec_job_clear(mo_exec_job *job);
 mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                            mo_exec_job *job, mo_error *err);
 
+/* Fails with MO_E_USAGE if the folder of --output would get outputs in the
+ * place of a file of the job, which path is the operand of. */
+mo_status mo_exec_job_check_output(const mo_exec_options *o, const char *path,
+                                   const mo_exec_job *job, mo_error *err);
+
 /* Builds the plan of a valid job for units; with speaks, unsupported ops are
  * listed on stderr. */
 mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,

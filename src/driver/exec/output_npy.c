@@ -3,16 +3,20 @@
 
 #include "driver/exec/output_npy.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "exec/tensor/npy.h"
 
-/* Size of "/output" and a number. */
-enum { NAME_SIZE = 32 };
+/* NAME_SIZE: of "/output" and a number. */
+enum { NAME_SIZE = 32, PATH_SIZE = 4096, MIN_DIGITS = 4 };
 
 bool mo_exec_output_npy_is_name(const char *name)
 {
@@ -64,6 +68,114 @@ mo_status mo_exec_output_npy_folder(const char *output, int64_t request,
                           "--output");
     return MO_OK;
 }
+
+/* ----------------------------------------------------------- earlier outputs
+ */
+
+int64_t mo_exec_output_npy_request(const char *name)
+{
+    size_t length = strlen(name);
+    int64_t number;
+
+    if (length < MIN_DIGITS || strspn(name, "0123456789") != length ||
+        (length > MIN_DIGITS && name[0] == '0') ||
+        mo_number_read_int(name, length, &number) != MO_NUMBER_OK)
+        return -1;
+    return number;
+}
+
+/* Those of the first n requests. */
+typedef struct own_outputs {
+    const char *output;
+    int64_t n;
+    int n_outputs;
+    bool remove;
+    bool any;      /* was found */
+    int64_t other; /* the least request with others, or -1 */
+} own_outputs;
+
+static mo_status visit_request(own_outputs *own, int64_t request, mo_error *err)
+{
+    char path[PATH_SIZE + NAME_MAX + 2];
+    size_t length;
+    const struct dirent *entry;
+    mo_status status =
+        mo_exec_output_npy_folder(own->output, request, path, PATH_SIZE, err);
+    DIR *entries = NULL;
+
+    if (status != MO_OK)
+        return request < own->n ? status : MO_OK;
+    entries = opendir(path);
+    length = strlen(path);
+    while (entries && status == MO_OK && (entry = readdir(entries))) {
+        if (!mo_exec_output_npy_is_name(entry->d_name))
+            continue;
+        if (request >= own->n || strtoll(entry->d_name + strlen("output"), NULL,
+                                         10) >= own->n_outputs) {
+            if (own->other < 0 || request < own->other)
+                own->other = request;
+            continue;
+        }
+        own->any = true;
+        snprintf(path + length, sizeof path - length, "/%s", entry->d_name);
+        if (own->remove && unlink(path) != 0 && errno != ENOENT)
+            status = mo_fail_errno(
+                err, path, "cannot remove the output of an earlier run");
+    }
+    if (entries)
+        closedir(entries);
+    return status;
+}
+
+/* What cannot be opened has no outputs, or fails when one is written. */
+static mo_status visit_requests(own_outputs *own, mo_error *err)
+{
+    DIR *entries = opendir(own->output);
+    const struct dirent *entry;
+    mo_status status = MO_OK;
+
+    while (entries && status == MO_OK && (entry = readdir(entries))) {
+        int64_t request = mo_exec_output_npy_request(entry->d_name);
+
+        if (request >= 0)
+            status = visit_request(own, request, err);
+    }
+    if (entries)
+        closedir(entries);
+    return status;
+}
+
+mo_status mo_exec_output_npy_check_earlier(const char *output, int64_t n,
+                                           int n_outputs, bool *any,
+                                           mo_error *err)
+{
+    own_outputs own = {
+        .output = output, .n = n, .n_outputs = n_outputs, .other = -1
+    };
+    mo_status status = visit_requests(&own, err);
+
+    *any = own.any;
+    if (status != MO_OK || own.other < 0)
+        return status;
+    return mo_fail_at(err, MO_E_USAGE, output, 0,
+                      "has outputs of an earlier run in %04lld, which this one "
+                      "may not replace; remove them, or name another folder",
+                      (long long) own.other);
+}
+
+mo_status mo_exec_output_npy_remove(const char *output, int64_t n,
+                                    int n_outputs, mo_error *err)
+{
+    own_outputs own = { .output = output,
+                        .n = n,
+                        .n_outputs = n_outputs,
+                        .remove = true,
+                        .other = -1 };
+
+    return visit_requests(&own, err);
+}
+
+/* ------------------------------------------------------------------ writing */
 
 void mo_exec_output_npy_clear(mo_exec_output_npy *files)
 {

@@ -27,6 +27,20 @@ bool mo_exec_output_npy_is_name(const char *name);
 mo_status mo_exec_output_npy_check_input(const char *folder, bool requests,
                                          const char *file, mo_error *err);
 
+/* Returns the number that the name of a request's folder is, or -1. */
+int64_t mo_exec_output_npy_request(const char *name);
+
+/* Outputs of an earlier run in the folders of requests in output, which need
+ * not exist. The first fails with MO_E_USAGE if there are others than the
+ * n_outputs of the first n requests, or one of their folders is a symbolic
+ * link, and returns in *any whether there are some of these; the second removes
+ * them. */
+mo_status mo_exec_output_npy_check_earlier(const char *output, int64_t n,
+                                           int n_outputs, bool *any,
+                                           mo_error *err);
+mo_status mo_exec_output_npy_remove(const char *output, int64_t n,
+                                    int n_outputs, mo_error *err);
+
 /* Writes the folder of a request, in output: "out/0003". A symbolic link there
  * may be the folder of an input: MO_E_USAGE. MO_E_LIMIT: the name is too
  * long. */

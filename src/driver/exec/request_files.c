@@ -10,12 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/number.h"
 #include "driver/exec/input_tensors.h"
 #include "driver/exec/output_npy.h"
 
 /* NAME_SIZE: of "/output", a number and ".npy". */
-enum { PATH_SIZE = 4096, NAME_SIZE = 32, MIN_DIGITS = 4 };
+enum { PATH_SIZE = 4096, NAME_SIZE = 32 };
 
 static const int64_t max_requests = 100000000;
 
@@ -67,20 +66,12 @@ bool mo_exec_requests_to_stdout(const mo_exec_options *o)
            strcmp(o->output, "-") == 0;
 }
 
-/* ----------------------------------------------------------------- counting */
-
-/* Returns the number that the name of a request's folder is, or -1. */
-static int64_t folder_number(const char *name)
+static bool writes_folders(const mo_exec_options *o)
 {
-    size_t length = strlen(name);
-    int64_t number;
-
-    if (length < MIN_DIGITS || strspn(name, "0123456789") != length ||
-        (length > MIN_DIGITS && name[0] == '0') ||
-        mo_number_read_int(name, length, &number) != MO_NUMBER_OK)
-        return -1;
-    return number;
+    return o->output && !mo_exec_requests_to_stdout(o);
 }
+
+/* ----------------------------------------------------------------- counting */
 
 /* One more than the highest number of a request's folder; 0: there is none. */
 static mo_status count_folders(const char *folder, int64_t *n, mo_error *err)
@@ -94,7 +85,7 @@ static mo_status count_folders(const char *folder, int64_t *n, mo_error *err)
         return mo_fail_errno(err, folder, "cannot open");
     errno = 0;
     while ((entry = readdir(entries))) {
-        int64_t number = folder_number(entry->d_name);
+        int64_t number = mo_exec_output_npy_request(entry->d_name);
 
         *n = number >= *n ? number + 1 : *n;
     }
@@ -213,48 +204,6 @@ static mo_status check_folders(const mo_exec_requests *r, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
-                                const mo_exec_plan *plan,
-                                mo_exec_requests *requests, mo_error *err)
-{
-    mo_status status;
-
-    requests->options = o;
-    requests->graph = graph;
-    requests->plan = plan;
-    requests->given =
-        calloc((size_t) plan->n_inputs + 1, sizeof *requests->given);
-    status = requests->given ? mo_exec_inputs_find_files(&o->inputs, plan,
-                                                         requests->given, err)
-                             : mo_fail_memory(err);
-    if (status == MO_OK)
-        status = check_folders(requests, err);
-    if (status == MO_OK)
-        status = count_requests(o, &requests->n, err);
-    if (status == MO_OK && mo_exec_requests_from_stdin(o) &&
-        count_streamed(requests) == 0)
-        status = mo_fail(err, MO_E_USAGE,
-                         "--inputs - has nothing to read, since --input gives "
-                         "all inputs; give --requests");
-    if (status == MO_OK && o->output && !mo_exec_requests_to_stdout(o))
-        status = mo_output_files_make_folder(o->output, 0777, err);
-    return status == MO_OK ? read_common(requests, err) : status;
-}
-
-void mo_exec_requests_clear(mo_exec_requests *requests)
-{
-    for (size_t i = 0; i < requests->n_failed; i++)
-        free(requests->failed[i].reason);
-    for (int i = 0; requests->common && i < requests->plan->n_inputs; i++)
-        mo_tensor_clear(&requests->common[i]);
-    free(requests->common);
-    free(requests->failed);
-    free(requests->given);
-    *requests = (mo_exec_requests){ .n = 0 };
-}
-
-/* ------------------------------------------------------------------- inputs */
-
 static mo_status find_input(const mo_exec_requests *r, int64_t request, int i,
                             char path[PATH_SIZE], const char **file,
                             mo_error *err)
@@ -281,13 +230,100 @@ static mo_status find_input(const mo_exec_requests *r, int64_t request, int i,
                       name, i, name);
 }
 
+/* The outputs of an earlier run must be none of the inputs. */
+static mo_status check_earlier(const mo_exec_requests *r, mo_error *err)
+{
+    const mo_exec_options *o = r->options;
+    bool streams = mo_exec_requests_from_stdin(o), any = false;
+    mo_status status = mo_exec_output_npy_check_earlier(
+        o->output, streams ? 0 : r->n, r->plan->n_outputs, &any, err);
+
+    for (int64_t n = 0; n < r->n && any && status == MO_OK; n++)
+        for (int i = 0; i < r->plan->n_inputs && status == MO_OK; i++) {
+            char path[PATH_SIZE];
+            const char *file = NULL;
+
+            if (find_input(r, n, i, path, &file, NULL) == MO_OK && file)
+                status =
+                    mo_exec_output_npy_check_input(o->output, true, file, err);
+        }
+    return status;
+}
+
+mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
+                                const mo_exec_plan *plan,
+                                mo_exec_signals *signals,
+                                mo_exec_requests *requests, mo_error *err)
+{
+    mo_status status;
+
+    requests->options = o;
+    requests->signals = signals;
+    requests->stream.interrupt = &signals->number;
+    pthread_mutex_init(&requests->lock, NULL);
+    requests->graph = graph;
+    requests->plan = plan;
+    requests->given =
+        calloc((size_t) plan->n_inputs + 1, sizeof *requests->given);
+    status = requests->given ? mo_exec_inputs_find_files(&o->inputs, plan,
+                                                         requests->given, err)
+                             : mo_fail_memory(err);
+    if (status == MO_OK)
+        status = check_folders(requests, err);
+    if (status == MO_OK)
+        status = count_requests(o, &requests->n, err);
+    if (status == MO_OK && mo_exec_requests_from_stdin(o) &&
+        count_streamed(requests) == 0)
+        status = mo_fail(err, MO_E_USAGE,
+                         "--inputs - has nothing to read, since --input gives "
+                         "all inputs; give --requests");
+    if (status == MO_OK && writes_folders(o))
+        status = check_earlier(requests, err);
+    if (status == MO_OK && writes_folders(o))
+        status = mo_output_files_make_folder(o->output, 0777, err);
+    return status == MO_OK ? read_common(requests, err) : status;
+}
+
+void mo_exec_requests_clear(mo_exec_requests *requests)
+{
+    for (size_t i = 0; i < requests->n_failed; i++)
+        free(requests->failed[i].reason);
+    for (int i = 0; requests->common && i < requests->plan->n_inputs; i++)
+        mo_tensor_clear(&requests->common[i]);
+    free(requests->common);
+    free(requests->failed);
+    free(requests->given);
+    if (requests->options)
+        pthread_mutex_destroy(&requests->lock);
+    *requests = (mo_exec_requests){ .n = 0 };
+}
+
+/* ------------------------------------------------------------------- inputs */
+
+/* The outputs of an earlier run of these requests go when the first of them is
+ * accepted: an interrupted run, too, leaves outputs of its own only. */
+static mo_status remove_earlier(mo_exec_requests *r, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    pthread_mutex_lock(&r->lock);
+    if (!r->has_begun && writes_folders(r->options))
+        status = mo_exec_output_npy_remove(r->options->output, r->n,
+                                           r->plan->n_outputs, err);
+    r->has_begun = status == MO_OK;
+    pthread_mutex_unlock(&r->lock);
+    return status;
+}
+
 mo_status mo_exec_requests_read(void *context, int64_t request,
                                 mo_tensor_dense *inputs, mo_error *err)
 {
-    const mo_exec_requests *r = context;
+    mo_exec_requests *r = context;
     char path[PATH_SIZE];
-    mo_status status = MO_OK;
+    mo_status status;
 
+    mo_exec_signals_accept(r->signals, request);
+    status = remove_earlier(r, err);
     for (int i = 0; i < r->plan->n_inputs && status == MO_OK; i++) {
         const char *file = NULL;
 
@@ -324,8 +360,9 @@ mo_status mo_exec_requests_next(void *context, int64_t request,
         else
             got = mo_exec_stream_read(&r->stream, &r->plan->inputs[i], stopped,
                                       &inputs[i], &over, &why);
-        *end = over && first;
-        if (over && !first && status == MO_OK)
+        *end =
+            over && (first || mo_exec_stream_is_stopped(&r->stream, stopped));
+        if (over && !*end && status == MO_OK)
             got = mo_fail_at(&why, MO_E_INPUT, "standard input", 0,
                              "ends before input '%.80s' of the request",
                              r->plan->inputs[i].name);
@@ -335,7 +372,9 @@ mo_status mo_exec_requests_next(void *context, int64_t request,
             *err = why;
         }
     }
-    return status;
+    if (!*end)
+        mo_exec_signals_accept(r->signals, request);
+    return *end ? MO_OK : status;
 }
 
 /* ------------------------------------------------------------------ outputs */
@@ -367,18 +406,21 @@ static mo_status add_failure(mo_exec_requests *r, int64_t request,
     return MO_OK;
 }
 
-/* Removes the outputs that an earlier run left in the folder of a request. */
-static mo_status remove_outputs(const char *folder, int n, mo_error *err)
+static mo_status write_folder(const mo_exec_requests *r, int64_t request,
+                              const mo_tensor_dense *outputs, mo_error *err)
 {
-    for (int i = 0; i < n; i++) {
-        char path[PATH_SIZE + NAME_SIZE];
+    mo_exec_output_npy files = { 0 };
+    char folder[PATH_SIZE];
+    mo_status status = mo_exec_output_npy_folder(r->options->output, request,
+                                                 folder, sizeof folder, err);
 
-        snprintf(path, sizeof path, "%s/output%d.npy", folder, i);
-        if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
-            return mo_fail_errno(err, path,
-                                 "cannot remove the output of an earlier run");
-    }
-    return MO_OK;
+    if (status == MO_OK)
+        status = mo_exec_output_npy_open(folder, outputs, r->plan->n_outputs,
+                                         &files, err);
+    if (status == MO_OK)
+        status = mo_exec_output_npy_commit(&files, err);
+    mo_exec_output_npy_clear(&files);
+    return status;
 }
 
 mo_status mo_exec_requests_write(void *context, int64_t request,
@@ -386,29 +428,14 @@ mo_status mo_exec_requests_write(void *context, int64_t request,
                                  const mo_error *failure, mo_error *err)
 {
     mo_exec_requests *r = context;
-    mo_exec_output_npy files = { 0 };
-    char folder[PATH_SIZE];
     mo_status status;
 
-    if (!r->options->output || mo_exec_requests_to_stdout(r->options)) {
-        status = failure ? add_failure(r, request, failure, err) : MO_OK;
-        return status == MO_OK && r->options->output
-                   ? mo_exec_stream_write(outputs, r->plan->n_outputs, err)
-                   : status;
-    }
-    status = mo_exec_output_npy_folder(r->options->output, request, folder,
-                                       sizeof folder, err);
-    if (status != MO_OK)
-        return status;
-    if (failure) {
-        status = add_failure(r, request, failure, err);
-        return status == MO_OK ? remove_outputs(folder, r->plan->n_outputs, err)
-                               : status;
-    }
-    status = mo_exec_output_npy_open(folder, outputs, r->plan->n_outputs,
-                                     &files, err);
+    status = failure ? add_failure(r, request, failure, err) : MO_OK;
+    if (status == MO_OK && mo_exec_requests_to_stdout(r->options))
+        status = mo_exec_stream_write(outputs, r->plan->n_outputs, err);
+    else if (status == MO_OK && r->options->output && !failure)
+        status = write_folder(r, request, outputs, err);
     if (status == MO_OK)
-        status = mo_exec_output_npy_commit(&files, err);
-    mo_exec_output_npy_clear(&files);
+        atomic_store(&r->signals->n_delivered, request + 1);
     return status;
 }

@@ -13,6 +13,7 @@
 #ifndef MO_DRIVER_EXEC_REQUEST_FILES_H
 #define MO_DRIVER_EXEC_REQUEST_FILES_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,9 +21,11 @@
 #include "driver/exec/device_units.h"
 #include "driver/exec/exec_job.h"
 #include "driver/exec/exec_options.h"
+#include "driver/exec/request_signals.h"
 #include "driver/exec/request_stream.h"
 #include "exec/plan/ir/plan.h"
 #include "exec/tensor/dense_tensor.h"
+#include "exec/transport/transport.h"
 #include "graph/graph.h"
 #include "report/throughput.h"
 
@@ -34,6 +37,9 @@ typedef struct mo_exec_requests {
     mo_tensor_dense *common; /* by input: the same for all requests, or empty */
     int64_t n;               /* how many there are; of a stream, at most */
     mo_exec_stream stream;   /* of --inputs - */
+    mo_exec_signals *signals;
+    pthread_mutex_t lock;
+    bool has_begun; /* outputs of an earlier run are removed; by the lock */
     mo_report_throughput_failure *failed; /* with owned texts */
     size_t n_failed, room;
 } mo_exec_requests;
@@ -50,15 +56,17 @@ mo_status mo_exec_requests_check_options(const mo_exec_options *o,
 bool mo_exec_requests_from_stdin(const mo_exec_options *o);
 bool mo_exec_requests_to_stdout(const mo_exec_options *o);
 
-/* Sets o->in_flight where it is not given: one more than the modulo schedule of
- * the placement has, for what the intake takes, but at most the limit of the
- * solution; of a bare graph two. Without such a limit, with one GPU at least 8,
- * with several 16, and with GPUs 16 at most. Fewer where the capacities of
- * devices demand it. The plan must exist; units are those of all ranks. */
-mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
-                                            const mo_exec_units *units,
-                                            const mo_exec_job *job,
-                                            mo_error *err);
+/* Sets o->in_flight where it is not given, the same on all ranks: one more than
+ * the modulo schedule of the placement has, for what the intake takes, but at
+ * most the limit of the solution; of a bare graph two. Without such a limit,
+ * with one GPU at least 8, with several 16, and with GPUs 16 at most. Fewer
+ * where memory demands it: values, weights as they are packed and workspaces of
+ * CPU devices, values and weights of others. Logs if the placement was made for
+ * another number. The plan must exist; units are those of all ranks.
+ * Collective. */
+mo_status mo_exec_requests_choose_in_flight(
+    mo_exec_options *o, const mo_exec_units *units, const mo_exec_job *job,
+    const mo_transport *transport, mo_transport_world *world, mo_error *err);
 
 /* Fails if the values of so many requests, with all else, exceed the memory of
  * a device or of this process, as mo_plan_check_capacity() and
@@ -68,10 +76,12 @@ mo_status mo_exec_requests_check_memory(const mo_exec_plan *plan,
                                         int in_flight, int64_t limit,
                                         mo_error *err);
 
-/* At rank 0: counts the requests and makes the folder of outputs. graph and
- * plan are borrowed. *requests begins as zeros; the caller clears it. */
+/* At rank 0: counts the requests and makes the folder of outputs, which must
+ * have no outputs of an earlier run but those of these requests. graph, plan
+ * and signals are borrowed. *requests begins as zeros; the caller clears it. */
 mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
                                 const mo_exec_plan *plan,
+                                mo_exec_signals *signals,
                                 mo_exec_requests *requests, mo_error *err);
 void mo_exec_requests_clear(mo_exec_requests *requests);
 

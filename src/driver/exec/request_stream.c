@@ -19,15 +19,22 @@ enum { STOP_MS = 100, CHUNK = 65536, MAX_HEADER = 1 << 20 };
 static const char in_name[] = "standard input";
 static const char out_name[] = "standard output";
 
-/* Reads size bytes; *n is less at the end of the stream, or when *stopped was
- * set. */
+bool mo_exec_stream_is_stopped(const mo_exec_stream *s,
+                               const atomic_bool *stopped)
+{
+    return atomic_load(stopped) ||
+           (s->interrupt && atomic_load(s->interrupt) != 0);
+}
+
+/* Reads size bytes; *n is less at the end of the stream, or when it was
+ * stopped. */
 static mo_status read_bytes(const mo_exec_stream *s, const atomic_bool *stopped,
                             void *to, size_t size, size_t *n, mo_error *err)
 {
     struct pollfd ready = { .fd = s->fd, .events = POLLIN };
 
     *n = 0;
-    while (*n < size && !atomic_load(stopped)) {
+    while (*n < size && !mo_exec_stream_is_stopped(s, stopped)) {
         int events = poll(&ready, 1, STOP_MS);
         ssize_t got;
 
@@ -152,6 +159,10 @@ mo_status mo_exec_stream_read(mo_exec_stream *s, const mo_plan_input *input,
         status = fits;
     } else
         s->is_over = *end || status != MO_OK;
+    if (s->is_over && mo_exec_stream_is_stopped(s, stopped)) {
+        *end = true;
+        status = MO_OK;
+    }
     free(header);
     return status;
 }

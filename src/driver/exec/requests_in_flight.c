@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/minmax.h"
 #include "base/array.h"
 #include "driver/exec/request_files.h"
+#include "exec/runtime/device/device_run.h"
 #include "exec/runtime/pipeline/pipeline.h"
 #include "schedule/period/modulo_schedule.h"
 
-/* Makes *all the plan with the values of so many requests on each device; the
- * caller frees all->devices. */
-static mo_status multiply_values(const mo_exec_plan *plan, int64_t in_flight,
-                                 mo_exec_plan *all, mo_error *err)
+/* Sets the bytes of the values of so many requests. */
+static void multiply_values(const mo_plan_device *device, int64_t in_flight,
+                            mo_plan_device *all)
 {
-    *all = *plan;
-    all->devices = calloc((size_t) plan->n_devices + 1, sizeof *all->devices);
-    if (!all->devices)
-        return mo_fail_memory(err);
-    for (int d = 0; d < plan->n_devices; d++) {
-        all->devices[d] = plan->devices[d];
-        if (!mo_int64_mul(plan->devices[d].arena_bytes, in_flight,
-                          &all->devices[d].arena_bytes))
-            all->devices[d].arena_bytes = INT64_MAX;
-    }
-    return MO_OK;
+    if (!mo_int64_mul(device->arena_bytes, in_flight, &all->arena_bytes))
+        all->arena_bytes = INT64_MAX;
 }
 
 /* Requests in flight that hide what the host does for each of them on a GPU:
@@ -43,43 +35,150 @@ static int64_t choose_for_gpus(const mo_exec_plan *plan,
     return n;
 }
 
-/* The same on all ranks. */
-mo_status mo_exec_requests_choose_in_flight(mo_exec_options *o,
-                                            const mo_exec_units *units,
-                                            const mo_exec_job *job,
-                                            mo_error *err)
+/* What the period needs and GPUs hide; at most the limit of the solution. */
+static mo_status choose_wanted(const mo_exec_units *units,
+                               const mo_exec_job *job, int *needed,
+                               int64_t *wanted, mo_error *err)
 {
     const mo_review *r = &job->review;
     const mo_schedule *placed = r->evaluation.schedule;
     mo_modulo_schedule m = { .in_flight = 1 };
     mo_status status = MO_OK;
-    int64_t for_gpus;
-    bool fits = false;
+    int64_t for_gpus = choose_for_gpus(job->plan, units);
 
-    if (o->in_flight > 0)
-        return MO_OK;
     if (r->evaluation.in_flight > 0)
         m.in_flight = r->evaluation.in_flight;
     else if (placed && !job->alone)
         status = mo_modulo_schedule_make(r->made.loaded.instance, &r->regime,
                                          placed->device, 0, NULL, &m, err);
-    o->in_flight = mo_min_i64((int64_t) m.in_flight + 1, MO_PIPELINE_MAX_SLOTS);
-    for_gpus = choose_for_gpus(job->plan, units);
+    *needed = m.in_flight;
+    *wanted = mo_min_i64((int64_t) m.in_flight + 1, MO_PIPELINE_MAX_SLOTS);
     if (r->origin.in_flight > 0)
-        o->in_flight = mo_min_i64(o->in_flight, r->origin.in_flight);
+        *wanted = mo_min_i64(*wanted, r->origin.in_flight);
     else if (for_gpus > 0)
-        o->in_flight =
-            mo_min_i64(mo_max_i64(o->in_flight, for_gpus), MAX_GPU_IN_FLIGHT);
+        *wanted = mo_min_i64(mo_max_i64(*wanted, for_gpus), MAX_GPU_IN_FLIGHT);
     mo_modulo_schedule_clear(&m);
-    while (status == MO_OK && o->in_flight > 1 && !fits) {
-        mo_exec_plan all;
+    return status;
+}
 
-        status = multiply_values(job->plan, o->in_flight, &all, err);
-        fits = status == MO_OK &&
-               mo_plan_check_capacity(&all, NULL, NULL) == MO_OK;
-        o->in_flight -= !fits;
-        free(all.devices);
+/* The plan with the weights as CPU devices of this rank keep them, and what
+ * calls there work in; the caller frees all->devices and *workspaces. */
+static mo_status find_sizes(const mo_exec_plan *plan,
+                            const mo_exec_units *units, int rank,
+                            mo_exec_plan *all, int64_t **workspaces,
+                            mo_error *err)
+{
+    const mo_run_plan_options options = { .backends = units->backends,
+                                          .units = units->options };
+    size_t n = (size_t) plan->n_devices + 1;
+    mo_status status;
+
+    *all = *plan;
+    all->devices = calloc(n, sizeof *all->devices);
+    *workspaces = calloc(n, sizeof **workspaces);
+    status = all->devices && *workspaces ? MO_OK : mo_fail_memory(err);
+    for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
+        mo_run_sizes sizes = { 0 };
+
+        all->devices[d] = plan->devices[d];
+        if (units->rank_of[d] != rank || units->backends[d]->separate_memory ||
+            plan->devices[d].capacity_bytes == INT64_MAX)
+            continue;
+        status = mo_run_device_sizes(plan, &options, d, &sizes, err);
+        all->devices[d].weight_bytes = sizes.weight_bytes;
+        (*workspaces)[d] = sizes.workspace_bytes;
     }
+    return status;
+}
+
+/* Lowers *in_flight to what fits into the memory of this rank, but not to
+ * 0. */
+static mo_status fit_memory(const mo_exec_plan *plan,
+                            const mo_exec_units *units, int rank, int64_t limit,
+                            int64_t *in_flight, mo_error *err)
+{
+    int64_t *workspaces = NULL;
+    mo_exec_plan all = { 0 };
+    mo_status status = MO_OK;
+
+    if (*in_flight > 1)
+        status = find_sizes(plan, units, rank, &all, &workspaces, err);
+    for (; status == MO_OK && *in_flight > 1; --*in_flight) {
+        for (int d = 0; d < plan->n_devices; d++)
+            multiply_values(&plan->devices[d], *in_flight, &all.devices[d]);
+        if (mo_plan_check_capacity(&all, workspaces, NULL) == MO_OK &&
+            mo_exec_units_check_memory(units, &all, rank, limit, NULL) == MO_OK)
+            break;
+    }
+    free(workspaces);
+    free(all.devices);
+    return status;
+}
+
+/* The least of all ranks, for all. */
+static mo_status agree(const mo_transport *transport, mo_transport_world *world,
+                       int64_t *in_flight, mo_error *err)
+{
+    int rank = transport->rank(world), n = transport->n_ranks(world);
+    int64_t theirs = *in_flight;
+    mo_status status = MO_OK;
+
+    if (n == 1)
+        return MO_OK;
+    if (rank != 0)
+        status = transport->collect(world, rank, &theirs, sizeof theirs, err);
+    for (int r = 1; r < n && rank == 0 && status == MO_OK; r++) {
+        status = transport->collect(world, r, &theirs, sizeof theirs, err);
+        if (status == MO_OK)
+            *in_flight = mo_min_i64(*in_flight, theirs);
+    }
+    if (status == MO_OK)
+        status = transport->broadcast(world, in_flight, sizeof *in_flight, err);
+    if (status == MO_OK &&
+        (*in_flight < 1 || *in_flight > MO_PIPELINE_MAX_SLOTS))
+        status = mo_fail(err, MO_E_IO,
+                         "a rank sends a number of requests in flight that "
+                         "cannot be: use the same moirai everywhere");
+    return status;
+}
+
+/* Logs where the placement was made for another number in flight; needed: by
+ * its period, or 0. */
+static void log_difference(const mo_exec_options *o, int64_t made_for,
+                           int needed)
+{
+    bool fewer = o->in_flight < made_for;
+
+    if (made_for == 0 || o->in_flight == made_for || o->logger.quiet ||
+        (fewer && needed > 0 && o->in_flight >= needed))
+        return;
+    fprintf(stderr,
+            "%s: the placement was made for %lld request%s in flight, and this "
+            "run has %lld: %s\n",
+            o->logger.command, (long long) made_for, made_for > 1 ? "s" : "",
+            (long long) o->in_flight,
+            fewer ? "the period may be longer than predicted"
+                  : "requests take longer than predicted, and more memory");
+}
+
+mo_status mo_exec_requests_choose_in_flight(
+    mo_exec_options *o, const mo_exec_units *units, const mo_exec_job *job,
+    const mo_transport *transport, mo_transport_world *world, mo_error *err)
+{
+    mo_status status = MO_OK;
+    int needed = 0;
+
+    if (o->in_flight == 0) {
+        status = choose_wanted(units, job, &needed, &o->in_flight, err);
+        if (status == MO_OK)
+            status =
+                fit_memory(job->plan, units, transport->rank(world),
+                           mo_exec_job_memory_left(o, job), &o->in_flight, err);
+        if (status == MO_OK)
+            status = agree(transport, world, &o->in_flight, err);
+    }
+    if (status == MO_OK)
+        log_difference(o, job->review.origin.in_flight, needed);
     return status;
 }
 
@@ -88,12 +187,17 @@ mo_status mo_exec_requests_check_memory(const mo_exec_plan *plan,
                                         int in_flight, int64_t limit,
                                         mo_error *err)
 {
-    mo_exec_plan all;
+    mo_exec_plan all = *plan;
     mo_error why = { 0 };
-    mo_status status = multiply_values(plan, in_flight, &all, err);
+    mo_status status;
 
-    if (status != MO_OK)
-        return status;
+    all.devices = calloc((size_t) plan->n_devices + 1, sizeof *all.devices);
+    if (!all.devices)
+        return mo_fail_memory(err);
+    for (int d = 0; d < plan->n_devices; d++) {
+        all.devices[d] = plan->devices[d];
+        multiply_values(&plan->devices[d], in_flight, &all.devices[d]);
+    }
     status = mo_plan_check_capacity(&all, NULL, &why);
     if (status == MO_OK)
         status = mo_exec_units_check_memory(units, &all, rank, limit, &why);

@@ -31,7 +31,9 @@ typedef struct bench {
     mo_pipeline_result result;
     int bad_input;    /* requests that are this modulo 7 have no input */
     int64_t bad_sink; /* this request cannot be delivered */
-    int sink_us;      /* duration of a delivery */
+    int64_t last;     /* the delivery of this one interrupts */
+    atomic_int interrupt;
+    int sink_us; /* duration of a delivery */
     _Atomic int64_t n_taken, n_delivered;
     _Atomic int64_t most_ahead; /* of taken to delivered requests */
     int n_failed;
@@ -75,6 +77,8 @@ static mo_status check_outputs(void *context, int64_t request,
         nanosleep(&pause, NULL);
     if (request == b->bad_sink)
         return mo_fail(err, MO_E_IO, "the disk is full");
+    if (request == b->last)
+        atomic_store(&b->interrupt, 15);
     ck_assert((outputs == NULL) == (failure != NULL));
     b->n_failed += failure != NULL;
     for (int o = 0; outputs && o < b->plan->n_outputs; o++) {
@@ -110,6 +114,7 @@ static void set_up(bench *b, const manual_plan_options *plan,
                                         .context = b };
     b->bad_input = NEVER;
     b->bad_sink = NEVER;
+    b->last = NEVER;
 }
 
 static void tear_down(bench *b)
@@ -260,6 +265,43 @@ START_TEST(a_receiver_that_fails_ends_the_run)
 }
 END_TEST
 
+START_TEST(an_interrupt_ends_the_intake_and_loses_nothing)
+{
+    mo_random r = { mo_random_seed((uint64_t) _i, 7) };
+    manual_plan_options plan = random_plan(&r, _i);
+    int n_slots = mo_random_below(&r, 5) + 1;
+    bench b;
+
+    set_up(&b, &plan, &manual_backend, n_slots, 100000);
+    b.options.interrupt = &b.interrupt;
+    b.last = mo_random_below(&r, 20);
+    b.bad_input = mo_random_below(&r, 3) == 0 ? mo_random_below(&r, 7) : NEVER;
+    MUST(mo_pipeline_run(b.plan, &b.options, &b.result, &err));
+    ck_assert_int_eq(b.result.interrupt, 15);
+    ck_assert_int_gt(b.result.n_accepted, b.last);
+    ck_assert_int_le(b.result.n_accepted, b.last + 1 + 3 * n_slots);
+    ck_assert_int_eq(b.next, b.result.n_accepted);
+    ck_assert_int_eq(b.result.n_lost, 0);
+    ck_assert_int_eq(b.result.n_completed + b.result.n_failed, b.next);
+    tear_down(&b);
+}
+END_TEST
+
+START_TEST(an_interrupt_after_the_last_request_changes_nothing)
+{
+    manual_plan_options plan = { 9, 3, 12, 100 };
+    bench b;
+
+    set_up(&b, &plan, &manual_backend, 3, 10);
+    b.options.interrupt = &b.interrupt;
+    b.last = 9;
+    MUST(mo_pipeline_run(b.plan, &b.options, &b.result, &err));
+    ck_assert_int_eq(b.result.interrupt, 0);
+    ck_assert_int_eq(b.result.n_completed, 10);
+    tear_down(&b);
+}
+END_TEST
+
 START_TEST(devices_work_on_several_requests_at_once)
 {
     manual_plan_options plan = { 4, 2, 16, 64 };
@@ -368,6 +410,8 @@ SUITE(pipeline)
     SOME(a_kernel_that_fails_is_the_failure_of_its_request, 40, 5);
     TEST(a_slow_receiver_stops_the_intake);
     TEST(a_receiver_that_fails_ends_the_run);
+    SOME(an_interrupt_ends_the_intake_and_loses_nothing, 200, 10);
+    TEST(an_interrupt_after_the_last_request_changes_nothing);
     TEST(devices_work_on_several_requests_at_once);
     TEST(the_gate_lets_the_oldest_request_in_first);
     TEST(messages_with_impossible_numbers_are_refused);
