@@ -82,9 +82,9 @@ static mo_status compose_within(mo_search_state *s,
 {
     mo_schedule *schedule = NULL;
     bool found = false;
-    mo_status status = mo_primal_rcsp_solve(s->classes, capacity_bytes, seed,
-                                            s->classes->price_ns, s->path,
-                                            variants, &found, err);
+    mo_status status = mo_primal_rcsp_solve(
+        s->classes, capacity_bytes, seed, s->task->threads,
+        s->classes->price_ns, s->path, variants, &found, err);
 
     if (status != MO_OK || !found)
         return status;

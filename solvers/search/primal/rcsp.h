@@ -21,11 +21,12 @@
 /* Sets *found, and if it is true path and variants (a buffer of the caller, by
  * segment): the shortest path found within capacity_bytes, by device.
  * Heuristic: *found false proves nothing.  price_ns, by device, are
- * multipliers in ns per byte to begin with, and the best ones afterwards. */
+ * multipliers in ns per byte to begin with, and the best ones afterwards.  The
+ * result does not depend on the number of threads. */
 mo_status mo_primal_rcsp_solve(const mo_decomp_classes *classes,
                                const int64_t *capacity_bytes, uint64_t seed,
-                               double *price_ns, mo_decomp_path *path,
-                               unsigned char *variants, bool *found,
-                               mo_error *err);
+                               int threads, double *price_ns,
+                               mo_decomp_path *path, unsigned char *variants,
+                               bool *found, mo_error *err);
 
 #endif
