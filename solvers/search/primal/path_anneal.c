@@ -10,21 +10,10 @@
 #include "schedule/allowed_devices.h"
 
 enum {
-    LONGEST_RUN = 6,     /* cuts that change state together */
-    RANDOM_EVERY = 5,    /* of variants beside a cut that changes state: one of
-                            so many is random, the others are the cheapest */
-    COOLINGS = 64,       /* steps from hot to cold */
-    MAX_MOVES = 400000,  /* of each of several runs */
-    SEGMENT_MOVES = 6000 /* the same, by segment */
-};
-
-/* Of several runs: the last temperature, the first one and the penalty of each.
- * None is best everywhere. */
-#define RUNS_COLD 0.0005
-static const struct {
-    double hot, penalty;
-} anneal_runs[] = {
-    { 0.01, 1.5 }, { 0.1, 3 }, { 0.03, 2 }, { 0.1, 6 }, { 0.03, 1.2 }
+    LONGEST_RUN = 6,  /* cuts that change state together */
+    RANDOM_EVERY = 5, /* of variants beside a cut that changes state: one of
+                         so many is random, the others are the cheapest */
+    COOLINGS = 64     /* steps from hot to cold */
 };
 
 /* Devices without a multiplier get this part of the mean of the others. */
@@ -417,33 +406,5 @@ mo_status mo_primal_path_anneal(const mo_decomp_classes *classes,
             path->state[i] = a.least_state[i];
     }
     close_annealing(&a);
-    return status;
-}
-
-mo_status mo_primal_path_anneal_runs(const mo_decomp_classes *classes,
-                                     const int64_t *capacity_bytes,
-                                     const double *price_ns, uint64_t seed,
-                                     mo_decomp_path *path,
-                                     unsigned char *variants, int64_t *least_ns,
-                                     mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (size_t i = 0;
-         i < sizeof anneal_runs / sizeof *anneal_runs && status == MO_OK; i++) {
-        mo_primal_path_anneal_options options = {
-            .capacity_bytes = capacity_bytes,
-            .price_ns = price_ns,
-            .seed = mo_random_seed(seed, i),
-            .moves = mo_min_i64(MAX_MOVES,
-                                (int64_t) SEGMENT_MOVES * classes->segments->n),
-            .penalty = anneal_runs[i].penalty,
-            .hot = anneal_runs[i].hot,
-            .cold = RUNS_COLD
-        };
-
-        status = mo_primal_path_anneal(classes, &options, path, variants,
-                                       least_ns, err);
-    }
     return status;
 }

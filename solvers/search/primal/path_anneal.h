@@ -36,12 +36,13 @@ mo_status mo_primal_path_anneal(const mo_decomp_classes *classes,
                                 mo_decomp_path *path, unsigned char *variants,
                                 int64_t *least_ns, mo_error *err);
 
-/* The same by several runs with different temperatures and penalties, each from
- * the best path so far. */
+/* The same by several runs with different temperatures and penalties, some at
+ * once on at most so many threads, others from the best path of these.  The
+ * result does not depend on threads. */
 mo_status mo_primal_path_anneal_runs(const mo_decomp_classes *classes,
                                      const int64_t *capacity_bytes,
                                      const double *price_ns, uint64_t seed,
-                                     mo_decomp_path *path,
+                                     int threads, mo_decomp_path *path,
                                      unsigned char *variants, int64_t *least_ns,
                                      mo_error *err);
 

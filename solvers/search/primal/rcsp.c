@@ -261,7 +261,7 @@ mo_status mo_primal_rcsp_solve(const mo_decomp_classes *classes,
             find_priced_path(&b, variants);
         status =
             mo_primal_path_anneal_runs(classes, capacity_bytes, price_ns, seed,
-                                       path, variants, &least_ns, err);
+                                       threads, path, variants, &least_ns, err);
     }
     *found = least_ns < INT64_MAX;
     clear_rcsp(&b);

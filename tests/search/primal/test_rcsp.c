@@ -15,7 +15,8 @@ enum { MOST_PIECES = 16 };
     "* t.A=1; * t.B=2; * weight_bytes=10; *>* bytes=1000;"                     \
     "a; b; c; d; e; f; g; h; a>b; b>c; c>d; d>e; e>f; f>g; g>h"
 
-static int64_t within(const char *graph, int64_t a_bytes, int64_t b_bytes)
+static int64_t within(const char *graph, int64_t a_bytes, int64_t b_bytes,
+                      int threads)
 {
     const int64_t capacity_bytes[] = { a_bytes, b_bytes };
     int device[] = { 0, 1 }, of[] = { 0, 1 };
@@ -34,8 +35,8 @@ static int64_t within(const char *graph, int64_t a_bytes, int64_t b_bytes)
     MUST(mo_decomp_classes_new(segments, &states, &by_port, true, &classes,
                                &err));
     MUST(mo_decomp_path_new(segments, states.n, &path, &err));
-    MUST(mo_primal_rcsp_solve(classes, capacity_bytes, 1, 2, classes->price_ns,
-                              path, variants, &found, &err));
+    MUST(mo_primal_rcsp_solve(classes, capacity_bytes, 1, threads,
+                              classes->price_ns, path, variants, &found, &err));
     for (int i = 0; found && i < segments->n; i++)
         sum_ns += classes->classes[segments->cls[i]]
                       .upper_ns[mo_decomp_path_boundary(path, i)];
@@ -63,8 +64,10 @@ static const struct {
 
 START_TEST(memory_is_kept_to)
 {
-    ck_assert_int_eq(within(ROW, cases[_i].a_bytes, cases[_i].b_bytes),
-                     cases[_i].ns);
+    for (int threads = 1; threads <= 3; threads++)
+        ck_assert_int_eq(
+            within(ROW, cases[_i].a_bytes, cases[_i].b_bytes, threads),
+            cases[_i].ns);
 }
 END_TEST
 
@@ -73,7 +76,7 @@ START_TEST(what_gains_most_gets_the_room)
 {
     ck_assert_int_eq(within("* t.A=1; * t.B=2; * weight_bytes=10; *>* bytes=0;"
                             "a; b t.B=90; c; d t.B=80; a>b; b>c; c>d",
-                            20, 80),
+                            20, 80, 1),
                      2000 + 1000 + 2000 + 1000);
 }
 END_TEST
