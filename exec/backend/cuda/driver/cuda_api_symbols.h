@@ -38,6 +38,7 @@
     X(cuStreamEndCapture)                                                      \
     X(cuEventCreate)                                                           \
     X(cuEventDestroy)                                                          \
+    X(cuEventQuery)                                                            \
     X(cuEventRecord)                                                           \
     X(cuEventRecordWithFlags)                                                  \
     X(cuEventSynchronize)                                                      \

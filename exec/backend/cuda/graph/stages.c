@@ -3,6 +3,7 @@
 
 #include "exec/backend/cuda/graph/stages_internal.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -289,7 +290,8 @@ static mo_status capture_all(mo_cuda_stages *s, mo_backend_unit *recorder,
     if (status == MO_OK) {
         assign_owners(s, &c, recorder, true);
         partition_calls(s, &c);
-        if (s->n_stages > MO_CUDA_MAX_STAGES) {
+        s->by_host = s->n_stages > MO_CUDA_MAX_STAGES;
+        if (s->by_host) {
             assign_owners(s, &c, recorder, false);
             partition_calls(s, &c);
         }
@@ -375,6 +377,18 @@ static mo_status enqueue_wait(const mo_cuda_stages *s, CUstream stream,
                          s->api->cuStreamWaitEvent(stream, event, 0), err);
 }
 
+static mo_status wait_on_host(const mo_cuda_stages *s, CUevent event,
+                              mo_error *err)
+{
+    CUresult result = s->api->cuEventQuery(event);
+
+    while (result == CUDA_ERROR_NOT_READY) {
+        sched_yield();
+        result = s->api->cuEventQuery(event);
+    }
+    return mo_cuda_check(s->api, "cuEventQuery", result, err);
+}
+
 mo_backend_unit *mo_cuda_stages_first(const mo_cuda_stages *s, CUstream *stream)
 {
     *stream = s->stages[0].stream;
@@ -396,8 +410,12 @@ static mo_status launch_stage(const mo_cuda_stages *s, const mo_cuda_stage *at,
 
     if (status == MO_OK && needs_start(at, begin))
         status = enqueue_wait(s, at->stream, s->started, err);
-    for (int w = 0; w < at->n_waits && status == MO_OK; w++)
-        status = enqueue_wait(s, at->stream, s->stages[at->waits[w]].done, err);
+    for (int w = 0; w < at->n_waits && status == MO_OK; w++) {
+        CUevent event = s->stages[at->waits[w]].done;
+
+        status = s->by_host ? wait_on_host(s, event, err)
+                            : enqueue_wait(s, at->stream, event, err);
+    }
     if (status == MO_OK)
         status = mo_cuda_graph_launch_on(unit, at->graph, at->stream, err);
     if (status == MO_OK && at->done)

@@ -19,6 +19,10 @@
  * has the second of a stage with 4. Streams of the slots themselves would be
  * more than the hardware queues of a GPU, and one that waits for its next stage
  * would block others, of earlier requests, that could go on.
+ *
+ * A program of more stages than hardware queues has its transfers in the stages
+ * of the senders, and the host launches a stage when those that it waits for
+ * are complete: no stream waits then, and none blocks others.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_GRAPH_STAGES_H
 #define MO_EXEC_BACKEND_CUDA_GRAPH_STAGES_H
@@ -41,7 +45,7 @@ void mo_cuda_stages_free(mo_cuda_stages *stages); /* NULL is allowed */
 mo_backend_unit *mo_cuda_stages_first(const mo_cuda_stages *stages,
                                       CUstream *stream);
 
-/* Enqueues all stages behind the work of *stream, in the context of the
+/* Launches all stages behind the work of *stream, in the context of the
  * unit that recorded, so far; sets *stream to that of the last stage, which all
  * others precede then, and *unit to its unit, which is current. From any
  * thread, one at a time for each program. */

@@ -44,6 +44,7 @@ struct mo_cuda_stages {
     int n_stages;
     int *waits;      /* of all stages */
     CUevent started; /* before the first stage */
+    bool by_host;    /* the host waits between stages, not the streams */
 };
 
 /* Sets the stream of each stage for the slot that records; each has an owner,
