@@ -55,6 +55,8 @@ mo_status mo_profile_digest(const mo_profile *profile, uint64_t *value,
     }
     if (profile->parts_slowdown > 0)
         mo_digest_double(digest, profile->parts_slowdown);
+    if (profile->parts_overhead_us > 0)
+        mo_digest_double(digest, profile->parts_overhead_us);
     *value = mo_digest_value(digest);
     mo_digest_free(digest);
     return MO_OK;

@@ -56,6 +56,9 @@ typedef struct mo_profile {
     /* Of the parts of a GPU: by how much ops take longer there than their rows
      * while several parts work; 0: none is known. */
     double parts_slowdown;
+    /* The same of a transfer between two of them: the time by which it adds to
+     * the load of either; 0: none is known. */
+    double parts_overhead_us;
     const char *file;   /* for error messages */
     mo_profile_op *ops; /* sorted by device, signature; no two equal */
     int n_ops;

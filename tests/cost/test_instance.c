@@ -82,10 +82,12 @@ START_TEST(parts_of_a_gpu_slow_each_other_down)
     char *rows = profile_of(g, "B", 4), slowed[512];
     problem p = { 0 };
 
-    snprintf(slowed, sizeof slowed, "<profile parts_slowdown='1.25'%s",
+    snprintf(slowed, sizeof slowed,
+             "<profile parts_slowdown='1.25' parts_overhead_us='2.5'%s",
              rows + strlen("<profile"));
     MUST(problem_try_graph(&p, g, "B", slowed));
     ck_assert_int_eq(time_of(&p, "a", 0), 5000);
+    ck_assert_int_eq(p.x->overhead_ns[0], 2500);
     free(rows);
     problem_clear(&p);
 }

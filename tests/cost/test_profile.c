@@ -145,16 +145,17 @@ START_TEST(time_of_the_host_comes_back)
 {
     static const char measured[] =
         "<profile host_request_us='7.5' host_transfer_us='4' "
-        "parts_slowdown='1.25'>" A_LINK;
+        "parts_slowdown='1.25' parts_overhead_us='2.5'>" A_LINK;
     mo_profile *p = read_text(measured);
     char *text = written(p);
 
     ck_assert_double_eq(p->host_request_us, 7.5);
     ck_assert_double_eq(p->host_transfer_us, 4);
     ck_assert_double_eq(p->parts_slowdown, 1.25);
+    ck_assert_double_eq(p->parts_overhead_us, 2.5);
     ck_assert_ptr_nonnull(
         strstr(text, "<profile host_request_us=\"7.5\" host_transfer_us=\"4\" "
-                     "parts_slowdown=\"1.25\">"));
+                     "parts_slowdown=\"1.25\" parts_overhead_us=\"2.5\">"));
     ck_assert_uint_ne(digest_of(measured), digest_of("<profile>" A_LINK));
     free(text);
     mo_profile_free(p);
@@ -375,7 +376,7 @@ static const struct {
     { "<profile name='x'/>",
       "p.xml:1: a <profile> has no attribute 'name'; it has host, "
       "emulated, in_flight, overhead_us, copy_gbs, host_request_us, "
-      "host_transfer_us, parts_slowdown" },
+      "host_transfer_us, parts_slowdown, parts_overhead_us" },
     { "<profile><op signature='x' median_us='1'/></profile>",
       "p.xml:1: this <op> has no device; give it one" },
     { "<profile><op device='A' median_us='1'/></profile>",

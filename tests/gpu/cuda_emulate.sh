@@ -43,6 +43,7 @@ cluster()
 cluster 4 50 >"$work/four.xml"
 cluster 2 3000 >"$work/two.xml"
 cluster 3 3000 >"$work/three.xml"
+cluster 2 1 | sed "s/<cluster>/<cluster host_request_us='1'>/" >"$work/near.xml"
 
 value()
 {
@@ -203,6 +204,13 @@ complains "so do whole GPUs" 1 "was measured with --emulate 64,32, not without" 
     profile --backend cuda -o "$work/profile.xml"
 exits "one at a time" 0 profile --emulate 64,32 --alone -o "$work/alone.xml"
 ok "is recorded, too" grep -q 'emulated="64,32 alone"' "$work/alone.xml"
+# Whether there is a split depends on the times.
+exits "requests in flight" 0 moirai-profile run -v --no-measure --runs 1 \
+    --as-placed -c "$work/near.xml" --emulate 64,32 --in-flight 2 \
+    -o "$work/flight.xml" "$chain"
+is "the fit to measured splits is recorded" \
+    "$(grep -c 'parts_slowdown="' "$work/flight.xml")" \
+    "$(grep -c 'split 1: period' "$work/err")"
 exits "times of parts predict" 0 by_turns --emulate 64,32 \
     -p "$work/profile.xml"
 

@@ -90,7 +90,8 @@ static int64_t overhead_from_us(double us)
     return ns <= (double) MO_MAX_OVERHEAD_NS ? llround(ns) : -1;
 }
 
-/* Those of the cluster, else for CPUs those of the profile. */
+/* Those of the cluster, else those of the profile: for CPUs, or for the parts
+ * of a GPU. */
 static mo_status set_overheads(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
@@ -104,12 +105,15 @@ static mo_status set_overheads(mo_instance_maker *m, mo_error *err)
         return mo_fail_memory(err);
     for (size_t k = 0; k < K; k++) {
         const mo_device *device = &m->cluster->devices[k];
-        bool profiled = device->overhead_us == 0 && device->copy_gbs == 0 &&
-                        device->is_cpu && profile;
+        bool profiled =
+            device->overhead_us == 0 && device->copy_gbs == 0 && profile;
+        double us = !profiled        ? device->overhead_us
+                    : device->is_cpu ? profile->overhead_us
+                                     : profile->parts_overhead_us;
 
-        ns[k] = overhead_from_us(profiled ? profile->overhead_us
-                                          : device->overhead_us);
-        gbs[k] = profiled ? profile->copy_gbs : device->copy_gbs;
+        ns[k] = overhead_from_us(us);
+        gbs[k] =
+            profiled && device->is_cpu ? profile->copy_gbs : device->copy_gbs;
         any = any || ns[k] > 0 || gbs[k] > 0;
         if (ns[k] < 0)
             return mo_fail_at(err, MO_E_INPUT, m->cluster->file, device->line,

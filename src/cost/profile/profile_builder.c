@@ -11,7 +11,7 @@ struct mo_profile_builder {
     const char *host, *emulated;
     int in_flight;
     double overhead_us, copy_gbs, host_request_us, host_transfer_us;
-    double parts_slowdown;
+    double parts_slowdown, parts_overhead_us;
     mo_profile_op *ops;
     size_t n_ops, ops_room;
     mo_profile_link *links;
@@ -78,10 +78,11 @@ void mo_profile_builder_host_times(mo_profile_builder *builder,
     builder->host_transfer_us = transfer_us;
 }
 
-void mo_profile_builder_parts_slowdown(mo_profile_builder *builder,
-                                       double slowdown)
+void mo_profile_builder_parts(mo_profile_builder *builder, double slowdown,
+                              double overhead_us)
 {
     builder->parts_slowdown = slowdown;
+    builder->parts_overhead_us = overhead_us;
 }
 
 mo_status mo_profile_builder_op(mo_profile_builder *builder,
@@ -283,6 +284,7 @@ mo_status mo_profile_builder_finish(mo_profile_builder *builder,
     made->host_request_us = builder->host_request_us;
     made->host_transfer_us = builder->host_transfer_us;
     made->parts_slowdown = builder->parts_slowdown;
+    made->parts_overhead_us = builder->parts_overhead_us;
     made->file = mo_arena_text(made->arena, file, strlen(file));
     status = made->file ? copy_rows(builder, made, err) : mo_fail_memory(err);
     if (status == MO_OK)

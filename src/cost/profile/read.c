@@ -21,7 +21,7 @@ typedef struct root_attributes {
     const char *host, *emulated;
     int in_flight;
     double overhead_us, copy_gbs, host_request_us, host_transfer_us;
-    double parts_slowdown;
+    double parts_slowdown, parts_overhead_us;
 } root_attributes;
 
 #define OP(field)   offsetof(op_attributes, field)
@@ -40,6 +40,8 @@ static const mo_attribute root_table[] = {
       offsetof(root_attributes, host_transfer_us) },
     { "parts_slowdown", MO_ATTRIBUTE_POSITIVE,
       offsetof(root_attributes, parts_slowdown) },
+    { "parts_overhead_us", MO_ATTRIBUTE_AMOUNT,
+      offsetof(root_attributes, parts_overhead_us) },
     { NULL, MO_ATTRIBUTE_TEXT, 0 },
 };
 
@@ -77,7 +79,7 @@ static mo_status begin(void *state, const mo_xml_element *root, mo_error *err)
     mo_profile_builder_in_flight(state, a.in_flight);
     mo_profile_builder_overhead(state, a.overhead_us, a.copy_gbs);
     mo_profile_builder_host_times(state, a.host_request_us, a.host_transfer_us);
-    mo_profile_builder_parts_slowdown(state, a.parts_slowdown);
+    mo_profile_builder_parts(state, a.parts_slowdown, a.parts_overhead_us);
     return status;
 }
 

@@ -66,6 +66,9 @@ void mo_profile_write(const mo_profile *profile, mo_out *out)
     if (profile->parts_slowdown > 0)
         mo_attribute_write_number(out, "parts_slowdown",
                                   profile->parts_slowdown);
+    if (profile->parts_overhead_us > 0)
+        mo_attribute_write_number(out, "parts_overhead_us",
+                                  profile->parts_overhead_us);
     mo_out_text(out, ">\n");
     for (int i = 0; i < profile->n_ops; i++)
         put_op(out, &profile->ops[i]);

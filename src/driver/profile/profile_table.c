@@ -162,7 +162,8 @@ static mo_status begin_rebuild(mo_profiler_table *rows, rebuilding *r,
                                     r->old->copy_gbs);
         mo_profile_builder_host_times(r->builder, r->old->host_request_us,
                                       r->old->host_transfer_us);
-        mo_profile_builder_parts_slowdown(r->builder, r->old->parts_slowdown);
+        mo_profile_builder_parts(r->builder, r->old->parts_slowdown,
+                                 r->old->parts_overhead_us);
     }
     if (!rows->emulated)
         return MO_OK;

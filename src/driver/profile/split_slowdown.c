@@ -1,40 +1,81 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Splits of the network over the parts, each the best placement by the fit to
+ * those before, until the measured period is about the predicted one: so the
+ * fit is to placements like those that moirai-place finds with it.
+ */
 #include <config.h>
 
 #include "driver/profile/split_slowdown.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/minmax.h"
+#include "cost/calibrate/fit_period.h"
 #include "driver/exec/emulate.h"
+#include "driver/exec/resource_loads.h"
 #include "driver/profile/background_runs.h"
-#include "schedule/period/loads.h"
-#include "solvers/search/period/contiguous.h"
+#include "solvers/search/method.h"
 
-/* Requests that give the length of the measured stream. */
-enum { FIRST_REQUESTS = 200 };
+/* Requests that give the length of the measured stream; splits, at most; rounds
+ * of the search for one, and its time. */
+enum { FIRST_REQUESTS = 200, MAX_SPLITS = 5, ROUNDS = 12, SEARCH_SECONDS = 2 };
 
-/* Fills device, by op, and computes the predicted period; *n_used: devices with
- * an op. */
-static mo_status split_network(const mo_instance *x, const mo_regime *regime,
-                               int *device, int64_t *period_ns, int *n_used,
-                               mo_error *err)
+/* Error of a prediction that ends the measurement. */
+#define SMALL_ERROR 0.03
+
+typedef struct splits {
+    const mo_profiler_work *w;
+    const mo_exec_options *options;
+    mo_driver_loaded on; /* its instance is made anew for each split */
+    mo_fit_period_split made[MAX_SPLITS];
+    int *device[MAX_SPLITS]; /* by op */
+    int n;
+} splits;
+
+/* The first split is contiguous, with the fewest transfers. */
+static mo_status place(const splits *s, int *device, bool *several,
+                       mo_error *err)
 {
-    mo_period_problem problem = { 0 };
-    mo_period_loads loads = { 0 };
-    mo_status status = mo_period_problem_init(&problem, x, regime, err);
+    const mo_instance *x = s->on.instance;
+    const mo_method *method =
+        s->n == 0 ? &mo_method_dp_contiguous : &mo_method_moirai;
+    mo_method_result placed = { 0 };
+    mo_stop stop;
+    const mo_method_task task = { .method = method,
+                                  .x = x,
+                                  .regime = s->w->job.review.regime,
+                                  .objective = MO_OBJECTIVE_PERIOD,
+                                  .seed = 1,
+                                  .gap = 0.01,
+                                  .rounds = ROUNDS,
+                                  .stop = &stop };
+    mo_status status;
 
-    if (status == MO_OK)
-        status = mo_period_split_contiguous(&problem, device, err);
-    if (status == MO_OK)
-        status = mo_period_loads_compute(x, regime, device, &loads, err);
-    *n_used = 0;
-    for (int k = 0; k < x->n_devices && status == MO_OK; k++)
-        *n_used += loads.load_ns[k] > 0;
-    *period_ns = loads.period_ns;
-    mo_period_loads_clear(&loads);
-    mo_period_problem_clear(&problem);
+    mo_stop_after(&stop, SEARCH_SECONDS);
+    status = method->place(&task, &placed, err);
+    if (status == MO_OK && !placed.schedule)
+        status = mo_fail(err, MO_E_INFEASIBLE, "%s", placed.why);
+    *several = false;
+    for (int i = 0; status == MO_OK && i < x->n; i++) {
+        device[i] = placed.schedule->device[i];
+        *several |= device[i] != device[0];
+    }
+    mo_method_result_clear(&placed);
     return status;
+}
+
+/* Whether the last split was measured before. */
+static bool is_known(const splits *s, const int *device)
+{
+    size_t size = (size_t) s->on.instance->n * sizeof *device;
+
+    for (int i = 0; i < s->n; i++)
+        if (memcmp(s->device[i], device, size) == 0)
+            return true;
+    return false;
 }
 
 static mo_status measure_period(const mo_profiler_work *w,
@@ -64,22 +105,103 @@ static mo_status measure_period(const mo_profiler_work *w,
     return status;
 }
 
-static mo_status measure_split(const mo_profiler_work *w,
-                               const mo_exec_options *options,
-                               const mo_driver_loaded *on, const int *device,
-                               int64_t *period_ns, mo_error *err)
+/* Loads of the parts as the executor predicts them, without slowdown and
+ * overhead. */
+static mo_status find_loads(const splits *s, const mo_exec_plan *plan,
+                            mo_fit_period_split *split, mo_error *err)
+{
+    const mo_profile *profile = s->w->rows.profile;
+    mo_report_throughput_resource *resources = NULL;
+    int n = 0;
+    mo_status status = mo_exec_resource_loads(
+        plan, &s->on, s->w->job.review.regime.congestion, &resources, &n, err);
+
+    split->n_parts = plan->n_devices;
+    split->load_us = calloc((size_t) plan->n_devices, sizeof *split->load_us);
+    split->n_transfers =
+        calloc((size_t) plan->n_devices, sizeof *split->n_transfers);
+    if (status == MO_OK && (!split->load_us || !split->n_transfers))
+        status = mo_fail_memory(err);
+    for (int i = 0; status == MO_OK && i < plan->n_transfers; i++) {
+        split->n_transfers[plan->transfers[i].from]++;
+        split->n_transfers[plan->transfers[i].to]++;
+    }
+    for (int r = 0; status == MO_OK && r < n; r++) {
+        double us = (double) resources[r].predicted_ns / 1000;
+
+        if (r < plan->n_devices)
+            split->load_us[r] =
+                fmax(us - profile->parts_overhead_us * split->n_transfers[r],
+                     0) /
+                fmax(profile->parts_slowdown, 1);
+        else
+            split->other_us = fmax(split->other_us, us);
+    }
+    free(resources);
+    return status;
+}
+
+static mo_status measure_split(const splits *s, const int *device,
+                               mo_fit_period_split *split, mo_error *err)
 {
     mo_exec_plan *plan = NULL;
-    int64_t *transfer_ns = NULL;
-    mo_status status = mo_exec_job_plan_on(
-        options, &w->job, on->instance, &w->devices.units, device, &plan, err);
+    int64_t *transfer_ns = NULL, period_ns = 0;
+    mo_status status =
+        mo_exec_job_plan_on(s->options, &s->w->job, s->on.instance,
+                            &s->w->devices.units, device, &plan, err);
 
     if (status == MO_OK)
-        status = mo_emulate_transfer_times(plan, on, &transfer_ns, err);
+        status = find_loads(s, plan, split, err);
     if (status == MO_OK)
-        status = measure_period(w, plan, transfer_ns, period_ns, err);
+        status = mo_emulate_transfer_times(plan, &s->on, &transfer_ns, err);
+    if (status == MO_OK)
+        status = measure_period(s->w, plan, transfer_ns, &period_ns, err);
+    split->period_us = (double) mo_max_i64(period_ns, 1) / 1000;
     free(transfer_ns);
     mo_plan_free(plan);
+    return status;
+}
+
+/* Measures a further split and fits all; *done: another would not help. */
+static mo_status add_split(splits *s, bool *done, mo_error *err)
+{
+    mo_profile *profile = s->w->rows.profile;
+    const mo_graph *g = s->w->rows.graph;
+    const mo_instance_options with = { .profile = profile, .any_size = true };
+    int *device = calloc((size_t) g->n_ops + 1, sizeof *device);
+    mo_fit_period_split *split = &s->made[s->n];
+    bool several = false;
+    mo_status status =
+        device ? mo_instance_make(g, s->on.cluster, &with, &s->on.instance, err)
+               : mo_fail_memory(err);
+
+    if (status == MO_OK)
+        status = place(s, device, &several, err);
+    *done = status == MO_OK && (!several || is_known(s, device));
+    s->device[s->n] = device;
+    if (status == MO_OK && !*done) {
+        double predicted_us;
+
+        status = measure_split(s, device, split, err);
+        predicted_us =
+            mo_fit_period_predict_us(split, fmax(profile->parts_slowdown, 1),
+                                     profile->parts_overhead_us);
+        if (status == MO_OK) {
+            mo_fit_period(s->made, s->n + 1, &profile->parts_slowdown,
+                          &profile->parts_overhead_us);
+            mo_driver_log_info(&s->w->o->logger,
+                               "split %d: period %.1f us, predicted %.1f us; "
+                               "slowdown %.3f, %.2f us for a transfer",
+                               s->n + 1, split->period_us, predicted_us,
+                               profile->parts_slowdown,
+                               profile->parts_overhead_us);
+            *done = s->n > 0 &&
+                    fabs(predicted_us / split->period_us - 1) < SMALL_ERROR;
+        }
+    }
+    s->n++;
+    mo_instance_free(s->on.instance);
+    s->on.instance = NULL;
     return status;
 }
 
@@ -88,32 +210,22 @@ mo_status mo_profiler_measure_split(const mo_profiler_work *w,
                                     mo_error *err)
 {
     mo_profile *profile = w->rows.profile;
-    const mo_instance_options with = { .profile = profile, .any_size = true };
-    mo_driver_loaded on = { w->devices.cluster, profile, NULL };
-    const mo_regime *regime = &w->job.review.regime;
-    int64_t predicted_ns = 0, period_ns = 0;
-    int *device, n_used = 0;
-    mo_status status;
+    splits s = { .w = w,
+                 .options = options,
+                 .on = { w->devices.cluster, profile, NULL } };
+    bool done = false;
+    mo_status status = MO_OK;
 
     if (!profile || profile->parts_slowdown > 0 || !w->devices.units.parts ||
         w->o->alone || w->ranks.n_ranks > 1)
         return MO_OK;
-    device = calloc((size_t) w->rows.graph->n_ops + 1, sizeof *device);
-    status = device ? mo_instance_make(w->rows.graph, on.cluster, &with,
-                                       &on.instance, err)
-                    : mo_fail_memory(err);
-    if (status == MO_OK)
-        status = split_network(on.instance, regime, device, &predicted_ns,
-                               &n_used, err);
-    if (status == MO_OK && n_used > 1) {
-        status = measure_split(w, options, &on, device, &period_ns, err);
-        if (status == MO_OK) {
-            profile->parts_slowdown = mo_max_double(
-                (double) period_ns / (double) mo_max_i64(predicted_ns, 1), 1);
-            *added = true;
-        }
+    while (status == MO_OK && !done && s.n < MAX_SPLITS)
+        status = add_split(&s, &done, err);
+    *added |= profile->parts_slowdown > 0;
+    for (int i = 0; i < s.n; i++) {
+        free(s.made[i].load_us);
+        free(s.made[i].n_transfers);
+        free(s.device[i]);
     }
-    mo_instance_free(on.instance);
-    free(device);
     return status;
 }

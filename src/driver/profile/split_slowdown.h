@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * split_slowdown.h - slowdown of the parts of a GPU that work at the same time
- * on requests in flight: they share caches, memory and what begins kernels.
+ * on requests in flight, and the load of a transfer between them: they share
+ * caches, memory and what begins kernels.
  */
 #ifndef MO_DRIVER_PROFILE_SPLIT_SLOWDOWN_H
 #define MO_DRIVER_PROFILE_SPLIT_SLOWDOWN_H
@@ -12,12 +13,12 @@
 #include "driver/exec/exec_job.h"
 #include "driver/profile/measure_device.h"
 
-/* Runs a stream of requests by the contiguous split of least period, and sets
- * parts_slowdown of the profile to the ratio of the measured to the predicted
- * period, at least 1; *added then. Nothing is measured where the profile has
- * one, where the devices are no parts of a GPU in one process, with --alone,
- * and where the split uses a single part. All else of the profile is
- * complete. */
+/* Runs streams of requests by the contiguous split of least period and by those
+ * of the search, and sets parts_slowdown and parts_overhead_us of the profile
+ * to the fit to their periods (cost/calibrate/fit_period.h); *added then.
+ * Nothing is measured where the profile has a slowdown, where the devices are
+ * no parts of a GPU in one process, with --alone, and where the contiguous
+ * split uses a single part. All else of the profile is complete. */
 mo_status mo_profiler_measure_split(const mo_profiler_work *w,
                                     const mo_exec_options *options, bool *added,
                                     mo_error *err);
