@@ -18,6 +18,7 @@ typedef struct play {
     int64_t start_ns[MAX_TASKS], length_ns[MAX_TASKS];
     uint32_t waits[MAX_TASKS];    /* tasks that must end before */
     uint32_t excludes[MAX_TASKS]; /* tasks that cannot run at the same time */
+    int64_t tail_ns[MAX_TASKS];   /* longest chain of waits from its start */
     int64_t *best_ns;
 } play;
 
@@ -85,6 +86,19 @@ static void find_waits(play *p)
     }
 }
 
+/* Returns the longest chain of waits that begins with the task. */
+static int64_t find_tail(play *p, int task)
+{
+    int64_t most_ns = 0;
+
+    if (p->tail_ns[task] != NOT_YET)
+        return p->tail_ns[task];
+    for (int i = 0; i < p->n; i++)
+        if ((p->waits[i] & bit(task)) && find_tail(p, i) > most_ns)
+            most_ns = p->tail_ns[i];
+    return p->tail_ns[task] = p->length_ns[task] + most_ns;
+}
+
 static void begin(play *p)
 {
     const mo_schedule *s = p->s;
@@ -100,9 +114,11 @@ static void begin(play *p)
             mo_schedule_item_ns(p->x, &s->regime, t->item, t->from, t->to);
     }
     for (int i = 0; i < p->n; i++)
-        p->start_ns[i] = NOT_YET;
+        p->start_ns[i] = p->tail_ns[i] = NOT_YET;
     find_waits(p);
     find_excluded(p);
+    for (int i = 0; i < p->n; i++)
+        find_tail(p, i);
 }
 
 static void judge(play *p)
@@ -139,7 +155,16 @@ static bool may_start(const play *p, int task, int64_t now_ns)
             (p->length_ns[task] > 0 || p->start_ns[i] < now_ns))
             return false;
     }
-    return now_ns + p->length_ns[task] < *p->best_ns;
+    return true;
+}
+
+/* Whether all that has not started may still end before the best does. */
+static bool may_improve(const play *p, int64_t now_ns)
+{
+    for (int i = 0; i < p->n; i++)
+        if (p->start_ns[i] == NOT_YET && p->tail_ns[i] >= *p->best_ns - now_ns)
+            return false;
+    return true;
 }
 
 /* The next end of a task, or just after one that took no time. */
@@ -170,6 +195,8 @@ static void go_on(play *p, int64_t now_ns, int last, int n_started)
         judge(p);
         return;
     }
+    if (!may_improve(p, now_ns))
+        return;
     for (int i = 0; i < p->n; i++) {
         bool takes_time = p->length_ns[i] > 0;
 
@@ -196,6 +223,45 @@ static void try_placement(const mo_instance *x, const mo_regime *regime,
     mo_schedule_free(p.s);
 }
 
+/* What an op holds while it runs, in any schedule. */
+static int64_t held_by(const mo_instance *x, int op)
+{
+    int64_t sum = x->memory_bytes[op] - x->weight_bytes[op];
+
+    for (int t = 0; t < x->n_tensors; t++)
+        if (x->tensor_from[t] == op && x->tensor_bytes[t] > 0)
+            sum += x->tensor_bytes[t];
+    return sum;
+}
+
+/* Whether weights and any single op fit their devices. */
+static bool fits_alone(const mo_instance *x, const int *device)
+{
+    for (int i = 0; i < x->n; i++) {
+        int64_t sum = held_by(x, i);
+
+        for (int j = 0; j < x->n; j++)
+            sum += device[j] == device[i] ? x->weight_bytes[j] : 0;
+        if (sum > x->capacity_bytes[device[i]])
+            return false;
+    }
+    return true;
+}
+
+/* Whether ops are where they are pinned, and groups together. */
+static bool is_allowed(const mo_instance *x, const int *device)
+{
+    for (int i = 0; i < x->n; i++) {
+        if (x->pin[i] != MO_FREE && x->pin[i] != device[i])
+            return false;
+        for (int j = 0; j < i; j++)
+            if (x->group[i] != MO_FREE && x->group[i] == x->group[j] &&
+                device[i] != device[j])
+                return false;
+    }
+    return true;
+}
+
 int64_t exhaustive_live_optimum(const mo_instance *x, const mo_regime *regime)
 {
     int device[MAX_OPS] = { 0 }, at = 0;
@@ -203,7 +269,9 @@ int64_t exhaustive_live_optimum(const mo_instance *x, const mo_regime *regime)
 
     ck_assert_int_le(x->n, MAX_OPS);
     while (at < x->n) {
-        try_placement(x, regime, device, &best_ns);
+        if (is_allowed(x, device) &&
+            (regime->memory != MO_MEMORY_LIVE || fits_alone(x, device)))
+            try_placement(x, regime, device, &best_ns);
         for (at = 0; at < x->n && ++device[at] == x->n_devices; at++)
             device[at] = 0;
     }

@@ -207,8 +207,35 @@ static int64_t known_bytes(const mo_instance *x, int tensor)
     return max64(x->tensor_bytes[tensor], 0);
 }
 
-static int64_t held_at(const mo_instance *x, const mo_schedule *s, int device,
-                       int64_t at_ns)
+/* The times until which tensors are needed at home, and copies where they were
+ * sent. */
+typedef struct lifetimes {
+    int64_t *home_ns, *copy_ns;
+} lifetimes;
+
+static lifetimes lifetimes_make(const mo_instance *x, const mo_schedule *s)
+{
+    lifetimes until = {
+        .home_ns = calloc((size_t) x->n_tensors + 1, sizeof *until.home_ns),
+        .copy_ns = calloc((size_t) s->n_transfers + 1, sizeof *until.copy_ns),
+    };
+
+    ck_assert(until.home_ns && until.copy_ns);
+    for (int t = 0; t < x->n_tensors; t++)
+        until.home_ns[t] = home_until(x, s, t);
+    for (int c = 0; c < s->n_transfers; c++)
+        until.copy_ns[c] = copy_until(x, s, &s->transfers[c]);
+    return until;
+}
+
+static void lifetimes_clear(lifetimes *until)
+{
+    free(until->home_ns);
+    free(until->copy_ns);
+}
+
+static int64_t held_at(const mo_instance *x, const mo_schedule *s,
+                       const lifetimes *until, int device, int64_t at_ns)
 {
     int64_t sum = 0, lasting = 0, fleeting = 0;
 
@@ -228,12 +255,12 @@ static int64_t held_at(const mo_instance *x, const mo_schedule *s, int device,
     sum += max64(lasting, fleeting);
     for (int t = 0; t < x->n_tensors; t++)
         if (s->device[x->tensor_from[t]] == device &&
-            is_at(s->start_ns[x->tensor_from[t]], home_until(x, s, t), at_ns))
+            is_at(s->start_ns[x->tensor_from[t]], until->home_ns[t], at_ns))
             sum += known_bytes(x, t);
     for (int c = 0; c < s->n_transfers; c++) {
         const mo_transfer *t = &s->transfers[c];
 
-        if (t->to == device && is_at(t->start_ns, copy_until(x, s, t), at_ns))
+        if (t->to == device && is_at(t->start_ns, until->copy_ns[c], at_ns))
             sum +=
                 known_bytes(x, is_once(s) ? t->item : x->flows[t->item].tensor);
     }
@@ -241,14 +268,16 @@ static int64_t held_at(const mo_instance *x, const mo_schedule *s, int device,
 }
 
 /* Memory can only grow at a start. */
-static int64_t live_peak(const mo_instance *x, const mo_schedule *s, int device)
+static int64_t live_peak(const mo_instance *x, const mo_schedule *s,
+                         const lifetimes *until, int device)
 {
     int64_t most = 0;
 
     for (int i = 0; i < x->n; i++)
-        most = max64(most, held_at(x, s, device, s->start_ns[i]));
+        most = max64(most, held_at(x, s, until, device, s->start_ns[i]));
     for (int t = 0; t < s->n_transfers; t++)
-        most = max64(most, held_at(x, s, device, s->transfers[t].start_ns));
+        most =
+            max64(most, held_at(x, s, until, device, s->transfers[t].start_ns));
     return most;
 }
 
@@ -265,10 +294,14 @@ static int64_t static_sum(const mo_instance *x, const mo_schedule *s,
 void peak_by_definition(const mo_instance *x, const mo_schedule *s,
                         int64_t *peak_bytes)
 {
+    bool live = s->regime.memory == MO_MEMORY_LIVE;
+    lifetimes until = { 0 };
+
+    if (live)
+        until = lifetimes_make(x, s);
     for (int k = 0; k < x->n_devices; k++)
-        peak_bytes[k] = s->regime.memory == MO_MEMORY_LIVE
-                            ? live_peak(x, s, k)
-                            : static_sum(x, s, k);
+        peak_bytes[k] = live ? live_peak(x, s, &until, k) : static_sum(x, s, k);
+    lifetimes_clear(&until);
 }
 
 static const char *broken_memory(const mo_instance *x, const mo_schedule *s)
