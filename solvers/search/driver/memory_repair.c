@@ -12,21 +12,18 @@
 
 enum {
     MAX_OPS = 20000,       /* more are not annealed as a whole */
+    FEW_OPS = 1000,        /* at most so many are where the gap is large */
     MAX_ROUNDS = 24,       /* then no more memory jobs are planned */
     FIRST_WORK = 10000000, /* ops x moves: half a second */
     LAST_WORK = 400000000,
-    SMALL_SHARE = 8, /* of segments that are small parts of the whole */
-    RARE_ROUND = 4,  /* of these, one in so many rounds */
-    MAX_RESERVES = 4 /* steps of the reserve for live tensors */
+    LARGE_GAP_FACTOR = 3, /* on the work of few ops */
+    SMALL_SHARE = 8,      /* of segments that are small parts of the whole */
+    RARE_ROUND = 4,       /* of these, one in so many rounds */
+    MAX_RESERVES = 4      /* steps of the reserve for live tensors */
 };
 
 #define LARGE_GAP 0.05
-
-/* Temperatures, as parts of the mean time of an op: lower ones than those of
- * segments, since there are more runs from the best schedule. */
-#define GROWTH     1.6 /* of the moves of a run over those before */
-#define HOT_OF_OP  0.18
-#define COLD_OF_OP 0.06
+#define GROWTH    1.6 /* of the work from round to round */
 
 bool mo_search_memory_repair_needed(const mo_search_state *s)
 {
@@ -151,10 +148,12 @@ static bool has_small_segments(const mo_search_state *s)
 }
 
 bool mo_search_memory_job_plan(const mo_search_state *s, int round,
+                               mo_search_anneal_pool *pool,
                                mo_search_memory_job *job)
 {
-    double work = FIRST_WORK;
-    bool rarely = has_small_segments(s);
+    bool is_large = is_gap_large(s) && s->x->n <= FEW_OPS;
+    bool rarely = has_small_segments(s) && !is_large;
+    double work = is_large ? LARGE_GAP_FACTOR * FIRST_WORK : FIRST_WORK;
 
     if (!s->best || s->x->n > MAX_OPS || round >= MAX_ROUNDS ||
         !(mo_search_memory_repair_needed(s) || is_gap_large(s)) ||
@@ -162,9 +161,8 @@ bool mo_search_memory_job_plan(const mo_search_state *s, int round,
         return false;
     for (int i = 0; i < round && work < LAST_WORK && !rarely; i++)
         work *= GROWTH;
-    job->whole = !rarely;
-    job->oscillate = !rarely && round % 2 == 1;
-    job->moves = job->all_moves = (int64_t) work / s->x->n;
+    job->pool = rarely ? NULL : pool;
+    job->moves = (int64_t) work / s->x->n;
     job->seed = mo_random_seed(s->task->seed, (uint64_t) round);
     return true;
 }
@@ -172,30 +170,18 @@ bool mo_search_memory_job_plan(const mo_search_state *s, int round,
 void mo_search_memory_job_run(const mo_search_state *s,
                               mo_search_memory_job *job)
 {
-    double op_part = job->whole ? 1.0 / (s->x->n + 1) : 0;
     mo_primal_anneal_options options = { .seed = job->seed,
                                          .moves = job->moves,
-                                         .hot = HOT_OF_OP * op_part,
-                                         .cold = COLD_OF_OP * op_part,
                                          .enough_ns = s->lower_ns,
-                                         .oscillate = job->oscillate,
                                          .stop = job->stop };
-    int64_t made = 0;
+    mo_primal_anneal_result annealed = { 0 };
 
-    while (made < job->all_moves && job->status == MO_OK &&
-           (made == 0 || !mo_stop_reached(job->stop))) {
-        mo_primal_anneal_result annealed = { 0 };
-
-        job->status = mo_primal_anneal(s->x, &s->regime,
-                                       job->schedule ? job->schedule : s->best,
-                                       &options, &annealed, &job->err);
-        if (job->status != MO_OK)
-            return;
-        mo_schedule_free(job->schedule);
-        job->schedule = annealed.schedule;
-        made += options.moves;
-        options.moves = (int64_t) (GROWTH * (double) options.moves);
-        options.seed = mo_random_seed(options.seed, (uint64_t) made);
-        options.oscillate = job->whole && !options.oscillate;
+    if (job->pool) {
+        job->status = mo_search_anneal_pool_run(
+            job->pool, s, job->moves, job->stop, &job->schedule, &job->err);
+        return;
     }
+    job->status = mo_primal_anneal(s->x, &s->regime, s->best, &options,
+                                   &annealed, &job->err);
+    job->schedule = annealed.schedule;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "solvers/search/driver/anneal_pool.h"
 #include "solvers/search/driver/state.h"
 
 /* Returns whether the shortest path by upper bounds is shorter than the
@@ -23,12 +24,10 @@ mo_status mo_search_memory_repair_by_variants(mo_search_state *search,
 
 /* Annealing of the whole, run beside the primal jobs. */
 typedef struct mo_search_memory_job {
-    int64_t moves;     /* of the first run */
-    int64_t all_moves; /* of all runs, each from the best so far */
-    uint64_t seed;
-    bool whole;     /* segments are no small parts: lower temperatures */
-    bool oscillate; /* of the first run (primal/anneal.h); with whole, every
-                       other run */
+    mo_search_anneal_pool *pool; /* borrowed; NULL, where segments are small
+                                    parts: one run from the incumbent */
+    int64_t moves;
+    uint64_t seed; /* of one run */
 
     const mo_stop *stop;   /* set by the caller */
     mo_schedule *schedule; /* result, owned by the job, or NULL */
@@ -38,6 +37,7 @@ typedef struct mo_search_memory_job {
 
 /* Fills the job for a round; returns false where none is worth it. */
 bool mo_search_memory_job_plan(const mo_search_state *search, int round,
+                               mo_search_anneal_pool *pool,
                                mo_search_memory_job *job);
 
 /* Runs the job on the calling thread; the caller frees job->schedule. Errors

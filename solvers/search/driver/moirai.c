@@ -33,7 +33,7 @@ enum {
     ONE_BOUND_JOB = 1,
     FIRST_BOUND_ROUND = 3, /* no long bound jobs in the rounds before */
     CASE_SPLIT_EVERY = 8,  /* rounds */
-    WORK_PER_NODE = 5,     /* ops x moves of annealing in the time of a node of
+    WORK_PER_NODE = 8,     /* ops x moves of annealing in the time of a node of
                               the colocation bound */
     ANNEAL_FACTOR_WITH_COLOCATION = 3 /* on the moves where segments are small
                                          parts of the whole */
@@ -59,7 +59,7 @@ enum {
 #define ROOT_SHARE      0.1
 #define FORK_ROOT_SHARE 0.01
 #define CASES_SHARE     0.3
-#define ANNEAL_SHARE    0.2 /* of the full instance */
+#define ANNEAL_SHARE    0.2 /* of the full instance, without CASES_SHARE */
 #define ROUND_SHARE     0.15
 #define NO_LIMIT_S      1e15
 
@@ -72,6 +72,7 @@ typedef struct round {
     int n_primal_jobs, n_bound_jobs;
     mo_search_memory_job
         *memory_job; /* annealing of the full instance within memory, or NULL */
+    mo_search_anneal_pool anneal_pool; /* of such jobs */
     mo_search_colocation_job colocation;
     mo_search_colocation_job
         *colocation_job; /* bound of the full instance, or NULL */
@@ -168,8 +169,9 @@ static mo_status run_round_jobs(round *r, mo_search_round_plan *round_plan,
     limit_share(r->search, BOUND_SHARE, &bound_stop);
     limit_share(r->search, ROUND_SHARE, &primal_stop);
     limit_share(r->search, CASES_SHARE, &instance_stop);
-    if (r->memory_job && r->memory_job->whole)
-        limit_share(r->search, ANNEAL_SHARE, &anneal_stop);
+    if (r->memory_job && r->memory_job->pool)
+        limit_share(r->search, r->colocation_job ? CASES_SHARE : ANNEAL_SHARE,
+                    &anneal_stop);
     if (r->memory_job)
         r->memory_job->stop = &anneal_stop;
     r->bound_stop = &bound_stop;
@@ -282,12 +284,14 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
             hoped, r->bound_jobs, max_bound_jobs(r, hoped), &r->n_bound_jobs,
             err);
     r->memory_job =
-        mo_search_memory_job_plan(s, number, &memory_job) ? &memory_job : NULL;
+        mo_search_memory_job_plan(s, number, &r->anneal_pool, &memory_job)
+            ? &memory_job
+            : NULL;
     r->colocation_job = mo_search_colocation_job_plan(s, number, &r->colocation)
                             ? &r->colocation
                             : NULL;
-    if (r->memory_job && r->colocation_job && memory_job.whole)
-        memory_job.all_moves = mo_max_i64(
+    if (r->memory_job && r->colocation_job && memory_job.pool)
+        memory_job.moves = mo_max_i64(
             memory_job.moves,
             (int64_t) (WORK_PER_NODE * r->colocation.nodes / s->x->n));
     else if (r->memory_job && r->colocation_job)
@@ -388,6 +392,7 @@ static mo_status search_segments(mo_search_state *s, int *rounds, mo_error *err)
     if (status == MO_OK)
         status = run_rounds(&r, round_plan, bound_plan, rounds, err);
     mo_search_colocation_job_clear(&r.colocation);
+    mo_search_anneal_pool_clear(&r.anneal_pool);
     free(r.primal_jobs);
     free(r.bound_jobs);
     mo_search_bound_plan_free(bound_plan);

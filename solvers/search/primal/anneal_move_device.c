@@ -11,11 +11,6 @@ enum { LARGEST_SET = 24, SET_ENDS = 12 };
 /* Of an exchange: most ops of a set, and ops drawn to find its counterpart. */
 enum { LARGEST_PART = 3, CANDIDATES = 8 };
 
-static int unit_device(const mo_primal_anneal_state *w, int unit)
-{
-    return w->at->device[w->units->ops[w->units->start[unit]]];
-}
-
 /* Renews transfer priorities by the priorities of the readers: keys of flows
  * that were not sent before are stale. */
 static void renew_send_keys(mo_primal_anneal_state *w, int op)
@@ -38,13 +33,12 @@ void mo_primal_anneal_add_room(mo_primal_anneal_state *w, int device,
     w->overflow_bytes -= mo_min_i64(w->room_bytes[device], 0);
 }
 
-bool mo_primal_anneal_assign_unit(mo_primal_anneal_state *w, int op, int device)
+bool mo_primal_anneal_move_unit(mo_primal_anneal_state *w, int op, int device)
 {
-    int unit = w->units->of_op[op], from = unit_device(w, unit);
+    int unit = w->units->of_op[op],
+        from = mo_primal_anneal_unit_device(w, unit);
 
     if (w->units->pin[unit] != MO_FREE || device == from ||
-        (w->room_bytes[device] < w->units->bytes[unit] &&
-         !w->options->oscillate) ||
         w->n_moves == w->units->n)
         return false;
     w->moves[w->n_moves++] = (mo_primal_anneal_unit_move){ unit, from, device };
@@ -55,6 +49,13 @@ bool mo_primal_anneal_assign_unit(mo_primal_anneal_state *w, int op, int device)
     for (int j = w->units->start[unit]; j < w->units->start[unit + 1]; j++)
         renew_send_keys(w, w->units->ops[j]);
     return true;
+}
+
+bool mo_primal_anneal_assign_unit(mo_primal_anneal_state *w, int op, int device)
+{
+    return (mo_primal_anneal_has_room(w, w->units->of_op[op], device) ||
+            w->options->oscillate) &&
+           mo_primal_anneal_move_unit(w, op, device);
 }
 
 void mo_primal_anneal_accept(mo_primal_anneal_state *w)
@@ -77,9 +78,7 @@ void mo_primal_anneal_reject(mo_primal_anneal_state *w)
     mo_incremental_sim_rollback(w->trial);
 }
 
-/* Returns another device than the op's own: that of a random input or reader,
- * or a random one. */
-static int choose_device(mo_primal_anneal_state *w, int op)
+int mo_primal_anneal_choose_device(mo_primal_anneal_state *w, int op)
 {
     const mo_instance *x = w->x;
     int n_in = x->in_start[op + 1] - x->in_start[op];
@@ -98,33 +97,15 @@ static int choose_device(mo_primal_anneal_state *w, int op)
     return device % x->n_devices;
 }
 
-/* Moves a random op of the device to op's device first, to make room. */
-static bool swap_with_op_of(mo_primal_anneal_state *w, int op, int device)
-{
-    int home = w->at->device[op],
-        other = mo_primal_anneal_random_below(w, w->x->n);
-
-    for (int tries = 0; tries < w->x->n; tries++) {
-        int unit = w->units->of_op[other];
-
-        if (w->at->device[other] == device && w->units->pin[unit] == MO_FREE &&
-            w->units->bytes[unit] > 0)
-            break;
-        other = other + 1 < w->x->n ? other + 1 : 0;
-    }
-    return mo_primal_anneal_assign_unit(w, other, home) &&
-           mo_primal_anneal_assign_unit(w, op, device);
-}
-
 bool mo_primal_anneal_move_op(mo_primal_anneal_state *w, int op)
 {
-    int device = choose_device(w, op), unit = w->units->of_op[op];
+    int device = mo_primal_anneal_choose_device(w, op);
 
-    if (w->room_bytes[device] < w->units->bytes[unit] &&
-        w->units->pin[unit] == MO_FREE && device != unit_device(w, unit) &&
-        (!w->options->oscillate || mo_primal_anneal_random_below(w, 2) == 0))
-        return swap_with_op_of(w, op, device);
-    return mo_primal_anneal_assign_unit(w, op, device);
+    if (mo_primal_anneal_has_room(w, w->units->of_op[op], device) ||
+        mo_primal_anneal_goes_beyond(w))
+        return mo_primal_anneal_assign_unit(w, op, device);
+    return mo_primal_anneal_move_unit(w, op, device) &&
+           mo_primal_anneal_eject(w);
 }
 
 static bool is_in_set(const mo_primal_anneal_state *w, int n, int op)
@@ -224,14 +205,6 @@ static int move_set(mo_primal_anneal_state *w, int n, int device)
     return moved;
 }
 
-static bool has_moved(const mo_primal_anneal_state *w, int op)
-{
-    for (int i = 0; i < w->n_moves; i++)
-        if (w->moves[i].unit == w->units->of_op[op])
-            return true;
-    return false;
-}
-
 bool mo_primal_anneal_move_group(mo_primal_anneal_state *w, int op)
 {
     int most = 2, n, device;
@@ -239,8 +212,13 @@ bool mo_primal_anneal_move_group(mo_primal_anneal_state *w, int op)
     while (most < LARGEST_SET && mo_primal_anneal_random_below(w, SET_ENDS) > 0)
         most++;
     n = grow_set(w, op, most);
-    device = choose_device(w, w->set[mo_primal_anneal_random_below(w, n)]);
-    return move_set(w, n, device) > 0;
+    device = mo_primal_anneal_choose_device(
+        w, w->set[mo_primal_anneal_random_below(w, n)]);
+    if (mo_primal_anneal_goes_beyond(w))
+        return move_set(w, n, device) > 0;
+    for (int i = 0; i < n; i++)
+        mo_primal_anneal_move_unit(w, w->set[i], device);
+    return w->n_moves > 0 && mo_primal_anneal_eject(w);
 }
 
 /* Returns, of CANDIDATES random ops, a movable one on the device with about
@@ -257,7 +235,8 @@ static int find_counterpart(mo_primal_anneal_state *w, int device, int home,
         int64_t less_ns = there_ns - mo_instance_p_ns(w->x, op, device);
         int64_t worst_ns = mo_max_i64(more_ns, less_ns);
 
-        if (w->at->device[op] != device || has_moved(w, op) ||
+        if (w->at->device[op] != device ||
+            mo_primal_anneal_has_moved(w, w->units->of_op[op]) ||
             w->units->pin[w->units->of_op[op]] != MO_FREE ||
             worst_ns >= least_ns)
             continue;
@@ -270,7 +249,7 @@ static int find_counterpart(mo_primal_anneal_state *w, int device, int home,
 bool mo_primal_anneal_move_exchange(mo_primal_anneal_state *w, int op)
 {
     int home = w->at->device[op], n, other;
-    int device = choose_device(w, op);
+    int device = mo_primal_anneal_choose_device(w, op);
     int64_t home_ns = 0, there_ns = 0;
 
     n = grow_set(w, op, 1 + mo_primal_anneal_random_below(w, LARGEST_PART));

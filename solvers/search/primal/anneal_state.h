@@ -99,10 +99,26 @@ bool mo_primal_anneal_propose(mo_primal_anneal_state *w);
 void mo_primal_anneal_accept(mo_primal_anneal_state *w);
 void mo_primal_anneal_reject(mo_primal_anneal_state *w);
 
-/* Proposes to move the op's placement unit; returns false where a pin or
- * memory forbids it. */
+/* Proposes to move the op's placement unit; returns false where it is there or
+ * a pin forbids it, and, of the first, where memory does. */
 bool mo_primal_anneal_assign_unit(mo_primal_anneal_state *w, int op,
                                   int device);
+bool mo_primal_anneal_move_unit(mo_primal_anneal_state *w, int op, int device);
+
+/* Completes a proposal that exceeds the memory of devices: moves other units
+ * from each of them to where there is room, first of all to the device that was
+ * left for it.  Returns false where that does not succeed. */
+bool mo_primal_anneal_eject(mo_primal_anneal_state *w);
+
+/* Draws whether a proposal may exceed memory. */
+bool mo_primal_anneal_goes_beyond(mo_primal_anneal_state *w);
+
+/* Returns whether the unit is in the proposal. */
+bool mo_primal_anneal_has_moved(const mo_primal_anneal_state *w, int unit);
+
+/* Returns another device than the op's own: that of a random input or reader,
+ * or a random one. */
+int mo_primal_anneal_choose_device(mo_primal_anneal_state *w, int op);
 
 /* Adds bytes to the room of a device. */
 void mo_primal_anneal_add_room(mo_primal_anneal_state *w, int device,
@@ -125,6 +141,18 @@ static inline int mo_primal_anneal_random_below(mo_primal_anneal_state *w,
                                                 int bound)
 {
     return mo_random_below(&w->random, bound);
+}
+
+static inline int mo_primal_anneal_unit_device(const mo_primal_anneal_state *w,
+                                               int unit)
+{
+    return w->at->device[w->units->ops[w->units->start[unit]]];
+}
+
+static inline bool mo_primal_anneal_has_room(const mo_primal_anneal_state *w,
+                                             int unit, int device)
+{
+    return w->room_bytes[device] >= w->units->bytes[unit];
 }
 
 static inline bool mo_primal_anneal_node_is_op(const mo_primal_anneal_state *w,

@@ -289,14 +289,15 @@ START_TEST(prices_trade_time_for_memory)
 END_TEST
 
 /* Both devices are full, each with the ops that the other is fast at: every
- * way to the optimum leads through placements beyond memory. */
-START_TEST(oscillation_exchanges_the_ops_of_full_devices)
+ * way to the optimum leads through placements beyond memory, or ops are
+ * exchanged in one move. */
+START_TEST(full_devices_exchange_their_ops)
 {
     static const int device[] = { 1, 1, 0, 0 };
     static const int64_t start_ns[] = { 0, 2000, 0, 2000 };
     mo_primal_anneal_options options = { .seed = 1,
                                          .moves = 4000,
-                                         .oscillate = true };
+                                         .oscillate = _i == 1 };
     mo_primal_anneal_result annealed = { 0 };
     mo_schedule *start;
     problem p = { 0 };
@@ -320,7 +321,7 @@ END_TEST
 
 SUITE(anneal)
 {
-    TEST(oscillation_exchanges_the_ops_of_full_devices);
+    SOME(full_devices_exchange_their_ops, 2, 2);
     TEST(prices_trade_time_for_memory);
     TEST(an_empty_instance_stays_empty);
     TEST(the_same_seed_gives_the_same_answer);
