@@ -9,13 +9,14 @@
  * has a device for each rank. Words: slow (calls take long), failing (a kernel
  * fails), early=R (rank R fails before it begins), early_exit=R (rank R exits
  * without a message), other=R (rank R has another plan), late=R (rank R sleeps
- * before it opens), stop=R (rank R stops as by SIGSTOP after a while), shared
- * (two devices for each rank), idle (all devices belong to rank 0), here=DIR
- * (writes a file there when it has begun, and its errors), runs=N, calls=N,
- * elements=N, seed=N, patience=SECONDS, undumpable (no unprivileged process
- * may open memory of this one), requests=N (a stream of requests in place of
- * runs; every tenth has no input), in_flight=K. Rank 0 prints "right" when all
- * outputs are, and the paths of transfers between ranks.
+ * before it opens), stop=R (rank R stops as by SIGSTOP a while after it has met
+ * the others), shared (two devices for each rank), idle (all devices belong to
+ * rank 0), here=DIR (writes a file there when it has begun, and its errors),
+ * runs=N, calls=N, elements=N, seed=N, patience=SECONDS, undumpable (no
+ * unprivileged process may open memory of this one), requests=N (a stream of
+ * requests in place of runs; every tenth has no input), in_flight=K. Rank 0
+ * prints "right" when all outputs are, and the paths of transfers between
+ * ranks.
  */
 #include <config.h>
 
@@ -261,13 +262,25 @@ static mo_status run(task *t, int rank, mo_error *err)
     return MO_OK;
 }
 
+static void *stop_soon(void *context)
+{
+    (void) context;
+    sleep(1);
+    kill(getpid(), SIGSTOP);
+    return NULL;
+}
+
 static mo_status do_task(task *t, mo_error *err)
 {
     int rank = t->transport->rank(t->world);
+    pthread_t thread;
     mo_status status;
 
     if (number("early_exit", -1) == rank)
         _exit(3);
+    if (number("stop", -1) == rank &&
+        pthread_create(&thread, NULL, stop_soon, NULL) == 0)
+        pthread_detach(thread);
     status = set_up(t, rank, err);
     if (status == MO_OK)
         status =
@@ -277,23 +290,11 @@ static mo_status do_task(task *t, mo_error *err)
     return status;
 }
 
-static void *stop_soon(void *context)
-{
-    (void) context;
-    sleep(1);
-    kill(getpid(), SIGSTOP);
-    return NULL;
-}
-
 /* Applies the fault that is requested for this rank. */
 static void meet_fate(long rank)
 {
-    pthread_t thread;
     FILE *file;
 
-    if (number("stop", -1) == rank &&
-        pthread_create(&thread, NULL, stop_soon, NULL) == 0)
-        pthread_detach(thread);
     if (number("late", -1) == rank)
         sleep(60);
 #ifdef __linux__

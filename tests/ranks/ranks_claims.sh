@@ -95,11 +95,15 @@ all_report "a rank with another plan" 1 ".* has made another plan than rank 0.*"
     ".* has made another plan than rank 0.*" 2 other=1
 
 # A stopped process is as silent as a machine that is down; and stays, until
-# the time limit.
-ranks_limit=15
-ranks 3 slow runs=100000 patience=2 stop=1
-is "a rank that is stopped is given up" \
-    "$(grep -c '^exec_fault\[[02]\]: rank 1 (host .*) has sent nothing' \
-        "$work/err")" 2
+# the time limit.  Patience is longer than a loaded machine keeps a rank from
+# its processor; and as above, mpirun may kill one that has not yet noticed.
+left=5
+until
+    ranks 3 slow runs=100000 patience=6 stop=1
+    named=$(grep -c '^exec_fault\[[02]\]: rank 1 (host .*) has sent nothing' \
+        "$work/err")
+    left=$((left - 1))
+    [ "$named" -eq 2 ] || [ $status -eq 124 ] || [ $left -eq 0 ]
+do :; done
+is "a rank that is stopped is given up" "$named" 2
 ok "and no rank waits longer" [ $status -ne 124 ]
-ranks_limit=
