@@ -81,6 +81,15 @@ static bool is_refuted(const mo_report_verdict *r)
                    1;
 }
 
+/* Whether the period or makespan is what the file claims, or less. */
+static bool is_reached(const mo_answer_evaluation *j)
+{
+    double ns = (double) mo_answer_evaluation_objective_ns(j);
+
+    return ns <= (double) j->claim_ns +
+                     MO_ANSWER_CLAIM_TOLERANCE(MO_ANSWER_TOLERANCE) * ns + 1;
+}
+
 static void put_claim(const mo_report_verdict *r, mo_out *out)
 {
     const mo_report_claim *c = r->claim;
@@ -153,7 +162,8 @@ static void put_times(const mo_report_verdict *r, mo_out *out)
     put_time(j->period_ns >= 0 ? "period" : "makespan",
              mo_answer_evaluation_objective_ns(j), out);
     if (j->claim_ns != MO_ANSWER_NO_CLAIM)
-        mo_out_printf(out, ", claimed %s", mo_format_time(j->claim_ns, text));
+        mo_out_printf(out, ", claimed %s%s", mo_format_time(j->claim_ns, text),
+                      is_reached(j) ? "" : ", which is not reached");
     mo_out_text(out, "\n");
     if (j->period_ns >= 0)
         put_pipeline(j, out);
@@ -297,6 +307,8 @@ static void json_claim(const mo_report_verdict *r, mo_json_writer *w)
         mo_json_put_text(w, "by", c->by);
     if (makespan_ns != MO_ANSWER_NO_CLAIM)
         mo_json_put_us(w, "makespan_us", makespan_ns);
+    if (makespan_ns != MO_ANSWER_NO_CLAIM && r->evaluation->schedule)
+        mo_json_put_bool(w, "is_reached", is_reached(r->evaluation));
     if (c && c->has_bound)
         mo_json_put_us(w, "bound_us", c->bound_ns);
     mo_json_end(w);

@@ -67,6 +67,22 @@ ok "and its rows" grep -q '^latency_' two.lp
 exits "an answer to it" 0 moirai-solve --json \
     --command 'cp all-a {solution} # {model}' -o all.sol two.lp
 ok "has its own period" test "$(key period_us)" = 111.1
+ok "as it claims" grep -q '"makespan_us": 111.1, "is_reached": true' out
+# Five ops on B: the largest load is 183.248 us, one request takes 283.61 us.
+moirai-emit -q --objective period --in-flight 1 -o lone.lp $net
+{
+    echo '# status: optimal'
+    echo 'w 20000'
+    seq 0 14 | sed 's/^[5-9]$/x_&_1 1/; s/^[0-9]*$/x_&_0 1/'
+} >some-b
+moirai-solve -q --command 'cp some-b {solution} # {model}' -o some.sol lone.lp \
+    >/dev/null
+exits "a period between load and pipeline" 0 moirai-check --json some.sol
+is "is made anew" "$(key period_us)" 283.61
+ok "and not reached" grep -q '"makespan_us": 200, "is_reached": false' out
+exits "as text" 0 moirai-check some.sol
+ok "in words" grep -q \
+    '^period  *283.61 us, claimed 200 us, which is not reached$' out
 exits "moirai with the limit" 0 moirai -q --json --objective period \
     --fusion none --in-flight 2 --time 10 $net
 ok "searches for it" test "$(key in_flight)" -le 2
