@@ -93,6 +93,8 @@ static mo_status prepare_run(mo_exec_options *o, work *w, mo_error *err)
         mo_exec_units_log(&w->units, cluster, w->rank, &o->logger);
     if (status == MO_OK)
         status = mo_exec_job_plan(o, &w->units, w->rank == 0, &w->job, err);
+    if (status == MO_OK)
+        status = mo_exec_job_check_capacity(&w->job, err);
     if (status == MO_OK && stream)
         status = mo_exec_requests_choose_in_flight(o, &w->units, &w->job,
                                                    w->transport, w->world, err);
@@ -100,8 +102,6 @@ static mo_status prepare_run(mo_exec_options *o, work *w, mo_error *err)
         status = mo_exec_requests_check_memory(
             w->job.plan, &w->units, w->rank, (int) o->in_flight,
             mo_exec_job_memory_left(o, &w->job), err);
-    if (status == MO_OK && !stream)
-        status = mo_plan_check_capacity(w->job.plan, NULL, err);
     if (status == MO_OK && !stream)
         status = mo_exec_units_check_memory(&w->units, w->job.plan, w->rank,
                                             mo_exec_job_memory_left(o, &w->job),

@@ -298,6 +298,18 @@ sed 's/memory_gib="1"/memory_bytes="400000"/' \
     "$work/net/model.cluster.xml" >"$work/tight.xml"
 moirai-place -q --memory live -c "$work/tight.xml" "$net" \
     -o "$work/tight.sol" >/dev/null
+sed 's/memory_gib="1"/memory_bytes="300000"/' \
+    "$work/net/model.cluster.xml" >"$work/values.xml"
+sed 's/300000/100000/' "$work/values.xml" >"$work/none.xml"
+for cluster in values none; do
+    moirai-place -q -c "$work/$cluster.xml" --rounds 1 "$net" \
+        -o "$work/$cluster.sol" >/dev/null
+    complains "too little for values" 1 "place less there, or give it more" \
+        moirai-exec -q -g "$net" -c "$work/$cluster.xml" "$work/$cluster.sol"
+    is "live memory is a way out: $cluster" \
+        "$(grep -c 'by moirai-place --memory live, .* a placement fits$' \
+            "$work/err")" "$([ $cluster = values ] && echo 1 || echo 0)"
+done
 complains "too little to work in" 1 "to work in, and has 400000" \
     moirai-exec -q -c "$work/tight.xml" --graph "$net" "$work/tight.sol"
 

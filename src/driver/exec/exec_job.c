@@ -20,6 +20,7 @@
 #include "exec/tensor/mmap_file.h"
 #include "ingest/read.h"
 #include "ingest/work/weight_attrs.h"
+#include "solvers/search/method.h"
 
 void mo_exec_job_clear(mo_exec_job *job)
 {
@@ -318,6 +319,49 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
                            job->plan->n_calls, job->plan->n_transfers,
                            mo_driver_clock_s() - begin);
     return status;
+}
+
+/* The longest search for a hint. */
+enum { HINT_SECONDS = 2 };
+
+/* Whether a fast method finds a placement with live memory. */
+static bool fits_live(const mo_exec_job *job)
+{
+    const mo_method *const methods[] = { &mo_method_m_etf, &mo_method_hare };
+    mo_stop stop = { .deadline_ns = INT64_MAX };
+    mo_method_task task = { .x = job->review.made.loaded.instance,
+                            .regime = job->review.regime,
+                            .threads = 1,
+                            .rounds = -1,
+                            .stop = &stop };
+    bool fits = false;
+
+    mo_stop_after(&stop, HINT_SECONDS);
+    task.regime.memory = MO_MEMORY_LIVE;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods && !fits; i++) {
+        mo_method_result placed = { 0 };
+
+        fits = methods[i]->place(&task, &placed, NULL) == MO_OK &&
+               placed.schedule && placed.fits;
+        mo_method_result_clear(&placed);
+    }
+    return fits;
+}
+
+mo_status mo_exec_job_check_capacity(const mo_exec_job *job, mo_error *err)
+{
+    mo_error why = { 0 };
+    mo_status status = mo_plan_check_capacity(job->plan, NULL, &why);
+    bool hint = status != MO_OK && !job->alone &&
+                job->review.regime.memory == MO_MEMORY_STATIC && fits_live(job);
+
+    if (status == MO_OK)
+        return MO_OK;
+    return mo_fail(err, status, "%.800s%s", why.text,
+                   hint ? "; it was placed by --memory static, and by "
+                          "moirai-place --memory live, which counts values, a "
+                          "placement fits"
+                        : "");
 }
 
 int64_t mo_exec_job_memory_left(const mo_exec_options *o,

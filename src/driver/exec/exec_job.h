@@ -47,6 +47,11 @@ mo_status mo_exec_job_check_output(const mo_exec_options *o, const char *path,
 mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
                            bool speaks, mo_exec_job *job, mo_error *err);
 
+/* Fails as mo_plan_check_capacity() does for one request. The error of a
+ * placement by static memory mentions --memory live if a placement by that is
+ * found. */
+mo_status mo_exec_job_check_capacity(const mo_exec_job *job, mo_error *err);
+
 /* Returns what --memory-limit leaves behind the constants that are held in
  * memory; 0: no limit was given. */
 int64_t mo_exec_job_memory_left(const mo_exec_options *o,
