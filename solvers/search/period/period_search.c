@@ -3,11 +3,12 @@
  * Small instances are enumerated.  Otherwise: the baselines, and where none
  * fits into memory the search for the least latency, give a first placement;
  * the Lagrangian bound (price_bound.h) gives a lower bound and placements of
- * least cost at its prices, and branch and bound (branch_bound.h) goes on where
- * prices gain no more; rounds of annealing from the best placements, which take
- * parts of the former, improve the period until the gap is met, time is up, or
- * rounds no longer help.  A seed and a number of rounds determine the result on
- * any number of threads.
+ * least cost at its prices; where prices gain no more, the bound by sets of
+ * units (subset_bound.h) and branch and bound (branch_bound.h) go on in turn;
+ * rounds of annealing from the best placements, which take parts of the former,
+ * improve the period until the gap is met, time is up, or rounds no longer
+ * help. A seed and a number of rounds determine the result on any number of
+ * threads.
  */
 #include "solvers/search/period/period_search.h"
 
@@ -28,12 +29,15 @@
 #include "solvers/search/period/local_search.h"
 #include "solvers/search/period/packing_bound.h"
 #include "solvers/search/period/price_bound.h"
+#include "solvers/search/period/subset_bound.h"
+#include "solvers/search/period/unit_contraction.h"
 
 /* Table entries visited: for the labellings of a round, for a bundle, and for a
  * step of branch and bound. */
 #define SAMPLE_WORK 2e7
 #define BOUND_WORK  4e8
 #define BRANCH_WORK 4e8
+#define SUBSET_WORK 3e8
 
 /* Largest part by which costs are disturbed. */
 #define NOISE 0.05
@@ -61,8 +65,10 @@ typedef struct candidate {
 typedef struct search {
     const mo_method_task *task;
     mo_period_problem p;
-    mo_period_state state; /* of the offers */
-    candidate pool[POOL];  /* the best first */
+    mo_period_problem joined; /* without transfers longer than the period of a
+                                 placement; searched and bounded */
+    mo_period_state state;    /* of the offers */
+    candidate pool[POOL];     /* the best first */
     int n_pool;
     int64_t lower_ns;
     int64_t priced_ns; /* the Lagrangian bound */
@@ -70,9 +76,11 @@ typedef struct search {
     mo_priced_labelling labelling;
     double *prices;                 /* of the bound */
     mo_period_branching *branching; /* once they gain nothing; or NULL */
-    int n_idle_bounds;              /* bundles since the last gain */
-    int n_stale;                    /* rounds since the last better placement */
-    int *samples[SAMPLES];          /* labellings at about those prices */
+    mo_subset_bound subsets;
+    int n_idle_bounds;     /* bundles since the last gain */
+    int n_steps;           /* of the bound after that */
+    int n_stale;           /* rounds since the last better placement */
+    int *samples[SAMPLES]; /* labellings at about those prices */
     int n_samples, next_sample;
     int64_t begin_ns;
 } search;
@@ -156,22 +164,65 @@ static void draw_samples(search *s, int round)
     }
 }
 
+static void clear_bound(search *s)
+{
+    mo_period_branching_free(s->branching);
+    s->branching = NULL;
+    mo_subset_bound_clear(&s->subsets);
+    mo_priced_labelling_clear(&s->labelling);
+    mo_period_problem_clear(&s->joined);
+}
+
+/* Joins the units, and prepares bounds of them. */
 static mo_status prepare_bound(search *s, mo_error *err)
 {
-    mo_status status = mo_priced_labelling_init(&s->labelling, &s->p,
-                                                s->pool[0].period_ns, err);
+    int64_t ns =
+        s->pool[0].excess_bytes == 0 ? s->pool[0].period_ns : INT64_MAX;
+    mo_status status = mo_period_problem_join(&s->p, ns, &s->joined, err);
 
+    if (status == MO_OK)
+        status = mo_priced_labelling_init(&s->labelling, &s->joined,
+                                          s->pool[0].period_ns, err);
+    if (status == MO_OK)
+        status = mo_subset_bound_init(&s->subsets, &s->joined, err);
+    return status;
+}
+
+static mo_status allocate_samples(search *s, mo_error *err)
+{
     s->prices = calloc((size_t) s->labelling.n_prices + 1, sizeof *s->prices);
-    for (int i = 0; i < SAMPLES && status == MO_OK; i++) {
+    if (!s->prices)
+        return mo_fail_memory(err);
+    for (int i = 0; i < SAMPLES; i++) {
         s->samples[i] = calloc((size_t) s->p.x->n + 1, sizeof *s->samples[i]);
         if (!s->samples[i])
-            status = mo_fail_memory(err);
+            return mo_fail_memory(err);
     }
-    return status == MO_OK && !s->prices ? mo_fail_memory(err) : status;
+    return MO_OK;
+}
+
+/* Prepares the bounds again where a shorter period joins more units. */
+static mo_status rejoin_units(search *s, mo_error *err)
+{
+    mo_period_problem joined;
+    mo_status status = MO_OK;
+    int n;
+
+    if (s->pool[0].excess_bytes > 0)
+        return MO_OK;
+    status = mo_period_problem_join(&s->p, s->pool[0].period_ns, &joined, err);
+    n = status == MO_OK ? joined.units->n : s->joined.units->n;
+    mo_period_problem_clear(&joined);
+    if (n == s->joined.units->n)
+        return status;
+    clear_bound(s);
+    s->n_idle_bounds = 0;
+    return prepare_bound(s, err);
 }
 
 /* One step of the bound: the packing bound for a new incumbent; a bundle of the
- * Lagrangian bound while bundles gain, branch and bound after that. */
+ * Lagrangian bound while bundles gain, sets of units and branch and bound in
+ * turn after that. */
 static mo_status raise_bound(search *s, mo_error *err)
 {
     double work = mo_labelling_work(s->labelling.labelling) + s->p.x->n_flows;
@@ -192,9 +243,14 @@ static mo_status raise_bound(search *s, mo_error *err)
             s->n_idle_bounds = MO_PERIOD_PRICE_IDLE;
         s->lower_ns = mo_max_i64(s->lower_ns, s->priced_ns);
         report_progress(s, "Lagrangian bound");
+    } else if (s->pool[0].excess_bytes == 0 && s->n_steps++ % 2 == 0 &&
+               mo_subset_bound_is_open(&s->subsets, upper_ns, s->lower_ns)) {
+        status = mo_subset_bound_raise(&s->subsets, upper_ns, SUBSET_WORK,
+                                       s->task->stop, &s->lower_ns, err);
+        report_progress(s, "bound by subsets");
     } else {
         if (!s->branching)
-            status = mo_period_branching_new(&s->p, upper_ns, s->priced_ns,
+            status = mo_period_branching_new(&s->joined, upper_ns, s->priced_ns,
                                              s->prices, s->task->threads,
                                              &s->branching, err);
         if (status == MO_OK)
@@ -206,7 +262,8 @@ static mo_status raise_bound(search *s, mo_error *err)
     }
     if (status == MO_OK && s->packed_ns != upper_ns) {
         s->packed_ns = upper_ns;
-        status = mo_period_packing_bound(&s->p, upper_ns, &s->lower_ns, err);
+        status =
+            mo_period_packing_bound(&s->joined, upper_ns, &s->lower_ns, err);
     }
     return status;
 }
@@ -297,9 +354,9 @@ static void run_job(void *context, int number, int thread)
     anneal_job *job = (anneal_job *) context + number;
 
     (void) thread;
-    job->status = mo_period_anneal_run(&job->s->p, &job->options, job->c.device,
-                                       &job->c.period_ns, &job->c.excess_bytes,
-                                       &job->err);
+    job->status = mo_period_anneal_run(&job->s->joined, &job->options,
+                                       job->c.device, &job->c.period_ns,
+                                       &job->c.excess_bytes, &job->err);
 }
 
 static bool is_done(const search *s)
@@ -369,8 +426,10 @@ static mo_status run_rounds(search *s, int *n_rounds, mo_error *err)
          round++) {
         int64_t before_ns = s->pool[0].period_ns, lower_ns = s->lower_ns;
 
-        status = raise_bound(s, err);
-        if (is_done(s))
+        status = rejoin_units(s, err);
+        if (status == MO_OK)
+            status = raise_bound(s, err);
+        if (status != MO_OK || is_done(s))
             break;
         draw_samples(s, round);
         if (status == MO_OK)
@@ -405,6 +464,8 @@ static mo_status find_placement(search *s, mo_method_result *placed,
         report_progress(s, "baselines");
         if (status == MO_OK)
             status = prepare_bound(s, err);
+        if (status == MO_OK)
+            status = allocate_samples(s, err);
         if (status == MO_OK)
             status = raise_bound(s, err);
         if (status == MO_OK && s->task->rounds >= 0)
@@ -530,8 +591,7 @@ mo_status mo_period_search_place(const mo_method_task *task,
     for (int i = 0; i < SAMPLES; i++)
         free(s.samples[i]);
     free(s.prices);
-    mo_period_branching_free(s.branching);
-    mo_priced_labelling_clear(&s.labelling);
+    clear_bound(&s);
     mo_period_state_clear(&s.state);
     mo_period_problem_clear(&s.p);
     return status;

@@ -82,6 +82,15 @@ static int free_plane(bundle *b)
     return worst;
 }
 
+/* A plane below the center's value: that was not exact (noise attenuation,
+ * Kiwiel 2006). */
+static void lower_center(bundle *b, double by)
+{
+    b->center_value -= by;
+    for (int j = 0; j < b->n_planes; j++)
+        b->planes[j].error += by;
+}
+
 /* Adds the plane of b->point. */
 static void add_plane(bundle *b, double value)
 {
@@ -93,6 +102,8 @@ static void add_plane(bundle *b, double value)
         to->gradient[k] = b->gradient[k];
         to->error += b->gradient[k] * (b->center[k] - b->point[k]);
     }
+    if (b->problem->is_inexact && to->error < 0)
+        lower_center(b, -to->error);
     to->error = fmax(to->error, 0);
 }
 

@@ -12,6 +12,8 @@
 #ifndef MO_SCHEDULE_BOUND_BUNDLE_METHOD_H
 #define MO_SCHEDULE_BOUND_BUNDLE_METHOD_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "base/stop.h"
 
@@ -23,6 +25,7 @@ typedef struct mo_bundle_problem {
     void *context;
     int max_evaluations;
     double tolerance;    /* relative to the value: less is not worth a step */
+    bool is_inexact;     /* values may be too large; those of planes are not */
     const mo_stop *stop; /* NULL: none */
 } mo_bundle_problem;
 
