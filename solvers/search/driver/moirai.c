@@ -23,6 +23,7 @@
 #include "solvers/search/driver/colocation_job.h"
 #include "solvers/search/driver/memory_repair.h"
 #include "solvers/search/driver/priced_bound.h"
+#include "solvers/search/driver/refutation_job.h"
 #include "solvers/search/driver/root_job.h"
 #include "solvers/search/driver/round_plan.h"
 #include "solvers/search/driver/state.h"
@@ -77,8 +78,10 @@ typedef struct round {
     mo_search_colocation_job
         *colocation_job; /* bound of the full instance, or NULL */
     mo_search_root_job
-        *root_job;  /* LP relaxation of the full instance, or NULL */
-    bool has_cases; /* of the priced bound */
+        *root_job; /* LP relaxation of the full instance, or NULL */
+    mo_search_refutation_job refutation;
+    bool has_refutation; /* of the priced bound, in this round */
+    bool has_cases;      /* of the same */
     mo_status cases_status;
     mo_error cases_err;
     int64_t cases_ns; /* incumbent at the last case split */
@@ -107,7 +110,8 @@ static void run_primal_job(const round *r, mo_search_primal_job *job)
  * first. */
 static int count_first_jobs(const round *r)
 {
-    return (r->memory_job != NULL) + (r->colocation_job != NULL) + r->has_cases;
+    return (r->memory_job != NULL) + (r->colocation_job != NULL) +
+           (r->has_cases || r->has_refutation);
 }
 
 static void run_first_job(round *r, int job)
@@ -117,6 +121,9 @@ static void run_first_job(round *r, int job)
     else if (r->colocation_job && job-- == 0)
         mo_search_colocation_job_run(r->search, r->instance_stop,
                                      r->colocation_job);
+    else if (r->has_refutation)
+        mo_search_refutation_job_run(r->search, r->instance_stop,
+                                     &r->refutation);
     else
         r->cases_status = mo_search_priced_bound_run_cases(
             r->search->priced, r->instance_stop, &r->cases_err);
@@ -300,6 +307,8 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
         status = mo_search_root_job_plan(s, number, &root_job, &has_root, err);
     r->root_job = has_root ? &root_job : NULL;
     r->has_cases = mo_search_priced_bound_has_cases(s->priced, number);
+    r->has_refutation = !r->has_cases && mo_search_refutation_job_plan(
+                                             s, number, &r->refutation);
     *any = count_first_jobs(r) + r->n_primal_jobs + r->n_bound_jobs > 0 ||
            has_root;
     if (status == MO_OK)
@@ -310,7 +319,10 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
     keep_error(&status, err, r->colocation.status, &r->colocation.err);
     keep_error(&status, err, root_job.status, &root_job.err);
     keep_error(&status, err, r->cases_status, &r->cases_err);
-    r->has_cases = false;
+    keep_error(&status, err, r->refutation.status, &r->refutation.err);
+    r->has_cases = r->has_refutation = false;
+    mo_search_raise_lower(s, r->refutation.lower_ns,
+                          "refutation with prices of memory");
     mo_search_raise_lower(s, mo_search_priced_bound_cases_ns(s->priced),
                           "cases of equal branches");
     mo_search_raise_lower(s, r->colocation.lower_ns, "colocation");
@@ -393,6 +405,7 @@ static mo_status search_segments(mo_search_state *s, int *rounds, mo_error *err)
         status = run_rounds(&r, round_plan, bound_plan, rounds, err);
     mo_search_colocation_job_clear(&r.colocation);
     mo_search_anneal_pool_clear(&r.anneal_pool);
+    mo_search_refutation_job_clear(&r.refutation);
     free(r.primal_jobs);
     free(r.bound_jobs);
     mo_search_bound_plan_free(bound_plan);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedule/bound/op_chain.h"
-#include "schedule/bound/priced_chain.h"
+#include "base/minmax.h"
 #include "schedule/bound/segment_classes.h"
 #include "solvers/search/bound/load/load_bound.h"
+#include "solvers/search/driver/priced_bound_internal.h"
 
 /*
  * The chain of the whole is that of the segments' partitions, one after the
@@ -24,28 +24,6 @@ enum {
 };
 
 #define LEAST_GAP 0.005
-
-struct mo_search_priced_bound {
-    mo_search_state *s;
-    mo_allowed_devices domains; /* of the whole; owns allowed */
-    mo_bound_chain chain;       /* of the whole */
-    int *block;                 /* by segment of the chain; -1: no op between */
-    int *cls, *first;           /* classes: equal segments of one block */
-    int n_classes;
-    const int64_t **table; /* by class */
-    int64_t *direct; /* by segment class and boundary: tables of those without
-                        ops */
-    mo_forkjoin **forks; /* by class; NULL: none */
-    mo_priced_chain_tables tables;
-    mo_priced_chain *chain_prices;
-    uint64_t tables_sum; /* of all blocks' tables at the last call */
-    bool has_prices;     /* found by a call */
-    bool has_forks;      /* some class has one */
-    int64_t case_work;   /* left for cases of load bounds */
-    int64_t cases_ns;    /* bound by cases; 0: none */
-    mo_status refined;   /* of the load bounds: the first failure */
-    mo_error err;
-};
 
 void mo_search_priced_bound_free(mo_search_priced_bound *p)
 {
@@ -243,12 +221,11 @@ static int take_cases(mo_search_priced_bound *p, const mo_forkjoin *fork)
     return MAX_CASES;
 }
 
-/* mo_priced_chain_refine. */
-static bool refine_by_load(void *context, int cls, int boundary,
-                           const int64_t *price_ns, int64_t *entry_ns,
-                           double *used_bytes)
+/* Raises an entry by the load bound. */
+static bool raise_by_load(mo_search_priced_bound *p, int cls, int boundary,
+                          const int64_t *price_ns, int64_t *entry_ns,
+                          double *used_bytes)
 {
-    mo_search_priced_bound *p = context;
     const mo_bound_segment *s = &p->chain.segments[p->first[cls]];
     int n = p->s->x->n_devices, max_cases;
     int64_t bound_ns = 0;
@@ -266,6 +243,26 @@ static bool refine_by_load(void *context, int cls, int boundary,
     return true;
 }
 
+/* mo_priced_chain_refine. */
+static bool refine_entry(void *context, int cls, int boundary,
+                         const int64_t *price_ns, int64_t *entry_ns,
+                         double *used_bytes)
+{
+    mo_search_priced_bound *p = context;
+    int n = p->s->x->n_devices;
+    int64_t *known, before_ns = *entry_ns;
+
+    if (!p->known || !p->forks[cls])
+        return raise_by_load(p, cls, boundary, price_ns, entry_ns, used_bytes);
+    p->op_price_ns = price_ns;
+    known = &p->known[(size_t) cls * (size_t) (n * n) + (size_t) boundary];
+    if (*known == 0)
+        raise_by_load(p, cls, boundary, price_ns, entry_ns, used_bytes);
+    *known = *entry_ns = mo_max_i64(*known, *entry_ns);
+    memset(used_bytes, 0, (size_t) n * sizeof *used_bytes);
+    return *entry_ns > before_ns;
+}
+
 static void set_tables(mo_search_priced_bound *p)
 {
     for (int c = 0; c < p->n_classes; c++) {
@@ -281,7 +278,7 @@ static void set_tables(mo_search_priced_bound *p)
                                           .n_classes = p->n_classes,
                                           .first = p->first,
                                           .table = p->table,
-                                          .refine = refine_by_load,
+                                          .refine = refine_entry,
                                           .context = p };
 }
 

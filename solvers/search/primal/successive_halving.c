@@ -121,7 +121,7 @@ static mo_status add_rounded_starts(halving *r, int64_t time_ns, int points,
     const mo_forkjoin *fork = r->options->fork;
     int boundary = r->options->boundary, n = r->x->n_devices;
     const double *price_ns = r->options->anneal->price_ns;
-    mo_cg_budget budget = { price_ns, r->options->budget_ns };
+    mo_cg_budget budget = { .price_ns = price_ns, .ns = r->options->budget_ns };
     mo_cg_relaxation *relaxation = NULL;
     mo_status status = mo_cg_relaxation_new(
         fork, r->regime, device_of_end(fork->segment.u, boundary / n),

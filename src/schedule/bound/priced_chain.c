@@ -250,6 +250,18 @@ static void trace_used(mo_priced_chain *c, double *used_bytes)
     }
 }
 
+void mo_priced_chain_path(const mo_priced_chain *c, int *boundary)
+{
+    int b = 0;
+
+    for (int s = c->tables->n - 1; s >= 0; s--) {
+        int a = c->from[(size_t) s * (size_t) (c->n_devices + 1) + (size_t) b];
+
+        boundary[s] = a * c->n_devices + b;
+        b = a;
+    }
+}
+
 static void find_shortest_path(mo_priced_chain *c)
 {
     c->start[0] = 0;

@@ -50,6 +50,10 @@ void mo_priced_chain_free(mo_priced_chain *chain);
 int64_t mo_priced_chain_evaluate(mo_priced_chain *chain, const double *prices,
                                  double *used_bytes);
 
+/* Stores the boundary a * K + b of each segment on the shortest path of the
+ * last evaluation. */
+void mo_priced_chain_path(const mo_priced_chain *chain, int *boundary);
+
 /* Evaluates at the best prices of mo_priced_chain_raise(), refining the entries
  * of all boundaries; returns the prices by op and device, owned by the chain
  * and valid until the next evaluation. */

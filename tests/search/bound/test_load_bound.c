@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/random.h"
+#include "solvers/search/bound/colgen/priced_refutation.h"
 #include "tests/support/exhaustive.h"
 #include "tests/search/bound/fork_join_case.h"
 #include "tests/support/problem.h"
@@ -214,6 +215,24 @@ static int64_t priced_bound_of(const mo_instance *x, const mo_regime *regime,
     return bound_ns;
 }
 
+/* Whether branch and price refutes that time and prices are less. */
+static bool is_refuted(const mo_instance *x, const mo_regime *regime, int a,
+                       int b, const int64_t *price_ns, int64_t target_ns)
+{
+    fork_join_case f;
+    mo_cg_priced_task task = { .regime = regime, .price_ns = price_ns };
+    bool refuted = false;
+    int n_calls = 0;
+
+    fork_join_case_find(&f, x, regime);
+    task.fork = f.fork;
+    task.a = f.segment.u == MO_FREE ? MO_FREE : a;
+    task.b = f.segment.v == MO_FREE ? MO_FREE : b;
+    MUST(mo_cg_priced_refute(&task, target_ns, &refuted, &n_calls, &err));
+    fork_join_case_clear(&f);
+    return refuted;
+}
+
 /* u and v take no time: the optimum is that of the fork-join. */
 START_TEST(never_above_the_optimum)
 {
@@ -288,6 +307,13 @@ START_TEST(with_prices_never_above_a_placement)
         least_ns = cost_ns;
         memcpy(best, p.x->pin, (size_t) p.x->n * sizeof *best);
     }
+    for (int i = 0; i < p.x->n; i++)
+        if (strcmp(p.x->op_names[i], "u") != 0 &&
+            strcmp(p.x->op_names[i], "v") != 0)
+            p.x->pin[i] = MO_FREE;
+    ck_assert_msg(!is_refuted(p.x, &regime, a, b, price_ns, least_ns + 1),
+                  "seed %d: %lld refuted of\n%s", _i, (long long) least_ns,
+                  w.text);
     problem_clear(&p);
 }
 END_TEST
@@ -312,6 +338,8 @@ START_TEST(prices_move_the_optimum)
     ck_assert_int_ge(bound_ns, 13980);
     ck_assert_double_eq_tol(used_bytes[0], 20, 0.5);
     ck_assert_double_eq_tol(used_bytes[1], 20, 0.5);
+    ck_assert(is_refuted(p.x, &regime, 0, 0, price_ns, 13950));
+    ck_assert(!is_refuted(p.x, &regime, 0, 0, price_ns, 14001));
     problem_clear(&p);
 }
 END_TEST
@@ -333,6 +361,8 @@ START_TEST(cases_count_whole_branches)
         priced_bound_of(p.x, &regime, 0, 0, no_prices, 0, used_bytes), 6000);
     ck_assert_int_ge(
         priced_bound_of(p.x, &regime, 0, 0, no_prices, 10, used_bytes), 7990);
+    ck_assert(is_refuted(p.x, &regime, 0, 0, no_prices, 7990));
+    ck_assert(!is_refuted(p.x, &regime, 0, 0, no_prices, 8001));
     problem_clear(&p);
 }
 END_TEST

@@ -94,7 +94,7 @@ static const struct {
 START_TEST(a_budget_limits_branches)
 {
     double price_ns[] = { 0, 100 };
-    mo_cg_budget budget = { price_ns, budgets[_i].budget_ns };
+    mo_cg_budget budget = { .price_ns = price_ns, .ns = budgets[_i].budget_ns };
     mo_cg_relaxation *relaxation = NULL;
     fork_join_case f;
 

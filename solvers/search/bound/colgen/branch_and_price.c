@@ -302,9 +302,10 @@ struct mo_cg_search {
     tree_search tree_search;
 };
 
-mo_status mo_cg_search_new(const mo_forkjoin *fork, const mo_regime *regime,
-                           int a, int b, int64_t time_ns, int effort,
-                           mo_cg_search **search, mo_error *err)
+static mo_status open_search(const mo_forkjoin *fork, const mo_regime *regime,
+                             int a, int b, int64_t time_ns, int effort,
+                             const mo_cg_budget *budget, mo_cg_search **search,
+                             mo_error *err)
 {
     mo_cg_search *q = calloc(1, sizeof *q);
     mo_status status;
@@ -312,6 +313,8 @@ mo_status mo_cg_search_new(const mo_forkjoin *fork, const mo_regime *regime,
     if (!q)
         return mo_fail_memory(err);
     status = subproblem_init(fork, regime, a, b, time_ns, &q->subproblem, err);
+    if (status == MO_OK && q->subproblem.c && budget)
+        status = mo_cg_problem_set_budget(q->subproblem.c, budget, err);
     if (status == MO_OK && q->subproblem.c)
         status =
             search_init(&q->tree_search, q->subproblem.c,
@@ -321,6 +324,13 @@ mo_status mo_cg_search_new(const mo_forkjoin *fork, const mo_regime *regime,
     else
         mo_cg_search_free(q);
     return status;
+}
+
+mo_status mo_cg_search_new(const mo_forkjoin *fork, const mo_regime *regime,
+                           int a, int b, int64_t time_ns, int effort,
+                           mo_cg_search **search, mo_error *err)
+{
+    return open_search(fork, regime, a, b, time_ns, effort, NULL, search, err);
 }
 
 void mo_cg_search_free(mo_cg_search *q)
@@ -356,12 +366,14 @@ mo_status mo_cg_refute(const mo_forkjoin *fork, const mo_regime *regime, int a,
 {
     mo_cg_search *q = NULL;
     bool done;
-    mo_status status =
-        mo_cg_search_new(fork, regime, a, b, time_ns, options->effort, &q, err);
+    mo_status status = open_search(fork, regime, a, b, time_ns, options->effort,
+                                   options->budget, &q, err);
 
     *refuted = false;
     if (status == MO_OK)
-        status = mo_cg_search_run(q, INT64_MAX, options, &done, refuted, err);
+        status =
+            mo_cg_search_run(q, options->steps > 0 ? options->steps : INT64_MAX,
+                             options, &done, refuted, err);
     mo_cg_search_free(q);
     return status;
 }

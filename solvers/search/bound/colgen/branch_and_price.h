@@ -26,6 +26,9 @@ typedef struct mo_cg_options {
     int effort; /* 1: about a second for a hundred ops; each step doubles the
                    work */
     const mo_stop *stop;
+    const mo_cg_budget *budget; /* of mo_cg_refute(); NULL: none */
+    int64_t steps; /* of mo_cg_refute(): iterations after which it gives up; 0:
+                      no limit */
     /* NULL, or buffers of the caller with one entry per op of the fork's
      * segment, in its order. Where there is no proof they receive a placement
      * rounded from the fractional columns: device and start time of each op.
@@ -37,7 +40,8 @@ typedef struct mo_cg_options {
 
 /* Sets *refuted to true when, with u on device a and v on device b (MO_FREE:
  * any, as in load_bound.h), v cannot start within time_ns, not even exactly
- * then. False proves nothing. Returns MO_OK unless memory runs out. */
+ * then, unless the branches cost more than the budget. False proves nothing.
+ * Returns MO_OK unless memory runs out. */
 mo_status mo_cg_refute(const mo_forkjoin *fork, const mo_regime *regime, int a,
                        int b, int64_t time_ns, const mo_cg_options *options,
                        bool *refuted, mo_error *err);

@@ -2,6 +2,7 @@
 #include "solvers/search/bound/colgen/problem.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -207,6 +208,34 @@ void mo_cg_problem_free(mo_cg_problem *c)
     free(c);
 }
 
+/* Lowers the budget parts of the node of an op to its prices. */
+static void lower_budget_parts(mo_cg_problem *c, const mo_cg_budget *budget,
+                               int node, int op)
+{
+    const int64_t *price_ns =
+        budget->op_price_ns + (size_t) op * (size_t) c->n_devices;
+
+    for (int k = 0; k < c->n_devices; k++) {
+        double *part = &c->budget_part[mo_cg_index(c, node, k)];
+
+        *part = fmin(*part, (double) price_ns[k] / budget->ns);
+    }
+}
+
+static void set_op_prices(mo_cg_problem *c, const mo_cg_budget *budget)
+{
+    for (int i = 0; i < c->n_nodes * c->n_devices; i++)
+        c->budget_part[i] = INFINITY;
+    for (int i = 0; i < c->fork->n_classes; i++) {
+        const mo_forkjoin_class *class = &c->fork->classes[i];
+
+        for (int j = 0; j < class->count * class->n; j++)
+            lower_budget_parts(
+                c, budget, c->tree->node_of[c->tree->start[i] + j % class->n],
+                class->members[j]);
+    }
+}
+
 mo_status mo_cg_problem_set_budget(mo_cg_problem *c, const mo_cg_budget *budget,
                                    mo_error *err)
 {
@@ -214,6 +243,10 @@ mo_status mo_cg_problem_set_budget(mo_cg_problem *c, const mo_cg_budget *budget,
                             (size_t) c->n_devices * sizeof *c->budget_part);
     if (!c->budget_part)
         return mo_fail_memory(err);
+    if (budget->op_price_ns) {
+        set_op_prices(c, budget);
+        return MO_OK;
+    }
     for (int i = 0; i < c->n_nodes; i++)
         for (int k = 0; k < c->n_devices; k++)
             c->budget_part[mo_cg_index(c, i, k)] =

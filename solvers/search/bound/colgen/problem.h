@@ -57,11 +57,14 @@ typedef struct mo_cg_problem {
                             takes; NULL: no budget */
 } mo_cg_problem;
 
-/* Budget of memory: at these prices of a byte by device, the resident bytes of
- * all branches cost at most ns, which is positive. */
+/* Budget of memory: all ops of all branches together cost at most ns, which is
+ * positive.  The price of an op is op_price_ns, by op of the fork's instance
+ * and device, where that is not NULL (of equal ops the least counts), else that
+ * of its resident bytes at these prices of a byte by device. */
 typedef struct mo_cg_budget {
     const double *price_ns;
     double ns;
+    const int64_t *op_price_ns;
 } mo_cg_budget;
 
 /* Allocates a problem; the caller frees *c with mo_cg_problem_free(), which
