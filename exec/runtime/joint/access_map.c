@@ -9,19 +9,19 @@
 /* Bytes without accesses. */
 static mo_joint_access_range empty_range(int64_t begin, int64_t end)
 {
-    mo_joint_access_range span = { .begin = begin, .end = end };
+    mo_joint_access_range range = { .begin = begin, .end = end };
 
     for (int i = 0; i < MO_JOINT_TRACK_COUNT; i++)
-        span.wrote[i] = span.read[i] = MO_JOINT_NONE;
-    return span;
+        range.wrote[i] = range.read[i] = MO_JOINT_NONE;
+    return range;
 }
 
 static mo_status init_ranges(mo_joint_access_map *b, mo_error *err)
 {
-    mo_status status = MO_ARRAY_GROW(b->spans, b->n, b->room, err);
+    mo_status status = MO_ARRAY_GROW(b->ranges, b->n, b->room, err);
 
     if (status == MO_OK)
-        b->spans[b->n++] = empty_range(0, INT64_MAX);
+        b->ranges[b->n++] = empty_range(0, INT64_MAX);
     return status;
 }
 
@@ -33,7 +33,7 @@ static size_t find_range(const mo_joint_access_map *b, int64_t at)
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
 
-        if (b->spans[middle].begin <= at)
+        if (b->ranges[middle].begin <= at)
             low = middle;
         else
             high = middle;
@@ -49,14 +49,14 @@ static mo_status split_at(mo_joint_access_map *b, int64_t at, size_t *which,
     mo_status status;
 
     *which = i;
-    if (b->spans[i].begin == at)
+    if (b->ranges[i].begin == at)
         return MO_OK;
-    status = MO_ARRAY_GROW(b->spans, b->n, b->room, err);
+    status = MO_ARRAY_GROW(b->ranges, b->n, b->room, err);
     if (status != MO_OK)
         return status;
-    memmove(&b->spans[i + 1], &b->spans[i], (b->n - i) * sizeof *b->spans);
+    memmove(&b->ranges[i + 1], &b->ranges[i], (b->n - i) * sizeof *b->ranges);
     b->n++;
-    b->spans[i].end = b->spans[i + 1].begin = at;
+    b->ranges[i].end = b->ranges[i + 1].begin = at;
     *which = i + 1;
     return MO_OK;
 }
@@ -77,7 +77,7 @@ mo_status mo_joint_access_map_split(mo_joint_access_map *bytes, int64_t begin,
         status = split_at(bytes, end, &to, err);
     if (status != MO_OK)
         return status;
-    *first = &bytes->spans[from];
+    *first = &bytes->ranges[from];
     *n = to - from;
     return MO_OK;
 }
@@ -89,7 +89,7 @@ void mo_joint_access_map_merge(mo_joint_access_map *bytes,
 
     if (n == 0)
         return;
-    behind = bytes->n - n - (size_t) (first - bytes->spans);
+    behind = bytes->n - n - (size_t) (first - bytes->ranges);
     *first = empty_range(first->begin, first[n - 1].end);
     memmove(first + 1, first + n, behind * sizeof *first);
     bytes->n -= n - 1;
@@ -97,6 +97,6 @@ void mo_joint_access_map_merge(mo_joint_access_map *bytes,
 
 void mo_joint_access_map_clear(mo_joint_access_map *bytes)
 {
-    free(bytes->spans);
+    free(bytes->ranges);
     *bytes = (mo_joint_access_map){ 0 };
 }

@@ -27,7 +27,7 @@ typedef struct mo_joint_access_range {
 /* All bytes in order; starts zeroed. The caller frees it with
  * mo_joint_access_map_clear(). */
 typedef struct mo_joint_access_map {
-    mo_joint_access_range *spans;
+    mo_joint_access_range *ranges;
     size_t n, room;
 } mo_joint_access_map;
 

@@ -16,13 +16,15 @@
 #include "base/stop.h"
 #include "exec/runtime/joint/slots_internal.h"
 
-/* Of a program at least so long and at most so many repeats; of a measurement,
- * if the calls of all slots did not overlap. */
-enum { PROGRAM_NS = 40000, MAX_REPEATS = 16, MEASURED_NS = 4000000 };
+enum {
+    PROGRAM_NS = 40000, /* of a program, where MAX_REPEATS suffice */
+    MAX_REPEATS = 16,   /* of a call in a program */
+    /* Of a measurement, if the calls of all slots did not overlap. */
+    MEASURED_NS = 4000000,
+    SHORTEST_KERNEL_NS = 500 /* calls without a kernel take less */
+};
 
-/* Calls that are no kernel take less. */
-enum { SHORTEST_KERNEL_NS = 500 };
-
+/* Records, for each slot, a program of repeats of the call in one stream. */
 static mo_status record_repeats(mo_joint_slots *s, int call, int repeats,
                                 mo_backend_program **programs, mo_error *err)
 {
@@ -44,7 +46,8 @@ static mo_status record_repeats(mo_joint_slots *s, int call, int repeats,
     return status;
 }
 
-/* Repeated calls overwrite inputs: errors of indices are ignored. */
+/* Replays the programs of all slots n times. Repeated calls overwrite inputs:
+ * errors of indices are ignored. */
 static mo_status replay_all(mo_joint_slots *s, mo_backend_program **programs,
                             int64_t n, mo_error *err)
 {

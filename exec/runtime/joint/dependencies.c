@@ -58,7 +58,7 @@ typedef struct dependency_state {
     int *clocks;     /* vector clocks, by call and track */
     int *candidates; /* of the current call */
     size_t n_candidates, room;
-    int part_begin; /* all calls before are complete */
+    int segment_begin; /* all calls before are complete */
 } dependency_state;
 
 static void clear_streams(device_state *s)
@@ -85,7 +85,7 @@ static mo_status add_candidate(dependency_state *w, int call, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    if (call < w->part_begin)
+    if (call < w->segment_begin)
         return MO_OK;
     status = MO_ARRAY_GROW(w->candidates, w->n_candidates, w->room, err);
     if (status == MO_OK)
@@ -146,7 +146,7 @@ static mo_status reduce_candidates(dependency_state *w, int call, int track,
                                    mo_error *err)
 {
     mo_joint_state *j = w->j;
-    int *own = init_clock(w, call, track), *waits, n = 0;
+    int *own = init_clock(w, call, track), *deps, n = 0;
 
     if (w->n_candidates > 0)
         qsort(w->candidates, w->n_candidates, sizeof *w->candidates,
@@ -156,18 +156,18 @@ static mo_status reduce_candidates(dependency_state *w, int call, int track,
 
         if (own[j->tracks[other]] >= other)
             continue;
-        w->candidates[n++] = other - w->part_begin;
+        w->candidates[n++] = other - w->segment_begin;
         merge_clock(w, own, other);
     }
-    waits = mo_arena_array(j->arena, (size_t) n + 1, sizeof *waits);
-    if (!waits)
+    deps = mo_arena_array(j->arena, (size_t) n + 1, sizeof *deps);
+    if (!deps)
         return mo_fail_memory(err);
     if (n > 0)
-        memcpy(waits, w->candidates, (size_t) n * sizeof *waits);
+        memcpy(deps, w->candidates, (size_t) n * sizeof *deps);
     own[track] = call;
     w->track_last[track] = call;
     w->n_candidates = 0;
-    j->calls[call].deps = waits;
+    j->calls[call].deps = deps;
     j->calls[call].n_deps = n;
     return MO_OK;
 }
@@ -198,14 +198,14 @@ static mo_status value_ranges(const dependency_state *w, device_state *s,
 static mo_status add_transfer_hazards(dependency_state *w, device_state *s,
                                       int value, access_kind how, mo_error *err)
 {
-    mo_joint_access_range *spans = NULL;
+    mo_joint_access_range *ranges = NULL;
     size_t n = 0;
-    mo_status status = value_ranges(w, s, value, &spans, &n, err);
+    mo_status status = value_ranges(w, s, value, &ranges, &n, err);
 
     for (size_t i = 0; i < n && status == MO_OK; i++) {
-        status = add_candidate(w, spans[i].wrote[MO_JOINT_TRACK_IN], err);
+        status = add_candidate(w, ranges[i].wrote[MO_JOINT_TRACK_IN], err);
         if (how == WRITE && status == MO_OK)
-            status = add_candidate(w, spans[i].read[MO_JOINT_TRACK_OUT], err);
+            status = add_candidate(w, ranges[i].read[MO_JOINT_TRACK_OUT], err);
     }
     return status;
 }
@@ -214,15 +214,15 @@ static mo_status add_transfer_hazards(dependency_state *w, device_state *s,
 static mo_status add_access_hazards(dependency_state *w, device_state *s,
                                     int value, access_kind how, mo_error *err)
 {
-    mo_joint_access_range *spans = NULL;
+    mo_joint_access_range *ranges = NULL;
     size_t n = 0;
-    mo_status status = value_ranges(w, s, value, &spans, &n, err);
+    mo_status status = value_ranges(w, s, value, &ranges, &n, err);
 
     for (size_t i = 0; i < n && status == MO_OK; i++) {
-        status = add_candidates(w, spans[i].wrote, MO_JOINT_TRACK_COUNT, err);
+        status = add_candidates(w, ranges[i].wrote, MO_JOINT_TRACK_COUNT, err);
         if (how == WRITE && status == MO_OK)
             status =
-                add_candidates(w, spans[i].read, MO_JOINT_TRACK_COUNT, err);
+                add_candidates(w, ranges[i].read, MO_JOINT_TRACK_COUNT, err);
     }
     return status;
 }
@@ -235,17 +235,17 @@ static mo_status record_access(const dependency_state *w, device_state *s,
                                mo_error *err)
 {
     const mo_plan_value *values = w->j->plan->values;
-    mo_joint_access_range *spans = NULL;
+    mo_joint_access_range *ranges = NULL;
     size_t n = 0;
-    mo_status status = value_ranges(w, s, value, &spans, &n, err);
+    mo_status status = value_ranges(w, s, value, &ranges, &n, err);
 
     if (how == WRITE && n > 0 &&
         !values[mo_plan_value_root(values, value)].part) {
-        mo_joint_access_map_merge(&s->bytes, spans, n);
+        mo_joint_access_map_merge(&s->bytes, ranges, n);
         n = 1;
     }
     for (size_t i = 0; i < n; i++)
-        (how == WRITE ? spans[i].wrote : spans[i].read)[track] = call;
+        (how == WRITE ? ranges[i].wrote : ranges[i].read)[track] = call;
     return status;
 }
 
@@ -409,12 +409,12 @@ static mo_status add_item_calls(dependency_state *w, mo_joint_item *item,
     return MO_OK;
 }
 
-static mo_status add_segment(dependency_state *w, mo_joint_segment *part,
+static mo_status add_segment(dependency_state *w, mo_joint_segment *segment,
                              mo_error *err)
 {
     mo_status status = MO_OK;
 
-    w->part_begin = w->j->n_calls;
+    w->segment_begin = w->j->n_calls;
     for (int s = 0; s < w->j->n_local; s++) {
         clear_streams(&w->states[s]);
         w->states[s].n_base = 0;
@@ -422,10 +422,11 @@ static mo_status add_segment(dependency_state *w, mo_joint_segment *part,
     }
     for (int t = 0; t < w->n_tracks; t++)
         w->track_last[t] = MO_JOINT_NONE;
-    part->first_call = w->j->n_calls;
-    for (int i = part->first; i < part->first + part->n && status == MO_OK; i++)
+    segment->first_call = w->j->n_calls;
+    for (int i = segment->first;
+         i < segment->first + segment->n && status == MO_OK; i++)
         status = add_item_calls(w, &w->j->items[i], err);
-    part->n_calls = w->j->n_calls - part->first_call;
+    segment->n_calls = w->j->n_calls - segment->first_call;
     return status;
 }
 

@@ -127,83 +127,86 @@ mo_status mo_joint_warm_up(mo_joint_state *j, mo_error *err)
     return status;
 }
 
-static mo_status launch_segment(mo_joint_state *j, const mo_joint_segment *part,
-                                mo_error *err)
+static mo_status launch_segment(mo_joint_state *j,
+                                const mo_joint_segment *segment, mo_error *err)
 {
     mo_status status = MO_OK;
 
     if (!j->are_recorded) {
-        for (int i = part->first; i < part->first + part->n && status == MO_OK;
-             i++)
+        for (int i = segment->first;
+             i < segment->first + segment->n && status == MO_OK; i++)
             status = launch_item(j, &j->items[i], err);
         return status;
     }
-    if (!part->recorded)
+    if (!segment->recorded)
         return MO_OK;
     status = mo_joint_activate_unit(j, RECORDER, err);
     if (status == MO_OK)
-        status =
-            j->backend->replay(j->devices[RECORDER]->unit, part->recorded, err);
+        status = j->backend->replay(j->devices[RECORDER]->unit,
+                                    segment->recorded, err);
     return status;
 }
 
-static void set_timestamps(int64_t *row, int action, int64_t begun,
-                           int64_t ended)
+static void set_timestamps(int64_t *row, int action, int64_t begin_ns,
+                           int64_t end_ns)
 {
-    row[mo_run_timestamp_step_begin(action)] = begun;
-    row[mo_run_timestamp_step_end(action)] = ended;
+    row[mo_run_timestamp_step_begin(action)] = begin_ns;
+    row[mo_run_timestamp_step_end(action)] = end_ns;
 }
 
 /* All steps of a segment get the timestamps of the segment. */
 static void set_segment_timestamps(const mo_joint_state *j,
-                                   const mo_joint_segment *part, int64_t begun,
-                                   int64_t ended, int64_t *const *rows)
+                                   const mo_joint_segment *segment,
+                                   int64_t begin_ns, int64_t end_ns,
+                                   int64_t *const *rows)
 {
-    for (int i = part->first; i < part->first + part->n; i++) {
+    for (int i = segment->first; i < segment->first + segment->n; i++) {
         const mo_joint_item *item = &j->items[i];
 
-        set_timestamps(rows[item->local], item->action, begun, ended);
+        set_timestamps(rows[item->local], item->action, begin_ns, end_ns);
         if (item->to_local != MO_JOINT_NONE)
-            set_timestamps(rows[item->to_local], item->to_action, begun, ended);
+            set_timestamps(rows[item->to_local], item->to_action, begin_ns,
+                           end_ns);
     }
 }
 
 /* A host step needs the results of the segment on all devices. */
-static mo_status run_segment(mo_joint_state *j, const mo_joint_segment *part,
-                             int64_t *const *rows, int64_t *over, mo_error *err)
+static mo_status run_segment(mo_joint_state *j, const mo_joint_segment *segment,
+                             int64_t *const *rows, int64_t *end_ns,
+                             mo_error *err)
 {
-    int64_t begun = mo_stop_clock_ns();
+    int64_t begin_ns = mo_stop_clock_ns();
     mo_status status;
 
-    *over = begun;
-    if (part->is_host) {
-        status = launch_call(j, &j->items[part->first], err);
-        *over = mo_stop_clock_ns();
+    *end_ns = begin_ns;
+    if (segment->is_host) {
+        status = launch_call(j, &j->items[segment->first], err);
+        *end_ns = mo_stop_clock_ns();
     } else {
-        status = launch_segment(j, part, err);
+        status = launch_segment(j, segment, err);
         /* The recorder first: when a program is complete the other units are
          * idle, but may report an error. */
         for (int s = 0; s < j->n_local && status == MO_OK; s++) {
             status = mo_joint_synchronize(j, s, err);
             if (s == RECORDER || !j->are_recorded)
-                *over = mo_stop_clock_ns();
+                *end_ns = mo_stop_clock_ns();
         }
     }
-    set_segment_timestamps(j, part, begun, *over, rows);
+    set_segment_timestamps(j, segment, begin_ns, *end_ns, rows);
     return status;
 }
 
 mo_status mo_joint_execute(mo_joint_state *j, int64_t *const *rows,
                            mo_error *err)
 {
-    int64_t begun = mo_stop_clock_ns(), over = begun;
+    int64_t begin_ns = mo_stop_clock_ns(), end_ns = begin_ns;
     mo_status status = MO_OK;
 
     for (int i = 0; i < j->n_segments && status == MO_OK; i++)
-        status = run_segment(j, &j->segments[i], rows, &over, err);
+        status = run_segment(j, &j->segments[i], rows, &end_ns, err);
     for (int s = 0; s < j->n_local; s++) {
-        rows[s][0] = begun;
-        rows[s][mo_run_timestamp_run_end(j->devices[s]->n_actions)] = over;
+        rows[s][0] = begin_ns;
+        rows[s][mo_run_timestamp_run_end(j->devices[s]->n_actions)] = end_ns;
     }
     return status;
 }
@@ -217,11 +220,11 @@ mo_status mo_joint_record_programs(mo_joint_state *j, mo_error *err)
     mo_status status = mo_joint_activate_unit(j, RECORDER, err);
 
     for (int i = 0; i < j->n_segments && status == MO_OK; i++) {
-        mo_joint_segment *part = &j->segments[i];
+        mo_joint_segment *segment = &j->segments[i];
 
-        if (part->n_calls > 0)
-            status = record(unit, j->calls + part->first_call, part->n_calls,
-                            &part->recorded, err);
+        if (segment->n_calls > 0)
+            status = record(unit, j->calls + segment->first_call,
+                            segment->n_calls, &segment->recorded, err);
     }
     j->are_recorded = status == MO_OK;
     return status;
@@ -241,151 +244,9 @@ void mo_joint_free_programs(mo_joint_state *j)
         }
 }
 
-int mo_joint_select_devices(const mo_exec_plan *plan,
-                            const mo_run_plan_options *options, bool *chosen)
-{
-    int rank = options->transport->rank(options->world), n = 0;
-    const mo_backend *backend = NULL;
-
-    for (int d = 0; d < plan->n_devices; d++) {
-        chosen[d] = false;
-        if (options->rank_of[d] != rank)
-            continue;
-        if (!backend && options->backends[d]->separate_memory &&
-            options->backends[d]->transfer && options->backends[d]->is_idle)
-            backend = options->backends[d];
-        chosen[d] = backend && options->backends[d] == backend;
-        n += chosen[d];
-    }
-    return n;
-}
-
-const mo_backend_carrier *
-mo_joint_find_carrier(const mo_run_plan_options *options, int transfer)
-{
-    const mo_transport *transport = options->transport;
-
-    return transport->carrier ? transport->carrier(options->world, transfer)
-                              : NULL;
-}
-
-bool mo_joint_uses_carrier(const mo_run_device *device)
-{
-    const mo_exec_plan *plan = device->plan;
-
-    for (int t = 0; t < plan->n_transfers; t++) {
-        const mo_plan_transfer *way = &plan->transfers[t];
-        bool ours = way->from == device->device || way->to == device->device;
-
-        if (ours && mo_joint_find_carrier(device->options, t))
-            return true;
-    }
-    return false;
-}
-
-mo_status mo_joint_activate_unit(mo_joint_state *j, int local, mo_error *err)
-{
-    return j->backend->bind_thread
-               ? j->backend->bind_thread(j->devices[local]->unit, err)
-               : MO_OK;
-}
-
-/* A carrier serves many transfers. */
-static void add_carrier(mo_joint_state *j, const mo_backend_carrier *carrier)
-{
-    const char *because;
-    int i = 0;
-
-    while (i < j->n_carriers && j->carriers[i] != carrier)
-        i++;
-    if (i < j->n_carriers)
-        return;
-    j->carriers[j->n_carriers++] = carrier;
-    because = carrier->eager_reason ? carrier->eager_reason(carrier) : NULL;
-    if (because)
-        snprintf(j->eager_reason, MO_RUN_REASON_SIZE, "%s", because);
-}
-
-mo_status mo_joint_alloc_state(mo_joint_state *j, mo_error *err)
-{
-    size_t devices = (size_t) j->plan->n_devices + 1;
-    size_t transfers = (size_t) j->plan->n_transfers + 1;
-
-    j->arena = mo_arena_new();
-    if (!j->arena)
-        return mo_fail_memory(err);
-    j->local_of = mo_arena_array(j->arena, devices, sizeof *j->local_of);
-    j->units = mo_arena_array(j->arena, devices, sizeof *j->units);
-    j->carried = mo_arena_array(j->arena, transfers, sizeof *j->carried);
-    j->carriers = mo_arena_array(j->arena, transfers, sizeof *j->carriers);
-    if (!j->local_of || !j->units || !j->carried || !j->carriers)
-        return mo_fail_memory(err);
-    for (int d = 0; d < j->plan->n_devices; d++)
-        j->local_of[d] = MO_JOINT_NONE;
-    for (int s = 0; s < j->n_local; s++)
-        j->local_of[j->devices[s]->device] = s;
-    return MO_OK;
-}
-
-/* The units as the transport numbers the devices. */
-static mo_status connect_carriers(mo_joint_state *j, mo_error *err)
-{
-    int n = j->n_slots > 0 ? j->n_slots : 1, n_devices = j->plan->n_devices;
-    size_t room = ((size_t) n_devices + 1) * (size_t) n;
-    mo_backend_unit **units = mo_arena_array(j->arena, room, sizeof *units);
-    mo_status status = units ? MO_OK : mo_fail_memory(err);
-
-    for (int d = 0; d < n_devices && status == MO_OK; d++)
-        for (int s = 0; s < n; s++)
-            units[d * n + s] = j->units[d];
-    for (int i = 0; i < j->n_carriers && status == MO_OK; i++)
-        status = j->carriers[i]->connect(j->carriers[i], units, err);
-    return status;
-}
-
-/* Sequentially: autotuning on a device must not be disturbed by others. */
-static mo_status open_devices(mo_joint_state *j, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int s = 0; s < j->n_local && status == MO_OK; s++) {
-        mo_run_device *d = j->devices[s];
-
-        d->carried = j->carried;
-        status = mo_run_device_open(d, err);
-        j->units[d->device] = d->unit;
-    }
-    return status == MO_OK ? connect_carriers(j, err) : status;
-}
-
-mo_status mo_joint_open(mo_joint_state *j, mo_error *err)
-{
-    mo_status status = mo_joint_alloc_state(j, err);
-
-    if (status != MO_OK)
-        return status;
-    for (int t = 0; t < j->plan->n_transfers; t++) {
-        const mo_plan_transfer *way = &j->plan->transfers[t];
-        bool sends = j->local_of[way->from] != MO_JOINT_NONE;
-        bool receives = j->local_of[way->to] != MO_JOINT_NONE;
-        const mo_backend_carrier *carrier = NULL;
-
-        if (sends != receives)
-            carrier = mo_joint_find_carrier(j->options, t);
-        if (carrier)
-            add_carrier(j, carrier);
-        j->carried[t] = (sends && receives) || carrier;
-    }
-    status = open_devices(j, err);
-    if (status == MO_OK)
-        status = mo_joint_linearize(j, err);
-    if (status == MO_OK)
-        status = mo_joint_find_dependencies(j, err);
-    return status;
-}
-
-/* A driver may support streams but not graphs: then the reason is recorded,
- * and calls are launched one by one. An error with another cause will recur. */
+/* A driver may support streams but not graphs: then the reason is kept in
+ * eager_reason, and calls are launched one by one, where an error with another
+ * cause occurs again. */
 static mo_status try_record(mo_joint_state *j, mo_error *err)
 {
     mo_error why = { 0 };
@@ -431,7 +292,7 @@ static mo_status execute_runs(mo_joint_state *j, mo_error *err)
     int64_t **rows =
         mo_arena_array(j->arena, (size_t) j->n_local, sizeof *rows);
     mo_status status = rows ? MO_OK : mo_fail_memory(err);
-    int64_t begun_ns = mo_stop_clock_ns(), delay_ns;
+    int64_t begin_ns = mo_stop_clock_ns(), delay_ns;
     bool warming = mo_run_warms_by_time(o);
     const mo_run_device *first = j->devices[0];
 
@@ -439,7 +300,7 @@ static mo_status execute_runs(mo_joint_state *j, mo_error *err)
         bool stop = mo_stop_reached(o->stop);
 
         if (r >= 0 && warming)
-            status = mo_run_more_warm_ups(o, begun_ns, &warming, err);
+            status = mo_run_more_warm_ups(o, begin_ns, &warming, err);
         if (r >= 0 && warming)
             r = -1; /* one more of them */
         if (first->n_warm_ups + first->n_runs > 0 && status == MO_OK)

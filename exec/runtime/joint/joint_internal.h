@@ -10,8 +10,8 @@
 
 enum { MO_JOINT_NONE = -1 };
 
-/* Streams of a device, then its ports: tracks, on which calls are
- * sequential. */
+/* Tracks of a device, on which calls are sequential: its streams, then its
+ * ports. */
 enum {
     MO_JOINT_TRACK_OUT = MO_PLAN_MAX_STREAMS,
     MO_JOINT_TRACK_IN,
@@ -53,21 +53,21 @@ typedef struct mo_joint_state {
     int *local_of; /* by device of the plan: index among the local ones, or
                       MO_JOINT_NONE */
     bool *carried; /* by transfer: direct, no local end is staged */
-    mo_backend_unit *
-        *units; /* by device of the plan, or NULL: in another process */
-    const mo_backend_carrier **carriers;
+    /* By device of the plan; NULL: not local. */
+    mo_backend_unit **units;
+    const mo_backend_carrier **carriers; /* of all transfers, each once */
     int n_carriers;
     mo_joint_item *items;
     mo_backend_program_call *calls;
-    int *tracks; /* by call: its stream or port, numbered over all local devices
-                  */
+    /* By call: its track, numbered over all local devices. */
+    int *tracks;
     mo_joint_segment *segments;
     int n_items, n_calls, n_segments;
     int64_t *isolated_ns; /* by call, in isolation */
     bool are_recorded;
-    char
-        *eager_reason; /* buffer of MO_RUN_REASON_SIZE; "": programs are used */
-    mo_arena *arena;
+    /* Buffer of MO_RUN_REASON_SIZE, of the caller; "": programs are used. */
+    char *eager_reason;
+    mo_arena *arena; /* of all arrays of this struct */
 } mo_joint_state;
 
 /* Returns the carrier of a transfer with one end in another process, or
@@ -78,11 +78,12 @@ mo_joint_find_carrier(const mo_run_plan_options *options, int transfer);
 /* Makes the unit current for the calling thread. */
 mo_status mo_joint_activate_unit(mo_joint_state *j, int local, mo_error *err);
 
-/* Allocates the arena and local_of. */
+/* Allocates the arena, and the arrays by device and by transfer; numbers the
+ * local devices. The caller frees the arena, also after a failure. */
 mo_status mo_joint_alloc_state(mo_joint_state *j, mo_error *err);
 
-/* The same, then opens the devices, and merges their steps into calls with
- * dependencies. */
+/* The same, then opens the devices, connects the carriers, and merges the steps
+ * into calls with dependencies. */
 mo_status mo_joint_open(mo_joint_state *j, mo_error *err);
 
 /* Merges all steps into one order, cut into segments; all devices are open. */

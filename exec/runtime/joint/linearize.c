@@ -18,7 +18,7 @@ static int compare_steps(const void *a, const void *b)
 
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
-    /* A send comes right before its receive. */
+    /* A send comes right before its receive: MO_PLAN_STEP_SEND is less. */
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
     return x->local < y->local ? -1 : x->local > y->local;
@@ -33,13 +33,13 @@ static int count_steps(const mo_joint_state *j)
     return n;
 }
 
-static void collect_steps(const mo_joint_state *j, ordered_step *places)
+static void collect_steps(const mo_joint_state *j, ordered_step *steps)
 {
     for (int s = 0; s < j->n_local; s++) {
         const mo_run_device *d = j->devices[s];
 
         for (int i = 0; i < d->n_actions; i++)
-            *places++ =
+            *steps++ =
                 (ordered_step){ j->plan->devices[d->device].steps[i].order,
                                 (int) d->actions[i].kind, s, i };
     }
@@ -62,7 +62,7 @@ static mo_joint_item_kind item_kind(const mo_joint_state *j,
                                          : MO_JOINT_ITEM_TRANSFER;
 }
 
-/* Its receive, if that is local, adds the target. */
+/* The receive, if it is local, adds the target (add_item). */
 static void init_transfer(const mo_joint_state *j, mo_joint_item *item)
 {
     const mo_run_action *a = find_action(j, item->local, item->action);
@@ -116,16 +116,16 @@ mo_status mo_joint_linearize(mo_joint_state *j, mo_error *err)
 {
     int n = count_steps(j);
     size_t room = (size_t) n + 1;
-    ordered_step *places = mo_arena_array(j->arena, room, sizeof *places);
+    ordered_step *steps = mo_arena_array(j->arena, room, sizeof *steps);
 
     j->items = mo_arena_array(j->arena, room, sizeof *j->items);
     j->segments = mo_arena_array(j->arena, room, sizeof *j->segments);
-    if (!places || !j->items || !j->segments)
+    if (!steps || !j->items || !j->segments)
         return mo_fail_memory(err);
-    collect_steps(j, places);
-    qsort(places, (size_t) n, sizeof *places, compare_steps);
+    collect_steps(j, steps);
+    qsort(steps, (size_t) n, sizeof *steps, compare_steps);
     for (int i = 0; i < n; i++)
-        add_item(j, &places[i]);
+        add_item(j, &steps[i]);
     /* A host step is a segment of its own. */
     for (int i = 0; i < j->n_items; i++) {
         bool is_host = j->items[i].kind == MO_JOINT_ITEM_STAGED;

@@ -90,12 +90,13 @@ static mo_status run_segments(mo_joint_slots *s, mo_joint_slot *slot,
     mo_status status = MO_OK;
 
     for (int i = 0; i < j->n_segments && status == MO_OK; i++) {
-        const mo_joint_segment *part = &j->segments[i];
+        const mo_joint_segment *segment = &j->segments[i];
 
-        if (part->is_host)
-            status = run_host_step(s, slot, &j->items[part->first], err);
-        else if (part->recorded)
-            status = s->backend->queue_replay(slot->queue, part->recorded, err);
+        if (segment->is_host)
+            status = run_host_step(s, slot, &j->items[segment->first], err);
+        else if (segment->recorded)
+            status =
+                s->backend->queue_replay(slot->queue, segment->recorded, err);
     }
     return status;
 }

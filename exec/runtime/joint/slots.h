@@ -27,12 +27,12 @@ typedef struct mo_joint_slots mo_joint_slots;
 
 typedef struct mo_joint_slots_options {
     const mo_run_plan_options *run; /* outlives the slots, as does the plan */
-    const bool *chosen; /* by device of the plan: by mo_joint_slots_select() */
+    const bool *chosen; /* by device of the plan, by mo_joint_slots_select() */
     const bool *inputs; /* by value of the plan: whether a request sets it */
     int n_slots;
-    int n_slot_transfers; /* transfer t of slot s is s * so many + t of the
-                             transport, whose devices are n_slots copies of
-                             each, side by side */
+    int n_slot_transfers; /* transfer t of slot s has the number
+                             s * n_slot_transfers + t in the transport, whose
+                             devices are n_slots copies of each, side by side */
     bool time_calls;      /* with all slots at once; for one chosen device */
 } mo_joint_slots_options;
 
@@ -74,7 +74,7 @@ mo_status mo_joint_slots_run(mo_joint_slots *slots, int slot, mo_error *err);
  */
 const int64_t *mo_joint_slots_call_loads(const mo_joint_slots *slots);
 
-/* Returns what is known of a chosen device; slots owns it. */
+/* Returns what was measured of a chosen device; slots owns it. */
 const mo_joint_slots_device *
 mo_joint_slots_device_of(const mo_joint_slots *slots, int device);
 

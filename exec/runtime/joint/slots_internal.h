@@ -41,8 +41,8 @@ struct mo_joint_slots {
     mo_joint_slots_device *measured; /* by local device */
     int64_t *call_loads; /* by call of the plan; NULL: not measured */
 
-    /* Polls the carriers, which end transfers whose other end has failed:
-     * threads that wait for queues block. */
+    /* Thread that polls the carriers, which end transfers whose other end has
+     * failed: threads of slots block in queue_wait() and cannot. */
     pthread_t monitor;
     bool has_monitor;
     atomic_bool stops_monitor;

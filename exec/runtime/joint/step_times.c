@@ -19,7 +19,7 @@
 
 /* The direct transfers from one local device to others, as a list. */
 static int collect_transfers(const mo_joint_state *j, int local,
-                             mo_backend_program_call *carries, int *calls)
+                             mo_backend_program_call *transfers, int *calls)
 {
     int n = 0;
 
@@ -29,7 +29,7 @@ static int collect_transfers(const mo_joint_state *j, int local,
         if (!transfer || transfer->from_unit != j->devices[local]->unit ||
             !transfer->to_unit)
             continue;
-        carries[n] = j->calls[i];
+        transfers[n] = j->calls[i];
         calls[n++] = i;
     }
     return n;
@@ -38,20 +38,20 @@ static int collect_transfers(const mo_joint_state *j, int local,
 static mo_status measure_transfers(mo_joint_state *j, int local, mo_error *err)
 {
     size_t room = (size_t) j->n_calls + 1;
-    mo_backend_program_call *carries = calloc(room, sizeof *carries);
+    mo_backend_program_call *transfers = calloc(room, sizeof *transfers);
     int *calls = calloc(room, sizeof *calls);
     int64_t *ns = calloc(room, sizeof *ns);
-    mo_status status = carries && calls && ns ? MO_OK : mo_fail_memory(err);
-    int n = status == MO_OK ? collect_transfers(j, local, carries, calls) : 0;
+    mo_status status = transfers && calls && ns ? MO_OK : mo_fail_memory(err);
+    int n = status == MO_OK ? collect_transfers(j, local, transfers, calls) : 0;
 
     if (n > 0)
         status =
-            mo_run_median_call_times(j->devices[local], carries, n, ns, err);
+            mo_run_median_call_times(j->devices[local], transfers, n, ns, err);
     for (int i = 0; i < n && status == MO_OK; i++)
         j->isolated_ns[calls[i]] = ns[i];
     free(ns);
     free(calls);
-    free(carries);
+    free(transfers);
     return status;
 }
 
@@ -118,7 +118,7 @@ typedef struct timeline {
     int64_t *ready;   /* by local device: all calls before are complete */
     int64_t **rows;   /* by local device: timestamps since the segment began */
     int *call_of_transfer; /* by transfer: the call */
-    int64_t *spans;        /* by segment */
+    int64_t *length_ns;    /* by segment */
 } timeline;
 
 static void set_timestamps(timeline *l, int local, int action, int64_t begun,
@@ -129,13 +129,14 @@ static void set_timestamps(timeline *l, int local, int action, int64_t begun,
 }
 
 /* Returns the begin. */
-static int64_t place_call(timeline *l, const mo_joint_segment *part, int call)
+static int64_t place_call(timeline *l, const mo_joint_segment *segment,
+                          int call)
 {
     const mo_backend_program_call *c = &l->j->calls[call];
     int64_t *free_at = &l->free_at[l->j->tracks[call]], begun = *free_at;
 
     for (int i = 0; i < c->n_deps; i++)
-        begun = mo_max_i64(begun, l->ended[part->first_call + c->deps[i]]);
+        begun = mo_max_i64(begun, l->ended[segment->first_call + c->deps[i]]);
     l->ended[call] = *free_at = begun + l->j->isolated_ns[call];
     return begun;
 }
@@ -148,10 +149,10 @@ static void place_transfer_end(timeline *l, int local, int action,
     l->j->devices[local]->isolated_ns[action] = took > 0 ? took : 1;
 }
 
-static void place_transfer(timeline *l, const mo_joint_segment *part,
+static void place_transfer(timeline *l, const mo_joint_segment *segment,
                            const mo_joint_item *item)
 {
-    int64_t begun = place_call(l, part, item->call);
+    int64_t begun = place_call(l, segment, item->call);
     int64_t took = l->ended[item->call] - begun;
 
     l->call_of_transfer[item->transfer.id] = item->call;
@@ -160,7 +161,7 @@ static void place_transfer(timeline *l, const mo_joint_segment *part,
         place_transfer_end(l, item->to_local, item->to_action, begun, took);
 }
 
-static void place_await(timeline *l, const mo_joint_segment *part,
+static void place_await(timeline *l, const mo_joint_segment *segment,
                         const mo_joint_item *item)
 {
     const mo_run_device *d = l->j->devices[item->local];
@@ -168,23 +169,23 @@ static void place_await(timeline *l, const mo_joint_segment *part,
     int64_t begun = l->ready[item->local], ended = begun;
 
     /* A transfer of an earlier segment has arrived. */
-    if (call >= part->first_call)
+    if (call >= segment->first_call)
         ended = mo_max_i64(ended, l->ended[call]);
     set_timestamps(l, item->local, item->action, begun, ended);
 }
 
-static void place_item(timeline *l, const mo_joint_segment *part,
+static void place_item(timeline *l, const mo_joint_segment *segment,
                        const mo_joint_item *item)
 {
     int64_t begun;
 
     if (item->kind == MO_JOINT_ITEM_TRANSFER)
-        place_transfer(l, part, item);
+        place_transfer(l, segment, item);
     if (item->kind == MO_JOINT_ITEM_AWAIT)
-        place_await(l, part, item);
+        place_await(l, segment, item);
     if (item->kind != MO_JOINT_ITEM_CALL)
         return;
-    begun = place_call(l, part, item->call);
+    begun = place_call(l, segment, item->call);
     set_timestamps(l, item->local, item->action, begun, l->ended[item->call]);
     l->ready[item->local] =
         mo_max_i64(l->ready[item->local], l->ended[item->call]);
@@ -192,16 +193,17 @@ static void place_item(timeline *l, const mo_joint_segment *part,
 
 static void compute_segment(timeline *l, int p)
 {
-    const mo_joint_segment *part = &l->j->segments[p];
+    const mo_joint_segment *segment = &l->j->segments[p];
 
     for (int t = 0; t < l->j->n_local * MO_JOINT_TRACK_COUNT; t++)
         l->free_at[t] = 0;
     for (int s = 0; s < l->j->n_local; s++)
         l->ready[s] = 0;
-    for (int i = part->first; i < part->first + part->n; i++)
-        place_item(l, part, &l->j->items[i]);
-    for (int i = 0; i < part->n_calls; i++)
-        l->spans[p] = mo_max_i64(l->spans[p], l->ended[part->first_call + i]);
+    for (int i = segment->first; i < segment->first + segment->n; i++)
+        place_item(l, segment, &l->j->items[i]);
+    for (int i = 0; i < segment->n_calls; i++)
+        l->length_ns[p] =
+            mo_max_i64(l->length_ns[p], l->ended[segment->first_call + i]);
 }
 
 static void scale_step(const timeline *l, int local, int action, int64_t begun,
@@ -218,16 +220,16 @@ static void scale_step(const timeline *l, int local, int action, int64_t begun,
 
 static void scale_segment(const timeline *l, int p, int run)
 {
-    const mo_joint_segment *part = &l->j->segments[p];
-    const mo_joint_item *first = &l->j->items[part->first];
+    const mo_joint_segment *segment = &l->j->segments[p];
+    const mo_joint_item *first = &l->j->items[segment->first];
     const int64_t *row =
         mo_run_device_timestamps(l->j->devices[first->local], run);
     int64_t begun = row[mo_run_timestamp_step_begin(first->action)];
     int64_t took = row[mo_run_timestamp_step_end(first->action)] - begun;
     double factor =
-        l->spans[p] > took ? (double) took / (double) l->spans[p] : 1;
+        l->length_ns[p] > took ? (double) took / (double) l->length_ns[p] : 1;
 
-    for (int i = part->first; i < part->first + part->n; i++) {
+    for (int i = segment->first; i < segment->first + segment->n; i++) {
         const mo_joint_item *item = &l->j->items[i];
 
         scale_step(l, item->local, item->action, begun, factor,
@@ -239,24 +241,24 @@ static void scale_segment(const timeline *l, int p, int run)
     }
 }
 
-static mo_status alloc_layout(mo_joint_state *j, timeline *l, mo_error *err)
+static mo_status alloc_timeline(mo_joint_state *j, timeline *l, mo_error *err)
 {
-    size_t calls = (size_t) j->n_calls + 1, seats = (size_t) j->n_local;
+    size_t calls = (size_t) j->n_calls + 1, n_local = (size_t) j->n_local;
 
     l->ended = mo_arena_array(j->arena, calls, sizeof *l->ended);
-    l->free_at = mo_arena_array(j->arena, seats * MO_JOINT_TRACK_COUNT,
+    l->free_at = mo_arena_array(j->arena, n_local * MO_JOINT_TRACK_COUNT,
                                 sizeof *l->free_at);
-    l->ready = mo_arena_array(j->arena, seats, sizeof *l->ready);
-    l->rows = mo_arena_array(j->arena, seats, sizeof *l->rows);
+    l->ready = mo_arena_array(j->arena, n_local, sizeof *l->ready);
+    l->rows = mo_arena_array(j->arena, n_local, sizeof *l->rows);
     l->call_of_transfer =
         mo_arena_array(j->arena, (size_t) j->plan->n_transfers + 1,
                        sizeof *l->call_of_transfer);
-    l->spans =
-        mo_arena_array(j->arena, (size_t) j->n_segments + 1, sizeof *l->spans);
+    l->length_ns = mo_arena_array(j->arena, (size_t) j->n_segments + 1,
+                                  sizeof *l->length_ns);
     if (!l->ended || !l->free_at || !l->ready || !l->rows ||
-        !l->call_of_transfer || !l->spans)
+        !l->call_of_transfer || !l->length_ns)
         return mo_fail_memory(err);
-    for (size_t s = 0; s < seats; s++) {
+    for (size_t s = 0; s < n_local; s++) {
         l->rows[s] = mo_arena_array(
             j->arena, mo_run_timestamp_count(j->devices[s]->n_actions),
             sizeof **l->rows);
@@ -279,7 +281,7 @@ mo_status mo_joint_step_times(mo_joint_state *j, int64_t *chain_ns,
                               mo_error *err)
 {
     timeline l = { .j = j };
-    mo_status status = alloc_layout(j, &l, err);
+    mo_status status = alloc_timeline(j, &l, err);
 
     j->isolated_ns = mo_arena_array(j->arena, (size_t) j->n_calls + 1,
                                     sizeof *j->isolated_ns);
@@ -295,6 +297,6 @@ mo_status mo_joint_step_times(mo_joint_state *j, int64_t *chain_ns,
             scale_segment(&l, p, r);
     }
     if (status == MO_OK && is_whole_plan(j))
-        *chain_ns = l.spans[0];
+        *chain_ns = l.length_ns[0];
     return status;
 }

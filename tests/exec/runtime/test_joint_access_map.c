@@ -62,7 +62,7 @@ static void check_cut(const pair *p, const mo_joint_access_range *spans,
 /* All bytes in order. */
 static void check_all(const pair *p)
 {
-    check_cut(p, p->bytes.spans, p->bytes.n, 0, INT64_MAX);
+    check_cut(p, p->bytes.ranges, p->bytes.n, 0, INT64_MAX);
 }
 
 static void note(pair *p, mo_joint_access_range *spans, size_t n, int64_t from,
@@ -156,7 +156,7 @@ START_TEST(nobody_has_touched_what_is_far_away)
     check_cut(&p, spans, n, 16, INT64_MAX - 1);
     check_users(&spans[0], &p.naive[BYTES - 1]);
     mo_joint_access_map_clear(&p.bytes);
-    ck_assert_ptr_null(p.bytes.spans);
+    ck_assert_ptr_null(p.bytes.ranges);
 }
 END_TEST
 
