@@ -25,17 +25,20 @@ typedef struct mo_pipeline_gate {
     _Atomic int64_t oldest; /* of waiting */
 } mo_pipeline_gate;
 
-/* A zeroed gate may be destroyed, too, also after a failed init. */
+/* The gate begins as zeros and is destroyed by the caller, also after a failed
+ * init. */
 mo_status mo_pipeline_gate_init(mo_pipeline_gate *gate, int n_slots,
                                 mo_error *err);
 void mo_pipeline_gate_destroy(mo_pipeline_gate *gate);
 
-/* From the thread of the slot: returns when it owns the device. */
+/* Blocks until the slot owns the device; called by the thread of the slot, as
+ * are the others. */
 void mo_pipeline_gate_enter(mo_pipeline_gate *gate, int slot, int64_t request);
 void mo_pipeline_gate_leave(mo_pipeline_gate *gate);
 
-/* Lets older requests that wait go first; returns whether the device was
- * another's meanwhile. Costs one load if there is none. */
+/* Hands the device to an older request that waits, and blocks until the slot
+ * owns it again; returns whether there was one. Otherwise it costs one atomic
+ * load. */
 bool mo_pipeline_gate_yield(mo_pipeline_gate *gate, int slot, int64_t request);
 
 #endif

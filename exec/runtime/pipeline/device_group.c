@@ -114,7 +114,7 @@ mo_status mo_pipeline_serve_group(mo_pipeline_thread *t, mo_error *err)
         if (status != MO_OK || t->start.request < 0)
             break;
         status = mo_joint_slots_run(p->joint, t->slot, err);
-        /* Computed from weights that were cut meanwhile, results are never
+        /* Results of weights whose file was truncated meanwhile are never
          * sent. */
         if (status == MO_OK && mo_mmap_file_has_failed())
             status = mo_mmap_file_check_all(err);

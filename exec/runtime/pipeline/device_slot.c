@@ -21,7 +21,7 @@ typedef struct slot_run {
     mo_pipeline_gate *gate;
     int slot;
     int64_t request;
-    bool owns_device;
+    bool owns_device;       /* as of the gate */
     int64_t entered_ns;     /* since when */
     mo_pipeline_done *done; /* of the thread: outlives a failed transfer */
 } slot_run;
@@ -63,6 +63,7 @@ mo_status mo_pipeline_send(const mo_pipeline *p, int slot, int transfer,
 
 /* ------------------------------------------------------------- computation */
 
+/* Takes the device, or, where the slot has it, yields it to older requests. */
 static void enter_device(slot_run *r)
 {
     if (r->owns_device) {
@@ -104,7 +105,8 @@ static void run_call(slot_run *r, const mo_run_action *a)
              r->p->plan->devices[r->device->device].id, why.text);
 }
 
-/* Whether the transfer that the action awaits has arrived. */
+/* Returns whether the transfer that the action awaits is known to be complete.
+ */
 static bool is_complete(const slot_run *r, const mo_run_action *a)
 {
     const mo_transport *transport = r->options->transport;
@@ -177,7 +179,7 @@ static mo_status run_request(slot_run *r, mo_error *err)
     status = receive_inputs(r, err);
     if (status == MO_OK)
         status = run_steps(r, err);
-    /* Computed from weights that were cut meanwhile, results are never sent. */
+    /* Results of weights whose file was truncated meanwhile are never sent. */
     if (status == MO_OK && mo_mmap_file_has_failed())
         status = mo_mmap_file_check_all(err);
     if (status == MO_OK)

@@ -20,7 +20,7 @@ typedef struct mo_pipeline_frontend {
     const mo_run_plan_options *options;
     int slot;
     mo_tensor_dense *inputs;                /* of the current request */
-    void *(*converted)[MO_RUN_N_CONVERTED]; /* by value: its inputs */
+    void *(*converted)[MO_RUN_N_CONVERTED]; /* by value: buffers of its input */
     const void **sent;       /* by value: bytes of its input, or NULL */
     void **received;         /* by output */
     mo_pipeline_start start; /* sent to all devices */
@@ -91,8 +91,8 @@ static bool read_next(slot_frontend *f, int64_t *request, mo_status *status,
     return more && !end;
 }
 
-/* Takes a request and makes its inputs, of which *status is. Returns false when
- * there are no more. */
+/* Takes a request and makes its inputs; *status is that of making them. Returns
+ * false when there are no more. */
 static bool take_request(slot_frontend *f, int64_t *request, mo_status *status,
                          mo_error *err)
 {
@@ -188,18 +188,13 @@ static mo_status post_receives(const slot_frontend *f, mo_error *err)
     return status;
 }
 
-/* All transfers of a slot between the frontend and devices are consecutive. */
+/* Sends a request to all devices, and receives outputs and results. */
 static mo_status exchange(slot_frontend *f, int64_t request, mo_error *err)
 {
     const mo_pipeline_slots *slots = &f->p->slots;
-    int first_output = slots->first_done;
-    mo_status status;
+    int first_output = slots->first_output;
+    mo_status status = post_starts(f, request, err);
 
-    for (int i = 0; i < f->p->plan->n_outputs; i++)
-        if (slots->outputs[i] != MO_PLAN_NONE &&
-            slots->outputs[i] < first_output)
-            first_output = slots->outputs[i];
-    status = post_starts(f, request, err);
     if (status == MO_OK)
         status = post_inputs(f, err);
     if (status == MO_OK)
@@ -303,7 +298,8 @@ static mo_status run_joint(slot_frontend *f, mo_error *err)
     return status;
 }
 
-/* A status other than MO_OK is that of the run. */
+/* Runs a request and stores its outcome. Fails where the run fails; a failed
+ * request is an outcome. */
 static mo_status run_request(slot_frontend *f, int64_t request, mo_error *err)
 {
     mo_pipeline *p = f->p;

@@ -41,8 +41,9 @@ typedef mo_status mo_pipeline_source(void *context, int64_t request,
                                      mo_tensor_dense *inputs, mo_error *err);
 
 /* The same for a stream whose length is not known: called in the order of
- * requests, by one thread at a time. *end: there is no such request, and none
- * after it. May return so when *stopped is set: the run has ended. */
+ * requests, by one thread at a time. Sets *end where there is no such request,
+ * and none after it; may do so, too, once *stopped is set: the run has ended.
+ */
 typedef mo_status mo_pipeline_next(void *context, int64_t request,
                                    const atomic_bool *stopped,
                                    mo_tensor_dense *inputs, bool *end,
@@ -55,8 +56,8 @@ typedef mo_status mo_pipeline_sink(void *context, int64_t request,
                                    const mo_tensor_dense *outputs,
                                    const mo_error *failure, mo_error *err);
 
-/* A sink for measurements, of which a failed request is the failure; its
- * context may be NULL. */
+/* A sink for measurements: frees nothing, and fails with the failure of a
+ * request. Its context may be NULL. */
 mo_status mo_pipeline_discard_outputs(void *context, int64_t request,
                                       const mo_tensor_dense *outputs,
                                       const mo_error *failure, mo_error *err);
@@ -70,9 +71,9 @@ typedef struct mo_pipeline_options {
     mo_pipeline_source *source;
     mo_pipeline_next *next; /* or NULL; then instead of source */
     mo_pipeline_sink *sink;
-    void *context;   /* of all */
-    bool time_calls; /* of the only device, with memory of its own: the load of
-                        each before the first request */
+    void *context;   /* passed to source, next and sink */
+    bool time_calls; /* measure the load of each call before the first request;
+                        for plans of one device, with separate memory */
     /* At rank 0, or NULL: once it is not 0 nothing more is taken, and what was
      * taken is completed. A call of next returns soon then, with *end. */
     const atomic_int *interrupt;
@@ -89,18 +90,20 @@ typedef struct mo_pipeline_device {
 typedef struct mo_pipeline_result {
     int64_t n_accepted;            /* requests that were taken */
     int64_t n_completed, n_failed; /* delivered with outputs, without */
-    /* Accepted requests without either, when the run has failed. */
+    /* Accepted requests that were not delivered, when the run has failed;
+     * owned. */
     int64_t *lost;
     int n_lost;
-    int interrupt; /* the one by which requests were left out, or 0 */
+    int interrupt; /* value of *interrupt that ended the intake, or 0 */
     /* From the intake of the first request to the end of the last; and the
      * mean time between the ends of two requests once the slots are full. */
     int64_t wall_ns, period_ns;
     int n_steady; /* number of such times; 0: a single request */
     int64_t min_ns, p50_ns, p95_ns, p99_ns; /* latency of a request */
-    mo_pipeline_device *devices;            /* by device of the plan */
+    mo_pipeline_device *devices;            /* by device of the plan; owned */
     int64_t *call_loads; /* by call, with time_calls: the time that it takes of
-                            the device with all slots in flight; or NULL */
+                            the device with all slots in flight; owned, or
+                            NULL */
     int n_devices;
 } mo_pipeline_result;
 

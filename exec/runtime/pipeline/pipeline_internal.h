@@ -25,7 +25,7 @@ typedef struct mo_pipeline_outcome {
     mo_error failure;
 } mo_pipeline_outcome;
 
-/* Of a delivered request; ends 0: it has failed. */
+/* Times of a request; end_ns 0: it has failed, or is not complete. */
 typedef struct mo_pipeline_times {
     int64_t begin_ns, end_ns;
 } mo_pipeline_times;
@@ -38,24 +38,28 @@ typedef struct mo_pipeline {
 
     bool *chosen; /* by device: one of those that are driven together */
     int n_chosen;
-    bool is_joint;           /* all devices of the plan are, by the frontend */
-    mo_joint_slots *joint;   /* by the thread of slot 0; NULL: none is open */
-    int n_joint_ended;       /* of its threads; by the lock */
-    mo_run_device *devices;  /* d * n_slots + slot; the others of this rank */
-    mo_pipeline_gate *gates; /* by device of this rank */
+    bool is_joint;          /* all devices of the plan are; the threads of the
+                               frontend drive them */
+    mo_joint_slots *joint;  /* opened by the thread of slot 0; NULL: not open */
+    int n_joint_ended;      /* its threads that have ended; guarded by lock */
+    mo_run_device *devices; /* d * n_slots + slot; of this rank's devices that
+                               are not chosen */
+    mo_pipeline_gate *gates; /* by device, of the same */
 
-    /* Rank 0. The lock is for all that follows. */
+    /* Rank 0. The lock guards all that follows, but for n_completed and
+     * n_failed, which belong to the thread that delivers. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    pthread_mutex_t intake;        /* one thread reads a stream; before lock */
+    pthread_mutex_t intake;        /* held by the thread that reads a stream;
+                                      locked before lock */
     int64_t next_in, next_out;     /* the next request to take, to deliver */
-    int64_t n_requests;            /* less when a stream has ended */
+    int64_t n_requests;            /* lowered when the intake ends early */
     atomic_bool stopped;           /* no more is taken */
     int interrupt;                 /* by which requests were left out, or 0 */
     mo_pipeline_outcome *outcomes; /* request n at n % n_outcomes */
     int n_outcomes;
     mo_pipeline_times *times;  /* by request */
-    int64_t n_times;           /* room of these */
+    int64_t n_times;           /* allocated */
     mo_pipeline_device *loads; /* by device; load_ns: sums */
     int64_t n_loads;           /* requests in these sums */
     int64_t n_completed, n_failed;
@@ -73,11 +77,11 @@ enum {
 /* One thread of the run. */
 typedef struct mo_pipeline_thread {
     mo_pipeline *pipeline;
-    int device; /* or one of the roles below */
+    int device; /* or one of the roles above */
     int slot;
     pthread_t thread;
 
-    /* Another thread may write or read them until all have ended. */
+    /* Buffers of transfers, which may use them until all threads have ended. */
     mo_pipeline_start start;
     mo_pipeline_done done;
     struct mo_pipeline_frontend *frontend; /* or NULL */
@@ -100,15 +104,16 @@ mo_status mo_pipeline_send(const mo_pipeline *p, int slot, int transfer,
 /* Runs the requests of a slot; the thread of slot 0 opens the devices. */
 mo_status mo_pipeline_serve_group(mo_pipeline_thread *t, mo_error *err);
 
-/* Opens p->joint, from the thread of slot 0. */
+/* Opens p->joint. Called by the thread of slot 0. */
 mo_status mo_pipeline_open_joint(mo_pipeline *p, mo_error *err);
-/* From each thread that may use p->joint, at its end: the last one frees the
- * programs, before the transport ends. */
+/* Called by each thread that may use p->joint, at its end: the last one frees
+ * the programs, before the transport ends. */
 void mo_pipeline_leave_joint(mo_pipeline *p);
 
 /* ---- frontend.c: rank 0 */
 
-/* Allocates t->frontend; the caller frees it when all threads have ended. */
+/* Runs all requests of a slot. Allocates t->frontend; the caller frees it when
+ * all threads have ended, also after a failure. */
 mo_status mo_pipeline_serve_requests(mo_pipeline_thread *t, mo_error *err);
 /* Accepts NULL. */
 void mo_pipeline_frontend_free(struct mo_pipeline_frontend *frontend);
@@ -138,6 +143,7 @@ void mo_pipeline_stop(mo_pipeline *p);
 /* Requests before this one fill the slots: their times do not count. */
 int64_t mo_pipeline_first_steady(const mo_pipeline_options *options);
 
+/* Fills the result, which begins as zeros, after all threads have ended. */
 mo_status mo_pipeline_summarize(const mo_pipeline *p,
                                 mo_pipeline_result *result, mo_error *err);
 

@@ -6,7 +6,7 @@
 
 #include "exec/plan/ir/value_table.h"
 
-/* Of a request: more than 100 days. */
+/* Busy time of a request, at most: more than 100 days. */
 static const int64_t max_busy_ns = INT64_C(1) << 53;
 
 /* Returns whether the value is written before a run: it has bytes, and a call
@@ -20,6 +20,8 @@ static bool is_loaded(const mo_exec_plan *plan, int value)
            mo_tensor_desc_bytes(&plan->values[value].desc) > 0;
 }
 
+/* Returns whether a device sends the output to the frontend: it is no constant,
+ * and has bytes. */
 static bool is_sent(const mo_exec_plan *plan, int output)
 {
     const mo_plan_value *value = &plan->values[plan->outputs[output].value];
@@ -27,7 +29,7 @@ static bool is_sent(const mo_exec_plan *plan, int output)
     return !value->constant && mo_tensor_desc_bytes(&value->desc) > 0;
 }
 
-/* Numbers the transfers of one slot; returns their sum. */
+/* Numbers the transfers of one slot; returns how many there are. */
 static int64_t number_transfers(const mo_exec_plan *plan,
                                 mo_pipeline_slots *slots)
 {
@@ -41,6 +43,7 @@ static int64_t number_transfers(const mo_exec_plan *plan,
         for (int k = 0; k < plan->inputs[i].n_values; k++)
             if (is_loaded(plan, plan->inputs[i].values[k]))
                 slots->inputs[plan->inputs[i].values[k]] = (int) n++;
+    slots->first_output = (int) n;
     for (int i = 0; i < plan->n_outputs; i++)
         slots->outputs[i] = is_sent(plan, i) ? (int) n++ : MO_PLAN_NONE;
     slots->first_done = (int) n;

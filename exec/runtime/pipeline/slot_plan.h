@@ -12,7 +12,7 @@
  *
  * Each pair of a slot and a device, or the frontend, is a device of its own
  * here: one thread drives it. A slot is started again when all its devices are
- * done: so no transfer is posted before both ends have awaited it, which
+ * done: so no transfer is posted again before both ends have awaited it, which
  * transports require, and no barrier is needed.
  */
 #ifndef MO_EXEC_RUNTIME_PIPELINE_SLOT_PLAN_H
@@ -43,8 +43,10 @@ typedef struct mo_pipeline_slots {
     int n_slots, n_devices;      /* devices of one slot, without the frontend */
     int n_transfers;             /* of one slot; those of the plan come first */
     int first_start, first_done; /* of device d: + d */
-    int *inputs;                 /* by value: its transfer, or MO_PLAN_NONE */
-    int *outputs;                /* by output, likewise */
+    int first_output; /* from it on, transfers lead to the frontend; from
+                         first_start up to it, they come from there */
+    int *inputs;      /* by value: its transfer, or MO_PLAN_NONE */
+    int *outputs;     /* by output, likewise */
 } mo_pipeline_slots;
 
 /* Borrows the plan's values and texts. slots begins as zeros; the caller clears
@@ -61,8 +63,9 @@ static inline int mo_pipeline_transfer(const mo_pipeline_slots *slots, int slot,
     return slot * slots->n_transfers + transfer;
 }
 
-/* Decoders of messages of other ranks (transport/rendezvous/decode.h):
- * terminate the text; sums of busy times do not overflow. */
+/* Check messages of other ranks (transport/rendezvous/decode.h): fail with
+ * MO_E_IO at numbers that cannot be; terminate the text. Sums of busy times do
+ * not overflow. */
 mo_status mo_pipeline_decode_start(const mo_pipeline_start *start,
                                    mo_error *err);
 mo_status mo_pipeline_decode_done(mo_pipeline_done *done, mo_error *err);
