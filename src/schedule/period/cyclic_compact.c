@@ -26,7 +26,8 @@ static int add_parent_arc(const mo_cyclic_order *c, int task, path_ratio *path)
     return by;
 }
 
-/* Looks for a cycle of parents, which has a positive length. */
+/* Finds a cycle of parents, which has a positive length, by marks of this call:
+ * those from first on. */
 static bool find_cycle(mo_cyclic_order *c, path_ratio *cycle)
 {
     int64_t first = c->n_marks + 1;
@@ -79,7 +80,7 @@ static bool relax_arcs(mo_cyclic_order *c)
     return raised;
 }
 
-/* The path to the op that ends last. */
+/* Returns the path of parents to the op that ends last. */
 static path_ratio longest_path(const mo_cyclic_order *c)
 {
     path_ratio path = { 0 };
@@ -94,45 +95,10 @@ static path_ratio longest_path(const mo_cyclic_order *c)
     return path;
 }
 
-typedef struct start_entry {
-    int64_t start_ns;
-    int task;
-} start_entry;
-
-static int compare_starts(const void *a, const void *b)
-{
-    const start_entry *s = a, *t = b;
-
-    if (s->start_ns != t->start_ns)
-        return s->start_ns < t->start_ns ? -1 : 1;
-    return s->task - t->task;
-}
-
-/* Tasks in the order of their starts: most arcs lead forward. */
-static mo_status queue_by_start(mo_cyclic_order *c, mo_error *err)
-{
-    start_entry *entries = calloc((size_t) c->n + 1, sizeof *entries);
-
-    if (!entries)
-        return mo_fail_memory(err);
-    for (int i = 0; i < c->n; i++)
-        entries[i] = (start_entry){ c->start_ns[i], i };
-    qsort(entries, (size_t) c->n, sizeof *entries, compare_starts);
-    for (int i = 0; i < c->n; i++)
-        c->queue[i] = entries[i].task;
-    free(entries);
-    return MO_OK;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return a / b + (a % b > 0);
-}
-
 mo_status mo_cyclic_order_compact(mo_cyclic_order *c, int64_t least_ns,
                                   int max_in_flight, bool *fits, mo_error *err)
 {
-    mo_status status = queue_by_start(c, err);
+    mo_status status = mo_cyclic_order_sort_queue(c, err);
 
     c->period_ns = mo_max_i64(least_ns, 1);
     *fits = true;
@@ -156,7 +122,7 @@ mo_status mo_cyclic_order_compact(mo_cyclic_order *c, int64_t least_ns,
             *fits = false;
             break;
         }
-        c->period_ns = ceil_div(path.length_ns, path.height);
+        c->period_ns = mo_ceil_div(path.length_ns, path.height);
     }
     return status;
 }

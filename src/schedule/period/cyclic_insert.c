@@ -9,7 +9,7 @@
 #include "base/minmax.h"
 #include "schedule/period/cyclic_order.h"
 
-/* Places tried between two tasks before an idle time is taken. */
+/* Places between two tasks that are tried before an idle time is taken. */
 enum { PUSHES = 12 };
 
 static int64_t floor_div(int64_t a, int64_t b)
@@ -227,21 +227,16 @@ static bool try_place(mo_cyclic_order *c, int task, int64_t at_ns)
  * the same resource. */
 static int64_t ready_at(const mo_cyclic_order *c, int task)
 {
-    int64_t ready_ns = 0;
-    int first = c->member_start[task];
+    int first = c->member_start[task], last;
 
-    for (int i = c->pred_start[task];
-         i < c->pred_start[task + 1] && !c->is_packing; i++)
-        ready_ns =
-            mo_max_i64(ready_ns, c->start_ns[c->pred[i]] + c->ns[c->pred[i]]);
-    if (c->is_packing && first < c->member_start[task + 1]) {
-        int last = c->hint[c->members[first].resource];
-
-        if (last >= 0)
-            ready_ns = c->start_ns[c->members[last].task] +
-                       c->ns[c->members[last].task];
-    }
-    return ready_ns;
+    if (!c->is_packing)
+        return mo_cyclic_order_ready_ns(c, task);
+    if (first == c->member_start[task + 1])
+        return 0;
+    last = c->hint[c->members[first].resource];
+    return last < 0 ? 0
+                    : c->start_ns[c->members[last].task] +
+                          c->ns[c->members[last].task];
 }
 
 bool mo_cyclic_order_insert(mo_cyclic_order *c, int task)

@@ -64,10 +64,11 @@ static mo_status make_members(mo_cyclic_order *c, const mo_schedule *s,
     return MO_OK;
 }
 
-/* Counts, in the first pass, and then notes the precedence from a to b. */
-static void add_arc(mo_cyclic_order *c, bool noting, int a, int b)
+/* Counts the precedence from a to b, in the first pass, and stores it in the
+ * second. */
+static void add_arc(mo_cyclic_order *c, bool stores, int a, int b)
 {
-    if (noting) {
+    if (stores) {
         c->succ[c->succ_start[a]++] = b;
         c->pred[c->pred_start[b]++] = a;
     } else {
@@ -76,23 +77,23 @@ static void add_arc(mo_cyclic_order *c, bool noting, int a, int b)
     }
 }
 
-static void add_arcs(mo_cyclic_order *c, const mo_schedule *s, bool noting)
+static void add_arcs(mo_cyclic_order *c, const mo_schedule *s, bool stores)
 {
     const mo_instance *x = c->x;
     bool once = s->regime.tensors == MO_TENSORS_ONCE;
 
     for (int q = 0; q < x->n_flows; q++)
         if (s->device[x->flows[q].from] == s->device[x->flows[q].to])
-            add_arc(c, noting, x->flows[q].from, x->flows[q].to);
+            add_arc(c, stores, x->flows[q].from, x->flows[q].to);
     for (int i = 0; i < s->n_transfers; i++) {
         const mo_transfer *t = &s->transfers[i];
         int first = once ? x->tensor_start[t->item] : t->item;
         int end = once ? x->tensor_start[t->item + 1] : t->item + 1;
 
-        add_arc(c, noting, x->flows[first].from, x->n + i);
+        add_arc(c, stores, x->flows[first].from, x->n + i);
         for (int q = first; q < end; q++)
             if (s->device[x->flows[q].to] == t->to)
-                add_arc(c, noting, x->n + i, x->flows[q].to);
+                add_arc(c, stores, x->n + i, x->flows[q].to);
     }
 }
 
@@ -109,7 +110,7 @@ static mo_status make_arcs(mo_cyclic_order *c, const mo_schedule *s,
     if (!c->succ || !c->pred)
         return mo_fail_memory(err);
     add_arcs(c, s, true);
-    /* Every begin has moved to its end. */
+    /* The second pass has moved every start of a row to its end. */
     for (int i = c->n; i > 0; i--) {
         c->succ_start[i] = c->succ_start[i - 1];
         c->pred_start[i] = c->pred_start[i - 1];
@@ -219,6 +220,45 @@ int64_t mo_cyclic_order_tails(const mo_cyclic_order *c, const int *order,
         longest_ns = mo_max_i64(longest_ns, tail_ns[a]);
     }
     return longest_ns;
+}
+
+int64_t mo_cyclic_order_ready_ns(const mo_cyclic_order *c, int task)
+{
+    int64_t ready_ns = 0;
+
+    for (int i = c->pred_start[task]; i < c->pred_start[task + 1]; i++)
+        ready_ns =
+            mo_max_i64(ready_ns, c->start_ns[c->pred[i]] + c->ns[c->pred[i]]);
+    return ready_ns;
+}
+
+typedef struct start_entry {
+    int64_t start_ns;
+    int task;
+} start_entry;
+
+static int compare_starts(const void *a, const void *b)
+{
+    const start_entry *s = a, *t = b;
+
+    if (s->start_ns != t->start_ns)
+        return s->start_ns < t->start_ns ? -1 : 1;
+    return s->task - t->task;
+}
+
+mo_status mo_cyclic_order_sort_queue(mo_cyclic_order *c, mo_error *err)
+{
+    start_entry *entries = calloc((size_t) c->n + 1, sizeof *entries);
+
+    if (!entries)
+        return mo_fail_memory(err);
+    for (int i = 0; i < c->n; i++)
+        entries[i] = (start_entry){ c->start_ns[i], i };
+    qsort(entries, (size_t) c->n, sizeof *entries, compare_starts);
+    for (int i = 0; i < c->n; i++)
+        c->queue[i] = entries[i].task;
+    free(entries);
+    return MO_OK;
 }
 
 typedef struct headed_member {

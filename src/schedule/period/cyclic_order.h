@@ -47,7 +47,9 @@ typedef struct mo_cyclic_order {
     int64_t work;      /* steps made so far, for limits of effort */
 
     /* Work space.  The parent of a task is the one whose end set its start, by
-     * the arc of that member, or by a precedence, -1. */
+     * the arc of that member, or by a precedence, -1.  The queue is a ring of
+     * tasks to relax (insertion), or the order in which all are.  Tasks whose
+     * mark is n_marks are those of the current pass. */
     int *queue, *parent, *parent_member;
     bool *is_queued;
     int *changed, n_changed;
@@ -56,7 +58,8 @@ typedef struct mo_cyclic_order {
 } mo_cyclic_order;
 
 /* Makes the tasks of the schedule's placement, none inserted, without
- * deadlines.  The caller clears *c, also after a failure. */
+ * deadlines.  x must outlive *c.  The caller clears *c, also after a failure.
+ */
 mo_status mo_cyclic_order_init(mo_cyclic_order *c, const mo_instance *x,
                                const mo_schedule *s, mo_error *err);
 void mo_cyclic_order_clear(mo_cyclic_order *c);
@@ -78,7 +81,8 @@ bool mo_cyclic_order_insert(mo_cyclic_order *c, int task);
 /* Inserts a task for which others are taken out (ejection): at the time within
  * a period of its earliest, and before its deadline, at which the penalties,
  * by task, of those in the way are least.  Raises the task's own penalty.
- * Fills ejected, by number, and returns how many there are. */
+ * Fills ejected with the tasks taken out and returns their number; it has room
+ * for all members, arcs and resources. */
 int mo_cyclic_order_force(mo_cyclic_order *c, int task, int64_t *penalty,
                           int *ejected);
 
@@ -100,6 +104,13 @@ mo_status mo_cyclic_order_compact(mo_cyclic_order *c, int64_t least_ns,
 mo_status mo_cyclic_order_shorten(mo_cyclic_order *c, const int64_t *tail_ns,
                                   int64_t target_ns, int64_t limit,
                                   mo_error *err);
+
+/* Returns the end of the last predecessor of a task; 0: it has none. */
+int64_t mo_cyclic_order_ready_ns(const mo_cyclic_order *c, int task);
+
+/* Fills c->queue with all tasks by their starts, so that most arcs lead
+ * forward. */
+mo_status mo_cyclic_order_sort_queue(mo_cyclic_order *c, mo_error *err);
 
 /* Returns the end of the last op. */
 int64_t mo_cyclic_order_latency_ns(const mo_cyclic_order *c);

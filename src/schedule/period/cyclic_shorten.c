@@ -27,7 +27,8 @@
 #define COLD           0.0005
 
 enum {
-    PASSES = 40, /* of an evaluation: a cycle of positive length, or nearly */
+    PASSES = 40, /* of an evaluation, at most: more need a cycle of positive
+                    length, or of nearly 0 */
     ANY_TASK = 3 /* of 8 moves: any task, not one of the path */
 };
 
@@ -43,35 +44,6 @@ typedef struct shortener {
 
 /* ------------------------------------------------------------------- starts */
 
-typedef struct start_entry {
-    int64_t start_ns;
-    int task;
-} start_entry;
-
-static int compare_starts(const void *a, const void *b)
-{
-    const start_entry *s = a, *t = b;
-
-    if (s->start_ns != t->start_ns)
-        return s->start_ns < t->start_ns ? -1 : 1;
-    return s->task - t->task;
-}
-
-static mo_status sort_queue(mo_cyclic_order *c, mo_error *err)
-{
-    start_entry *entries = calloc((size_t) c->n + 1, sizeof *entries);
-
-    if (!entries)
-        return mo_fail_memory(err);
-    for (int i = 0; i < c->n; i++)
-        entries[i] = (start_entry){ c->start_ns[i], i };
-    qsort(entries, (size_t) c->n, sizeof *entries, compare_starts);
-    for (int i = 0; i < c->n; i++)
-        c->queue[i] = entries[i].task;
-    free(entries);
-    return MO_OK;
-}
-
 static bool raise_start(shortener *s, int task, int64_t ns, int64_t most_ns)
 {
     mo_cyclic_order *c = s->c;
@@ -85,7 +57,7 @@ static bool raise_start(shortener *s, int task, int64_t ns, int64_t most_ns)
 
 /* Sets all starts to the earliest, by passes over the queue.  Returns false,
  * the starts undefined, where the latency exceeds most_ns, as it does with a
- * cycle of positive length, or takes too long to tell. */
+ * cycle of positive length, or is not known after PASSES. */
 static bool compute_starts(shortener *s, int64_t most_ns)
 {
     mo_cyclic_order *c = s->c;
@@ -120,16 +92,6 @@ static bool compute_starts(shortener *s, int64_t most_ns)
     return within;
 }
 
-static int64_t ready_at(const mo_cyclic_order *c, int task)
-{
-    int64_t ready_ns = 0;
-
-    for (int i = c->pred_start[task]; i < c->pred_start[task + 1]; i++)
-        ready_ns =
-            mo_max_i64(ready_ns, c->start_ns[c->pred[i]] + c->ns[c->pred[i]]);
-    return ready_ns;
-}
-
 /* Moves each task whole periods ahead, as far as its inputs allow; the queue is
  * sorted.  Returns whether any was moved. */
 static bool advance_turns(shortener *s)
@@ -139,7 +101,8 @@ static bool advance_turns(shortener *s)
 
     for (int k = 0; k < c->n; k++) {
         int a = c->queue[k];
-        int64_t turns = (c->start_ns[a] - ready_at(c, a)) / c->period_ns;
+        int64_t turns =
+            (c->start_ns[a] - mo_cyclic_order_ready_ns(c, a)) / c->period_ns;
 
         if (turns == 0)
             continue;
@@ -157,10 +120,10 @@ static bool advance_turns(shortener *s)
 /* The earliest starts after turns were moved ahead. */
 static mo_status settle(shortener *s, mo_error *err)
 {
-    mo_status status = sort_queue(s->c, err);
+    mo_status status = mo_cyclic_order_sort_queue(s->c, err);
 
     while (status == MO_OK && advance_turns(s)) {
-        status = sort_queue(s->c, err);
+        status = mo_cyclic_order_sort_queue(s->c, err);
         compute_starts(s, INT64_MAX);
     }
     s->latency_ns = mo_cyclic_order_latency_ns(s->c);
@@ -212,7 +175,8 @@ static void make_move(shortener *s)
     bool any = mo_random_below(&s->random, 8) < ANY_TASK;
     int task = any ? mo_random_below(&s->random, c->n)
                    : s->path[mo_random_below(&s->random, s->n_path)];
-    int64_t from_ns = ready_at(c, task), to_ns = c->start_ns[task] - 1;
+    int64_t from_ns = mo_cyclic_order_ready_ns(c, task),
+            to_ns = c->start_ns[task] - 1;
 
     if (any) {
         to_ns = s->latency_ns;

@@ -32,9 +32,10 @@ typedef struct mo_period_loads {
     int bottleneck; /* the first resource with that load */
 } mo_period_loads;
 
-/* Returns the number of resources; the host is the last where it has a load,
- * and mo_period_host() returns its number then, else -1. */
+/* Returns the number of resources. */
 int mo_period_resource_count(const mo_instance *x, mo_congestion congestion);
+/* Returns the number of the host, which is the last, or -1 where it has no
+ * load. */
 int mo_period_host(const mo_instance *x, mo_congestion congestion);
 
 /* Computes the loads of a placement, a device for each op.  The caller clears
@@ -63,7 +64,8 @@ const char *mo_period_resource_name(const mo_instance *x,
                                     char *text, size_t size);
 
 /* Returns whether the placement is within the devices' memory: the sum of
- * memory_bytes (static), or of weight_bytes (live), over the ops of each. */
+ * memory_bytes (static), or of weight_bytes (live), over the ops of each.
+ * Fills used_bytes, by device, with these sums. */
 bool mo_period_fits_memory(const mo_instance *x, mo_memory memory,
                            const int *device, int64_t *used_bytes);
 

@@ -11,8 +11,8 @@
 #include "schedule/period/pipeline_search.h"
 #include "schedule/resource.h"
 
-/* Ops of a graph for which all limits are tried. */
-enum { NESTED_OPS = 100 };
+/* Up to so many ops all limits are tried. */
+enum { ALL_LIMITS_OPS = 100 };
 
 static mo_status check_live(const mo_instance *x, mo_modulo_schedule *made,
                             mo_error *err)
@@ -117,8 +117,8 @@ static mo_status list_request(const mo_instance *x, const mo_regime *regime,
     return status;
 }
 
-/* One op, with its overheads, or transfer after the other; what an op sends
- * leaves before the next op that reads it. */
+/* Replaces the times of *made by one op, with its overheads, or transfer after
+ * the other; what an op sends leaves before the next op that reads it. */
 static mo_status take_serial(const mo_instance *x, mo_modulo_schedule *made,
                              mo_error *err)
 {
@@ -190,23 +190,23 @@ static mo_status try_limit(const mo_instance *x, const mo_schedule *listed,
     return status;
 }
 
-/* Fewer requests hold less: up to NESTED_OPS all limits are tried from what the
- * pipeline without a limit has in flight, as long as the longest path leaves
- * them a chance, so that a larger one never has a longer period; of larger
- * graphs, some until one fits. */
+/* Fewer requests hold less: up to ALL_LIMITS_OPS all limits are tried from what
+ * the pipeline without a limit has in flight, as long as the longest path
+ * leaves them a chance, so that a larger one never has a longer period; of
+ * larger graphs, some until one fits. */
 static mo_status search_live(const mo_instance *x, const mo_schedule *listed,
                              int64_t load_ns, int max_in_flight,
                              mo_modulo_schedule *made, mo_error *err)
 {
     int64_t least_ns = mo_max_i64(load_ns, 1);
-    bool nested = x->n <= NESTED_OPS;
-    int n, limit = nested && max_in_flight != 1 ? 0 : max_in_flight;
+    bool all_limits = x->n <= ALL_LIMITS_OPS;
+    int n, limit = all_limits && max_in_flight != 1 ? 0 : max_in_flight;
     mo_status status;
 
     do {
         status =
             try_limit(x, listed, load_ns, limit, max_in_flight, made, &n, err);
-        if (!nested)
+        if (!all_limits)
             limit = made->fits ? 0 : n - (n + 7) / 8;
         else if (limit > 0)
             limit--;
@@ -218,9 +218,9 @@ static mo_status search_live(const mo_instance *x, const mo_schedule *listed,
     return status;
 }
 
-/* A larger limit never has a longer period, up to NESTED_OPS: the smaller ones
- * are tried, too, as long as the longest path leaves them a chance, and so is
- * the pipeline without a limit. */
+/* A larger limit never has a longer period, up to ALL_LIMITS_OPS: the smaller
+ * ones are tried, too, as long as the longest path leaves them a chance, and so
+ * is the pipeline without a limit. */
 static mo_status search_within(const mo_instance *x, const mo_schedule *listed,
                                int64_t load_ns, int max_in_flight,
                                mo_modulo_schedule *made, mo_error *err)
@@ -233,7 +233,7 @@ static mo_status search_within(const mo_instance *x, const mo_schedule *listed,
         status = mo_pipeline_search(x, listed, load_ns, limit, true, made, err);
     else if (made->period_ns > least_ns)
         status = try_limit(x, listed, load_ns, limit, limit, made, &n, err);
-    if (limit == 0 || x->n > NESTED_OPS)
+    if (limit == 0 || x->n > ALL_LIMITS_OPS)
         return status;
     if (status == MO_OK && made->period_ns > least_ns)
         status = try_limit(x, listed, load_ns, 0, max_in_flight, made, &n, err);
@@ -257,13 +257,13 @@ static mo_status search_orders(const mo_instance *x, const mo_schedule *listed,
         live ? search_live : search_within;
     mo_status status = search(x, listed, load_ns, max_in_flight, made, err);
 
-    if (status != MO_OK || !known || (live && x->n > NESTED_OPS))
+    if (status != MO_OK || !known || (live && x->n > ALL_LIMITS_OPS))
         return status;
     return search(x, known, load_ns, max_in_flight, made, err);
 }
 
-/* One request at a time, where that is shorter, or what was made does not fit
- * into memory or has an op within another; either schedule may be NULL. */
+/* Takes one request at a time, where that is shorter, or what was made does not
+ * fit into memory or has a nested task; either schedule may be NULL. */
 static mo_status take_one(const mo_instance *x, const mo_schedule *known,
                           const mo_schedule *listed, int max_in_flight,
                           mo_modulo_schedule *made, mo_error *err)
@@ -271,13 +271,13 @@ static mo_status take_one(const mo_instance *x, const mo_schedule *known,
     const mo_schedule *one[] = { known, listed };
     bool nested = max_in_flight == 1 && has_nested_task(x, made->request);
     bool live = made->request->regime.memory == MO_MEMORY_LIVE;
-    bool free_of_charge = !x->overhead_ns || made->request->n_transfers == 0;
+    bool no_overheads = !x->overhead_ns || made->request->n_transfers == 0;
     mo_status status = MO_OK;
 
     for (int i = 0; i < 2 && status == MO_OK; i++) {
         bool taken = false;
 
-        if (one[i] && free_of_charge &&
+        if (one[i] && no_overheads &&
             (!made->fits || nested ||
              ((max_in_flight > 0 || live) &&
               one[i]->makespan_ns < made->period_ns)))
@@ -285,7 +285,7 @@ static mo_status take_one(const mo_instance *x, const mo_schedule *known,
         nested = nested && !taken;
     }
     if (status == MO_OK &&
-        (!made->fits || (nested && (free_of_charge || !listed))))
+        (!made->fits || (nested && (no_overheads || !listed))))
         status = take_serial(x, made, err);
     return status;
 }

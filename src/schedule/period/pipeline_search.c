@@ -18,7 +18,7 @@
 
 enum {
     EJECTIONS = 20,   /* by task, of one attempt */
-    PACKINGS = 40,    /* periods from the load on, a 400th apart */
+    PACKINGS = 40,    /* periods from the load on that are a 400th apart */
     BISECTIONS = 8,   /* of the period with a limit of requests in flight */
     SHORTENING = 2000 /* steps of annealing, by the square of the tasks */
 };
@@ -36,7 +36,7 @@ typedef struct scheduler {
     int *ejected;
     int64_t load_ns, latency_ns; /* lower bounds: period, latency */
     int max_in_flight;           /* 0: no limit */
-    bool shortens;               /* the fewest in flight then count */
+    bool shortens;               /* without one: search for fewer in flight */
     mo_modulo_schedule *best;
 } scheduler;
 
@@ -162,19 +162,15 @@ static void raise_stages(scheduler *m)
 
     for (int k = 0; k < c->n; k++) {
         int a = m->order[k];
-        int64_t ready_ns = 0, late_ns;
+        int64_t ready_ns = mo_cyclic_order_ready_ns(c, a);
+        int64_t late_ns = ready_ns - c->start_ns[a];
 
-        for (int i = c->pred_start[a]; i < c->pred_start[a + 1]; i++)
-            ready_ns = mo_max_i64(ready_ns,
-                                  c->start_ns[c->pred[i]] + c->ns[c->pred[i]]);
-        late_ns = ready_ns - c->start_ns[a];
         if (late_ns <= 0)
             continue;
         if (c->ns[a] == 0)
             c->start_ns[a] = ready_ns;
         else
-            c->start_ns[a] +=
-                count_in_flight(late_ns, c->period_ns) * c->period_ns;
+            c->start_ns[a] += mo_ceil_div(late_ns, c->period_ns) * c->period_ns;
     }
 }
 
@@ -295,8 +291,8 @@ static mo_status search_period(scheduler *m, mo_error *err)
 /* The least period with so many requests in flight, by bisection. */
 static mo_status search_limited(scheduler *m, mo_error *err)
 {
-    int64_t low_ns = mo_max_i64(
-        m->load_ns, count_in_flight(m->latency_ns, m->max_in_flight));
+    int64_t low_ns =
+        mo_max_i64(m->load_ns, mo_ceil_div(m->latency_ns, m->max_in_flight));
     int64_t ns = low_ns;
     mo_status status = MO_OK;
 
