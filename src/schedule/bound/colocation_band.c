@@ -143,7 +143,6 @@ void mo_coloc_band_add_op(mo_coloc_band *b, int op, int64_t head_ns,
     b->interval_tail_ns[op] = tail_ns;
 }
 
-/* Makes the ops of the interval members of the test. */
 void mo_coloc_band_add_members(mo_coloc_band *b)
 {
     const mo_instance *x = b->x;
@@ -245,7 +244,6 @@ static mo_status join_ends(mo_coloc_band *b, mo_coloc_case which,
     return status;
 }
 
-/* Raises *least_ns to what the test leaves of the interval. */
 mo_status mo_coloc_band_raise_interval(mo_coloc_band *b, mo_coloc_case which,
                                        int64_t *least_ns, mo_error *err)
 {

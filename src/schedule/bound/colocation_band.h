@@ -36,8 +36,9 @@ typedef struct mo_coloc_band {
 
     /* By first op and distance, and the same by last op and distance. */
     int64_t *same_from, *apart_from, *same_to, *apart_to;
-    unsigned char *search_level; /* by first op and distance: of its search,
-                                    whose nodes are a power of 4 */
+    unsigned char *search_level; /* by first op and distance: refinements made
+                                    (colocation_chain.h), each with 4 times
+                                    the nodes of the last */
     int64_t *head_ns;            /* by op: least start */
     int64_t *tail_ns; /* by op: least time from its start to the end */
 
@@ -81,8 +82,9 @@ typedef struct mo_coloc_times {
 /* Keeps the times of the interval under test. */
 void mo_coloc_band_store(mo_coloc_band *band, mo_coloc_times times);
 
-/* Makes the ops of the interval members of the test, and no longer. */
+/* Makes the ops of the interval under test the members of band->test. */
 void mo_coloc_band_add_members(mo_coloc_band *band);
+/* Clears band->member of these ops; before another interval is collected. */
 void mo_coloc_band_forget_members(const mo_coloc_band *band);
 
 /* The devices of the ops at the ends of the interval. */
@@ -92,8 +94,9 @@ typedef enum mo_coloc_case {
     MO_COLOC_APART
 } mo_coloc_case;
 
-/* Raises *least_ns, the length of the interval, to what the test leaves.  Fails
- * only when memory cannot be allocated. */
+/* Raises *least_ns, a lower bound of the length of the interval, to the least
+ * that band->test does not refute.  Fails only when memory cannot be allocated.
+ */
 mo_status mo_coloc_band_raise_interval(mo_coloc_band *band, mo_coloc_case which,
                                        int64_t *least_ns, mo_error *err);
 

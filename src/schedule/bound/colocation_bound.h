@@ -40,7 +40,8 @@ typedef struct mo_coloc_effort {
 
 #define MO_COLOC_WORK 400000000.0
 
-/* A bound whose critical intervals can be searched further. */
+/* A bound whose critical intervals can be searched further; used by one thread
+ * at a time. */
 typedef struct mo_coloc_bound mo_coloc_bound;
 
 /* Bounds all intervals, with half of effort->nodes at most.  domains must

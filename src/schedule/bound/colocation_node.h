@@ -35,19 +35,21 @@ typedef struct mo_coloc_node {
     const mo_coloc_class_data *c;
     mo_coloc_case which;
     int n;
-    int ops[MO_COLOC_NODE_MAX_OPS];
-    int64_t same_ns[MO_COLOC_NODE_MAX_OPS]
-                   [MO_COLOC_NODE_MAX_OPS]; /* negative: no predecessor */
+    int ops[MO_COLOC_NODE_MAX_OPS]; /* in topological order */
+    /* Between the starts of two ops; negative: the first does not precede. */
+    int64_t same_ns[MO_COLOC_NODE_MAX_OPS][MO_COLOC_NODE_MAX_OPS];
     int64_t apart_ns[MO_COLOC_NODE_MAX_OPS][MO_COLOC_NODE_MAX_OPS];
     mo_coloc_node_flow flows[MO_COLOC_NODE_MAX_FLOWS];
     int n_flows;
-    int flow_start[MO_COLOC_NODE_MAX_OPS +
-                   1]; /* by op: the first of its inputs */
+    /* By op: the first of its inputs. */
+    int flow_start[MO_COLOC_NODE_MAX_OPS + 1];
 
     mo_coloc_node_device devices[MO_COLOC_NODE_MAX_OPS];
     int n_devices;
+    /* Of the ops that are placed, the first ones: device, time there, and least
+     * start. */
     int device[MO_COLOC_NODE_MAX_OPS];
-    int64_t p_ns[MO_COLOC_NODE_MAX_OPS]; /* there */
+    int64_t p_ns[MO_COLOC_NODE_MAX_OPS];
     int64_t start_ns[MO_COLOC_NODE_MAX_OPS];
 } mo_coloc_node;
 

@@ -26,11 +26,11 @@ static const int sizes[] = { 8, 12, 16, 20, 28, MO_COLOC_NODE_MAX_OPS };
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 
 typedef struct interval_search {
-    mo_coloc_node at;
-    int64_t nodes;     /* that may still be made */
-    int64_t enough_ns; /* a value of at most this ends the search */
-    bool found, done;  /* a leaf; a leaf that ends the search */
-    int64_t best_ns;   /* least value of leaves and of what was left open */
+    mo_coloc_node node; /* the current one */
+    int64_t nodes;      /* that may still be made */
+    int64_t enough_ns;  /* a value of at most this ends the search */
+    bool found, done;   /* a leaf; a leaf that ends the search */
+    int64_t best_ns;    /* least value of leaves and of what was left open */
 } interval_search;
 
 /*
@@ -43,16 +43,16 @@ typedef struct branch {
     int64_t start_ns, least_ns;
 } branch;
 
-/* Whether op i may be on a device, by the case and by groups. */
+/* Returns whether op i may be on a device, by the case and by groups. */
 static bool is_allowed(const interval_search *s, int i, int device)
 {
-    const int *group = s->at.b->x->group;
+    const int *group = s->node.b->x->group;
 
-    if (!mo_coloc_node_allows_end(&s->at, i, device))
+    if (!mo_coloc_node_allows_end(&s->node, i, device))
         return false;
-    for (int j = 0; j < i && group[s->at.ops[i]] != MO_FREE; j++)
-        if (group[s->at.ops[j]] == group[s->at.ops[i]] &&
-            s->at.device[j] != device)
+    for (int j = 0; j < i && group[s->node.ops[i]] != MO_FREE; j++)
+        if (group[s->node.ops[j]] == group[s->node.ops[i]] &&
+            s->node.device[j] != device)
             return false;
     return true;
 }
@@ -61,51 +61,53 @@ static bool has_new_device(const interval_search *s, int cls)
 {
     int used = 0;
 
-    for (int k = 0; k < s->at.n_devices; k++)
-        used += s->at.devices[k].cls == cls;
-    return used < s->at.c->n_devices[cls];
+    for (int k = 0; k < s->node.n_devices; k++)
+        used += s->node.devices[k].cls == cls;
+    return used < s->node.c->n_devices[cls];
 }
 
 static void place_op(interval_search *s, int i, const branch *c)
 {
-    int op = s->at.ops[i];
+    int op = s->node.ops[i];
 
-    if (c->device == s->at.n_devices)
-        s->at.devices[s->at.n_devices++] = (mo_coloc_node_device){ c->cls, 0 };
-    s->at.devices[c->device].bytes += s->at.c->bytes[op];
-    s->at.device[i] = c->device;
-    s->at.p_ns[i] = s->at.c->p_ns[(int64_t) op * s->at.c->n_classes + c->cls];
-    s->at.start_ns[i] = c->start_ns;
+    if (c->device == s->node.n_devices)
+        s->node.devices[s->node.n_devices++] =
+            (mo_coloc_node_device){ c->cls, 0 };
+    s->node.devices[c->device].bytes += s->node.c->bytes[op];
+    s->node.device[i] = c->device;
+    s->node.p_ns[i] =
+        s->node.c->p_ns[(int64_t) op * s->node.c->n_classes + c->cls];
+    s->node.start_ns[i] = c->start_ns;
 }
 
 static void undo_place(interval_search *s, int i, const branch *c,
                        int n_devices)
 {
-    s->at.devices[c->device].bytes -= s->at.c->bytes[s->at.ops[i]];
-    s->at.n_devices = n_devices;
+    s->node.devices[c->device].bytes -= s->node.c->bytes[s->node.ops[i]];
+    s->node.n_devices = n_devices;
 }
 
 /* Adds the branch of a device; branches are in the order of their bounds. */
 static void add_branch(interval_search *s, int i, int device, int cls,
                        int64_t least_ns, branch *branches, int *n)
 {
-    int op = s->at.ops[i], at = *n, n_devices = s->at.n_devices;
+    int op = s->node.ops[i], at = *n, n_devices = s->node.n_devices;
     branch c = { device, cls, 0, 0 };
-    int64_t bytes = device < n_devices ? s->at.devices[device].bytes : 0;
+    int64_t bytes = device < n_devices ? s->node.devices[device].bytes : 0;
 
-    if (s->at.c->p_ns[(int64_t) op * s->at.c->n_classes + cls] >=
+    if (s->node.c->p_ns[(int64_t) op * s->node.c->n_classes + cls] >=
             MO_COLOC_NEVER_NS ||
-        s->at.c->bytes[op] > s->at.c->capacity_bytes[cls] - bytes ||
+        s->node.c->bytes[op] > s->node.c->capacity_bytes[cls] - bytes ||
         !is_allowed(s, i, device))
         return;
     place_op(s, i, &c);
-    if (--s->nodes % NODES_PER_CHECK == 0 && mo_stop_reached(s->at.b->stop))
+    if (--s->nodes % NODES_PER_CHECK == 0 && mo_stop_reached(s->node.b->stop))
         s->nodes = 0;
-    c.start_ns = mo_coloc_node_earliest_start_ns(&s->at, i);
+    c.start_ns = mo_coloc_node_earliest_start_ns(&s->node, i);
     if (c.start_ns < MO_MAX_TOTAL_NS) {
-        s->at.start_ns[i] = c.start_ns;
-        c.least_ns =
-            mo_max_i64(least_ns, mo_coloc_node_bound_ns(&s->at, i, s->best_ns));
+        s->node.start_ns[i] = c.start_ns;
+        c.least_ns = mo_max_i64(
+            least_ns, mo_coloc_node_bound_ns(&s->node, i, s->best_ns));
     }
     undo_place(s, i, &c, n_devices);
     if (c.start_ns >= MO_MAX_TOTAL_NS || c.least_ns >= s->best_ns)
@@ -120,9 +122,9 @@ static void add_branch(interval_search *s, int i, int device, int cls,
 static void search_from(interval_search *s, int i, int64_t least_ns)
 {
     branch branches[MAX_BRANCHES];
-    int n = 0, n_devices = s->at.n_devices;
+    int n = 0, n_devices = s->node.n_devices;
 
-    if (i == s->at.n) {
+    if (i == s->node.n) {
         if (least_ns < s->best_ns) {
             s->best_ns = least_ns;
             s->found = true;
@@ -131,8 +133,8 @@ static void search_from(interval_search *s, int i, int64_t least_ns)
         return;
     }
     for (int k = 0; k < n_devices; k++)
-        add_branch(s, i, k, s->at.devices[k].cls, least_ns, branches, &n);
-    for (int c = 0; c < s->at.c->n_classes; c++)
+        add_branch(s, i, k, s->node.devices[k].cls, least_ns, branches, &n);
+    for (int c = 0; c < s->node.c->n_classes; c++)
         if (has_new_device(s, c))
             add_branch(s, i, n_devices, c, least_ns, branches, &n);
     for (int j = 0; j < n && branches[j].least_ns < s->best_ns && !s->done;
@@ -154,71 +156,71 @@ static void search_from(interval_search *s, int i, int64_t least_ns)
 /* Chooses the ends and the ops with the largest head plus tail. */
 static void choose_ops(interval_search *s, int most)
 {
-    const mo_coloc_band *b = s->at.b;
+    const mo_coloc_band *b = s->node.b;
     int64_t length_ns[MO_COLOC_NODE_MAX_OPS]; /* head plus tail */
 
-    s->at.n = 0;
+    s->node.n = 0;
     for (int i = 0; i < b->n_ops; i++) {
         int op = b->ops[i], drop = MO_COLOC_NODE_MAX_OPS;
         int64_t ns = op == b->first || op == b->last
                          ? INT64_MAX
                          : b->interval_head_ns[op] + b->interval_tail_ns[op];
 
-        if (s->at.n == most) {
+        if (s->node.n == most) {
             drop = 0;
-            for (int j = 1; j < s->at.n; j++)
+            for (int j = 1; j < s->node.n; j++)
                 if (length_ns[j] < length_ns[drop])
                     drop = j;
             if (length_ns[drop] >= ns)
                 continue;
-            for (int j = drop; j < s->at.n - 1; j++) {
-                s->at.ops[j] = s->at.ops[j + 1];
+            for (int j = drop; j < s->node.n - 1; j++) {
+                s->node.ops[j] = s->node.ops[j + 1];
                 length_ns[j] = length_ns[j + 1];
             }
-            s->at.n--;
+            s->node.n--;
         }
-        s->at.ops[s->at.n] = op;
-        length_ns[s->at.n++] = ns;
+        s->node.ops[s->node.n] = op;
+        length_ns[s->node.n++] = ns;
     }
 }
 
 static void fill_times(interval_search *s)
 {
-    const mo_coloc_band *b = s->at.b;
+    const mo_coloc_band *b = s->node.b;
 
-    for (int i = 0; i < s->at.n; i++)
-        for (int j = i + 1; j < s->at.n; j++) {
-            int distance = s->at.ops[j] - s->at.ops[i];
-            int64_t at = mo_coloc_band_at(b, s->at.ops[i], distance);
+    for (int i = 0; i < s->node.n; i++)
+        for (int j = i + 1; j < s->node.n; j++) {
+            int distance = s->node.ops[j] - s->node.ops[i];
+            int64_t at = mo_coloc_band_at(b, s->node.ops[i], distance);
 
-            s->at.same_ns[i][j] =
+            s->node.same_ns[i][j] =
                 distance < b->width ? b->same_from[at] : MO_COLOC_NO_INTERVAL;
-            s->at.apart_ns[i][j] =
+            s->node.apart_ns[i][j] =
                 distance < b->width ? b->apart_from[at] : MO_COLOC_NO_INTERVAL;
         }
 }
 
 static void collect_flows(interval_search *s)
 {
-    const mo_instance *x = s->at.b->x;
+    const mo_instance *x = s->node.b->x;
 
-    s->at.n_flows = s->at.flow_start[0] = 0;
-    for (int j = 0; j < s->at.n; j++) {
-        for (int e = x->in_start[s->at.ops[j]];
-             e < x->in_start[s->at.ops[j] + 1] &&
-             s->at.n_flows < MO_COLOC_NODE_MAX_FLOWS;
+    s->node.n_flows = s->node.flow_start[0] = 0;
+    for (int j = 0; j < s->node.n; j++) {
+        for (int e = x->in_start[s->node.ops[j]];
+             e < x->in_start[s->node.ops[j] + 1] &&
+             s->node.n_flows < MO_COLOC_NODE_MAX_FLOWS;
              e++) {
             int flow = x->in_flows[e];
 
             for (int i = 0; i < j; i++)
-                if (s->at.ops[i] == x->flows[flow].from)
-                    s->at.flows[s->at.n_flows++] =
-                        (mo_coloc_node_flow){ i, j,
-                                              mo_min_i64(s->at.b->edge_ns[flow],
-                                                         MO_MAX_TIME_NS),
-                                              x->flows[flow].tensor };
+                if (s->node.ops[i] == x->flows[flow].from)
+                    s->node.flows[s->node.n_flows++] = (mo_coloc_node_flow){
+                        i, j,
+                        mo_min_i64(s->node.b->edge_ns[flow], MO_MAX_TIME_NS),
+                        x->flows[flow].tensor
+                    };
         }
-        s->at.flow_start[j + 1] = s->at.n_flows;
+        s->node.flow_start[j + 1] = s->node.n_flows;
     }
 }
 
@@ -228,7 +230,7 @@ static void collect_flows(interval_search *s)
 static int64_t search_below_ns(interval_search *s, int64_t limit_ns,
                                int64_t enough_ns)
 {
-    s->at.n_devices = 0;
+    s->node.n_devices = 0;
     s->found = s->done = false;
     s->enough_ns = enough_ns;
     s->best_ns = limit_ns;
@@ -266,13 +268,13 @@ bool mo_coloc_search_raise(mo_coloc_band *b, mo_coloc_case which,
     interval_search s;
     bool closed = true;
 
-    s.at.b = b;
-    s.at.c = mo_coloc_test_class_data(b->test);
-    s.at.which = which;
+    s.node.b = b;
+    s.node.c = mo_coloc_test_class_data(b->test);
+    s.node.which = which;
     for (int i = 0; i < N_SIZES && (i == 0 || b->n_ops > sizes[i - 1]); i++) {
         int64_t first = b->max_nodes / 4;
 
-        if (s.at.c->n_classes > MAX_CLASSES || b->n_ops < 3 ||
+        if (s.node.c->n_classes > MAX_CLASSES || b->n_ops < 3 ||
             *least_ns >= MO_MAX_TOTAL_NS)
             return true;
         if (b->max_nodes == 0 || b->nodes_left <= 0 || mo_stop_reached(b->stop))

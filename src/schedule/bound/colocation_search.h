@@ -18,7 +18,6 @@
  * them for the optimum and, where they do not suffice, the others to refute
  * lengths. Once band->stop is reached, open nodes count with their own bound.
  * With which MO_COLOC_ANY an end of the interval must be that of the schedule.
-
  * Returns whether more nodes would not raise it further. */
 bool mo_coloc_search_raise(mo_coloc_band *band, mo_coloc_case which,
                            int64_t *least_ns);

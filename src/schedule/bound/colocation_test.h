@@ -21,6 +21,7 @@
 /* Larger than every time, and so small that three of them can be added. */
 #define MO_COLOC_NEVER_NS (2 * MO_MAX_TOTAL_NS)
 
+/* Used by one thread at a time. */
 typedef struct mo_coloc_test mo_coloc_test;
 
 /* domains must outlive the test.  The caller frees *test with
