@@ -197,6 +197,13 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
             add_lost(&result, err);
     }
     mo_measure_load_since(NULL, &load);
+    if (requests.n_not_finite > 0)
+        fprintf(stderr,
+                "%s: outputs of %lld of %lld requests have values that are not "
+                "finite; the first is request %lld\n",
+                o->logger.command, (long long) requests.n_not_finite,
+                (long long) result.n_completed,
+                (long long) requests.first_not_finite);
     if (status == MO_OK)
         status = mo_measure_load_gather(stream->transport, stream->world, &load,
                                         err);

@@ -535,5 +535,8 @@ EOF
 exits "infinities and NaN" 0 moirai-exec "$work/inf.graphml"
 is "are reported" "$(cat "$work/err")" \
     "moirai-exec: output 'quotient' has 2 of 3 values that are not finite"
+exits "of requests" 0 moirai-exec --requests 3 --in-flight 2 "$work/inf.graphml"
+is "are reported once" "$(grep finite "$work/err")" \
+    "moirai-exec: outputs of 3 of 3 requests have values that are not finite; the first is request 0"
 
 done_testing

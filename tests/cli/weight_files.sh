@@ -134,4 +134,28 @@ while [ $i -lt "$(cases 10 200)" ]; do
     failures=$((failures + 1))
 done
 is "a cut file ends a run in one line, or changes nothing" $failures 0
+# ---- and rewritten, with the same size, while requests run
+
+cp whole.bin net/model.bin
+rm -rf results
+input=$top_srcdir/examples/two_branches/input0.npy
+moirai-exec -q -i "$input" -o whole net/model.xml >/dev/null
+moirai-exec -q -i "$input" --requests 3000 --in-flight 2 -o results \
+    net/model.xml >out 2>err &
+pid=$!
+while [ ! -e results/0020 ] && kill -0 $pid; do
+    sleep 0.01
+done
+tr 'a-z' 'A-Z' <whole.bin | dd of=net/model.bin conv=notrunc 2>dd.err
+status=0
+wait $pid || status=$?
+is "rewritten weights end a stream" $status 1
+ok "... in one line" grep -q "model.bin: was cut or rewritten" err
+ok "... that has the number of completed requests" \
+    grep -q "of .* requests were completed before" err
+failures=0
+for file in results/*/output0.npy; do
+    cmp -s "$file" whole/output0.npy || failures=$((failures + 1))
+done
+is "and all outputs are of the whole weights" $failures 0
 done_testing

@@ -107,6 +107,9 @@ mo_status mo_pipeline_serve_group(mo_pipeline_thread *t, mo_error *err)
 
     if (t->slot == 0)
         status = mo_pipeline_open_joint(p, err);
+    /* Weights are copied there, and their files are not read again. */
+    if (status == MO_OK)
+        status = mo_mmap_file_check_all(err);
     if (status == MO_OK)
         status = o->transport->barrier(o->world, &stop, err);
     while (status == MO_OK) {

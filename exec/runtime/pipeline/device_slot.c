@@ -179,8 +179,9 @@ static mo_status run_request(slot_run *r, mo_error *err)
     status = receive_inputs(r, err);
     if (status == MO_OK)
         status = run_steps(r, err);
-    /* Results of weights whose file was truncated meanwhile are never sent. */
-    if (status == MO_OK && mo_mmap_file_has_failed())
+    /* Results of weights whose file was truncated or rewritten meanwhile are
+     * never sent. */
+    if (status == MO_OK)
         status = mo_mmap_file_check_all(err);
     if (status == MO_OK)
         status = send_outputs(r, err);

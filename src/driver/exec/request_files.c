@@ -423,6 +423,17 @@ static mo_status write_folder(const mo_exec_requests *r, int64_t request,
     return status;
 }
 
+static void count_not_finite(mo_exec_requests *r, int64_t request,
+                             const mo_tensor_dense *outputs)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < r->plan->n_outputs && n == 0; i++)
+        n = mo_tensor_count_not_finite(&outputs[i]);
+    if (n > 0 && r->n_not_finite++ == 0)
+        r->first_not_finite = request;
+}
+
 mo_status mo_exec_requests_write(void *context, int64_t request,
                                  const mo_tensor_dense *outputs,
                                  const mo_error *failure, mo_error *err)
@@ -431,6 +442,8 @@ mo_status mo_exec_requests_write(void *context, int64_t request,
     mo_status status;
 
     status = failure ? add_failure(r, request, failure, err) : MO_OK;
+    if (!failure && !r->options->logger.quiet)
+        count_not_finite(r, request, outputs);
     if (status == MO_OK && mo_exec_requests_to_stdout(r->options))
         status = mo_exec_stream_write(outputs, r->plan->n_outputs, err);
     else if (status == MO_OK && r->options->output && !failure)

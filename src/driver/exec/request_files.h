@@ -42,6 +42,7 @@ typedef struct mo_exec_requests {
     bool has_begun; /* outputs of an earlier run are removed; by the lock */
     mo_report_throughput_failure *failed; /* with owned texts */
     size_t n_failed, room;
+    int64_t n_not_finite, first_not_finite; /* requests with such outputs */
 } mo_exec_requests;
 
 /* Returns whether the options ask for a stream of requests. */
