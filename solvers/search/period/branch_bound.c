@@ -74,9 +74,11 @@ struct mo_period_branching {
     int64_t *weight_ns; /* by unit */
     double *gain_ns;    /* by unit: sum over the children that fix it */
     int *n_gains;
-    double gain_rate; /* of a unit's weight */
-    int *first;       /* by device: of its class */
-    int64_t upper_ns; /* of a run */
+    double gain_rate;   /* of a unit's weight */
+    int *first;         /* by device: of its class */
+    int64_t upper_ns;   /* of a run */
+    int64_t dropped_ns; /* least bound of the nodes dropped at an upper_ns,
+                           which a later run may exceed */
     const mo_stop *stop;
 };
 
@@ -210,6 +212,7 @@ mo_status mo_period_branching_new(const mo_period_problem *p, int64_t upper_ns,
     if (!b)
         return mo_fail_memory(err);
     b->root = p;
+    b->dropped_ns = INT64_MAX;
     b->weight_ns = calloc((size_t) p->units->n + 1, sizeof *b->weight_ns);
     b->gain_ns = calloc((size_t) p->units->n + 1, sizeof *b->gain_ns);
     b->n_gains = calloc((size_t) p->units->n + 1, sizeof *b->n_gains);
@@ -473,6 +476,9 @@ static mo_status bound_batch(mo_period_branching *b, int n, mo_error *err)
             status = j->status;
         } else if (b->nodes[j->number].lower_ns < b->upper_ns) {
             status = push_open(b, j->number, err);
+        } else {
+            b->dropped_ns =
+                mo_min_i64(b->dropped_ns, b->nodes[j->number].lower_ns);
         }
     }
     return status;
@@ -501,9 +507,9 @@ mo_status mo_period_branching_run(mo_period_branching *b, int64_t upper_ns,
         }
     }
     if (status == MO_OK)
-        *lower_ns = mo_max_i64(*lower_ns,
-                               b->open.n > 0
-                                   ? mo_min_i64(b->open.items[0].key, upper_ns)
-                                   : upper_ns);
+        *lower_ns = mo_max_i64(
+            *lower_ns,
+            mo_min_i64(b->open.n > 0 ? b->open.items[0].key : INT64_MAX,
+                       mo_min_i64(b->dropped_ns, upper_ns)));
     return status;
 }

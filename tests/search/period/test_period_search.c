@@ -108,6 +108,15 @@ static void check_branching(const mo_period_problem *p, int64_t least_ns)
                                  &lower_ns, &err));
     ck_assert_int_eq(lower_ns, least_ns);
     mo_period_branching_free(b);
+    /* A first limit below the optimum, of a placement beyond memory. */
+    lower_ns = 0;
+    MUST(mo_period_branching_new(p, upper_ns, 0, prices, 2, &b, &err));
+    MUST(mo_period_branching_run(b, least_ns / 2 + 1, INFINITY, NULL, NULL,
+                                 NULL, &lower_ns, &err));
+    MUST(mo_period_branching_run(b, upper_ns, INFINITY, NULL, NULL, NULL,
+                                 &lower_ns, &err));
+    ck_assert_int_le(lower_ns, least_ns);
+    mo_period_branching_free(b);
     free(prices);
 }
 
