@@ -83,6 +83,7 @@ static mo_status run_next(mo_search_anneal_pool *m, const mo_search_state *s,
                                          .cold = COLD_OF_OP * op_part,
                                          .enough_ns = s->lower_ns,
                                          .oscillate = m->n_passes % PASSES == 1,
+                                         .eject = true,
                                          .stop = stop };
     mo_primal_anneal_result annealed = { 0 };
     mo_status status =

@@ -26,6 +26,9 @@ typedef struct mo_primal_anneal_options {
     bool oscillate;         /* strategic oscillation: schedules beyond memory
                                are passed through, at a price that rises while
                                there are any and falls while there are none */
+    bool eject;             /* ejection chains: what moves to a full device
+                               ejects others in the same move; else sets move
+                               as far as there is room */
     const mo_stop *stop;
 
     /* Equal branches, for moves that copy one onto another: op j of branch r

@@ -11,9 +11,10 @@ enum {
     HOME_OF = 4       /* all but one in so many go to the device left */
 };
 
-bool mo_primal_anneal_goes_beyond(mo_primal_anneal_state *w)
+bool mo_primal_anneal_may_eject(mo_primal_anneal_state *w)
 {
-    return w->options->oscillate && mo_primal_anneal_random_below(w, 2) == 0;
+    return w->options->eject &&
+           (!w->options->oscillate || mo_primal_anneal_random_below(w, 2) == 0);
 }
 
 bool mo_primal_anneal_has_moved(const mo_primal_anneal_state *w, int unit)

@@ -97,15 +97,38 @@ int mo_primal_anneal_choose_device(mo_primal_anneal_state *w, int op)
     return device % x->n_devices;
 }
 
+/* Moves a random op of the device to op's device first, to make room. */
+static bool swap_with_op_of(mo_primal_anneal_state *w, int op, int device)
+{
+    int home = w->at->device[op],
+        other = mo_primal_anneal_random_below(w, w->x->n);
+
+    for (int tries = 0; tries < w->x->n; tries++) {
+        int unit = w->units->of_op[other];
+
+        if (w->at->device[other] == device && w->units->pin[unit] == MO_FREE &&
+            w->units->bytes[unit] > 0)
+            break;
+        other = other + 1 < w->x->n ? other + 1 : 0;
+    }
+    return mo_primal_anneal_assign_unit(w, other, home) &&
+           mo_primal_anneal_assign_unit(w, op, device);
+}
+
 bool mo_primal_anneal_move_op(mo_primal_anneal_state *w, int op)
 {
     int device = mo_primal_anneal_choose_device(w, op);
+    int unit = w->units->of_op[op];
 
-    if (mo_primal_anneal_has_room(w, w->units->of_op[op], device) ||
-        mo_primal_anneal_goes_beyond(w))
+    if (mo_primal_anneal_has_room(w, unit, device) ||
+        w->units->pin[unit] != MO_FREE ||
+        device == mo_primal_anneal_unit_device(w, unit))
         return mo_primal_anneal_assign_unit(w, op, device);
-    return mo_primal_anneal_move_unit(w, op, device) &&
-           mo_primal_anneal_eject(w);
+    if (mo_primal_anneal_may_eject(w))
+        return mo_primal_anneal_move_unit(w, op, device) &&
+               mo_primal_anneal_eject(w);
+    return w->options->oscillate ? mo_primal_anneal_assign_unit(w, op, device)
+                                 : swap_with_op_of(w, op, device);
 }
 
 static bool is_in_set(const mo_primal_anneal_state *w, int n, int op)
@@ -214,7 +237,7 @@ bool mo_primal_anneal_move_group(mo_primal_anneal_state *w, int op)
     n = grow_set(w, op, most);
     device = mo_primal_anneal_choose_device(
         w, w->set[mo_primal_anneal_random_below(w, n)]);
-    if (mo_primal_anneal_goes_beyond(w))
+    if (!mo_primal_anneal_may_eject(w))
         return move_set(w, n, device) > 0;
     for (int i = 0; i < n; i++)
         mo_primal_anneal_move_unit(w, w->set[i], device);

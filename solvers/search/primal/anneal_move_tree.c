@@ -260,7 +260,7 @@ static void choose_tree_devices(mo_primal_anneal_state *w, const window *it)
 bool mo_primal_anneal_move_tree(mo_primal_anneal_state *w, int op)
 {
     mo_primal_anneal_tree *t = &w->tree;
-    bool moved = false, beyond;
+    bool moved = false, eject;
     window it;
 
     if (!may_move(w, op) || w->x->n_devices > MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES)
@@ -272,8 +272,10 @@ bool mo_primal_anneal_move_tree(mo_primal_anneal_state *w, int op)
     choose_tree_devices(w, &it);
     for (int i = 0; i < t->n; i++)
         t->is_inside[t->op[i]] = false;
-    beyond = mo_primal_anneal_goes_beyond(w);
+    eject = mo_primal_anneal_may_eject(w);
     for (int i = 0; i < t->n; i++)
-        moved |= mo_primal_anneal_move_unit(w, t->op[i], t->device[i]);
-    return moved && (beyond || mo_primal_anneal_eject(w));
+        moved |= eject
+                     ? mo_primal_anneal_move_unit(w, t->op[i], t->device[i])
+                     : mo_primal_anneal_assign_unit(w, t->op[i], t->device[i]);
+    return moved && (!eject || mo_primal_anneal_eject(w));
 }

@@ -110,8 +110,8 @@ bool mo_primal_anneal_move_unit(mo_primal_anneal_state *w, int op, int device);
  * left for it.  Returns false where that does not succeed. */
 bool mo_primal_anneal_eject(mo_primal_anneal_state *w);
 
-/* Draws whether a proposal may exceed memory. */
-bool mo_primal_anneal_goes_beyond(mo_primal_anneal_state *w);
+/* Draws whether a proposal ejects others; beyond memory some do not. */
+bool mo_primal_anneal_may_eject(mo_primal_anneal_state *w);
 
 /* Returns whether the unit is in the proposal. */
 bool mo_primal_anneal_has_moved(const mo_primal_anneal_state *w, int unit);

@@ -42,6 +42,7 @@ static mo_schedule *anneal_from(const mo_instance *x, const mo_regime *regime,
 {
     mo_primal_anneal_options options = { .seed = seed,
                                          .moves = moves,
+                                         .eject = seed % 4 > 1,
                                          .oscillate = seed % 2 == 1 };
     mo_primal_anneal_result annealed = { 0 };
 
@@ -295,9 +296,9 @@ START_TEST(full_devices_exchange_their_ops)
 {
     static const int device[] = { 1, 1, 0, 0 };
     static const int64_t start_ns[] = { 0, 2000, 0, 2000 };
-    mo_primal_anneal_options options = { .seed = 1,
-                                         .moves = 4000,
-                                         .oscillate = _i == 1 };
+    mo_primal_anneal_options options = {
+        .seed = 1, .moves = 4000, .eject = true, .oscillate = _i == 1
+    };
     mo_primal_anneal_result annealed = { 0 };
     mo_schedule *start;
     problem p = { 0 };
