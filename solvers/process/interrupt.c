@@ -55,11 +55,12 @@ static void handle_signal(int number)
     const struct sigaction *host = &before[number == signals[0] ? 0 : 1];
     int saved = errno;
 
+    /* Readers of a pipe look at it. */
+    if (!is_handler(host))
+        atomic_store(&last, number);
     notify_all(number);
     if (is_handler(host))
         host->sa_handler(number);
-    else
-        atomic_store(&last, number);
     errno = saved;
 }
 
