@@ -53,8 +53,8 @@ typedef struct mo_profile {
     /* Time of the host for GPUs that pipeline requests, see mo_instance; 0:
      * none is known. */
     double host_request_us, host_transfer_us;
-    /* Of the parts of a GPU: by how much ops take longer there than their rows
-     * while several parts work; 0: none is known. */
+    /* Of the parts of a GPU, or of CPU devices: by how much ops take longer
+     * there than their rows while several parts work; 0: none is known. */
     double parts_slowdown;
     /* The same of a transfer between two of them: the time by which it adds to
      * the load of either; 0: none is known. */

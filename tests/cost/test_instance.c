@@ -93,6 +93,22 @@ START_TEST(parts_of_a_gpu_slow_each_other_down)
 }
 END_TEST
 
+START_TEST(overheads_of_cpus_add_up)
+{
+    mo_graph *g = op_known_by(BY_PREDICTION);
+    char *rows = profile_of(g, "B", 4), with[512];
+    problem p = { 0 };
+
+    snprintf(with, sizeof with,
+             "<profile overhead_us='2' parts_overhead_us='0.5'%s",
+             rows + strlen("<profile"));
+    MUST(problem_try_graph(&p, g, "B kind=cpu", with));
+    ck_assert_int_eq(p.x->overhead_ns[0], 2500);
+    free(rows);
+    problem_clear(&p);
+}
+END_TEST
+
 static const struct {
     const char *us;
     int64_t ns;
@@ -293,6 +309,7 @@ SUITE(instance)
 {
     EACH(the_most_trusted_time_counts, 16);
     TEST(parts_of_a_gpu_slow_each_other_down);
+    TEST(overheads_of_cpus_add_up);
     EACH(times_are_rounded_to_the_nearest_nanosecond, COUNT(rounded));
     TEST(defaults_of_columns_are_times);
     TEST(a_model_may_be_spelled_in_any_way);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit_period.h - least-squares fit of the slowdown of the parts of a GPU, and
- * of the load of a transfer between them, to measured periods.
+ * fit_period.h - least-squares fit of the slowdown of parts of a machine (of a
+ * GPU, or its CPU devices), and of the load of a transfer between them, to
+ * measured periods.
  *
  * The period of a split, a placement on several parts, is modelled as
  *

@@ -107,9 +107,9 @@ static mo_status set_overheads(mo_instance_maker *m, mo_error *err)
         const mo_device *device = &m->cluster->devices[k];
         bool profiled =
             device->overhead_us == 0 && device->copy_gbs == 0 && profile;
-        double us = !profiled        ? device->overhead_us
-                    : device->is_cpu ? profile->overhead_us
-                                     : profile->parts_overhead_us;
+        double us = !profiled ? device->overhead_us
+                              : profile->parts_overhead_us +
+                                    (device->is_cpu ? profile->overhead_us : 0);
 
         ns[k] = overhead_from_us(us);
         gbs[k] =

@@ -35,8 +35,8 @@ void mo_profile_builder_overhead(mo_profile_builder *builder,
 void mo_profile_builder_host_times(mo_profile_builder *builder,
                                    double request_us, double transfer_us);
 
-/* Slowdown of parts of a GPU by each other, and the load of a transfer between
- * two; 0: none is known. */
+/* Slowdown of parts of a GPU, or CPU devices, by each other, and the load of a
+ * transfer between two; 0: none is known. */
 void mo_profile_builder_parts(mo_profile_builder *builder, double slowdown,
                               double overhead_us);
 

@@ -89,7 +89,8 @@ static mo_status measure_period(const mo_profiler_work *w,
                                      .units = units->options,
                                      .rank_of = units->rank_of,
                                      .min_transfer_ns = transfer_ns };
-    int n_slots = (int) mo_min_i64(2 * w->o->in_flight, MO_PIPELINE_MAX_SLOTS);
+    int n_slots = (int) mo_min_i64((units->parts ? 2 : 1) * w->o->in_flight,
+                                   MO_PIPELINE_MAX_SLOTS);
     int64_t n = FIRST_REQUESTS;
     mo_status status = MO_OK;
 
@@ -152,7 +153,7 @@ static mo_status measure_split(const splits *s, const int *device,
 
     if (status == MO_OK)
         status = find_loads(s, plan, split, err);
-    if (status == MO_OK)
+    if (status == MO_OK && s->w->devices.units.parts)
         status = mo_emulate_transfer_times(plan, &s->on, &transfer_ns, err);
     if (status == MO_OK)
         status = measure_period(s->w, plan, transfer_ns, &period_ns, err);
@@ -205,6 +206,17 @@ static mo_status add_split(splits *s, bool *done, mo_error *err)
     return status;
 }
 
+/* Whether the devices are parts of a GPU, or all CPUs. */
+static bool share_hardware(const mo_profiler_work *w)
+{
+    const mo_cluster *cluster = w->devices.cluster;
+    bool all_cpus = true;
+
+    for (int k = 0; k < cluster->n_devices; k++)
+        all_cpus &= cluster->devices[k].is_cpu;
+    return w->devices.units.parts || all_cpus;
+}
+
 mo_status mo_profiler_measure_split(const mo_profiler_work *w,
                                     const mo_exec_options *options, bool *added,
                                     mo_error *err)
@@ -216,7 +228,7 @@ mo_status mo_profiler_measure_split(const mo_profiler_work *w,
     bool done = false;
     mo_status status = MO_OK;
 
-    if (!profile || profile->parts_slowdown > 0 || !w->devices.units.parts ||
+    if (!profile || profile->parts_slowdown > 0 || !share_hardware(w) ||
         w->o->alone || w->ranks.n_ranks > 1)
         return MO_OK;
     while (status == MO_OK && !done && s.n < MAX_SPLITS)
