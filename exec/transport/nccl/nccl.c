@@ -144,11 +144,8 @@ static void note_unavailable(const mo_tcp_world *world, const mo_nccl_p2p *nccl)
 {
     const mo_tcp_extension *b = world->extension;
     char text[512];
-    int n_gpus = 0;
 
-    for (int d = 0; d < b->n_devices && b->is_gpu; d++)
-        n_gpus += b->is_gpu[d];
-    if (!mo_nccl_p2p_unavailable_reason(nccl) || !b->note || n_gpus < 2 ||
+    if (!mo_nccl_p2p_unavailable_reason(nccl) || !b->note ||
         world->job.rank != 0)
         return;
     snprintf(text, sizeof text,

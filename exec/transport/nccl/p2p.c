@@ -76,6 +76,18 @@ static bool is_set(const char *variable)
     return text && *text && strcmp(text, "0") != 0;
 }
 
+/* Whether a transfer is between GPUs of different ranks. */
+static bool has_pair(const mo_nccl_p2p_options *o, const bool *is_gpu)
+{
+    for (int t = 0; t < o->plan->n_transfers; t++) {
+        int from = o->plan->transfers[t].from, to = o->plan->transfers[t].to;
+
+        if (is_gpu[from] && is_gpu[to] && o->rank_of[from] != o->rank_of[to])
+            return true;
+    }
+    return false;
+}
+
 /* With several requests in flight, kernels of NCCL that wait for a peer may
  * occupy what others need to begin, and none ends. */
 static mo_status compute_layout(mo_nccl_p2p *nccl, bool safe, mo_error *err)
@@ -92,10 +104,11 @@ static mo_status compute_layout(mo_nccl_p2p *nccl, bool safe, mo_error *err)
         safe = true;
     status = allgather_gpus(nccl, is_gpu, &safe, err);
     if (status == MO_OK && safe && has_copies(o->plan)) {
-        snprintf(
-            nccl->unavailable, sizeof nccl->unavailable,
-            "NCCL's transfers of several requests may wait for each other; "
-            "MOIRAI_NCCL_PIPELINE=1 takes NCCL all the same");
+        if (has_pair(o, is_gpu))
+            snprintf(
+                nccl->unavailable, sizeof nccl->unavailable,
+                "NCCL's transfers of several requests may wait for each other; "
+                "MOIRAI_NCCL_PIPELINE=1 takes NCCL all the same");
         for (size_t d = 0; d < n; d++)
             is_gpu[d] = false;
     }
