@@ -457,8 +457,6 @@ ok "the profile records it" grep -q '<profile.* in_flight="3"' \
     "$work/flight.xml"
 ok "with the overhead of transfers" grep -q '<profile.* overhead_us="[0-9]' \
     "$work/flight.xml"
-ok "and the slowdown of devices by each other" \
-    grep -q '<profile.* parts_slowdown="[1-9]' "$work/flight.xml"
 ok "for a period" moirai-place -q --time 1 --objective period \
     -c "$work/net/model.cluster.xml" -p "$work/flight.xml" -o "$work/flight.sol" \
     "$net"
