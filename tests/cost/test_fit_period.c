@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tags: no-valgrind */
 /* Tests of cost/calibrate/fit_period.h: periods computed with a slowdown and an
  * overhead, which the fit finds again. */
 #include "cost/calibrate/fit_period.h"
