@@ -19,6 +19,15 @@ static int find_pair(const mo_nccl_comm_layout *l, int from, int to)
     return i;
 }
 
+bool mo_nccl_comm_layout_takes(const mo_exec_plan *plan, const int *rank_of,
+                               const bool *is_gpu, int transfer)
+{
+    int from = plan->transfers[transfer].from;
+    int to = plan->transfers[transfer].to;
+
+    return is_gpu[from] && is_gpu[to] && rank_of[from] != rank_of[to];
+}
+
 static void find_pairs(const layout_context *f, const bool *is_gpu)
 {
     mo_nccl_comm_layout *l = f->out;
@@ -28,7 +37,7 @@ static void find_pairs(const layout_context *f, const bool *is_gpu)
         int at;
 
         l->pair_of[t] = -1;
-        if (!is_gpu[from] || !is_gpu[to] || f->rank_of[from] == f->rank_of[to])
+        if (!mo_nccl_comm_layout_takes(f->plan, f->rank_of, is_gpu, t))
             continue;
         at = find_pair(l, from, to);
         if (at == l->n)

@@ -40,6 +40,10 @@ typedef struct mo_nccl_comm_layout {
     int n, n_members, n_ids;
 } mo_nccl_comm_layout;
 
+/* Whether a transfer is between GPUs of different ranks. */
+bool mo_nccl_comm_layout_takes(const mo_exec_plan *plan, const int *rank_of,
+                               const bool *is_gpu, int transfer);
+
 /* is_gpu: by device. *layout starts as zeros; the caller frees it with
  * mo_nccl_comm_layout_clear(), also on failure. */
 mo_status mo_nccl_comm_layout_compute(const mo_exec_plan *plan,

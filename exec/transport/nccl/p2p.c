@@ -79,12 +79,9 @@ static bool is_set(const char *variable)
 /* Whether a transfer is between GPUs of different ranks. */
 static bool has_pair(const mo_nccl_p2p_options *o, const bool *is_gpu)
 {
-    for (int t = 0; t < o->plan->n_transfers; t++) {
-        int from = o->plan->transfers[t].from, to = o->plan->transfers[t].to;
-
-        if (is_gpu[from] && is_gpu[to] && o->rank_of[from] != o->rank_of[to])
+    for (int t = 0; t < o->plan->n_transfers; t++)
+        if (mo_nccl_comm_layout_takes(o->plan, o->rank_of, is_gpu, t))
             return true;
-    }
     return false;
 }
 
