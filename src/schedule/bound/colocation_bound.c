@@ -257,8 +257,8 @@ static mo_status find_head(mo_coloc_band *b, int v, mo_error *err)
         mo_coloc_band_add_op(b, y, b->head_ns[y], tail_ns);
         head = mo_max_i64(head, b->head_ns[y] + tail_ns);
     }
-    mo_coloc_band_add_op(b, v, head, 0);
-    b->head_ns[v] = head;
+    b->head_ns[v] = mo_min_i64(head, MO_COLOC_NEVER_NS);
+    mo_coloc_band_add_op(b, v, b->head_ns[v], 0);
     return raise_open_interval(b, &b->head_ns[v], err);
 }
 
@@ -284,7 +284,8 @@ static mo_status find_tail(mo_coloc_band *b, int u, mo_error *err)
         mo_coloc_band_add_op(b, y, head_ns, b->tail_ns[y]);
         tail = mo_max_i64(tail, head_ns + b->tail_ns[y]);
     }
-    b->interval_tail_ns[u] = b->tail_ns[u] = tail;
+    b->tail_ns[u] = mo_min_i64(tail, MO_COLOC_NEVER_NS);
+    b->interval_tail_ns[u] = b->tail_ns[u];
     return raise_open_interval(b, &b->tail_ns[u], err);
 }
 
