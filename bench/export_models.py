@@ -113,7 +113,7 @@ class Detector(nn.Module):
         return tuple(self.model([image])[0].values())
 
 
-# ---- torchvision
+# torchvision
 
 def vision_inputs(name, models):
     if name in models.list_models(module=models.video):
@@ -152,7 +152,7 @@ def torchvision():
             yield name, lambda name=name: vision_model(name, models)
 
 
-# ---- transformers
+# transformers
 
 def shrink(config):
     """Small sizes, here and in the configurations within."""
@@ -237,7 +237,7 @@ def transformers():
             yield kind, lambda kind=kind: language_model(hub, kind)
 
 
-# ---- timm
+# timm
 
 def timm_model(timm, name):
     """With the smallest image that it can be made for, or that it takes."""

@@ -15,8 +15,6 @@
 #include "base/arena.h"
 #include "solvers/process/path_util.h"
 
-/* ----------------------------------------------------------------- the log */
-
 void mo_solver_log_summary_update(mo_solver_log_summary *log,
                                   const mo_solver_progress *step)
 {
@@ -42,8 +40,6 @@ void mo_solver_log_summary_error(mo_solver_log_summary *log, const char *line)
             iscntrl((unsigned char) line[length]) ? ' ' : line[length];
     log->error_line[length] = 0;
 }
-
-/* --------------------------------------------------------------- the files */
 
 static mo_status set_output_path(const mo_solver_job *job, const char *name,
                                  char **path, mo_error *err)
@@ -148,8 +144,6 @@ static mo_status read_last_incumbent(const mo_solver_output_reader *answer,
     return answer->solver->read_incumbent(answer->job, solution, err);
 }
 
-/* ------------------------------------------------------------- description */
-
 static void describe_end(const mo_child_result *result,
                          mo_solver_outcome *outcome)
 {
@@ -207,8 +201,6 @@ static void describe_solution(const mo_child_result *result,
              mo_solution_status_names[outcome->claim], result->seconds,
              how[result->end]);
 }
-
-/* ------------------------------------------------------------- the outcome */
 
 static bool is_proof(mo_solution_status claim)
 {

@@ -44,8 +44,6 @@ mo_status mo_solver_add(const mo_solver *solver, mo_error *err)
     return mo_registry_add(&added, solver->name, solver, err);
 }
 
-/* ----------------------------------------------------------- version query */
-
 typedef struct version_parser {
     const char *after; /* NULL: at the start of a line */
     char *version;

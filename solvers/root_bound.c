@@ -20,8 +20,6 @@
 /* A solver that ignores its limit is killed so much later. */
 static const double grace_s = 0.5;
 
-/* ------------------------------------------------------------------ scaling */
-
 /*
  * Solvers have absolute tolerances, so they get the program in other units:
  * times in units of unit_ns, rows without a time divided by a power of two near
@@ -168,9 +166,6 @@ static mo_status scale_lp(const mo_integer_lp *from, int64_t upper_ns,
     return MO_OK;
 }
 
-/* ---------------------------------------------------------------- the solver
- */
-
 /* values are shared with the child: the objective, then a dual value for each
  * row. */
 typedef struct lp_child {
@@ -272,9 +267,6 @@ static mo_status check_solver(const mo_root_bound_options *options,
                    "%s returns no dual values; take highs, scip or gurobi",
                    solver ? solver->title : options->solver);
 }
-
-/* ----------------------------------------------------------------- the bound
- */
 
 /* From the values of the solver to the bound; anything may be in them. */
 static mo_status judge_values(const mo_integer_lp *lp, const scaled_lp *s,

@@ -22,8 +22,6 @@ static const double interrupt_fraction = 0.25;
 
 #define COMMAND_SOLUTION "solution.sol"
 
-/* --------------------------------------------------------- reading the log */
-
 typedef struct log_reader {
     const mo_solver *solver; /* NULL: a user's command, any solver */
     const mo_solver_run_options *options;
@@ -56,8 +54,6 @@ static void handle_line(void *listener, const char *line)
     if (options->progress)
         options->progress(options->context, l->solver, &step);
 }
-
-/* ------------------------------------------------------------- the process */
 
 typedef struct library_job {
     const mo_solver *solver;
@@ -158,8 +154,6 @@ static mo_status run_command(const mo_solver_job *job, const char *solution,
     free(text);
     return status;
 }
-
-/* ------------------------------------------------------------- the outcome */
 
 static mo_status check_way(const mo_solver *solver,
                            const mo_solver_install *found,

@@ -72,7 +72,7 @@ typedef struct moirai_instance moirai_instance;
 typedef struct moirai_placement moirai_placement;
 typedef struct moirai_executor moirai_executor;
 
-/* ------------------------------------------------------------------ errors */
+/* Errors */
 
 typedef enum moirai_status {
     MOIRAI_OK = 0,
@@ -107,7 +107,7 @@ MOIRAI_API const char *moirai_status_name(int status);
 MOIRAI_API char *moirai_error_text(const moirai_error *err, char *buffer,
                                    size_t size);
 
-/* --------------------------------------------------------------- callbacks */
+/* Callbacks */
 
 /* Receives a piece of output. Returns 0, or an errno value, which ends the
  * writing function with MOIRAI_E_IO. Called from the thread of the caller. */
@@ -124,7 +124,7 @@ typedef int moirai_progress_fn(void *context, int64_t makespan_ns,
  * from any thread, by one at a time. */
 typedef void moirai_message_fn(void *context, const char *text);
 
-/* ----------------------------------------------------------------- options */
+/* Options */
 
 /* Makes options with the defaults. Wherever options are an argument, NULL
  * stands for the defaults. An options object can be used for many calls; each
@@ -155,7 +155,7 @@ MOIRAI_API void moirai_options_on_message(moirai_options *options,
  * run again. From any thread, and from signal handlers. */
 MOIRAI_API void moirai_options_cancel(moirai_options *options, int cancel);
 
-/* ------------------------------------------------------------------- graph */
+/* Graph */
 
 /*
  * Reads a network: GraphML, OpenVINO IR or ONNX, by content; may be compressed.
@@ -227,7 +227,7 @@ MOIRAI_API moirai_status moirai_graph_write(const moirai_graph *graph,
                                             moirai_write_fn *write,
                                             void *context, moirai_error *err);
 
-/* ----------------------------------------------------------------- builder */
+/* Builder */
 
 /* Makes a graph from the caller's own numbers. Ops are numbered in the order
  * of moirai_builder_op() here; the graph has a topological order, see
@@ -275,7 +275,7 @@ MOIRAI_API moirai_status moirai_builder_finish(moirai_builder *builder,
                                                moirai_graph **graph,
                                                moirai_error *err);
 
-/* ----------------------------------------------------------------- cluster */
+/* Cluster */
 
 /* Reads a cluster: the name of a built-in one, or a file. */
 MOIRAI_API moirai_status moirai_cluster_read(const char *name_or_path,
@@ -322,7 +322,7 @@ MOIRAI_API moirai_status moirai_cluster_write(const moirai_cluster *cluster,
                                               moirai_write_fn *write,
                                               void *context, moirai_error *err);
 
-/* ----------------------------------------------------------------- profile */
+/* Profile */
 
 /* Measured times of ops and links. */
 
@@ -331,7 +331,7 @@ MOIRAI_API moirai_status moirai_profile_read(const char *path,
                                              moirai_error *err);
 MOIRAI_API void moirai_profile_free(moirai_profile *profile);
 
-/* ---------------------------------------------------------------- instance */
+/* Instance */
 
 /* The placement problem in numbers. */
 
@@ -423,7 +423,7 @@ MOIRAI_API moirai_status moirai_emit(const moirai_instance *instance,
                                      const char *path, moirai_write_fn *write,
                                      void *context, moirai_error *err);
 
-/* --------------------------------------------------------------- placement */
+/* Placement */
 
 /* A device and a start time for every op, validated against every constraint
  * by definition, independently of the method that computed it. */
@@ -537,7 +537,7 @@ MOIRAI_API int moirai_placement_n_violations(const moirai_placement *placement);
 MOIRAI_API const char *
 moirai_placement_violation(const moirai_placement *placement, int i);
 
-/* ---------------------------------------------------------------- executor */
+/* Executor */
 
 /* A placement that is ready to run in this process: kernels are prepared, and
  * memory is allocated. The instance must be of a graph with weights. */
@@ -604,7 +604,7 @@ MOIRAI_API moirai_status moirai_executor_write_plan(
     const moirai_executor *executor, const char *path, moirai_write_fn *write,
     void *context, moirai_error *err);
 
-/* ------------------------------------------------------------------ report */
+/* Report */
 
 /* Writes a report of a valid placement as moirai-report(1) does, as
  * moirai_graph_write().
@@ -617,7 +617,7 @@ MOIRAI_API moirai_status moirai_report(const moirai_placement *placement,
                                        const char *path, moirai_write_fn *write,
                                        void *context, moirai_error *err);
 
-/* ---------------------------------------------------------------- plug-ins */
+/* Plug-ins */
 
 /* Return the name of method or solver i, those of plug-ins included, NULL
  * behind the last; borrowed, for ever. */

@@ -24,7 +24,7 @@ cd "$work"
 
 cases="optimal feasible infeasible unbounded none"
 
-# ----------------------------------------------------------------- models --
+# models
 
 cat >optimal.lp <<'MODEL'
 Minimize
@@ -123,7 +123,7 @@ market_split()
 market_split 1 >feasible.lp
 market_split 0 >none.lp
 
-# ------------------------------------------------------------------- SCIP --
+# SCIP
 
 packages=$("$python" -c 'import pyscipopt, os
 print(os.path.dirname(os.path.dirname(pyscipopt.__file__)))')
@@ -169,7 +169,7 @@ model.writeBestSol(sys.argv[1], write_zeros=False)
 model.writeBestSol(sys.argv[2], write_zeros=True)
 API
 
-# ----------------------------------------------------------------- Gurobi --
+# Gurobi
 
 # The cases are words.
 # shellcheck disable=SC2086
@@ -196,7 +196,7 @@ for case in sys.argv[2:]:
         model.write(name + "-detail.json")
 GUROBI
 
-# ------------------------------------------------------------------ HiGHS --
+# HiGHS
 
 highs=$packages/highsbox/highs_dist
 LD_LIBRARY_PATH=$highs/lib
@@ -226,7 +226,7 @@ run_highs 0 "" relaxed relaxed.lp
 run_highs 1 -pretty relaxed relaxed.lp
 unset LD_LIBRARY_PATH
 
-# ---------------------------------------------------------- CBC and GLPK --
+# CBC and GLPK
 
 cbc=cbc-$(cbc -quit | sed -n 's/^Version: *\([0-9.]*\).*/\1/p')
 for case in $cases; do

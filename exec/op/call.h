@@ -47,7 +47,7 @@ typedef enum mo_call_kind {
     MO_CALL_KINDS
 } mo_call_kind;
 
-/* ---- COPY: out[out_offset + i . out_stride] = in[in_offset + i . in_stride]
+/* COPY: out[out_offset + i . out_stride] = in[in_offset + i . in_stride]
  * for all i within extent; or a number, everywhere. Boxes are done in order;
  * elements are copied bytewise. */
 enum { MO_CALL_COPY_FILL = -1 };
@@ -69,7 +69,7 @@ typedef struct mo_call_copy {
     int fill_in;
 } mo_call_copy;
 
-/* ---- MATMUL: for every batch index, c[m][n] = sum over k of a[m][k] b[k][n].
+/* MATMUL: for every batch index, c[m][n] = sum over k of a[m][k] b[k][n].
  * Any strides; a backend that needs contiguous rows packs the others. */
 enum { MO_CALL_MATMUL_MAX_BATCH = MO_MAX_RANK };
 
@@ -96,7 +96,7 @@ typedef struct mo_call_window {
     int64_t pad_begin[MO_CALL_MAX_SPATIAL], pad_end[MO_CALL_MAX_SPATIAL];
 } mo_call_window;
 
-/* ---- CONV, also transposed (ConvolutionBackpropData).  Weights lie as
+/* CONV, also transposed (ConvolutionBackpropData).  Weights lie as
  * [groups, out / groups, in / groups, spatial]; transposed as
  * [groups, in / groups, out / groups, spatial]. */
 typedef struct mo_call_conv {
@@ -110,7 +110,7 @@ typedef struct mo_call_conv {
     int64_t pitch;
 } mo_call_conv;
 
-/* ---- POOL. Windows may extend beyond the end (ceil rounding), as given by
+/* POOL. Windows may extend beyond the end (ceil rounding), as given by
  * out. The divisor of an average is the number of these elements of a
  * window: */
 typedef enum mo_call_pool_count {
@@ -133,7 +133,7 @@ typedef struct mo_call_pool {
     bool channels_last;
 } mo_call_pool;
 
-/* ---- REDUCE over the marked dimensions of the input. */
+/* REDUCE over the marked dimensions of the input. */
 typedef enum mo_call_reduce_op {
     MO_CALL_REDUCE_SUM,
     MO_CALL_REDUCE_MEAN,
@@ -155,13 +155,13 @@ typedef struct mo_call_reduce {
     bool reduced[MO_MAX_RANK];
 } mo_call_reduce;
 
-/* ---- SOFTMAX over the middle one of three dimensions. */
+/* SOFTMAX over the middle one of three dimensions. */
 typedef struct mo_call_softmax {
     int64_t outer, count, inner;
     bool log;
 } mo_call_softmax;
 
-/* ---- NORM: over each of groups rows of count elements, contiguous: minus
+/* NORM: over each of groups rows of count elements, contiguous: minus
  * mean (unless rms), over sqrt(variance + eps) (eps outside of the root:
  * sqrt(variance) + eps).  Scale and shift are its epilogue. */
 typedef struct mo_call_norm {
@@ -175,7 +175,7 @@ typedef struct mo_call_norm {
     bool sum;     /* of squares, not their mean: NormalizeL2 */
 } mo_call_norm;
 
-/* ---- GATHER, with three meanings of an index. */
+/* GATHER, with three meanings of an index. */
 typedef enum mo_call_gather_kind {
     MO_CALL_GATHER_AXIS,     /* batch, outer, data axis, inner: Gather */
     MO_CALL_GATHER_ELEMENTS, /* an index for every element of the result */
@@ -195,7 +195,7 @@ typedef struct mo_call_gather {
     mo_shape data, result;     /* ELEMENTS */
 } mo_call_gather;
 
-/* ---- SCATTER: a copy of the data, changed at the indices, in order. */
+/* SCATTER: a copy of the data, changed at the indices, in order. */
 typedef enum mo_call_scatter_op {
     MO_CALL_SCATTER_SET,
     MO_CALL_SCATTER_SUM,
@@ -218,7 +218,7 @@ typedef struct mo_call_scatter {
     mo_shape data, updates; /* ELEMENTS */
 } mo_call_scatter;
 
-/* ---- TOPK, CUMSUM: along the middle one of three dimensions. */
+/* TOPK, CUMSUM: along the middle one of three dimensions. */
 typedef enum mo_call_topk_sort {
     MO_CALL_TOPK_BY_VALUE,
     MO_CALL_TOPK_BY_INDEX,
@@ -237,7 +237,7 @@ typedef struct mo_call_cumsum {
     bool exclusive, reverse;
 } mo_call_cumsum;
 
-/* ---- INTERPOLATE over some dimensions of the input. */
+/* INTERPOLATE over some dimensions of the input. */
 typedef enum mo_call_interpolate_mode {
     MO_CALL_INTERPOLATE_NEAREST,
     MO_CALL_INTERPOLATE_LINEAR, /* with antialias or not */
@@ -274,7 +274,7 @@ typedef struct mo_call_interpolate {
     bool moves[MO_MAX_RANK];   /* the axes that are interpolated */
 } mo_call_interpolate;
 
-/* ---- ATTENTION: softmax(score(scale q k') + mask) v, for every batch index.
+/* ATTENTION: softmax(score(scale q k') + mask) v, for every batch index.
  * Rows of q, k, v and the result are contiguous; a row begins at offset +
  * batch index . strides + row * its stride, in elements. */
 typedef struct mo_call_attention {
@@ -300,13 +300,13 @@ typedef struct mo_call_attention {
     mo_point_program *score;
 } mo_call_attention;
 
-/* ---- RANGE: start + i * step as one row. in: start, stop (which determined
+/* RANGE: start + i * step as one row. in: start, stop (which determined
  * the size) and step, a number each; or nothing, then the numbers are these. */
 typedef struct mo_call_range {
     int64_t start, step;
 } mo_call_range;
 
-/* ---- RNN: the recurrence of a layer of plain cells, GRU or LSTM (equations
+/* RNN: the recurrence of a layer of plain cells, GRU or LSTM (equations
  * of ONNX), in one or two directions.  in[0] has the products of all steps with
  * the input weights, which a MATMUL computes at once; in[1] the recurrence
  * weights, [directions][gates * hidden][hidden].  Other operands are numbers of
@@ -382,7 +382,7 @@ static inline int64_t mo_call_rnn_clamp_length(const mo_call_rnn *rnn,
     return length < 0 ? 0 : length > rnn->steps ? rnn->steps : length;
 }
 
-/* ---- GRID_SAMPLE: data [batch][channels][in...] interpolated at grid
+/* GRID_SAMPLE: data [batch][channels][in...] interpolated at grid
  * [batch][out...][spatial], whose numbers are from -1 to 1 along the last
  * spatial dimension, the one before it, ...; as ONNX and PyTorch do. */
 typedef enum mo_call_grid_mode {

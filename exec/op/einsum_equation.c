@@ -41,8 +41,6 @@ mo_shape mo_lower_einsum_term_pack(const mo_lower_einsum_equation *einsum,
     return shape;
 }
 
-/* ---- parsing */
-
 /* Gives a dimension of an input to a label of its term. */
 static bool add_dim(mo_lower_einsum_equation *e, mo_lower_einsum_term *term,
                     int label, int64_t dim, int64_t stride)

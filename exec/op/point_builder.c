@@ -37,8 +37,6 @@ static int fail_builder(mo_point_builder *builder, mo_status status,
     return 0;
 }
 
-/* -------------------------------------------------------------- operands -- */
-
 static bool can_broadcast(const mo_shape *from, const mo_shape *to)
 {
     int skipped = to->rank - from->rank;
@@ -130,8 +128,6 @@ int mo_point_builder_input(mo_point_builder *builder, int i)
         return paddle_input(builder, i);
     return mo_point_builder_operand(builder, i, &site->in[i]);
 }
-
-/* ----------------------------------------------------------------- steps -- */
 
 static int push_step(mo_point_builder *builder, mo_point_step step)
 {

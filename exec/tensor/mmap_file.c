@@ -22,8 +22,6 @@
  * their names. */
 enum { MAX_KEPT_FDS = 128 };
 
-/* ---------------------------------------------------------------- registry */
-
 /*
  * Regions form a list that only grows: the signal handler walks it without
  * locks while other threads open and close files. A closed region is empty
@@ -210,8 +208,6 @@ bool mo_mmap_file_has_failed(void)
 {
     return atomic_load_explicit(&any_failed, memory_order_relaxed);
 }
-
-/* ----------------------------------------------------------------- mapping */
 
 /* Mappings begin at pages: what lies before offset on its page is mapped,
  * too. */

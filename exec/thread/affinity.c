@@ -14,8 +14,6 @@
 
 enum { PATH_SIZE = 1024, LINE_SIZE = 1024 };
 
-/* -------------------------------------------------------------- the system */
-
 /* Reads the first line of a file without its end; false where there is none. */
 static bool read_line(const char *path, char line[LINE_SIZE])
 {
@@ -141,8 +139,6 @@ bool mo_thread_pin(const int *numbers, int n)
     return false;
 #endif
 }
-
-/* -------------------------------------------------------------- assignment */
 
 int mo_thread_cpus_usable(const mo_thread_cpus *cpus)
 {

@@ -62,7 +62,7 @@ struct mo_failure_detector {
     int signal;
 };
 
-/* -------------------------------------------- signals: the self-pipe trick */
+/* Signals: the self-pipe trick. */
 
 /* A handler has no context argument: the descriptor has to be global (see
  * base/cleanup.c). */
@@ -102,8 +102,6 @@ static void wake_thread(mo_failure_detector *w)
         return;
 }
 
-/* ------------------------------------------------------------ broadcasting */
-
 static void broadcast_error(mo_failure_detector *w)
 {
     char text[MO_RDV_MSG_TEXT_SIZE], why[MO_RDV_MSG_TEXT_SIZE];
@@ -131,8 +129,6 @@ void mo_failure_detector_broadcast_error(mo_failure_detector *detector)
     pthread_mutex_unlock(&detector->lock);
     wake_thread(detector);
 }
-
-/* ------------------------------------------------------ ending the process */
 
 static bool is_connected(mo_failure_detector *w)
 {
@@ -206,8 +202,6 @@ static void exit_if_overdue(mo_failure_detector *w, int64_t now)
     if (now - since >= grace && !atomic_exchange(&w->error_printed, true))
         exit_with_error(w);
 }
-
-/* ----------------------------------------------------------------- polling */
 
 static void read_signals(mo_failure_detector *w, int64_t now)
 {
@@ -297,8 +291,6 @@ static void *run_detector(void *context)
     return NULL;
 }
 
-/* -------------------------------------------------------- opening, closing */
-
 static mo_status start_thread(mo_failure_detector *w, mo_error *err)
 {
     sigset_t all, before;
@@ -378,8 +370,6 @@ void mo_failure_detector_set_peer_name(mo_failure_detector *detector, int rank,
     snprintf(peer->name, sizeof peer->name, "%s", name);
     pthread_mutex_unlock(&detector->lock);
 }
-
-/* ------------------------------------------------------ orderly disconnect */
 
 bool mo_failure_detector_peer_has_left(mo_failure_detector *detector, int rank)
 {

@@ -64,8 +64,6 @@ void mo_transport_job_destroy(mo_transport_job *job)
     free(job->endpoints);
 }
 
-/* -------------------------------------------------------- failure detector */
-
 static void on_failure(void *context, const mo_error *why)
 {
     mo_transport_job *job = context;
@@ -155,8 +153,6 @@ bool mo_transport_job_finish(mo_transport_job *job)
     return true;
 }
 
-/* ---------------------------------------------------------------- the plan */
-
 static mo_status check_ranks(const mo_transport_job *job,
                              const mo_exec_plan *plan, const int *rank_of,
                              mo_error *err)
@@ -210,8 +206,6 @@ mo_status mo_transport_job_begin(mo_transport_job *job,
     return mo_transport_process_begin(&job->process, plan, rank_of, job->rank,
                                       n_threads, err);
 }
-
-/* ----------------------------------------------------------- shared memory */
 
 mo_status mo_transport_job_share_memory(mo_transport_job *job,
                                         mo_shm_allgather_fn *allgather,
@@ -330,8 +324,6 @@ mo_status mo_transport_job_check_sent(const mo_transport_job *job, int from,
                    "everywhere, and start all ranks with the same command",
                    from, job->endpoints[from].host, err->text);
 }
-
-/* ------------------------------------------------- clocks (Cristian, 1989) */
 
 /* Of many round trips the shortest bounds the error best: the remote clock was
  * read about in its middle. */

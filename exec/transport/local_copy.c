@@ -70,8 +70,6 @@ static void copy_transfer(void *context, int transfer)
     mo_transport_local_copy_complete(copier, transfer);
 }
 
-/* ----------------------------------------------------------------- posting */
-
 /* Both ends have posted; end is the second. */
 static void dispatch_copy(mo_transport_local_copy *copier, int transfer,
                           mo_transport_end end)
@@ -111,8 +109,6 @@ void mo_transport_local_copy_receive(mo_transport_local_copy *copier,
     copier->slots[transfer].target = data;
     post_end(copier, transfer, MO_TRANSPORT_RECEIVER, RECEIVE_POSTED);
 }
-
-/* ----------------------------------------------------------------- waiting */
 
 typedef struct wait_context {
     mo_transport_local_copy *copier;
@@ -175,8 +171,6 @@ void mo_transport_local_copy_notify_all(mo_transport_local_copy *copier)
     for (int d = 0; d < copier->n_devices; d++)
         mo_eventcount_notify(&copier->devices[d].event);
 }
-
-/* ------------------------------------------------------- creating, freeing */
 
 bool mo_transport_local_copy_is_local(const mo_transport_local_copy *copier,
                                       int transfer)

@@ -60,8 +60,6 @@ void mo_transport_peers_broadcast(mo_transport_peers *peers,
         mo_rdv_msg_send(&peers->peers[r].channel, kind, text);
 }
 
-/* ----------------------------------------------------------------- polling */
-
 /* A rank closes when all have sent DONE; before that its end is a failure. */
 static void handle_message(mo_transport_peer *p, mo_rdv_msg_kind kind,
                            const char *text, bool done_sent, int64_t now,
@@ -152,8 +150,6 @@ nfds_t mo_transport_peers_add_pollfds(const mo_transport_peers *peers,
                                            .events = POLLIN };
     return n;
 }
-
-/* ------------------------------------------------------ orderly disconnect */
 
 bool mo_transport_peers_all_done(const mo_transport_peers *peers)
 {

@@ -44,8 +44,6 @@ int64_t mo_weights_search_elements(const mo_weights_search *s)
                : bytes / (int64_t) mo_elem_size(s->op->out[0].elem);
 }
 
-/* ---- products */
-
 static bool add_matrix(mo_weights_search *s, int64_t rows, int64_t columns,
                        bool turned)
 {
@@ -88,8 +86,6 @@ static bool infer_linear(mo_weights_search *s)
            add_matrix(s, s->in->dims[s->in->rank - 1],
                       s->out->dims[s->out->rank - 1], true);
 }
-
-/* ---- vectors */
 
 /* The channels of images are dimension 1, those of other tensors the last. */
 static int channel_axis(const mo_shape *shape)
@@ -150,7 +146,7 @@ static bool infer_gather(mo_weights_search *s)
     return mo_weights_search_add(s, 0, &table) && add_integers(s, 2, -1);
 }
 
-/* ---- what follows from the shapes, see infer_from_shapes.c */
+/* What follows from the shapes, see infer_from_shapes.c */
 
 static bool infer_target_shape(mo_weights_search *s)
 {

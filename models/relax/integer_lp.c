@@ -101,8 +101,6 @@ mo_status mo_integer_lp_drop_unused(mo_integer_lp *lp, mo_error *err)
     return MO_OK;
 }
 
-/* ----------------------------------------------------------------- the sink */
-
 typedef struct lp_sink {
     mo_sink common;
     mo_integer_lp *lp;

@@ -18,8 +18,6 @@ static mo_solution_status highs_status(const mo_solfmt_token *status,
     return mo_solution_status_at_limit(has_solution);
 }
 
-/* ---------------------------------------------------------- raw and sparse */
-
 /*
  * HiGHS, raw (style 0) and sparse (style 4):
  *
@@ -166,8 +164,6 @@ static mo_status read_highs_raw(mo_solfmt_reader *r, mo_error *err)
 
 const mo_solfmt mo_solfmt_highs = { "highs", "HiGHS (raw, sparse)",
                                     sniff_highs_raw, read_highs_raw };
-
-/* ------------------------------------------------------------------ pretty */
 
 /*
  * HiGHS, pretty (style 1):

@@ -111,8 +111,6 @@ static bool parse_log_line(const char *line, mo_solver_progress *step)
     return step->has_incumbent || step->has_bound || step->has_claim;
 }
 
-/* -------------------------------------------------- solving by the library */
-
 typedef struct library_run {
     mo_cbc_api api;
     const mo_solver_job *job;

@@ -49,8 +49,6 @@ double mo_solver_query_timeout_s(const mo_solver_install *found)
     return found->query_timeout_s > 0 ? found->query_timeout_s : 20;
 }
 
-/* ------------------------------------------------------------- in a folder */
-
 /* Returns the last by name of several versions. */
 static char *find_library(const char *folder, const char *const *patterns)
 {
@@ -112,8 +110,6 @@ static void search_beside(const mo_solver_install_spec *spec, const char *file,
     free(above);
 }
 
-/* ------------------------------------------------------- given by the user */
-
 static bool is_library_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -147,8 +143,6 @@ static mo_status search_given(const mo_solver_install_spec *spec,
                           spec->title);
     return MO_OK;
 }
-
-/* ------------------------------------------------------------- system-wide */
 
 /* Runs in a child process, since loading executes code of the library. */
 static int print_library_path(void *context)

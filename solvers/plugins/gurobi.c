@@ -120,8 +120,6 @@ static mo_status build_command(const mo_solver_install *found,
     return status;
 }
 
-/* ----------------------------------------------------------------- the log */
-
 /* Statuses that the solution format cannot express. */
 static bool parse_status_line(const char *line, mo_solver_progress *step)
 {

@@ -236,8 +236,6 @@ mo_status mo_gurobi_solve(const mo_solver_install *found,
     return status == MO_OK ? solve_model(&s, err) : status;
 }
 
-/* ------------------------------------------------------ a linear program */
-
 /* Rows as Gurobi has them, and the lengths of columns; the caller frees all of
  * them. */
 typedef struct row_arrays {

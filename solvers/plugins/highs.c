@@ -77,8 +77,6 @@ static mo_status read_incumbent(const mo_solver_job *job,
     return status;
 }
 
-/* ----------------------------------------------------------------- the log */
-
 /*
  *  Src  Proc. InQueue |  Leaves   Expl. | BestBound       BestSol
  *   L     100      38        31   0.01%   0               14
@@ -110,8 +108,6 @@ static bool parse_log_line(const char *line, mo_solver_progress *step)
         return parse_log_row(line, step);
     return true;
 }
-
-/* -------------------------------------------------- solving by the library */
 
 typedef struct library_run {
     mo_highs_api api;

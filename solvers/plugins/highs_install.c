@@ -52,8 +52,6 @@ mo_status mo_highs_begin_command(const mo_solver_install *found, mo_argv *line,
                            before && *before ? ":" : "", before ? before : "");
 }
 
-/* --------------------------------------------------------------- the probe */
-
 /* Many versions before 1.15 return 15 where the optimum is 9. */
 static const char probe[] = "Minimize\n obj: 2 x + 3 z\n"
                             "Subject To\n row: x + z >= 4.5\n"

@@ -14,8 +14,6 @@
 
 #include "solvers/process/workdir.h"
 
-/* ----------------------------------------------------------------- signals */
-
 enum { REPEAT_S = 1 };
 
 static volatile sig_atomic_t asked;
@@ -71,8 +69,6 @@ void mo_library_signals_end(void)
     interrupt_now = NULL;
     alarm(0);
 }
-
-/* --------------------------------------------------------------- the child */
 
 int mo_library_solve_child(mo_status (*solve)(const mo_solver_install *found,
                                               const mo_solver_job *job,
@@ -246,8 +242,6 @@ int mo_library_print_version(const mo_dynlib_spec *kind, const char *path)
     free(library);
     return mo_library_exit_code(status, &err);
 }
-
-/* --------------------------------------------------------------- incumbent */
 
 /* Pause after a write: multiple of its duration, and minimum. */
 static const double wait_factor = 50, wait_s = 0.1;

@@ -56,9 +56,9 @@ int mo_library_exit_code(mo_status status, const mo_error *err);
 /* Prints the version on a line of its own; returns the exit code. */
 int mo_library_print_version(const mo_dynlib_spec *kind, const char *path);
 
-/* ---- signals: SIGINT and SIGTERM in the child are a request to stop and write
- * the incumbent.  Handlers are per process: this is for a child that does
- * nothing else. */
+/* Signals: SIGINT and SIGTERM in the child are a request to stop and write the
+ * incumbent.  Handlers are per process: this is for a child that does nothing
+ * else. */
 
 /* From here on these signals do not end the process. */
 void mo_library_signals_catch(void);
@@ -73,9 +73,9 @@ bool mo_library_signals_pending(void);
 void mo_library_signals_begin(void (*interrupt)(void *context), void *context);
 void mo_library_signals_end(void);
 
-/* ---- incumbent: the best solution on disk while the solver is still running,
- * so that a solver that crashes or is killed leaves one.  An update is copied
- * at once and written later: writing takes a small part of the time at most. */
+/* Incumbent: the best solution on disk while the solver is still running, so
+ * that a solver that crashes or is killed leaves one.  An update is copied at
+ * once and written later: writing takes a small part of the time at most. */
 
 typedef struct mo_library_incumbent {
     const char *folder;

@@ -127,8 +127,6 @@ static bool parse_log_line(const char *line, mo_solver_progress *step)
     return true;
 }
 
-/* -------------------------------------------------- solving by the library */
-
 typedef struct library_run {
     mo_scip_api api;
     const mo_solver_job *job;

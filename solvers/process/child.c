@@ -24,8 +24,6 @@ static const double default_grace_s = 5;
 /* Time for the supervisor to kill the command. */
 static const double supervisor_grace_s = 5;
 
-/* ------------------------------------------------------------------- lines */
-
 /* Only the first two members are set at first. */
 typedef struct line_splitter {
     void (*line)(void *listener, const char *text); /* or NULL */
@@ -75,8 +73,6 @@ static void flush_lines(line_splitter *splitter)
     if (splitter->length > 0)
         emit_line(splitter);
 }
-
-/* ------------------------------------------------------------- environment */
 
 static size_t count_settings(char *const *settings)
 {
@@ -151,8 +147,6 @@ static double elapsed_s(const child_run *r)
     return (double) (now_ns() - r->start_ns) / 1e9;
 }
 
-/* ---------------------------------------------------------------- starting */
-
 /* Signals are blocked, so that none reaches the new process with our handlers
  * installed. */
 static mo_status start_supervisor(child_run *r, int control, int output,
@@ -208,8 +202,6 @@ static mo_status start_run(child_run *r, mo_error *err)
     fcntl(r->output, F_SETFL, O_NONBLOCK);
     return MO_OK;
 }
-
-/* ------------------------------------------------------------------ limits */
 
 static void send_signal(child_run *r, int number)
 {
@@ -274,8 +266,6 @@ static void read_interrupts(child_run *r)
         else
             r->kill_s = 0;
 }
-
-/* ------------------------------------------------------------------ output */
 
 /* Returns false when nothing is left for now. */
 static bool read_output(child_run *r)
@@ -354,8 +344,6 @@ static void supervise_run(child_run *r)
         continue;
     flush_lines(&r->splitter);
 }
-
-/* ------------------------------------------------------------------ result */
 
 static void fill_result(const child_run *r, mo_child_result *result)
 {

@@ -70,8 +70,6 @@ static void each_proc_entry(const char *folder,
     close(fd);
 }
 
-/* ----------------------------------------------------------- fork and exec */
-
 static void reset_signals(void)
 {
     struct sigaction by_default = { .sa_flags = 0 };
@@ -179,8 +177,6 @@ static pid_t spawn_child(const mo_child_job *job, char *const *environment,
     return -1;
 }
 
-/* ------------------------------------------------------------------- setup */
-
 /* Descriptors of other runs must not be held open: their end of file
  * matters. */
 static void close_other(int fd, void *context)
@@ -228,8 +224,6 @@ static void send_event(mo_supervisor_event event, int value)
     if (send(CONTROL, &message, sizeof message, MSG_NOSIGNAL) < 0)
         return;
 }
-
-/* ------------------------------------------------------------- killing all */
 
 /* Parent of a process: the field after the state, which follows the name in
  * parentheses, which may contain anything. */
@@ -286,8 +280,6 @@ static int kill_all(pid_t command)
     }
     return status;
 }
-
-/* --------------------------------------------------------------- main loop */
 
 /* Returns whether the command has ended, or cannot be waited for; reaps all
  * other children. */

@@ -28,8 +28,6 @@ struct mo_workdir {
     char *path;
 };
 
-/* ---------------------------------------------------------------- removing */
-
 /* Signal handlers remove folders too: nothing here allocates. */
 
 static void remove_content(int folder, int depth);
@@ -93,8 +91,6 @@ void mo_workdir_remove(const char *path)
     remove_entry(AT_FDCWD, path, 0);
 }
 
-/* ----------------------------------------------------------------- locking */
-
 static int open_folder(const char *path)
 {
     return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -136,8 +132,6 @@ static bool lock_workdir(mo_workdir *workdir)
     return false;
 }
 
-/* ----------------------------------------------------------- stale folders */
-
 static bool is_own_folder(int parent, const char *name)
 {
     struct stat state;
@@ -178,8 +172,6 @@ static void remove_stale(const char *parent)
     }
     closedir(entries);
 }
-
-/* ---------------------------------------------------------------- creating */
 
 /* Solvers run in other folders, so it has to be an absolute path. */
 static char *temporary_folder(void)

@@ -101,9 +101,6 @@ static char *folder_of(const char *path)
     return length > 0 ? strndup(path, length) : strdup(".");
 }
 
-/* --------------------------------------------------------- stale temporaries
- */
-
 /* Returns whether the opened file is still the one of that name. */
 static bool is_same_file(int fd, int folder, const char *name)
 {
@@ -147,8 +144,6 @@ static void remove_stale(const char *folder, const char *stem)
             remove_if_stale(dirfd(entries), entry->d_name);
     closedir(entries);
 }
-
-/* ----------------------------------------------------------- the new file */
 
 /* Opens an unnamed file in the folder (Linux), which ceases to exist with the
  * process; it gets a name through /proc when it is complete. Returns -1 where

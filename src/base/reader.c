@@ -201,9 +201,6 @@ static mo_status check_size(const mo_reader *r, mo_error *err)
     return MO_OK;
 }
 
-/* ------------------------------------------------------------ bytes as stored
- */
-
 /* Reads room bytes of the descriptor, or all that are left. */
 static mo_status read_fd(mo_reader *r, char *to, size_t room, size_t *got,
                          mo_error *err)
@@ -249,9 +246,6 @@ static mo_status read_plain(mo_reader *r, char *to, size_t room, size_t *got,
     r->n_read += *got;
     return status == MO_OK ? check_size(r, err) : status;
 }
-
-/* -------------------------------------------------------------- compressions
- */
 
 static bool begins_with(const char *data, size_t size, const char *magic,
                         size_t n_magic)
@@ -408,9 +402,6 @@ mo_status mo_reader_is_packed(mo_reader *r, bool *packed, mo_error *err)
     *packed = r->backend != NULL;
     return status;
 }
-
-/* ---------------------------------------------------------------- whole files
- */
 
 void mo_reader_limit_to_memory(mo_reader *reader)
 {

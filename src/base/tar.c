@@ -53,8 +53,6 @@ static unsigned checksum(const header *h)
     return sum;
 }
 
-/* ----------------------------------------------------------------- writing */
-
 static void put_padding(mo_out *out, int64_t size)
 {
     static const char zeros[MO_TAR_BLOCK];
@@ -193,8 +191,6 @@ void mo_tar_put_end(mo_out *out)
 
     mo_out_bytes(out, zeros, sizeof zeros);
 }
-
-/* ----------------------------------------------------------------- reading */
 
 typedef struct reader {
     int fd;

@@ -96,8 +96,6 @@ double mo_device_peak_gflops(const double gflops[MO_MATHS], mo_math math)
     return gflops[MO_MATH_F32];
 }
 
-/* ------------------------------------------------------------------- names */
-
 enum { MAX_NAME = 128 };
 
 static const char *skip_separators(const char *text)

@@ -101,8 +101,6 @@ mo_status mo_numeric_read(const char *text, mo_numeric *numeric, mo_error *err)
                             plus ? plus + 1 : NULL, numeric, err);
 }
 
-/* ----------------------------------------------------------------- formats */
-
 static bool is_one_of(const char *dtype, const char *const *names)
 {
     while (*names && strcmp(*names, dtype) != 0)
@@ -226,8 +224,6 @@ double mo_numeric_bytes(mo_math math)
 
     return bytes[math];
 }
-
-/* ------------------------------------------------------------------- sizes */
 
 static int64_t scaled_bytes(int64_t bytes, double factor)
 {

@@ -24,8 +24,6 @@
 
 enum { MOST_MANIFEST = 1 << 24 };
 
-/* ----------------------------------------------------------------- opening */
-
 /* Pipes are not opened: what is read there is lost to others. */
 static bool is_file(const char *path)
 {
@@ -121,8 +119,6 @@ static mo_status open_file(mo_bundle *b, mo_error *err)
         status = mo_fail_memory(err);
     return status;
 }
-
-/* ---------------------------------------------------------------- manifest */
 
 /* Extracts the member of that name, and sets *path to the file. */
 static mo_status unpack(mo_bundle *b, const char *name, char **path,

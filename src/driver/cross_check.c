@@ -51,8 +51,6 @@ static void select_again(check *k)
     mo_answer_selector_select(k->selector, k->portfolio, k->selection);
 }
 
-/* ------------------------------------------------------------------- search */
-
 static mo_status run_search(check *k, mo_error *err)
 {
     const mo_review *r = &k->selector->review;
@@ -82,8 +80,6 @@ static mo_status run_search(check *k, mo_error *err)
         select_again(k);
     return status;
 }
-
-/* ------------------------------------------------------------ other solvers */
 
 static mo_status write_start(const check *k, const char *path, mo_error *err)
 {

@@ -228,8 +228,6 @@ void mo_portfolio_clear(mo_portfolio *c)
     c->n = 0;
 }
 
-/* ---------------------------------------------------------------------- run */
-
 /* Seconds after the time limit at which a solver that does not stop by itself
  * is killed. */
 #define GRACE_S 1.5

@@ -162,8 +162,6 @@ mo_status mo_review_check_outputs(const mo_review *r,
     return status;
 }
 
-/* -------------------------------------------------------------------- files */
-
 static mo_status evaluate_listing(const mo_review_source *from,
                                   const char *path, char *text, size_t size,
                                   mo_review *review, mo_error *err)

@@ -164,8 +164,6 @@ static double known_us(mo_answer_selector *j,
     return fmin(best_us, known);
 }
 
-/* ------------------------------------------------------------------- claims */
-
 static void note_contradiction(mo_answer_selection *selection,
                                const char *format, ...) MO_PRINTF(2, 3);
 
@@ -295,8 +293,6 @@ static void find_refuted(mo_answer_selector *j, const mo_portfolio *c,
     }
 }
 
-/* ------------------------------------------------------------------- bounds */
-
 static void take_bound(mo_answer_selection *selection,
                        const mo_answer_bound *bound)
 {
@@ -348,8 +344,6 @@ static void find_bounds(mo_answer_selector *j, const mo_portfolio *c,
             take_bound(selection, &claimed);
     }
 }
-
-/* ------------------------------------------------------------------- status */
 
 /* Whether the member claims that the best answer, within tolerances, is
  * optimal. */

@@ -60,8 +60,6 @@ void moirai_cluster_free(moirai_cluster *cluster)
     free(cluster);
 }
 
-/* ------------------------------------------------------------- from arrays */
-
 static mo_status add_device(mo_cluster_builder *b, const char *id,
                             int64_t memory_bytes, mo_error *err)
 {
@@ -134,8 +132,6 @@ moirai_status moirai_cluster_new(int n, const char *const *ids,
     return mo_lib_status(status);
 }
 
-/* ----------------------------------------------------------------- queries */
-
 int moirai_cluster_n_devices(const moirai_cluster *cluster)
 {
     return cluster->cluster->n_devices;
@@ -160,8 +156,6 @@ moirai_status moirai_cluster_write(const moirai_cluster *cluster,
         mo_cluster_write(cluster->cluster, NULL, out);
     return mo_lib_status(mo_lib_close_output(out, status, mo_lib_error(err)));
 }
-
-/* ----------------------------------------------------------------- profile */
 
 moirai_status moirai_profile_read(const char *path, moirai_profile **profile,
                                   moirai_error *err)

@@ -56,8 +56,6 @@ struct moirai_executor {
     mo_error failure; /* of the pipeline */
 };
 
-/* ------------------------------------------------------ pipeline callbacks */
-
 /* The lock is held. Returns the oldest request that is not taken, or NULL. */
 static request *first_waiting(const moirai_executor *e)
 {
@@ -183,8 +181,6 @@ static void *serve(void *context)
     pthread_mutex_unlock(&e->lock);
     return NULL;
 }
-
-/* ----------------------------------------------------------------- opening */
 
 static mo_status keep_text(mo_arena *arena, const char **text, mo_error *err)
 {
@@ -349,8 +345,6 @@ void moirai_executor_free(moirai_executor *executor)
     free(e);
 }
 
-/* ----------------------------------------------------- inputs and outputs */
-
 static void describe(const char *name, const mo_tensor_desc *desc,
                      moirai_tensor *tensor)
 {
@@ -395,8 +389,6 @@ int moirai_executor_output(const moirai_executor *executor, int i,
     describe(plan->outputs[i].name, &executor->outputs[i], tensor);
     return 0;
 }
-
-/* ---------------------------------------------------------------- requests */
 
 moirai_status moirai_executor_submit(moirai_executor *executor,
                                      const void *const *inputs,

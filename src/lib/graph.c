@@ -119,8 +119,6 @@ void moirai_graph_free(moirai_graph *graph)
     free(graph);
 }
 
-/* -------------------------------------------------------------- coarsening */
-
 static mo_status check_coarsen(const moirai_graph *graph,
                                const moirai_cluster *cluster, mo_error *err)
 {
@@ -186,8 +184,6 @@ moirai_status moirai_graph_coarsen(const moirai_graph *graph,
     mo_coarsen_map_free(made.map);
     return mo_lib_status(status);
 }
-
-/* ----------------------------------------------------------------- queries */
 
 int moirai_graph_n_ops(const moirai_graph *graph)
 {

@@ -189,8 +189,6 @@ void mo_lib_placement_claim(moirai_placement *p, int64_t bound_ns)
         p->claimed_ns = bound_ns;
 }
 
-/* ------------------------------------------------------------------ making */
-
 static mo_status check_devices(const mo_instance *x, const int *device,
                                mo_error *err)
 {
@@ -271,8 +269,6 @@ moirai_status moirai_placement_write(const moirai_placement *placement,
         status = mo_place_solution_write(&solution, out, e);
     return mo_lib_status(mo_lib_close_output(out, status, e));
 }
-
-/* ----------------------------------------------------------------- queries */
 
 static const mo_schedule *schedule_of(const moirai_placement *placement)
 {

@@ -62,8 +62,6 @@ void mo_report_coarsening_text(const mo_report_coarsening *coarsening,
     put_fused(coarsening, out);
 }
 
-/* --------------------------------------------------------------------- JSON */
-
 static void json_counts(const mo_report_coarsening *c, mo_json_writer *w)
 {
     mo_json_put_int(w, "ops", c->before->ops);

@@ -269,8 +269,6 @@ void mo_report_execution_text(const mo_report_execution *e, mo_out *out)
     put_verdict(e, out);
 }
 
-/* --------------------------------------------------------------------- JSON */
-
 /* Infinity is written as the largest finite number, NaN not at all. */
 static void json_known(mo_json_writer *w, const char *key, double value)
 {

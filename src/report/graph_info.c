@@ -166,8 +166,6 @@ mo_status mo_report_graph_text(const mo_report_graph *description, mo_out *out,
     return MO_OK;
 }
 
-/* --------------------------------------------------------------------- JSON */
-
 /* Writes a number, or null if it is unknown. */
 static void json_amount(mo_json_writer *w, const char *key, double value)
 {

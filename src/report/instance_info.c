@@ -116,8 +116,6 @@ mo_status mo_report_instance_text(const mo_report_instance *report, mo_out *out,
     return MO_OK;
 }
 
-/* --------------------------------------------------------------------- JSON */
-
 /* Writes microseconds exactly; a double would lose digits. */
 static void json_us(mo_json_writer *w, const char *key, int64_t ns)
 {

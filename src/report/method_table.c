@@ -41,8 +41,6 @@ double mo_report_methods_loss(const mo_report_methods *p, int device)
            1;
 }
 
-/* --------------------------------------------------------------------- text */
-
 enum { NAME_ROOM = 25, CELL_ROOM = 48 };
 
 typedef struct table {
@@ -291,8 +289,6 @@ void mo_report_methods_text(const mo_report_methods *p, mo_out *out)
     if (p->losses && best)
         put_losses(&t);
 }
-
-/* --------------------------------------------------------------------- JSON */
 
 static void json_placement(const mo_report_methods *p,
                            const mo_report_method_row *row, mo_json_writer *w)

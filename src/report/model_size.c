@@ -93,8 +93,6 @@ void mo_report_model_size_text(const mo_report_model_size *report, mo_out *out)
                       c->family[i].name);
 }
 
-/* --------------------------------------------------------------------- JSON */
-
 static void json_what(const mo_report_model_size *r, mo_json_writer *w)
 {
     const mo_frame *frame = r->model->frame;

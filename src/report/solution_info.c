@@ -211,8 +211,6 @@ void mo_report_solution_text(const mo_report_solution *r, mo_out *out)
     put_devices(r, out);
 }
 
-/* --------------------------------------------------------------------- JSON */
-
 static void json_members(const mo_report_solution *r, mo_json_writer *w)
 {
     char digest[DIGEST_SIZE];

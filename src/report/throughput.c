@@ -59,8 +59,6 @@ static const char *name_resource(const mo_report_throughput_resource *r,
     return text;
 }
 
-/* --------------------------------------------------------------------- text */
-
 static void put_time(const char *before, int64_t ns, mo_out *out)
 {
     char text[MO_FORMAT_SIZE];
@@ -162,8 +160,6 @@ void mo_report_throughput_text(const mo_report_throughput *t, mo_out *out)
     for (int d = 0; d < t->n_devices; d++)
         put_device(t, &t->devices[d], out);
 }
-
-/* --------------------------------------------------------------------- JSON */
 
 static void json_times(const mo_report_throughput *t, mo_json_writer *w)
 {

@@ -78,8 +78,6 @@ static void for_each_sum(const mo_instance *x, int device, put_sum *put,
                         to);
 }
 
-/* -------------------------------------------------------------------- text */
-
 typedef struct table {
     mo_out *out;
     char device[NAME_SIZE];
@@ -114,8 +112,6 @@ void mo_report_time_origins_text(const mo_instance *x, int n_devices,
         for_each_sum(x, k, put_row, &t);
     }
 }
-
-/* -------------------------------------------------------------------- JSON */
 
 static void json_error(mo_json_writer *w, const char *key, double error)
 {

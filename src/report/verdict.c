@@ -237,8 +237,6 @@ void mo_report_verdict_text(const mo_report_verdict *r, mo_out *out)
         put_device(r, k, out);
 }
 
-/* --------------------------------------------------------------------- JSON */
-
 static void json_known(mo_json_writer *w, const char *key, const char *value)
 {
     if (value)

@@ -29,7 +29,7 @@ in_folder()
     (cd "$work/$1" && shift && "$@")
 }
 
-# ---- emit here, solve there
+# emit here, solve there
 
 exits "a model" 0 in_folder emit moirai-emit -q model.xml -o model.lp
 mv "$work/emit/model.lp" "$work/solve"
@@ -58,7 +58,7 @@ for other in scip cbc glpk; do
         '^moirai_g_[0-9a-f]*_model.xml 1$' "$work/solve/$other.sol"
 done
 
-# ---- what it is of
+# what it is of
 
 exits "what the file is of" 0 in_folder solve moirai-info job-4711.txt
 ok "its layout" grep -q '^layout  *[a-z]' "$work/out"
@@ -94,7 +94,7 @@ complains "an unrelated graph" 1 "missing here: graph model.xml (" \
 ok "is not named" sh -c "! grep -q unrelated '$work/err'"
 rm "$work/solve/unrelated.graphml"
 
-# ---- back, and where files are searched for
+# back, and where files are searched for
 
 mv "$work/solve/job-4711.txt" "$work/emit"
 exits "back where the files are" 0 in_folder emit moirai-info job-4711.txt
@@ -116,7 +116,7 @@ exits "under another name" 0 in_folder emit moirai-check -q job-4711.txt
 in_folder emit mv renamed.xml model.xml
 rm "$work/emit/renamed.bin"
 
-# ---- sizes of dynamic inputs
+# sizes of dynamic inputs
 
 port()
 {
@@ -154,7 +154,7 @@ exits "is given" 0 in_folder empty moirai-exec --shape x=2,8 long.sol
 exits "another size" 1 in_folder empty moirai-exec --shape x=3,8 dyn.sol
 rm "$work"/empty/*
 
-# ---- pack here, run elsewhere
+# pack here, run elsewhere
 
 exits "everything in one file" 0 in_folder emit \
     moirai-exec --bundle "$work/run/job.tar" job-4711.txt

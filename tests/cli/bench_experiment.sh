@@ -112,7 +112,7 @@ begin_stuck()
     wait_for_files 1 stuck.pid
 }
 
-# ---- killed, and continued
+# killed, and continued
 
 ok "an experiment begins" begin_stuck kept
 is "two executions are kept" "$(find kept -name "*.exec.json" | wc -l)" 2
@@ -134,7 +134,7 @@ runs_through "a second execution of each" tiny kept --repeats 2
 is "joins the first" "$(column kept executions moirai | tr '\n' ' ')" "2 2 "
 is "and is all there is to do" "$(grep -c 'exec: .* s$' err)" 6
 
-# ---- the table, the numbers
+# the table, the numbers
 
 is "a row for each graph and method" "$(wc -l <kept/experiment.csv)" 7
 for method in moirai single m-etf; do
@@ -160,7 +160,7 @@ is "a verdict on predictions" \
 ok "moirai leads in theory" \
     grep -q '^PASS  moirai predicted to be behind, rows  *0 ' out
 
-# ---- ended by a signal
+# ended by a signal
 
 ok "another one begins" begin_stuck ended
 kill -TERM "$begun"
@@ -171,7 +171,7 @@ ok "in a line" grep -q 'stopped: the same command goes on' begun.err
 ok "with its command" sh -c "! kill -0 $(cat stuck.pid) 2>/dev/null"
 is "and cleans up" "$(scratch_of ended)" ""
 
-# ---- stages
+# stages
 
 tiny="$tiny --repeats 1 --only gpt3*/coarsened"
 runs_through "placing what has no profile" tiny apart --stage place
@@ -201,7 +201,7 @@ exits "options with an open quote" 2 tiny none --running "'--threads"
 exits "no folder to work in" 1 tiny blocked/folder --stage report
 is "is reported in one line" "$(wc -l <err)" 1
 
-# ---- parts of a GPU
+# parts of a GPU
 
 # Stand-in commands that log their arguments; times are $FACTOR of the
 # predicted ones, those of Moirai's placements $OURS.

@@ -17,7 +17,7 @@ chmod u+w net/*
 moirai-place -q --time 5 net/model.xml -o net/model.sol >/dev/null
 run="moirai-exec -i $work/net/input0.npy --reference $work/net"
 
-# ---- ways to pack
+# ways to pack
 
 exits "a bundle" 0 moirai-exec -q --bundle job.tar net/model.sol
 is "without a word" "$(cat out err)" ""
@@ -85,7 +85,7 @@ mv own gone
 exits "needs no option later" 0 sh -c "cd there && $run ../place.tar"
 mv gone own
 
-# ---- weights that stay outside
+# weights that stay outside
 
 exits "digests of weights" 0 moirai-exec -q --bundle-weights digest \
     --bundle small.tar net/model.sol
@@ -106,7 +106,7 @@ complains "weights that are not there" 1 "its weights are missing: net/model.bin
 ok "pack nothing" test ! -e no.tar
 mv model.bin net/model.bin
 
-# ---- usage
+# usage
 
 exits "an invalid solution" 4 sh -c \
     "sed 's/^w .*/w 1/; s/value = .*/value = 1/' net/model.sol >net/bad.sol
@@ -123,7 +123,7 @@ complains "standard input" 2 "not standard input" sh -c \
     'moirai-exec --bundle x.tar -g net/model.xml -c net/model.cluster.xml - \
         <net/model.sol'
 
-# ---- damaged and hostile
+# damaged and hostile
 
 head -c 9000 job.tar >cut.tar
 complains "a cut archive" 1 "the archive was cut off" moirai-exec cut.tar
@@ -189,7 +189,7 @@ is "nothing was written outside" "$(cat target)" stolen
 printf 'no tar at all' | gzip >plain.gz
 exits "a compressed file that is no archive" 1 moirai-exec plain.gz
 
-# ---- nothing remains
+# nothing remains
 
 is "no folder is left" "$(ls -A tmp)" ""
 for signal in TERM HUP; do

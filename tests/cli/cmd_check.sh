@@ -27,7 +27,7 @@ edited()
     moirai-check "$@" "$work/here/edited.sol"
 }
 
-# ---- verdicts
+# verdicts
 
 exits "a start is valid" 0 moirai-check "$sol"
 is "and reported as such" "$(sed -n 1p "$work/out")" valid
@@ -89,7 +89,7 @@ complains "a graph" 1 "root is <graphml>; it is a graph: give it with --graph" \
 exits "an empty file" 1 moirai-check "$work/empty.sol"
 exits "no file at all" 2 moirai-check
 
-# ---- what a file has about itself is a claim
+# what a file has about itself is a claim
 
 printf '# Solution for model moirai\n# status: optimal\n# solver: HiGHS\n' \
     >"$work/here/claim.sol"
@@ -110,7 +110,7 @@ exits "a bound above the makespan" 0 moirai-check "$work/here/claim.sol"
 ok "is refuted" grep -q 'bound 999.99 us, which this schedule refutes' \
     "$work/out"
 
-# ---- files without start times: Gurobi's .mst has integer columns only
+# files without start times: Gurobi's .mst has integer columns only
 
 { echo '# MIP start' && grep '^[xoh]_\|^moirai_' "$sol"; } >"$work/here/g.mst"
 exits "a file without start times" 0 moirai-check "$work/here/g.mst"
@@ -128,7 +128,7 @@ exits "without an op it is not" 4 sh -c \
 exits "orders that are a cycle" 4 moirai-check "$work/here/cycle.mst"
 ok "are named" grep -q "(1e) the order columns have op" "$work/out"
 
-# ---- finding the files
+# finding the files
 
 cp "$sol" "$work/far"
 complains "nothing near" 1 "give them with --graph, --cluster" sh -c \
@@ -207,7 +207,7 @@ complains "a report in that of the cluster found" 2 "which is read" \
     moirai-check "$sol" -o "$work/here/inception.cluster.xml"
 ok "which are still there" moirai-check -q "$sol"
 
-# ---- placements
+# placements
 
 exits "the schedule" 0 moirai-check -o "$work/report" \
     --schedule "$work/here/schedule.json" "$sol"

@@ -75,7 +75,7 @@ END
 
 small=$work/small.graphml
 
-# ---- forms
+# forms
 
 exits "a small graph" 0 moirai-coarsen "$small"
 cp "$work/out" "$work/text"
@@ -126,7 +126,7 @@ exits "a digraph to a file" 0 moirai-coarsen --dot -o "$work/file.dot" "$small"
 ok "is the same" cmp "$work/file.dot" "$work/dot"
 ok "with the table on standard output" cmp "$work/text" "$work/out"
 
-# ---- contents of the graph
+# contents of the graph
 
 coarse=$work/coarse.graphml
 is "members are named" "$(datum "$coarse" conv members)" \
@@ -161,7 +161,7 @@ exits "coarsened again" 0 \
     "$coarse"
 ok "it stays as it is" cmp "$coarse" "$work/twice.graphml"
 
-# ---- choices
+# choices
 
 exits "only some passes" 0 \
     moirai-coarsen --clean sources,results --fusion none --json "$small"
@@ -179,7 +179,7 @@ ok "is followed" grep -qx '    "Add+ReLU": 1,*' "$work/out"
 ok "also for unknown types" grep -qx '    "Weird+Add": 1,*' "$work/out"
 is "the file is named" "$(value fusion)" "\"$work/own.rules\""
 
-# ---- the paper's models
+# the paper's models
 
 moirai-zoo --list | while read -r name _; do
     [ "$name" = name ] || echo "$name"
@@ -231,7 +231,7 @@ exits "the same file in another order" 0 \
     moirai-coarsen -q -o "$work/two.graphml" "$work/shuffled.graphml"
 ok "gives the same bytes" cmp "$work/one.graphml" "$work/two.graphml"
 
-# ---- published networks
+# published networks
 
 for file in "$data"/openvino/*.xml "$data"/neusight/*.graphml; do
     name=${file#"$data"/}
@@ -249,7 +249,7 @@ for file in "$data"/openvino/*.xml "$data"/neusight/*.graphml; do
     fi
 done
 
-# ---- errors
+# errors
 
 complains "no operand" 2 "" moirai-coarsen
 complains "an unknown pass" 2 "'view' is no cleaning pass" \

@@ -30,7 +30,7 @@ mkdir "$work/here" "$work/there"
 moirai-zoo --layers 1 --hidden 64 --heads 2 -o "$work/here/net.graphml"
 net=$work/here/net.graphml
 
-# ---- destinations
+# destinations
 
 exits "to standard output" 0 moirai-emit -q "$inception"
 is "nothing is printed on stderr" "$(cat "$work/err")" ""
@@ -83,7 +83,7 @@ sed '/^\\ graph:/d; s/\(moirai_g_[0-9a-f]*\)_inception.graphml/\1/' \
 is "and is else the same" "$(grep -v '^. digest:' "$work/stdin.lp" |
     cmp - "$work/nameless.lp" 2>&1)" ""
 
-# ---- identity
+# identity
 
 digest='s/\([_.]\)[0-9a-f]\{16\}/\1HEX/'
 is "where a model came from" \
@@ -122,7 +122,7 @@ exits "a profile" 0 \
     moirai-emit -q -c inter-server -p "$work/p.xml" -o "$work/p.lp" "$net"
 ok "has a digest" grep -q '^\\ identity: moirai_p_[0-9a-f]*_' "$work/p.lp"
 
-# ---- stats
+# stats
 
 exits "--stats" 0 moirai-emit -q --stats "$inception"
 for line in 'graph       '"$inception" 'ops         15' 'devices     2' \
@@ -176,7 +176,7 @@ ok "are not" sh -c '! grep -q "\"twin\":" "$0"' "$work/out"
 ok "and schedules may be longer" awk -v a="$horizon" -v b="$(value horizon_us)" \
     'BEGIN { exit !(b > 2.49 * a && b < 2.51 * a) }'
 
-# ---- map and start
+# map and start
 
 exits "a map and a start" 0 moirai-emit -q --map "$work/map.csv" \
     --start "$work/start.sol" -o "$work/with.lp" "$inception"
@@ -222,7 +222,7 @@ complains "no start to be had" 1 "$work/none.sol: not written" moirai-emit -q \
 is "the model is there" "$(tail -n 1 "$work/full.lp")" "End"
 is "the old start is as it was" "$(cat "$work/none.sol")" "old"
 
-# ---- terminal
+# terminal
 
 # Runs a command with a terminal as its standard output, and prints both.
 on_terminal()
@@ -260,7 +260,7 @@ else
     skip "to a terminal" "there are none here"
 fi
 
-# ---- errors
+# errors
 
 complains "the paper sends no tensor once" 2 "compact" \
     moirai-emit --formulation paper --tensors once "$inception"
@@ -372,7 +372,7 @@ is "and nothing beside it" "$(find "$work/there" -name '.model*')" ""
 interrupt KILL 2>/dev/null
 is "so does a kill" "$(cat "$work/there/model.lp")" "old"
 
-# ---- warnings
+# warnings
 
 if ! is_watched; then
     moirai-zoo --layers 1 --hidden 280 --heads 70 -o "$work/huge.graphml"
@@ -385,7 +385,7 @@ if ! is_watched; then
     is "which prints nothing" "$(cat "$work/err")" ""
 fi
 
-# ---- odd graphs
+# odd graphs
 
 echo '<graphml><graph/></graphml>' >"$work/empty.graphml"
 for form in lp mps; do

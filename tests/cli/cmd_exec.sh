@@ -26,7 +26,7 @@ is_json()
     "$python" -c 'import json,sys; json.load(open(sys.argv[1]))' "$1"
 }
 
-# ---- unplaced
+# unplaced
 
 # Whether there is a processor for each thread depends on the machine.
 other_errors()
@@ -54,7 +54,7 @@ exits "coarsened" 0 \
 exits "with given numbers of threads" 0 \
     moirai-exec --threads 3 -i "$in" --reference "$work/net" "$net"
 
-# ---- placed
+# placed
 
 moirai-place -q --time 5 "$net" -o "$sol" >/dev/null
 exits "a solution" 0 moirai-exec --json --check -i "$in" \
@@ -86,7 +86,7 @@ exits "on what are GPUs" 0 moirai-exec -c inter-server --graph "$net" \
 is "that is reported" "$(other_errors | sed "s/CPU's; .*/CPU's/")" \
     "moirai-exec: devices A, B, C, D are run on CPU threads: times are the CPU's"
 
-# ---- what it writes
+# what it writes
 
 exits "outputs, trace, plan and report" 0 moirai-exec -i "$in" --runs 2 \
     -o "$work/deep" --trace "$work/trace.json" --plan "$work/plan.json" \
@@ -104,7 +104,7 @@ exits "a dry run" 0 moirai-exec --dry-run -o "$work/dry" \
 ok "reports memory" grep -q '^fast .*weights .* values ' "$work/out"
 ok "and writes nothing" test ! -e "$work/dry" -a ! -e "$work/dry.json"
 
-# ---- faults
+# faults
 
 complains "no such input" 2 "names no input" \
     moirai-exec -i nothing="$in" "$net"
@@ -214,7 +214,7 @@ complains "no weights" 1 "--random-weights" moirai-exec "$work/bare/model.xml"
 exits "made up" 0 \
     moirai-exec --random-weights 1 --check "$work/bare/model.xml"
 
-# ---- a convolution of a constant, whose layout is changed as it runs
+# a convolution of a constant, whose layout is changed as it runs
 
 head -c 128 /dev/zero >"$work/constant.bin"
 cat >"$work/constant.graphml" <<'END'
@@ -247,7 +247,7 @@ cat >"$work/constant.graphml" <<'END'
 END
 exits "a constant image" 0 moirai-exec -q --check "$work/constant.graphml"
 
-# ---- a graph without weights: the example of README.md
+# a graph without weights: the example of README.md
 
 cp "$top_srcdir"/examples/inception.* "$work/bare"
 chmod u+w "$work"/bare/inception.*
@@ -443,7 +443,7 @@ rows >"$work/rows.npy"
 complains "rows that the table has not" 1 "op 'it' (GatherElements): index 9 " \
     moirai-exec -q -i rows="$work/rows.npy" "$work/pick.graphml"
 
-# ---- ranks
+# ranks
 
 . "$top_srcdir/tests/ranks/ranks.sh"
 
@@ -509,7 +509,7 @@ else
     skip "ranks" "there is no mpirun, or no MPI in this build"
 fi
 
-# ---- outputs that are not finite
+# outputs that are not finite
 
 cat >"$work/inf.graphml" <<'EOF'
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">

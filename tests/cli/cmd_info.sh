@@ -191,7 +191,7 @@ ok "on stderr" grep -q '^moirai-info: read 5 ops and 6 edges' "$work/err"
 exits "-q wins over it" 0 moirai-info -q -v "$work/small.graphml"
 is "and nothing is printed" "$(cat "$work/err")" ""
 
-# ---- solutions
+# solutions
 
 for file in "$top_srcdir"/tests/solutions/*-feasible* \
     "$top_srcdir"/tests/solutions/*-infeasible*; do

@@ -47,7 +47,7 @@ exits "no operand" 2 moirai
 complains "no such solver" 2 "abacus" moirai --solver abacus "$net"
 is "and nothing is left" "$(ls "$TMPDIR")" ""
 
-# ---- signals
+# signals
 
 # Waits, ten seconds at most, until there is a temporary folder, or none.
 until_folders()

@@ -85,7 +85,7 @@ verdict()
         tr '\n' ' '
 }
 
-# ---- the table
+# the table
 
 exits "a graph" 0 moirai-place -q $net
 ok "has a heading" grep -q '^method  *makespan/us  *vs single' out
@@ -128,7 +128,7 @@ for r in placed:
 is "the same again but for the seconds" "$(without_seconds first.json)" \
     "$(without_seconds second.json)"
 
-# ---- the solution
+# the solution
 
 for method in $methods; do
     moirai-place -q --time 2 --method "$method" $net -o "$method.sol" \
@@ -201,7 +201,7 @@ exits "an answer to be beaten" 0 moirai-solve --via command --start heft.sol \
     --command 'true {model} {solution}' model.lp -o start.sol
 ok "which no solver improved" grep -q '^solver *the start' out
 
-# ---- reports
+# reports
 
 graph far 'a 10 5 5; b 10 5 5; c 10 5 5; d 10 5 5' \
     'a b 1000; a c 1000; b d 1000; c d 1000'
@@ -248,7 +248,7 @@ exits "of a single device" 0 \
     moirai-place -q --ablation -c alone.xml one.graphml
 ok "nothing is left" grep -q '^A  *-  there is no other' out
 
-# ---- long runs that are stopped
+# long runs that are stopped
 
 moirai-zoo --layers 1 --hidden 256 --heads 8 -o heads.graphml
 for threads in 1 3; do
@@ -318,7 +318,7 @@ is "interrupted with nothing at all, it ends well, too" $? 0
 ok "on one device" grep -q '^single  *[0-9]' out
 ok "which is valid" moirai-check -q early.sol
 
-# ---- methods that learn
+# methods that learn
 
 for method in $learning; do
     for threads in 1 3; do
@@ -369,7 +369,7 @@ for how in "" --no-learning; do
         --policy pipe.policy $net
 done
 
-# ---- errors
+# errors
 
 complains "no such method" 2 "there is no method 'abacus'; there are" \
     moirai-place --method heft,abacus $net

@@ -155,7 +155,7 @@ for pair in v100,p100:t4:p4 v100,t4:p100:p4 v100,p4:p100:t4 \
     done
 done
 
-# ---- measuring
+# measuring
 
 net=$top_srcdir/examples/two_branches
 run()

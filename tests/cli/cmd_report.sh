@@ -13,7 +13,7 @@ sol=$work/inception.sol
 moirai-place -q "$net" -o "$sol" >/dev/null
 moirai-place -q --method single "$net" -o "$work/single.sol" >/dev/null
 
-# ---- formats
+# formats
 
 exits "a report as text" 0 moirai-report "$sol"
 ok "says what it comes to" grep -q '^15 ops on 2 of 2 devices: one request takes 95.1 us' \
@@ -66,7 +66,7 @@ assert len(calls) == len(page["ops"]["name"])
 assert max(e["ts"] + e["dur"] for e in calls) == p["makespan_us"]
 PYTHON
 
-# ---- names that are markup
+# names that are markup
 
 "$python" - "$net" "$work/hostile.graphml" <<'PYTHON'
 import sys
@@ -84,7 +84,7 @@ is "the page has as many scripts as any" \
     "$(grep -c '</script>' "$work/hostile.html")" \
     "$(grep -c '</script>' "$work/first.html")"
 
-# ---- measured times, several solutions, other commands
+# measured times, several solutions, other commands
 
 exits "a run" 0 moirai-exec -q --random-weights 1 --trace "$work/run.json" \
     --report-html "$work/exec.html" "$sol"
@@ -108,7 +108,7 @@ page = json.load(open(sys.argv[1]))
 print(min(len(m) for m in page["placements"][0]["memory_use"]) > 1)' \
     "$work/out")" True
 
-# ---- errors
+# errors
 
 complains "a page of nothing" 1 'nope.sol: cannot open' \
     moirai-report "$work/nope.sol"

@@ -39,7 +39,7 @@ bad()
         --command "$1 # {model} {solution}"
 }
 
-# ---- answers
+# answers
 
 is "five solvers are listed" "$(grep -c '^[a-z]' list)" 5
 # A program without the files beside it, and the package that needs one.
@@ -186,7 +186,7 @@ for solver in $here; do
     ok "$solver reports it" grep -q '^limit: unbounded' out
 done
 
-# ---- misbehaviour
+# misbehaviour
 
 exits "one that exits with nothing" 3 bad true
 exits "one that fails" 3 bad 'exit 7'
@@ -250,7 +250,7 @@ exits "a start that does not hold" 3 moirai-solve --json \
     model.lp -o kept2.sol
 ok "is none, which is reported beside JSON" grep -q 'the command: ended' err
 
-# ---- limits
+# limits
 
 moirai-zoo --layers 2 --hidden 64 --heads 2 -o big.graphml
 moirai-emit -q -c inter-server big.graphml -o big.lp

@@ -105,7 +105,7 @@ refused MatMul '{}' 55000,55000 f32 55000,1:f32:1 1,55000:f32:2
 refused Einsum '{"equation":"i,j->ij"}' 55000,55000 f32 55000:f32:1 55000:f32:2
 refused Gather '{}' 55000,55000 f32 1,55000:f32:1 55000:i64:0 :i64:0
 
-# ---- a single number that fills a tensor, and several that do so together
+# a single number that fills a tensor, and several that do so together
 
 graph true Relu '{}' $many f32 $many:f32:1
 complains "a literal" 1 "'i0' (Const) would take 11" \
@@ -114,7 +114,7 @@ graph true Concat '{"axis":"0"}' 400000000 f32 200000000:f32:1 200000000:f32:2
 complains "a sum of constants" 1 "'i1' (Const) would take 763 MiB" \
     moirai-exec -q net.graphml
 
-# ---- limits of devices
+# limits of devices
 
 echo '<cluster><device id="c" kind="cpu" gflops="1" memory_bandwidth_gbs="1"
     launch_us="1" memory_bytes="50000000"/></cluster>' >tiny.xml
@@ -125,7 +125,7 @@ exits "within the limit" 0 moirai-exec -q --dry-run net.graphml
 complains "above a given one" 1 "'big' (Broadcast) would take 381 MiB" \
     moirai-exec -q --memory-limit 300 net.graphml
 
-# ---- inputs and random weights
+# inputs and random weights
 
 graph false Relu '{}' $many f32 $many:f32:1
 make_inputs
@@ -137,7 +137,7 @@ graph false MatMul '{"weights":"1:55000,55000"}' 1,55000 f32 1,55000:f32:1
 complains "random weights" 1 "--memory-limit" \
     moirai-exec -q --random-weights 1 --memory-limit 1024 net.graphml
 
-# ---- files that are large by their headers only
+# files that are large by their headers only
 
 graph false Relu '{}' 4 f32 4:f32:1
 make_inputs

@@ -50,7 +50,7 @@ complains "weights without bits" 2 "is no number of bits" \
 complains "formats of no instance" 2 "add --instance" \
     moirai-info --precision f16 model.xml
 
-# ---- device models of one's own
+# device models of one's own
 
 cat >lab.xml <<'END'
 <models><model name="prototype" title="ACME Prototype" like="a100"
@@ -76,7 +76,7 @@ complains "as is one that is not there" 1 "none.xml: cannot open" \
     moirai-info --instance -c own.xml model.xml
 unset MOIRAI_DEVICES
 
-# ---- models and solutions
+# models and solutions
 
 formats="--precision f16 --weights int4:4.5"
 # shellcheck disable=SC2086
@@ -102,7 +102,7 @@ complains "formats that are none" 1 "not so that this version understands it" \
 sed 's/moirai_t_f16/moirai_t_bf16/' model.sol >edited.sol
 complains "edited ones" 1 "times come out differently" moirai-check edited.sol
 
-# ---- execution
+# execution
 
 exits "a run" 0 moirai-exec --json --dry-run model.sol
 is "is in the precision of the solution" "$(value precision)" '"f16"'

@@ -16,7 +16,7 @@ moirai-place -q --time 1 --fusion default inception.graphml -o inception.sol \
 
 nothing='true {model} {solution}'
 
-# ------------------------------------------------------- numbers in solutions
+# numbers in solutions
 
 # Prints the solution with the value of one column replaced.
 with_value()
@@ -54,7 +54,7 @@ for value in 1e308 -1e308 5e-324 -0 99999999999999999999999999; do
     exits "and described" 0 moirai-info v.sol
 done
 
-# --------------------------------------------------------- inputs without end
+# inputs without end
 
 MOIRAI_INPUT_MIB=2
 export MOIRAI_INPUT_MIB
@@ -94,7 +94,7 @@ unset MOIRAI_INPUT_MIB
 complains "a limit that is none" 2 'MOIRAI_INPUT_MIB' \
     env MOIRAI_INPUT_MIB=0 moirai-info inception.graphml
 
-# ---------------------------------------------------------- messages and names
+# messages and names
 
 printf '# Solution for model moirai\nx_0_0 1\n' >unknown.sol
 complains "a solution without identity is named" 1 \
@@ -109,7 +109,7 @@ is "a program in a relative folder of PATH has an absolute path" \
     "$(cd here && PATH=.:$PATH moirai-solve --list |
         sed -n 's/^ *program  *\(.*here.*\)/\1/p')" "$work/here/highs"
 
-# ------------------------------------------------------------ outputs, killed
+# outputs, killed
 
 # Waits until process $1 writes to a file in the folder $2, named or not.
 wait_for_output()

@@ -59,7 +59,7 @@ believe()
         --command "cp $* {solution} # {model}" -o lie.sol model.lp
 }
 
-# ---- claims that are false, without and with a cross-check
+# claims that are false, without and with a cross-check
 
 n=0
 while IFS='|' read -r name heading columns code status gap; do
@@ -281,7 +281,7 @@ exits "a true optimum with a false bound" 0 moirai-solve --json \
 is "is no proof" "$(value status) $(value bound_us)" '"feasible" 61.035'
 ok "which is reported" grep -q '"refuted": ".*claims a bound of 70.000 us' out
 
-# ---- claims that may be true
+# claims that may be true
 
 printf '# status: optimal\n# bound: 6370\n' >true.sol
 sed '/^#/d' model.sol >>true.sol
@@ -352,7 +352,7 @@ for w in 1e19 -1e19 1e300; do
 done
 cd .. || exit 99
 
-# ---- identity columns in an answer
+# identity columns in an answer
 
 sed 's/\.static\./.none./' true.sol >other.sol
 exits "a solver that edits the rules" 4 moirai-solve --json \
@@ -398,7 +398,7 @@ moirai_u_10
 moirai_o_compact.port.per_edge.static.default
 COLUMNS
 
-# ---- starts: of another graph, and in another time unit
+# starts: of another graph, and in another time unit
 
 sed 's/id="b1_1x1"/id="first"/; s/"b1_1x1"/"first"/g' inception.graphml >other.graphml
 moirai-place -q --fusion default -c inception.cluster.xml -o start.sol \
@@ -417,7 +417,7 @@ exits "is an answer" 0 moirai-check --json a.sol
 is "with its bound in that unit" "$(sed -n 's/.*"claimed": .*"bound_us": \([0-9.]*\).*/\1/p' out)" \
     "$us"
 
-# ---- rules: those that are given, then those of the solution
+# rules: those that are given, then those of the solution
 
 sed '/"A"/s/memory_gib="[0-9]*"/memory_bytes="107374"/' \
     inception.cluster.xml >tight.xml
@@ -509,7 +509,7 @@ else
     skip "is not run" "no bundle could be written"
 fi
 
-# ---- statuses that deny the values below them
+# statuses that deny the values below them
 
 sed 's/^# status: .*/# status: infeasible/' model.sol >denied.sol
 complains "infeasible above values" 3 "it says: infeasible" \
@@ -523,7 +523,7 @@ ok "no claim is reported" test -z "$(grep '^claimed' out)"
 exits "with them" 0 moirai-check model.sol
 ok "it is" grep -q '^claimed  *optimal by' out
 
-# ---- a solver that changes the model
+# a solver that changes the model
 
 cp model.lp changed.lp
 complains "a model that a solver changes" 1 "was changed while a solver ran" \
@@ -532,7 +532,7 @@ complains "a model that a solver changes" 1 "was changed while a solver ran" \
     changed.lp
 ok "has no answer" test ! -e changed.sol
 
-# ---- the column of the known schedule
+# the column of the known schedule
 
 { sed '/^k /d' model.sol && echo 'k 0.5'; } >k.sol
 exits "column k in part" 4 moirai-check k.sol

@@ -48,7 +48,7 @@ ok "the methods are listed" sh -c \
     "moirai-place --help | tr -d '\n' | grep -q 'moirai, single,.* hrl, all'"
 complains "--list elsewhere" 2 "the values of --method" moirai-place --list
 
-# ---- the word help, and commands as words
+# the word help, and commands as words
 
 exits "moirai help" 0 moirai help
 ok "prints the options" grep -q '^Usage: moirai \[OPTION\]' out
@@ -68,7 +68,7 @@ exits "moirai help zoo beside it" 0 moirai help zoo
 ok "prints those of moirai-zoo" grep -q '^Usage: moirai-zoo' out
 rmdir zoo
 
-# ---- completions, by bash itself
+# completions, by bash itself
 
 # Prints what bash offers for the last of the words.
 offered()
@@ -170,7 +170,7 @@ is "all solvers" "$(offered moirai-solve --solver '')" \
 is "all networks" "$(offered moirai-zoo '')" \
     "$(moirai-zoo --list | sed -n '2,$s/ .*//p' | sort | tr '\n' ' ')"
 
-# ---- the solution of moirai
+# the solution of moirai
 
 if moirai-solve --list | grep -q '^[a-z]* *[0-9]'; then
     exits "moirai -o" 0 moirai -q -o found.sol \
@@ -196,7 +196,7 @@ ok "leaves it" cmp g.cluster.xml "$top_srcdir/examples/inception.cluster.xml"
 complains "moirai-info, too" 2 "would replace" \
     moirai-info -o g.graphml g.graphml
 
-# ---- inputs that are found, or are of another name
+# inputs that are found, or are of another name
 
 examples=$top_srcdir/examples
 cp "$examples/two_branches/model.xml" "$examples/two_branches/model.bin" .

@@ -23,7 +23,7 @@ value()
     sed -n "s/^  \"$1\": \(.*[^,]\),*\$/\1/p" "$work/out"
 }
 
-# ---- outputs
+# outputs
 
 # Seed: a random placement on both devices.
 scatter()
@@ -81,7 +81,7 @@ exits "fewer" 0 moirai-exec --json --requests 5 --in-flight 1 \
     "$work/net/limit.sol"
 is "are a longer period" "$(grep -c 'was made for 2 requests in flight, and this run has 1: the period ' "$work/err")" 1
 
-# ---- inputs
+# inputs
 
 mkdir "$work/in" "$work/in/0000" "$work/in/0002" "$work/in/0004"
 cp "$in" "$work/in/0000/image.npy"
@@ -129,7 +129,7 @@ exits "one set without folders" 0 \
     moirai-exec --json --inputs "$work/set" --requests 3 "$sol"
 is "is for all" "$(value completed)" 3
 
-# ---- standard input and output
+# standard input and output
 
 # Arrays of requests, one after the other: FIRST LAST.
 arrays()
@@ -249,7 +249,7 @@ is "is none" "$(value requests)" 0
 complains "nothing to read" 2 "has nothing to read" moirai-exec --inputs - \
     -i "$in" "$sol"
 
-# ---- signals
+# signals
 
 # NAME ARG...: starts moirai-exec with the arguments, whose process is $pid, and
 # waits until 3 requests have outputs in the folder NAME.
@@ -343,7 +343,7 @@ if "$python" -c 'import numpy' 2>/dev/null; then
         "$work/err"
 fi
 
-# ---- report
+# report
 
 exits "a report" 0 moirai-exec --requests 20 --in-flight 4 \
     --plan "$work/plan.json" "$sol"
@@ -380,7 +380,7 @@ ok "has no utilization" grep -q '^device fast .* -  *-$' "$work/out"
 exits "as JSON" 0 moirai-exec --json --inputs - -o "$work/nothing" "$sol"
 ok "neither" sh -c '! grep -q utilization "$1"' sh "$work/out"
 
-# ---- memory, errors
+# memory, errors
 
 exits "what one request needs" 0 moirai-exec --json --requests 1 \
     --in-flight 1 "$sol"
@@ -445,7 +445,7 @@ exits "beside them" 0 moirai-exec -q --inputs "$work/chain" -o "$work/chain" \
     "$sol"
 ok "they are as they were" cmp "$in" "$work/chain/0000/image.npy"
 
-# ---- profiles with requests in flight
+# profiles with requests in flight
 
 flight()
 {

@@ -69,7 +69,7 @@ cp out first
 exits "the same bytes" 0 moirai-check --root-lp 20 chain.sol
 ok "come out" cmp -s out first
 
-# ---- beside the claims of a solver
+# beside the claims of a solver
 
 exits "a plain model" 0 moirai-emit -q --no-strengthen -c chain.cluster.xml \
     -o chain.lp chain.graphml
@@ -91,7 +91,7 @@ exits "a claim that is open" 0 moirai-solve --json --cross-check 0 \
     -o copy.sol chain.lp
 is "leaves the recomputed bound" "$(value bound_us)" "$root"
 
-# ---- a solver that lies
+# a solver that lies
 
 for lie in nan huge minus objective crash; do
     exits "a solver that returns $lie" 0 env MOIRAI_HIGHS="$liar" \
@@ -101,7 +101,7 @@ for lie in nan huge minus objective crash; do
     }"
 done
 
-# ---- limits and errors
+# limits and errors
 
 exits "no time at all" 0 moirai-check --json --root-lp 0 chain.sol
 is "is the combinatorial bound" "$(value bound_us)" "$own"

@@ -31,7 +31,7 @@ solve()
     found="$(value status) $(value makespan_us)"
 }
 
-# ---- a small network
+# a small network
 
 moirai-emit -q --no-strengthen "$inception" -o "$work/plain.lp"
 exits "a strong model" 0 moirai-emit -q --strengthen 30 "$inception" \
@@ -70,7 +70,7 @@ else
     skip "the same optimum" "there is no HiGHS"
 fi
 
-# ---- by default
+# by default
 
 exits "a model by default" 0 moirai-emit "$inception" -o "$work/default.lp" \
     --map "$work/default.csv"
@@ -147,7 +147,7 @@ if [ -n "${MOIRAI_LONG-}" ]; then
     done
 fi
 
-# ---- no placement
+# no placement
 
 sed 's/memory_gib="[0-9]*"/memory_bytes="100000"/' \
     "$top_srcdir/examples/inception.cluster.xml" >"$work/tiny.xml"
@@ -156,7 +156,7 @@ for command in moirai-emit moirai moirai-place; do
         "$inception"
 done
 
-# ---- errors
+# errors
 
 for formulation in paper getf sct pesto; do
     complains "$formulation has no such rows" 2 "--strengthen" \
@@ -165,7 +165,7 @@ done
 complains "time is not negative" 2 "--strengthen" \
     moirai-emit --strengthen -1 "$inception"
 
-# ---- the authors' GoogLeNet
+# the authors' GoogLeNet
 
 # Emits it in a regime; each solver must confirm the optimum, given in us.
 confirm()

@@ -38,7 +38,7 @@ graph()
 	EOF
 }
 
-# ---- folders
+# folders
 
 for name in inside part/below ./part/../inside "$work/net/inside" \
     "$work/net/part/../../net/part/below"; do
@@ -82,7 +82,7 @@ exits "packed" 0 moirai-exec -q --weights-from blobs --bundle job.tar \
 exits "and run from the bundle" 0 moirai-exec -q -o from_bundle job.tar
 ok "with its weights" grep -q a-secret from_bundle/output0.npy
 
-# ---- bundles have no weights but their own
+# bundles have no weights but their own
 
 graph outer "$work/secret/shadow"
 cp net/outer.graphml bad.graphml
@@ -106,7 +106,7 @@ at=$(($(wc -c <job.tar) - 12345))
 printf x | dd of=job.tar bs=1 seek=$at conv=notrunc 2>err
 complains "a changed byte" 1 "digest differs" moirai-exec -q job.tar
 
-# ---- files that are cut while the network runs
+# files that are cut while the network runs
 
 cp "$top_srcdir"/examples/two_branches/model.bin whole.bin
 cp whole.bin net/model.bin
@@ -134,7 +134,7 @@ while [ $i -lt "$(cases 10 200)" ]; do
     failures=$((failures + 1))
 done
 is "a cut file ends a run in one line, or changes nothing" $failures 0
-# ---- and rewritten, with the same size, while requests run
+# and rewritten, with the same size, while requests run
 
 cp whole.bin net/model.bin
 rm -rf results

@@ -60,7 +60,7 @@ static void restore_plan(mo_exec_plan *plan, saved_plan *s)
              sizeof *s->transfers);
 }
 
-/* ------------------------------------- order, memory, streams: same results */
+/* Order, memory, streams: same results. */
 
 static void swap_steps(fuzz_input *in, mo_exec_plan *plan)
 {
@@ -102,8 +102,7 @@ static void move_stream(fuzz_input *in, mo_exec_plan *plan)
             (int8_t) fuzz_byte(in) % (MO_PLAN_MAX_STREAMS + 1);
 }
 
-/* ----------------------------------------- meaning: refused, or another plan
- */
+/* Meaning: refused, or another plan. */
 
 static void alter_step(fuzz_input *in, mo_exec_plan *plan)
 {

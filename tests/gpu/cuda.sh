@@ -42,7 +42,7 @@ tiny()
         "$top_srcdir/examples/tiny_ir.xml"
 }
 
-# ---- unplaced
+# unplaced
 
 exits "a graph on a GPU" 0 gpu --backend cuda --json "$net"
 is "prints nothing on stderr" "$(cat "$work/err")" ""
@@ -62,7 +62,7 @@ done
 exits "another input" 4 moirai-exec --no-measure --backend cuda --seed 3 \
     --reference "$work/net" "$net"
 
-# ---- placed
+# placed
 
 cat >"$work/mixed.xml" <<'EOF'
 <cluster>
@@ -139,13 +139,13 @@ exits "all on processors" 0 gpu --backend cpu -c "$work/mixed.xml" \
     --graph "$net" "$work/turns"
 ok "that is reported" grep -q 'devices a, b are run on CPU threads' "$work/err"
 
-# ---- profiles
+# profiles
 
 exits "a GPU is measured" 0 moirai-profile run --backend cuda --no-measure \
     --runs 1 "$top_srcdir/examples/tiny_ir.xml" -o "$work/profile.xml"
 ok "under its own name" sh -c "! grep -q 'device=\"cpu\"' '$work/profile.xml'"
 
-# ---- missing libraries
+# missing libraries
 
 if [ -e "$top_builddir/tests/standin/standin_cudnn.so" ]; then
     MOIRAI_CUDNN=$work/nowhere.so

@@ -89,7 +89,7 @@ ops_of()
         moirai-check --json --graph "$1" -c "$work/two.xml" "$work/any.sol"
 }
 
-# ---- running
+# running
 
 ops_of "$net" >"$work/net.json"
 placed_at_random "$work/net.json" 4 "$seed" >"$work/placed.json"
@@ -108,7 +108,7 @@ ok "and what they share" grep -q '"memory bandwidth", "L2 cache", "clocks"' \
     "$work/out"
 ok "with transfers" test "$(value transfers)" -gt 0
 
-# ---- emulated link times
+# emulated link times
 
 # Ops alternately on both: one transfer after the other.
 ops_of "$chain" | placed_at_random /dev/stdin 2 "$seed" |
@@ -177,7 +177,7 @@ ok "device by device" grep -qE '^D2 .* on cuda,  16 SMs' "$work/out"
 exits "without parts" 0 by_turns --backend cuda --json
 ok "is no emulation" sh -c "! grep -q emulated '$work/out'"
 
-# ---- profiling
+# profiling
 
 profile()
 {
@@ -214,7 +214,7 @@ is "the fit to measured splits is recorded" \
 exits "times of parts predict" 0 by_turns --emulate 64,32 \
     -p "$work/profile.xml"
 
-# ---- errors
+# errors
 
 two()
 {

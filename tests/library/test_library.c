@@ -103,9 +103,6 @@ static int refuse(void *context, const char *data, size_t size)
     return 28; /* ENOSPC */
 }
 
-/* ------------------------------------------------------------ errors, options
- */
-
 START_TEST(an_error_has_file_line_and_text)
 {
     static const char broken[] =
@@ -167,9 +164,6 @@ START_TEST(an_option_can_be_reset)
     moirai_instance_free(x);
 }
 END_TEST
-
-/* ------------------------------------------------------------ graph, instance
- */
 
 START_TEST(a_graph_is_built_from_numbers)
 {
@@ -331,9 +325,6 @@ START_TEST(outputs_go_to_a_function)
     free(t);
 }
 END_TEST
-
-/* ------------------------------------------------------------------ placements
- */
 
 START_TEST(the_search_is_optimal_on_a_chain)
 {

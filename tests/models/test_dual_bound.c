@@ -209,8 +209,6 @@ START_TEST(unused_columns_are_dropped)
 }
 END_TEST
 
-/* ------------------------------------------------------------------ oracles */
-
 /* Dual values of several kinds, most of them nonsense. */
 static double garbage(test_random *random, int kind)
 {

@@ -67,7 +67,7 @@ class Keywords(nn.Module):
         return tuple(x for x in made if isinstance(x, torch.Tensor))
 
 
-# ---- single
+# single
 
 def image(*shape):
     return torch.randn(*shape or (BATCH, 4, 12, 10))
@@ -270,7 +270,7 @@ def modules():
     }
 
 
-# ---- networks
+# networks
 
 def vision():
     try:
@@ -326,7 +326,7 @@ def cases():
     yield from language()
 
 
-# ---- running
+# running
 
 def save(folder, kind, tensors):
     for i, tensor in enumerate(tensors):

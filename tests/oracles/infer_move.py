@@ -9,7 +9,7 @@ import openvino.opset15 as ops
 
 from infer_case import case, const, data, ints
 
-# ---- Views and moves
+# Views and moves
 
 @case("Reshape")
 def _(r):
@@ -173,7 +173,7 @@ def _(r):
                               const([0] + r.dims(rank - 1, 0, 1)))
 
 
-# ---- Slices and gathers
+# Slices and gathers
 
 FAR = [-2 ** 63, -2 ** 31, 2 ** 31 - 1, 2 ** 63 - 1]
 

@@ -9,7 +9,7 @@ import openvino.opset15 as ops
 
 from infer_case import case, const, data, ints, node
 
-# ---- Elementwise
+# Elementwise
 
 UNARY = {
     "Abs": ops.abs, "Acos": ops.acos, "Acosh": ops.acosh, "Asin": ops.asin,
@@ -144,7 +144,7 @@ def _(r):
                              data([1]), data([1]), 256)
 
 
-# ---- Normalizations and others that keep the shape
+# Normalizations and others that keep the shape
 
 @case("BatchNormInference")
 def _(r):

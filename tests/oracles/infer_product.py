@@ -9,7 +9,7 @@ import openvino.opset16 as opset16
 
 from infer_case import case, const, data, ints, node, weights
 
-# ---- Reductions and matrices
+# Reductions and matrices
 
 REDUCTIONS = {
     "ReduceL1": ops.reduce_l1, "ReduceL2": ops.reduce_l2,
@@ -96,7 +96,7 @@ def _(r):
     return ops.scaled_dot_product_attention(*inputs, causal=causal)
 
 
-# ---- Windows
+# Windows
 
 def window(r, spatial):
     """Strides, pads, dilations and auto_pad."""

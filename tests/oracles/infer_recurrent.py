@@ -7,7 +7,7 @@ import openvino.opset15 as ops
 
 from infer_case import KINDS, case, const, data, node, weights
 
-# ---- The rest
+# The rest
 
 @case("ShapeOf")
 def _(r):

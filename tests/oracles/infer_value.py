@@ -6,7 +6,7 @@ import openvino.opset15 as ops
 
 from infer_case import KINDS, case, const, data
 
-# ---- Values
+# Values
 #
 # A value becomes visible as the shape of what is broadcast to it.
 

@@ -12,7 +12,7 @@ net=$top_srcdir/examples/residual
 moirai-info "$net/model.onnx" >"$work/out" 2>&1 ||
     { grep -q 'has no nanopb' "$work/out" && skip_all "there is no nanopb"; }
 
-# ---- a model, in every command
+# a model, in every command
 
 cp -R "$net" "$work/net"
 chmod -R u+w "$work/net"
@@ -39,7 +39,7 @@ cd "$OLDPWD" || exit 1
     exit 0
 }
 
-# ---- whole networks
+# whole networks
 
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}/runnable
 for model in small_bert small_regnet small_swin; do
@@ -51,7 +51,7 @@ for model in small_bert small_regnet small_swin; do
     fi
 done
 
-# ---- op by op
+# op by op
 
 mkdir "$work/ops"
 status=0
@@ -67,7 +67,7 @@ sed -n 's/^ONNX(\([A-Za-z0-9]*\),.*/\1/p' \
     done >"$work/unlisted"
 is "the manual lists every operator" "$(cat "$work/unlisted")" ""
 
-# ---- graphs by hand, and errors
+# graphs by hand, and errors
 
 mkdir "$work/hand" "$work/outside"
 "$python" -B "$top_srcdir/tests/oracles/onnx_hand.py" "$work/hand" \
@@ -96,7 +96,7 @@ ok "and coarsened" \
     "$work/hand/opaque.onnx"
 ok "by its own name" grep -q '>onnx:ImageDecoder<' "$work/opaque.graphml"
 
-# ---- other files
+# other files
 
 printf 'PK\003\004zip' >"$work/net.pt"
 printf 'GGUF\003\0\0\0' >"$work/net.gguf"

@@ -62,7 +62,7 @@ def array(values, name="w", dtype="float32"):
     return numpy_helper.from_array(numpy.array(values, dtype), name)
 
 
-# ---- constants
+# constants
 
 def typed(name, kind, values, dtype):
     tensor = helper.make_tensor("w", kind, [len(values)], values)
@@ -125,7 +125,7 @@ good("constants", model([
     node("Mul", "x a", "p"), node("Add", "p b", "q"),
     node("Reshape", "q i", "r"), node("Add", "r f", "y")]))
 
-# ---- forms in which the reference or the usual path is something else
+# forms in which the reference or the usual path is something else
 
 good("slice_from_before", model(
     [node("Slice", "x s e a t", "y")],
@@ -171,7 +171,7 @@ good("conv_integer_strides", model(
      array([[[[12, 13, 14, 15]]]], "l", "uint8"),
      array([[[[1]]]], "w", "uint8")]), [[[[[0, 2], [8, 10]]]]])
 
-# ---- subgraphs and functions
+# subgraphs and functions
 
 
 def branch(name, factor):
@@ -238,14 +238,14 @@ good("unsorted_names", model([
     node("Relu", "x", "y", "y"), node("Neg", "y", "z", "y")],
     outputs=("y", "z")))
 
-# ---- what cannot be run, but placed
+# what cannot be run, but placed
 
 opaque = model([node("ImageDecoder", "x", "y", "decoder")],
                inputs=[info("x", [2, 2])])
 opaque.graph.output[0].CopyFrom(info("y", []))
 onnx.save(opaque, f"{folder}/opaque.onnx")
 
-# ---- errors
+# errors
 
 relu = node("Relu", "x", "y")
 bad("dynamic", model([relu], inputs=[info("x", ["batch", 4])]),

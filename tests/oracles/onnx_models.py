@@ -231,7 +231,7 @@ NETWORKS = {
 }
 
 
-# ------------------------------------------------------------ TensorFlow's --
+# TensorFlow's
 
 def constant(values, name, dtype="float32"):
     return numpy_helper.from_array(numpy.asarray(values, dtype), name)
@@ -376,7 +376,7 @@ TENSORFLOW = {f.__name__: f for f in (
     tf_strided_slice, tf_quantized)}
 
 
-# --------------------------------------------------------------- the runs --
+# the runs
 
 def export(name, dynamo, path):
     torch.manual_seed(1)

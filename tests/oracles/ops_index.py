@@ -210,7 +210,7 @@ def _(c):
          "padding_mode": c.choice(["zeros", "border", "reflection"])}))
 
 
-# ---- Embedding bags
+# Embedding bags
 
 def table(c):
     return c.data([c.randint(2, 9)] + c.dims(c.randint(1, 2), 1, 5))

@@ -38,7 +38,7 @@ def by_onnx(c, kind, arrays, attributes, of_onnx=None):
         lambda *values: [evaluate(kind, list(values), of_onnx)])
 
 
-# ---- Quantized
+# Quantized
 
 def levels(c, shape, dtype):
     info = np.iinfo(dtype)

@@ -243,7 +243,7 @@ def _(c):
                              c.choice([2, 3, 16, 255, 256]))
 
 
-# ---- Names that other frameworks have
+# Names that other frameworks have
 
 @case("LeakyReLU")
 def _(c):

@@ -12,7 +12,7 @@ from infer_case import node
 from infer_product import window
 from ops_case import case
 
-# ---- Matrices
+# Matrices
 
 
 def turned(shape):
@@ -153,7 +153,7 @@ def _(c):
     return c.stands_for("Gemm", inputs, attributes, made)
 
 
-# ---- Windows
+# Windows
 
 @case("Convolution")
 def _(c):
@@ -401,7 +401,7 @@ case("GlobalMaxPool")(
 case("GlobalAveragePool")(
     lambda c: over_all(c, "GlobalAveragePool", ops.reduce_mean))
 
-# ---- Resizes
+# Resizes
 
 PLACES = ["half_pixel", "pytorch_half_pixel", "asymmetric",
           "tf_half_pixel_for_nn", "align_corners"]

@@ -190,7 +190,7 @@ def _(c):
                          for x in (scale, shift))))
 
 
-# ---- Names that other frameworks have
+# Names that other frameworks have
 
 def scaled(data, scale, shift):
     if scale is not None:
@@ -239,7 +239,7 @@ def _(c):
                         ops.multiply(ops.divide(data, root), gamma))
 
 
-# ---- Fourier transforms
+# Fourier transforms
 
 def fourier(c, make, compute, low, pairs):
     """By numpy: on arm64 the plugin of OpenVINO 2026.4 is wrong."""

@@ -161,8 +161,6 @@ static bool uses_path(const task *t, const char *path)
     return false;
 }
 
-/* ---------------------------------------------------------------- requests */
-
 static mo_status make_inputs(void *context, int64_t request,
                              mo_tensor_dense *inputs, mo_error *err)
 {

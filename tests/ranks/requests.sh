@@ -79,7 +79,7 @@ while [ $r -lt 20 ]; do
 done
 is "the outputs are right" $r 20
 
-# ---- a signal
+# a signal
 
 ranks_jobs=$((ranks_jobs + 1))
 rm -rf "$work/killed"
@@ -104,7 +104,7 @@ completed=$(sed -n 's/.*; \([0-9]*\) of [0-9]* requests were.*/\1/p' \
 is "the others have theirs" \
     "$(find "$work/killed" -name output0.npy | wc -l)" "$completed"
 
-# ---- standard input, which stays open without another request
+# standard input, which stays open without another request
 
 mkfifo "$work/stream"
 ranks_jobs=$((ranks_jobs + 1))

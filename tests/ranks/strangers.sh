@@ -27,7 +27,7 @@ start()
         patience=60 >"$work/rank.$1" 2>&1 </dev/null
 }
 
-# ------------------------------------------------- a recording of a good job
+# a recording of a good job
 
 # Forwards the connections of rank 1 to rank 0, and writes the bytes that rank 1
 # sends on the first one.
@@ -80,7 +80,7 @@ wait $recorder 2>/dev/null
 ok "a job is recorded" grep -q '^right: ' "$work/rank.0"
 ok "with the hello of rank 1" test -s "$work/recorded"
 
-# ---------------------------------------------------------------- strangers
+# strangers
 
 # Prints the most bytes that a stranger got, when its input ends.
 cat >"$work/strangers.py" <<'END'

@@ -74,7 +74,7 @@ refused "a token on one rank only" MOIRAI_TOKEN=t "" \
     "rank 1 .*has neither token nor certificate, but rank 0 has a token" \
     "rank 0 .*has a token, but this rank has neither"
 
-# ------------------------------------------------------- a process in between
+# a process in between
 
 # Forwards bytes between rank 1 and rank 0, and alters the byte at this position
 # of what the given side sends.
@@ -139,7 +139,7 @@ for at in 0.30 0.120 0.400 0.900 1.100 1.420 1.700; do
         "$status_0.$status_1.$(cat "$work"/rank.? | grep -c '^right')" 1.1.0
 done
 
-# ----------------------------------------------------------- certificates
+# certificates
 
 (
     cd "$work" || exit 1

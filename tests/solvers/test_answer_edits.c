@@ -95,8 +95,6 @@ static bool world_make(world *w, unsigned seed)
     return true;
 }
 
-/* ------------------------------------------------------------------- edits */
-
 static void set_value(char *line, const char *value)
 {
     char *blank = strrchr(line, ' ');
@@ -178,8 +176,6 @@ static void edit(lines *s, int n_devices, mo_random *random)
                 "019.-_ x"[mo_random_below(random, 8)];
     }
 }
-
-/* ------------------------------------------------------------------ verdict */
 
 /* Judges by the rules of the solution, or by those that are given. Returns
  * whether it is valid; then its makespan is checked. */

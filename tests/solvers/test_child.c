@@ -18,8 +18,6 @@
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
-/* ------------------------------------------------------------ how one ends */
-
 static const struct {
     const char *script;
     mo_child_end end;
@@ -72,8 +70,6 @@ START_TEST(environment_and_folder_are_its_own)
 }
 END_TEST
 
-/* ------------------------------------------------------------------ output */
-
 START_TEST(output_comes_line_by_line)
 {
     child_output h;
@@ -111,8 +107,6 @@ START_TEST(a_line_without_end_is_cut)
     ck_assert_str_eq(h.last, "end");
 }
 END_TEST
-
-/* ------------------------------------------------------------------ limits */
 
 START_TEST(hard_limit_kills)
 {
@@ -182,8 +176,6 @@ START_TEST(memory_beyond_the_limit_is_refused)
 }
 END_TEST
 
-/* -------------------------------------------------------------- interrupts */
-
 static void *send_later(void *number)
 {
     child_wait_ms(300);
@@ -242,8 +234,6 @@ START_TEST(a_child_that_ignores_it_is_killed)
     ck_assert_int_eq(result.code, SIGKILL);
 }
 END_TEST
-
-/* --------------------------------------------------- nothing is left alive */
 
 static int print_and_fail(void *context)
 {

@@ -19,8 +19,6 @@
 #include "tests/solvers/solution_case.h"
 #include "tests/support/suite.h"
 
-/* ------------------------------------------------------------------ models */
-
 static const char small_mps[] =
     "* small\nNAME small FREE\nROWS\n N obj\n G row\n"
     "COLUMNS\n"
@@ -73,8 +71,6 @@ static char *hard_lp(void)
     mo_out_abandon(out);
     return text;
 }
-
-/* ------------------------------------------------------------ real solvers */
 
 /* Every solver both ways; glpk has one. */
 static const struct {
@@ -431,8 +427,6 @@ START_TEST(compressed_models_are_unpacked)
     mo_solver_outcome_clear(&outcome);
 }
 END_TEST
-
-/* ----------------------------------------------------------------- finding */
 
 START_TEST(what_the_user_names_and_is_not_there_is_an_error)
 {

@@ -16,8 +16,6 @@
 #include "tests/solvers/solution_case.h"
 #include "tests/support/suite.h"
 
-/* -------------------------------------------------- solvers that misbehave */
-
 /* CBC's plug-in with a script in the place of CBC. */
 static void run_script(const char *script, const mo_solver_job *job,
                        mo_solver_outcome *outcome)
@@ -104,8 +102,6 @@ START_TEST(an_old_answer_is_not_taken_for_a_new_one)
     mo_solver_outcome_clear(&outcome);
 }
 END_TEST
-
-/* ---------------------------------------------------------------- commands */
 
 START_TEST(a_command_is_filled_in_and_run)
 {

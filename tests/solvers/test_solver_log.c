@@ -189,8 +189,6 @@ START_TEST(any_line_is_harmless)
 }
 END_TEST
 
-/* ---------------------------------------------- HiGHS's file of incumbents */
-
 static const struct {
     const char *text;
     double objective; /* NONE: no solution */

@@ -30,7 +30,7 @@ KILLED = {"write", "open", "close", "name", "process", "exec", "net", "thread",
 SHORTENED = {"read", "write"}
 INTERRUPTED = {"read", "write", "open", "close", "net", "wait"}
 
-# ------------------------------------------------------------------- planning
+# planning
 
 def jobs_of(case, state, options):
     """All runs of a case, in order; one for each stack with --each-stack."""
@@ -149,7 +149,7 @@ def plan(options, chosen):
             calls)
 
 
-# -------------------------------------------------------------------- results
+# results
 
 def key_of(job):
     return " ".join(map(str, job))

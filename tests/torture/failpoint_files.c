@@ -21,9 +21,6 @@
 
 #include "tests/torture/failpoint_wrap.h"
 
-/* ------------------------------------------------------------------- reading
- */
-
 /* Sockets of messages, unlike streams, transfer a message or none. */
 static bool is_stream(int fd)
 {
@@ -106,9 +103,6 @@ int glob(const char *pattern, int flags, int (*report)(const char *, int),
     return real(pattern, flags, report, found);
 }
 
-/* ------------------------------------------------------------------- writing
- */
-
 /* Messages are not counted: a failure could not be reported. */
 static failpoint_verdict count_write(int fd, const void *caller)
 {
@@ -173,9 +167,6 @@ CALL(FAILPOINT_SYNC, EIO, int, fsync, (int fd), (fd))
 CALL(FAILPOINT_SYNC, EIO, int, fdatasync, (int fd), (fd))
 CALL(FAILPOINT_READ, EIO, off_t, lseek, (int fd, off_t at, int whence),
      (fd, at, whence))
-
-/* ------------------------------------------------------------------- opening
- */
 
 static mode_t mode_of(int flags, va_list more)
 {
@@ -246,9 +237,6 @@ int close(int fd)
     REFUSE(verdict, EIO, -1);
     return result;
 }
-
-/* --------------------------------------------------------------------- names
- */
 
 CALL(FAILPOINT_NAME, EIO, int, rename, (const char *from, const char *to),
      (from, to))

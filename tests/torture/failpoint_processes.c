@@ -22,9 +22,6 @@
 
 #include "tests/torture/failpoint_wrap.h"
 
-/* ----------------------------------------------------------------- processes
- */
-
 pid_t fork(void)
 {
     failpoint_verdict verdict = failpoint_count(FAILPOINT_PROCESS, CALLER);
@@ -118,9 +115,6 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     return real(thread, attributes, run, context);
 }
 
-/* ------------------------------------------------------------------- sockets
- */
-
 CALL_FD(FAILPOINT_NET, EMFILE, accept4,
         (int fd, struct sockaddr *from, socklen_t *size, int flags),
         (fd, from, size, flags))
@@ -166,9 +160,6 @@ int getaddrinfo(const char *host, const char *service,
     return real(host, service, hints, list);
 }
 
-/* ------------------------------------------------------------------- waiting
- */
-
 CALL(FAILPOINT_WAIT, ENOMEM, int, poll,
      (struct pollfd * fds, nfds_t n, int timeout_ms), (fds, n, timeout_ms))
 CALL(FAILPOINT_WAIT, ENOMEM, int, __poll_chk,
@@ -191,9 +182,6 @@ int nanosleep(const struct timespec *delay, struct timespec *left)
     REFUSE(verdict == FAILPOINT_EINTR ? verdict : FAILPOINT_CALL, EINTR, -1);
     return real(delay, left);
 }
-
-/* ------------------------------------------------------------------ settings
- */
 
 CALL(FAILPOINT_SETTING, EACCES, int, chdir, (const char *path), (path))
 CALL(FAILPOINT_SETTING, EPERM, pid_t, setsid, (void), ())

@@ -70,9 +70,6 @@ READ_STREAM(ftell, long, -1, (FILE * from), (from), from)
 SCAN(__isoc99_fscanf)
 SCAN(__isoc23_fscanf)
 
-/* ------------------------------------------------------------------- writing
- */
-
 /* Returns whether the stream fails; messages are not counted. */
 static bool refuses_write(FILE *to, const void *caller)
 {
@@ -173,9 +170,6 @@ int fflush(FILE *stream)
     FIND(fflush, int, (FILE *) );
     return refuses_write(stream, CALLER) ? EOF : real(stream);
 }
-
-/* ------------------------------------------------------- opening and closing
- */
 
 FILE *fopen(const char *path, const char *mode)
 {

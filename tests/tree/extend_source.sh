@@ -104,7 +104,7 @@ includers()
 
 plan 15
 
-# ---- method
+# method
 
 begin
 sed 's/m_topo/dummy/g; s/"m-topo"/"dummy"/' \
@@ -121,7 +121,7 @@ ok "it builds" link moirai-place solvers/search/baselines/dummy.c \
     >"$work/out" 2>&1
 ok "it places" grep -q '^dummy ' "$work/out"
 
-# ---- solver
+# solver
 
 begin
 sed 's/mo_solver_glpk/mo_solver_dummy/g; s/"glpk"/"dummy"/; s/"GLPK"/"Dummy"/' \
@@ -138,7 +138,7 @@ ok "it builds" link moirai-solve solvers/plugins/dummy.c solvers/registry.c \
 "$work/moirai-solve" --list >"$work/out" 2>&1
 ok "it is listed" grep -qi '^dummy' "$work/out"
 
-# ---- graph format
+# graph format
 
 begin
 cat >src/ingest/dummy.h <<'END'
@@ -177,7 +177,7 @@ echo '<dummy/>' >"$work/net.dummy"
 "$work/moirai-info" "$work/net.dummy" >"$work/out" 2>&1
 ok "it reads" grep -q 'the dummy reader was called' "$work/out"
 
-# ---- backend
+# backend
 
 begin
 mkdir exec/backend/dummy
@@ -200,7 +200,7 @@ ok "it runs a network" "$work/moirai-exec" -q --backend dummy \
     -i "$top/examples/two_branches/input0.npy" \
     "$top/examples/two_branches/model.xml"
 
-# ---- operator
+# operator
 
 begin
 # Rows are in the order of their names.

@@ -7,7 +7,7 @@ import torch
 from .graph import Unsupported
 
 
-# --------------------------------------------------------------------- regions
+# regions
 
 def points(start, side, bins, samples, size):
     """Samples along one axis, [regions, bins * samples]: both neighbours and
@@ -165,7 +165,7 @@ def ps_roi_pool(x, rois, spatial_scale, pooled_height, pooled_width):
     return y, channel_map(y)
 
 
-# ----------------------------------------------------------------- convolution
+# convolution
 
 def deform_conv2d(x, weight, offset, mask, bias, stride_h, stride_w, pad_h,
                   pad_w, dilation_h, dilation_w, groups, offset_groups,
@@ -196,7 +196,7 @@ def deform_conv2d(x, weight, offset, mask, bias, stride_h, stride_w, pad_h,
         weight.reshape(weight.shape[0], -1, 1, 1), bias, groups=groups)
 
 
-# --------------------------------------------------------------------- volumes
+# volumes
 
 def reflected(x, low, span):
     """Between low and low + span, mirrored there."""

@@ -27,7 +27,7 @@ def broadcast_shape(*shapes):
     return tuple(result)
 
 
-# --------------------------------------------------------- element by element
+# element by element
 
 def point(g, op, *inputs, dtype=None, **attrs):
     """Elementwise, with numpy's broadcasting."""
@@ -91,7 +91,7 @@ def leaky(g, x, slope):
     return point(g, "PReLU", x, g.numbers([slope], x.dtype))
 
 
-# ---------------------------------------------------------------------- views
+# views
 
 def reshape(g, x, shape):
     shape = tuple(shape)
@@ -135,7 +135,7 @@ def channels(g, x, rank):
     return reshape(g, x, (1, count(x.shape)) + (1,) * (rank - 2))
 
 
-# ---------------------------------------------------------------------- moves
+# moves
 
 def transpose(g, x, order):
     order = [axis_of(axis, x.rank) for axis in order]
@@ -213,7 +213,7 @@ def pad(g, x, begin, end, mode, value=0):
     return g.add("Pad", inputs, shape, x.dtype, pad_mode=mode)
 
 
-# ------------------------------------------------------------------- by index
+# by index
 
 def gather(g, x, indices, axis):
     axis = axis_of(axis, x.rank)
@@ -267,7 +267,7 @@ def arg(g, x, axis, keep, largest):
     return indices if keep else squeeze(g, indices, [axis])
 
 
-# ----------------------------------------------------------- sums and products
+# sums and products
 
 def reduce(g, op, x, axes, keep):
     axes = sorted({axis_of(axis, x.rank) for axis in axes})
@@ -341,7 +341,7 @@ def attention(g, query, key, value, mask, causal, scale):
                  causal=bool(causal))
 
 
-# -------------------------------------------------------------- normalization
+# normalization
 
 def layer_norm(g, x, scale, bias, axis, epsilon):
     """Over all dimensions from axis on."""

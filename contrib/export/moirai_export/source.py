@@ -63,7 +63,7 @@ def from_captured(source, shapes, with_weights):
     return from_torch(module, inputs, shapes, with_weights)
 
 
-# -------------------------------------------------------------- Python sources
+# Python sources
 
 def where_raised(error, paths):
     """The line of the user's file, or of one of several, that an error came
@@ -145,7 +145,7 @@ def from_python(place, name):
     return made
 
 
-# ---------------------------------------------------------------------- sources
+# sources
 
 OTHERS = {
     (".onnx", ".xml", ".graphml"): "every command reads it as it is; there is "

@@ -237,7 +237,7 @@ def convert(op):
     return ops.convert(op.g, op.lift(given).re, op.dtype)
 
 
-# ------------------------------------------------------------------- transforms
+# transforms
 
 def lengths(op, x):
     return count(x[axis] for axis in op["dim"])

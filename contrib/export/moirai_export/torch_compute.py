@@ -5,7 +5,7 @@ import math
 from . import ops
 from .graph import REALS, SIZES, Unsupported, count
 
-# ------------------------------------------------------------------- products
+# products
 
 
 def matmul(op):
@@ -91,7 +91,7 @@ def attention(op):
                          bool(op.get("is_causal")), op.get("scale"))
 
 
-# ------------------------------------------------------------------ reductions
+# reductions
 
 def axes_of(op, x):
     """One axis, several, or none, which is all."""
@@ -307,7 +307,7 @@ def softmax(kind):
     return translate
 
 
-# --------------------------------------------------------------- normalization
+# normalization
 
 def layer_norm(op):
     x = op.value("input")

@@ -287,7 +287,7 @@ def masked_select(op):
     return ops.gather(op.g, flat, op.lift(at), 0)
 
 
-# ---------------------------------------------------------------------- order
+# order
 
 def top_k(op):
     x = op.value("self")

@@ -113,7 +113,7 @@ def specialize(module, inputs):
         tensors.index(at): value for at, (value, _) in values.items()}
 
 
-# ----------------------------------------------------------------------- names
+# names
 
 def parameters_of(module):
     """Those of forward; none where Python does not know them."""

@@ -131,7 +131,7 @@ def first_line(error):
     return f"{reason}; -v shows where it was raised"
 
 
-# --------------------------------------------------------------------- modules
+# modules
 
 def arguments(inputs):
     """Example inputs by position and by name."""
@@ -232,7 +232,7 @@ def of_module(module, inputs, shapes):
     return program
 
 
-# ----------------------------------------------------------------- .pt2 files
+# .pt2 files
 
 def load(path):
     try:
@@ -332,7 +332,7 @@ def with_shapes(program, shapes):
     return trace(program.module(), args, kwargs)
 
 
-# ------------------------------------------------------------- decompositions
+# decompositions
 
 def default_table():
     """PyTorch's, and those for what it does not decompose."""

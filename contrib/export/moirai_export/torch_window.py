@@ -5,7 +5,7 @@ import torch
 from . import ops, windows
 from .graph import Unsupported, count
 
-# -------------------------------------------------------------------- windows
+# windows
 
 def widen(numbers, n):
     """In PyTorch one number may stand for all axes."""
@@ -116,7 +116,7 @@ def adaptive_maximum(n, with_indices):
     return translate
 
 
-# --------------------------------------------------------------------- resizing
+# resizing
 
 def upsample(mode):
     """To the size in PyTorch's metadata; scales if they were given."""

@@ -26,8 +26,6 @@
 #include "exec/backend/cuda/jit/jit_cache.h"
 #include "exec/backend/cuda/kernels/index_check.h"
 
-/* ---- close a unit */
-
 /* Modules and handles belong to the context: they are freed while it is
  * current. */
 static void close_caches(mo_backend_unit *unit)
@@ -80,8 +78,6 @@ static void close_unit(mo_backend_unit *unit)
     free((char *) (uintptr_t) unit->options.cache);
     free(unit);
 }
-
-/* ---- open a unit */
 
 static mo_status get_attribute(mo_backend_unit *unit,
                                CUdevice_attribute attribute, int *value,
@@ -256,8 +252,6 @@ static mo_status open_unit(const mo_backend_unit_options *options,
     return MO_OK;
 }
 
-/* ---- calls */
-
 static const mo_cuda_kernel_class *const kernel_classes[MO_CALL_KINDS] = {
     [MO_CALL_VIEW] = &mo_cuda_view_kernel,
     [MO_CALL_POINT] = &mo_cuda_pointwise_kernel,
@@ -335,8 +329,6 @@ static bool has_consumed(const mo_backend_kernel *kernel, int in)
     return in < 64 && (kernel->consumed >> in & 1);
 }
 
-/* ---- memory */
-
 static mo_status alloc_memory(mo_backend_unit *unit, size_t bytes,
                               void **memory, mo_error *err)
 {
@@ -407,8 +399,6 @@ static int64_t get_allocated_bytes(const mo_backend_unit *unit)
 {
     return unit->allocated_bytes;
 }
-
-/* ---- the unit */
 
 static mo_status query_stream(mo_backend_unit *unit, bool *done, mo_error *err)
 {

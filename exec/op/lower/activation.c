@@ -34,8 +34,6 @@ mo_status mo_lower_unary(const mo_op_site *site, mo_arena *arena,
     return mo_point_builder_finish_call(&builder, arena, lowered, err);
 }
 
-/* ---- with parameters */
-
 /* Reads a parameter: input i, or an attribute where there is no such input. */
 static double read_parameter(mo_point_builder *builder, int i, const char *key,
                              double fallback)

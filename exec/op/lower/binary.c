@@ -64,8 +64,6 @@ mo_status mo_lower_divide(const mo_op_site *site, mo_arena *arena,
     return combine_inputs(site, on_integers, 2, 2, arena, lowered, err);
 }
 
-/* ----------------------------------------------------------- true, false -- */
-
 mo_status mo_lower_logical_not(const mo_op_site *site, mo_arena *arena,
                                mo_lower_result *lowered, mo_error *err)
 {
@@ -147,8 +145,6 @@ mo_status mo_lower_bitwise(const mo_op_site *site, mo_arena *arena,
         &builder, mo_point_builder_binary(&builder, integer_step(site), a, b));
     return mo_point_builder_finish_call(&builder, arena, lowered, err);
 }
-
-/* --------------------------------------------------------------- special -- */
 
 /* Powers without a logarithm. Returns false when exponent is none of them. */
 static bool plain_power(mo_point_builder *builder, int x, double exponent,

@@ -47,8 +47,6 @@ static mo_status add_temp(const work *w, mo_lower_einsum_term *term)
                              &term->operand, w->err);
 }
 
-/* ---- one term */
-
 /* to = from, in its order of labels. */
 static mo_status add_copy(const work *w, const mo_lower_einsum_term *from,
                           const mo_lower_einsum_term *to)
@@ -118,8 +116,6 @@ static mo_status sum_unshared(const work *w, const mo_lower_einsum_term *other,
     *term = kept;
     return status;
 }
-
-/* ---- two terms */
 
 /* Role of a label of two terms and their result. */
 typedef enum role { BATCH, ROW, COLUMN, SUMMED } role;
@@ -335,8 +331,6 @@ static mo_status add_product(const work *w, mo_lower_einsum_term a,
         fill_product(w, &a, &b, c, &summed, &call->u.matmul);
     return status;
 }
-
-/* ---- all terms */
 
 /* Returns true when a label occurs in the result or behind input i. */
 static bool is_wanted(const work *w, int i, int label)

@@ -124,8 +124,6 @@ static mo_status add_weighted(const mo_op_site *site, const embedding *e,
     return mo_point_builder_finish_call(&builder, arena, lowered, err);
 }
 
-/* ------------------------------------------------------ bags of one size -- */
-
 mo_status mo_lower_embedding_packed(const mo_op_site *site, mo_arena *arena,
                                     mo_lower_result *lowered, mo_error *err)
 {
@@ -157,9 +155,6 @@ mo_status mo_lower_embedding_packed(const mo_op_site *site, mo_arena *arena,
     };
     return MO_OK;
 }
-
-/* --------------------------------------------------------- bags by number --
- */
 
 /* What empty bags hold: the row of the default index, or zeros. */
 static mo_status add_empty_bags(const mo_op_site *site, const embedding *e,

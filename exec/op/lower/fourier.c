@@ -29,8 +29,6 @@ static int64_t columns_of(const transform *t)
     return t->count * (t->complex_out ? 2 : 1);
 }
 
-/* ------------------------------------------------------------ the matrix -- */
-
 static int constant_register(mo_point_builder *b, int any, int64_t number)
 {
     return mo_point_builder_unary_params(b, MO_POINT_I_CLAMP, any,
@@ -124,8 +122,6 @@ static mo_status add_matrix(const mo_op_site *site, const transform *t,
                       mo_point_builder_operand(&builder, counter, &counts)));
     return mo_point_builder_finish_call(&builder, arena, lowered, err);
 }
-
-/* ------------------------------------------------------------- one axis -- */
 
 /* lines times the matrix of t, from tensor to tensor. */
 static mo_status add_product(const mo_op_site *site, const transform *t,
@@ -235,9 +231,6 @@ static mo_status add_axis(const mo_op_site *site, signal *s, int axis,
     return status;
 }
 
-/* --------------------------------------------------------------- all axes --
- */
-
 /* Which axis is real on one side: none, the first one done, the last one. */
 typedef enum real_side { REAL_NONE, REAL_IN, REAL_OUT } real_side;
 
@@ -319,8 +312,6 @@ mo_status mo_lower_irdft(const mo_op_site *site, mo_arena *arena,
 {
     return lower_fourier(site, true, REAL_OUT, arena, lowered, err);
 }
-
-/* ----------------------------------------------------------- short time -- */
 
 /* Frames of the signal, times the window: [batch][frames][window]. */
 static mo_status add_frames(const mo_op_site *site, int64_t batch,

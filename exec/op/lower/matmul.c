@@ -161,8 +161,6 @@ mo_status mo_lower_matmul(const mo_op_site *site, mo_arena *arena,
     return add_product(site, &f, 0, arena, lowered, &call, err);
 }
 
-/* ---- with an addend */
-
 /* alpha times the product, beta times the addend. */
 typedef struct addition {
     int input; /* of the site; -1: there is none */

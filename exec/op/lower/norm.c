@@ -27,8 +27,6 @@ static mo_status add_norm(const mo_call_norm *norm, int in, int out,
     return MO_OK;
 }
 
-/* --------------------------------------------------------------- softmax -- */
-
 /* The axis is "axis", or PyTorch's "dim". */
 static mo_status add_softmax(const mo_op_site *site, bool log, mo_arena *arena,
                              mo_lower_result *lowered, mo_error *err)
@@ -68,8 +66,6 @@ mo_status mo_lower_log_softmax(const mo_op_site *site, mo_arena *arena,
 {
     return add_softmax(site, true, arena, lowered, err);
 }
-
-/* ------------------------------------------------- over any dimensions -- */
 
 /* Dimensions that are not marked first, then those that are. */
 static int sort_dims(const mo_shape *shape, const bool *marks, int *order)
@@ -197,8 +193,6 @@ mo_status mo_lower_normalize_l2(const mo_op_site *site, mo_arena *arena,
     norm.max_eps = mo_op_site_attr_equals(site, "eps_mode", "max");
     return add_norm_over(site, norm, marks, arena, lowered, err);
 }
-
-/* ------------------------------------------------ with scale and shift -- */
 
 static mo_status check_operands(const mo_op_site *site, int min_in, int max_in,
                                 mo_error *err)
@@ -357,8 +351,6 @@ mo_status mo_lower_instance_norm(const mo_op_site *site, mo_arena *arena,
         site, site->in[0].shape.rank > 1 ? site->in[0].shape.dims[1] : 0, arena,
         lowered, err);
 }
-
-/* ------------------------------------------------- batch normalisation -- */
 
 /* Inputs by what they are; opset 1 had the data third. */
 typedef struct batch_inputs {

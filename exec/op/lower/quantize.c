@@ -89,9 +89,6 @@ int mo_lower_quantize_saturate(mo_point_builder *builder, int reg, int zero,
     return mo_point_builder_unary(builder, MO_POINT_TRUNCATE, reg);
 }
 
-/* ------------------------------------------------------- blocks of scales --
- */
-
 /* Repeats the scales or zero points of blocks along axis: *tensor and *desc
  * become a temporary of the data's shape. */
 static mo_status expand_blocks(const mo_op_site *site, int input, int axis,
@@ -228,8 +225,6 @@ mo_status mo_lower_dequantize_linear(const mo_op_site *site, mo_arena *arena,
         mo_point_builder_binary(&builder, MO_POINT_MULTIPLY, x, scale));
     return mo_point_builder_finish_call(&builder, arena, lowered, err);
 }
-
-/* ------------------------------------------------- DynamicQuantizeLinear -- */
 
 static mo_status add_extreme(const mo_op_site *site, mo_call_reduce_op op,
                              int *temp, mo_arena *arena,

@@ -111,8 +111,6 @@ static mo_status finish_sums(const mo_op_site *site, const quantized *q,
     return mo_point_builder_finish_call(b, arena, lowered, err);
 }
 
-/* ---------------------------------------------------------- matrices -- */
-
 /* The product as MatMul has it, of other tensors than the site's. */
 static mo_status add_product(const mo_op_site *site, const quantized *q,
                              int left, int right, int sums, mo_arena *arena,
@@ -175,8 +173,6 @@ mo_status mo_lower_qlinear_matmul(const mo_op_site *site, mo_arena *arena,
 {
     return lower_matrices(site, &linear, arena, lowered, err);
 }
-
-/* ------------------------------------------------------- convolutions -- */
 
 typedef struct conv_problem {
     mo_call_window sweep;

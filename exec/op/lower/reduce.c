@@ -5,8 +5,6 @@
 #include "exec/op/axes.h"
 #include "exec/op/lower/lowerings.h"
 
-/* ------------------------------------------------------------ reductions -- */
-
 /* Kept dimensions have in the result the order they have in the input. */
 static void set_strides(const mo_shape *from, mo_call_reduce *reduce)
 {
@@ -63,8 +61,6 @@ mo_status mo_lower_reduce(const mo_op_site *site, mo_arena *arena,
     set_strides(&site->in[0].shape, &call->u.reduce);
     return MO_OK;
 }
-
-/* -------------------------------------------------------- along one axis -- */
 
 /* Input 1 is the axis; the default is the first one. */
 mo_status mo_lower_cumsum(const mo_op_site *site, mo_arena *arena,

@@ -22,8 +22,6 @@ int mo_joint_slots_select(const mo_exec_plan *plan,
     return n;
 }
 
-/* --------------------------------------------------------------- opening */
-
 static int64_t reserve(mo_joint_slots *s, int64_t bytes)
 {
     int64_t at = s->staging_bytes;
@@ -142,8 +140,6 @@ static mo_status open_queue(mo_joint_slots *s, mo_joint_slot *slot,
     return status;
 }
 
-/* ------------------------------------------------- measuring, recording */
-
 /* Inputs of zeros: indices among them are valid. */
 static mo_status run_eagerly(mo_joint_slots *s, mo_error *err)
 {
@@ -211,8 +207,6 @@ static mo_status record_slots(mo_joint_slots *s, mo_error *err)
                    why.text);
 }
 
-/* -------------------------------------------------------------- monitoring */
-
 static void *poll_carriers(void *context)
 {
     static const struct timespec interval = { 0, 1000000 };
@@ -243,8 +237,6 @@ static void stop_monitor(mo_joint_slots *s)
     pthread_join(s->monitor, NULL);
     s->has_monitor = false;
 }
-
-/* ----------------------------------------------------------------- opening */
 
 static mo_status open_slots(mo_joint_slots *s, const bool *inputs,
                             mo_error *err)
@@ -325,8 +317,6 @@ mo_status mo_joint_slots_new(const mo_exec_plan *plan,
         mo_joint_slots_free(s);
     return status;
 }
-
-/* --------------------------------------------------------------- closing */
 
 /* The devices of slot 0 are closed last: they own the units. */
 static void close_slot(mo_joint_slots *s, mo_joint_slot *slot)

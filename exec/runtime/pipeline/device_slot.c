@@ -61,8 +61,6 @@ mo_status mo_pipeline_send(const mo_pipeline *p, int slot, int transfer,
                            : status;
 }
 
-/* ------------------------------------------------------------- computation */
-
 /* Takes the device, or, where the slot has it, yields it to older requests. */
 static void enter_device(slot_run *r)
 {
@@ -133,8 +131,6 @@ static mo_status run_steps(slot_run *r, mo_error *err)
     leave_device(r);
     return status;
 }
-
-/* ------------------------------------------------------- inputs, outputs */
 
 static mo_status receive_inputs(const slot_run *r, mo_error *err)
 {

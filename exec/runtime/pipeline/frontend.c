@@ -33,8 +33,6 @@ static void clear_inputs(slot_frontend *f)
         mo_tensor_clear(&f->inputs[i]);
 }
 
-/* ------------------------------------------------------------------- intake */
-
 /* Nothing more is taken after an interrupt; the lock is held. */
 static void close_interrupted(mo_pipeline *p)
 {
@@ -167,8 +165,6 @@ static mo_status post_inputs(const slot_frontend *f, mo_error *err)
                                         f->sent[v], err);
     return status;
 }
-
-/* ----------------------------------------------------------- one request */
 
 static mo_status post_receives(const slot_frontend *f, mo_error *err)
 {

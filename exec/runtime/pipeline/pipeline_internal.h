@@ -87,7 +87,7 @@ typedef struct mo_pipeline_thread {
     struct mo_pipeline_frontend *frontend; /* or NULL */
 } mo_pipeline_thread;
 
-/* ---- device_slot.c */
+/* device_slot.c */
 
 /* Runs the requests of a slot on a device; the thread of slot 0 opens the
  * device for all slots first. */
@@ -99,7 +99,7 @@ mo_status mo_pipeline_receive(const mo_pipeline *p, int slot, int transfer,
 mo_status mo_pipeline_send(const mo_pipeline *p, int slot, int transfer,
                            const void *data, mo_error *err);
 
-/* ---- device_group.c: devices that are driven together */
+/* device_group.c: devices that are driven together. */
 
 /* Runs the requests of a slot; the thread of slot 0 opens the devices. */
 mo_status mo_pipeline_serve_group(mo_pipeline_thread *t, mo_error *err);
@@ -110,7 +110,7 @@ mo_status mo_pipeline_open_joint(mo_pipeline *p, mo_error *err);
  * the programs, before the transport ends. */
 void mo_pipeline_leave_joint(mo_pipeline *p);
 
-/* ---- frontend.c: rank 0 */
+/* frontend.c: rank 0. */
 
 /* Runs all requests of a slot. Allocates t->frontend; the caller frees it when
  * all threads have ended, also after a failure. */
@@ -118,7 +118,7 @@ mo_status mo_pipeline_serve_requests(mo_pipeline_thread *t, mo_error *err);
 /* Accepts NULL. */
 void mo_pipeline_frontend_free(struct mo_pipeline_frontend *frontend);
 
-/* ---- delivery.c: rank 0 */
+/* delivery.c: rank 0. */
 
 /* Stores the outcome of a request for delivery; takes the outputs, by output of
  * the plan; NULL: the request has failed. */
@@ -138,7 +138,7 @@ void mo_pipeline_deliver_rest(mo_pipeline *p);
 /* Ends the intake and wakes all that wait for it; from any thread. */
 void mo_pipeline_stop(mo_pipeline *p);
 
-/* ---- statistics.c */
+/* statistics.c */
 
 /* Requests before this one fill the slots: their times do not count. */
 int64_t mo_pipeline_first_steady(const mo_pipeline_options *options);

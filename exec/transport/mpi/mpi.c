@@ -26,8 +26,6 @@ static void free_buffers(mo_mpi_world *world)
     world->requests = NULL;
 }
 
-/* ----------------------------------------------------------------- opening */
-
 enum { MISSING_SIZE = 128, MISSING_ROOM = 16 };
 
 /* Writes the numbers of missing ranks from the first on; returns text. */
@@ -206,8 +204,6 @@ static mo_status open_world(const mo_transport_world_options *options,
     return status;
 }
 
-/* ----------------------------------------------------------------- closing */
-
 static void close_world(mo_transport_world *handle)
 {
     mo_mpi_world *world = mo_mpi_world_of(handle);
@@ -230,8 +226,6 @@ static mo_status settle(mo_transport_world *handle, mo_error *err)
 
     return mo_failure_detector_await_done(world->job.detector, err);
 }
-
-/* ---------------------------------------------------------------- checking */
 
 static mo_status check_tags(const mo_mpi_world *world, const mo_exec_plan *plan,
                             mo_error *err)
@@ -280,8 +274,6 @@ static mo_status check_digests(mo_mpi_world *world, uint64_t digest,
     return status;
 }
 
-/* ------------------------------------------------------------------ clocks */
-
 static mo_status ping_clock(void *context, int peer, bool first,
                             int64_t *number, mo_error *err)
 {
@@ -307,8 +299,6 @@ static mo_status ping_clock(void *context, int peer, bool first,
     }
     return status;
 }
-
-/* ----------------------------------------------------------------- buffers */
 
 /* Number of requests when every chunk of every transfer of this rank is
  * pending. */
@@ -375,8 +365,6 @@ static mo_status begin_plan(mo_transport_world *handle,
             mo_transport_job_sync_clocks(&world->job, ping_clock, world, err);
     return status;
 }
-
-/* ------------------------------------------------------------------- a run */
 
 static int count_ranks(const mo_transport_world *handle)
 {

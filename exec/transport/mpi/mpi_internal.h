@@ -76,7 +76,7 @@ static inline mo_mpi_world *mo_mpi_world_of(mo_transport_world *world)
 /* Returns MO_OK, or the error with MPI's text for the code. */
 mo_status mo_mpi_check(int code, const char *doing, mo_error *err);
 
-/* ---- progress.c */
+/* progress.c */
 
 /* Bytes of the chunks of a transfer, but for the last. */
 int64_t mo_mpi_chunk_bytes(int64_t transfer_bytes);

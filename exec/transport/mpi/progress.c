@@ -40,8 +40,6 @@ mo_status mo_mpi_check(int code, const char *doing, mo_error *err)
     return mo_fail(err, MO_E_IO, "MPI: %s: %s", doing, text);
 }
 
-/* ------------------------------------------------------------------- queue */
-
 static int take_queue(mo_mpi_world *world)
 {
     mo_mpi_transfer_queue *q = &world->queue;
@@ -56,8 +54,6 @@ static int take_queue(mo_mpi_world *world)
     pthread_mutex_unlock(&q->lock);
     return n;
 }
-
-/* --------------------------------------------------------------- transfers */
 
 int64_t mo_mpi_chunk_bytes(int64_t transfer_bytes)
 {
@@ -171,8 +167,6 @@ mo_status mo_mpi_enqueue_transfer(mo_mpi_world *world, int transfer,
                : status;
 }
 
-/* ----------------------------------------------------------------- barrier */
-
 static mo_status progress_barrier(mo_mpi_world *world, bool *moved,
                                   mo_error *err)
 {
@@ -203,8 +197,6 @@ static mo_status progress_barrier(mo_mpi_world *world, bool *moved,
     }
     return status;
 }
-
-/* ---------------------------------------------------------------- progress */
 
 typedef struct serve_context {
     mo_mpi_world *world;
@@ -316,8 +308,6 @@ mo_status mo_mpi_serve(mo_transport_world *handle, int n_threads, mo_error *err)
     }
     return mo_transport_job_end(&world->job, err);
 }
-
-/* ----------------------------------------------------------------- control */
 
 static bool has_failed(void *context)
 {

@@ -22,8 +22,6 @@ static void pause_briefly(void)
     nanosleep(&moment, NULL);
 }
 
-/* ---------------------------------------------------------------- aborting */
-
 typedef struct abort_task {
     const mo_nccl_api *api;
     ncclComm_t comm;
@@ -73,8 +71,6 @@ mo_status mo_nccl_comms_abort(mo_nccl_p2p *nccl, const mo_error *why,
         *err = nccl->error;
     return nccl->error.status;
 }
-
-/* ---------------------------------------------------------------- checking */
 
 /* Rank at the other end of a communicator of two; -1: a communicator of all,
  * where it is unknown. */
@@ -179,8 +175,6 @@ mo_status mo_nccl_comm_wait(mo_nccl_p2p *nccl, int member, mo_error *err)
     return status;
 }
 
-/* ---------------------------------------------------------------- creating */
-
 static mo_status retain_context(mo_nccl_p2p *nccl, int member,
                                 mo_backend_unit *unit, mo_error *err)
 {
@@ -236,8 +230,6 @@ mo_status mo_nccl_comms_create(mo_nccl_p2p *nccl, mo_backend_unit *const *units,
     }
     return status;
 }
-
-/* ----------------------------------------------------------------- closing */
 
 static void enter_context(mo_nccl_p2p *nccl, int member)
 {

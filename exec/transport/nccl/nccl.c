@@ -75,8 +75,6 @@ static void add_context(void *context, mo_error *why)
     pthread_mutex_unlock(&b->lock);
 }
 
-/* --------------------------------------------------------------- the world */
-
 static mo_status open_world(const mo_transport_world_options *options,
                             mo_transport_world **handle, mo_error *err)
 {

@@ -24,8 +24,6 @@ typedef struct notice {
     int32_t needs_nccl; /* it has an end of a pair, so it needs NCCL */
 } notice;
 
-/* --------------------------------------------------------------- allgather */
-
 /* *all: the buffers of all ranks, by rank; the caller frees it. */
 static mo_status allgather(mo_nccl_p2p *nccl, const void *own, size_t bytes,
                            char **all, mo_error *err)
@@ -115,8 +113,6 @@ static mo_status compute_layout(mo_nccl_p2p *nccl, bool safe, mo_error *err)
     free(is_gpu);
     return status;
 }
-
-/* -------------------------------------------------------------- unique ids */
 
 /* A rank without an end of a pair needs no NCCL. One that has an end but no
  * NCCL reports that in its notice; with MOIRAI_NCCL set it is an error. */
@@ -219,8 +215,6 @@ int mo_nccl_peer_rank(const mo_nccl_p2p *nccl, int pair)
     return rank == nccl->options.rank ? rank_of[l->to] : rank;
 }
 
-/* --------------------------------------------------- one end of a transfer */
-
 /* Enqueues a send (data) or receive (target) on the stream; returns when NCCL
  * has accepted it. */
 static mo_status enqueue(mo_nccl_p2p *nccl, const mo_nccl_pair *pair,
@@ -281,8 +275,6 @@ static mo_status enqueue_transfer(const mo_backend_carrier *carrier,
     return enqueue(nccl, pair, what->data, what->target, what->bytes, stream,
                    err);
 }
-
-/* ----------------------------------------------------------------- warm-up */
 
 /* Waits for the stream; the first transfer of a communicator takes long. */
 static mo_status wait_for_stream(mo_nccl_p2p *nccl, CUstream stream,
@@ -353,8 +345,6 @@ static mo_status prepare_comms(const mo_backend_carrier *carrier,
     return status;
 }
 
-/* ------------------------------------------------------ other entry points */
-
 static mo_status poll_comms(const mo_backend_carrier *carrier, mo_error *err)
 {
     mo_nccl_p2p *nccl = carrier->context;
@@ -377,8 +367,6 @@ static const char *eager_reason(const mo_backend_carrier *carrier)
 
     return nccl->eager ? "MOIRAI_NCCL_EAGER is set" : NULL;
 }
-
-/* ------------------------------------------------------- creating, freeing */
 
 static mo_status parse_time_limit(mo_nccl_p2p *nccl, mo_error *err)
 {

@@ -50,7 +50,7 @@ struct mo_nccl_p2p {
     char unavailable[256];
 };
 
-/* ---- communicators.c */
+/* communicators.c */
 
 /* Creates all communicators of this process, by ascending id. */
 mo_status mo_nccl_comms_create(mo_nccl_p2p *nccl, mo_backend_unit *const *units,
@@ -76,7 +76,7 @@ mo_status mo_nccl_comms_abort(mo_nccl_p2p *nccl, const mo_error *why,
 
 void mo_nccl_comms_destroy(mo_nccl_p2p *nccl);
 
-/* ---- p2p.c */
+/* p2p.c */
 
 /* Returns the rank at the other end of a pair. */
 int mo_nccl_peer_rank(const mo_nccl_p2p *nccl, int pair);

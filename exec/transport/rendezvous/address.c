@@ -113,8 +113,6 @@ void mo_rdv_address_format(const struct sockaddr *from,
               MO_RDV_ADDRESS_TEXT);
 }
 
-/* --------------------------------------------------------------- listening */
-
 static int bind_v6(const uint8_t *address, int port)
 {
     struct sockaddr_in6 at = { .sin6_family = AF_INET6 };
@@ -182,8 +180,6 @@ int mo_rdv_socket_local_port(int listener)
     memcpy(&at4, &at, sizeof at4);
     return ntohs(at.ss_family == AF_INET6 ? at6.sin6_port : at4.sin_port);
 }
-
-/* -------------------------------------------------------------- connecting */
 
 int mo_rdv_timeout_ms(int64_t deadline_ns, int64_t at_most_ns)
 {

@@ -20,8 +20,6 @@ enum { MAX_ADDRESSES = 8, FOREIGN_BACKLOG = 128 };
 
 const char mo_rdv_magic[8] = "MOIRAI\n";
 
-/* --------------------------------------------------------------- messages */
-
 mo_rdv_security mo_rdv_security_of(const mo_rdv_params *params)
 {
     if (params->tls_cert)
@@ -80,8 +78,6 @@ void mo_rdv_format_identity(char identity[MO_SECURE_IDENTITY_SIZE],
              MO_RDV_PROTOCOL_VERSION, (unsigned) rank, (unsigned) n_ranks);
 }
 
-/* ------------------------------------------------------ sending, receiving */
-
 static bool should_retry(void)
 {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
@@ -133,8 +129,6 @@ bool mo_rdv_receive_all(mo_secure_channel *channel, void *data, size_t bytes,
     }
     return true;
 }
-
-/* --------------------------------------------------------------- addresses */
 
 const char *mo_rdv_format_master(const mo_rdv_params *params,
                                  char text[MO_RDV_HOST_SIZE + 16])

@@ -32,8 +32,6 @@ static int64_t answer_deadline(const client *c)
     return mo_min_i64(mo_stop_clock_ns() + answer_ns, c->deadline_ns);
 }
 
-/* --------------------------------------------------------------- preambles */
-
 static mo_status check_security(client *c, uint32_t theirs, mo_error *err)
 {
     static const char *const names[] = { "has neither token nor certificate",
@@ -91,8 +89,6 @@ static mo_status exchange_preambles(client *c, mo_rdv_preamble *theirs,
     c->is_final = false;
     return check_security(c, theirs->security, err);
 }
-
-/* ---------------------------------------------------------- authentication */
 
 static mo_status update_credentials(client *c, const mo_rdv_preamble *theirs,
                                     mo_error *err)

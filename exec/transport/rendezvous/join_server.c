@@ -44,8 +44,6 @@ _Static_assert(sizeof(mo_rdv_hello) <= MO_RDV_PENDING_BYTES, "a hello fits");
 _Static_assert(sizeof(mo_rdv_preamble) <= MO_RDV_PENDING_BYTES,
                "a preamble fits");
 
-/* ---------------------------------------------------------------- refusing */
-
 static void send_verdict(mo_secure_channel *channel, bool refused,
                          const char *text)
 {
@@ -75,8 +73,6 @@ static mo_rdv_pending_action refuse(server *h, const mo_rdv_pending_conn *conn,
         h->options->note(text);
     return MO_RDV_PENDING_CLOSE;
 }
-
-/* --------------------------------------------------------------- handshake */
 
 static mo_rdv_pending_action check_preamble(server *h,
                                             const mo_rdv_pending_conn *conn,
@@ -230,8 +226,6 @@ static mo_rdv_pending_action handle_message(void *context,
                                    : handle_hello(context, conn);
 }
 
-/* ----------------------------------------------------------------- waiting */
-
 static int first_missing(const server *h)
 {
     for (int r = 1; r < h->params->n_ranks; r++)
@@ -298,8 +292,6 @@ static mo_status wait_for_all(server *h, mo_rdv_pending_conns *pending,
     }
     return MO_OK;
 }
-
-/* ----------------------------------------------------------------- results */
 
 static mo_status send_endpoints(const server *h, mo_error *err)
 {

@@ -14,8 +14,6 @@
 /* Ports for Slurm jobs: above those of services, below the ephemeral range. */
 enum { JOB_PORTS_FROM = 15000, JOB_PORTS = 15000, LAST_PORT = 65535 };
 
-/* ----------------------------------------------------------------- parsing */
-
 static const char *get_variable(const char *variable)
 {
     const char *text = getenv(variable);
@@ -82,8 +80,6 @@ bool mo_rdv_parse_master(const char *text, char host[MO_RDV_HOST_SIZE],
     return true;
 }
 
-/* ----------------------------------------------------- host lists of Slurm */
-
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -135,8 +131,6 @@ bool mo_rdv_hostlist_first(const char *list, char host[MO_RDV_HOST_SIZE])
     }
     return length > 0;
 }
-
-/* -------------------------------------------------- ranks, by their source */
 
 /* Command options and MOIRAI_* variables; an option overrides its variable. */
 static mo_status read_options(const mo_rdv_launch_options *launch,
@@ -216,8 +210,6 @@ static mo_status check_ranks(const mo_rdv_params *params, mo_error *err)
             params->source, params->rank, params->n_ranks, params->n_ranks - 1);
     return MO_OK;
 }
-
-/* ------------------------------------------------------ rendezvous address */
 
 static mo_status set_master(mo_rdv_params *params, const char *master,
                             const char *told_by, mo_error *err)
@@ -315,8 +307,6 @@ static mo_status set_launcher_master(mo_rdv_params *params,
                    "HOST",
                    launcher->name);
 }
-
-/* ---------------------------------------------------------- authentication */
 
 /* The token that authenticates ranks: an empty variable counts as given. By
  * default the name of the job, which keeps jobs apart that use the same

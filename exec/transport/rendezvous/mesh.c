@@ -28,8 +28,6 @@ typedef struct hello {
 
 static const int64_t poll_ns = 20000000;
 
-/* --------------------------------------------------------------- endpoints */
-
 static void collect_addresses(mo_rdv_endpoint *endpoint)
 {
     struct ifaddrs *all = NULL;
@@ -143,8 +141,6 @@ mo_status mo_rdv_endpoint_listen(int n_ranks, const uint8_t *bind,
     *listener = -1;
     return MO_E_IO;
 }
-
-/* -------------------------------------------------------------- connecting */
 
 typedef struct connecting {
     const mo_rdv_mesh *mesh;
@@ -350,8 +346,6 @@ static mo_status connect_rank(connecting *c, int r, int kind, mo_error *err)
                    "host %s",
                    r, other->host, (int) other->port, own->host);
 }
-
-/* --------------------------------------------------------------- accepting */
 
 /* Stores the channel of a rank; returns false for one that is not expected. */
 static bool store_channel(connecting *c, int rank, int kind,

@@ -54,8 +54,6 @@ int mo_secure_channel_socket(const mo_secure_channel *channel)
     return channel->socket;
 }
 
-/* --------------------------------------------------------------- handshake */
-
 mo_status mo_secure_channel_start(mo_secure_channel *channel,
                                   mo_secure_credentials *credentials,
                                   mo_secure_role role, const char *identity,
@@ -106,8 +104,6 @@ void mo_secure_channel_set_rekey_bytes(mo_secure_channel *channel,
     if (channel->tls)
         mo_secure_tls_set_rekey_bytes(channel->tls, bytes);
 }
-
-/* ------------------------------------------------------ sending, receiving */
 
 ssize_t mo_secure_channel_receive(mo_secure_channel *channel, void *data,
                                   size_t bytes)

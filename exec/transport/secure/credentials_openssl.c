@@ -60,8 +60,6 @@ mo_status mo_secure_derive_key(const char *token,
                                SCRYPT_LIMIT_BYTES >> 20);
 }
 
-/* ------------------------------------------------------------------- files */
-
 /* Without it the library would read a pass phrase from the terminal. */
 static int no_pass_phrase(char *text, int size, int writing, void *context)
 {
@@ -101,8 +99,6 @@ static mo_status load_files(SSL_CTX *context, const char *cert, const char *key,
                        SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     return MO_OK;
 }
-
-/* ---------------------------------------------------------- pre-shared key */
 
 static SSL_SESSION *make_session(SSL *ssl, const mo_secure_tls *tls)
 {
@@ -152,8 +148,6 @@ static int find_session(SSL *ssl, const unsigned char *identity, size_t length,
     *session = make_session(ssl, tls);
     return *session != NULL;
 }
-
-/* ------------------------------------------------------------- credentials */
 
 /* TLS 1.3 with one cipher suite; no tickets, no resumption, no early data.
  * Keys are always exchanged by Diffie-Hellman, since SSL_OP_ALLOW_NO_DHE_KEX

@@ -38,7 +38,7 @@ struct mo_secure_tls {
     mo_secure_receiver receiver;
 };
 
-/* ---- tls_openssl.c */
+/* tls_openssl.c */
 
 /* Returns the BIO whose data is a mo_secure_tls, or NULL. */
 BIO_METHOD *mo_secure_bio_method_new(void);
@@ -46,8 +46,8 @@ BIO_METHOD *mo_secure_bio_method_new(void);
 /* SSL_CTX_set_keylog_callback: keeps the secrets of the records. */
 void mo_secure_keep_secret(const SSL *ssl, const char *line);
 
-/* ---- failure_openssl.c: fill tls->failure from the library's queue of
- * errors, and clear that. */
+/* failure_openssl.c: fill tls->failure from the library's queue of errors, and
+ * clear that. */
 void mo_secure_describe_other_token(mo_secure_tls *tls);
 void mo_secure_describe_loss(mo_secure_tls *tls);
 void mo_secure_describe_handshake(mo_secure_tls *tls);

@@ -32,8 +32,6 @@ static ssize_t fail_record(mo_secure_receiver *receiver, const char *wrong)
     return fail_errno(EBADMSG);
 }
 
-/* ------------------------------------------------------------------- input */
-
 static bool resize(mo_secure_buffer *b, size_t capacity)
 {
     uint8_t *bytes = realloc(b->bytes, capacity);
@@ -75,8 +73,6 @@ static ssize_t fill(mo_secure_receiver *receiver)
         resize(b, mo_min_size(2 * b->capacity, MAX_INPUT_BYTES));
     return got;
 }
-
-/* ----------------------------------------------------------------- records */
 
 static bool is_key_update(const uint8_t *message, size_t n)
 {
@@ -126,8 +122,6 @@ static ssize_t open_record(mo_secure_receiver *receiver, size_t length,
     receiver->n_taken = 0;
     return 0;
 }
-
-/* --------------------------------------------------------------- receiving */
 
 /* As mo_secure_record_length(), of the record at the start of the input. */
 static size_t next_length(const mo_secure_buffer *b)

@@ -49,7 +49,7 @@ typedef struct mo_secure_receiver {
     const char *wrong;        /* ... or what is wrong with its bytes; static */
 } mo_secure_receiver;
 
-/* ---- sender.c */
+/* sender.c */
 
 /* Allocates the memory of one record: small messages need no more later.
  * Returns false when out of memory. */
@@ -69,7 +69,7 @@ ssize_t mo_secure_sender_send(mo_secure_sender *sender,
 /* Appends an alert, the last record. */
 void mo_secure_sender_alert(mo_secure_sender *sender, int description);
 
-/* ---- receiver.c */
+/* receiver.c */
 
 /* The same. */
 bool mo_secure_receiver_reserve(mo_secure_receiver *receiver);

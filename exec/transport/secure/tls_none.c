@@ -61,8 +61,6 @@ void mo_secure_credentials_free(mo_secure_credentials *credentials)
     (void) credentials;
 }
 
-/* --------------------------------------------------------------------- tls */
-
 mo_status mo_secure_tls_new(mo_secure_credentials *credentials,
                             mo_secure_role role, const char *identity,
                             int socket, mo_secure_tls **tls, mo_error *err)

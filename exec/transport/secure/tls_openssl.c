@@ -26,8 +26,6 @@
 
 static const uint64_t default_rekey_bytes = UINT64_C(64) << 30;
 
-/* --------------------------------------------------------------------- BIO */
-
 /* Bytes after the handshake are sealed by other means, or plain: they stay in
  * the socket. */
 static int read_bio(BIO *bio, char *data, int size)
@@ -73,8 +71,6 @@ BIO_METHOD *mo_secure_bio_method_new(void)
     return NULL;
 }
 
-/* ----------------------------------------------------------------- secrets */
-
 /* The line is "LABEL RANDOM SECRET", the last two in hexadecimal. */
 void mo_secure_keep_secret(const SSL *ssl, const char *line)
 {
@@ -114,8 +110,6 @@ static bool start_records(mo_secure_tls *tls)
     tls->ssl = NULL;
     return done;
 }
-
-/* --------------------------------------------------------------- handshake */
 
 static bool attach(mo_secure_tls *tls)
 {
@@ -265,8 +259,6 @@ void mo_secure_tls_set_rekey_bytes(mo_secure_tls *tls, uint64_t bytes)
 {
     tls->sender.rekey_bytes = bytes;
 }
-
-/* ------------------------------------------------------ sending, receiving */
 
 /* Receives; an error breaks both directions. */
 static ssize_t receive(mo_secure_tls *tls, void *data, size_t bytes)

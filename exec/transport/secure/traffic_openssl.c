@@ -14,8 +14,6 @@
 
 enum { AES_KEY_BYTES = 16 };
 
-/* -------------------------------------------------------------------- keys */
-
 /* HKDF-Expand-Label(secret, label, "", n) */
 static bool expand(const uint8_t secret[MO_SECURE_SECRET_BYTES], char *label,
                    uint8_t *out, size_t n)
@@ -88,8 +86,6 @@ bool mo_secure_traffic_update(mo_secure_traffic *traffic)
     OPENSSL_cleanse(next, sizeof next);
     return done && derive_keys(traffic);
 }
-
-/* ----------------------------------------------------------------- records */
 
 /* Begins a record: the nonce is the vector of the keys with the sequence
  * number, the header is authenticated. */

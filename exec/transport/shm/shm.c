@@ -64,8 +64,6 @@ struct mo_shm {
     bool has_barrier;
 };
 
-/* --------------------------------------------------------------- waiting */
-
 static bool has_reached(counter *word, unsigned count)
 {
     return atomic_load(word) >> 1 == (count & (UINT32_MAX >> 1));
@@ -111,8 +109,6 @@ static void set_count(counter *word, unsigned count)
     if (atomic_exchange(word, count << 1) & 1)
         mo_shm_futex_wake(word);
 }
-
-/* ---------------------------------------------------------------- layout */
 
 static bool shares_memory(const mo_rdv_endpoint *a, const mo_rdv_endpoint *b)
 {
@@ -197,8 +193,6 @@ static int64_t assign_slots(mo_shm *shm, int64_t value_limit)
     }
     return total;
 }
-
-/* --------------------------------------------------------------- opening */
 
 static header *header_of(const mo_shm *shm)
 {
@@ -326,8 +320,6 @@ void mo_shm_free(mo_shm *shm)
     free(shm->n_done);
     free(shm);
 }
-
-/* ----------------------------------------------------------------- a run */
 
 bool mo_shm_carries(const mo_shm *shm, int transfer)
 {

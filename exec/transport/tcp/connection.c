@@ -36,8 +36,6 @@ void mo_tcp_io_thread_wake(mo_tcp_world *world)
         return;
 }
 
-/* ----------------------------------------------------------------- sending */
-
 static mo_status reserve_queue(mo_tcp_conn *conn, mo_error *err)
 {
     size_t capacity = conn->capacity > 0 ? 2 * conn->capacity : 16;
@@ -161,8 +159,6 @@ mo_status mo_tcp_conn_enqueue(mo_tcp_world *world, mo_tcp_conn *conn,
     return MO_OK;
 }
 
-/* ----------------------------------------------------------------- barrier */
-
 static mo_status send_vote(mo_tcp_world *world, int peer, bool vote,
                            mo_error *err)
 {
@@ -229,8 +225,6 @@ mo_status mo_tcp_barrier_arrive(mo_tcp_world *world, bool vote, mo_error *err)
     return status;
 }
 
-/* --------------------------------------------------------------- receiving */
-
 /* Bytes read from one connection before the others get their turn. */
 enum { TURN_BYTES = 4 << 20 };
 
@@ -252,8 +246,6 @@ static void fail_protocol(mo_tcp_world *world, mo_tcp_conn *conn,
     atomic_store(&conn->broken_ns, mo_stop_clock_ns());
     mo_transport_job_fail(&world->job, &why);
 }
-
-/* --------------------------------------------------------------- transfers */
 
 /* Returns the transfer of the current header if it belongs to this connection
  * and direction, with the right size; else NULL. */
@@ -353,8 +345,6 @@ static void handle_clear_to_send(mo_tcp_world *world, mo_tcp_conn *conn)
         mo_transport_job_fail(&world->job, &err);
 }
 
-/* -------------------------------------------------------- barrier, control */
-
 static void handle_barrier(mo_tcp_world *world, mo_tcp_conn *conn)
 {
     mo_error err = { 0 };
@@ -375,8 +365,6 @@ static void handle_barrier(mo_tcp_world *world, mo_tcp_conn *conn)
         mo_transport_job_fail(&world->job, &err);
     }
 }
-
-/* ----------------------------------------------------------------- reading */
 
 static bool is_broken(mo_tcp_conn *conn)
 {

@@ -25,8 +25,6 @@ enum { SLEEP_MS = 500 };
  * of a rank that sends nothing at all, that one reports more. */
 static const double partial_timeouts = 1.25;
 
-/* ----------------------------------------------------------------- waiting */
-
 static bool is_open(mo_tcp_conn *conn)
 {
     return conn->channel && atomic_load(&conn->broken_ns) == 0;
@@ -94,8 +92,6 @@ static int wait_for_events(struct pollfd *polled, nfds_t n,
     }
     return n_ready != 0 ? n_ready : poll(polled, n, SLEEP_MS);
 }
-
-/* ----------------------------------------------------------------- working */
 
 static void process_conns(mo_tcp_world *world, const struct pollfd *polled)
 {
@@ -254,8 +250,6 @@ static void *run_io_thread(void *context)
     }
     return NULL;
 }
-
-/* ------------------------------------------------------ starting, stopping */
 
 mo_status mo_tcp_io_thread_start(mo_tcp_world *world, mo_error *err)
 {

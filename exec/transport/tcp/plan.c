@@ -10,8 +10,6 @@
 #include "exec/transport/rendezvous/decode.h"
 #include "exec/transport/tcp/tcp_internal.h"
 
-/* --------------------------------------------------------------- transfers */
-
 /* The memory of a value that is partly read, or not yet written, is about to
  * be freed: the connection becomes unusable. */
 static void break_if_partial(mo_tcp_conn *conn)
@@ -71,8 +69,6 @@ static mo_status install_plan(mo_tcp_world *world, const mo_exec_plan *plan,
         free(transfers);
     return status;
 }
-
-/* --------------------------------------------------------------- comparing */
 
 /* Rank 0 receives all digests and sends the first rank that differs; -1:
  * none. */

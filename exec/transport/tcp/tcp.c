@@ -11,8 +11,6 @@
 /* Connections between two ranks: for the failure detector, and for data. */
 enum { CONTROL, DATA, N_KINDS };
 
-/* ----------------------------------------------------------------- opening */
-
 /* The error for a signal before the ranks are connected; mo_rdv_join() reports
  * all other cases. */
 static void describe_missing(void *context, mo_error *why)
@@ -161,8 +159,6 @@ mo_status mo_tcp_settle(mo_transport_world *handle, mo_error *err)
     /* The failure may have been detected before that. */
     return mo_first_error_get(&world->job.process.failure, err);
 }
-
-/* ------------------------------------------------------------------- a run */
 
 int mo_tcp_n_ranks(const mo_transport_world *handle)
 {

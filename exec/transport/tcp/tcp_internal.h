@@ -111,7 +111,7 @@ mo_tcp_world_of_const(const mo_transport_world *world)
     return (const mo_tcp_world *) world;
 }
 
-/* ---- connection.c: sending */
+/* connection.c: sending. */
 
 /* Takes channel, which may be NULL. */
 void mo_tcp_conn_init(mo_tcp_conn *conn, mo_secure_channel *channel);
@@ -129,21 +129,21 @@ void mo_tcp_conn_flush(mo_tcp_world *world, mo_tcp_conn *conn);
 bool mo_tcp_conn_has_unsent(const mo_tcp_conn *conn);
 void mo_tcp_io_thread_wake(mo_tcp_world *world);
 
-/* ---- connection.c: receiving */
+/* connection.c: receiving. */
 
 /* Reads and handles pending messages; plan_lock is held. */
 void mo_tcp_conn_receive(mo_tcp_world *world, mo_tcp_conn *conn);
 
-/* ---- connection.c: barrier */
+/* connection.c: barrier. */
 mo_status mo_tcp_barrier_arrive(mo_tcp_world *world, bool vote, mo_error *err);
 
-/* ---- io_thread.c */
+/* io_thread.c */
 mo_status mo_tcp_io_thread_start(mo_tcp_world *world, mo_error *err);
 void mo_tcp_io_thread_stop(mo_tcp_world *world);
 
-/* ---- control.c: messages between opening threads while no plan runs. Each
- * returns MO_OK when data is sent or received, or the stored error; the buffer
- * may be reused when it returns. */
+/* control.c: messages between opening threads while no plan runs. Each returns
+ * MO_OK when data is sent or received, or the stored error; the buffer may be
+ * reused when it returns. */
 mo_status mo_tcp_control_send(mo_tcp_world *world, int peer, const void *data,
                               size_t bytes, mo_error *err);
 mo_status mo_tcp_control_receive(mo_tcp_world *world, int peer, void *data,
@@ -153,13 +153,13 @@ mo_status mo_tcp_control_exchange(mo_tcp_world *world, int peer,
                                   const void *own, void *other, size_t bytes,
                                   mo_error *err);
 
-/* ---- plan.c */
+/* plan.c */
 
 /* Forgets the transfers; a connection that is in the middle of one breaks. */
 void mo_tcp_plan_clear(mo_tcp_world *world);
 
-/* ---- tcp.c, plan.c, control.c: the transport interface (transport.h), also
- * used by the transport nccl */
+/* tcp.c, plan.c, control.c: the transport interface (transport.h), also used
+ * by the transport nccl. */
 mo_status mo_tcp_open(const mo_transport_world_options *options,
                       mo_transport_world **handle, mo_error *err);
 void mo_tcp_close(mo_transport_world *handle);

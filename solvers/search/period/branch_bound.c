@@ -89,8 +89,6 @@ static mo_status push_open(mo_period_branching *b, int number, mo_error *err)
     return mo_heap_push(&b->open, b->nodes[number].lower_ns, -number, err);
 }
 
-/* -------------------------------------------------------------------- setup */
-
 /* Returns the least memory of the devices whose memory may bind, or 0. */
 static int64_t least_limited_bytes(const mo_priced_labelling *l)
 {
@@ -258,8 +256,6 @@ void mo_period_branching_free(mo_period_branching *b)
     free(b->first);
     free(b);
 }
-
-/* -------------------------------------------------------------------- nodes */
 
 /* Sets the domains to those of a node. */
 static void enter_node(const mo_period_branching *b, worker *w, int number)

@@ -295,8 +295,6 @@ mo_status mo_period_split_contiguous(const mo_period_problem *p, int *device,
     return status;
 }
 
-/* -------------------------------------------------------------- the method */
-
 static mo_status place_contiguous(const mo_method_task *task,
                                   mo_method_result *placed, mo_error *err)
 {

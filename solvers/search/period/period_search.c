@@ -268,8 +268,6 @@ static mo_status raise_bound(search *s, mo_error *err)
     return status;
 }
 
-/* ---------------------------------------------------------------- baselines */
-
 static mo_status offer_baselines(search *s, int *device, mo_error *err)
 {
     const mo_method *const methods[] = { &mo_method_single, &mo_method_m_etf };
@@ -310,8 +308,6 @@ static mo_status offer_least_latency(search *s, mo_error *err)
     return status;
 }
 
-/* -------------------------------------------------------------- enumeration */
-
 static bool is_small(const mo_period_problem *p)
 {
     double n = 1;
@@ -338,8 +334,6 @@ static void enumerate_placements(search *s, int *device)
     if (s->n_pool > 0 && s->pool[0].excess_bytes == 0)
         s->lower_ns = s->pool[0].period_ns;
 }
-
-/* ------------------------------------------------------------------- rounds */
 
 typedef struct anneal_job {
     search *s;
@@ -446,8 +440,6 @@ static mo_status run_rounds(search *s, int *n_rounds, mo_error *err)
         free(jobs[i].c.device);
     return status;
 }
-
-/* ---------------------------------------------------------------- the whole */
 
 static mo_status find_placement(search *s, mo_method_result *placed,
                                 mo_error *err)

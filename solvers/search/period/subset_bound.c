@@ -64,8 +64,6 @@ void mo_subset_bound_clear(mo_subset_bound *b)
     *b = (mo_subset_bound){ 0 };
 }
 
-/* ------------------------------------------------------------------ pricing */
-
 static void clear_model(test *t)
 {
     for (int c = 0; c < t->units.n_classes && t->pricing; c++)
@@ -111,8 +109,6 @@ static mo_status price_sets(test *t, int class, int64_t enough, int max_labels,
     p->work = 0;
     return status;
 }
-
-/* ------------------------------------------------------------------ probing */
 
 /* Whether a set with unit u, and without unit v unless that is NONE, may be
  * within the limits of some device. */
@@ -201,8 +197,6 @@ static mo_status probe_items(test *t, int *n_joined, mo_error *err)
     }
     return status;
 }
-
-/* ------------------------------------------------------------------- values */
 
 /* In integers, of a total of at most MO_SUBSET_TOTAL. */
 static int64_t scale_values(test *t, const double *point)
@@ -350,8 +344,6 @@ static mo_status improve_values(test *t, mo_error *err)
     free(sum);
     return status;
 }
-
-/* -------------------------------------------------------------------- tests */
 
 static mo_status run_test(test *t, const mo_stop *stop, mo_error *err)
 {

@@ -37,9 +37,6 @@ typedef struct builder {
     size_t table_size;
 } builder;
 
-/* ------------------------------------------------------------ order of units
- */
-
 static mo_status list_ends(builder *b, mo_error *err)
 {
     const mo_subset_units *s = b->s;
@@ -141,8 +138,6 @@ static mo_status choose_order(builder *b, mo_error *err)
     return MO_OK;
 }
 
-/* -------------------------------------------------------------------- slots */
-
 static mo_status find_spans(builder *b, mo_error *err)
 {
     size_t n = (size_t) b->s->n_items + 1;
@@ -216,8 +211,6 @@ static mo_status assign_slots(builder *b, int max_open, mo_error *err)
     free(busy);
     return MO_OK;
 }
-
-/* -------------------------------------------------------------------- nodes */
 
 static size_t hash_key(uint64_t key)
 {

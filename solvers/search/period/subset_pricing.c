@@ -104,8 +104,6 @@ void mo_subset_pricing_clear(mo_subset_pricing *p)
     *p = (mo_subset_pricing){ 0 };
 }
 
-/* --------------------------------------------------------------- relaxation */
-
 /* Value of a decision less what it uses at the multipliers. */
 static int64_t reduced_value(const mo_subset_pricing *p, int layer, int node,
                              int in)
@@ -271,8 +269,6 @@ static mo_status choose_factors(mo_subset_pricing *p, mo_error *err)
     free(set);
     return status;
 }
-
-/* ------------------------------------------------------------------- labels */
 
 static int64_t bound_label(const mo_subset_pricing *p, const label *l)
 {
@@ -441,8 +437,6 @@ static mo_status run_labels(mo_subset_pricing *p, int max_labels, int64_t cut,
     *most = mo_max_i64(mo_max_i64(cut, dropped), p->chosen_value);
     return status;
 }
-
-/* -------------------------------------------------------------- the whole */
 
 static int64_t sum_values(const mo_subset_pricing *p, const bool *set)
 {

@@ -18,8 +18,6 @@ typedef struct view {
     int64_t total_bytes; /* 0: beyond any sum */
 } view;
 
-/* -------------------------------------------------------------------- items */
-
 static int compare_ints(const void *a, const void *b)
 {
     return (*(const int *) a > *(const int *) b) -
@@ -144,8 +142,6 @@ static mo_status make_items(view *v, mo_error *err)
     free(to);
     return status;
 }
-
-/* ------------------------------------------------------------------ devices */
 
 /* Returns how many resources all transfers to device k, or from it, hold one
  * of: the last, or the first, of each.  0: some hold none. */

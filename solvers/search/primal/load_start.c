@@ -139,8 +139,6 @@ void mo_primal_load_start_free(mo_primal_load_start *s)
     free(s);
 }
 
-/* ---------------------------------------------------------------- schedule */
-
 typedef struct placing {
     const mo_primal_load_start *start;
     const mo_instance *x;

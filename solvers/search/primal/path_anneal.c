@@ -48,8 +48,6 @@ typedef struct path_annealing {
     mo_random random;
 } path_annealing;
 
-/* ------------------------------------------------------------------ choices */
-
 /* Adds the choices of a boundary, or, where choices is NULL, counts them. */
 static int add_choices(const path_annealing *a, int number, int boundary,
                        choice *choices)
@@ -148,8 +146,6 @@ static void set_penalties(path_annealing *a)
             a->options->penalty *
             fmax(a->options->price_ns[k], n > 0 ? LEAST_PRICE * sum_ns / n : 1);
 }
-
-/* -------------------------------------------------------------------- moves */
 
 static int entry_of(const path_annealing *a, int segment)
 {
@@ -261,8 +257,6 @@ static void keep_least(path_annealing *a)
     memcpy(a->least, a->now, (size_t) a->n * sizeof *a->least);
     memcpy(a->least_state, a->state, (size_t) a->n * sizeof *a->least_state);
 }
-
-/* ---------------------------------------------------------------- annealing */
 
 static void run_moves(path_annealing *a)
 {

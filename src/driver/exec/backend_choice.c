@@ -11,8 +11,6 @@
 
 enum { LINE_SIZE = 512 };
 
-/* ---------------------------------------------------------------- precision */
-
 /* Value of --precision and the types it selects. */
 static const struct {
     const char *name;
@@ -59,8 +57,6 @@ double mo_exec_default_tolerance(const mo_exec_config *wants,
     }
     return tolerance;
 }
-
-/* ----------------------------------------------------------------- backends */
 
 static mo_status find_gpus(const mo_backend **backend, int *n, mo_error *err)
 {
@@ -143,8 +139,6 @@ mo_status mo_exec_backends_choose(const mo_cluster *cluster,
     }
     return MO_OK;
 }
-
-/* ---- messages */
 
 /* Selects the devices that a message lists. */
 typedef bool picks(const mo_cluster *cluster, const mo_backend *const *backends,

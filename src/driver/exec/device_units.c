@@ -282,8 +282,6 @@ mo_status mo_exec_units_check_memory(const mo_exec_units *units,
                    limit > 0 ? ", or raise it" : "");
 }
 
-/* --------------------------------------------------- exchange between ranks */
-
 /* A GPU of another rank, never called here: this program may have been built
  * without CUDA. */
 static const mo_backend elsewhere = { .name = "cuda", .separate_memory = true };

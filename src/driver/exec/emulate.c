@@ -24,8 +24,6 @@ mo_status mo_emulate_check(mo_exec_config *wants, mo_error *err)
     return MO_OK;
 }
 
-/* ---- parts */
-
 static int count_parts(const char *spec)
 {
     int n = 1;
@@ -88,8 +86,6 @@ mo_status mo_emulate_sm_counts(const char *spec, const mo_cluster *cluster,
     *parts = made;
     return MO_OK;
 }
-
-/* ---- links */
 
 static mo_status hold_transfer(const mo_plan_transfer *t,
                                const mo_driver_loaded *loaded,

@@ -69,9 +69,6 @@ mo_status mo_exec_output_npy_folder(const char *output, int64_t request,
     return MO_OK;
 }
 
-/* ----------------------------------------------------------- earlier outputs
- */
-
 int64_t mo_exec_output_npy_request(const char *name)
 {
     size_t length = strlen(name);
@@ -174,8 +171,6 @@ mo_status mo_exec_output_npy_remove(const char *output, int64_t n,
 
     return visit_requests(&own, err);
 }
-
-/* ------------------------------------------------------------------ writing */
 
 void mo_exec_output_npy_clear(mo_exec_output_npy *files)
 {

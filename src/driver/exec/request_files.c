@@ -71,8 +71,6 @@ static bool writes_folders(const mo_exec_options *o)
     return o->output && !mo_exec_requests_to_stdout(o);
 }
 
-/* ----------------------------------------------------------------- counting */
-
 /* One more than the highest number of a request's folder; 0: there is none. */
 static mo_status count_folders(const char *folder, int64_t *n, mo_error *err)
 {
@@ -298,8 +296,6 @@ void mo_exec_requests_clear(mo_exec_requests *requests)
     *requests = (mo_exec_requests){ .n = 0 };
 }
 
-/* ------------------------------------------------------------------- inputs */
-
 /* The outputs of an earlier run of these requests go when the first of them is
  * accepted: an interrupted run, too, leaves outputs of its own only. */
 static mo_status remove_earlier(mo_exec_requests *r, mo_error *err)
@@ -376,8 +372,6 @@ mo_status mo_exec_requests_next(void *context, int64_t request,
         mo_exec_signals_accept(r->signals, request);
     return *end ? MO_OK : status;
 }
-
-/* ------------------------------------------------------------------ outputs */
 
 static mo_status add_failure(mo_exec_requests *r, int64_t request,
                              const mo_error *failure, mo_error *err)

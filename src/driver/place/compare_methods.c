@@ -234,8 +234,6 @@ mo_status mo_place_comparison_exit_status(const mo_place_comparison *c,
     return MO_OK;
 }
 
-/* ----------------------------------------------------------------- ablation */
-
 static mo_status run_without(const mo_place_context *setting,
                              const mo_instance *x, int device,
                              const mo_method *method, double seconds,

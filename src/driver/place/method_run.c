@@ -223,8 +223,6 @@ void mo_place_rank_results(const mo_place_result *entries, int n,
     }
 }
 
-/* -------------------------------------------------------------------- bound */
-
 static void log_contradiction(const mo_driver_log *logger, const char *source,
                               int64_t bound_ns, int64_t known_ns)
 {

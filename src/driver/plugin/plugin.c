@@ -26,8 +26,6 @@ typedef struct plugin_method {
     const moirai_plugin_method *entry;
 } plugin_method;
 
-/* --------------------------------------------------------------- schedules */
-
 /* A transfer starts when its producer ends, at the earliest. */
 static mo_status set_starts(const mo_instance *x, const int64_t *start_ns,
                             mo_schedule *s, mo_error *err)
@@ -80,8 +78,6 @@ mo_status mo_plugin_schedule(const mo_instance *x, const mo_regime *regime,
         mo_schedule_free(s);
     return status;
 }
-
-/* ----------------------------------------------------------------- methods */
 
 static int should_stop(void *host)
 {
@@ -162,8 +158,6 @@ static mo_status place(const mo_method_task *task, mo_method_result *placed,
     free(start_ns);
     return status;
 }
-
-/* ----------------------------------------------------------------- loading */
 
 static bool is_name(const char *name)
 {

@@ -35,8 +35,6 @@ typedef struct work {
     mo_measure_load load; /* while it was measured */
 } work;
 
-/* ------------------------------------------------------------------ options */
-
 static mo_status read_gpus(work *w, mo_error *err)
 {
     static const int none[1];
@@ -77,8 +75,6 @@ static mo_status read_cpus(work *w, mo_error *err)
     return MO_OK;
 }
 
-/* ---- transport */
-
 /* Callback of a transport thread that ends the process while the command is
  * blocked. */
 static void log_last_error(const mo_error *why)
@@ -94,8 +90,6 @@ static void log_note(const char *text)
 {
     fprintf(stderr, "moirai-cluster: %s\n", text);
 }
-
-/* ---- discovery */
 
 /* Logs the devices of each machine, at rank 0. */
 static void log_inventory(const work *w)

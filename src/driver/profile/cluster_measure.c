@@ -59,8 +59,6 @@ static mo_status set_note(work *w, const char **note, const char *text,
     return MO_OK;
 }
 
-/* ------------------------------------------------------------------ devices */
-
 static double round_rate(double x)
 {
     double unit = x < 1 ? 1000 : 10;
@@ -119,8 +117,6 @@ static mo_status measure_device(work *w, int k, mo_error *err)
         status = note_device(w, k, &reached, err);
     return status;
 }
-
-/* -------------------------------------------------------------------- links */
 
 /* Keeps the smallest and the largest message of every pair; returns the number
  * of rows left. */
@@ -198,8 +194,6 @@ static mo_status measure_links(work *w, mo_error *err)
     free(rows);
     return status;
 }
-
-/* --------------------------------------------------------------------- both */
 
 static mo_status prepare_units(work *w, mo_error *err)
 {

@@ -223,8 +223,6 @@ void mo_solution_page_clear(mo_solution_page *made)
     *made = (mo_solution_page){ 0 };
 }
 
-/* ------------------------------------------------------------------ formats */
-
 static const char *format_by_name(const char *path)
 {
     static const char *const ends[][2] = {

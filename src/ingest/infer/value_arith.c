@@ -14,7 +14,7 @@
 #include "ingest/infer/rule_fns.h"
 #include "ingest/operator_id.h"
 
-/* ---- scalar functions; those on integers return false without a result */
+/* Scalar functions; those on integers return false without a result */
 
 static bool int_same(int64_t a, int64_t *result)
 {
@@ -216,8 +216,6 @@ static const arithmetic *find_arithmetic(const mo_infer_rule_op *op)
 
     return &table[mo_operator_id_of(op->type)];
 }
-
-/* ---- tensors */
 
 static mo_status fail_mixed(mo_error *err)
 {

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "ingest/ir/ir.h"
 
-/* ---- layer_check.c */
+/* layer_check.c */
 
 /* Sets *dtype to the type of a name; NULL for "dynamic", "undefined" and
  * "unspecified".  An unknown name is an error. */
@@ -30,7 +30,7 @@ const char *mo_ir_attribute(const mo_ir_layer *layer, const char *name,
 mo_status mo_ir_complete_layer(const mo_ir *ir, mo_ir_layer *layer,
                                mo_error *err);
 
-/* ---- edge_resolve.c */
+/* edge_resolve.c */
 
 /* An <edge> as the file has it. */
 typedef struct mo_ir_edge {

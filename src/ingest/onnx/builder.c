@@ -75,8 +75,6 @@ mo_arena *mo_onnx_builder_arena(mo_onnx_builder *b)
     return b->ir->arena;
 }
 
-/* ------------------------------------------------------------- failures -- */
-
 mo_status mo_onnx_builder_status(const mo_onnx_builder *b)
 {
     return b->error.status;
@@ -134,8 +132,6 @@ mo_onnx_ref mo_onnx_fail_memory(mo_onnx_builder *b)
         mo_fail_memory(&b->error);
     return MO_ONNX_NONE;
 }
-
-/* ---------------------------------------------------------------- names -- */
 
 void mo_onnx_set_title(mo_onnx_builder *b, const char *title)
 {
@@ -199,8 +195,6 @@ const char *mo_onnx_unique_name(mo_onnx_builder *b, const char *name)
                : NULL;
 }
 
-/* --------------------------------------------------------------- queries -- */
-
 bool mo_onnx_is(mo_onnx_ref ref)
 {
     return ref.layer >= 0;
@@ -233,8 +227,6 @@ bool mo_onnx_is_constant(const mo_onnx_builder *b, mo_onnx_ref ref)
 {
     return ref.layer >= 0 && strcmp(b->layers[ref.layer].type, "Const") == 0;
 }
-
-/* ---------------------------------------------------------------- layers -- */
 
 /* Appends a layer with n_outputs outputs; -1 without memory. */
 int mo_onnx_append_layer(mo_onnx_builder *b, const char *type, const char *name,

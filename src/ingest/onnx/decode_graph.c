@@ -98,8 +98,6 @@ static bool decode_info(pb_istream_t *stream, const pb_field_t *field,
     return pb_decode(stream, mo_onnx_pb_ValueInfoProto_fields, &m);
 }
 
-/* ------------------------------------------------------ nodes and graphs -- */
-
 bool mo_onnx_decode_attribute(pb_istream_t *stream, const pb_field_t *field,
                               void **arg)
 {

@@ -56,7 +56,7 @@ typedef struct mo_onnx_node_list {
     size_t n;
 } mo_onnx_node_list;
 
-/* ---- decode_stream.c */
+/* decode_stream.c */
 
 /* Record a failure; return false. */
 bool mo_onnx_decode_fail(mo_onnx_decoder *d, mo_status status,
@@ -92,7 +92,7 @@ bool mo_onnx_decode_floats(pb_istream_t *stream, const pb_field_t *field,
 bool mo_onnx_decode_real(mo_onnx_decoder *d, mo_onnx_number_list *list,
                          double value);
 
-/* ---- decode_tensor.c */
+/* decode_tensor.c */
 
 bool mo_onnx_decode_tensor_into(mo_onnx_decoder *d, pb_istream_t *stream,
                                 mo_onnx_tensor *tensor);
@@ -100,7 +100,7 @@ bool mo_onnx_decode_tensor_into(mo_onnx_decoder *d, pb_istream_t *stream,
 bool mo_onnx_decode_tensor(pb_istream_t *stream, const pb_field_t *field,
                            void **arg);
 
-/* ---- decode_graph.c */
+/* decode_graph.c */
 
 /* Callbacks: to is a const mo_onnx_graph *, a mo_onnx_node_list, a
  * mo_onnx_attribute_list. */

@@ -200,8 +200,6 @@ mo_status mo_onnx_unroll_loop(mo_onnx_translation *t, mo_onnx_scope *scope,
     return status;
 }
 
-/* ------------------------------------------------------------------ scan -- */
-
 /* Number i of a list; 0 where there is none. */
 static int64_t listed(const mo_onnx_list *list, size_t i)
 {

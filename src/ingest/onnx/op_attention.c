@@ -265,8 +265,6 @@ void mo_onnx_op_attention(mo_onnx_op *op)
     mo_onnx_out(op, y);
 }
 
-/* ------------------------------------------------------ linear attention -- */
-
 /* A linear attention: values by batch, head and step, and what updates the
  * state. */
 typedef struct recurrence {

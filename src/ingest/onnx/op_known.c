@@ -104,8 +104,6 @@ void mo_onnx_op_compress(mo_onnx_op *op)
                                 3, NULL));
 }
 
-/* ---------------------------------------------------------------- unique -- */
-
 /* One slice along the axis; the elements of all slices are count apart. */
 typedef struct slice {
     const mo_infer_value *x;

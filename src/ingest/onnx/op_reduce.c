@@ -131,8 +131,6 @@ void mo_onnx_op_einsum(mo_onnx_op *op)
                 mo_onnx_add(op->b, "Einsum", op->inputs, op->n_inputs, NULL));
 }
 
-/* ------------------------------------------------------------ reductions -- */
-
 /* Marks the reduced axes: no axes are all of them, or none. Axes became an
  * input with opset 18, of ReduceSum with 13. */
 static bool mark_axes(mo_onnx_op *op, bool *marks)
@@ -283,8 +281,6 @@ void mo_onnx_op_softmax(mo_onnx_op *op)
     x = mo_onnx_softmax(b, op->argument, mo_onnx_reshape(b, x, &flat), axis);
     mo_onnx_out(op, mo_onnx_reshape(b, x, &shape));
 }
-
-/* --------------------------------------------------------- normalization -- */
 
 /* Zeros stay zeros. */
 void mo_onnx_op_lp_normalization(mo_onnx_op *op)

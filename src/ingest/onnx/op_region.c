@@ -34,8 +34,6 @@ static mo_onnx_ref number_line(mo_onnx_builder *b, double first, double step,
     return made;
 }
 
-/* -------------------------------------------------------------- RoiAlign -- */
-
 /* Points of all regions along one axis: their lower and upper neighbours and
  * the weights of both, [regions, points]. */
 typedef struct axis_points {
@@ -186,8 +184,6 @@ void mo_onnx_op_roi_align(mo_onnx_op *op)
                     mo_onnx_transpose(b, sum, (const int64_t[]){ 0, 3, 1, 2 }));
 }
 
-/* ------------------------------------------------------------ DeformConv -- */
-
 /* Where the kernel's taps fall along axis, as grids have it: -1 and 1 are the
  * edges of the image. offsets: [images, taps, 2, high, wide]. */
 static mo_onnx_ref tap_positions(mo_onnx_op *op, const mo_onnx_window *w,
@@ -299,8 +295,6 @@ void mo_onnx_op_deform_conv(mo_onnx_op *op)
                                      mo_onnx_in(op, 3)));
 }
 
-/* ------------------------------------------------------------ AffineGrid -- */
-
 /* The grid of GridSample that a matrix of each image gives: x times its first
  * column, y times its second, ..., plus its last. */
 void mo_onnx_op_affine_grid(mo_onnx_op *op)
@@ -341,8 +335,6 @@ void mo_onnx_op_affine_grid(mo_onnx_op *op)
     }
     mo_onnx_out(op, mo_onnx_broadcast(b, sum, &grid));
 }
-
-/* -------------------------------------------------- MaxUnpool and Col2Im -- */
 
 /* Puts maxima back where they were; zeros elsewhere. */
 void mo_onnx_op_max_unpool(mo_onnx_op *op)

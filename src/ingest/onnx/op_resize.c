@@ -132,9 +132,6 @@ static void read_targets(mo_onnx_op *op, const mo_shape *shape, resizing *r)
         keep_aspect_ratio(op, shape, &axes, r);
 }
 
-/* -------------------------------------------------- products with weights --
- */
-
 /* What OpenVINO's interpolation does not have: the weights of every element of
  * the result are a row of a matrix for each axis. */
 typedef struct form {
@@ -341,9 +338,6 @@ static void resize_by_weights(mo_onnx_op *op, const form *f,
                                                (double) shape->dims[d]);
     mo_onnx_out(op, x);
 }
-
-/* ----------------------------------------------------------- the operator --
- */
 
 static void check_coordinates(mo_onnx_op *op, const char *coordinates)
 {

@@ -10,8 +10,6 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* ------------------------------------------------------------ transforms -- */
-
 /* Appends a last dimension of one number. */
 static mo_onnx_ref add_last_axis(mo_onnx_builder *b, mo_onnx_ref x)
 {
@@ -162,8 +160,6 @@ void mo_onnx_op_stft(mo_onnx_op *op)
     if (mo_onnx_is(y))
         mo_onnx_out(op, add_dft(b, y, 2, length, false, onesided));
 }
-
-/* --------------------------------------------------------------- windows -- */
 
 /* The type of the output; 1 (float) by default. */
 static const char *output_type(mo_onnx_op *op)

@@ -221,8 +221,6 @@ void mo_onnx_op_conv_transpose(mo_onnx_op *op)
                          mo_onnx_in(op, 2)));
 }
 
-/* ----------------------------------------------------------------- pools -- */
-
 bool mo_onnx_read_pool_window(mo_onnx_op *op, mo_onnx_window *w)
 {
     const mo_shape *image = mo_onnx_shape(op->b, mo_onnx_in(op, 0));

@@ -49,7 +49,7 @@ mo_status mo_onnx_translate(const char *file, const mo_onnx_model *model,
                             const mo_read_options *options, mo_ir **ir,
                             mo_error *err);
 
-/* ---- the node */
+/* The node */
 
 mo_onnx_ref mo_onnx_in(const mo_onnx_op *op, int i); /* or MO_ONNX_NONE */
 bool mo_onnx_has(const mo_onnx_op *op, int i);
@@ -90,7 +90,7 @@ double mo_onnx_in_number(const mo_onnx_op *op, int i, const char *what,
 int64_t mo_onnx_in_int(const mo_onnx_op *op, int i, const char *what,
                        int64_t fallback);
 
-/* ---- types and tensors (tensor.c) */
+/* Types and tensors (tensor.c) */
 
 /* Returns the type of elements with this number in ONNX; NULL: unknown. */
 const char *mo_onnx_dtype_of(int type);

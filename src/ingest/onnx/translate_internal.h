@@ -46,7 +46,7 @@ typedef struct mo_onnx_translation {
     int n_missing;
 } mo_onnx_translation;
 
-/* ---- scope.c */
+/* scope.c */
 
 /* Opens a scope, whose other members the caller has set; it is closed in any
  * case. */
@@ -85,7 +85,7 @@ const mo_onnx_info *mo_onnx_scope_info(mo_onnx_translation *t,
 /* Returns whether it is the domain of ONNX's own operators. */
 bool mo_onnx_is_own_domain(const char *domain);
 
-/* ---- expand.c: each sets op->outputs, or a failure of the builder */
+/* expand.c: each sets op->outputs, or a failure of the builder. */
 
 mo_status mo_onnx_inline_function(mo_onnx_translation *t, mo_onnx_scope *around,
                                   mo_onnx_op *op, const mo_onnx_function *f);
@@ -96,7 +96,7 @@ mo_status mo_onnx_unroll_loop(mo_onnx_translation *t, mo_onnx_scope *scope,
 mo_status mo_onnx_unroll_scan(mo_onnx_translation *t, mo_onnx_scope *scope,
                               mo_onnx_op *op);
 
-/* ---- opaque.c */
+/* opaque.c */
 
 /* Adds a node that cannot be run as a layer of its own type, which can be
  * placed; its attribute "refused" is why. Returns false where the file does not
@@ -104,13 +104,13 @@ mo_status mo_onnx_unroll_scan(mo_onnx_translation *t, mo_onnx_scope *scope,
 bool mo_onnx_add_opaque(mo_onnx_translation *t, mo_onnx_scope *scope,
                         mo_onnx_op *op, const char *why);
 
-/* ---- model_inputs.c */
+/* model_inputs.c */
 
 mo_status mo_onnx_add_inputs(mo_onnx_translation *t, mo_onnx_scope *scope,
                              const mo_onnx_graph *g,
                              const mo_read_options *options);
 
-/* ---- translate.c */
+/* translate.c */
 
 mo_status mo_onnx_translate_nodes(mo_onnx_translation *t, mo_onnx_scope *scope,
                                   const mo_onnx_node *nodes, size_t n);

@@ -350,8 +350,6 @@ double mo_flops_lstm_sequence(const mo_work_input *in)
     return recurrent_flops(in, 4);
 }
 
-/* ---- einsum */
-
 /*
  * "bij,bjk->bik" does as many steps as its labels have combinations, here
  * b * i * j * k, and in each one multiplication per further operand and, when a

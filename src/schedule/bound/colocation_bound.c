@@ -85,8 +85,6 @@ static bool must_share_device(const mo_coloc_band *b, int u, int v)
     return true;
 }
 
-/* ------------------------------------------------ intervals between two ops */
-
 /* Known intervals that begin with the present u or before. */
 typedef struct known_list {
     const mo_coloc_pair_bound *known;
@@ -220,8 +218,6 @@ static mo_status bound_intervals_from(mo_coloc_band *b, int u, known_list *list,
     return status;
 }
 
-/* ---------------------------------------------------------- heads and tails */
-
 static mo_status raise_open_interval(mo_coloc_band *b, int64_t *least_ns,
                                      mo_error *err)
 {
@@ -312,8 +308,6 @@ static mo_status bound_schedule(mo_coloc_band *b, int64_t *bound_ns,
         status = find_tail(b, u, err);
     return status == MO_OK ? bound_whole(b, bound_ns, err) : status;
 }
-
-/* --------------------------------------------------------------- refinement */
 
 /* Raises all intervals by what is known of those within them. */
 static void compose_intervals(mo_coloc_band *b)

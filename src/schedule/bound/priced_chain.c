@@ -65,8 +65,6 @@ bool mo_priced_chain_pays(const mo_allowed_devices *p)
     return false;
 }
 
-/* ------------------------------------------------------------ construction */
-
 static void mark_beside(mo_priced_chain *c)
 {
     const mo_priced_chain_tables *t = c->tables;
@@ -154,8 +152,6 @@ void mo_priced_chain_free(mo_priced_chain *c)
     free(c->limited);
     free(c);
 }
-
-/* -------------------------------------------------------------- evaluation */
 
 static int64_t op_price_ns(const mo_priced_chain *c, int op, int device)
 {
@@ -307,8 +303,6 @@ int64_t mo_priced_chain_evaluate(mo_priced_chain *c, const double *prices,
         trace_used(c, used_bytes);
     return c->start[0] + beside_ns - capacity_ns;
 }
-
-/* ------------------------------------------------------------ maximization */
 
 /* Variables are the prices of whole capacities, in ns. */
 static double capacity_of(const mo_priced_chain *c, int i)

@@ -63,8 +63,6 @@ static int64_t op_price_ns(const mo_priced_entries *e, int op, int device)
     return e->price_ns[mo_allowed_devices_index(e->domains, op, device)];
 }
 
-/* -------------------------------------------------------------- thresholds */
-
 static bool is_end_allowed(const mo_priced_entries *e, int op, int device)
 {
     return op == MO_FREE ? device == 0
@@ -190,8 +188,6 @@ static mo_status fill_all_sweeps(mo_priced_entries *e, mo_error *err)
     return status;
 }
 
-/* ------------------------------------------------------------ construction */
-
 /* Gives every class that can be refined a slot; returns their number. */
 static size_t number_slots(mo_priced_entries *e)
 {
@@ -280,8 +276,6 @@ int64_t mo_priced_entries_work(const mo_priced_entries *e)
 {
     return e->work;
 }
-
-/* -------------------------------------------------------------- evaluation */
 
 int mo_priced_entries_cheapest(const mo_priced_entries *e, int op)
 {

@@ -8,8 +8,6 @@
 #include "schedule/period/loads.h"
 #include "schedule/resource.h"
 
-/* ---------------------------------------------------------------- the tasks */
-
 static int64_t task_ns(const mo_instance *x, const mo_schedule *s, int task)
 {
     const mo_transfer *t;
@@ -330,8 +328,6 @@ void mo_cyclic_order_export(const mo_cyclic_order *c, mo_schedule *s)
     }
     s->makespan_ns = mo_cyclic_order_latency_ns(c);
 }
-
-/* ------------------------------------------------------------------- import */
 
 typedef struct import_entry {
     int resource, member;

@@ -42,8 +42,6 @@ typedef struct shortener {
     int64_t *start_ns, *best_start_ns;        /* and of the best */
 } shortener;
 
-/* ------------------------------------------------------------------- starts */
-
 static bool raise_start(shortener *s, int task, int64_t ns, int64_t most_ns)
 {
     mo_cyclic_order *c = s->c;
@@ -130,8 +128,6 @@ static mo_status settle(shortener *s, mo_error *err)
     return status;
 }
 
-/* -------------------------------------------------------------------- moves */
-
 /* Lists the tasks that wait for a resource on the path of latest inputs, from
  * the end of the last op on. */
 static void list_path(shortener *s)
@@ -188,8 +184,6 @@ static void make_move(shortener *s)
     }
     mo_cyclic_order_move(c, task, draw_time(s, from_ns, to_ns));
 }
-
-/* ------------------------------------------------------------------- search */
 
 static void copy_state(const mo_cyclic_order *c, mo_cyclic_member *members,
                        int64_t *start_ns)

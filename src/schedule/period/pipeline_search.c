@@ -47,8 +47,6 @@ static int64_t count_in_flight(int64_t latency_ns, int64_t period_ns)
     return mo_max_i64(n, 1);
 }
 
-/* ----------------------------------------------------------------- attempts */
-
 /* Sets deadlines for a latency; INT64_MAX: none.  A predecessor at its deadline
  * leaves its successors theirs. */
 static void set_deadlines(scheduler *m, int64_t period_ns, int64_t latency_ns)
@@ -138,8 +136,6 @@ static mo_status try_period(scheduler *m, int64_t period_ns, int64_t latency_ns,
     *fits = insert_all(m, m->order, m->rank, period_ns, m->c.work + effort);
     return *fits ? compact_and_keep(m, err) : MO_OK;
 }
-
-/* ------------------------------------------------------------------ packing */
 
 typedef struct task_length {
     int64_t ns;
@@ -233,8 +229,6 @@ static mo_status keep_packed(scheduler *m, mo_error *err)
     return status == MO_OK ? compact_and_keep(m, err) : status;
 }
 
-/* ------------------------------------------------------------------- search */
-
 /* One request at a time, then as many as its order admits. */
 static mo_status start_with_list(scheduler *m, const mo_schedule *listed,
                                  mo_error *err)
@@ -308,8 +302,6 @@ static mo_status search_limited(scheduler *m, mo_error *err)
     }
     return status;
 }
-
-/* -------------------------------------------------------------------- setup */
 
 typedef struct listed_task {
     int64_t start_ns;

@@ -15,8 +15,6 @@
 #include "tests/exec/support/run_calls.h"
 #include "tests/support/suite.h"
 
-/* ---- the device */
-
 static void set_standin(const char *variable, const char *file)
 {
     setenv(variable, file, 0);
@@ -78,7 +76,7 @@ static void run_by_cpu(call_case *c)
     mo_backend_cpu.close(unit);
 }
 
-/* ---- buffers of a case on the device */
+/* Buffers of a case on the device */
 
 typedef struct case_buffers {
     mo_backend_unit *unit;
@@ -133,8 +131,6 @@ static void close_buffers(case_buffers *s)
     mo_backend_cuda.release(s->unit, s->out);
     mo_cuda_packed_weights_free(s->unit, &s->problem);
 }
-
-/* ---- one algorithm */
 
 /* Runs the algorithm twice; returns false where it does not support the
  * case. */

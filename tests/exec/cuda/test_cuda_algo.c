@@ -7,8 +7,6 @@
 #include "tests/exec/cuda/cuda_algo_case.h"
 #include "tests/support/suite.h"
 
-/* ---- epilogues */
-
 typedef enum epilogue_kind {
     NOTHING,
     BIAS,
@@ -112,8 +110,6 @@ static void add_epilogue(call_case *c, epilogue_kind e, int axis,
     c->call.first_extra = first;
 }
 
-/* ---- matrix products */
-
 static const struct {
     int64_t batch, m, n, k;
     bool a_turned, b_turned; /* a is [k][m], b is [n][k] */
@@ -172,8 +168,6 @@ static void make_product(call_case *c, int at, mo_elem elem, epilogue_kind e)
     lies = mo_point_access_dense(&c->out[0].desc.shape);
     add_epilogue(c, e, 2, &lies);
 }
-
-/* ---- convolutions */
 
 static const mo_call_conv convs[] = {
     { .sweep = { 2,
@@ -351,8 +345,6 @@ static void make_conv(call_case *c, int at, bool channels_last, mo_elem elem,
     c->constant = 2;
     add_epilogue(c, e, 1, &access);
 }
-
-/* ---- tests */
 
 /* The number-th of all cases: element types vary fastest, then problems,
  * epilogues with both. Where few are run, each problem has one, with changing

@@ -12,8 +12,6 @@
 #include "tests/exec/support/run_calls.h"
 #include "tests/support/suite.h"
 
-/* ---- texts */
-
 START_TEST(a_text_grows_and_percent_is_nothing_special)
 {
     mo_cuda_source code = { 0 };
@@ -98,8 +96,6 @@ START_TEST(positions_beyond_31_bits_are_seen)
     ck_assert(!mo_cuda_needs_64bit_offsets(&rows, half, 2));
 }
 END_TEST
-
-/* ---- steps */
 
 /*
  * Steps with the same kinds of operands and results share a program. Operand 3

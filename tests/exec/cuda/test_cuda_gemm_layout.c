@@ -9,8 +9,6 @@
 #include "base/random.h"
 #include "tests/support/suite.h"
 
-/* ---- reference implementations */
-
 enum { MOST = 4096 };
 
 /* Offset of an element of a column-major matrix. */
@@ -88,8 +86,6 @@ static bool equals_call(const mo_call_matmul *f, const mo_cuda_gemm *gemm)
     return memcmp(meant, told, sizeof meant) == 0;
 }
 
-/* ---- random products */
-
 /* Strides of a dense operand with its dimensions in some order: the batch's,
  * then rows and columns; some of the batch may be broadcast. */
 static mo_call_matmul_operand random_side(mo_random *r, const mo_call_matmul *f,
@@ -162,7 +158,7 @@ START_TEST(what_is_told_is_what_is_meant)
 }
 END_TEST
 
-/* ---- products of networks: each must be supported */
+/* Products of networks: each must be supported. */
 
 static const struct {
     const char *what;
@@ -262,8 +258,6 @@ START_TEST(products_of_networks_are_told)
 }
 END_TEST
 
-/* ---- unsupported products */
-
 static mo_call_matmul plain(void)
 {
     return (mo_call_matmul){ .m = 5,
@@ -311,8 +305,6 @@ START_TEST(what_a_library_cannot_be_told_is_refused)
     ck_assert(!is_supported(&f));
 }
 END_TEST
-
-/* ---- convolutions */
 
 static mo_call_conv pixel_wise(void)
 {

@@ -57,8 +57,6 @@ static bool supports_arch(int arch)
     return status == MO_OK;
 }
 
-/* ---- plans */
-
 static mo_graph *read_model(const char *model)
 {
     char path[4096];
@@ -115,8 +113,6 @@ static void prepare_all(mo_backend_unit *unit, const mo_exec_plan *plan)
         mo_backend_cuda.free_kernel(unit,
                                     prepare(unit, plan, &plan->calls[i].call));
 }
-
-/* ---- sources */
 
 typedef struct job {
     const mo_backend_unit *unit;

@@ -54,8 +54,6 @@ static void check_all(void)
     all.n = 0;
 }
 
-/* ---- pointwise programs */
-
 /* Strides of a tensor with its dimensions in that order, digits of "0123",
  * outermost first. */
 static mo_point_access strides_in_order(const mo_shape *shape,
@@ -147,8 +145,6 @@ START_TEST(points_begin_anywhere)
     check_all();
 }
 END_TEST
-
-/* ---- copies */
 
 static call_case *add_copy(mo_elem elem, mo_shape in, mo_shape out)
 {
@@ -300,8 +296,6 @@ START_TEST(fillers_and_strides_may_be_odd)
     check_all();
 }
 END_TEST
-
-/* ---- gather and scatter */
 
 /* From -below to below - 1. */
 static void put_indices(mo_tensor_dense *indices, int below, uint64_t seed)

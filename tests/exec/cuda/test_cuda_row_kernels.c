@@ -17,7 +17,7 @@ static void check(call_case *c, uint64_t seed)
 static const mo_elem some_reals[] = { MO_ELEM_F32, MO_ELEM_F16, MO_ELEM_BF16,
                                       MO_ELEM_F64 };
 
-/* ---- rows: parts of a warp, warps, blocks, and rows too long for registers */
+/* Rows: parts of a warp, warps, blocks, and rows too long for registers. */
 
 static const struct {
     int64_t rows, count;
@@ -121,8 +121,6 @@ START_TEST(softmax_of_infinities_is_what_the_cpu_says)
 }
 END_TEST
 
-/* ---- reductions */
-
 typedef struct folding {
     int rank;
     int64_t extent[4];
@@ -216,8 +214,6 @@ START_TEST(every_reduction_is_known)
 }
 END_TEST
 
-/* ---- prefix sums */
-
 START_TEST(running_sums_are_the_same)
 {
     static const mo_call_cumsum calls[] = {
@@ -242,7 +238,7 @@ START_TEST(running_sums_are_the_same)
 }
 END_TEST
 
-/* ---- top-k; random integers have many equal ones */
+/* Top-k; random integers have many equal ones */
 
 START_TEST(the_best_are_the_same_and_in_the_same_order)
 {

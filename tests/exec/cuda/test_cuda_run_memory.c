@@ -18,8 +18,6 @@
 
 enum { MAX_PIECES = 4096 };
 
-/* ---- instrumented driver */
-
 /* Live allocations, and their size when a kernel was launched. */
 static struct {
     CUresult (*alloc)(CUdeviceptr *at, size_t bytes);
@@ -84,8 +82,6 @@ static void count_memory(void)
     api->cuGraphLaunch = count_launch;
 }
 
-/* ---- networks */
-
 static const bool yes = true;
 static const int lanes = 4;
 
@@ -147,8 +143,6 @@ static void run(const mo_exec_plan *plan, bool measure, mo_run_result *result)
     plan_runner_take(&r, result);
     plan_runner_end(&r);
 }
-
-/* ---- tests */
 
 static void check_memory(const mo_exec_plan *plan, bool measure,
                          const char *name)

@@ -48,8 +48,6 @@ static void expect_failure(const int *all, int n, const char *words)
     ck_assert_ptr_null(unit);
 }
 
-/* ---- occupancy of SMs */
-
 /* Every block counts its SM, and stays until other blocks had to use other
  * SMs. */
 static const char census_source[] =
@@ -207,8 +205,6 @@ START_TEST(a_whole_gpu_has_more)
     cuda->close(unit);
 }
 END_TEST
-
-/* ---- partitions */
 
 START_TEST(a_part_says_what_it_is)
 {

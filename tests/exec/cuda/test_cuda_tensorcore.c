@@ -21,8 +21,6 @@ static const struct {
     { MO_ELEM_BF16, MO_BACKEND_PRECISION_F32 },
 };
 
-/* ---- random problems */
-
 static int64_t between(mo_random *r, int least, int most)
 {
     return least + mo_random_below(r, most - least + 1);
@@ -125,8 +123,6 @@ static void make_conv(call_case *c, mo_random *r, mo_elem elem)
     if (chance(r, 2))
         case_after(c, 1, true, 3);
 }
-
-/* ---- tests */
 
 static mo_backend_unit *open_unit(mo_backend_precision precision)
 {

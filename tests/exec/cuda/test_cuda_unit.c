@@ -28,8 +28,6 @@ static mo_backend_unit *open_unit(const char *cache, bool measure)
     return unit;
 }
 
-/* ---- memory */
-
 START_TEST(bytes_come_back_as_they_were_put)
 {
     mo_backend_unit *unit = open_unit("", false);
@@ -93,8 +91,6 @@ START_TEST(a_gpu_that_is_not_there_is_refused)
 }
 END_TEST
 
-/* ---- functions */
-
 static const char add_source[] =
     "MO_KERNEL(mix)(const int *a, const int *b, int *out, int n, int salt)\n"
     "{\n"
@@ -137,8 +133,6 @@ START_TEST(a_function_that_is_not_in_its_source_is_told)
     cuda->close(unit);
 }
 END_TEST
-
-/* ---- graphs */
 
 enum { NUMBERS = 40, MOST_CALLS = 24 };
 
@@ -343,8 +337,6 @@ START_TEST(a_call_that_fails_ends_the_recording)
     cuda->close(unit);
 }
 END_TEST
-
-/* ---- autotuning */
 
 /* Candidate i runs that many rounds, or fails with that status. */
 typedef struct tuning_case {

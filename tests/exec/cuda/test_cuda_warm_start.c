@@ -19,8 +19,6 @@
 #include "tests/exec/cuda/cuda_pair.h"
 #include "tests/support/suite.h"
 
-/* ---- cases */
-
 enum { PRODUCT, CONVOLUTION, CASES };
 
 /* Both have padded columns: rows of k are no multiples of four. */
@@ -78,8 +76,6 @@ static void make_case(call_case *c, int which)
         make_convolution(c);
     c->constant = 2;
 }
-
-/* ---- starts */
 
 static mo_backend_unit *open_unit(const char *folder)
 {
@@ -187,8 +183,6 @@ START_TEST(a_way_that_has_gone_is_chosen_anew)
     remove_folder(folder);
 }
 END_TEST
-
-/* ---- staging buffers */
 
 START_TEST(what_is_sent_arrives)
 {

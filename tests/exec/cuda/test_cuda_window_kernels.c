@@ -38,8 +38,6 @@ static void set_out(mo_call_window *s, bool transposed)
     }
 }
 
-/* ---- pooling */
-
 typedef struct pooling {
     mo_call_pool call; /* sweep.out: 0 is computed */
     int indices;       /* 1: with indices */
@@ -197,8 +195,6 @@ START_TEST(pools_are_the_same)
 }
 END_TEST
 
-/* ---- interpolation */
-
 static void check_interpolate(mo_call_interpolate call, mo_elem elem,
                               uint64_t seed)
 {
@@ -249,8 +245,6 @@ START_TEST(what_is_not_resized_is_copied)
     check_interpolate(call, MO_ELEM_F32, 1);
 }
 END_TEST
-
-/* ---- convolutions without tensor cores */
 
 typedef struct folded {
     mo_call_conv call; /* sweep.out is computed */
@@ -382,7 +376,7 @@ START_TEST(convolutions_are_the_same)
 }
 END_TEST
 
-/* ---- products of element types without a library */
+/* Products of element types without a library */
 
 START_TEST(products_of_all_types_are_the_same)
 {

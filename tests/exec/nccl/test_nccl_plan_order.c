@@ -12,7 +12,7 @@
 
 enum { RANKS = RANDOM_PLAN_DEVICES, PLANS = 10000, BATCH = 100 };
 
-/* ---- what a rank does with a plan, as the joint run has it */
+/* What a rank does with a plan, as the joint run has it */
 
 typedef struct rank {
     mo_nccl_comm_layout layout;
@@ -154,8 +154,6 @@ static void clear_job(job *j)
     random_plan_clear(&j->made);
 }
 
-/* ---- the model of NCCL */
-
 /* Returns an end of a transfer to another rank; or NULL. */
 static const mo_backend_transfer *remote_transfer(const rank *r, int call)
 {
@@ -264,8 +262,8 @@ static outcome simulate(job *j)
     return what == ALL_DONE && !are_all_done(j) ? DEADLOCK : what;
 }
 
-/* ---- the strictest model: every rank does one call after the other, and
- * both ends of a transfer at the same moment */
+/* The strictest model: every rank does one call after the other, and both ends
+ * of a transfer at the same moment. */
 
 static const mo_joint_item *next_item(const rank *r)
 {
@@ -315,8 +313,6 @@ static outcome simulate_strictly(job *j)
         left |= next_item(&j->ranks[k]) != NULL;
     return left ? DEADLOCK : ALL_DONE;
 }
-
-/* ---- claims */
 
 /* Plans of a case. */
 static int batch_size(void)

@@ -26,8 +26,6 @@ static mo_shape full_shape(mo_random *random, int min_rank, int max_rank)
 
 static const mo_elem index_elems[] = { MO_ELEM_I64, MO_ELEM_I32, MO_ELEM_U8 };
 
-/* ---- gathers */
-
 /* out[data[:axis], indices[batch:], data[axis + 1:]] */
 START_TEST(gathers_pick_slices)
 {
@@ -151,8 +149,6 @@ START_TEST(tuples_pick_slices)
     op_case_clear(&c);
 }
 END_TEST
-
-/* ---- scatters */
 
 static const char *const reductions[] = { "none", "sum", "prod",
                                           "min",  "max", "mean" };
@@ -344,8 +340,6 @@ START_TEST(tuples_place_slices)
     op_case_clear(&c);
 }
 END_TEST
-
-/* ---- indices out of range */
 
 static const struct {
     const char *type;

@@ -65,8 +65,6 @@ static void check(op_case *c, const lists *l, double fill, int seed)
     op_case_clear(c);
 }
 
-/* ---- Slice, StridedSlice */
-
 /* Python's slices, where a start beyond an end is moved to it. */
 static void push_slice(lists *l, int d, int64_t size, int64_t start,
                        int64_t stop, int64_t step)
@@ -150,8 +148,6 @@ START_TEST(strided_slices_have_masks)
 }
 END_TEST
 
-/* ---- Pad */
-
 static const char *const pad_modes[] = { "constant", "edge", "reflect",
                                          "symmetric" };
 
@@ -206,8 +202,6 @@ START_TEST(pads_fill_repeat_and_mirror)
     }
 }
 END_TEST
-
-/* ---- Tile, Broadcast */
 
 /* Places of the result in front of the input's dimensions hold nothing. */
 static void check_stretched(op_case *c, lists *l, int lead, int seed)
@@ -307,8 +301,6 @@ START_TEST(explicit_broadcasts_name_their_axes)
     op_case_clear(&c);
 }
 END_TEST
-
-/* ---- Roll, Reverse */
 
 START_TEST(rolls_go_round)
 {

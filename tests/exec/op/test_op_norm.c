@@ -78,9 +78,6 @@ static int64_t *groups_of(const mo_shape *shape, const bool *marks)
     return group;
 }
 
-/* ---------------------------------------------------------------- softmax --
- */
-
 START_TEST(softmax_is_its_definition)
 {
     mo_random random = { (uint64_t) _i };
@@ -130,8 +127,6 @@ START_TEST(softmax_of_large_numbers_does_not_overflow)
     op_case_clear(&c);
 }
 END_TEST
-
-/* ------------------------------------------------------ over any dimensions */
 
 START_TEST(mvn_is_its_definition)
 {
@@ -246,8 +241,6 @@ START_TEST(l2_normalisation_is_its_definition)
     op_case_clear(&c);
 }
 END_TEST
-
-/* ------------------------------------------------------- scale and shift -- */
 
 /* Over the last dimensions, then scaled and shifted along them. */
 static void check_last(op_case *c, bool center, int first, int seed)
@@ -391,8 +384,6 @@ START_TEST(batch_norm_is_its_definition_in_both_orders)
 }
 END_TEST
 
-/* ---------------------------------------------------------- local response */
-
 /* The sum of squares in the window around element i. */
 static double window_sum(const mo_tensor_dense *in, int64_t i, int first,
                          int last, int64_t reach)
@@ -451,8 +442,6 @@ START_TEST(local_response_is_its_definition)
     op_case_clear(&c);
 }
 END_TEST
-
-/* --------------------------------------------------------------- threads -- */
 
 START_TEST(threads_and_epilogues_change_nothing)
 {

@@ -8,7 +8,7 @@
 #include "tests/exec/op/op_case.h"
 #include "tests/support/suite.h"
 
-/* ---- the definition: the sum over all labels of a product of elements */
+/* The definition: the sum over all labels of a product of elements. */
 
 enum { N_LABELS = 26 };
 
@@ -89,8 +89,6 @@ static void check_sums(op_case *c, const double *sums)
         ck_assert_double_eq_tol(mo_tensor_get_double(&c->result[0], i), sums[i],
                                 1e-5 * largest);
 }
-
-/* ---- Einsum */
 
 static const char *const equations[] = {
     "ij->ij",          "ij->ji",
@@ -222,8 +220,6 @@ START_TEST(equations_that_do_not_fit_are_refused)
 }
 END_TEST
 
-/* ---- MatMul */
-
 static const struct {
     const char *attrs, *equation;
     mo_shape a, b, out;
@@ -287,8 +283,6 @@ START_TEST(matmul_broadcasts_and_knows_vectors)
     op_case_clear(&c);
 }
 END_TEST
-
-/* ---- with an addend */
 
 START_TEST(gemm_scales_and_adds)
 {

@@ -31,8 +31,6 @@ static void check(op_case *c, source_of *source, int seed)
     op_case_clear(c);
 }
 
-/* ---- Transpose */
-
 static bool transposed(const op_case *c, const int64_t *at, int64_t *from)
 {
     int rank = c->out[0].shape.rank;
@@ -118,8 +116,6 @@ START_TEST(an_empty_order_reverses)
 }
 END_TEST
 
-/* ---- Concat, Split, VariadicSplit */
-
 START_TEST(what_is_joined_is_split_again)
 {
     mo_random random = { (uint64_t) _i };
@@ -177,8 +173,6 @@ START_TEST(splits_are_equal_parts)
     op_case_clear(&c);
 }
 END_TEST
-
-/* ---- depth and space */
 
 static bool is_depth_first(const op_case *c)
 {
@@ -255,8 +249,6 @@ START_TEST(depth_becomes_space_and_back)
 }
 END_TEST
 
-/* ---- batches and space */
-
 /* The coordinates with many batches of those without; or false: cut off. */
 static bool batched(const op_case *c, const mo_shape *few, const int64_t *at,
                     int64_t *many)
@@ -325,8 +317,6 @@ START_TEST(batches_become_space_and_back)
     check(&to_batch, space_to_batch, _i);
 }
 END_TEST
-
-/* ---- others */
 
 static bool shuffled(const op_case *c, const int64_t *at, int64_t *from)
 {

@@ -26,8 +26,6 @@ static double allowed_off(mo_elem elem)
     return mo_elem_is_float(elem) ? tolerance_of(elem) : 0;
 }
 
-/* ------------------------------------------------------------ reductions -- */
-
 static const struct {
     const char *type;
     bool booleans, small; /* of booleans; of few, so that nothing overflows */
@@ -221,8 +219,6 @@ START_TEST(reductions_follow_the_strides)
 }
 END_TEST
 
-/* ---------------------------------------------------------- running sums -- */
-
 START_TEST(running_sums_are_their_definition)
 {
     static const char *const attrs[] = {
@@ -268,9 +264,6 @@ START_TEST(running_sums_are_their_definition)
     op_case_clear(&c);
 }
 END_TEST
-
-/* ------------------------------------------------------------ the largest --
- */
 
 /* Number of elements of its line that come before element i. */
 static int64_t rank_in_line(const mo_tensor_dense *in, int64_t i, int axis,

@@ -17,7 +17,7 @@ static void check_near(const op_case *c, int64_t i, double wanted)
                   c->attrs ? c->attrs : "", (long long) i, ours, wanted);
 }
 
-/* ---- GridSample: a row of 3 elements, 1, 2 and 4 */
+/* GridSample: a row of 3 elements, 1, 2 and 4. */
 
 START_TEST(points_beyond_the_data_are_padded)
 {
@@ -54,8 +54,6 @@ START_TEST(points_beyond_the_data_are_padded)
     op_case_clear(&c);
 }
 END_TEST
-
-/* ---- Fourier transforms */
 
 enum { SIZE = 6, INNER = 3 };
 
@@ -114,7 +112,7 @@ START_TEST(half_a_spectrum_is_enough)
 }
 END_TEST
 
-/* ---- embedding bags: rows 1 and 3; none; rows 0, 0 and 2 */
+/* Embedding bags: rows 1 and 3; none; rows 0, 0 and 2. */
 
 START_TEST(bags_are_reduced)
 {

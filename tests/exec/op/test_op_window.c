@@ -24,8 +24,8 @@ static void check_values(const op_case *c, int port, const double *expected)
                                 expected[i], 1e-5);
 }
 
-/* ---- transposed convolutions: 1 2 3 4 through the kernel 1 10 100, stride 2,
- * padded by 1 where padding is explicit */
+/* Transposed convolutions: 1 2 3 4 through the kernel 1 10 100, stride 2,
+ * padded by 1 where padding is explicit. */
 
 static const struct {
     const char *auto_pad;
@@ -74,7 +74,7 @@ START_TEST(transposed_convolutions_pad_as_openvino_does)
 }
 END_TEST
 
-/* ---- convolutions: the same data and kernel */
+/* Convolutions: the same data and kernel. */
 
 static const struct {
     const char *attrs;
@@ -133,7 +133,7 @@ START_TEST(groups_have_kernels_of_their_own)
 }
 END_TEST
 
-/* ---- pools over ones: averages show how many elements were counted */
+/* Pools over ones: averages show how many elements were counted. */
 
 static const struct {
     const char *attrs;

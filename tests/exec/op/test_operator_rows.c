@@ -55,8 +55,6 @@ static const row rows[] = {
 #include "ingest/operators.def"
 };
 
-/* ---- pointwise */
-
 /* All pairs of a and b, quarters of integers: quotients of two that are not
  * integers are far from any. */
 enum { N_A = 25, N_B = 23, N_PAIRS = N_A * N_B };
@@ -158,8 +156,6 @@ START_TEST(a_step_is_that_of_the_reference)
 }
 END_TEST
 
-/* ---- reductions */
-
 enum { N_KEPT = 3, N_REDUCED = 5 };
 
 static double fold(mo_call_reduce_op op, double a, double b)
@@ -218,8 +214,6 @@ START_TEST(a_reduction_is_that_of_the_reference)
     op_case_clear(&c);
 }
 END_TEST
-
-/* ---- other columns */
 
 /* Operators that can be run although the shapes they claim are not checked:
  * OpenVINO has no such operator, or not under this name. */

@@ -13,8 +13,6 @@
 #include "exec/transport/tcp/decode.h"
 #include "tests/support/suite.h"
 
-/* --------------------------------------------------------------- endpoints */
-
 static mo_rdv_endpoint endpoint_of(int n_addresses, int port)
 {
     return (mo_rdv_endpoint){ .host = "tau",
@@ -88,8 +86,6 @@ START_TEST(a_host_has_no_control_characters)
 }
 END_TEST
 
-/* --------------------------------------------------------- control messages */
-
 static const struct {
     const char *bytes;
     size_t n_bytes;
@@ -128,8 +124,6 @@ START_TEST(a_control_message_is_known_and_short)
     ck_assert_uint_le(n_used, controls[_i].n_bytes);
 }
 END_TEST
-
-/* ------------------------------------------------------------ data messages */
 
 static const struct {
     uint32_t kind;
@@ -179,8 +173,6 @@ START_TEST(a_header_is_of_a_known_kind)
     ck_assert_mem_eq(&got, &sent, sizeof got);
 }
 END_TEST
-
-/* ------------------------------------------------------------------ numbers */
 
 START_TEST(numbers_are_in_their_ranges)
 {
@@ -303,8 +295,6 @@ START_TEST(an_inventory_is_finite)
 #undef REFUSED
 }
 END_TEST
-
-/* ------------------------------------------------------------- random bytes */
 
 START_TEST(random_bytes_give_nothing_out_of_range)
 {

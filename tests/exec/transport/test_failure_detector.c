@@ -91,8 +91,6 @@ static void expect_failure(fixture *p, const char *text)
                   p->failure.error.text);
 }
 
-/* ------------------------------------------------------------- other ranks */
-
 START_TEST(one_that_closes_its_connection_is_gone)
 {
     fixture p;
@@ -199,8 +197,6 @@ START_TEST(messages_may_come_byte_by_byte)
 }
 END_TEST
 
-/* --------------------------------------------------------------- this rank */
-
 static bool wait_for_message(fixture *p, mo_rdv_msg_kind wanted,
                              char text[MO_RDV_MSG_TEXT_SIZE])
 {
@@ -278,8 +274,6 @@ START_TEST(a_signal_is_a_failure_unless_it_has_a_cause)
     tear_down(&p);
 }
 END_TEST
-
-/* ------------------------------------------------------------ fatal errors */
 
 /* Checks what a process prints that runs act and then hangs; it has to exit
  * with 1. */

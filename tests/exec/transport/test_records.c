@@ -125,8 +125,6 @@ static size_t piece(mo_random *random, size_t at)
     return n < STREAM_BYTES - at ? n : STREAM_BYTES - at;
 }
 
-/* ------------------------------------------------------- channel to oracle */
-
 /* Sends up to n bytes in two parts. Returns their number. */
 static size_t send_some(pair *p, unsigned char *bytes, size_t n)
 {
@@ -176,8 +174,6 @@ START_TEST(the_oracle_reads_what_the_channel_sends)
     close_pair(&p);
 }
 END_TEST
-
-/* ------------------------------------------------------- oracle to channel */
 
 /* With padding of several sizes, up to records of the greatest length; read in
  * pieces that are smaller and larger than records. */
@@ -235,8 +231,6 @@ START_TEST(altered_bytes_are_reported_to_the_peer)
     close_pair(&p);
 }
 END_TEST
-
-/* ------------------------------------------------------------------ memory */
 
 static long n_until_failure = -1; /* allocations of the library; -1: any */
 

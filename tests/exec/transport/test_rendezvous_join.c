@@ -128,8 +128,6 @@ START_TEST(many_ranks_need_many_files)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- refusals */
-
 /* A wrong rank is refused; the right one is accepted afterwards. */
 static void refuse_then_accept(join_rank *ranks, join_rank *wrong,
                                const char *own_words, const char *others_words)

@@ -61,8 +61,6 @@ static void set_variables(const char *text)
     }
 }
 
-/* ------------------------------------------------------------------- ranks */
-
 #define TORCHRUN "RANK=2 WORLD_SIZE=4 MASTER_ADDR=tau MASTER_PORT=29500"
 #define MPIRUN   "OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=1"
 #define ONE_HOST MPIRUN " OMPI_COMM_WORLD_LOCAL_SIZE=3"
@@ -150,8 +148,6 @@ START_TEST(a_process_knows_its_rank)
 }
 END_TEST
 
-/* ---------------------------------------------------------- contradictions */
-
 static const struct {
     const char *variables;
     mo_rdv_launch_options told;
@@ -191,8 +187,6 @@ START_TEST(nonsense_is_refused_in_one_line)
     ck_assert_ptr_null(strchr(err.text, '\n'));
 }
 END_TEST
-
-/* --------------------------------------------------------- authentication */
 
 #define TWO        "MOIRAI_RANK=0 MOIRAI_RANKS=2 MOIRAI_MASTER="
 #define FILES      .tls_cert = "c", .tls_key = "k", .tls_ca = "a"
@@ -330,8 +324,6 @@ START_TEST(patience_is_a_number_of_seconds)
     unsetenv("MOIRAI_PATIENCE");
 }
 END_TEST
-
-/* ----------------------------------------------------------------- parsing */
 
 static const struct {
     const char *text, *host; /* NULL: malformed */

@@ -146,8 +146,6 @@ static void inject(const wire *w, const unsigned char *bytes, size_t n)
     ck_assert_int_eq(send(w->relay[1], bytes, n, 0), (ssize_t) n);
 }
 
-/* --------------------------------------------------------------- delivery */
-
 START_TEST(sealed_bytes_arrive_both_ways)
 {
     enum { BIG = 3 << 20 };
@@ -221,8 +219,6 @@ START_TEST(an_unsealed_channel_is_plain_and_loses_nothing)
     close_wire(&w);
 }
 END_TEST
-
-/* ---------------------------------------------------------------- attacks */
 
 /* Every bit of every record: the texts before it arrive, nothing after. */
 START_TEST(a_flipped_bit_is_an_error)
@@ -315,8 +311,6 @@ START_TEST(a_recorded_connection_cannot_be_replayed)
     close_wire(&w);
 }
 END_TEST
-
-/* -------------------------------------------------------------- handshake */
 
 START_TEST(another_key_is_refused_by_both)
 {

@@ -13,8 +13,6 @@
 #include "exec/transport/shm/segment.h"
 #include "tests/support/suite.h"
 
-/* ---------------------------------------------------------------- segments */
-
 enum { SEGMENT_BYTES = 10000 };
 
 START_TEST(a_segment_is_shared)
@@ -62,8 +60,6 @@ START_TEST(a_segment_is_opened_as_published)
     close(pipes[1]);
 }
 END_TEST
-
-/* ------------------------------------------------------------------- ranks */
 
 enum { N_RANKS = 3, N_TRANSFERS = 5, N_RUNS = 50 };
 
@@ -283,8 +279,6 @@ START_TEST(ranks_without_shared_memory_are_left_out)
     free_job(&j);
 }
 END_TEST
-
-/* ---------------------------------------------------------------- failures */
 
 static void *fail_soon(void *context)
 {

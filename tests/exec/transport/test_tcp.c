@@ -72,8 +72,6 @@ static void free_pair(rank_pair *p)
             free(p->memory[t][finish_transfer]);
 }
 
-/* ---------------------------------------------------------------- a device */
-
 typedef struct device {
     rank_pair *rank_pair;
     int number;
@@ -157,8 +155,6 @@ static void *run_device(void *context)
     tcp->leave(d->rank_pair->world);
     return NULL;
 }
-
-/* ------------------------------------------------------------------ a rank */
 
 /* Checks that rank 0 collects the numbers of rank 1. */
 static int check_collection(rank_pair *p, int rank)
@@ -255,8 +251,6 @@ START_TEST(values_arrive_in_any_plan)
 }
 END_TEST
 
-/* --------------------------------------------------------- after a failure */
-
 enum { CONTROL_BYTES = 1000, DELAY_US = 300000 };
 
 /* Check has a macro called fail: hence the parentheses here and below. */
@@ -330,8 +324,6 @@ START_TEST(a_failed_receive_does_not_write)
     ck_assert_int_eq(state, 0);
 }
 END_TEST
-
-/* ------------------------------------------------------------- before DONE */
 
 /* Sends a control message and closes. */
 static int send_and_close(const mo_rdv_launch_options *launch)

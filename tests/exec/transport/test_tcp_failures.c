@@ -20,8 +20,6 @@ static const mo_transport *const tcp = &mo_transport_tcp;
 
 enum { DELAY_US = 300000 };
 
-/* ----------------------------------------------------- protocol violations */
-
 enum { VALUE_BYTES = 5000 };
 
 static const mo_exec_plan *plan_of_one_value(void)
@@ -102,8 +100,6 @@ START_TEST(a_value_comes_once)
     ck_assert_int_eq(state, 0);
 }
 END_TEST
-
-/* ------------------------------------------------------------- lost values */
 
 /* Waits until the job of world has failed; half a minute at most. */
 static void await_failure(mo_transport_world *world, mo_error *why)
@@ -223,8 +219,6 @@ START_TEST(a_message_without_its_rest_ends_all_ranks)
     ck_assert_int_eq(state, 0);
 }
 END_TEST
-
-/* ------------------------------------------------------ published results */
 
 /* Rank 1 has done its part, and is killed; or it is lost before that. */
 static int wait_to_be_killed(mo_transport_world *world, int kind)

@@ -61,8 +61,6 @@ static void run_both(pair *p, void *(*other)(void *), void (*own)(pair *))
     pthread_join(thread, NULL);
 }
 
-/* ------------------------------------------------------------------ copies */
-
 static const int64_t sizes[] = { 0, 1, 1000, 32 << 10, 100000, 3 << 20 };
 
 static void *receive_and_send_back(void *context)
@@ -101,8 +99,6 @@ START_TEST(what_is_sent_arrives_again_and_again)
     tear_down(&p);
 }
 END_TEST
-
-/* ---------------------------------------------------------------- progress */
 
 /* Posts a receive, then computes for a while. */
 static void *receive_late(void *context)
@@ -165,8 +161,6 @@ START_TEST(a_transfer_needs_no_waiter)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- failures */
-
 /* Check has a macro called fail. */
 static void report_failure(mo_transport_world *world, const mo_error *why)
 {
@@ -221,8 +215,6 @@ START_TEST(a_failure_ends_waiting_and_the_first_one_counts)
 }
 END_TEST
 
-/* ----------------------------------------------------------------- barrier */
-
 static void pass_barriers(pair *p, int stop_after)
 {
     for (int round = 0; round < 200; round++) {
@@ -253,8 +245,6 @@ START_TEST(the_wish_of_one_is_told_to_all)
     tear_down(&p);
 }
 END_TEST
-
-/* --------------------------------------------------------------- selection */
 
 static const struct {
     const char *name, *variable, *value, *chosen, *error;

@@ -36,8 +36,6 @@ typedef struct preference {
     uint32_t alignment, reductions;
 } preference;
 
-/* ---- descriptors */
-
 static int alive;
 
 /* Reports descriptors that are still alive. */
@@ -216,8 +214,6 @@ cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t to,
     }
 }
 
-/* ---- checks */
-
 static real_type real_of(cudaDataType_t type)
 {
     switch (type) {
@@ -310,8 +306,6 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     }
     return CUBLAS_STATUS_SUCCESS;
 }
-
-/* ---- the product */
 
 static double element(const layout *l, const void *memory, int batch,
                       int64_t row, int64_t column)

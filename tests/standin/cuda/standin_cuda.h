@@ -46,7 +46,7 @@ void standin_report(const char *format, ...)
 void standin_lock(void);
 void standin_unlock(void);
 
-/* ---- GPUs */
+/* GPUs */
 
 int standin_gpus(void);
 bool standin_is_gpu(CUdevice device);
@@ -59,7 +59,7 @@ int standin_context_gpu(CUcontext context);
 /* Whether a GPU may access another one's memory. The caller holds the lock. */
 bool standin_reaches(int gpu, int other);
 
-/* ---- memory */
+/* Memory */
 
 /* Returns the number of live allocations of a GPU, and their bytes. */
 int standin_allocations(int gpu, size_t *bytes);
@@ -78,7 +78,7 @@ bool standin_memory_is_sound(const char *after);
 void *standin_fenced_new(size_t size, size_t align);
 void standin_fenced_free(void *memory, size_t size, size_t align);
 
-/* ---- fibers: one scheduler, which enters them; they return to it. */
+/* Fibers: one scheduler, which enters them; they return to it. */
 
 typedef struct standin_fiber standin_fiber;
 
@@ -89,7 +89,7 @@ void standin_fiber_free(standin_fiber *fiber);
 void standin_fiber_enter(standin_fiber *fiber);
 void standin_fiber_leave(standin_fiber *fiber);
 
-/* ---- threads of a block */
+/* Threads of a block */
 
 typedef struct standin_dim {
     unsigned x, y, z;
@@ -114,7 +114,7 @@ typedef struct standin_launch {
 /* Runs the whole grid; returns false, with a report, on an error. */
 bool standin_run(const standin_launch *launch);
 
-/* ---- warps */
+/* Warps */
 
 /* Input and output of a thread in a warp-wide operation. */
 typedef struct standin_exchange {
@@ -130,7 +130,7 @@ typedef struct standin_exchange {
  * the last one computes it for all. lanes[i] is NULL outside of the mask. */
 void standin_meet(standin_exchange *exchange);
 
-/* ---- streams */
+/* Streams */
 
 /* An external operation: something asynchronous that another stand-in (NCCL)
  * does in a stream, once per run (if captured, per launch of the graph). begin
@@ -183,7 +183,7 @@ void standin_args_free(standin_node *node);
 /* Whether a stream is being captured in a mode that forbids allocations. */
 bool standin_is_capturing(void);
 
-/* ---- NVRTC */
+/* NVRTC */
 
 /* Returns wrappers of each kernel in source that take its arguments as the
  * driver passes them, and the sizes of these; the caller frees it. NULL: a

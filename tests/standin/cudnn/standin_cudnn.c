@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- engines */
-
 typedef struct engine {
     int numerical, behaviour; /* a note of each; -1: none */
     int64_t workspace;
@@ -42,8 +40,6 @@ static int engines_for(const program *p)
         adds += p->ops[i].kind == ADD;
     return p->n == 1 || adds == 2 ? ENGINES : 0;
 }
-
-/* ---- the library */
 
 static int alive; /* descriptors */
 
@@ -85,8 +81,6 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream)
     (void) stream;
     return handle ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
-
-/* ---- descriptors */
 
 cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type,
                                            cudnnBackendDescriptor_t *to)
@@ -179,7 +173,7 @@ const descriptor *descriptor_of(const descriptor *d,
     return other ? *other : NULL;
 }
 
-/* ---- from a graph to a plan */
+/* From a graph to a plan */
 
 static cudnnStatus_t finish_guess(descriptor *d)
 {
@@ -219,8 +213,6 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t what)
     d->finished = status == CUDNN_STATUS_SUCCESS;
     return status;
 }
-
-/* ---- attributes */
 
 static int64_t give_configs(const descriptor *guess, int64_t room,
                             descriptor **to)

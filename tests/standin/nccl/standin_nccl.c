@@ -82,8 +82,6 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
     return ncclSuccess;
 }
 
-/* ----------------------------------------------------------- communicators */
-
 void standin_comm_drop(ncclComm_t comm)
 {
     if (--comm->kept > 0)
@@ -221,8 +219,6 @@ ncclResult_t ncclCommAbort(ncclComm_t comm)
     return ncclSuccess;
 }
 
-/* --------------------------------------------------------------- transfers */
-
 static ncclResult_t enqueue(ncclComm_t comm, int peer, const void *from,
                             void *to, size_t bytes, ncclDataType_t type,
                             CUstream stream)
@@ -257,8 +253,6 @@ ncclResult_t ncclRecv(void *to, size_t count, ncclDataType_t type, int peer,
 {
     return enqueue(comm, peer, NULL, to, count, type, stream);
 }
-
-/* ------------------------------------------------------------------ memory */
 
 ncclResult_t ncclCommRegister(const ncclComm_t comm, void *memory, size_t bytes,
                               void **handle)

@@ -58,7 +58,7 @@ struct ncclComm {
     CUstream stream;
 };
 
-/* ---- bootstrap.c: connections.  No function blocks. */
+/* bootstrap.c: connections.  No function blocks. */
 
 /* Creates a name that other ranks can connect to. */
 void standin_link_name(ncclUniqueId *id);
@@ -72,13 +72,13 @@ void standin_link_close(ncclComm_t comm);
 long standin_link_send(int socket, const void *data, size_t bytes);
 long standin_link_receive(int socket, void *data, size_t bytes);
 
-/* ---- send_recv.c: operations */
+/* send_recv.c: operations. */
 
 ncclResult_t standin_op_put(ncclComm_t comm, int peer, const void *from,
                             void *to, size_t bytes, CUstream stream);
 void standin_comm_drop(ncclComm_t comm);
 
-/* ---- the stand-in for CUDA, which has to be loaded */
+/* The stand-in for CUDA, which has to be loaded */
 
 #define STANDIN_NCCL_NAMES(X)                                                  \
     X(cuStreamCreate)                                                          \

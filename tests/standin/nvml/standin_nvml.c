@@ -133,8 +133,6 @@ static gpu *machine(int *n)
     return other ? switched : paper;
 }
 
-/* ---- driver */
-
 /* The indices of visible GPUs. */
 static int shown(int numbers[MOST])
 {
@@ -249,8 +247,6 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice from, CUdevice to)
     *can = a->socket == b->socket;
     return CUDA_SUCCESS;
 }
-
-/* ---- NVML */
 
 int nvmlInit_v2(void);
 int nvmlShutdown(void);

@@ -34,8 +34,8 @@ mo_status mo_cuda_algo_list_add(mo_backend_unit *unit, mo_cuda_algo_list *algos,
     return MO_OK;
 }
 
-/* ---- epilogues that libraries support: the steps of a program are followed
- * from the product on, each of which must use the result of the previous one */
+/* Epilogues that libraries support: the steps of a program are followed from
+ * the product on, each of which must use the result of the previous one. */
 
 typedef struct epilogue_matcher {
     const mo_call *call;

@@ -37,8 +37,6 @@ get_attention(const mo_cuda_attention_problem *problem)
     return &problem->call->u.attention;
 }
 
-/* ---- operands of scores and masks */
-
 /* One of them, over [batches ..., queries, keys]. */
 typedef struct score_operand {
     mo_elem elem;
@@ -76,8 +74,6 @@ list_score_operands(const mo_cuda_attention_problem *problem)
                                      c->score->operands[i].access };
     return s;
 }
-
-/* ---- heads */
 
 static void emit_base(mo_cuda_source *code, const mo_call_attention *c,
                       const char *name, int64_t offset, const int64_t *batch)
@@ -132,8 +128,6 @@ static void emit_head(mo_cuda_source *code,
     }
     mo_cuda_source_append(code, "(void) shown;\nreturn h;\n}\n");
 }
-
-/* ---- scores */
 
 static void emit_sight(mo_cuda_source *code, const mo_call_attention *c,
                        const score_operands *s)
@@ -197,8 +191,6 @@ static void emit_score(mo_cuda_source *code, const mo_call_attention *c,
     emit_masking(code, s, c->has_mask);
     mo_cuda_source_append(code, "}\n");
 }
-
-/* ---- sizes */
 
 /* Returns how many neighbours of a row can be loaded at once, at most most,
  * given the alignment of all rows. */
@@ -311,8 +303,6 @@ static int64_t max_elements(const mo_cuda_attention_problem *problem)
     }
     return most;
 }
-
-/* ---- kernels */
 
 static mo_status emit_rows_kernel(const mo_cuda_attention_problem *problem,
                                   mo_cuda_source *code, mo_cuda_grid *grid,

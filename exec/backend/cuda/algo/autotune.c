@@ -12,8 +12,6 @@
 #include "base/digest.h"
 #include "exec/backend/cuda/jit/disk_cache.h"
 
-/* ---- tuning cache */
-
 enum { NAME_ROOM = 96 };
 
 typedef struct cache_entry {
@@ -29,8 +27,6 @@ struct mo_cuda_tuning_cache {
     cache_entry *entries;
     size_t n, room;
 };
-
-/* ---- entries */
 
 static cache_entry *find_entry(const mo_cuda_tuning_cache *cache, uint64_t key)
 {
@@ -104,7 +100,7 @@ void mo_cuda_tuning_cache_add(mo_cuda_tuning_cache *cache, uint64_t key,
     to->fresh = true;
 }
 
-/* ---- file: lines of key, nanoseconds and name */
+/* File: lines of key, nanoseconds and name. */
 
 static void parse_line(mo_cuda_tuning_cache *cache, const char *line,
                        size_t length)
@@ -173,8 +169,6 @@ static void write_cache_file(mo_cuda_tuning_cache *cache)
     free(text);
 }
 
-/* ---- open and close */
-
 /* Another library by an override gets another file. */
 static void digest_variable(mo_digest *digest, const char *name)
 {
@@ -238,8 +232,6 @@ void mo_cuda_tuning_cache_close(mo_cuda_tuning_cache *cache)
     free(cache->entries);
     free(cache);
 }
-
-/* ---- measurement */
 
 /* Runs of one replay: enough for the resolution of events, few enough to be
  * short. */

@@ -10,8 +10,6 @@
 #include "exec/backend/cuda/kernels/single_kernel.h"
 #include "exec/op/call.h"
 
-/* ---- tiled GEMM */
-
 /*
  * Operands of direct_tiled_gemm.cu: tiles of 16 TM by 16 TN elements, computed
  * by blocks of 256 threads. After mo_cuda_emit_types and mo_cuda_emit_epilogue
@@ -80,8 +78,6 @@ static mo_status emit_tiled_gemm(const mo_backend_unit *unit,
     return mo_cuda_grid_1d(count_tiles(tiles, tm, tn), 1, THREADS, grid, err);
 }
 
-/* ---- convolution */
-
 #include "exec/backend/cuda/algo/direct_conv.inc"
 
 static void emit_conv_operands(mo_cuda_source *code, const mo_call_conv *c,
@@ -140,8 +136,6 @@ static mo_status emit_conv(mo_backend_unit *unit,
                        has_packed_weights(problem));
     return emit_tiled_gemm(unit, &tiles, code, &algo->grid, err);
 }
-
-/* ---- matrix product */
 
 /* Integers wrap around, in 32 bits where that is enough. */
 static const char *accumulator_type(mo_elem elem)
@@ -204,8 +198,6 @@ static mo_status emit_matmul(mo_backend_unit *unit,
     emit_matmul_operands(code, c, problem->out[0].elem);
     return emit_tiled_gemm(unit, &tiles, code, &algo->grid, err);
 }
-
-/* ---- algorithm */
 
 static mo_status enqueue(mo_backend_unit *unit, const mo_cuda_algo *algo,
                          const void *const *in, void *const *out,

@@ -23,8 +23,6 @@ bool mo_cuda_direct_depthwise_fits(const mo_cuda_algo_problem *problem)
            c->groups == c->in_channels && c->groups == c->out_channels;
 }
 
-/* ---- weights */
-
 /* From [channel][tap] to [tap][channel]. */
 static void transpose_weights(const char *from, int64_t channels, int64_t taps,
                               size_t bytes, char *to)
@@ -56,8 +54,6 @@ static mo_status pack_weights(mo_backend_unit *unit,
     free(turned);
     return status;
 }
-
-/* ---- device code */
 
 /* Elements of an input row under the windows of so many places; a double,
  * since it may overflow. */

@@ -18,8 +18,6 @@ typedef struct fold_state {
     double *scale, *bias;
 } fold_state;
 
-/* ---- channels */
-
 static int channel_dimension(const mo_call *call, const mo_tensor_desc *out)
 {
     return call->kind == MO_CALL_CONV ? 1 : out->shape.rank - 1;
@@ -77,8 +75,6 @@ static double constant_at(const fold_state *f, int reg, int64_t c)
 
     return mo_tensor_get_double(&dense, c * operand->access.stride[f->channel]);
 }
-
-/* ---- steps */
 
 static bool is_used_later(const mo_point_program *after, int reg, int from)
 {
@@ -160,8 +156,6 @@ static bool fold_step(fold_state *f, int s)
     f->last = f->call->after->n_operands + s;
     return true;
 }
-
-/* ---- result */
 
 static float *convert_to_floats(const double *numbers, int64_t n)
 {
@@ -288,8 +282,6 @@ void mo_cuda_folded_call_clear(mo_cuda_folded_call *folded)
     free(folded->bias);
     folded->scale = folded->bias = NULL;
 }
-
-/* ---- weights */
 
 /* Element i of a channel is at channel * across + i * along. */
 typedef struct channel_layout {

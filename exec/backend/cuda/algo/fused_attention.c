@@ -13,8 +13,6 @@
 #include "exec/backend/cuda/algo/algo.h"
 #include "exec/backend/cuda/algo/autotune.h"
 
-/* ---- tilings */
-
 /*
  * Tilings. Few queries are split into many blocks with warps that share the
  * keys; with many queries a warp takes more of them, since every key it loads
@@ -118,8 +116,6 @@ int mo_cuda_attention_find_tilings(
     return n;
 }
 
-/* ---- kernel */
-
 /* A tiling with its function. */
 typedef struct variant {
     char name[48];
@@ -136,8 +132,6 @@ typedef struct attention_kernel {
     int best;
     uint64_t key; /* in the tuning cache */
 } attention_kernel;
-
-/* ---- prepare */
 
 /* Kernels have int indices for queries, keys and columns. */
 static mo_status count_batches(const mo_call_attention *c, int64_t *batches,
@@ -295,8 +289,6 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-/* ---- enqueue */
-
 static mo_cuda_attention_score_inputs make_score_inputs(const mo_call *call,
                                                         const void *const *in)
 {
@@ -337,8 +329,6 @@ static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
     return launch_variant(unit, attention, attention->best, in, out, stream,
                           err);
 }
-
-/* ---- finalize */
 
 /* Buffers for all operands while variants are timed. */
 typedef struct tuning_run {

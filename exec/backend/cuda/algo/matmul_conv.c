@@ -27,8 +27,6 @@ typedef struct matmul_conv_kernel {
     CUdeviceptr weights, bias; /* weights only where the algorithm reads them */
 } matmul_conv_kernel;
 
-/* ---- key of the tuning cache */
-
 static void digest_access(mo_digest *digest, const mo_point_access *access,
                           int rank)
 {
@@ -109,8 +107,6 @@ static mo_status make_key(const mo_backend_unit *unit, matmul_conv_kernel *p,
     mo_digest_free(digest);
     return MO_OK;
 }
-
-/* ---- prepare */
 
 static void drop_product(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
@@ -251,8 +247,6 @@ static mo_status prepare_product(mo_backend_unit *unit, const mo_call *call,
     *kernel = &p->base;
     return MO_OK;
 }
-
-/* ---- finalize */
 
 /* Buffers for timing: all operands in one allocation, made on first use. */
 typedef struct tuning_buffers {

@@ -151,8 +151,6 @@ static mo_status upload_all(mo_backend_unit *unit, pack_job *p,
     return status;
 }
 
-/* ---- layouts */
-
 static bool is_packed_elem(mo_elem elem)
 {
     return elem == MO_ELEM_F32 || elem == MO_ELEM_F16 || elem == MO_ELEM_BF16;

@@ -17,8 +17,6 @@
 #include "base/minmax.h"
 #include "exec/backend/cuda/jit/jit_cache.h"
 
-/* ---- configurations */
-
 static const mo_cuda_tensorcore_tile tile_table[] = {
     /* m, n, warp, groups, stages, blocks */
     { 128, 128, 64, 32, 1, 3, 1 }, /**/
@@ -212,8 +210,6 @@ typedef struct tensorcore_algo {
     size_t tiles;
 } tensorcore_algo;
 
-/* ---- enqueue */
-
 static const void *operand_address(const void *const *in, int i)
 {
     return i < 0 ? NULL : in[i];
@@ -282,8 +278,6 @@ bool mo_cuda_is_tensorcore_algo(const mo_cuda_algo *algo)
 {
     return algo->kind == &tensorcore_class;
 }
-
-/* ---- prepare */
 
 static void set_split_k(tensorcore_algo *w)
 {

@@ -34,8 +34,6 @@ static bool fits_int_offsets(int64_t rows, int64_t pitch)
            (double) (rows + MAX_TILE) * (double) pitch < MAX_OFFSET;
 }
 
-/* ---- widths of copies */
-
 static int max_copy_width(mo_elem elem)
 {
     return 16 / (int) mo_elem_size(elem);
@@ -52,8 +50,6 @@ static void limit_to_divisors(int *count, const int64_t *strides)
     for (int d = 0; d < MO_CUDA_TENSORCORE_MAX_BATCH_DIMS; d++)
         limit_to_divisor(count, strides[d]);
 }
-
-/* ---- matrix products */
 
 static bool set_batches(const mo_call_matmul *f, mo_cuda_tensorcore_problem *p)
 {
@@ -147,8 +143,6 @@ static bool read_matmul(const mo_cuda_algo_problem *task,
     return set_form(f.n, f.k, f.b.column, f.b.row, a->b_batch, &p->b_form,
                     &a->b_pitch, &p->b_count);
 }
-
-/* ---- convolutions */
 
 static bool is_pixel_wise(const mo_call_window *s)
 {
@@ -260,8 +254,6 @@ static bool read_conv(const mo_cuda_algo_problem *task,
     return true;
 }
 
-/* ---- epilogue */
-
 static void set_act(const mo_cuda_epilogue *e, mo_cuda_tensorcore_problem *p)
 {
     static const mo_point_op ops[] = {
@@ -352,8 +344,6 @@ bool mo_cuda_tensorcore_problem_init(const mo_backend_unit *unit,
     set_epilogue(task, problem);
     return true;
 }
-
-/* ---- device code */
 
 static const char kernel_source[] =
 #include "exec/backend/cuda/algo/tensorcore_load.inc"

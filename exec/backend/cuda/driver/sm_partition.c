@@ -27,7 +27,7 @@ static const char *format_parts(const int *parts, int n,
     return text;
 }
 
-/* ---- green contexts: headers of CUDA before 12.5 have none */
+/* Green contexts: headers of CUDA before 12.5 have none. */
 
 /* The green contexts of a partition. */
 typedef struct green_contexts {
@@ -234,8 +234,6 @@ static mo_status create_green_stream(const mo_cuda_api *api,
 }
 
 #endif
-
-/* ---- partitions */
 
 struct mo_cuda_sm_partition {
     CUdevice device;

@@ -60,8 +60,6 @@ static bool are_on_one_stream(const capture *c, int a, int b)
            c->calls[a].stream == c->calls[b].stream;
 }
 
-/* ---- units */
-
 static int find_or_add_unit(capture *c, mo_backend_unit *unit)
 {
     int s = 0;
@@ -99,8 +97,6 @@ static mo_status make_current(capture *c, int s, mo_error *err)
     c->current = status == MO_OK ? s : -1;
     return status;
 }
-
-/* ---- events */
 
 static mo_status create_event(capture *c, int s, CUevent *event, mo_error *err)
 {
@@ -162,8 +158,6 @@ static mo_status prepare_transfers(capture *c, mo_error *err)
     c->current = -1;
     return status;
 }
-
-/* ---- calls */
 
 /* Returns the stream of a call; the first use forks it into the capture. */
 static mo_status join_capture(capture *c, int i, CUstream *stream,
@@ -258,8 +252,6 @@ static mo_status enqueue_all(capture *c, mo_error *err)
             status = join_stream(c, s, k, err);
     return status;
 }
-
-/* ---- capture */
 
 static void destroy_event(const capture *c, CUevent event)
 {

@@ -5,8 +5,6 @@
 
 #include "exec/backend/cuda/graph/link_emulation.h"
 
-/* ---- peer access */
-
 static bool can_access_peer(const mo_backend_unit *from,
                             const mo_backend_unit *to)
 {
@@ -61,8 +59,6 @@ mo_status mo_cuda_peer_copy_prepare(const mo_backend_transfer *transfer,
     return status;
 }
 
-/* ---- enqueue */
-
 static mo_status enqueue_copy(const mo_backend_transfer *transfer,
                               CUstream stream, mo_error *err)
 {
@@ -115,8 +111,6 @@ mo_status mo_cuda_peer_copy_enqueue(const mo_backend_transfer *transfer,
     return is_emulated(transfer) ? enqueue_emulated_copy(transfer, stream, err)
                                  : enqueue_copy(transfer, stream, err);
 }
-
-/* ---- transfers outside of graphs */
 
 /* Makes the stream of unit behind wait for all work enqueued on the stream of
  * unit before. */

@@ -361,8 +361,6 @@ void mo_cuda_stages_free(mo_cuda_stages *s)
     free(s);
 }
 
-/* ------------------------------------------------------------------ launch */
-
 static mo_status record_event(const mo_cuda_stages *s, CUevent event,
                               CUstream stream, mo_error *err)
 {

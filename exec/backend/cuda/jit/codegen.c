@@ -10,8 +10,6 @@
 
 #include "base/array.h"
 
-/* ---- growing text */
-
 /* Reserves room for size more bytes and a terminating 0. */
 static bool reserve_text(mo_cuda_source *code, size_t size)
 {
@@ -80,8 +78,6 @@ mo_status mo_cuda_jit_request_source(mo_backend_unit *unit,
     return status;
 }
 
-/* ---- types and literals */
-
 const char *mo_cuda_elem_type_name(mo_elem elem)
 {
     static const char *const names[MO_ELEM_COUNT] = {
@@ -146,8 +142,6 @@ void mo_cuda_emit_real(mo_cuda_source *code, double x, bool wide)
     else
         add_finite(code, value, wide);
 }
-
-/* ---- addresses */
 
 bool mo_cuda_needs_64bit_offsets(const mo_point_access *access,
                                  const int64_t *extent, int rank)
@@ -245,8 +239,6 @@ void mo_cuda_emit_offset_function(mo_cuda_source *code, const char *name,
     mo_cuda_source_append(code, ";\n}\n");
 }
 
-/* ---- vectors of elements */
-
 static const char *compute_type(mo_elem elem)
 {
     return elem == MO_ELEM_F64      ? "double"
@@ -326,8 +318,6 @@ void mo_cuda_emit_types(mo_cuda_source *code, mo_elem elem, int width,
     mo_cuda_emit_vector_move(code, elem, width, "w", "from", false);
     mo_cuda_source_append(code, "return w;\n}\n");
 }
-
-/* ---- windows and loops */
 
 void mo_cuda_emit_window(mo_cuda_source *code, const mo_call_window *s)
 {

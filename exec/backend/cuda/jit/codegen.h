@@ -42,7 +42,7 @@ mo_status mo_cuda_jit_request_source(mo_backend_unit *unit,
                                      mo_cuda_function **function,
                                      mo_error *err);
 
-/* ---- types and literals */
+/* Types and literals */
 
 /* Returns the type of an element in memory: "float", "mo_f16" (2 bytes, see
  * prelude.c), "long long", "unsigned char", ...  A constant string. */
@@ -54,7 +54,7 @@ const char *mo_cuda_bytes_type_name(int64_t bytes);
 /* A literal of float, or of double where wide; infinities and NaN too. */
 void mo_cuda_emit_real(mo_cuda_source *code, double x, bool wide);
 
-/* ---- addresses */
+/* Addresses */
 
 /* Returns whether an offset within extent may exceed 2^31 - 1. */
 bool mo_cuda_needs_64bit_offsets(const mo_point_access *access,
@@ -76,7 +76,7 @@ void mo_cuda_emit_offset_function(mo_cuda_source *code, const char *name,
                                   const int64_t *extent, const int64_t *stride,
                                   int n);
 
-/* ---- vectors */
+/* Vectors */
 
 /* Bytes of a vector access. */
 enum { MO_CUDA_VECTOR_BYTES = 16 };
@@ -101,7 +101,7 @@ void mo_cuda_emit_vector_type(mo_cuda_source *code, mo_elem elem, int width,
 void mo_cuda_emit_vector_move(mo_cuda_source *code, mo_elem elem, int width,
                               const char *w, const char *place, bool stores);
 
-/* ---- windows and loops */
+/* Windows and loops */
 
 /* I0, O0, K0, S0, D0, P0: input and output size, kernel size, stride, dilation
  * and padding of the three spatial dimensions; I, O, TAPS: their products. */
@@ -122,7 +122,7 @@ void mo_cuda_emit_grid_stride_loop(mo_cuda_source *code, int64_t count);
 mo_cuda_grid mo_cuda_grid_stride_grid(const mo_backend_unit *unit,
                                       int64_t count);
 
-/* ---- pointwise programs (codegen_pointwise.c) */
+/* Pointwise programs (codegen_pointwise.c) */
 
 /*
  * The program's steps as statements, for one element.  operands[i] is an

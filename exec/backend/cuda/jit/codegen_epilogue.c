@@ -129,8 +129,6 @@ static void emit_pointer(const epilogue_code *e, int i)
     mo_cuda_source_append(e->code, ");\n");
 }
 
-/* ---- prefetch */
-
 static void emit_prefetch_type(const epilogue_code *e)
 {
     char name[EXPRESSION_SIZE];
@@ -183,8 +181,6 @@ static void emit_prefetch(const epilogue_code *e, const char *name,
             emit_load(e, i);
     mo_cuda_source_append(e->code, "}\n");
 }
-
-/* ---- epilogue */
 
 /* Operand i for neighbour i of the device's loop, as an expression. */
 static void emit_expression(const epilogue_code *e, int i,

@@ -180,8 +180,6 @@ static const step_template *const recipes[MO_POINT_OPS] = {
 #include "exec/op/points.def"
 };
 
-/* ---- steps */
-
 /* State of the step being emitted. */
 typedef struct step_state {
     mo_cuda_source *code;
@@ -332,8 +330,6 @@ static void emit_step(const step_state *w)
         emit_template(w, how->value);
     mo_cuda_source_append(w->code, ";\n");
 }
-
-/* ---- program */
 
 static void emit_operand(mo_cuda_source *code, mo_elem elem, int reg, bool wide,
                          const char *element)

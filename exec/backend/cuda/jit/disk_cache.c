@@ -28,8 +28,6 @@ struct mo_cuda_disk_cache {
     char folder[PATH_ROOM];
 };
 
-/* ---- the folder */
-
 static bool set_folder(char folder[PATH_ROOM], const char *above,
                        const char *below)
 {
@@ -108,8 +106,6 @@ static bool make_folder(const char *folder)
     }
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
-
-/* ---- files */
 
 static void write_head(char head[HEAD_SIZE + 1], uint64_t key, const void *data,
                        size_t size)

@@ -79,8 +79,6 @@ void mo_cuda_jit_cache_free(mo_cuda_jit_cache *cache)
     free(cache);
 }
 
-/* ---- requests */
-
 static source *find_source(const mo_cuda_jit_cache *cache, const char *text,
                            uint64_t digest)
 {
@@ -175,8 +173,6 @@ const char *mo_cuda_jit_cache_source(const mo_cuda_jit_cache *cache, size_t i,
     *name = cache->sources[i]->name;
     return cache->sources[i]->text;
 }
-
-/* ---- compilation */
 
 typedef struct compile_queue {
     const mo_backend_unit *unit;
@@ -321,8 +317,6 @@ mo_status mo_cuda_jit_compile(mo_backend_unit *unit, mo_error *err)
             status = load_function(unit, cache->functions[i], err);
     return status;
 }
-
-/* ---- launches */
 
 /* Fills in the attributes of a launch; returns their number. */
 static unsigned fill_attributes(const mo_backend_unit *unit,

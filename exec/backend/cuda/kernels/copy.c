@@ -15,8 +15,6 @@
  * unless there are too many of them; boxes that overlap, one after the other.
  */
 
-/* ---- overlap */
-
 /*
  * The elements written since the last cut, a point where a new launch begins.
  * Each element of the results has a mark: the epoch, or number of the cut, in
@@ -143,8 +141,6 @@ typedef struct copy_kernel {
     size_t n_launches, room;
 } copy_kernel;
 
-/* ---- one launch */
-
 static mo_status request_function(mo_backend_unit *unit,
                                   const mo_cuda_copy_group *groups, int n,
                                   int threads, mo_cuda_function **function,
@@ -205,8 +201,6 @@ static mo_status set_grid(mo_backend_unit *unit, copy_kernel *copy,
                                  .threads = { (unsigned) threads, 1, 1 } };
     return request_function(unit, groups, n, threads, &done->function, err);
 }
-
-/* ---- boxes to launches */
 
 /* Returns the index in the launch of the last box of that shape; -1: none. */
 static int find_shape(const copy_kernel *copy, const launch *in,
@@ -284,8 +278,6 @@ static mo_status make_launches(mo_backend_unit *unit, copy_kernel *copy,
     free_write_set(written);
     return status;
 }
-
-/* ---- kernel */
 
 static void drop(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {

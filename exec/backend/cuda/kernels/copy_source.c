@@ -135,8 +135,6 @@ int64_t mo_cuda_copy_shape_blocks(const mo_cuda_copy_shape *shape, int threads,
     return blocks < most ? blocks : most;
 }
 
-/* ---- device code */
-
 enum { INDEX_SIZE = 24 };
 
 static const char *word_type(const mo_cuda_copy_shape *shape)
@@ -194,7 +192,7 @@ static void emit_element(const mo_cuda_copy_shape *shape, mo_cuda_source *code,
     mo_cuda_source_append(code, "]");
 }
 
-/* ---- plain shapes: a thread per word */
+/* Plain shapes: a thread per word. */
 
 static void emit_filler(const mo_cuda_copy_shape *shape, mo_cuda_source *code)
 {
@@ -237,8 +235,8 @@ static void emit_plain(const mo_cuda_copy_group *group, int threads,
     mo_cuda_source_append(code, ";\n}\n");
 }
 
-/* ---- transposed shapes: tiles in shared memory, read along one side, written
- * along the other */
+/* Transposed shapes: tiles in shared memory, read along one side, written
+ * along the other. */
 
 static void emit_row_loop(const mo_cuda_copy_shape *shape, mo_cuda_source *code,
                           const char *a, const char *b)
@@ -283,8 +281,6 @@ static void emit_transposed(const mo_cuda_copy_group *group,
     emit_element(shape, code, "out", shape->out_stride);
     mo_cuda_source_append(code, " = square[x][y + j];\n}\n");
 }
-
-/* ---- kernels */
 
 static void emit_shared(const mo_cuda_copy_group *groups, int n,
                         mo_cuda_source *code)

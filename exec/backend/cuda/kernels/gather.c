@@ -86,7 +86,7 @@ static mo_status check_indices(const mo_call_gather *g,
     }
 }
 
-/* ---- device code: from is the slice, -1 where the index is out of range */
+/* Device code: from is the slice, -1 where the index is out of range. */
 
 static void emit_axis(const gather_problem *w, mo_cuda_source *code)
 {
@@ -162,8 +162,6 @@ static void emit_gather(const gather_problem *w, mo_cuda_source *code)
         "}\n}\n",
         (long long) w->per);
 }
-
-/* ---- kernel */
 
 static mo_status request_function(mo_backend_unit *unit,
                                   const gather_problem *w,

@@ -30,8 +30,6 @@ typedef struct tap_table {
     tap_offsets offsets[MO_MAX_RANK];
 } tap_table;
 
-/* ---- table */
-
 static mo_status append_word(tap_table *table, int32_t word, mo_error *err)
 {
     mo_status status = MO_ARRAY_GROW(table->words, table->n, table->room, err);
@@ -104,8 +102,6 @@ static mo_status make_table(const mo_call_interpolate *call, tap_table *table,
             status = append_taps(call, d, table, err);
     return status;
 }
-
-/* ---- device code */
 
 static int64_t input_stride(const mo_call_interpolate *call, int d)
 {
@@ -206,8 +202,6 @@ static void emit_kernel(mo_cuda_source *code, const mo_call_interpolate *call,
     mo_cuda_source_append(code,
                           nearest ? "}\n" : "finish1(self, &v, p, out);\n}\n");
 }
-
-/* ---- kernel */
 
 static mo_status prepare_interpolate(mo_backend_unit *unit, const mo_call *call,
                                      const mo_backend_operand *in,

@@ -18,8 +18,6 @@
 #include "exec/backend/cuda/kernels/pointwise_config.h"
 #include "exec/op/loop_nest.h"
 
-/* ---- device code */
-
 /* Room for the expression of an operand, "in12.at[k]", "s12[x][y + j]". */
 enum { ELEMENT_SIZE = 32, INDEX_SIZE = 24 };
 
@@ -85,8 +83,6 @@ static void emit_program(const mo_cuda_pointwise_config *p,
     mo_cuda_emit_point_steps(code, p->point, p->stored, operands, result);
     mo_cuda_source_printf(code, "%s = %s;\n", target, result);
 }
-
-/* ---- grid-stride kernel */
 
 /* A struct of neighbours that are loaded or stored as one. */
 static void emit_vector_type(const mo_cuda_pointwise_config *p,
@@ -181,8 +177,6 @@ static void emit_flat(const mo_cuda_pointwise_config *p, mo_cuda_source *code)
     emit_flat_body(p, code);
     mo_cuda_source_append(code, "}\n}\n");
 }
-
-/* ---- transposed kernel */
 
 /*
  * A block computes a tile of the dimensions "transposed" (a) and innermost
@@ -290,8 +284,6 @@ static void emit_pointwise(const mo_cuda_pointwise_config *p,
     else
         emit_transposed(p, code);
 }
-
-/* ---- kernel */
 
 typedef struct point_kernel {
     mo_backend_kernel base;

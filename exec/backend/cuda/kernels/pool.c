@@ -28,8 +28,6 @@ typedef struct pool_shape {
 
 #include "exec/backend/cuda/kernels/pool.inc"
 
-/* ---- shape */
-
 static int64_t window_elements(const mo_call_pool *c)
 {
     const mo_call_window *s = &c->sweep;
@@ -75,8 +73,6 @@ static pool_shape make_shape(const mo_backend_unit *unit, const mo_call *call,
         unit, &shape, mo_tensor_desc_elements(out) / shape.width);
     return shape;
 }
-
-/* ---- device code */
 
 static void emit_counts(mo_cuda_source *code, const mo_call_pool *c)
 {

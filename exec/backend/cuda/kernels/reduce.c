@@ -10,11 +10,11 @@
 #include "exec/backend/cuda/kernels/single_kernel.h"
 #include "exec/op/call.h"
 
-/* ---- shape: dimensions are sorted by their stride in the input and adjacent
- * ones are collapsed. Where the innermost one is reduced, the threads of a
- * result are neighbours; where it is kept, the results are. A result has
- * `lanes` threads of a block and `splits` blocks, whose partial results are
- * joined by a second kernel. */
+/* Shape: dimensions are sorted by their stride in the input and adjacent ones
+ * are collapsed. Where the innermost one is reduced, the threads of a result
+ * are neighbours; where it is kept, the results are. A result has `lanes`
+ * threads of a block and `splits` blocks, whose partial results are joined by
+ * a second kernel. */
 
 typedef struct reduce_axis {
     int64_t extent, in, out;
@@ -44,8 +44,6 @@ enum {
     MIN_PER_SPLIT = 16,    /* elements per thread and split, at least */
     MAX_SPLITS = 64
 };
-
-/* ---- dimensions */
 
 typedef struct sorted_axes {
     reduce_axis axes[MO_MAX_RANK];
@@ -97,8 +95,6 @@ static void set_axes(const mo_call_reduce *reduce, reduce_shape *shape)
                     i > 0 && s.reduced[i - 1] == s.reduced[i]);
     shape->by_rows = s.n > 0 && s.reduced[s.n - 1];
 }
-
-/* ---- tiling */
 
 /* Vectors must not cross the end of a row, and all must be aligned. */
 static int vector_width(const reduce_shape *shape, int bytes)
@@ -186,8 +182,6 @@ static reduce_shape make_shape(const mo_call_reduce *reduce, int bytes, int sms)
     return shape;
 }
 
-/* ---- device code */
-
 static void emit_offsets(mo_cuda_source *code, const char *name,
                          const reduce_axes *list, bool out)
 {
@@ -215,8 +209,6 @@ static void emit_shape(mo_cuda_source *code, const reduce_shape *shape)
     emit_offsets(code, "out_of", &shape->kept, true);
     emit_offsets(code, "step_of", &shape->folded, false);
 }
-
-/* ---- kernel */
 
 #include "exec/backend/cuda/kernels/reduce.inc"
 

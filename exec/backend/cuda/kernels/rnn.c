@@ -22,8 +22,6 @@ typedef struct rnn_kernel {
     mo_cuda_grid flat, grid;
 } rnn_kernel;
 
-/* ---- source */
-
 /* Expressions of x with alpha a and beta b. */
 static const char *const expressions[MO_CALL_RNN_FUNCTIONS] = {
     [MO_CALL_RNN_SIGMOID] = "1 / (1 + expf(-x))",
@@ -137,8 +135,6 @@ static void emit_rnn(mo_cuda_source *code, const mo_call_rnn *rnn, mo_elem elem,
     mo_cuda_source_append(code, step_source);
 }
 
-/* ---- prepare */
-
 static mo_status set_workspace(rnn_kernel *made, mo_error *err)
 {
     const mo_call_rnn *rnn = &made->rnn;
@@ -209,8 +205,6 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     *kernel = &made->base;
     return MO_OK;
 }
-
-/* ---- enqueue */
 
 static const void *input_or_null(const void *const *in, int i)
 {

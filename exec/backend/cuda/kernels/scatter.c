@@ -27,8 +27,6 @@
 #include "exec/backend/cuda/kernels/scatter_source.h"
 #include "exec/op/call.h"
 
-/* ---- kernel */
-
 typedef struct scatter_kernel {
     mo_backend_kernel base;
     bool scans;
@@ -39,8 +37,6 @@ typedef struct scatter_kernel {
         *apply; /* NULL: no updates; for few keys the only function */
     mo_cuda_function *keys, *step, *merge;
 } scatter_kernel;
-
-/* ---- problem */
 
 static void set_strides(mo_cuda_scatter_problem *s, const int64_t *dims, int n)
 {
@@ -110,8 +106,6 @@ static mo_status check_problem(const mo_cuda_scatter_problem *s,
                        "a GPU; run it on a CPU");
     return check_indices(s, &in[1], err);
 }
-
-/* ---- prepare */
 
 static mo_status request_scan(mo_backend_unit *unit,
                               const mo_cuda_scatter_problem *s,
@@ -191,8 +185,6 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     *kernel = &made->base;
     return MO_OK;
 }
-
-/* ---- enqueue */
 
 static mo_status copy_data(mo_backend_unit *unit, const void *from, void *to,
                            size_t bytes, CUstream stream, mo_error *err)

@@ -11,7 +11,7 @@ enum {
     SORT_THREADS = MO_CUDA_SCATTER_SORT_THREADS
 };
 
-/* ---- reduction, as in exec/backend/cpu/kernels/scatter_reduce.c */
+/* Reduction, as in exec/backend/cpu/kernels/scatter_reduce.c */
 
 /* For booleans a sum is "or" and a product "and". */
 static mo_call_scatter_op merge_op(const mo_cuda_scatter_problem *s)
@@ -142,7 +142,7 @@ static void emit_helpers(const mo_cuda_scatter_problem *s, mo_cuda_source *code)
         (long long) s->n_keys, (long long) s->inner);
 }
 
-/* ---- keys: the place of updates c, or -1 */
+/* Keys: the place of updates c, or -1. */
 
 static void emit_tuple_key(const mo_cuda_scatter_problem *s,
                            mo_cuda_source *code)
@@ -192,7 +192,7 @@ static void emit_key(const mo_cuda_scatter_problem *s, mo_cuda_source *code)
             (long long) s->axis);
 }
 
-/* ---- few keys: scan */
+/* Few keys: scan. */
 
 void mo_cuda_scatter_emit_scan(const mo_cuda_scatter_problem *s,
                                mo_cuda_source *code)
@@ -232,7 +232,7 @@ void mo_cuda_scatter_emit_scan(const mo_cuda_scatter_problem *s,
     mo_cuda_source_append(code, "}\nout[t] = v;\n}\n}\n");
 }
 
-/* ---- many keys: bitonic sort */
+/* Many keys: bitonic sort. */
 
 #include "exec/backend/cuda/kernels/scatter_sort.inc"
 

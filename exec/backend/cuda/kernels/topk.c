@@ -18,8 +18,6 @@
  * order. */
 enum { MAX_CHUNK = 2048, MAX_THREADS = 512, ENTRY_BYTES = 16 };
 
-/* ---- common */
-
 #include "exec/backend/cuda/kernels/topk.inc"
 
 static void emit_common(mo_cuda_source *code, const mo_call_topk *topk,
@@ -42,8 +40,6 @@ static void emit_common(mo_cuda_source *code, const mo_call_topk *topk,
         chunk / 2 < MAX_THREADS ? chunk / 2 : MAX_THREADS);
     mo_cuda_source_append(code, common_source);
 }
-
-/* ---- one block */
 
 static mo_status prepare_single_block(mo_backend_unit *unit,
                                       const mo_call *call,
@@ -70,8 +66,6 @@ static mo_status prepare_single_block(mo_backend_unit *unit,
     return mo_cuda_single_kernel_new(unit, call, 1, &draft, kernel, err);
 }
 
-/* ---- several passes */
-
 /*
  * Long lines. Blocks sort chunks of a line and keep the best K of each as a
  * run; then pairs of neighbouring runs are merged, of which again the best K
@@ -91,8 +85,6 @@ typedef struct multipass_kernel {
     size_t half; /* bytes of each of the two buffers of entries */
     mo_cuda_function *sort, *again, *merge, *put;
 } multipass_kernel;
-
-/* ---- prepare */
 
 static int64_t count_runs(int64_t count, int64_t size)
 {
@@ -179,8 +171,6 @@ static mo_status prepare_multipass(mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-/* ---- enqueue */
-
 typedef struct multipass_run {
     mo_backend_unit *unit;
     const multipass_kernel *kernel;
@@ -258,8 +248,6 @@ static mo_status enqueue_multipass(mo_backend_unit *unit,
                              put_args);
     return status;
 }
-
-/* ---- kernel */
 
 /* inner is the kernel of one of the two algorithms, owned. */
 typedef struct topk_kernel {

@@ -101,8 +101,6 @@ void mo_load_limits_cost(const mo_load_problem *f, const mo_load_rows *rows,
     }
 }
 
-/* -------------------------------------------------------------- fractions */
-
 typedef struct fraction_search {
     const mo_load_problem *f;
     double *number; /* by device of the present op and that of its reader */

@@ -12,8 +12,6 @@
 #include "exec/backend/cuda/algo/libraries.h"
 #include "exec/backend/cuda/driver/sm_partition.h"
 
-/* ---- handle */
-
 struct mo_cuda_cublaslt {
     cublasLtHandle_t handle; /* NULL: created on first use */
 };
@@ -48,8 +46,6 @@ static mo_status get_handle(mo_backend_unit *unit, cublasLtHandle_t *handle,
     *handle = cublaslt->handle;
     return status;
 }
-
-/* ---- algorithm */
 
 typedef struct cublaslt_algo {
     mo_cuda_algo algo;
@@ -184,8 +180,6 @@ static mo_status new_algo(mo_backend_unit *unit,
     *algo = &new->algo;
     return MO_OK;
 }
-
-/* ---- heuristic */
 
 enum {
     MAX_ALGOS = 8,

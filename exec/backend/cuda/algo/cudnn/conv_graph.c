@@ -4,8 +4,6 @@
 #include <assert.h>
 #include <stddef.h>
 
-/* ---- descriptors */
-
 static bool has_failed(const mo_cuda_cudnn_desc_pool *pool)
 {
     return pool->status != CUDNN_STATUS_SUCCESS;
@@ -98,8 +96,6 @@ bool mo_cuda_cudnn_is_unsupported(cudnnStatus_t status)
         return false;
     }
 }
-
-/* ---- tensors */
 
 enum {
     MAX_RANK = 2 + MO_CALL_MAX_SPATIAL,
@@ -216,8 +212,6 @@ static mo_cuda_cudnn_desc create_tensor_desc(mo_cuda_cudnn_desc_pool *pool,
     mo_cuda_cudnn_desc_finalize(pool, desc);
     return desc;
 }
-
-/* ---- graph */
 
 enum { MAX_OPS = 4 };
 

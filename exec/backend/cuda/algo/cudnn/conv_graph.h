@@ -22,8 +22,8 @@
 #include "exec/backend/cuda/driver/cuda_api.h"
 #include "exec/op/call.h"
 
-/* ---- descriptors: the pool owns them. It keeps the first failure, after
- * which all calls do nothing, so that one check at the end suffices. */
+/* Descriptors: the pool owns them. It keeps the first failure, after which all
+ * calls do nothing, so that one check at the end suffices. */
 
 enum { MO_CUDA_CUDNN_DESC_POOL_SIZE = 32 };
 
@@ -66,7 +66,7 @@ void mo_cuda_cudnn_desc_pool_clear(mo_cuda_cudnn_desc_pool *pool);
  * request. */
 bool mo_cuda_cudnn_is_unsupported(cudnnStatus_t status);
 
-/* ---- graph */
+/* Graph */
 
 /* Unique ids of the tensors in memory. */
 enum {

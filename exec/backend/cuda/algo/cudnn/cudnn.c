@@ -14,8 +14,6 @@
 #include "exec/backend/cuda/algo/libraries.h"
 #include "exec/backend/cuda/driver/cuda_unit.h"
 
-/* ---- handle */
-
 struct mo_cuda_cudnn {
     cudnnHandle_t handle; /* NULL: created on first use */
 };
@@ -50,8 +48,6 @@ static mo_status get_handle(mo_backend_unit *unit, cudnnHandle_t *handle,
     *handle = cudnn->handle;
     return status;
 }
-
-/* ---- engine plans */
 
 enum { MAX_PLANS = 6 };
 
@@ -249,8 +245,6 @@ static void destroy_plan(const mo_cuda_api *api, engine_plan *plan)
     *plan = (engine_plan){ 0 };
 }
 
-/* ---- algorithm */
-
 typedef struct cudnn_algo {
     mo_cuda_algo algo;
     mo_cuda_cudnn_graph_variant variant;
@@ -392,8 +386,6 @@ static mo_status new_algo(mo_backend_unit *unit,
     *algo = &new->algo;
     return MO_OK;
 }
-
-/* ---- finder */
 
 /* Makes an algorithm of each plan; plans after a failure are destroyed. */
 static mo_status add_plans(mo_backend_unit *unit,
