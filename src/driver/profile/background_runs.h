@@ -45,8 +45,8 @@ mo_status mo_profiler_plan_stream(const mo_exec_plan *plan,
                                   bool time_calls, mo_pipeline_result *result,
                                   mo_error *err);
 
-/* Requests of a stream that is measured for half a second, by its period: at
- * least so many, and limited. */
+/* Returns how many requests of that period take half a second: not below
+ * least, and limited. */
 int64_t mo_profiler_stream_length(int64_t least, int64_t period_ns);
 
 typedef struct mo_profiler_background mo_profiler_background;
@@ -58,6 +58,8 @@ typedef struct mo_profiler_background mo_profiler_background;
 mo_status mo_profiler_background_start(const mo_profiler_target *targets, int n,
                                        mo_profiler_background **background,
                                        mo_error *err);
+
+/* Stops the runs, joins their threads and frees background; accepts NULL. */
 void mo_profiler_background_stop(mo_profiler_background *background);
 
 #endif

@@ -26,7 +26,9 @@ typedef struct mo_profiler_ranks {
  * zeros. Collective, as all others. */
 mo_status mo_profiler_ranks_open(mo_profiler_options *o,
                                  mo_profiler_ranks *ranks, mo_error *err);
-/* Closes it; status and err are those of the command. */
+
+/* Closes the world, if open; status and err are those of the command, which
+ * other ranks report where it failed. */
 void mo_profiler_ranks_close(mo_profiler_ranks *ranks, mo_status status,
                              const mo_error *err);
 
@@ -37,13 +39,15 @@ mo_status mo_profiler_ranks_check_same(const mo_profiler_ranks *ranks,
 /* Copies the buffer of rank from to that of rank 0 (gather, one rank). */
 mo_status mo_profiler_ranks_collect(const mo_profiler_ranks *ranks, int from,
                                     void *data, size_t bytes, mo_error *err);
+
 /* Copies the buffer of rank 0 to all others (broadcast). */
+mo_status mo_profiler_ranks_broadcast(const mo_profiler_ranks *ranks,
+                                      void *data, size_t bytes, mo_error *err);
+
 /* Broadcasts n flags of rank 0; a byte of rank 0 that is neither 0 nor 1 is an
  * error. */
 mo_status mo_profiler_ranks_broadcast_flags(const mo_profiler_ranks *ranks,
                                             bool *flags, size_t n,
                                             mo_error *err);
-mo_status mo_profiler_ranks_broadcast(const mo_profiler_ranks *ranks,
-                                      void *data, size_t bytes, mo_error *err);
 
 #endif

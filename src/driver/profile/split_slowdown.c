@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Splits of the network over the parts, each the best placement by the fit to
- * those before, until the measured period is about the predicted one: so the
- * fit is to placements like those that moirai-place finds with it.
+ * A split is a placement of the network on several parts. The first is
+ * contiguous; each further one is the best by the fit to those before, until
+ * the measured period is about the predicted one: so the fit is to placements
+ * like those that moirai-place finds with it.
  */
 #include <config.h>
 
@@ -19,27 +20,32 @@
 #include "driver/profile/background_runs.h"
 #include "solvers/search/method.h"
 
-/* Requests that give the length of the measured stream; splits, at most; rounds
- * of the search for one, and its time. */
-enum { FIRST_REQUESTS = 200, MAX_SPLITS = 5, ROUNDS = 12, SEARCH_SECONDS = 2 };
+enum {
+    FIRST_REQUESTS = 200, /* of the stream that gives the length of the next */
+    MAX_SPLITS = 5,
+    SEARCH_ROUNDS = 12, /* for one split */
+    SEARCH_SECONDS = 2
+};
 
-/* Error of a prediction that ends the measurement. */
+/* Relative error of a predicted period that ends the measurement. */
 #define SMALL_ERROR 0.03
 
-typedef struct splits {
+/* The splits so far. */
+typedef struct split_series {
     const mo_profiler_work *w;
     const mo_exec_options *options;
-    mo_driver_loaded on; /* its instance is made anew for each split */
-    mo_fit_period_split made[MAX_SPLITS];
-    int *device[MAX_SPLITS]; /* by op */
+    mo_driver_loaded loaded; /* its instance is made anew for each split */
+    int *device[MAX_SPLITS]; /* by op; owned */
+    mo_fit_period_split measured[MAX_SPLITS]; /* arrays are owned */
     int n;
-} splits;
+} split_series;
 
-/* The first split is contiguous, with the fewest transfers. */
-static mo_status place(const splits *s, int *device, bool *several,
-                       mo_error *err)
+/* Finds the next split, the first with the fewest transfers. *several: it is
+ * on more than one part. */
+static mo_status place_split(const split_series *s, int *device, bool *several,
+                             mo_error *err)
 {
-    const mo_instance *x = s->on.instance;
+    const mo_instance *x = s->loaded.instance;
     const mo_method *method =
         s->n == 0 ? &mo_method_dp_contiguous : &mo_method_moirai;
     mo_method_result placed = { 0 };
@@ -50,7 +56,7 @@ static mo_status place(const splits *s, int *device, bool *several,
                                   .objective = MO_OBJECTIVE_PERIOD,
                                   .seed = 1,
                                   .gap = 0.01,
-                                  .rounds = ROUNDS,
+                                  .rounds = SEARCH_ROUNDS,
                                   .stop = &stop };
     mo_status status;
 
@@ -67,10 +73,10 @@ static mo_status place(const splits *s, int *device, bool *several,
     return status;
 }
 
-/* Whether the last split was measured before. */
-static bool is_known(const splits *s, const int *device)
+/* Whether the split is one of those measured before. */
+static bool is_measured(const split_series *s, const int *device)
 {
-    size_t size = (size_t) s->on.instance->n * sizeof *device;
+    size_t size = (size_t) s->loaded.instance->n * sizeof *device;
 
     for (int i = 0; i < s->n; i++)
         if (memcmp(s->device[i], device, size) == 0)
@@ -78,6 +84,7 @@ static bool is_known(const splits *s, const int *device)
     return false;
 }
 
+/* Runs a short stream, and one whose length is by the period of that. */
 static mo_status measure_period(const mo_profiler_work *w,
                                 const mo_exec_plan *plan,
                                 const int64_t *transfer_ns, int64_t *period_ns,
@@ -106,16 +113,17 @@ static mo_status measure_period(const mo_profiler_work *w,
     return status;
 }
 
-/* Loads of the parts as the executor predicts them, without slowdown and
- * overhead. */
-static mo_status find_loads(const splits *s, const mo_exec_plan *plan,
-                            mo_fit_period_split *split, mo_error *err)
+/* Sets the loads of the split to those that the executor predicts, without
+ * slowdown and overhead. */
+static mo_status compute_loads(const split_series *s, const mo_exec_plan *plan,
+                               mo_fit_period_split *split, mo_error *err)
 {
     const mo_profile *profile = s->w->rows.profile;
     mo_report_throughput_resource *resources = NULL;
     int n = 0;
     mo_status status = mo_exec_resource_loads(
-        plan, &s->on, s->w->job.review.regime.congestion, &resources, &n, err);
+        plan, &s->loaded, s->w->job.review.regime.congestion, &resources, &n,
+        err);
 
     split->n_parts = plan->n_devices;
     split->load_us = calloc((size_t) plan->n_devices, sizeof *split->load_us);
@@ -142,19 +150,19 @@ static mo_status find_loads(const splits *s, const mo_exec_plan *plan,
     return status;
 }
 
-static mo_status measure_split(const splits *s, const int *device,
+static mo_status measure_split(const split_series *s, const int *device,
                                mo_fit_period_split *split, mo_error *err)
 {
     mo_exec_plan *plan = NULL;
     int64_t *transfer_ns = NULL, period_ns = 0;
     mo_status status =
-        mo_exec_job_plan_on(s->options, &s->w->job, s->on.instance,
+        mo_exec_job_plan_on(s->options, &s->w->job, s->loaded.instance,
                             &s->w->devices.units, device, &plan, err);
 
     if (status == MO_OK)
-        status = find_loads(s, plan, split, err);
+        status = compute_loads(s, plan, split, err);
     if (status == MO_OK && s->w->devices.units.parts)
-        status = mo_emulate_transfer_times(plan, &s->on, &transfer_ns, err);
+        status = mo_emulate_transfer_times(plan, &s->loaded, &transfer_ns, err);
     if (status == MO_OK)
         status = measure_period(s->w, plan, transfer_ns, &period_ns, err);
     split->period_us = (double) mo_max_i64(period_ns, 1) / 1000;
@@ -163,46 +171,48 @@ static mo_status measure_split(const splits *s, const int *device,
     return status;
 }
 
-/* Measures a further split and fits all; *done: another would not help. */
-static mo_status add_split(splits *s, bool *done, mo_error *err)
+/* Fits the slowdown to all splits, the last of which is new; *done where its
+ * period was predicted well. */
+static void fit_splits(const split_series *s, bool *done)
 {
     mo_profile *profile = s->w->rows.profile;
+    const mo_fit_period_split *last = &s->measured[s->n - 1];
+    double predicted_us = mo_fit_period_predict_us(
+        last, fmax(profile->parts_slowdown, 1), profile->parts_overhead_us);
+
+    mo_fit_period(s->measured, s->n, &profile->parts_slowdown,
+                  &profile->parts_overhead_us);
+    mo_driver_log_info(&s->w->o->logger,
+                       "split %d: period %.1f us, predicted %.1f us; "
+                       "slowdown %.3f, %.2f us for a transfer",
+                       s->n, last->period_us, predicted_us,
+                       profile->parts_slowdown, profile->parts_overhead_us);
+    *done = s->n > 1 && fabs(predicted_us / last->period_us - 1) < SMALL_ERROR;
+}
+
+/* Measures a further split and fits all; *done: another would not help. */
+static mo_status add_split(split_series *s, bool *done, mo_error *err)
+{
     const mo_graph *g = s->w->rows.graph;
-    const mo_instance_options with = { .profile = profile, .any_size = true };
+    const mo_instance_options with = { .profile = s->w->rows.profile,
+                                       .any_size = true };
     int *device = calloc((size_t) g->n_ops + 1, sizeof *device);
-    mo_fit_period_split *split = &s->made[s->n];
     bool several = false;
-    mo_status status =
-        device ? mo_instance_make(g, s->on.cluster, &with, &s->on.instance, err)
-               : mo_fail_memory(err);
+    mo_status status = device ? mo_instance_make(g, s->loaded.cluster, &with,
+                                                 &s->loaded.instance, err)
+                              : mo_fail_memory(err);
 
     if (status == MO_OK)
-        status = place(s, device, &several, err);
-    *done = status == MO_OK && (!several || is_known(s, device));
+        status = place_split(s, device, &several, err);
+    *done = status == MO_OK && (!several || is_measured(s, device));
     s->device[s->n] = device;
-    if (status == MO_OK && !*done) {
-        double predicted_us;
-
-        status = measure_split(s, device, split, err);
-        predicted_us =
-            mo_fit_period_predict_us(split, fmax(profile->parts_slowdown, 1),
-                                     profile->parts_overhead_us);
-        if (status == MO_OK) {
-            mo_fit_period(s->made, s->n + 1, &profile->parts_slowdown,
-                          &profile->parts_overhead_us);
-            mo_driver_log_info(&s->w->o->logger,
-                               "split %d: period %.1f us, predicted %.1f us; "
-                               "slowdown %.3f, %.2f us for a transfer",
-                               s->n + 1, split->period_us, predicted_us,
-                               profile->parts_slowdown,
-                               profile->parts_overhead_us);
-            *done = s->n > 0 &&
-                    fabs(predicted_us / split->period_us - 1) < SMALL_ERROR;
-        }
-    }
+    if (status == MO_OK && !*done)
+        status = measure_split(s, device, &s->measured[s->n], err);
     s->n++;
-    mo_instance_free(s->on.instance);
-    s->on.instance = NULL;
+    if (status == MO_OK && !*done)
+        fit_splits(s, done);
+    mo_instance_free(s->loaded.instance);
+    s->loaded.instance = NULL;
     return status;
 }
 
@@ -222,9 +232,9 @@ mo_status mo_profiler_measure_split(const mo_profiler_work *w,
                                     mo_error *err)
 {
     mo_profile *profile = w->rows.profile;
-    splits s = { .w = w,
-                 .options = options,
-                 .on = { w->devices.cluster, profile, NULL } };
+    split_series s = { .w = w,
+                       .options = options,
+                       .loaded = { w->devices.cluster, profile, NULL } };
     bool done = false;
     mo_status status = MO_OK;
 
@@ -235,8 +245,8 @@ mo_status mo_profiler_measure_split(const mo_profiler_work *w,
         status = add_split(&s, &done, err);
     *added |= profile->parts_slowdown > 0;
     for (int i = 0; i < s.n; i++) {
-        free(s.made[i].load_us);
-        free(s.made[i].n_transfers);
+        free(s.measured[i].load_us);
+        free(s.measured[i].n_transfers);
         free(s.device[i]);
     }
     return status;
