@@ -16,12 +16,13 @@ enum { NONE = -1 };
 typedef struct partition {
     const mo_backend_program_call *calls;
     int n;
-    int *owner_of; /* by call: that of its stage */
-    int *stage_of; /* by call, or NONE */
-    int *before; /* by call: the previous one on its recorded stream, or NONE */
-    int *trial;  /* by call: the last trial in which it was ready */
-    int *left;   /* by owner: calls without a stage */
-    int n_trials;
+    int *owner_of;    /* by call: that of its stage */
+    int *stage_of;    /* by call, or NONE */
+    int *stream_prev; /* by call: the one before it on its recorded stream, or
+                         NONE */
+    int *ready_round; /* by call: the last round in which it was ready */
+    int *n_unstaged;  /* by owner: calls without a stage */
+    int n_rounds;     /* rounds of mark_ready_calls() */
 } partition;
 
 static mo_backend_unit *unit_of(const mo_backend_program_call *call,
@@ -46,91 +47,93 @@ static int find_or_add_owner(mo_cuda_stages *s, mo_backend_unit *unit,
     return k;
 }
 
-/* apart: transfers between parts of a GPU are stages of their own, else of the
- * stage before. */
-static void assign_owners(mo_cuda_stages *s, partition *c,
-                          mo_backend_unit *recorder, bool apart)
+/* own_transfers: transfers between parts of a GPU are stages of their own, else
+ * of the sender's stage. */
+static void assign_owners(mo_cuda_stages *s, partition *p,
+                          mo_backend_unit *recorder, bool own_transfers)
 {
     s->n_owners = 0;
-    memset(c->left, 0, 2 * (size_t) c->n * sizeof *c->left);
+    memset(p->n_unstaged, 0, 2 * (size_t) p->n * sizeof *p->n_unstaged);
     find_or_add_owner(s, recorder, false);
-    for (int i = 0; i < c->n; i++) {
-        const mo_backend_program_call *call = &c->calls[i];
+    for (int i = 0; i < p->n; i++) {
+        const mo_backend_program_call *call = &p->calls[i];
         mo_backend_unit *unit = unit_of(call, recorder);
-        bool transfers =
-            apart && call->transfer && mo_cuda_unit_is_partitioned(unit);
+        bool transfers = own_transfers && call->transfer &&
+                         mo_cuda_unit_is_partitioned(unit);
 
-        c->owner_of[i] = find_or_add_owner(s, unit, transfers);
-        c->left[c->owner_of[i]]++;
-        c->stage_of[i] = NONE;
-        c->before[i] = i - 1;
-        while (c->before[i] >= 0 &&
-               (unit_of(&c->calls[c->before[i]], recorder) != unit ||
-                c->calls[c->before[i]].stream != call->stream))
-            c->before[i]--;
+        p->owner_of[i] = find_or_add_owner(s, unit, transfers);
+        p->n_unstaged[p->owner_of[i]]++;
+        p->stage_of[i] = NONE;
+        p->stream_prev[i] = i - 1;
+        while (p->stream_prev[i] >= 0 &&
+               (unit_of(&p->calls[p->stream_prev[i]], recorder) != unit ||
+                p->calls[p->stream_prev[i]].stream != call->stream))
+            p->stream_prev[i]--;
     }
 }
 
-/* Whether a call is of an earlier stage, or of the current trial. */
-static bool is_scheduled(const partition *c, int call)
+/* Whether a call is of an earlier stage, or ready in the current round. */
+static bool is_scheduled(const partition *p, int call)
 {
-    return call == NONE || c->stage_of[call] != NONE ||
-           c->trial[call] == c->n_trials;
+    return call == NONE || p->stage_of[call] != NONE ||
+           p->ready_round[call] == p->n_rounds;
 }
 
-/* Begins a trial: marks the calls of the owner that could be the next stage;
+/* Begins a round: marks the calls of owner k that could be the next stage, and
  * returns their number. */
-static int mark_ready_calls(partition *c, int k)
+static int mark_ready_calls(partition *p, int k)
 {
     int n = 0;
 
-    c->n_trials++;
-    for (int i = 0; i < c->n; i++) {
-        bool ready = c->owner_of[i] == k && c->stage_of[i] == NONE &&
-                     is_scheduled(c, c->before[i]);
+    p->n_rounds++;
+    for (int i = 0; i < p->n; i++) {
+        bool ready = p->owner_of[i] == k && p->stage_of[i] == NONE &&
+                     is_scheduled(p, p->stream_prev[i]);
 
-        for (int d = 0; d < c->calls[i].n_deps && ready; d++)
-            ready = is_scheduled(c, c->calls[i].deps[d]);
+        for (int d = 0; d < p->calls[i].n_deps && ready; d++)
+            ready = is_scheduled(p, p->calls[i].deps[d]);
         if (ready)
-            c->trial[i] = c->n_trials;
+            p->ready_round[i] = p->n_rounds;
         n += ready;
     }
     return n;
 }
 
-/* The next stage is of the owner with the fewest calls left then. */
-static void partition_calls(mo_cuda_stages *s, partition *c)
+/* The next stage is of the owner that has the fewest calls without a stage
+ * after it. */
+static void partition_calls(mo_cuda_stages *s, partition *p)
 {
     s->n_stages = 0;
-    for (int n_done = 0; n_done < c->n; s->n_stages++) {
-        int best = NONE, best_left = 0, n;
+    for (int n_done = 0; n_done < p->n; s->n_stages++) {
+        int best = NONE, best_unstaged = 0, n;
 
         for (int k = 0; k < s->n_owners; k++) {
-            n = mark_ready_calls(c, k);
-            if (n > 0 && (best == NONE || c->left[k] - n < best_left)) {
+            n = mark_ready_calls(p, k);
+            if (n > 0 &&
+                (best == NONE || p->n_unstaged[k] - n < best_unstaged)) {
                 best = k;
-                best_left = c->left[k] - n;
+                best_unstaged = p->n_unstaged[k] - n;
             }
         }
-        n_done += mark_ready_calls(c, best);
-        c->left[best] = best_left;
-        for (int i = 0; i < c->n; i++)
-            if (c->trial[i] == c->n_trials && c->stage_of[i] == NONE)
-                c->stage_of[i] = s->n_stages;
+        n_done += mark_ready_calls(p, best);
+        p->n_unstaged[best] = best_unstaged;
+        for (int i = 0; i < p->n; i++)
+            if (p->ready_round[i] == p->n_rounds && p->stage_of[i] == NONE)
+                p->stage_of[i] = s->n_stages;
     }
 }
 
 /* Marks the stages that precede each one directly: precedes[i * n + j]. */
-static void mark_predecessors(const partition *c, size_t n, bool *precedes)
+static void mark_predecessors(const partition *p, size_t n, bool *precedes)
 {
-    for (int i = 0; i < c->n; i++) {
-        bool *row = precedes + (size_t) c->stage_of[i] * n;
+    for (int i = 0; i < p->n; i++) {
+        bool *row = precedes + (size_t) p->stage_of[i] * n;
 
-        if (c->before[i] != NONE)
-            row[c->stage_of[c->before[i]]] = true;
-        for (int d = 0; d < c->calls[i].n_deps; d++)
-            row[c->stage_of[c->calls[i].deps[d]]] = true;
-        row[c->stage_of[i]] = false;
+        if (p->stream_prev[i] != NONE)
+            row[p->stage_of[p->stream_prev[i]]] = true;
+        for (int d = 0; d < p->calls[i].n_deps; d++)
+            row[p->stage_of[p->calls[i].deps[d]]] = true;
+        row[p->stage_of[i]] = false;
     }
 }
 
@@ -158,7 +161,7 @@ static void reduce_waits(mo_cuda_stages *s, const bool *precedes, bool *closure)
     }
 }
 
-static mo_status find_waits(mo_cuda_stages *s, const partition *c,
+static mo_status find_waits(mo_cuda_stages *s, const partition *p,
                             mo_error *err)
 {
     size_t n = (size_t) s->n_stages, n_waits = 0;
@@ -166,7 +169,7 @@ static mo_status find_waits(mo_cuda_stages *s, const partition *c,
 
     if (!precedes)
         return mo_fail_memory(err);
-    mark_predecessors(c, n, precedes);
+    mark_predecessors(p, n, precedes);
     for (size_t i = 0; i < n * n; i++)
         n_waits += precedes[i];
     s->waits = calloc(n_waits + 1, sizeof *s->waits);
@@ -176,7 +179,7 @@ static mo_status find_waits(mo_cuda_stages *s, const partition *c,
     return s->waits ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status make_stages(mo_cuda_stages *s, const partition *c,
+static mo_status make_stages(mo_cuda_stages *s, const partition *p,
                              mo_error *err)
 {
     mo_status status = MO_OK;
@@ -184,14 +187,14 @@ static mo_status make_stages(mo_cuda_stages *s, const partition *c,
     s->stages = calloc((size_t) s->n_stages + 1, sizeof *s->stages);
     if (!s->stages)
         return mo_fail_memory(err);
-    for (int i = 0; i < c->n; i++) {
-        s->stages[c->stage_of[i]].owner = c->owner_of[i];
-        s->stages[c->stage_of[i]].n_calls++;
+    for (int i = 0; i < p->n; i++) {
+        s->stages[p->stage_of[i]].owner = p->owner_of[i];
+        s->stages[p->stage_of[i]].n_calls++;
     }
     for (int i = 0; i < s->n_stages; i++)
         s->stages[i].n_turns = 1;
     status = mo_cuda_stages_assign_streams(s, err);
-    return status == MO_OK ? find_waits(s, c, err) : status;
+    return status == MO_OK ? find_waits(s, p, err) : status;
 }
 
 static mo_status create_event(const mo_cuda_stages *s, mo_backend_unit *unit,
@@ -225,7 +228,7 @@ static mo_status create_events(mo_cuda_stages *s, mo_error *err)
 }
 
 /* Captures the calls of a stage; their dependencies on others are events. */
-static mo_status capture_stage(mo_cuda_stages *s, const partition *c,
+static mo_status capture_stage(mo_cuda_stages *s, const partition *p,
                                int number, mo_error *err)
 {
     size_t room = 1, n_deps = 0;
@@ -233,26 +236,26 @@ static mo_status capture_stage(mo_cuda_stages *s, const partition *c,
     int *deps, *number_of, n = 0;
     mo_status status;
 
-    for (int i = 0; i < c->n; i++)
-        n_deps += (size_t) c->calls[i].n_deps;
-    room += (size_t) c->n;
+    for (int i = 0; i < p->n; i++)
+        n_deps += (size_t) p->calls[i].n_deps;
+    room += (size_t) p->n;
     calls = calloc(room, sizeof *calls);
     number_of = calloc(room, sizeof *number_of);
     deps = calloc(n_deps + 1, sizeof *deps);
     status = calls && number_of && deps ? MO_OK : mo_fail_memory(err);
     n_deps = 0;
-    for (int i = 0; i < c->n && status == MO_OK; i++) {
+    for (int i = 0; i < p->n && status == MO_OK; i++) {
         mo_backend_program_call *call = &calls[n];
 
-        if (c->stage_of[i] != number)
+        if (p->stage_of[i] != number)
             continue;
-        *call = c->calls[i];
+        *call = p->calls[i];
         call->unit = unit_of(call, s->owners[0].unit);
         call->deps = deps + n_deps;
         call->n_deps = 0;
-        for (int d = 0; d < c->calls[i].n_deps; d++)
-            if (c->stage_of[c->calls[i].deps[d]] == number) {
-                deps[n_deps++] = number_of[c->calls[i].deps[d]];
+        for (int d = 0; d < p->calls[i].n_deps; d++)
+            if (p->stage_of[p->calls[i].deps[d]] == number) {
+                deps[n_deps++] = number_of[p->calls[i].deps[d]];
                 call->n_deps++;
             }
         number_of[i] = n++;
@@ -274,38 +277,38 @@ static mo_status capture_all(mo_cuda_stages *s, mo_backend_unit *recorder,
                              mo_error *err)
 {
     size_t room = (size_t) n + 1, owners = 2 * room;
-    partition c = { .calls = calls, .n = n };
+    partition p = { .calls = calls, .n = n };
     mo_status status;
 
-    c.owner_of = calloc(room, sizeof *c.owner_of);
-    c.stage_of = calloc(room, sizeof *c.stage_of);
-    c.before = calloc(room, sizeof *c.before);
-    c.trial = calloc(room, sizeof *c.trial);
-    c.left = calloc(owners, sizeof *c.left);
+    p.owner_of = calloc(room, sizeof *p.owner_of);
+    p.stage_of = calloc(room, sizeof *p.stage_of);
+    p.stream_prev = calloc(room, sizeof *p.stream_prev);
+    p.ready_round = calloc(room, sizeof *p.ready_round);
+    p.n_unstaged = calloc(owners, sizeof *p.n_unstaged);
     s->owners = calloc(owners, sizeof *s->owners);
-    status =
-        c.owner_of && c.stage_of && c.before && c.trial && c.left && s->owners
-            ? MO_OK
-            : mo_fail_memory(err);
+    status = p.owner_of && p.stage_of && p.stream_prev && p.ready_round &&
+                     p.n_unstaged && s->owners
+                 ? MO_OK
+                 : mo_fail_memory(err);
     if (status == MO_OK) {
-        assign_owners(s, &c, recorder, true);
-        partition_calls(s, &c);
+        assign_owners(s, &p, recorder, true);
+        partition_calls(s, &p);
         s->by_host = s->n_stages > MO_CUDA_MAX_STAGES;
         if (s->by_host) {
-            assign_owners(s, &c, recorder, false);
-            partition_calls(s, &c);
+            assign_owners(s, &p, recorder, false);
+            partition_calls(s, &p);
         }
-        status = make_stages(s, &c, err);
+        status = make_stages(s, &p, err);
     }
     for (int i = 0; i < s->n_stages && status == MO_OK; i++)
-        status = capture_stage(s, &c, i, err);
+        status = capture_stage(s, &p, i, err);
     if (status == MO_OK)
         status = create_events(s, err);
-    free(c.owner_of);
-    free(c.stage_of);
-    free(c.before);
-    free(c.trial);
-    free(c.left);
+    free(p.owner_of);
+    free(p.stage_of);
+    free(p.stream_prev);
+    free(p.ready_round);
+    free(p.n_unstaged);
     return status;
 }
 
