@@ -321,7 +321,7 @@ mo_status mo_primal_anneal_state_open(mo_primal_anneal_state *w,
     w->tree.is_inside = calloc(n, sizeof *w->tree.is_inside);
     if (status == MO_OK &&
         (!w->key || !w->send_key || !w->end_ns || !w->room_bytes || !w->moves ||
-         !w->chain || !w->set))
+         !w->chain || !w->set || !w->tree.is_inside))
         status = mo_fail_memory(err);
     if (status == MO_OK)
         w->at = mo_incremental_sim_current(w->trial);

@@ -29,41 +29,50 @@ typedef struct mo_primal_anneal_critical_node {
     int log_at;  /* index of the blocker in the log */
 } mo_primal_anneal_critical_node;
 
-/* Of the move of an in-tree. */
+/* Limits of the move of an in-tree. */
 enum {
     MO_PRIMAL_ANNEAL_TREE_MAX_OPS = 48,
     MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES = 16
 };
 
+/* An in-tree and the tables of its dynamic program. Nodes are numbered from the
+ * root; rows of resources are devices, then output ports, then input ports. */
 typedef struct mo_primal_anneal_tree {
-    int n;
-    int op[MO_PRIMAL_ANNEAL_TREE_MAX_OPS],
-        reader[MO_PRIMAL_ANNEAL_TREE_MAX_OPS],
-        device[MO_PRIMAL_ANNEAL_TREE_MAX_OPS];
-    bool *is_inside; /* by op */
-    int64_t busy_ns[3 * MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES],
-        price[3 * MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES];
+    int n;                                     /* nodes */
+    int op[MO_PRIMAL_ANNEAL_TREE_MAX_OPS];     /* by node */
+    int reader[MO_PRIMAL_ANNEAL_TREE_MAX_OPS]; /* by node: a node before it;
+                                                  none of the root */
+    int device[MO_PRIMAL_ANNEAL_TREE_MAX_OPS]; /* by node: the best one */
+    bool *is_inside;                           /* by op: of the tree */
+    int64_t busy_ns[3 * MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES]; /* by other work */
+    int64_t price[3 * MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES];   /* of busy time */
+    /* By node and its device: least cost of its subtree; by node and device of
+     * its reader: the device of the node at that least cost. */
     int64_t
         cost[MO_PRIMAL_ANNEAL_TREE_MAX_OPS * MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES];
     int choice[MO_PRIMAL_ANNEAL_TREE_MAX_OPS *
                MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES];
 } mo_primal_anneal_tree;
 
+/* A placement unit that moves from one device to another. */
 typedef struct mo_primal_anneal_unit_move {
     int unit, from, to;
 } mo_primal_anneal_unit_move;
 
+/* State of one run. x and options are the caller's and outlive it; the rest is
+ * owned. For one thread. */
 typedef struct mo_primal_anneal_state {
     const mo_instance *x;
     mo_regime regime;
     const mo_primal_anneal_options *options;
-    mo_placement_units *units;
-    mo_incremental_sim *trial;
-    const mo_incremental_sim_state *at;
+    mo_placement_units *units; /* ops that are on one device together */
+    mo_incremental_sim *trial; /* the current plan, and the proposal */
+    const mo_incremental_sim_state *at; /* of trial; valid while that is */
     mo_random random;
 
-    int64_t *room_bytes;    /* by device: free with the proposed moves */
-    int64_t overflow_bytes; /* sum of what is missing there */
+    int64_t *room_bytes;    /* by device: free with the proposed moves; negative
+                               where they exceed its memory */
+    int64_t overflow_bytes; /* sum over the devices of what is missing */
     mo_primal_anneal_unit_move *moves; /* of the proposal, for the rollback */
     int n_moves;
 
@@ -75,11 +84,14 @@ typedef struct mo_primal_anneal_state {
     mo_primal_anneal_tree tree;
 
     mo_justification *back;
-    bool is_new; /* placement changed since the last justification */
-    int64_t *key, *send_key; /* justified order */
-    int64_t *end_ns;         /* by node: ends that it is computed from */
+    bool is_new;       /* placement changed since the last justification */
+    int64_t *key;      /* by op: justified order, smaller goes first */
+    int64_t *send_key; /* by flow: the same */
+    int64_t *end_ns;   /* by node: ends that the order is computed from */
 } mo_primal_anneal_state;
 
+/* Prepares a run for mo_primal_anneal_set_start(). The caller closes it; after
+ * a failure there is nothing to close. */
 mo_status mo_primal_anneal_state_open(mo_primal_anneal_state *w,
                                       const mo_instance *x,
                                       const mo_regime *regime,
@@ -133,7 +145,9 @@ bool mo_primal_anneal_move_branch(mo_primal_anneal_state *w);
  * less than an op takes. */
 bool mo_primal_anneal_move_exchange(mo_primal_anneal_state *w, int op);
 
+/* Places an in-tree that has the op by dynamic programming. */
 bool mo_primal_anneal_move_tree(mo_primal_anneal_state *w, int op);
+
 /* Adds the justified order to a proposal that has been simulated to the end. */
 void mo_primal_anneal_justify_trial(mo_primal_anneal_state *w);
 
