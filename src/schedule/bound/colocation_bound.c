@@ -327,39 +327,48 @@ static void compose_intervals(mo_coloc_band *b)
 struct mo_coloc_bound {
     mo_coloc_band band;
     int64_t bound_ns;
+    int next_first; /* op whose intervals come next; -1: all have bounds */
     mo_coloc_limits limits;
     int64_t *most_ns; /* scratch, by op: of the longest chain */
     int *before;
 };
+
+/* Bounds the intervals that have no bound yet, and the schedule. */
+static mo_status bound_intervals(mo_coloc_bound *c,
+                                 const mo_coloc_pair_bound *known, size_t n,
+                                 mo_error *err)
+{
+    known_list list = { known, n };
+    mo_status status = MO_OK;
+
+    while (c->next_first >= 0 && status == MO_OK &&
+           !mo_stop_reached(c->band.stop))
+        status = bound_intervals_from(&c->band, c->next_first--, &list, err);
+    return status == MO_OK ? bound_schedule(&c->band, &c->bound_ns, err)
+                           : status;
+}
 
 mo_status mo_coloc_bound_new(const mo_allowed_devices *domains,
                              const mo_coloc_pair_bound *known, size_t n,
                              const mo_coloc_effort *effort, const mo_stop *stop,
                              mo_coloc_bound **bound, mo_error *err)
 {
-    known_list list = { known, n };
     mo_coloc_bound *c = calloc(1, sizeof *c);
     mo_status status;
-    bool searches;
 
     if (!c)
         return mo_fail_memory(err);
     status = mo_coloc_band_open(domains, effort, &c->band, err);
-    searches = c->band.nodes_left > 0;
     c->band.stop = stop;
+    c->next_first = domains->x->n - 1;
     c->limits =
         (mo_coloc_limits){ FIRST_SEARCH_LEVEL, MO_COLOC_LEAST_SKIP_COST };
     c->most_ns = calloc((size_t) domains->x->n + 1, sizeof *c->most_ns);
     c->before = calloc((size_t) domains->x->n + 1, sizeof *c->before);
     if (status == MO_OK && (!c->most_ns || !c->before))
         status = mo_fail_memory(err);
-    for (int u = domains->x->n - 1; u >= 0 && status == MO_OK; u--) {
-        if (!searches && mo_stop_reached(stop))
-            break;
-        status = bound_intervals_from(&c->band, u, &list, err);
-    }
     if (status == MO_OK)
-        status = bound_schedule(&c->band, &c->bound_ns, err);
+        status = bound_intervals(c, known, n, err);
     if (status == MO_OK)
         *bound = c;
     else
@@ -416,9 +425,11 @@ mo_status mo_coloc_bound_refine(mo_coloc_bound *c,
 
     b->stop = stop;
     b->nodes_left = nodes;
+    if (c->next_first >= 0)
+        status = bound_intervals(c, known, n, err);
     raise_known(b, known, n);
-    while (!mo_coloc_bound_is_closed(c) && b->nodes_left > 0 &&
-           status == MO_OK && !mo_stop_reached(b->stop)) {
+    while (c->next_first < 0 && !mo_coloc_bound_is_closed(c) &&
+           b->nodes_left > 0 && status == MO_OK && !mo_stop_reached(b->stop)) {
         int64_t most_ns = c->bound_ns + c->bound_ns / RAISED_PART;
         int v = mo_coloc_chain_find(b, c->bound_ns / COST_PART, &c->limits,
                                     c->most_ns, c->before);

@@ -44,7 +44,8 @@ typedef struct mo_coloc_effort {
  * at a time. */
 typedef struct mo_coloc_bound mo_coloc_bound;
 
-/* Bounds all intervals, with half of effort->nodes at most.  domains must
+/* Bounds the intervals, with half of effort->nodes at most, until the stop is
+ * reached (NULL: never); mo_coloc_bound_refine() continues.  domains must
  * outlive *bound, which the caller frees with mo_coloc_bound_free(), which
  * accepts NULL.  The rest is as for mo_bound_colocation(). */
 mo_status mo_coloc_bound_new(const mo_allowed_devices *domains,
@@ -69,8 +70,8 @@ bool mo_coloc_bound_is_closed(const mo_coloc_bound *bound);
 /* Sets *bound_ns to a lower bound on the makespan.  known, n of them in order
  * of u and v, may be NULL.  Intervals over more ops than the work allows are
  * left out.  Once stop is reached (NULL: never), what has been proven is
- * returned; with searches, which are then left out, the tests go on.  Where no
- * schedule exists the value has no meaning.  Several threads may call it. */
+ * returned.  Where no schedule exists the value has no meaning.  Several
+ * threads may call it. */
 mo_status mo_bound_colocation(const mo_allowed_devices *domains,
                               const mo_coloc_pair_bound *known, size_t n,
                               const mo_coloc_effort *effort,
