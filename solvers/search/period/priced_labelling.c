@@ -247,8 +247,6 @@ int64_t mo_priced_labelling_minimize(mo_priced_labelling *c,
         return INT64_MIN;
     mo_transfer_factors_price(&c->transfers, c->price, c->pair_cost);
     value = mo_labelling_minimize(c->labelling, c->unary, c->label);
-    if (value < INT64_MIN / 2)
-        return INT64_MIN;
     if (c->problem->host >= 0)
         value += c->problem->x->host_request_ns * c->price[c->problem->host];
     set_placement(c);
@@ -287,6 +285,6 @@ void mo_priced_labelling_perturb(mo_priced_labelling *c, const double *prices,
         if (f->factors[i].n == 2)
             for (size_t e = 0; e < K * K; e++)
                 f->tables[i][e] = disturb_cost(f->tables[i][e], noise, &random);
-    if (mo_labelling_minimize(c->labelling, c->unary, c->label) > INT64_MIN / 2)
-        set_placement(c);
+    mo_labelling_minimize(c->labelling, c->unary, c->label);
+    set_placement(c);
 }
