@@ -94,6 +94,8 @@ static mo_status make_model(test *t, mo_error *err)
         status = mo_fail_memory(err);
     for (int c = 0; c < t->units.n_classes && status == MO_OK; c++)
         status = mo_subset_pricing_init(&t->pricing[c], &t->graph, c, err);
+    for (int c = 0; c < t->units.n_classes && status == MO_OK; c++)
+        t->pricing[c].stop = &t->stop;
     return status;
 }
 

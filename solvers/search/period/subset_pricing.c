@@ -404,7 +404,8 @@ static void trace_label(mo_subset_pricing *p, const label *l)
         p->chosen[g->unit[--layer]] = p->steps[s].in;
 }
 
-/* Sets *most; labels that do not exceed cut are not followed. */
+/* Sets *most, unless p->stop is reached before; labels that do not exceed cut
+ * are not followed. */
 static mo_status run_labels(mo_subset_pricing *p, int max_labels, int64_t cut,
                             int64_t *most, mo_error *err)
 {
@@ -420,6 +421,8 @@ static mo_status run_labels(mo_subset_pricing *p, int max_labels, int64_t cut,
     for (int layer = 0; layer < g->n && status == MO_OK; layer++) {
         size_t n = 0;
 
+        if (mo_stop_reached(p->stop))
+            return MO_OK;
         status = mo_array_reserve((void **) &p->ahead, &p->ahead_room,
                                   2 * p->n_labels + 1, sizeof *p->ahead, err);
         for (size_t i = 0; i < 2 * p->n_labels && status == MO_OK; i++)

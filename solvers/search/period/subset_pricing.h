@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/stop.h"
 #include "solvers/search/period/subset_graph.h"
 
 /* Values sum to no more than this in size. */
@@ -42,7 +43,8 @@ typedef struct mo_subset_pricing {
     size_t n_labels, label_room, ahead_room;
     struct mo_subset_step *steps; /* of all labels kept */
     size_t n_steps, step_room;
-    int64_t work; /* arcs and labels visited in all calls */
+    int64_t work;        /* arcs and labels visited in all calls */
+    const mo_stop *stop; /* ends a call early; NULL: never */
 } mo_subset_pricing;
 
 /* For a device of the class.  The caller clears *p, also after a failure; the
@@ -53,8 +55,9 @@ mo_status mo_subset_pricing_init(mo_subset_pricing *p,
 void mo_subset_pricing_clear(mo_subset_pricing *p);
 
 /* Sets *most to a value that no set within the limits exceeds, and p->chosen to
- * a set of about that value, which is p->chosen_value; of one that is enough
- * *most may be INT64_MAX.  Not from two threads at once. */
+ * a set of about that value, which is p->chosen_value; of one that is enough,
+ * and once p->stop is reached, *most may be INT64_MAX.  Not from two threads at
+ * once. */
 mo_status mo_subset_price(mo_subset_pricing *p, const int64_t *value,
                           int64_t enough, int max_labels, int64_t *most,
                           mo_error *err);
