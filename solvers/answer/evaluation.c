@@ -357,7 +357,8 @@ static void compare_period(const mo_solution *solution, int64_t unit_ns,
 /* With a limit in flight, or live memory, start times are a schedule of one
  * request.  Its order replaces that of list scheduling where it is shorter, and
  * the times themselves where they keep within live memory, for which an op may
- * have to wait.  Any that are none are ignored, as without a limit. */
+ * have to wait.  Elsewhere nothing is taken from them.  Times that are none, or
+ * break precedence, are a violation, as of a model of the makespan. */
 static mo_status take_request_order(const mo_solution *solution,
                                     const mo_provenance *origin,
                                     const mo_instance *x,
@@ -365,11 +366,13 @@ static mo_status take_request_order(const mo_solution *solution,
                                     mo_answer_evaluation *j, mo_error *err)
 {
     bool live = regime->memory == MO_MEMORY_LIVE, fits = false;
+    bool is_used = live || origin->in_flight > 0;
+    const char *rule = "";
     mo_schedule *s = NULL;
     mo_error why = { 0 };
     mo_status status;
 
-    if ((origin->in_flight == 0 && !live) || !mo_answer_has_times(solution))
+    if (!mo_answer_has_times(solution))
         return MO_OK;
     status = mo_answer_schedule(
         solution, x, &origin->regime,
@@ -378,11 +381,13 @@ static mo_status take_request_order(const mo_solution *solution,
         status = adopt_regime(x, regime, &s, &why);
     if (status == MO_OK && live && origin->has_unit)
         status = is_valid_as_claimed(x, s, &fits, &why);
-    if (status == MO_OK && !fits)
+    if (status == MO_OK && !fits) {
+        rule = "(1a) ";
         status = mo_schedule_left_shift(x, s, &why);
-    if (status == MO_OK)
+    }
+    if (status == MO_OK && is_used)
         j->rebuilt = false;
-    if (status == MO_OK &&
+    if (status == MO_OK && is_used &&
         (fits || s->makespan_ns < j->schedule->makespan_ns)) {
         mo_schedule_free(j->schedule);
         mo_verdict_free(j->verdict);
@@ -394,9 +399,13 @@ static mo_status take_request_order(const mo_solution *solution,
         return validate_schedule(x, j, err);
     }
     mo_schedule_free(s);
-    if (status != MO_OK && status != MO_E_INPUT && err)
-        *err = why;
-    return status == MO_E_INPUT ? MO_OK : status;
+    if (status == MO_E_INPUT) {
+        mo_schedule_free(j->schedule);
+        mo_verdict_free(j->verdict);
+        j->schedule = NULL;
+        j->verdict = NULL;
+    }
+    return set_complaint(j, rule, status, &why, err);
 }
 
 static mo_status evaluate_period(const mo_solution *solution,
@@ -416,7 +425,9 @@ static mo_status evaluate_period(const mo_solution *solution,
         return status;
     j->rebuilt = true;
     status = take_request_order(solution, origin, x, regime, tolerance, j, err);
-    if (status == MO_OK && live)
+    if (status != MO_OK || !j->schedule)
+        return status;
+    if (live)
         status =
             mo_single_device_best(x, regime, &j->single, &j->single_ns, err);
     if (status != MO_OK)

@@ -54,6 +54,19 @@ is "and the same period" "$(key period_us)" \
 ok "as its information has it" \
     sh -c 'moirai-info two.sol | grep -q "^in flight *at most 2"'
 
+# Start times that break precedence, used or not.
+sed 's/^s_14 .*/s_14 0/' two.sol >odd.sol
+exits "an op before its inputs" 4 moirai-check odd.sol
+ok "is named" grep -q "(1a) op 'concat' starts before the transfer from op 'b1_relu'" out
+$place --rounds 1 -o bare.sol $net >/dev/null
+i=0
+while [ $i -lt 15 ]; do
+    echo "s_$i $((100 - i))" >>bare.sol
+    i=$((i + 1))
+done
+exits "without a limit, too" 4 moirai-check --json bare.sol
+ok "and as JSON" grep -q '(1a) op ' out
+
 exits "a model for two at a time" 0 moirai-emit -q --objective period \
     --in-flight 2 -o two.lp $net
 ok "has the limit" grep -q 'identity: moirai_n_2$' two.lp
