@@ -63,6 +63,7 @@ typedef struct mo_method_result {
     int rounds;          /* of improvement, done */
     int64_t simulations; /* the same of a method that learns */
     bool infeasible;     /* proven: no placement fits into memory */
+    bool stopped;        /* by task->stop before the end of the search */
     char why[MO_ERROR_TEXT_SIZE];
 } mo_method_result;
 

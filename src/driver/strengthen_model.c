@@ -67,7 +67,8 @@ static bool is_interrupted(void)
 /* The start is the model's from here on, or replaced: reported before. */
 static void report_search(const mo_strengthen_options *s,
                           const mo_prepare_options *p,
-                          const mo_driver_log *logger, const mo_prepared *made)
+                          const mo_driver_log *logger, const mo_prepared *made,
+                          bool in_time)
 {
     double lower_us = (double) made->strength->lower_ns / 1000, us;
 
@@ -76,8 +77,9 @@ static void report_search(const mo_strengthen_options *s,
     if (!made->start) {
         fprintf(stderr,
                 "%s: no schedule is shorter than %.3f us; none was found that "
-                "fits into memory\n",
-                logger->command, lower_us);
+                "fits into memory%s\n",
+                logger->command, lower_us,
+                in_time ? "" : " before the search was stopped");
         return;
     }
     us = (double) made->start_ns / 1000;
@@ -175,7 +177,7 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
     made->search_is_full = is_full_search(&stop, limit_s);
     mo_driver_log_info(logger, "searched for %.2f s",
                        mo_driver_clock_s() - begin);
-    report_search(s, p, logger, made);
+    report_search(s, p, logger, made, !mo_stop_reached(&stop));
     if (by_default && s->writes_model && !logger->quiet &&
         mo_stop_reached(&stop) && !mo_strengthen_is_optimal(made))
         fprintf(stderr,

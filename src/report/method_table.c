@@ -180,8 +180,11 @@ static void put_row(const table *t, const mo_report_method_row *row)
     memory_cell(t->p, row, cell);
     mo_out_text(t->out, "  ");
     put_padded(t->out, cell, t->memory_width);
-    mo_out_printf(t->out, " %8.2f%s\n", row->seconds,
+    mo_out_printf(t->out, " %8.2f%s", row->seconds,
                   row->fits ? "" : "  does not fit");
+    if (row->ended_by)
+        mo_out_printf(t->out, "; the %s ended the search", row->ended_by);
+    mo_out_text(t->out, "\n");
 }
 
 static void put_amount(const table *t, int64_t ns)
@@ -318,6 +321,8 @@ static void json_placement(const mo_report_methods *p,
     mo_json_put_bool(w, "optimal",
                      row->fits && row->makespan_ns <= p->bound_ns);
     mo_json_put_bool(w, "fits", row->fits);
+    if (row->ended_by)
+        mo_json_put_text(w, "ended_by", row->ended_by);
     if (row->fullest != MO_FREE) {
         mo_json_put_text(w, "fullest", p->x->device_ids[row->fullest]);
         mo_json_put_int(w, "peak_bytes", row->peak_bytes);
@@ -358,7 +363,9 @@ void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
         mo_json_put_text(&w, "method", row->method);
         if (row->why)
             mo_json_put_text(&w, "why", row->why);
-        else
+        if (row->why && row->ended_by)
+            mo_json_put_text(&w, "ended_by", row->ended_by);
+        if (!row->why)
             json_placement(p, row, &w);
         mo_json_put_key(&w, "seconds");
         mo_out_printf(out, "%.3f", row->seconds);

@@ -14,15 +14,17 @@
 /* A method and its placement, if it found one. */
 typedef struct mo_report_method_row {
     const char *method;
-    const char *why;     /* reason for no placement; NULL: there is one */
-    bool fits;           /* within memory; otherwise unusable */
-    int64_t makespan_ns; /* with the objective period, that */
-    int64_t steady_ns;   /* period that the pipeline keeps; 0: the objective is
-                            latency, and the next three have no meaning */
-    int64_t latency_ns;  /* of a request in the pipeline */
-    int in_flight;       /* requests at once in it */
-    int least_in_flight; /* no schedule of its period has fewer */
-    char bottleneck[64]; /* resource with the largest load */
+    const char *why;      /* reason for no placement; NULL: there is one */
+    bool fits;            /* within memory; otherwise unusable */
+    const char *ended_by; /* "time limit" or "signal", where that ended the
+                             search before a placement that fits; or NULL */
+    int64_t makespan_ns;  /* with the objective period, that */
+    int64_t steady_ns;    /* period that the pipeline keeps; 0: the objective is
+                             latency, and the next three have no meaning */
+    int64_t latency_ns;   /* of a request in the pipeline */
+    int in_flight;        /* requests at once in it */
+    int least_in_flight;  /* no schedule of its period has fewer */
+    char bottleneck[64];  /* resource with the largest load */
     int fullest; /* the fullest device with a limit; MO_FREE: none has one */
     int64_t peak_bytes; /* on that device */
     int64_t lower_ns;   /* proven by the method; 0: none */

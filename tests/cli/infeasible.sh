@@ -101,6 +101,32 @@ ok = ok and all(r.get("bound_us") is None for r in rows.values())
 sys.exit(not ok or any("gap" in r for r in rows.values()))'
 done
 
+# Where the time ends before a placement is found, nothing is proven: memory that
+# every byte is needed of, and a network that takes longer to read than there is
+# time.
+moirai-zoo -q gpt3-330m -o gpt.graphml
+bytes=$(moirai-info --instance --json -c inter-server gpt.graphml |
+    sed -n 's/^  "memory_bytes": \([0-9]*\),/\1/p')
+cat >gpt.xml <<END
+<cluster>
+<device id="A" model="t4" memory_bytes="$((bytes * 6 / 10))"/>
+<device id="B" model="p4" memory_bytes="$((bytes - bytes * 6 / 10))"/>
+<link from="A" to="B" gbps="40" latency_us="10"/>
+<link from="B" to="A" gbps="40" latency_us="10"/>
+</cluster>
+END
+for rule in "--memory static" "--memory live" "--objective period" \
+    "--objective period --memory live"; do
+    exits "too little time, $rule" 3 \
+        moirai-place -q --json --time 0.001 $rule -c gpt.xml gpt.graphml
+    ok "is the reason" grep -q '"ended_by": "time limit"' out
+    is "nothing is proven" "$(grep -c '"bound_us": null' out)" 0
+done
+exits "and in words" 3 moirai-place -q --time 0.001 -c gpt.xml gpt.graphml
+ok "both" grep -q \
+    'fits into memory; the time limit ended the search, and there may be one$' \
+    out
+
 # A placement that does not fit is invalid, and has no gap.
 exits "a placement that does not fit" 4 \
     moirai-check -g g.graphml -c packing.xml placement.txt

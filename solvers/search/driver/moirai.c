@@ -473,6 +473,7 @@ static mo_status place_moirai(const mo_method_task *task,
         placed->fits = s.best != NULL;
         placed->lower_ns = s.lower_ns;
         placed->rounds = rounds;
+        placed->stopped = !mo_search_is_done(&s) && mo_stop_reached(task->stop);
         s.best = NULL;
         if (placed->schedule)
             placed->schedule->regime = s.task->regime;

@@ -578,6 +578,7 @@ mo_status mo_period_search_place(const mo_method_task *task,
         status = set_schedule(&s, placed, err);
     else if (status == MO_OK)
         snprintf(placed->why, sizeof placed->why, "found no placement");
+    placed->stopped = mo_stop_reached(task->stop);
     for (int i = 0; i < POOL; i++)
         free(s.pool[i].device);
     for (int i = 0; i < SAMPLES; i++)

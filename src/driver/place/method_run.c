@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "driver/place/method_progress.h"
 #include "schedule/bound/lower_bound.h"
@@ -163,8 +164,27 @@ static void let_work(const mo_place_context *setting, const mo_instance *x,
     e->status = e->method->place(&task, &e->placed, &e->err);
     mo_place_progress_end(&news);
     e->row.seconds = mo_driver_clock_s() - begin_s;
+    if (e->placed.stopped && !e->placed.fits && !e->placed.infeasible)
+        e->row.ended_by = mo_stop_is_requested(&stop) ? "signal" : "time limit";
     e->row.lower_ns = e->placed.lower_ns;
     e->row.rounds = e->placed.rounds;
+}
+
+/* Sets the reason of a row without a placement. That none was found before the
+ * end of the time does not prove that there is none. */
+static void set_reason(mo_place_result *e)
+{
+    mo_method_result *placed = &e->placed;
+    size_t n;
+
+    if (!placed->why[0])
+        snprintf(placed->why, sizeof placed->why, "found no placement");
+    n = strlen(placed->why);
+    if (e->row.ended_by)
+        snprintf(placed->why + n, sizeof placed->why - n,
+                 "; the %s ended the search, and there may be one",
+                 e->row.ended_by);
+    e->row.why = placed->why;
 }
 
 mo_status mo_place_run_method(const mo_place_context *setting,
@@ -190,7 +210,7 @@ mo_status mo_place_run_method(const mo_place_context *setting,
     if (e->status != MO_OK)
         e->row.why = e->err.text;
     else if (!e->placed.schedule)
-        e->row.why = e->placed.why[0] ? e->placed.why : "found no placement";
+        set_reason(e);
     return e->row.why ? MO_OK : validate_placement(setting, x, e, err);
 }
 
