@@ -14,6 +14,7 @@
 #include "driver/exec/compare_outputs.h"
 #include "driver/exec/input_tensors.h"
 #include "driver/exec/exec_job.h"
+#include "driver/exec/output_npy.h"
 #include "driver/exec/rank_binding.h"
 #include "driver/exec/request_files.h"
 #include "driver/exec/transfer_paths.h"
@@ -304,6 +305,8 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
     }
     if (status == MO_OK && mo_exec_requests_wanted(o))
         return run_stream(o, w, err);
+    if (status == MO_OK && w->rank == 0 && o->output && !o->dry_run)
+        status = mo_exec_output_npy_make(o->output, err);
     if (status == MO_OK && !o->dry_run)
         status = run_plan(o, w, err);
     if (status == MO_OK && !o->dry_run)

@@ -57,6 +57,29 @@ static mo_status fill_devices(const mo_cli_exec_stream *s,
     return MO_OK;
 }
 
+static void put_report(const mo_exec_options *o, const mo_report_throughput *t,
+                       mo_out *out)
+{
+    if (o->json)
+        mo_report_throughput_json(t, out);
+    else
+        mo_report_throughput_text(t, out);
+}
+
+/* The requests were run, and would have to be run again for their report: where
+ * its file could not be written, as on a full disk, it goes to standard
+ * output. */
+static void rescue_report(const mo_exec_options *o,
+                          const mo_report_throughput *t)
+{
+    mo_out *out;
+
+    if (mo_exec_requests_to_stdout(o) || mo_out_open("-", &out, NULL) != MO_OK)
+        return;
+    put_report(o, t, out);
+    mo_out_commit(out, NULL);
+}
+
 static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
                               const mo_exec_requests *requests,
                               const mo_pipeline_result *result,
@@ -105,14 +128,15 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
     for (int i = 0; i < t.n_resources && status == MO_OK; i++)
         t.predicted_period_ns =
             mo_max_i64(t.predicted_period_ns, t.resources[i].predicted_ns);
-    if (status == MO_OK && out && o->json)
-        mo_report_throughput_json(&t, out);
-    else if (status == MO_OK && out)
-        mo_report_throughput_text(&t, out);
+    if (status == MO_OK && out)
+        put_report(o, &t, out);
     if (status == MO_OK && plan)
         mo_plan_write_json(s->job->plan, plan);
-    if (status == MO_OK)
+    if (status == MO_OK) {
         status = mo_output_files_commit(o->outputs, MO_EXEC_N_OUTPUTS, err);
+        if (status != MO_OK && out)
+            rescue_report(o, &t);
+    }
     free(t.resources);
     free(t.devices);
     return status;

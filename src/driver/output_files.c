@@ -28,8 +28,15 @@ static bool same_entry(const char *a, const char *b)
 mo_status mo_output_files_make_folder(const char *path, unsigned mode,
                                       mo_error *err)
 {
-    if (mkdir(path, (mode_t) mode) != 0 && errno != EEXIST)
+    struct stat info;
+
+    if (mkdir(path, (mode_t) mode) == 0)
+        return MO_OK;
+    if (errno != EEXIST)
         return mo_fail_errno(err, path, "cannot make the folder");
+    if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
+        return mo_fail_at(err, MO_E_IO, path, 0,
+                          "is no folder; name another one");
     return MO_OK;
 }
 

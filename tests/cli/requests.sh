@@ -318,6 +318,37 @@ ok "what has no outputs is named" grep -q \
 is "nothing incomplete is left" \
     "$(find "$work/twice" -type f ! -name output0.npy)" ""
 
+# Two signals when all outputs are written: the report, to a full pipe, follows.
+mkfifo "$work/pipe"
+exec 5<>"$work/pipe"
+"$python" -c 'import os
+os.set_blocking(5, False)
+try:
+    while os.write(5, b"x" * 4096):
+        pass
+except BlockingIOError:
+    os.set_blocking(5, True)'
+env --default-signal=TERM moirai-exec --json --requests 3 -o "$work/last" \
+    --report "$work/pipe" "$sol" >/dev/null 2>"$work/err" &
+pid=$!
+while [ ! -e "$work/last/0002/output0.npy" ] && kill -0 $pid; do
+    sleep 0.05
+done
+sleep 1
+kill -TERM $pid
+sleep 0.5
+kill -TERM $pid
+while ! grep -q 'the report follows' "$work/err" && kill -0 $pid 2>/dev/null; do
+    sleep 0.05
+done
+"$python" -c 'import os, select
+while select.select([5], [], [], 2)[0]:
+    os.write(1, os.read(5, 65536))' | tr -d x >"$work/out"
+wait $pid
+is "two signals after the last output" $? 0
+exec 5<&-
+is "all is reported" "$(value completed)" 3
+
 # Nothing more is read from a stream that stands still.
 if "$python" -c 'import numpy' 2>/dev/null; then
     mkfifo "$work/still"
@@ -342,6 +373,42 @@ if "$python" -c 'import numpy' 2>/dev/null; then
     ok "is refused" grep -q "stand: has outputs of an earlier run in 0000" \
         "$work/err"
 fi
+
+# folders
+
+: >"$work/file"
+complains "outputs into a file" 1 "file: is no folder; name another one" \
+    moirai-exec -q --requests 3 -o "$work/file" "$sol"
+complains "also of single runs" 1 "file: is no folder; name another one" \
+    moirai-exec -q -o "$work/file" "$sol"
+if [ -d /proc/self ]; then
+    complains "a folder that takes none" 1 \
+        "moirai-exec: /proc/self: cannot write into the folder: " \
+        moirai-exec -q --requests 3 -o /proc/self "$sol"
+fi
+complains "a report that cannot be written" 1 "missing/report: cannot create" \
+    moirai-exec -q --requests 3 -o "$work/never" --report \
+    "$work/missing/report" "$sol"
+ok "is found out before any output" test ! -e "$work/never"
+if [ -c /dev/full ]; then
+    exits "a report into a full device" 1 \
+        moirai-exec -q --json --requests 3 --report /dev/full "$sol"
+    is "goes to standard output" "$(value completed)" 3
+fi
+
+# A second process: it writes nothing into the folder of the first.
+begin shared --json --requests 100000 "$sol"
+complains "a folder in use" 1 "shared: is written by another process" \
+    moirai-exec -q --requests 100000 -o "$work/shared" "$sol"
+ln -s shared "$work/alias"
+complains "by another name" 1 "alias: is written by another process" \
+    moirai-exec -q --requests 100000 -o "$work/alias" "$sol"
+kill -TERM $pid
+wait $pid
+rm -r "$work/shared"
+exits "a folder that is used again" 0 \
+    moirai-exec -q --requests 2 -o "$work/shared" "$sol"
+exits "and again" 0 moirai-exec -q --requests 2 -o "$work/shared" "$sol"
 
 # report
 
@@ -406,8 +473,7 @@ within()
 }
 complains "what calls work in" 1 "to work in, and has 600000; " \
     within 600000 -q --requests 3 --in-flight 2
-need=$(sed 's/.*needs \([0-9]*\) for values, \([0-9]*\) for weights and \([0-9]*\) to work.*/\1 + \2 + \3/' "$work/err")
-need=$((need))
+need=$(($(sed 's/.*needs \([0-9]*\) for values, \([0-9]*\) for weights and \([0-9]*\) to work.*/\1 + \2 + \3/' "$work/err")))
 exits "counts when the number in flight is chosen" 0 within $need --requests 3
 is "as many as fit" "$(value in_flight)" 2
 exits "into a byte less" 0 within $((need - 1)) --requests 3

@@ -5,10 +5,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -170,6 +172,33 @@ mo_status mo_exec_output_npy_remove(const char *output, int64_t n,
                         .other = -1 };
 
     return visit_requests(&own, err);
+}
+
+mo_status mo_exec_output_npy_make(const char *output, mo_error *err)
+{
+    mo_status status = mo_output_files_make_folder(output, 0777, err);
+    char path[PATH_SIZE];
+
+    if (status != MO_OK)
+        return status;
+    if (snprintf(path, sizeof path, "%s/.moirai-XXXXXX", output) >= PATH_SIZE)
+        return mo_fail_at(err, MO_E_LIMIT, output, 0, "has too long a name");
+    if (!mkdtemp(path))
+        return mo_fail_errno(err, output, "cannot write into the folder");
+    rmdir(path);
+    return MO_OK;
+}
+
+mo_status mo_exec_output_npy_lock(const char *output, int *fd, mo_error *err)
+{
+    *fd = open(output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return MO_OK;
+    close(*fd);
+    *fd = -1;
+    return mo_fail_at(err, MO_E_IO, output, 0,
+                      "is written by another process; wait for its end, or "
+                      "name another folder");
 }
 
 void mo_exec_output_npy_clear(mo_exec_output_npy *files)

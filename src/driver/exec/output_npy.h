@@ -47,6 +47,15 @@ mo_status mo_exec_output_npy_remove(const char *output, int64_t n,
 mo_status mo_exec_output_npy_folder(const char *output, int64_t request,
                                     char *folder, size_t size, mo_error *err);
 
+/* Creates the folder if it is missing, and fails if nothing can be created in
+ * it. */
+mo_status mo_exec_output_npy_make(const char *output, mo_error *err);
+
+/* Locks the folder against other processes that write requests into it, until
+ * *fd is closed; MO_E_IO: one has. *fd is -1 where there is no folder; on file
+ * systems without locks nothing is locked, and nothing fails. */
+mo_status mo_exec_output_npy_lock(const char *output, int *fd, mo_error *err);
+
 /* Creates the folder if it is missing and writes all files under temporary
  * names. A symbolic link to a file in the place of one is removed; what it
  * names stays. *files begins as zeros; the caller clears it. */

@@ -248,6 +248,22 @@ static mo_status check_earlier(const mo_exec_requests *r, mo_error *err)
     return status;
 }
 
+/* The folder of outputs is locked before a look at what is in it, or, where it
+ * is missing, when it is made. */
+static mo_status open_folder(mo_exec_requests *r, mo_error *err)
+{
+    const char *output = r->options->output;
+    mo_status status = mo_exec_output_npy_lock(output, &r->folder, err);
+
+    if (status == MO_OK)
+        status = check_earlier(r, err);
+    if (status == MO_OK)
+        status = mo_exec_output_npy_make(output, err);
+    if (status == MO_OK && r->folder < 0)
+        status = mo_exec_output_npy_lock(output, &r->folder, err);
+    return status;
+}
+
 mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
                                 const mo_exec_plan *plan,
                                 mo_exec_signals *signals,
@@ -257,6 +273,7 @@ mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
 
     requests->options = o;
     requests->signals = signals;
+    requests->folder = -1;
     requests->stream.interrupt = &signals->number;
     pthread_mutex_init(&requests->lock, NULL);
     requests->graph = graph;
@@ -276,9 +293,7 @@ mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
                          "--inputs - has nothing to read, since --input gives "
                          "all inputs; give --requests");
     if (status == MO_OK && writes_folders(o))
-        status = check_earlier(requests, err);
-    if (status == MO_OK && writes_folders(o))
-        status = mo_output_files_make_folder(o->output, 0777, err);
+        status = open_folder(requests, err);
     return status == MO_OK ? read_common(requests, err) : status;
 }
 
@@ -293,6 +308,8 @@ void mo_exec_requests_clear(mo_exec_requests *requests)
     free(requests->given);
     if (requests->options)
         pthread_mutex_destroy(&requests->lock);
+    if (requests->options && requests->folder >= 0)
+        close(requests->folder);
     *requests = (mo_exec_requests){ .n = 0 };
 }
 

@@ -38,6 +38,7 @@ typedef struct mo_exec_requests {
     int64_t n;               /* how many there are; of a stream, at most */
     mo_exec_stream stream;   /* of --inputs - */
     mo_exec_signals *signals;
+    int folder; /* of outputs, locked; -1: none */
     pthread_mutex_t lock;
     bool has_begun; /* outputs of an earlier run are removed; by the lock */
     mo_report_throughput_failure *failed; /* with owned texts */
@@ -78,8 +79,9 @@ mo_status mo_exec_requests_check_memory(const mo_exec_plan *plan,
                                         mo_error *err);
 
 /* At rank 0: counts the requests and makes the folder of outputs, which must
- * have no outputs of an earlier run but those of these requests. graph, plan
- * and signals are borrowed. *requests begins as zeros; the caller clears it. */
+ * have no outputs of an earlier run but those of these requests, and in which
+ * no other process writes. graph, plan and signals are borrowed. *requests
+ * begins as zeros; the caller clears it. */
 mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
                                 const mo_exec_plan *plan,
                                 mo_exec_signals *signals,

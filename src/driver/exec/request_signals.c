@@ -32,7 +32,9 @@ static bool on_signal(void *context, int number, int count)
         atomic_store(&s->number, number);
     first = atomic_load(&s->n_delivered);
     end = atomic_load(&s->n_accepted);
-    is_last = count > 1 || end == 0;
+    /* A report remains to be written where all accepted requests have their
+     * outputs. */
+    is_last = end == 0 || count > (first < end ? 1 : 2);
     if (first < end)
         name_requests(first, end, named, sizeof named);
     if (*named && is_last)
@@ -43,6 +45,11 @@ static bool on_signal(void *context, int number, int count)
                 "%s: %s: no more requests are accepted; %s in flight and "
                 "completed first, unless another signal comes\n",
                 s->command, mo_exec_signals_name(number), named);
+    else if (count > 1 && !is_last)
+        fprintf(stderr,
+                "%s: %s: all outputs are written; the report follows, unless "
+                "another signal comes\n",
+                s->command, mo_exec_signals_name(number));
     return is_last;
 }
 

@@ -4,9 +4,10 @@
  * process; ranks treat them as a failure (exec/transport/failure_detector.h).
  *
  * The first signal ends the intake; requests in flight are completed. A second
- * one terminates the process, and so does the first before a request was
- * accepted. Requests are delivered in order, so those without outputs are
- * always consecutive, and both signals name them on standard error.
+ * one terminates the process, or a third where all have their outputs and only
+ * the report is missing; so does the first before a request was accepted.
+ * Requests are delivered in order, so those without outputs are always
+ * consecutive, and both signals name them on standard error.
  */
 #ifndef MO_DRIVER_EXEC_REQUEST_SIGNALS_H
 #define MO_DRIVER_EXEC_REQUEST_SIGNALS_H
