@@ -44,7 +44,7 @@ static int64_t bound_of(const mo_instance *x, const mo_regime *regime)
 static void make_spread(problem *p, unsigned seed)
 {
     test_random random = { seed * UINT64_C(0x9e3779b97f4a7c15) + 1 };
-    int n = 3 + random_below(&random, 3), need = 0;
+    int n = 3 + random_below(&random, seed % 16 == 0 ? 5 : 3), need = 0;
     bool host = random_below(&random, 4) > 0, third = seed % 4 == 0;
     const char *const ends[] = { "A.B", "B.A", "A.H", "H.A", "B.H", "H.B",
                                  "A.C", "C.A", "B.C", "C.B", "C.H", "H.C" };

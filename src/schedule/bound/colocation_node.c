@@ -16,6 +16,7 @@
 /* An item of a one-machine problem. */
 typedef struct machine_item {
     int64_t release_ns, ns, tail_ns;
+    uint64_t why;   /* of the release */
     int tensor, to; /* of a transfer */
 } machine_item;
 
@@ -36,6 +37,7 @@ static void add_item(machine *m, machine_item item, bool once)
     for (int i = 0; once && i < m->n; i++)
         if (m->items[i].tensor == item.tensor && m->items[i].to == item.to) {
             m->items[i].tail_ns = mo_max_i64(m->items[i].tail_ns, item.tail_ns);
+            m->items[i].why |= item.why;
             return;
         }
     for (; at > 0 && m->items[at - 1].release_ns > item.release_ns; at--)
@@ -44,19 +46,39 @@ static void add_item(machine *m, machine_item item, bool once)
     m->n++;
 }
 
+static void raise_time(mo_coloc_node_time *t, int64_t ns, uint64_t why)
+{
+    if (ns > t->ns || (ns == t->ns && why < t->why))
+        *t = (mo_coloc_node_time){ ns, why };
+}
+
+/* Returns the end of the items whose tail is at least tail_ns, in the order of
+ * their releases; the last of them that are without a pause are why. */
+static mo_coloc_node_time last_end(const machine *m, int64_t tail_ns)
+{
+    mo_coloc_node_time now = { 0, 0 };
+
+    for (int j = 0; j < m->n; j++) {
+        if (m->items[j].tail_ns < tail_ns)
+            continue;
+        if (m->items[j].release_ns >= now.ns)
+            now = (mo_coloc_node_time){ m->items[j].release_ns, 0 };
+        now.ns += m->items[j].ns;
+        now.why |= m->items[j].why;
+    }
+    return now;
+}
+
 /* Returns the makespan of Jackson's preemptive schedule: the largest over the
  * items whose tail is at least that of one of them. */
-static int64_t jackson_preemptive_ns(const machine *m)
+static mo_coloc_node_time jackson_preemptive(const machine *m)
 {
-    int64_t most = 0;
+    mo_coloc_node_time most = { 0, 0 };
 
     for (int i = 0; i < m->n; i++) {
-        int64_t tail = m->items[i].tail_ns, now = 0;
+        mo_coloc_node_time end = last_end(m, m->items[i].tail_ns);
 
-        for (int j = 0; j < m->n; j++)
-            if (m->items[j].tail_ns >= tail)
-                now = mo_max_i64(now, m->items[j].release_ns) + m->items[j].ns;
-        most = mo_max_i64(most, now + tail);
+        raise_time(&most, end.ns + m->items[i].tail_ns, end.why);
     }
     return most;
 }
@@ -107,8 +129,8 @@ static int64_t tail_to_ns(const mo_coloc_node *s, int i, int until)
 }
 
 /* One-machine bound of the ops on a device, up to the one placed last. */
-static int64_t device_bound_ns(const mo_coloc_node *s, int device, int last,
-                               int until)
+static mo_coloc_node_time device_bound(const mo_coloc_node *s, int device,
+                                       int last, int until)
 {
     machine m;
 
@@ -119,16 +141,17 @@ static int64_t device_bound_ns(const mo_coloc_node *s, int device, int last,
         if (s->device[i] == device && i != until && !is_end(s, i) && tail >= 0)
             add_item(&m,
                      (machine_item){ s->start_ns[i], s->p_ns[i],
-                                     mo_max_i64(0, tail - s->p_ns[i]), 0, 0 },
+                                     mo_max_i64(0, tail - s->p_ns[i]),
+                                     s->why[i], 0, 0 },
                      false);
     }
-    return jackson_preemptive_ns(&m);
+    return jackson_preemptive(&m);
 }
 
 /* One-machine bound of the transfers from a device to another, negative: from
  * or to any other, up to the inputs of the op placed last. */
-static int64_t port_bound_ns(const mo_coloc_node *s, int from, int to, int last,
-                             int until)
+static mo_coloc_node_time port_bound(const mo_coloc_node *s, int from, int to,
+                                     int last, int until)
 {
     bool once = s->b->domains->regime.tensors == MO_TENSORS_ONCE;
     machine m;
@@ -143,75 +166,106 @@ static int64_t port_bound_ns(const mo_coloc_node *s, int from, int to, int last,
             continue;
         tail = tail_to_ns(s, flow->to, until);
         if (tail >= 0)
-            add_item(
-                &m,
-                (machine_item){ s->start_ns[flow->from] + s->p_ns[flow->from],
-                                flow->ns, tail, flow->tensor, b },
-                once);
+            add_item(&m,
+                     (machine_item){
+                         s->start_ns[flow->from] + s->p_ns[flow->from],
+                         flow->ns, tail,
+                         s->why[flow->from] | mo_coloc_node_bit(flow->to),
+                         flow->tensor, b },
+                     once);
     }
-    return jackson_preemptive_ns(&m);
+    return jackson_preemptive(&m);
 }
 
-int64_t mo_coloc_node_earliest_start_ns(const mo_coloc_node *s, int i)
+static int64_t between_ns(const mo_coloc_node *s, int y, int i, int device)
+{
+    return s->device[y] == device ? s->same_ns[y][i] : s->apart_ns[y][i];
+}
+
+static void raise_to(mo_coloc_node_time *t, mo_coloc_node_time other)
+{
+    raise_time(t, other.ns, other.why);
+}
+
+mo_coloc_node_time mo_coloc_node_earliest_start(const mo_coloc_node *s, int i)
 {
     mo_congestion congestion = s->b->domains->regime.congestion;
     int device = s->device[i];
-    int64_t start = s->b->interval_head_ns[s->ops[i]];
+    mo_coloc_node_time start = { s->b->interval_head_ns[s->ops[i]], 0 };
 
     for (int y = 0; y < i; y++)
         if (s->same_ns[y][i] >= 0)
-            start =
-                mo_max_i64(start, s->start_ns[y] + (s->device[y] == device
-                                                        ? s->same_ns[y][i]
-                                                        : s->apart_ns[y][i]));
+            raise_time(&start, s->start_ns[y] + between_ns(s, y, i, device),
+                       s->why[y]);
     for (int f = s->flow_start[i]; f < s->flow_start[i + 1]; f++) {
         int y = s->flows[f].from;
 
-        start = mo_max_i64(start,
-                           s->start_ns[y] + s->p_ns[y] +
-                               (s->device[y] == device ? 0 : s->flows[f].ns));
+        raise_time(&start,
+                   s->start_ns[y] + s->p_ns[y] +
+                       (s->device[y] == device ? 0 : s->flows[f].ns),
+                   s->why[y]);
     }
-    start = mo_max_i64(start, device_bound_ns(s, device, i, i));
+    raise_to(&start, device_bound(s, device, i, i));
     if (congestion == MO_CONGESTION_PORT)
-        start = mo_max_i64(start, port_bound_ns(s, -1, device, i, i));
+        raise_to(&start, port_bound(s, -1, device, i, i));
     for (int f = s->flow_start[i];
          f < s->flow_start[i + 1] && congestion == MO_CONGESTION_CHANNEL; f++)
-        start = mo_max_i64(
-            start, port_bound_ns(s, s->device[s->flows[f].from], device, i, i));
+        raise_to(&start,
+                 port_bound(s, s->device[s->flows[f].from], device, i, i));
+    start.why |= mo_coloc_node_bit(i);
     return start;
+}
+
+bool mo_coloc_node_is_late(const mo_coloc_node *s, int i, int device,
+                           int64_t enough_ns, uint64_t *why)
+{
+    int64_t least_ns = enough_ns - tail_on_ns(s, i, device);
+    bool late = false;
+
+    for (int y = 0; y < i; y++)
+        if (s->same_ns[y][i] >= 0 &&
+            s->start_ns[y] + between_ns(s, y, i, device) >= least_ns &&
+            (!late || s->why[y] < *why)) {
+            late = true;
+            *why = s->why[y];
+        }
+    if (late)
+        *why |= mo_coloc_node_bit(i);
+    return late;
 }
 
 /* Returns the bound of the node where op i was placed last; it is not raised
  * further once it is at least enough_ns. */
-static int64_t placed_bound_ns(const mo_coloc_node *s, int i, int64_t enough_ns)
+static mo_coloc_node_time placed_bound(const mo_coloc_node *s, int i,
+                                       int64_t enough_ns)
 {
     mo_congestion congestion = s->b->domains->regime.congestion;
     int device = s->device[i];
-    int64_t most = s->start_ns[i] + tail_ns(s, i);
+    mo_coloc_node_time most = { s->start_ns[i] + tail_ns(s, i), s->why[i] };
 
-    if (most < enough_ns)
-        most = mo_max_i64(most, device_bound_ns(s, device, i, -1));
+    if (most.ns < enough_ns)
+        raise_to(&most, device_bound(s, device, i, -1));
     if (congestion != MO_CONGESTION_PORT && congestion != MO_CONGESTION_CHANNEL)
         return most;
-    if (congestion == MO_CONGESTION_PORT && most < enough_ns)
-        most = mo_max_i64(most, port_bound_ns(s, -1, device, i, -1));
-    for (int f = s->flow_start[i]; f < s->flow_start[i + 1] && most < enough_ns;
-         f++) {
+    if (congestion == MO_CONGESTION_PORT && most.ns < enough_ns)
+        raise_to(&most, port_bound(s, -1, device, i, -1));
+    for (int f = s->flow_start[i];
+         f < s->flow_start[i + 1] && most.ns < enough_ns; f++) {
         int from = s->device[s->flows[f].from];
         int to = congestion == MO_CONGESTION_PORT ? -1 : device;
 
         if (from != device)
-            most = mo_max_i64(most, port_bound_ns(s, from, to, i, -1));
+            raise_to(&most, port_bound(s, from, to, i, -1));
     }
     return most;
 }
 
 /* Returns when the port of a device has received what op j reads of the ops up
  * to i: transfers in the order of their release. */
-static int64_t received_ns(const mo_coloc_node *s, int device, int i, int j)
+static mo_coloc_node_time received(const mo_coloc_node *s, int device, int i,
+                                   int j)
 {
     bool once = s->b->domains->regime.tensors == MO_TENSORS_ONCE;
-    int64_t now = 0;
     machine m;
 
     m.n = 0;
@@ -221,57 +275,57 @@ static int64_t received_ns(const mo_coloc_node *s, int device, int i, int j)
         if (y <= i && s->device[y] != device)
             add_item(&m,
                      (machine_item){ s->start_ns[y] + s->p_ns[y],
-                                     s->flows[f].ns, 0, s->flows[f].tensor, 0 },
+                                     s->flows[f].ns, 0, s->why[y],
+                                     s->flows[f].tensor, 0 },
                      once);
     }
-    for (int k = 0; k < m.n; k++)
-        now = mo_max_i64(now, m.items[k].release_ns) + m.items[k].ns;
-    return now;
+    return m.n > 0 ? last_end(&m, 0) : (mo_coloc_node_time){ 0, 0 };
 }
 
 /* Returns the least length of the interval by op j, which reads some of the ops
  * up to i and is not placed: the least over the devices of those ops and a new
  * one. */
-static int64_t reader_bound_ns(const mo_coloc_node *s, int i, int j)
+static mo_coloc_node_time reader_bound(const mo_coloc_node *s, int i, int j)
 {
     bool ports = s->b->domains->regime.congestion == MO_CONGESTION_PORT;
-    int64_t least = MO_COLOC_NEVER_NS;
+    mo_coloc_node_time least = { MO_COLOC_NEVER_NS, 0 };
 
     for (int k = 0; k <= s->n_devices; k++) {
-        int64_t start = s->b->interval_head_ns[s->ops[j]];
+        mo_coloc_node_time start = { s->b->interval_head_ns[s->ops[j]], 0 };
 
         if (!mo_coloc_node_allows_end(s, j, k))
             continue;
         for (int y = 0; y <= i; y++)
             if (s->same_ns[y][j] >= 0)
-                start = mo_max_i64(start,
-                                   s->start_ns[y] + (s->device[y] == k
-                                                         ? s->same_ns[y][j]
-                                                         : s->apart_ns[y][j]));
+                raise_time(&start, s->start_ns[y] + between_ns(s, y, j, k),
+                           s->why[y]);
         if (ports)
-            start = mo_max_i64(start, received_ns(s, k, i, j));
-        least = mo_min_i64(least, start + tail_on_ns(s, j, k));
+            raise_to(&start, received(s, k, i, j));
+        least.ns = mo_min_i64(least.ns, start.ns + tail_on_ns(s, j, k));
+        least.why |= start.why;
     }
     return least;
 }
 
-/* Raises the bound of the node where op i was placed last by its readers. */
-static int64_t readers_bound_ns(const mo_coloc_node *s, int i,
-                                int64_t enough_ns)
+/* Returns the bound of the node where op i was placed last by its readers. */
+static mo_coloc_node_time readers_bound(const mo_coloc_node *s, int i,
+                                        int64_t enough_ns)
 {
-    int64_t most = 0;
+    mo_coloc_node_time most = { 0, 0 };
 
-    for (int f = s->flow_start[i + 1]; f < s->n_flows && most < enough_ns; f++)
+    for (int f = s->flow_start[i + 1]; f < s->n_flows && most.ns < enough_ns;
+         f++)
         if (s->flows[f].from == i)
-            most = mo_max_i64(most, reader_bound_ns(s, i, s->flows[f].to));
+            raise_to(&most, reader_bound(s, i, s->flows[f].to));
     return most;
 }
 
-int64_t mo_coloc_node_bound_ns(const mo_coloc_node *s, int i, int64_t enough_ns)
+mo_coloc_node_time mo_coloc_node_bound(const mo_coloc_node *s, int i,
+                                       int64_t enough_ns)
 {
-    int64_t most = placed_bound_ns(s, i, enough_ns);
+    mo_coloc_node_time most = placed_bound(s, i, enough_ns);
 
-    if (most < enough_ns)
-        most = mo_max_i64(most, readers_bound_ns(s, i, enough_ns));
+    if (most.ns < enough_ns)
+        raise_to(&most, readers_bound(s, i, enough_ns));
     return most;
 }

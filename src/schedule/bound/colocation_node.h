@@ -30,6 +30,13 @@ typedef struct mo_coloc_node_device {
     int64_t bytes;
 } mo_coloc_node_device;
 
+/* A time and why it is no less: ops, a bit each, whose devices imply it
+ * wherever the others are. */
+typedef struct mo_coloc_node_time {
+    int64_t ns;
+    uint64_t why;
+} mo_coloc_node_time;
+
 typedef struct mo_coloc_node {
     const mo_coloc_band *b;
     const mo_coloc_class_data *c;
@@ -51,19 +58,31 @@ typedef struct mo_coloc_node {
     int device[MO_COLOC_NODE_MAX_OPS];
     int64_t p_ns[MO_COLOC_NODE_MAX_OPS];
     int64_t start_ns[MO_COLOC_NODE_MAX_OPS];
+    uint64_t why[MO_COLOC_NODE_MAX_OPS]; /* of that start; with the op */
 } mo_coloc_node;
+
+static inline uint64_t mo_coloc_node_bit(int i)
+{
+    return UINT64_C(1) << i;
+}
 
 /* Returns whether the case of the interval allows op i on a device. */
 bool mo_coloc_node_allows_end(const mo_coloc_node *node, int i, int device);
 
 /* Returns the least start of op i on its device; those before it have theirs.
  */
-int64_t mo_coloc_node_earliest_start_ns(const mo_coloc_node *node, int i);
+mo_coloc_node_time mo_coloc_node_earliest_start(const mo_coloc_node *node,
+                                                int i);
+
+/* Returns whether op i on a device is too far from an op before it, so that the
+ * interval takes enough_ns; then *why is set. */
+bool mo_coloc_node_is_late(const mo_coloc_node *node, int i, int device,
+                           int64_t enough_ns, uint64_t *why);
 
 /* Returns a lower bound on the length of the interval once op i is placed,
  * after those before it; it is not raised further where it is at least
  * enough_ns. */
-int64_t mo_coloc_node_bound_ns(const mo_coloc_node *node, int i,
-                               int64_t enough_ns);
+mo_coloc_node_time mo_coloc_node_bound(const mo_coloc_node *node, int i,
+                                       int64_t enough_ns);
 
 #endif

@@ -12,6 +12,13 @@
  * A leaf is a placement of the ops and its value a lower bound on all
  * schedules with that placement; the least value of all is what is sought.
  * Leaving out ops of the interval is a relaxation.
+ *
+ * Every bound comes with the ops whose devices imply it (conflict set).  Where
+ * no device of an op is left, the search goes back to the last op of the union
+ * of these sets (conflict-directed backjumping, P. Prosser, Computational
+ * Intelligence 9, 1993): other devices of the ops between would not help.  What
+ * holds of a device that has none of the ops of a set does so for a new one of
+ * its class, too, so that the set need not have the ops of each device.
  */
 
 enum {
@@ -40,21 +47,33 @@ typedef struct interval_search {
 typedef struct branch {
     int device; /* n_devices: a new one of the class */
     int cls;
-    int64_t start_ns, least_ns;
+    mo_coloc_node_time start, least;
 } branch;
 
-/* Returns whether op i may be on a device, by the case and by groups. */
-static bool is_allowed(const interval_search *s, int i, int device)
+/* Returns whether op i may be on a device of a class, by the case, by groups
+ * and by memory; else sets *why. */
+static bool is_allowed(const interval_search *s, int i, int device, int cls,
+                       uint64_t *why)
 {
-    const int *group = s->node.b->x->group;
+    const mo_coloc_node *node = &s->node;
+    const int *group = node->b->x->group;
+    int op = node->ops[i];
+    int64_t bytes = device < node->n_devices ? node->devices[device].bytes : 0;
 
-    if (!mo_coloc_node_allows_end(&s->node, i, device))
+    *why = 0;
+    if (!mo_coloc_node_allows_end(node, i, device))
         return false;
-    for (int j = 0; j < i && group[s->node.ops[i]] != MO_FREE; j++)
-        if (group[s->node.ops[j]] == group[s->node.ops[i]] &&
-            s->node.device[j] != device)
+    for (int j = 0; j < i && group[op] != MO_FREE; j++)
+        if (group[node->ops[j]] == group[op] && node->device[j] != device) {
+            *why = mo_coloc_node_bit(j);
             return false;
-    return true;
+        }
+    for (int j = 0; j < i; j++)
+        if (node->device[j] == device)
+            *why |= mo_coloc_node_bit(j);
+    return node->c->p_ns[(int64_t) op * node->c->n_classes + cls] <
+               MO_COLOC_NEVER_NS &&
+           node->c->bytes[op] <= node->c->capacity_bytes[cls] - bytes;
 }
 
 static bool has_new_device(const interval_search *s, int cls)
@@ -77,7 +96,8 @@ static void place_op(interval_search *s, int i, const branch *c)
     s->node.device[i] = c->device;
     s->node.p_ns[i] =
         s->node.c->p_ns[(int64_t) op * s->node.c->n_classes + c->cls];
-    s->node.start_ns[i] = c->start_ns;
+    s->node.start_ns[i] = c->start.ns;
+    s->node.why[i] = c->start.why;
 }
 
 static void undo_place(interval_search *s, int i, const branch *c,
@@ -87,66 +107,81 @@ static void undo_place(interval_search *s, int i, const branch *c,
     s->node.n_devices = n_devices;
 }
 
-/* Adds the branch of a device; branches are in the order of their bounds. */
-static void add_branch(interval_search *s, int i, int device, int cls,
-                       int64_t least_ns, branch *branches, int *n)
+/* Adds the branch of a device; branches are in the order of their bounds.
+ * Returns why there is none, or 0. */
+static uint64_t add_branch(interval_search *s, int i, int device, int cls,
+                           mo_coloc_node_time least, branch *branches, int *n)
 {
-    int op = s->node.ops[i], at = *n, n_devices = s->node.n_devices;
-    branch c = { device, cls, 0, 0 };
-    int64_t bytes = device < n_devices ? s->node.devices[device].bytes : 0;
+    int at = *n, n_devices = s->node.n_devices;
+    branch c = { device, cls, { 0, 0 }, least };
+    uint64_t why;
 
-    if (s->node.c->p_ns[(int64_t) op * s->node.c->n_classes + cls] >=
-            MO_COLOC_NEVER_NS ||
-        s->node.c->bytes[op] > s->node.c->capacity_bytes[cls] - bytes ||
-        !is_allowed(s, i, device))
-        return;
+    if (mo_coloc_node_is_late(&s->node, i, device, s->best_ns, &why) ||
+        !is_allowed(s, i, device, cls, &why))
+        return why | mo_coloc_node_bit(i);
     place_op(s, i, &c);
     if (--s->nodes % NODES_PER_CHECK == 0 && mo_stop_reached(s->node.b->stop))
         s->nodes = 0;
-    c.start_ns = mo_coloc_node_earliest_start_ns(&s->node, i);
-    if (c.start_ns < MO_MAX_TOTAL_NS) {
-        s->node.start_ns[i] = c.start_ns;
-        c.least_ns = mo_max_i64(
-            least_ns, mo_coloc_node_bound_ns(&s->node, i, s->best_ns));
+    c.start = mo_coloc_node_earliest_start(&s->node, i);
+    if (c.start.ns < MO_MAX_TOTAL_NS) {
+        mo_coloc_node_time bound;
+
+        s->node.start_ns[i] = c.start.ns;
+        s->node.why[i] = c.start.why;
+        bound = mo_coloc_node_bound(&s->node, i, s->best_ns);
+        if (bound.ns > c.least.ns)
+            c.least = bound;
+    } else {
+        c.least = c.start;
     }
     undo_place(s, i, &c, n_devices);
-    if (c.start_ns >= MO_MAX_TOTAL_NS || c.least_ns >= s->best_ns)
-        return;
-    for (; at > 0 && branches[at - 1].least_ns > c.least_ns; at--)
+    if (c.least.ns >= s->best_ns)
+        return c.least.why | mo_coloc_node_bit(i);
+    for (; at > 0 && branches[at - 1].least.ns > c.least.ns; at--)
         branches[at] = branches[at - 1];
     branches[at] = c;
     ++*n;
+    return 0;
 }
 
-/* Depth-first search from op i on; least_ns is the bound of this node. */
-static void search_from(interval_search *s, int i, int64_t least_ns)
+/* Depth-first search from op i on; least is the bound of this node.  Returns
+ * why it has no leaf below best_ns: the devices of these ops before i imply
+ * it. */
+static uint64_t search_from(interval_search *s, int i, mo_coloc_node_time least)
 {
     branch branches[MAX_BRANCHES];
     int n = 0, n_devices = s->node.n_devices;
+    uint64_t why = 0;
 
     if (i == s->node.n) {
-        if (least_ns < s->best_ns) {
-            s->best_ns = least_ns;
-            s->found = true;
-            s->done = least_ns <= s->enough_ns;
-        }
-        return;
+        s->best_ns = least.ns;
+        s->found = true;
+        s->done = least.ns <= s->enough_ns;
+        return least.why;
     }
     for (int k = 0; k < n_devices; k++)
-        add_branch(s, i, k, s->node.devices[k].cls, least_ns, branches, &n);
+        why |= add_branch(s, i, k, s->node.devices[k].cls, least, branches, &n);
     for (int c = 0; c < s->node.c->n_classes; c++)
         if (has_new_device(s, c))
-            add_branch(s, i, n_devices, c, least_ns, branches, &n);
-    for (int j = 0; j < n && branches[j].least_ns < s->best_ns && !s->done;
-         j++) {
+            why |= add_branch(s, i, n_devices, c, least, branches, &n);
+    for (int j = 0; j < n && !s->done; j++) {
+        uint64_t child = branches[j].least.why;
+
         if (s->nodes <= 0) {
-            s->best_ns = branches[j].least_ns;
-            return;
+            s->best_ns = mo_min_i64(s->best_ns, branches[j].least.ns);
+            return UINT64_MAX;
         }
-        place_op(s, i, &branches[j]);
-        search_from(s, i + 1, branches[j].least_ns);
-        undo_place(s, i, &branches[j], n_devices);
+        if (branches[j].least.ns < s->best_ns) {
+            place_op(s, i, &branches[j]);
+            child = search_from(s, i + 1, branches[j].least);
+            undo_place(s, i, &branches[j], n_devices);
+        }
+        /* The first op is in all sets: cases refer to its device. */
+        if (i > 0 && !(child & mo_coloc_node_bit(i)))
+            return child;
+        why |= child;
     }
+    return why & ~mo_coloc_node_bit(i);
 }
 
 /*
@@ -234,7 +269,7 @@ static int64_t search_below_ns(interval_search *s, int64_t limit_ns,
     s->found = s->done = false;
     s->enough_ns = enough_ns;
     s->best_ns = limit_ns;
-    search_from(s, 0, 0);
+    search_from(s, 0, (mo_coloc_node_time){ 0, 0 });
     return s->best_ns;
 }
 
