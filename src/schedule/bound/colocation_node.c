@@ -69,18 +69,18 @@ static mo_coloc_node_time last_end(const machine *m, int64_t tail_ns)
     return now;
 }
 
-/* Returns the makespan of Jackson's preemptive schedule: the largest over the
- * items whose tail is at least that of one of them. */
-static mo_coloc_node_time jackson_preemptive(const machine *m)
+/* Raises *most to the makespan of Jackson's preemptive schedule: the largest
+ * over the items whose tail is at least that of one of them. */
+static void raise_to_jackson(const machine *m, mo_coloc_node_time *most)
 {
-    mo_coloc_node_time most = { 0, 0 };
+    int64_t end_ns = last_end(m, 0).ns;
 
-    for (int i = 0; i < m->n; i++) {
-        mo_coloc_node_time end = last_end(m, m->items[i].tail_ns);
+    for (int i = 0; i < m->n; i++)
+        if (end_ns + m->items[i].tail_ns > most->ns) {
+            mo_coloc_node_time end = last_end(m, m->items[i].tail_ns);
 
-        raise_time(&most, end.ns + m->items[i].tail_ns, end.why);
-    }
-    return most;
+            raise_time(most, end.ns + m->items[i].tail_ns, end.why);
+        }
 }
 
 /*
@@ -108,10 +108,10 @@ static int64_t tail_on_ns(const mo_coloc_node *s, int i, int device)
     if (i == v)
         return 0;
     if (s->which == MO_COLOC_SAME)
-        return device == 0 ? s->same_ns[i][v] : s->apart_ns[i][v];
+        return device == 0 ? s->same_ns[v][i] : s->apart_ns[v][i];
     if (s->which == MO_COLOC_APART && device == 0)
-        return s->apart_ns[i][v];
-    return mo_min_i64(s->same_ns[i][v], s->apart_ns[i][v]);
+        return s->apart_ns[v][i];
+    return mo_min_i64(s->same_ns[v][i], s->apart_ns[v][i]);
 }
 
 static int64_t tail_ns(const mo_coloc_node *s, int i)
@@ -125,61 +125,95 @@ static int64_t tail_to_ns(const mo_coloc_node *s, int i, int until)
 {
     if (until < 0)
         return tail_ns(s, i);
-    return i == until ? 0 : s->same_ns[i][until];
+    return i == until ? 0 : s->same_ns[until][i];
 }
 
-/* One-machine bound of the ops on a device, up to the one placed last. */
-static mo_coloc_node_time device_bound(const mo_coloc_node *s, int device,
-                                       int last, int until)
+/* Removes the first op of a set and returns it. */
+static int take_first(uint64_t *ops)
 {
+    int i = __builtin_ctzll(*ops);
+
+    *ops &= *ops - 1;
+    return i;
+}
+
+/* One-machine bound of the ops on a device that are placed. */
+static void raise_by_device(const mo_coloc_node *s, int device, int until,
+                            mo_coloc_node_time *most)
+{
+    uint64_t ops = s->devices[device].ops;
     machine m;
 
     m.n = 0;
-    for (int i = 0; i <= last; i++) {
+    while (ops) {
+        int i = take_first(&ops);
         int64_t tail = tail_to_ns(s, i, until);
 
-        if (s->device[i] == device && i != until && !is_end(s, i) && tail >= 0)
+        if (i != until && !is_end(s, i) && tail >= 0)
             add_item(&m,
                      (machine_item){ s->start_ns[i], s->p_ns[i],
                                      mo_max_i64(0, tail - s->p_ns[i]),
                                      s->why[i], 0, 0 },
                      false);
     }
-    return jackson_preemptive(&m);
+    raise_to_jackson(&m, most);
 }
 
-/* One-machine bound of the transfers from a device to another, negative: from
- * or to any other, up to the inputs of the op placed last. */
-static mo_coloc_node_time port_bound(const mo_coloc_node *s, int from, int to,
-                                     int last, int until)
+static void add_transfer(const mo_coloc_node *s, machine *m, int f, int until)
 {
-    bool once = s->b->domains->regime.tensors == MO_TENSORS_ONCE;
+    const mo_coloc_node_flow *flow = &s->flows[f];
+    int64_t tail = tail_to_ns(s, flow->to, until);
+
+    if (s->device[flow->from] != s->device[flow->to] && tail >= 0)
+        add_item(m,
+                 (machine_item){
+                     s->start_ns[flow->from] + s->p_ns[flow->from], flow->ns,
+                     tail, s->why[flow->from] | mo_coloc_node_bit(flow->to),
+                     flow->tensor, s->device[flow->to] },
+                 s->b->domains->regime.tensors == MO_TENSORS_ONCE);
+}
+
+/* One-machine bound of the transfers to a device, from another or, negative,
+ * from any. */
+static void raise_by_inputs(const mo_coloc_node *s, int from, int to, int until,
+                            mo_coloc_node_time *most)
+{
+    uint64_t ops = s->devices[to].ops;
     machine m;
 
     m.n = 0;
-    for (int f = 0; f < s->n_flows && s->flows[f].to <= last; f++) {
-        const mo_coloc_node_flow *flow = &s->flows[f];
-        int a = s->device[flow->from], b = s->device[flow->to];
-        int64_t tail;
+    while (ops) {
+        int i = take_first(&ops);
 
-        if (a == b || (from >= 0 && a != from) || (to >= 0 && b != to))
-            continue;
-        tail = tail_to_ns(s, flow->to, until);
-        if (tail >= 0)
-            add_item(&m,
-                     (machine_item){
-                         s->start_ns[flow->from] + s->p_ns[flow->from],
-                         flow->ns, tail,
-                         s->why[flow->from] | mo_coloc_node_bit(flow->to),
-                         flow->tensor, b },
-                     once);
+        for (int f = s->flow_start[i]; f < s->flow_start[i + 1]; f++)
+            if (from < 0 || s->device[s->flows[f].from] == from)
+                add_transfer(s, &m, f, until);
     }
-    return jackson_preemptive(&m);
+    raise_to_jackson(&m, most);
+}
+
+/* And of those from a device to ops up to the one placed last. */
+static void raise_by_outputs(const mo_coloc_node *s, int from, int last,
+                             mo_coloc_node_time *most)
+{
+    uint64_t ops = s->devices[from].ops;
+    machine m;
+
+    m.n = 0;
+    while (ops) {
+        int i = take_first(&ops);
+
+        for (int q = s->out_start[i];
+             q < s->out_start[i + 1] && s->flows[s->out_flows[q]].to <= last;
+             q++)
+            add_transfer(s, &m, s->out_flows[q], -1);
+    }
+    raise_to_jackson(&m, most);
 }
 
 static int64_t between_ns(const mo_coloc_node *s, int y, int i, int device)
 {
-    return s->device[y] == device ? s->same_ns[y][i] : s->apart_ns[y][i];
+    return s->device[y] == device ? s->same_ns[i][y] : s->apart_ns[i][y];
 }
 
 static void raise_to(mo_coloc_node_time *t, mo_coloc_node_time other)
@@ -192,11 +226,14 @@ mo_coloc_node_time mo_coloc_node_earliest_start(const mo_coloc_node *s, int i)
     mo_congestion congestion = s->b->domains->regime.congestion;
     int device = s->device[i];
     mo_coloc_node_time start = { s->b->interval_head_ns[s->ops[i]], 0 };
+    uint64_t ops = s->before[i];
 
-    for (int y = 0; y < i; y++)
-        if (s->same_ns[y][i] >= 0)
-            raise_time(&start, s->start_ns[y] + between_ns(s, y, i, device),
-                       s->why[y]);
+    while (ops) {
+        int y = take_first(&ops);
+
+        raise_time(&start, s->start_ns[y] + between_ns(s, y, i, device),
+                   s->why[y]);
+    }
     for (int f = s->flow_start[i]; f < s->flow_start[i + 1]; f++) {
         int y = s->flows[f].from;
 
@@ -205,13 +242,12 @@ mo_coloc_node_time mo_coloc_node_earliest_start(const mo_coloc_node *s, int i)
                        (s->device[y] == device ? 0 : s->flows[f].ns),
                    s->why[y]);
     }
-    raise_to(&start, device_bound(s, device, i, i));
+    raise_by_device(s, device, i, &start);
     if (congestion == MO_CONGESTION_PORT)
-        raise_to(&start, port_bound(s, -1, device, i, i));
+        raise_by_inputs(s, -1, device, i, &start);
     for (int f = s->flow_start[i];
          f < s->flow_start[i + 1] && congestion == MO_CONGESTION_CHANNEL; f++)
-        raise_to(&start,
-                 port_bound(s, s->device[s->flows[f].from], device, i, i));
+        raise_by_inputs(s, s->device[s->flows[f].from], device, i, &start);
     start.why |= mo_coloc_node_bit(i);
     return start;
 }
@@ -220,15 +256,18 @@ bool mo_coloc_node_is_late(const mo_coloc_node *s, int i, int device,
                            int64_t enough_ns, uint64_t *why)
 {
     int64_t least_ns = enough_ns - tail_on_ns(s, i, device);
+    uint64_t ops = s->before[i];
     bool late = false;
 
-    for (int y = 0; y < i; y++)
-        if (s->same_ns[y][i] >= 0 &&
-            s->start_ns[y] + between_ns(s, y, i, device) >= least_ns &&
+    while (ops) {
+        int y = take_first(&ops);
+
+        if (s->start_ns[y] + between_ns(s, y, i, device) >= least_ns &&
             (!late || s->why[y] < *why)) {
             late = true;
             *why = s->why[y];
         }
+    }
     if (late)
         *why |= mo_coloc_node_bit(i);
     return late;
@@ -244,18 +283,19 @@ static mo_coloc_node_time placed_bound(const mo_coloc_node *s, int i,
     mo_coloc_node_time most = { s->start_ns[i] + tail_ns(s, i), s->why[i] };
 
     if (most.ns < enough_ns)
-        raise_to(&most, device_bound(s, device, i, -1));
+        raise_by_device(s, device, -1, &most);
     if (congestion != MO_CONGESTION_PORT && congestion != MO_CONGESTION_CHANNEL)
         return most;
     if (congestion == MO_CONGESTION_PORT && most.ns < enough_ns)
-        raise_to(&most, port_bound(s, -1, device, i, -1));
+        raise_by_inputs(s, -1, device, -1, &most);
     for (int f = s->flow_start[i];
          f < s->flow_start[i + 1] && most.ns < enough_ns; f++) {
         int from = s->device[s->flows[f].from];
-        int to = congestion == MO_CONGESTION_PORT ? -1 : device;
 
-        if (from != device)
-            raise_to(&most, port_bound(s, from, to, i, -1));
+        if (from != device && congestion == MO_CONGESTION_PORT)
+            raise_by_outputs(s, from, i, &most);
+        else if (from != device)
+            raise_by_inputs(s, from, device, -1, &most);
     }
     return most;
 }
@@ -292,13 +332,16 @@ static mo_coloc_node_time reader_bound(const mo_coloc_node *s, int i, int j)
 
     for (int k = 0; k <= s->n_devices; k++) {
         mo_coloc_node_time start = { s->b->interval_head_ns[s->ops[j]], 0 };
+        uint64_t ops = s->before[j] & (2 * mo_coloc_node_bit(i) - 1);
 
         if (!mo_coloc_node_allows_end(s, j, k))
             continue;
-        for (int y = 0; y <= i; y++)
-            if (s->same_ns[y][j] >= 0)
-                raise_time(&start, s->start_ns[y] + between_ns(s, y, j, k),
-                           s->why[y]);
+        while (ops) {
+            int y = take_first(&ops);
+
+            raise_time(&start, s->start_ns[y] + between_ns(s, y, j, k),
+                       s->why[y]);
+        }
         if (ports)
             raise_to(&start, received(s, k, i, j));
         least.ns = mo_min_i64(least.ns, start.ns + tail_on_ns(s, j, k));

@@ -28,6 +28,7 @@ typedef struct mo_coloc_node_flow {
 typedef struct mo_coloc_node_device {
     int cls;
     int64_t bytes;
+    uint64_t ops; /* a bit each */
 } mo_coloc_node_device;
 
 /* A time and why it is no less: ops, a bit each, whose devices imply it
@@ -43,13 +44,18 @@ typedef struct mo_coloc_node {
     mo_coloc_case which;
     int n;
     int ops[MO_COLOC_NODE_MAX_OPS]; /* in topological order */
-    /* Between the starts of two ops; negative: the first does not precede. */
+    /* Between the starts of two ops, the later one first; negative: the other
+     * does not precede. */
     int64_t same_ns[MO_COLOC_NODE_MAX_OPS][MO_COLOC_NODE_MAX_OPS];
     int64_t apart_ns[MO_COLOC_NODE_MAX_OPS][MO_COLOC_NODE_MAX_OPS];
+    uint64_t before[MO_COLOC_NODE_MAX_OPS]; /* by op: those that precede */
     mo_coloc_node_flow flows[MO_COLOC_NODE_MAX_FLOWS];
     int n_flows;
-    /* By op: the first of its inputs. */
+    /* By op: the first of its inputs; and of its outputs, as numbers of flows.
+     */
     int flow_start[MO_COLOC_NODE_MAX_OPS + 1];
+    int out_start[MO_COLOC_NODE_MAX_OPS + 1];
+    int out_flows[MO_COLOC_NODE_MAX_FLOWS];
 
     mo_coloc_node_device devices[MO_COLOC_NODE_MAX_OPS];
     int n_devices;

@@ -68,9 +68,7 @@ static bool is_allowed(const interval_search *s, int i, int device, int cls,
             *why = mo_coloc_node_bit(j);
             return false;
         }
-    for (int j = 0; j < i; j++)
-        if (node->device[j] == device)
-            *why |= mo_coloc_node_bit(j);
+    *why = device < node->n_devices ? node->devices[device].ops : 0;
     return node->c->p_ns[(int64_t) op * node->c->n_classes + cls] <
                MO_COLOC_NEVER_NS &&
            node->c->bytes[op] <= node->c->capacity_bytes[cls] - bytes;
@@ -91,8 +89,9 @@ static void place_op(interval_search *s, int i, const branch *c)
 
     if (c->device == s->node.n_devices)
         s->node.devices[s->node.n_devices++] =
-            (mo_coloc_node_device){ c->cls, 0 };
+            (mo_coloc_node_device){ c->cls, 0, 0 };
     s->node.devices[c->device].bytes += s->node.c->bytes[op];
+    s->node.devices[c->device].ops |= mo_coloc_node_bit(i);
     s->node.device[i] = c->device;
     s->node.p_ns[i] =
         s->node.c->p_ns[(int64_t) op * s->node.c->n_classes + c->cls];
@@ -104,6 +103,7 @@ static void undo_place(interval_search *s, int i, const branch *c,
                        int n_devices)
 {
     s->node.devices[c->device].bytes -= s->node.c->bytes[s->node.ops[i]];
+    s->node.devices[c->device].ops &= ~mo_coloc_node_bit(i);
     s->node.n_devices = n_devices;
 }
 
@@ -223,16 +223,39 @@ static void fill_times(interval_search *s)
 {
     const mo_coloc_band *b = s->node.b;
 
-    for (int i = 0; i < s->node.n; i++)
-        for (int j = i + 1; j < s->node.n; j++) {
+    for (int j = 0; j < s->node.n; j++) {
+        s->node.before[j] = 0;
+        for (int i = 0; i < j; i++) {
             int distance = s->node.ops[j] - s->node.ops[i];
-            int64_t at = mo_coloc_band_at(b, s->node.ops[i], distance);
+            int64_t at = mo_coloc_band_at(b, s->node.ops[j], distance);
+            bool is_near = distance < b->width;
 
-            s->node.same_ns[i][j] =
-                distance < b->width ? b->same_from[at] : MO_COLOC_NO_INTERVAL;
-            s->node.apart_ns[i][j] =
-                distance < b->width ? b->apart_from[at] : MO_COLOC_NO_INTERVAL;
+            s->node.same_ns[j][i] =
+                is_near ? b->same_to[at] : MO_COLOC_NO_INTERVAL;
+            s->node.apart_ns[j][i] =
+                is_near ? b->apart_to[at] : MO_COLOC_NO_INTERVAL;
+            if (s->node.same_ns[j][i] >= 0)
+                s->node.before[j] |= mo_coloc_node_bit(i);
         }
+    }
+}
+
+static void list_outputs(mo_coloc_node *node)
+{
+    int *start = node->out_start;
+
+    for (int i = 0; i <= node->n; i++)
+        start[i] = 0;
+    for (int f = 0; f < node->n_flows; f++)
+        start[node->flows[f].from + 1]++;
+    for (int i = 0; i < node->n; i++)
+        start[i + 1] += start[i];
+    /* From the last one; then each start is that of the op's own. */
+    for (int f = node->n_flows - 1; f >= 0; f--)
+        node->out_flows[--start[node->flows[f].from + 1]] = f;
+    for (int i = 0; i < node->n; i++)
+        start[i] = start[i + 1];
+    start[node->n] = node->n_flows;
 }
 
 static void collect_flows(interval_search *s)
@@ -257,6 +280,7 @@ static void collect_flows(interval_search *s)
         }
         s->node.flow_start[j + 1] = s->node.n_flows;
     }
+    list_outputs(&s->node);
 }
 
 /* Searches for leaves whose value is less than limit_ns, until one is at most
