@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Tests of moirai-cluster: this machine, hypothetical machines, and the
 # machines of several ranks, as cluster files that the other commands read.
 . "${top_srcdir:=.}/tests/support/tap.sh"

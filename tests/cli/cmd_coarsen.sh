@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Tests of moirai-coarsen: removed and fused ops, output forms, and that its
 # output is a graph like any other.
 . "${top_srcdir:=.}/tests/support/tap.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Tests of moirai-emit: the model files and where they go, reports and
 # warnings, and errors.
 . "${top_srcdir:=.}/tests/support/tap.sh"

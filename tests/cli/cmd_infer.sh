@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Inferred shapes equal OpenVINO's (the oracle), for random models of every
 # operator and for the networks in MOIRAI_DATA.
 . "${top_srcdir:=.}/tests/support/tap.sh"

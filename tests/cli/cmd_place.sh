@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Tests of moirai-place: the table, the solution file, errors, signals.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 

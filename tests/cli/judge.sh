@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Tests of what is believed: claims of solvers, bounds, statuses, and the rules
 # that a solution is judged by.
 . "${top_srcdir:=.}/tests/support/tap.sh"

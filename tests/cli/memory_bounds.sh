@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Tests of bounds where memory binds, as moirai-place and moirai-check report
 # them, without a solver.
 . "${top_srcdir:=.}/tests/support/tap.sh"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Every network with reference outputs of a framework has the same outputs:
 # placed by the search, and placed at random on one to four devices, run by
-# threads and by ranks. MOIRAI_PLACEMENTS is the number of placements, 10 by
+# threads and by ranks. MOIRAI_PLACEMENTS is the number of placements, 4 by
 # default, or 20 with MOIRAI_LONG; MOIRAI_SEED the first seed, 1 by default.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tags: no-valgrind
+# tags: no-sanitizers
 # Tests of moirai-exec --requests: any placement, any number of requests in
 # flight: the outputs of single runs, in order; folders of inputs, failing ones,
 # the report, memory, and errors.

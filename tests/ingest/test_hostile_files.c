@@ -329,11 +329,12 @@ static long peak_kb(void)
     return usage.ru_maxrss;
 }
 
+/* Of the processor, which other processes do not lengthen. */
 static double seconds(void)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
 }
 
@@ -428,15 +429,17 @@ START_TEST(a_truncated_file_is_an_error_wherever_it_ends)
 }
 END_TEST
 
-/* One byte wrong, or missing: anything may come of it but a crash. */
+/* One byte wrong, or missing: anything may come of it but a crash.  Each place
+ * has one of the bytes when watched. */
 static const char bytes[] = { '\0', '<', '\'', '&', '\xff', '9' };
 
 START_TEST(a_damaged_file_is_a_graph_or_an_error)
 {
     char copy[sizeof whole], told[2000];
+    const size_t step = is_watched() ? sizeof bytes : 1;
 
     capture_begin(STDERR_FILENO);
-    for (size_t at = 0; at < sizeof whole - 1; at++) {
+    for (size_t at = (size_t) _i % step; at < sizeof whole - 1; at += step) {
         memcpy(copy, whole, sizeof whole);
         copy[at] = bytes[_i];
         read_document(copy, sizeof whole - 1, told, sizeof told);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tags: dist no-sanitizers
+# tags: no-sanitizers
 # The examples that add rows to a model: read, extended and solved with PuLP,
 # Pyomo and highspy, by the commands at their heads; the solution keeps its
 # identity columns.

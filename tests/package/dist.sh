@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tags: dist no-sanitizers
+# tags: no-sanitizers
 # make dist is reproducible: the same bytes at another time, with another mask of
 # permissions, in another time zone and locale.
 . "${top_srcdir:=.}/tests/support/tap.sh"

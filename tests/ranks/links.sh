@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # moirai-profile, moirai-cluster and moirai-exec started as ranks: which path
 # links take, by which they were measured, and processors that ranks are bound
 # to.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Tests of the transport mpi: ranks started by mpirun.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Tests of the transport tcp: ranks started by a launcher on one host, by hand,
 # and as by torchrun and Slurm; with the right token, with a wrong one, and with
 # foreign connections.

@@ -212,7 +212,8 @@ START_TEST(convolutions_agree_with_their_definition)
 }
 END_TEST
 
-/* Typical layers of networks, each in both layouts. */
+/* Typical layers of networks, each in both layouts; the last has by far the
+ * most products. */
 static const mo_call_conv layers[] = {
     { .sweep.spatial = 2,
       .batch = 1,
@@ -227,6 +228,16 @@ static const mo_call_conv layers[] = {
       .sweep.pad_begin = { 3, 3 },
       .sweep.pad_end = { 3, 3 } },
     { .sweep.spatial = 2,
+      .batch = 1,
+      .in_channels = 70,
+      .out_channels = 130,
+      .groups = 1,
+      .sweep.in = { 13, 13 },
+      .sweep.out = { 7, 7 },
+      .sweep.kernel = { 1, 1 },
+      .sweep.stride = { 2, 2 },
+      .sweep.dilation = { 1, 1 } },
+    { .sweep.spatial = 2,
       .batch = 2,
       .in_channels = 64,
       .out_channels = 48,
@@ -238,16 +249,6 @@ static const mo_call_conv layers[] = {
       .sweep.dilation = { 1, 1 },
       .sweep.pad_begin = { 1, 1 },
       .sweep.pad_end = { 1, 1 } },
-    { .sweep.spatial = 2,
-      .batch = 1,
-      .in_channels = 70,
-      .out_channels = 130,
-      .groups = 1,
-      .sweep.in = { 13, 13 },
-      .sweep.out = { 7, 7 },
-      .sweep.kernel = { 1, 1 },
-      .sweep.stride = { 2, 2 },
-      .sweep.dilation = { 1, 1 } },
 };
 
 START_TEST(layers_of_networks_are_right)
@@ -291,6 +292,7 @@ END_TEST
 SUITE(cpu_conv)
 {
     SOME(convolutions_agree_with_their_definition, 240, 10);
-    EACH(layers_of_networks_are_right, 2 * COUNT(layers));
+    SOME(layers_of_networks_are_right, 2 * COUNT(layers),
+         2 * (COUNT(layers) - 1));
     EACH(padding_wider_than_the_kernel_is_zeros, 2);
 }
