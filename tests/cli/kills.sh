@@ -3,7 +3,7 @@
 # tags: no-sanitizers
 # Fault injection: kill -9 of moirai-solve and of the solver at random moments
 # leaves no torn solution and no running process, and the next run removes
-# temporary folders. MOIRAI_KILLS is how often: 40 by default, or 100 with
+# temporary folders. MOIRAI_KILLS is how often: 24 by default, or 100 with
 # MOIRAI_LONG.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
@@ -11,7 +11,7 @@ unset MOIRAI_CLUSTER MOIRAI_PATH
 [ -d /proc/self ] || skip_all "there is no /proc to look for processes in"
 moirai-solve --list 2>/dev/null | grep -qv 'not found' ||
     skip_all "there is no solver"
-kills=${MOIRAI_KILLS:-$(cases 40 100)}
+kills=${MOIRAI_KILLS:-$(cases 24 100)}
 work=$(cd "$work" && pwd -P)
 cd "$work" || exit 99
 TMPDIR=$work/tmp

@@ -12,7 +12,7 @@
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}/runnable
 [ -d "$data" ] || skip_all "there is no $data; set MOIRAI_DATA"
-placements=${MOIRAI_PLACEMENTS:-$(cases 10 20)}
+placements=${MOIRAI_PLACEMENTS:-$(cases 4 20)}
 seed=${MOIRAI_SEED:-1}
 
 # Writes a cluster of that many devices, all linked.

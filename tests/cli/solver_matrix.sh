@@ -3,7 +3,7 @@
 # tags: no-sanitizers
 # Emit, solve, check: all solvers that are installed, by each interface, in LP
 # and MPS, find the same optimum. MOIRAI_PROBLEMS is the number of random
-# problems, 8 by default, or 40 with MOIRAI_LONG.
+# problems, 4 by default, or 40 with MOIRAI_LONG.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH
@@ -66,7 +66,7 @@ else
 fi
 
 # In both formats, with every formulation and congestion regime in turn.
-"$top_builddir/tests/support/write_problems" . 200 "${MOIRAI_PROBLEMS:-$(cases 8 40)}"
+"$top_builddir/tests/support/write_problems" . 200 "${MOIRAI_PROBLEMS:-$(cases 4 40)}"
 for graph in 2*.graphml; do
     seed=${graph%.graphml}
     case $((seed % 4)) in

@@ -67,7 +67,7 @@ congestion()
 sample()
 {
     seed=0
-    n=${MOIRAI_PROBLEMS:-$(cases 15 50)}
+    n=${MOIRAI_PROBLEMS:-$(cases 12 50)}
     while [ $seed -lt "$n" ]; do
         # shellcheck disable=SC2046
         emit "random-$seed" "$problems/$seed.graphml" $(formulation $seed) \

@@ -196,5 +196,5 @@ SUITE(lower_bound)
     TEST(the_bound_that_won_is_named);
     SOME(many_devices_are_stopped_between_ops, 1, 0);
     SOME(no_schedule_beats_it, at_length(30, 10), 1);
-    SOME(no_schedule_of_a_crowd_beats_it, at_length(20, 6), 0);
+    SOME(no_schedule_of_a_crowd_beats_it, at_length(20, 2), 0);
 }

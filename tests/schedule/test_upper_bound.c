@@ -210,7 +210,7 @@ SUITE(upper_bound)
     TEST(memory_that_is_exactly_full_is_packed);
     TEST(what_does_not_fit_has_a_bound_all_the_same);
     TEST(an_empty_graph_takes_no_time);
-    SOME(the_bound_is_no_less_than_the_optimum, at_length(150, 50), 2);
+    SOME(the_bound_is_no_less_than_the_optimum, at_length(150, 30), 2);
     SOME(small_problems_are_nearly_always_solved, 1, 0);
     SOME(the_bound_is_no_more_than_that_of_heft, at_length(10, 4), 1);
     if (getenv("MOIRAI_DATA"))

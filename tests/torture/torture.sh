@@ -63,7 +63,7 @@ for fault in '2 lines' 'status -11' 'torn: z.graphml' 'orphans: 1' \
 done
 
 ok "no fault in a sample of all commands" campaign --each-stack \
-    --most "$(cases 8 40)" --sample "$(cases 9 100)"
+    --most "$(cases 5 40)" --sample "$(cases 4 100)"
 table=$(cat "$work/ok.log")
 for command in moirai check cluster coarsen emit exec info place profile solve \
     zoo; do

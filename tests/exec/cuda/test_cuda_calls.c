@@ -2,7 +2,7 @@
 /* tags: gpu no-valgrind */
 /* Tests of all kernel classes by random calls: CUDA's backend computes what
  * the CPU's does. MOIRAI_OPS_CASES is the number of each kind: 20 unless
- * given, 8 on the stand-in, which compiles each kernel by cc. */
+ * given, 4 on the stand-in, which compiles each kernel by cc. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { MOST_CASES = 1000 };
 static int count_cases(int fewer)
 {
     const char *text = getenv("MOIRAI_OPS_CASES");
-    int usual = getenv("MOIRAI_TEST_GPU") ? 20 : 8;
+    int usual = getenv("MOIRAI_TEST_GPU") ? 20 : 4;
     int n = (text ? atoi(text) : usual) / fewer;
 
     return n < 1 ? 1 : n > MOST_CASES ? MOST_CASES : n;

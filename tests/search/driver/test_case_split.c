@@ -290,7 +290,7 @@ END_TEST
 
 SUITE(case_split)
 {
-    SOME(bound_is_below_the_optimum, at_length(60, 20), 5);
+    SOME(bound_is_below_the_optimum, at_length(60, 12), 5);
     SOME(bound_is_below_what_is_found, 24, 3);
     SOME(hubs_raise_the_bound_up_to_the_optimum, 2, 0);
     TEST(readers_beside_a_chain_count);

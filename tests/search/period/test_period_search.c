@@ -487,7 +487,7 @@ END_TEST
 
 SUITE(period_search)
 {
-    SOME(search_and_enumeration_agree, at_length(500, 24), 2);
+    SOME(search_and_enumeration_agree, at_length(500, 16), 2);
     SOME(crowds_have_a_bound_below_their_period, at_length(8, 1), 0);
     TEST(tight_memory_is_met);
     TEST(equal_ops_are_packed);

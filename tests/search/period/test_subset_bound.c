@@ -274,7 +274,7 @@ END_TEST
 
 SUITE(subset_bound)
 {
-    SOME(no_bound_is_above_the_least_period, at_length(500, 24), 2);
-    SOME(transfers_are_expensive, at_length(500, 12), 1);
+    SOME(no_bound_is_above_the_least_period, at_length(500, 16), 2);
+    SOME(transfers_are_expensive, at_length(500, 8), 1);
     TEST(chains_stay_whole);
 }
