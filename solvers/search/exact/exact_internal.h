@@ -98,6 +98,15 @@ bool mo_exact_propagate_disjunctive(mo_exact_search *s, int resource);
  * n_use_states. */
 void mo_exact_collect_uses(mo_exact_search *s, int resource);
 
+/* Edge finding on the uses that mo_exact_collect_uses() stored. Returns false
+ * on a conflict. */
+bool mo_exact_propagate_edge_finding(mo_exact_search *s);
+
+/* Adds to the facts why a certain use is certain, with at least that head and
+ * tail. */
+void mo_exact_explain_use(mo_exact_search *s, const mo_exact_use_state *it,
+                          int64_t head_ns, int64_t tail_ns);
+
 /* Propagator of static memory: packing of units on devices. Returns false on a
  * conflict. */
 bool mo_exact_propagate_memory(mo_exact_search *s);

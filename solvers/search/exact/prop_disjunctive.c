@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Disjunctive propagators of a unary resource: pairs, task intervals (overload)
- * and edge finding.
+ * Disjunctive propagator of a unary resource, for pairs: of two uses one
+ * precedes the other. Where only one order is feasible, heads and tails
+ * follow; where none is, one of them does not use the resource. For more than
+ * two: prop_edge_finding.c.
  */
 #include "base/minmax.h"
 #include "solvers/search/exact/exact_internal.h"
-
-/*
- * Disjunctive propagator of a unary resource, for pairs: of two uses one
- * precedes the other. Where only one order is feasible, heads and tails
- * follow; where none is, one of them does not use the resource.
- */
 
 static void merge_mode(const mo_exact_search *s, mo_exact_use_state *it,
                        int mode)
@@ -113,10 +109,8 @@ static bool is_in_use(const mo_exact_search *s, const mo_exact_use *use,
     return false;
 }
 
-/* Adds to the facts why a certain use is certain, with at least that head and
- * tail. */
-static void explain_use(mo_exact_search *s, const mo_exact_use_state *it,
-                        int64_t head_ns, int64_t tail_ns)
+void mo_exact_explain_use(mo_exact_search *s, const mo_exact_use_state *it,
+                          int64_t head_ns, int64_t tail_ns)
 {
     mo_exact_core *c = &s->core;
     const mo_exact_model *m = &s->model;
@@ -146,10 +140,10 @@ static void explain_not_a_first(mo_exact_search *s, const mo_exact_use_state *a,
     int64_t head = a->head_ns, tail = c->value[MO_EXACT_TAIL(b)];
     int64_t spare =
         mo_exact_explain_limit(s, head + a->length_ns + of->length_ns + tail);
-    int64_t mo_min_i64 = spare < head ? spare : head;
+    int64_t less_head = mo_min_i64(spare, head);
 
-    explain_use(s, a, head - mo_min_i64, 0);
-    mo_exact_explain_bound(c, MO_EXACT_TAIL(b), tail - (spare - mo_min_i64));
+    mo_exact_explain_use(s, a, head - less_head, 0);
+    mo_exact_explain_bound(c, MO_EXACT_TAIL(b), tail - (spare - less_head));
 }
 
 /* Explains why mode b cannot precede a. */
@@ -161,10 +155,10 @@ static void explain_not_b_first(mo_exact_search *s, const mo_exact_use_state *a,
     int64_t head = c->value[MO_EXACT_HEAD(b)], tail = a->tail_ns;
     int64_t spare =
         mo_exact_explain_limit(s, head + of->length_ns + a->length_ns + tail);
-    int64_t mo_min_i64 = spare < head ? spare : head;
+    int64_t less_head = mo_min_i64(spare, head);
 
-    mo_exact_explain_bound(c, MO_EXACT_HEAD(b), head - mo_min_i64);
-    explain_use(s, a, 0, tail - (spare - mo_min_i64));
+    mo_exact_explain_bound(c, MO_EXACT_HEAD(b), head - less_head);
+    mo_exact_explain_use(s, a, 0, tail - (spare - less_head));
 }
 
 /* a is certain and precedes b if b is selected: by the order literal, or, if
@@ -182,7 +176,7 @@ static void raise_head_behind(mo_exact_search *s, const mo_exact_use_state *a,
         mo_exact_explain_literal(c, literal);
     else
         explain_not_b_first(s, a, b);
-    explain_use(s, a, a->head_ns, 0);
+    mo_exact_explain_use(s, a, a->head_ns, 0);
     mo_exact_core_raise_bound_by_facts(c, MO_EXACT_HEAD(b), end_ns);
 }
 
@@ -199,7 +193,7 @@ static void raise_tail_before(mo_exact_search *s, const mo_exact_use_state *a,
         mo_exact_explain_literal(c, literal);
     else
         explain_not_a_first(s, a, b);
-    explain_use(s, a, 0, a->tail_ns);
+    mo_exact_explain_use(s, a, 0, a->tail_ns);
     mo_exact_core_raise_bound_by_facts(c, MO_EXACT_TAIL(b), rest_ns);
 }
 
@@ -281,221 +275,6 @@ static bool propagate_pair(mo_exact_search *s, const mo_exact_use_state *a,
     return true;
 }
 
-/*
- * Edge finding (Carlier and Pinson, 1989). All certain uses with at least some
- * head h and tail t run between h and deadline - t. If they do not fit, it is
- * a conflict; if another use does not fit between them, it is excluded; if it
- * only fits as the last (or first), it comes last (first).
- */
-
-/* Task interval: the uses in by_head up to n with at least tail_ns. */
-typedef struct task_interval {
-    int n;
-    int64_t head_ns, tail_ns, sum_ns;
-    int64_t end_ns; /* lower bound on the end of all */
-    int n_end;      /* given by the first n_end of them */
-} task_interval;
-
-static void explain_interval(mo_exact_search *s, const task_interval *w,
-                             int64_t head_ns, int64_t tail_ns)
-{
-    for (int i = 0; i < w->n; i++) {
-        const mo_exact_use_state *it = &s->use_states[s->by_head[i]];
-
-        if (it->tail_ns >= w->tail_ns)
-            explain_use(s, it, head_ns, tail_ns);
-    }
-}
-
-/* Excludes a mode that does not fit into the interval. */
-static bool exclude_mode(mo_exact_search *s, const task_interval *w, int mode)
-{
-    mo_exact_core *c = &s->core;
-    int64_t head = mo_min_i64(w->head_ns, c->value[MO_EXACT_HEAD(mode)]);
-    int64_t tail = mo_min_i64(w->tail_ns, c->value[MO_EXACT_TAIL(mode)]);
-    int64_t spare;
-
-    mo_exact_core_clear_facts(c);
-    spare = mo_exact_explain_limit(
-        s, head + w->sum_ns + s->model.modes[mode].length_ns + tail);
-    head -= mo_min_i64(spare, head);
-    mo_exact_explain_bound(c, MO_EXACT_HEAD(mode), head);
-    mo_exact_explain_bound(c, MO_EXACT_TAIL(mode), tail);
-    explain_interval(s, w, head, tail);
-    return mo_exact_core_imply_by_facts(c, s->model.modes[mode].literal ^ 1);
-}
-
-/* The mode follows all of the interval, as otherwise the deadline is missed.
- * The first n_end uses, with their later head, determine the end of the
- * interval. */
-static void push_last(mo_exact_search *s, const task_interval *w, int mode)
-{
-    mo_exact_core *c = &s->core;
-    int64_t head = mo_min_i64(w->head_ns, c->value[MO_EXACT_HEAD(mode)]),
-            end_head;
-    task_interval end = *w;
-
-    if (c->value[MO_EXACT_HEAD(mode)] >= w->end_ns)
-        return;
-    mo_exact_core_clear_facts(c);
-    mo_exact_explain_limit(s, head + w->sum_ns +
-                                  s->model.modes[mode].length_ns + w->tail_ns);
-    mo_exact_explain_bound(c, MO_EXACT_HEAD(mode), head);
-    explain_interval(s, w, head, w->tail_ns);
-    end.n = w->n_end;
-    end_head = s->use_states[s->by_head[end.n - 1]].head_ns;
-    explain_interval(s, &end, end_head, w->tail_ns);
-    mo_exact_core_raise_bound_by_facts(c, MO_EXACT_HEAD(mode), w->end_ns);
-}
-
-static void push_first(mo_exact_search *s, const task_interval *w, int mode)
-{
-    mo_exact_core *c = &s->core;
-    int64_t tail = mo_min_i64(w->tail_ns, c->value[MO_EXACT_TAIL(mode)]);
-
-    if (c->value[MO_EXACT_TAIL(mode)] >= w->sum_ns + w->tail_ns)
-        return;
-    mo_exact_core_clear_facts(c);
-    mo_exact_explain_limit(s, w->head_ns + w->sum_ns +
-                                  s->model.modes[mode].length_ns + tail);
-    mo_exact_explain_bound(c, MO_EXACT_TAIL(mode), tail);
-    explain_interval(s, w, w->head_ns, w->tail_ns);
-    mo_exact_core_raise_bound_by_facts(c, MO_EXACT_TAIL(mode),
-                                       w->sum_ns + w->tail_ns);
-}
-
-static bool propagate_interval_mode(mo_exact_search *s, const task_interval *w,
-                                    int mode)
-{
-    const mo_exact_core *c = &s->core;
-    int64_t limit = mo_exact_limit_ns(s);
-    int64_t sum = w->sum_ns + s->model.modes[mode].length_ns;
-    int64_t head = mo_min_i64(w->head_ns, c->value[MO_EXACT_HEAD(mode)]);
-    int64_t tail = mo_min_i64(w->tail_ns, c->value[MO_EXACT_TAIL(mode)]);
-
-    if (c->truth[s->model.modes[mode].literal] < 0)
-        return true;
-    if (head + sum + tail > limit)
-        return exclude_mode(s, w, mode);
-    if (head + sum + w->tail_ns > limit)
-        push_last(s, w, mode);
-    if (w->head_ns + sum + tail > limit)
-        push_first(s, w, mode);
-    return true;
-}
-
-static bool is_inside(const task_interval *w, const mo_exact_use_state *it)
-{
-    return it->is_certain && it->head_ns >= w->head_ns &&
-           it->tail_ns >= w->tail_ns;
-}
-
-static bool propagate_interval(mo_exact_search *s, const task_interval *w,
-                               int64_t longest_ns)
-{
-    int64_t limit = mo_exact_limit_ns(s);
-    int64_t total_ns = w->head_ns + w->sum_ns + w->tail_ns;
-
-    if (total_ns > limit) {
-        int64_t spare, less_head;
-
-        mo_exact_core_clear_facts(&s->core);
-        spare = mo_exact_explain_limit(s, total_ns);
-        less_head = mo_min_i64(spare, w->head_ns);
-        explain_interval(s, w, w->head_ns - less_head,
-                         w->tail_ns -
-                             mo_min_i64(spare - less_head, w->tail_ns));
-        return false;
-    }
-    if (total_ns + longest_ns <= limit)
-        return true;
-    for (int i = 0; i < s->n_use_states; i++) {
-        const mo_exact_use_state *it = &s->use_states[i];
-
-        if (is_inside(w, it))
-            continue;
-        for (int j = 0; j < it->use->n; j++)
-            if (!propagate_interval_mode(
-                    s, w, s->model.use_modes[it->use->first + j]))
-                return false;
-    }
-    return true;
-}
-
-/* Propagates all intervals with this tail. */
-static bool propagate_tail(mo_exact_search *s, int n, int64_t tail_ns,
-                           int64_t longest_ns)
-{
-    task_interval w = { .tail_ns = tail_ns };
-    int n_in = 0;
-
-    for (int i = 0; i < n; i++) {
-        const mo_exact_use_state *it = &s->use_states[s->by_head[i]];
-
-        if (it->tail_ns < tail_ns)
-            continue;
-        w.n = i + 1;
-        w.head_ns = it->head_ns;
-        w.sum_ns += it->length_ns;
-        if (w.head_ns + w.sum_ns > w.end_ns) {
-            w.end_ns = w.head_ns + w.sum_ns;
-            w.n_end = w.n;
-        }
-        /* Pairs are propagated elsewhere; equal heads form one interval. */
-        if (++n_in < 2 ||
-            (i + 1 < n &&
-             s->use_states[s->by_head[i + 1]].head_ns == it->head_ns))
-            continue;
-        if (!propagate_interval(s, &w, longest_ns))
-            return false;
-    }
-    return true;
-}
-
-static int sort_by_head(mo_exact_search *s)
-{
-    int n = 0;
-
-    for (int i = 0; i < s->n_use_states; i++) {
-        int at = n;
-
-        if (!s->use_states[i].is_certain || s->use_states[i].length_ns == 0)
-            continue;
-        for (; at > 0 && s->use_states[s->by_head[at - 1]].head_ns <
-                             s->use_states[i].head_ns;
-             at--)
-            s->by_head[at] = s->by_head[at - 1];
-        s->by_head[at] = i;
-        n++;
-    }
-    return n;
-}
-
-static bool is_first_with_tail(const mo_exact_search *s, int i)
-{
-    for (int j = 0; j < i; j++)
-        if (s->use_states[s->by_head[j]].tail_ns ==
-            s->use_states[s->by_head[i]].tail_ns)
-            return false;
-    return true;
-}
-
-/* Intervals of more than two uses; part of mo_exact_propagate_disjunctive(). */
-static bool propagate_edge_finding(mo_exact_search *s)
-{
-    int64_t longest_ns = 0;
-    int n = sort_by_head(s);
-
-    for (int i = 0; i < s->n_use_states; i++)
-        longest_ns = mo_max_i64(longest_ns, s->use_states[i].longest_ns);
-    for (int i = 0; i < n && n > 1; i++)
-        if (is_first_with_tail(s, i) &&
-            !propagate_tail(s, n, s->use_states[s->by_head[i]].tail_ns,
-                            longest_ns))
-            return false;
-    return true;
-}
-
 bool mo_exact_propagate_disjunctive(mo_exact_search *s, int resource)
 {
     mo_exact_collect_uses(s, resource);
@@ -504,5 +283,5 @@ bool mo_exact_propagate_disjunctive(mo_exact_search *s, int resource)
             if (i != j &&
                 !propagate_pair(s, &s->use_states[i], &s->use_states[j]))
                 return false;
-    return propagate_edge_finding(s);
+    return mo_exact_propagate_edge_finding(s);
 }
