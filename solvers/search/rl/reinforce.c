@@ -11,11 +11,9 @@
 
 #include "base/out.h"
 #include "base/parallel_for.h"
+#include "solvers/search/rl/episode.h"
 #include "solvers/search/rl/nn/adam.h"
 #include "solvers/search/rl/return_baseline.h"
-
-/* Episodes of a batch. */
-enum { BATCH_SIZE = 8 };
 
 /* State of a thread. */
 typedef struct worker {
@@ -23,16 +21,6 @@ typedef struct worker {
     mo_rl_tape *train_tape;
     mo_rl_evaluator *evaluator;
 } worker;
-
-typedef struct episode {
-    int *choices, *device;
-    int *rank;      /* the best's */
-    double *scores; /* n_parts + 1 */
-    double *returns, *advantage;
-    mo_rl_real *gradient;
-    mo_rl_episode_result result;
-    mo_status status;
-} episode;
 
 /* Results since the last restart. */
 typedef struct run_state {
@@ -47,7 +35,7 @@ typedef struct trainer {
     const mo_rl_policy *policy;
     worker *workers;
     int n_workers;
-    episode episodes[BATCH_SIZE];
+    mo_rl_episode episodes[MO_RL_BATCH_SIZE];
     mo_rl_return_baseline returns;
     mo_rl_real *gradient;
     mo_rl_adam adam;
@@ -86,8 +74,8 @@ static mo_status init_workers(trainer *s, mo_error *err)
 
     s->n_workers =
         s->task->threads > 0 ? s->task->threads : mo_parallel_for_cores();
-    if (s->n_workers > BATCH_SIZE)
-        s->n_workers = BATCH_SIZE;
+    if (s->n_workers > MO_RL_BATCH_SIZE)
+        s->n_workers = MO_RL_BATCH_SIZE;
     s->workers = calloc((size_t) s->n_workers, sizeof *s->workers);
     if (!s->workers)
         return mo_fail_memory(err);
@@ -101,21 +89,6 @@ static mo_status init_workers(trainer *s, mo_error *err)
         status = mo_rl_evaluator_new(s->task, s->units, &own->evaluator, err);
     }
     return status;
-}
-
-static bool alloc_episode(const trainer *s, episode *e)
-{
-    size_t parts = (size_t) s->policy->n_parts + 1;
-
-    e->choices = calloc((size_t) s->policy->n_choices + 1, sizeof *e->choices);
-    e->device = calloc((size_t) s->units->n + 1, sizeof *e->device);
-    e->rank = calloc((size_t) s->task->x->n + 1, sizeof *e->rank);
-    e->scores = calloc(parts, sizeof *e->scores);
-    e->returns = calloc(parts, sizeof *e->returns);
-    e->advantage = calloc(parts, sizeof *e->advantage);
-    e->gradient = calloc(s->policy->weights->n_values + 1, sizeof *e->gradient);
-    return e->choices && e->device && e->rank && e->scores && e->returns &&
-           e->advantage && e->gradient;
 }
 
 static mo_status read_policy(const trainer *s, mo_error *err)
@@ -133,7 +106,7 @@ static mo_status alloc_buffers(trainer *s, mo_error *err)
     size_t n_units = (size_t) s->units->n + 1,
            n_ops = (size_t) s->task->x->n + 1;
     size_t n_values = s->policy->weights->n_values + 1;
-    bool room = true;
+    mo_status status;
 
     s->gradient = calloc(n_values, sizeof *s->gradient);
     s->first_weights = calloc(n_values, sizeof *s->first_weights);
@@ -142,12 +115,17 @@ static mo_status alloc_buffers(trainer *s, mo_error *err)
     s->begin = calloc(n_units, sizeof *s->begin);
     s->best = calloc(n_units, sizeof *s->best);
     s->best_rank = calloc(n_ops, sizeof *s->best_rank);
-    for (int j = 0; j < BATCH_SIZE; j++)
-        room = alloc_episode(s, &s->episodes[j]) && room;
-    return s->gradient && s->first_weights && s->best_weights && s->run.best &&
-                   s->begin && s->best && s->best_rank && room
-               ? MO_OK
-               : mo_fail_memory(err);
+    status = s->gradient && s->first_weights && s->best_weights &&
+                     s->run.best && s->begin && s->best && s->best_rank
+                 ? MO_OK
+                 : mo_fail_memory(err);
+    for (int j = 0; j < MO_RL_BATCH_SIZE && status == MO_OK; j++) {
+        /* Those from the initial placement, and those from the best. */
+        s->episodes[j].kind = s->policy->resumes ? j % MO_RL_EPISODE_KINDS : 0;
+        status = mo_rl_episode_init(&s->episodes[j], s->policy, s->units->n,
+                                    s->task->x->n, err);
+    }
+    return status;
 }
 
 static mo_status open_curve(trainer *s, mo_error *err)
@@ -188,15 +166,8 @@ static void clear_trainer(trainer *s)
         mo_rl_tape_free(s->workers[i].train_tape);
         mo_rl_evaluator_free(s->workers[i].evaluator);
     }
-    for (int j = 0; j < BATCH_SIZE; j++) {
-        free(s->episodes[j].choices);
-        free(s->episodes[j].device);
-        free(s->episodes[j].rank);
-        free(s->episodes[j].scores);
-        free(s->episodes[j].returns);
-        free(s->episodes[j].advantage);
-        free(s->episodes[j].gradient);
-    }
+    for (int j = 0; j < MO_RL_BATCH_SIZE; j++)
+        mo_rl_episode_clear(&s->episodes[j]);
     mo_rl_adam_clear(&s->adam);
     mo_rl_return_baseline_clear(&s->returns);
     mo_out_abandon(s->curve);
@@ -210,14 +181,8 @@ static void clear_trainer(trainer *s)
     free(s->best_rank);
 }
 
-/* Those from the initial placement, and those from the best. */
-static int episode_kind(const trainer *s, int job)
-{
-    return s->policy->resumes ? job % MO_RL_EPISODE_KINDS : 0;
-}
-
 /* The starting placement already has an improved order. */
-static mo_status improve_order(const trainer *s, episode *e,
+static mo_status improve_order(const trainer *s, mo_rl_episode *e,
                                mo_rl_evaluator *score)
 {
     if (memcmp(e->device, s->run.best, unit_bytes(s)) == 0 ||
@@ -230,10 +195,10 @@ static mo_status improve_order(const trainer *s, episode *e,
 static void sample_one(void *context, int job, int thread)
 {
     trainer *s = context;
-    episode *e = &s->episodes[job];
+    mo_rl_episode *e = &s->episodes[job];
     worker *own = &s->workers[thread];
     mo_random random = { mo_random_seed(
-        s->task->seed, (uint64_t) (s->batch * BATCH_SIZE + job)) };
+        s->task->seed, (uint64_t) (s->batch * MO_RL_BATCH_SIZE + job)) };
     /* The mode is evaluated now and then. */
     bool greedy = job == 0 && s->batch % 8 == 0;
 
@@ -243,8 +208,7 @@ static void sample_one(void *context, int job, int thread)
     if (mo_stop_reached(s->task->stop))
         return;
     e->result.stopped = false;
-    memcpy(e->device, episode_kind(s, job) == 0 ? s->begin : s->run.best,
-           unit_bytes(s));
+    memcpy(e->device, e->kind == 0 ? s->begin : s->run.best, unit_bytes(s));
     e->status = s->policy->sample(s->policy, own->sample_tape, own->evaluator,
                                   &random, greedy, e->choices, e->device,
                                   e->scores, &e->result, NULL);
@@ -252,50 +216,10 @@ static void sample_one(void *context, int job, int thread)
         e->status = improve_order(s, e, own->evaluator);
 }
 
-static void update_baseline(trainer *s)
-{
-    for (int j = 0; j < BATCH_SIZE; j++)
-        mo_rl_return_baseline_add(&s->returns, episode_kind(s, j),
-                                  s->episodes[j].returns);
-}
-
-/* The first batch is its own baseline.  Advantages are normalized by their
- * root mean square. */
-static void find_advantages(trainer *s)
-{
-    bool first = s->returns.n[0] == 0;
-
-    /* The return from each part on. */
-    for (int j = 0; j < BATCH_SIZE; j++) {
-        const episode *e = &s->episodes[j];
-
-        for (int c = 0; c < s->policy->n_parts; c++)
-            e->returns[c] = e->scores[c] - e->scores[s->policy->n_parts];
-    }
-    if (first)
-        update_baseline(s);
-    for (int c = 0; c < s->policy->n_parts; c++) {
-        double square = 1e-12;
-
-        for (int j = 0; j < BATCH_SIZE; j++) {
-            const episode *e = &s->episodes[j];
-
-            e->advantage[c] =
-                e->returns[c] -
-                mo_rl_return_baseline_value(&s->returns, episode_kind(s, j), c);
-            square += e->advantage[c] * e->advantage[c] / BATCH_SIZE;
-        }
-        for (int j = 0; j < BATCH_SIZE; j++)
-            s->episodes[j].advantage[c] /= sqrt(square);
-    }
-    if (!first)
-        update_baseline(s);
-}
-
 static void train_one(void *context, int job, int thread)
 {
     trainer *s = context;
-    episode *e = &s->episodes[job];
+    mo_rl_episode *e = &s->episodes[job];
 
     if (mo_stop_reached(s->task->stop))
         return;
@@ -313,11 +237,11 @@ static mo_status gradient_step(trainer *s, mo_error *err)
     if (mo_stop_reached(s->task->stop))
         return MO_OK;
     memset(s->gradient, 0, weights->n_values * sizeof *s->gradient);
-    for (int j = 0; j < BATCH_SIZE; j++) {
+    for (int j = 0; j < MO_RL_BATCH_SIZE; j++) {
         if (s->episodes[j].status != MO_OK)
             return mo_fail_memory(err);
         for (size_t i = 0; i < weights->n_values; i++)
-            s->gradient[i] += s->episodes[j].gradient[i] / BATCH_SIZE;
+            s->gradient[i] += s->episodes[j].gradient[i] / MO_RL_BATCH_SIZE;
     }
     mo_rl_adam_step(&s->adam, weights, s->gradient);
     s->entropy *= s->policy->entropy_decay;
@@ -361,7 +285,7 @@ static void restart_if_stalled(trainer *s)
     start_run(s);
 }
 
-static void keep_better(trainer *s, const episode *e)
+static void keep_better(trainer *s, const mo_rl_episode *e)
 {
     if (mo_rl_evaluation_better(&e->result.best, &s->run.best_eval)) {
         s->run.best_eval = e->result.best;
@@ -392,7 +316,7 @@ static void report_progress(const trainer *s, double mean)
     if (!s->task->on_progress)
         return;
     snprintf(what, sizeof what, "episode %lld, mean %.3f of one device",
-             (long long) (s->batch + 1) * BATCH_SIZE, mean);
+             (long long) (s->batch + 1) * MO_RL_BATCH_SIZE, mean);
     s->task->on_progress(s->task->context, &news);
 }
 
@@ -402,8 +326,8 @@ static mo_status process_batch(trainer *s, bool *whole, mo_error *err)
     double mean = 0, least = INFINITY;
     int n = 0;
 
-    for (int j = 0; j < BATCH_SIZE; j++) {
-        episode *e = &s->episodes[j];
+    for (int j = 0; j < MO_RL_BATCH_SIZE; j++) {
+        mo_rl_episode *e = &s->episodes[j];
 
         if (e->status != MO_OK)
             return mo_fail_memory(err);
@@ -414,14 +338,14 @@ static mo_status process_batch(trainer *s, bool *whole, mo_error *err)
         mean += e->result.mean;
         least = fmin(least, e->result.best.score);
     }
-    *whole = n == BATCH_SIZE;
+    *whole = n == MO_RL_BATCH_SIZE;
     if (n == 0)
         return MO_OK;
     report_progress(s, mean / n);
     if (s->curve)
         mo_out_printf(s->curve, "%lld,%.6f,%.6f,%.6f,%.6f\n",
-                      (long long) s->batch * BATCH_SIZE + n, mean / n, least,
-                      s->best_eval.score,
+                      (long long) s->batch * MO_RL_BATCH_SIZE + n, mean / n,
+                      least, s->best_eval.score,
                       (double) s->best_eval.makespan_ns / 1e6);
     return MO_OK;
 }
@@ -479,12 +403,12 @@ static mo_status run_training(trainer *s, mo_error *err)
     for (; should_continue(s) && status == MO_OK; s->batch++) {
         bool whole = false;
 
-        mo_parallel_for(s->n_workers, BATCH_SIZE, sample_one, s);
+        mo_parallel_for(s->n_workers, MO_RL_BATCH_SIZE, sample_one, s);
         status = process_batch(s, &whole, err);
         if (status != MO_OK || !whole || !s->trains)
             continue;
-        find_advantages(s);
-        mo_parallel_for(s->n_workers, BATCH_SIZE, train_one, s);
+        mo_rl_find_advantages(s->episodes, &s->returns, s->policy->n_parts);
+        mo_parallel_for(s->n_workers, MO_RL_BATCH_SIZE, train_one, s);
         status = gradient_step(s, err);
         restart_if_stalled(s);
     }
