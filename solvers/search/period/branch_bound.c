@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Most-fractional branching over primal samples: the unit to branch on is one
- * whose device varies most in the placements of the node's ascent, weighted by
- * its time and that of its transfers.  A child for every device that it may
- * have, but of devices that are interchangeable at the node for the first
- * alone.  A node keeps the prices that prove its bound: its children begin
- * there.  The children of several nodes at a time, as many on any number of
- * threads, are bounded in parallel.
+ * The unit to branch on is one whose device varies much in the placements of
+ * the node's ascent (most-fractional branching over primal samples), weighted
+ * by its pseudocost.  A child for every device that it may have, but of devices
+ * that are interchangeable at the node for the first alone.  A node keeps the
+ * prices that prove its bound: its children begin there.  The children of
+ * several nodes at a time, as many on any number of threads, are bounded in
+ * parallel.
  */
 #include "solvers/search/period/branch_bound.h"
 
@@ -19,6 +19,7 @@
 #include "base/minmax.h"
 #include "base/parallel_for.h"
 #include "schedule/equal_devices.h"
+#include "solvers/search/period/pseudocost.h"
 #include "solvers/search/period/unit_domains.h"
 
 enum { NONE = -1, UNCHOSEN = -2 }; /* units */
@@ -27,7 +28,6 @@ enum {
     EVALUATIONS = 32,  /* of a bundle at a node */
     MAX_BUNDLES = 4,   /* at a node, while one gains more than */
     LARGE_GAIN = 200,  /* a part in it of the bound */
-    PRIOR_GAINS = 8,   /* as many as the expected gain of a unit weighs */
     BATCH = 16,        /* nodes bounded at a time, and children of one more */
     MAX_NODES = 400000 /* then the bound stays */
 };
@@ -70,11 +70,8 @@ struct mo_period_branching {
     int n_jobs, max_jobs;
     node *nodes;
     size_t n_nodes, n_room;
-    mo_heap open;       /* nodes by bound; ids are negative numbers */
-    int64_t *weight_ns; /* by unit */
-    double *gain_ns;    /* by unit: sum over the children that fix it */
-    int *n_gains;
-    double gain_rate;   /* of a unit's weight */
+    mo_heap open; /* nodes by bound; ids are negative numbers */
+    mo_period_pseudocosts pseudocosts;
     int *first;         /* by device: of its class */
     int64_t upper_ns;   /* of a run */
     int64_t dropped_ns; /* least bound of the nodes dropped at an upper_ns,
@@ -87,46 +84,6 @@ struct mo_period_branching {
 static mo_status push_open(mo_period_branching *b, int number, mo_error *err)
 {
     return mo_heap_push(&b->open, b->nodes[number].lower_ns, -number, err);
-}
-
-/* Returns the least memory of the devices whose memory may bind, or 0. */
-static int64_t least_limited_bytes(const mo_priced_labelling *l)
-{
-    int64_t least = INT64_MAX;
-
-    for (int i = 0; i < l->n_limited; i++)
-        least = mo_min_i64(least, l->problem->x->capacity_bytes[l->limited[i]]);
-    return l->n_limited > 0 ? least : 0;
-}
-
-/* The processing time of a unit at its shortest, the tensors that it sends and
- * receives, by the first kind of pair, and its part of a memory in periods. */
-static void compute_branching_weights(mo_period_branching *b, int64_t upper_ns)
-{
-    const mo_instance *x = b->root->x;
-    const int *unit = b->root->units->of_op;
-    int64_t limited_bytes = least_limited_bytes(&b->workers[0].l);
-
-    for (int i = 0; i < x->n; i++) {
-        int64_t least_ns = INT64_MAX;
-
-        for (int k = 0; k < x->n_devices; k++)
-            least_ns = mo_min_i64(least_ns, mo_instance_p_ns(x, i, k));
-        b->weight_ns[unit[i]] += least_ns;
-    }
-    for (int q = 0; q < x->n_flows && x->n_devices > 1; q++) {
-        int from = unit[x->flows[q].from], to = unit[x->flows[q].to];
-        int64_t ns = mo_instance_flow_ns(x, q, 0, 1);
-
-        if (from == to)
-            continue;
-        b->weight_ns[from] += ns;
-        b->weight_ns[to] += ns;
-    }
-    for (int u = 0; u < b->root->units->n && limited_bytes > 0; u++)
-        b->weight_ns[u] +=
-            (int64_t) ((double) b->root->units->bytes[u] /
-                       (double) limited_bytes * (double) upper_ns);
 }
 
 /* Appends a node with room for its prices; it is not open. */
@@ -211,16 +168,14 @@ mo_status mo_period_branching_new(const mo_period_problem *p, int64_t upper_ns,
         return mo_fail_memory(err);
     b->root = p;
     b->dropped_ns = INT64_MAX;
-    b->weight_ns = calloc((size_t) p->units->n + 1, sizeof *b->weight_ns);
-    b->gain_ns = calloc((size_t) p->units->n + 1, sizeof *b->gain_ns);
-    b->n_gains = calloc((size_t) p->units->n + 1, sizeof *b->n_gains);
     b->first = calloc((size_t) p->x->n_devices + 1, sizeof *b->first);
-    if (!b->weight_ns || !b->gain_ns || !b->n_gains || !b->first)
+    if (!b->first)
         status = mo_fail_memory(err);
     if (status == MO_OK)
         status = make_workers(b, upper_ns, threads, err);
     if (status == MO_OK)
-        compute_branching_weights(b, upper_ns);
+        status = mo_period_pseudocosts_init(&b->pseudocosts, &b->workers[0].l,
+                                            upper_ns, err);
     if (status == MO_OK)
         status = add_node(b, &root, prices, err);
     if (status == MO_OK)
@@ -250,9 +205,7 @@ void mo_period_branching_free(mo_period_branching *b)
     free(b->jobs);
     free(b->nodes);
     mo_heap_clear(&b->open);
-    free(b->weight_ns);
-    free(b->gain_ns);
-    free(b->n_gains);
+    mo_period_pseudocosts_clear(&b->pseudocosts);
     free(b->first);
     free(b);
 }
@@ -295,18 +248,6 @@ static void count_placement(void *context, const int *device)
     keep_placement(w);
 }
 
-/* Returns the mean gain of children that fix the unit (its pseudocost), where
- * few have done so drawn to that of all units by weight. */
-static double expect_gain(const mo_period_branching *b, int unit)
-{
-    double by_weight = (double) b->weight_ns[unit];
-
-    if (b->gain_rate > 0)
-        by_weight *= b->gain_rate;
-    return (b->gain_ns[unit] + PRIOR_GAINS * by_weight) /
-           (b->n_gains[unit] + PRIOR_GAINS);
-}
-
 /* Returns a unit with several devices left, or NONE. */
 static int choose_unit(const mo_period_branching *b, const worker *w)
 {
@@ -322,7 +263,8 @@ static int choose_unit(const mo_period_branching *b, const worker *w)
             most = mo_max_int(most, w->counts[(int64_t) unit * K + k]);
         }
         /* A unit that did not vary may do so yet. */
-        score = expect_gain(b, unit) * (w->n_counted - most + 0.01);
+        score = mo_period_pseudocosts_expect(&b->pseudocosts, unit) *
+                (w->n_counted - most + 0.01);
         if (n_devices > 1 && score > best) {
             best = score;
             chosen = unit;
@@ -426,24 +368,17 @@ static bool can_raise(const mo_period_branching *b)
     return at->lower_ns < b->upper_ns && at->branch_unit != NONE;
 }
 
-static void learn_gains(mo_period_branching *b)
+static void add_gains(mo_period_branching *b)
 {
-    double gain_ns = 0, weight_ns = 0;
-
     for (int i = 0; i < b->n_jobs; i++) {
         const node *at = &b->nodes[b->jobs[i].number];
 
-        if (at->parent < 0)
-            continue;
-        b->gain_ns[at->unit] +=
-            (double) (mo_min_i64(at->lower_ns, b->upper_ns) - at->parent_ns);
-        b->n_gains[at->unit]++;
+        if (at->parent >= 0)
+            mo_period_pseudocosts_add(&b->pseudocosts, at->unit,
+                                      mo_min_i64(at->lower_ns, b->upper_ns) -
+                                          at->parent_ns);
     }
-    for (int u = 0; u < b->root->units->n; u++) {
-        gain_ns += b->gain_ns[u];
-        weight_ns += (double) b->weight_ns[u] * b->n_gains[u];
-    }
-    b->gain_rate = weight_ns > 0 ? gain_ns / weight_ns : 0;
+    mo_period_pseudocosts_update(&b->pseudocosts);
 }
 
 /* Bounds the best nodes that are not yet bounded, or the children of them. */
@@ -463,7 +398,7 @@ static mo_status bound_batch(mo_period_branching *b, int n, mo_error *err)
     if (status == MO_OK)
         mo_parallel_for(b->n_workers, b->n_jobs, bound_node, b);
     if (status == MO_OK)
-        learn_gains(b);
+        add_gains(b);
     for (int i = 0; i < b->n_jobs && status == MO_OK; i++) {
         const job *j = &b->jobs[i];
 

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "solvers/search/period/bound_steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/minmax.h"
+#include "solvers/search/period/packing_bound.h"
+#include "solvers/search/period/unit_contraction.h"
+
+/* Table entries visited by a bundle, and effort of the bound by sets. */
+#define BUNDLE_WORK 4e8
+#define SUBSET_WORK 3e8
+
+enum {
+    MIN_EVALUATIONS = 40, /* of a bundle */
+    LARGE_GAP = 32,       /* a part in it of the period */
+    SMALL_GAIN = 1000     /* a part in it of the bound */
+};
+
+static void clear_bounds(mo_period_bound_steps *b)
+{
+    mo_period_branching_free(b->branching);
+    b->branching = NULL;
+    mo_subset_bound_clear(&b->subsets);
+    mo_priced_labelling_clear(&b->labelling);
+    mo_period_problem_clear(&b->joined);
+}
+
+static mo_status prepare_bounds(mo_period_bound_steps *b,
+                                mo_period_incumbent incumbent, mo_error *err)
+{
+    int64_t ns = incumbent.fits ? incumbent.period_ns : INT64_MAX;
+    mo_status status = mo_period_problem_join(b->problem, ns, &b->joined, err);
+
+    if (status == MO_OK)
+        status = mo_priced_labelling_init(&b->labelling, &b->joined,
+                                          incumbent.period_ns, err);
+    if (status == MO_OK)
+        status = mo_subset_bound_init(&b->subsets, &b->joined, err);
+    return status;
+}
+
+mo_status mo_period_bound_steps_init(mo_period_bound_steps *b,
+                                     const mo_period_problem *problem,
+                                     mo_period_incumbent incumbent,
+                                     mo_error *err)
+{
+    mo_status status;
+
+    b->problem = problem;
+    status = prepare_bounds(b, incumbent, err);
+    if (status != MO_OK)
+        return status;
+    b->prices = calloc((size_t) b->labelling.n_prices + 1, sizeof *b->prices);
+    return b->prices ? MO_OK : mo_fail_memory(err);
+}
+
+void mo_period_bound_steps_clear(mo_period_bound_steps *b)
+{
+    clear_bounds(b);
+    free(b->prices);
+    b->prices = NULL;
+}
+
+mo_status mo_period_bound_steps_rejoin(mo_period_bound_steps *b,
+                                       mo_period_incumbent incumbent,
+                                       mo_error *err)
+{
+    mo_period_problem joined;
+    mo_status status = MO_OK;
+    int n;
+
+    if (!incumbent.fits)
+        return MO_OK;
+    status =
+        mo_period_problem_join(b->problem, incumbent.period_ns, &joined, err);
+    n = status == MO_OK ? joined.units->n : b->joined.units->n;
+    mo_period_problem_clear(&joined);
+    if (n == b->joined.units->n)
+        return status;
+    clear_bounds(b);
+    b->n_idle = 0;
+    return prepare_bounds(b, incumbent, err);
+}
+
+static mo_status run_bundle(mo_period_bound_steps *b,
+                            const mo_period_bound_step *step, mo_error *err)
+{
+    double work =
+        mo_labelling_work(b->labelling.labelling) + b->problem->x->n_flows;
+    int n = (int) fmin(MO_PERIOD_PRICE_EVALUATIONS, BUNDLE_WORK / (work + 1));
+    int64_t upper_ns = step->incumbent.period_ns, before_ns = b->priced_ns;
+    mo_status status = mo_period_price_ascend(
+        &b->labelling, upper_ns, mo_max_int(n, MIN_EVALUATIONS), step->stop,
+        step->offer, step->context, &b->priced_ns, b->prices, err);
+
+    b->n_idle =
+        mo_period_price_gained(before_ns, b->priced_ns) ? 0 : b->n_idle + 1;
+    /* Better prices will not close a large gap. */
+    if (upper_ns - b->priced_ns > upper_ns / LARGE_GAP &&
+        b->priced_ns - before_ns < before_ns / SMALL_GAIN)
+        b->n_idle = MO_PERIOD_PRICE_IDLE;
+    b->lower_ns = mo_max_i64(b->lower_ns, b->priced_ns);
+    return status;
+}
+
+static mo_status run_branching(mo_period_bound_steps *b,
+                               const mo_period_bound_step *step, mo_error *err)
+{
+    int64_t upper_ns = step->incumbent.period_ns;
+    mo_status status = MO_OK;
+
+    if (!b->branching)
+        status = mo_period_branching_new(&b->joined, upper_ns, b->priced_ns,
+                                         b->prices, step->threads,
+                                         &b->branching, err);
+    if (status == MO_OK)
+        status = mo_period_branching_run(
+            b->branching, upper_ns, step->branch_work, step->stop, step->offer,
+            step->context, &b->lower_ns, err);
+    return status;
+}
+
+mo_status mo_period_bound_steps_raise(mo_period_bound_steps *b,
+                                      const mo_period_bound_step *step,
+                                      const char **name, mo_error *err)
+{
+    int64_t upper_ns = step->incumbent.period_ns;
+    mo_status status;
+
+    if (b->n_idle < MO_PERIOD_PRICE_IDLE) {
+        *name = "Lagrangian bound";
+        status = run_bundle(b, step, err);
+    } else if (step->incumbent.fits && b->n_steps++ % 2 == 0 &&
+               mo_subset_bound_is_open(&b->subsets, upper_ns, b->lower_ns)) {
+        *name = "bound by subsets";
+        status = mo_subset_bound_raise(&b->subsets, upper_ns, SUBSET_WORK,
+                                       step->stop, &b->lower_ns, err);
+    } else {
+        *name = "branch and bound";
+        status = run_branching(b, step, err);
+    }
+    if (status == MO_OK && b->packed_ns != upper_ns) {
+        b->packed_ns = upper_ns;
+        status =
+            mo_period_packing_bound(&b->joined, upper_ns, &b->lower_ns, err);
+    }
+    return status;
+}
