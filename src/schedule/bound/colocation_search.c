@@ -28,7 +28,7 @@ enum {
 };
 
 /* Numbers of ops, one after the other: few are searched to the end. */
-static const int sizes[] = { 8, 12, 16, 20, 28, MO_COLOC_NODE_MAX_OPS };
+static const int sizes[] = { 8, 12, 16, 20, 24, 28, 34, MO_COLOC_NODE_MAX_OPS };
 
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 
@@ -330,7 +330,7 @@ bool mo_coloc_search_raise(mo_coloc_band *b, mo_coloc_case which,
     s.node.b = b;
     s.node.c = mo_coloc_test_class_data(b->test);
     s.node.which = which;
-    for (int i = 0; i < N_SIZES && (i == 0 || b->n_ops > sizes[i - 1]); i++) {
+    for (int i = 0; i < N_SIZES && (i == 0 || b->n_ops > s.node.n); i++) {
         int64_t first = b->max_nodes / 4;
 
         if (s.node.c->n_classes > MAX_CLASSES || b->n_ops < 3 ||
@@ -352,6 +352,9 @@ bool mo_coloc_search_raise(mo_coloc_band *b, mo_coloc_case which,
         probe_lengths(&s, least_ns);
         b->nodes_left -= (double) (b->max_nodes - first - s.nodes);
         closed = s.nodes > 0;
+        /* Of more ops only the largest number may still raise it. */
+        if (!closed && i < N_SIZES - 2)
+            i = N_SIZES - 2;
     }
     return closed;
 }

@@ -16,9 +16,10 @@
  * Subsets of 8 to 40 ops are searched in turn, each with at most
  * band->max_nodes nodes, which are taken from band->nodes_left: a quarter of
  * them for the optimum and, where they do not suffice, the others to refute
- * lengths. Once band->stop is reached, open nodes count with their own bound.
- * With which MO_COLOC_ANY an end of the interval must be that of the schedule.
- * Returns whether more nodes would not raise it further. */
+ * lengths; where these do not either, only the largest subset follows. Once
+ * band->stop is reached, open nodes count with their own bound. With which
+ * MO_COLOC_ANY an end of the interval must be that of the schedule. Returns
+ * whether more nodes would not raise it further. */
 bool mo_coloc_search_raise(mo_coloc_band *band, mo_coloc_case which,
                            int64_t *least_ns);
 
