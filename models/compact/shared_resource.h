@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shared_resource.h - conflicts: the resources that two transfers may need at
- * the same time.
+ * shared_resource.h - resources that two transfers may both need: they exclude
+ * each other there (disjunctive constraints).
  */
 #ifndef MO_MODELS_COMPACT_SHARED_RESOURCE_H
 #define MO_MODELS_COMPACT_SHARED_RESOURCE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * anneal_pool.h - annealing of the whole within memory from several copies of
- * the incumbent, of which the worse half is dropped again and again
- * (successive halving); kept from round to round.
+ * anneal_pool.h - annealing of the full instance within memory from several
+ * copies of the incumbent by successive halving: the worse half is dropped in
+ * each stage. Kept from round to round.
  *
  * Where many devices are full, the result of a run depends on its random
  * numbers more than on its length.

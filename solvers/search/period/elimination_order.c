@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/heap.h"
 
-/* Symbolic elimination. */
+/* State of a symbolic elimination: tables have sizes, but no costs. */
 typedef struct eliminator {
     mo_elimination_order *o;
     int **of_var; /* by variable: its factors that are not yet eliminated */
