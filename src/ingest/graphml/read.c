@@ -153,7 +153,8 @@ mo_status mo_graphml_read(mo_input *input, const mo_read_options *options,
 
     if (options && options->n_shapes > 0)
         return mo_fail(err, MO_E_USAGE,
-                       "--shape goes with OpenVINO models only; leave it out");
+                       "--shape goes with ONNX and OpenVINO models only; "
+                       "leave it out");
     r = calloc(1, sizeof *r);
     if (!r)
         return mo_fail_memory(err);
