@@ -5,9 +5,9 @@
  * A solution file is all that returns from the solver's host.  Columns fixed
  * to 1 carry the digests of graph, cluster, profile, rules and instance, the
  * options and the time unit in their names, and a digest of all these names;
- * every solver copies them.  Behind
- * the digest of a file its name is kept, without its folder: a hint for
- * messages and searches, which no comparison uses.  moirai-model(5).
+ * every solver copies them.  Behind the digest of a file its name is kept,
+ * without its folder: a hint for messages and searches, which no comparison
+ * uses.  See moirai-model(5).
  */
 #ifndef MO_MODELS_IDENTITY_H
 #define MO_MODELS_IDENTITY_H
@@ -41,7 +41,7 @@ typedef struct mo_identity_options {
     mo_regime regime;
     const char *fusion;    /* name of a built-in rule set, "none", or "file" */
     uint64_t graph_digest; /* of the graph as read, before coarsening */
-    bool has_rules;        /* a rule file was used:  */
+    bool has_rules;        /* a rule file was used; rules_digest is its */
     uint64_t rules_digest;
     int64_t unit_ns;   /* time unit of the model; 0: not recorded */
     int64_t in_flight; /* of a period: most requests in flight; 0: no limit */

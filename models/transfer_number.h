@@ -7,7 +7,7 @@
  * where neither the time nor the lifetime of a copy matters, a transfer has
  * its flow's number.  A tensor t sent once has, with K devices, the number
  *
- *     t * (K + 1)            when one op alone may want it, wherever that is,
+ *     t * (K + 1)            when one op alone may read it, wherever that is,
  *     t * (K + 1) + b + 1    when it goes to device b for all readers there.
  */
 #ifndef MO_MODELS_TRANSFER_NUMBER_H

@@ -42,14 +42,14 @@ typedef struct mo_failure_detector_options {
 
 /* Starts the thread and installs the signal handlers; the peers have to be set
  * within so many seconds. The caller frees *detector with
- * mo_failure_detector_free(). */
+ * mo_failure_detector_free(), which accepts NULL. */
 mo_status mo_failure_detector_new(const mo_failure_detector_options *options,
                                   double seconds,
                                   mo_failure_detector **detector,
                                   mo_error *err);
 
-/* Connections to all other ranks, by rank (NULL at our own), owned and closed
- * by the detector on success; NULL: there are no others. */
+/* Connections to all other ranks, by rank (NULL at this rank's), owned and
+ * closed by the detector on success; NULL: there are no others. */
 mo_status mo_failure_detector_set_peers(mo_failure_detector *detector,
                                         int n_ranks, int rank,
                                         mo_secure_channel *const *channels,
@@ -101,6 +101,7 @@ mo_status mo_failure_detector_finish(mo_failure_detector *detector,
  * follows. */
 void mo_failure_detector_stop(mo_failure_detector *detector);
 
+/* Ends the thread and frees the detector with its connections. */
 void mo_failure_detector_free(mo_failure_detector *detector);
 
 #endif

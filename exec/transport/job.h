@@ -48,7 +48,7 @@ mo_status mo_transport_job_init(mo_transport_job *job,
 void mo_transport_job_destroy(mo_transport_job *job);
 
 /* Starts the failure detector; the other ranks have to be connected within so
- * many seconds, or missing() fills the error. options may be NULL. */
+ * many seconds, or describe_missing() fills the error. options may be NULL. */
 mo_status mo_transport_job_start_detector(
     mo_transport_job *job, const mo_transport_world_options *options,
     double seconds, void (*describe_missing)(void *job, mo_error *why),
@@ -60,7 +60,7 @@ mo_status mo_transport_job_set_connections(mo_transport_job *job,
                                            mo_secure_channel *const *channels,
                                            mo_error *err);
 
-/* explain is called from here on for errors of the failure detector. */
+/* add_context is called from here on for errors of the failure detector. */
 void mo_transport_job_set_error_context(
     mo_transport_job *job, mo_transport_job_error_context_fn *add_context,
     void *context);

@@ -11,7 +11,7 @@
 
 static const int64_t heartbeat_ns = 1000000000;
 
-/* Heartbeats within the timeout of the others, which is ours. */
+/* Heartbeats within the timeout of the others, which is this rank's. */
 enum { HEARTBEATS_PER_TIMEOUT = 4 };
 
 static int64_t next_heartbeat(double timeout_s, int64_t now)

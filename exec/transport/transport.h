@@ -83,7 +83,7 @@ typedef struct mo_transport {
                        mo_error *err);
 
     /* Returns the carrier that does this transfer between separate memories,
-     * in stream order: then send, receive and await are not called for it.
+     * in stream order: then send, receive and wait are not called for it.
      * NULL, or no such member: none does. From begin on. */
     const mo_backend_carrier *(*carrier)(mo_transport_world *world,
                                          int transfer);

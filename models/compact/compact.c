@@ -42,15 +42,16 @@
  *              or link                                (transfer_order.c)
  *     queue    t_J >= t_I + c_I - M (1 - h_IJ)
  *     load, traffic    work between clean cuts        (segment_load.c)
- *     anchor, segment  what was proven before         (proven_rows.c)
+ *     anchor, segment, priced   what was proven before (proven_rows.c)
+ *     known    what k stands for                      (incumbent.c)
  *     memory, space    (models/frame/memory_rows.h)
  *
  * The rows order, queue and arrive are big-M forms of indicator constraints.
  * M is the latest end of the one less the earliest start of the other, by the
  * frame's windows; w <= horizon.  twin is symmetry breaking; load, traffic,
- * anchor and segment are cutting planes (valid inequalities).  An order for
- * which there is no time has no column, a pair that is apart by its windows no
- * rows.
+ * anchor, segment and priced are cutting planes (valid inequalities).  An order
+ * for which there is no time has no column, a pair that is apart by its windows
+ * no rows.
  */
 #include "models/compact/compact.h"
 

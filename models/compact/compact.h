@@ -46,8 +46,8 @@ typedef struct mo_compact {
     mo_compact_start_item *start; /* by item; NULL: no start */
     int *leader;                  /* by group: its first op */
 
-    /* Columns.  The makespan is 0; order of ops, meetings and order of
-     * transfers come as their pairs do. */
+    /* Columns.  The makespan is 0; order of ops, same device and order
+     * of transfers come as their pairs do. */
     int *place;      /* x of i, k at i * K + k; -1: never there */
     int first_start; /* s of op 0 */
     int *send;     /* t by item; -1: never sent, or its time does not matter */

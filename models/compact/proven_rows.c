@@ -7,8 +7,8 @@
  *
  *     anchor    sum_b g_ab = x_ua,   sum_a g_ab = x_vb
  *     segment   s_v - s_u - sum_a p_ua x_ua >= sum_ab f_ab g_ab
- *     priced    the same with h_ab, a bound on time and prices of memory, in
- *               place of f_ab and the sum of q_ik x_ik over the ops between
+ *     priced    the same with r_ab, a bound on time and prices of memory, in
+ *               place of f_ab and the sum of pi_ik x_ik over the ops between
  *               on the left
  *
  * Where u, or v, has one device left the x of the other suffice, and there are

@@ -120,8 +120,8 @@ static inline bool mo_frame_allowed(const mo_frame *f, int op, int device)
 }
 
 /* Return the proven bounds of a pair of the chain, without prices and, where it
- * has some, with them, and of the whole, for the
- * instance as it was rounded, and so a little less.  0: nothing is known. */
+ * has some, with them, and of the whole, for the instance as it was rounded,
+ * and so a little less.  0: nothing is known. */
 int64_t mo_frame_proven_pair_ns(const mo_frame *f, size_t pair, int a, int b);
 int64_t mo_frame_proven_priced_ns(const mo_frame *f, size_t pair, int a, int b);
 int64_t mo_frame_proven_ns(const mo_frame *f);

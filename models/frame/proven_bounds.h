@@ -38,7 +38,7 @@ typedef struct mo_proven_bounds {
     size_t n, room;
 } mo_proven_bounds;
 
-/* Makes one without pairs, for K devices; the caller frees *strength. */
+/* Makes one without pairs, for K devices; the caller frees *proven. */
 mo_status mo_proven_bounds_new(int n_devices, mo_proven_bounds **proven,
                                mo_error *err);
 void mo_proven_bounds_free(mo_proven_bounds *proven); /* accepts NULL */

@@ -17,7 +17,7 @@
 #include "solvers/answer/column_name.h"
 #include "solvers/formats/solution.h"
 
-/* Starts with the first four members and zeros. */
+/* Starts with the first five members and zeros. */
 typedef struct mo_answer_decoder {
     const mo_solution *solution;
     const mo_instance *x;

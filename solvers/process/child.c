@@ -101,8 +101,9 @@ static void put_setting(char **settings, size_t *n, const char *setting)
     *n += i == *n;
 }
 
-/* Returns our environment with the job's settings, as exec takes it; NULL when
- * out of memory.  The caller frees the array; the settings are borrowed. */
+/* Returns this process's environment with the job's settings, as exec takes it;
+ * NULL when out of memory.  The caller frees the array; the settings are
+ * borrowed. */
 static char **build_environment(const mo_child_job *job)
 {
     char *const *more = (char *const *) (uintptr_t) job->environment;
@@ -147,8 +148,8 @@ static double elapsed_s(const child_run *r)
     return (double) (now_ns() - r->start_ns) / 1e9;
 }
 
-/* Signals are blocked, so that none reaches the new process with our handlers
- * installed. */
+/* Signals are blocked, so that none reaches the new process with this
+ * process's handlers installed. */
 static mo_status start_supervisor(child_run *r, int control, int output,
                                   mo_error *err)
 {

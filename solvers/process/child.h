@@ -24,7 +24,8 @@
 
 typedef struct mo_child_job {
     const char *const *argv; /* ends with NULL; argv[0] is searched in PATH */
-    const char *const *environment; /* "NAME=value", added to ours; or NULL */
+    const char *const *environment; /* "NAME=value", added to this process's;
+                                       or NULL */
     const char *folder;             /* where it runs; NULL: current folder */
     const char
         *scratch; /* folder to remove if this process is killed; or NULL */
@@ -49,7 +50,7 @@ enum { MO_CHILD_LINE = 4096 };
 
 typedef enum mo_child_end {
     MO_CHILD_EXITED,
-    MO_CHILD_KILLED,      /* by a signal that was not ours */
+    MO_CHILD_KILLED,      /* by a signal that this process did not send */
     MO_CHILD_TIMEOUT,     /* by the signal of a limit */
     MO_CHILD_INTERRUPTED, /* by SIGINT or SIGTERM to this process */
     MO_CHILD_NOT_STARTED  /* no such program, no such folder */

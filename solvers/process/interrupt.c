@@ -72,14 +72,14 @@ void mo_interrupt_all(void)
 /* An ignored signal (nohup, a background job of sh) stays ignored. */
 static void install_handlers(void)
 {
-    struct sigaction ours = { .sa_flags = SA_RESTART };
+    struct sigaction action = { .sa_flags = SA_RESTART };
 
-    ours.sa_handler = handle_signal;
-    sigfillset(&ours.sa_mask);
+    action.sa_handler = handle_signal;
+    sigfillset(&action.sa_mask);
     for (int i = 0; i < N_SIGNALS; i++) {
         sigaction(signals[i], NULL, &before[i]);
         if (before[i].sa_handler != SIG_IGN)
-            sigaction(signals[i], &ours, NULL);
+            sigaction(signals[i], &action, NULL);
     }
 }
 

@@ -146,10 +146,10 @@ static int read_failure(int failures)
     return got == (ssize_t) sizeof failure ? failure : 0;
 }
 
-/* Starts the command in a process group of its own, with our standard files, no
- * others, and default signal handling.  It dies with its parent.  Returns -1
- * with *failure set to errno when it cannot be started.  Only for a
- * single-threaded process. */
+/* Starts the command in a process group of its own, with the standard
+ * files of this process, no others, and default signal handling.  It dies with
+ * its parent.  Returns -1 with *failure set to errno when it cannot be started.
+ * Only for a single-threaded process. */
 static pid_t spawn_child(const mo_child_job *job, char *const *environment,
                          int *failure)
 {
@@ -245,8 +245,8 @@ static pid_t parent_of(int pid)
     return name_end && strlen(name_end) > 4 ? atoi(name_end + 4) : -1;
 }
 
-/* Processes that left their group, and whose parents ended, are our children
- * by now (PR_SET_CHILD_SUBREAPER). */
+/* Processes that left their group, and whose parents ended, are this
+ * process's children by now (PR_SET_CHILD_SUBREAPER). */
 static void kill_adopted(int pid, void *context)
 {
     (void) context;

@@ -6,8 +6,9 @@
  * Without options, formats are the element types of the graph. --precision
  * replaces f32 as the executor does: f16 and bf16 store and compute in them,
  * tf32 rounds the operands of products; fp8 and int8 quantize the operands of
- * products and keep 16 bits elsewhere. --weights sets the bits of the weights
- * of products alone; arithmetic keeps the format of the activations.
+ * products and keep 16 bits elsewhere (the executor runs them in f16).
+ * --weights sets the bits of the weights of products alone; arithmetic keeps
+ * the format of the activations.
  */
 #ifndef MO_COST_NUMERIC_H
 #define MO_COST_NUMERIC_H

@@ -41,10 +41,12 @@ mo_workload mo_workload_of(const mo_graph *g, int op);
 mo_workload mo_workload_in(const mo_numeric *numeric, const mo_graph *g,
                            int op);
 
-/* launch + max(flops / (compute * peak), bytes / (memory * bandwidth)); for
- * products, convolutions and attention in other types than f32 the models of
- * kernels, where the device is known well enough.  table may be NULL: the
- * built-in one. */
+/* launch + max(flops / (compute * waves * peak), traffic / (memory *
+ * bandwidth)), with the utilization of the waves of blocks, and with the bytes
+ * of products counted again for every tile that loads them; for products,
+ * convolutions and attention in other types than f32 the models of kernels,
+ * where the device is known well enough.  table may be NULL: the built-in
+ * one. */
 double mo_predict_roofline_us(const mo_efficiencies *table,
                               const mo_workload *work, const mo_device *device);
 

@@ -35,8 +35,8 @@ void mo_input_close(mo_input *input);
 /* Returns the path, or MO_READER_STDIN; owned by the input. */
 const char *mo_input_name(const mo_input *input);
 
-/* Returns the first block without consuming it, whatever it is; the input owns
- * the buffer. */
+/* Returns the first block without consuming it, whatever it is: mo_input_next()
+ * returns it again. The input owns the buffer. */
 mo_status mo_input_sample(mo_input *input, const char **data, size_t *size,
                           mo_error *err);
 
@@ -44,8 +44,8 @@ mo_status mo_input_sample(mo_input *input, const char **data, size_t *size,
  * that is not kept in memory. */
 void mo_input_accept_binary(mo_input *input);
 
-/* Returns the first block without consuming it: mo_input_next() returns it
- * again. The input owns the buffer. */
+/* The same, but fails for what is no XML, as mo_input_next() does, unless
+ * mo_input_accept_binary() was called. */
 mo_status mo_input_peek(mo_input *input, const char **data, size_t *size,
                         mo_error *err);
 

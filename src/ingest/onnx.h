@@ -21,6 +21,8 @@
  * a field of ModelProto. */
 bool mo_onnx_sniff(const char *data, size_t size);
 
+/* Reads from an input that the caller opened and closes. options may be NULL.
+ * The caller frees *graph with mo_graph_free(). */
 mo_status mo_onnx_read(mo_input *input, const mo_read_options *options,
                        mo_graph **graph, mo_error *err);
 

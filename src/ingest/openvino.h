@@ -14,6 +14,9 @@
 #include "ingest/input.h"
 #include "ingest/read.h"
 
+/* Reads from an input that the caller opened and closes, or from size bytes at
+ * data, a buffer the caller owns; file is a name for errors. options may be
+ * NULL. The caller frees *graph with mo_graph_free(). */
 mo_status mo_openvino_read(mo_input *input, const mo_read_options *options,
                            mo_graph **graph, mo_error *err);
 mo_status mo_openvino_read_memory(const char *file, const char *data,

@@ -173,8 +173,8 @@ mo_status mo_lib_instance_make(mo_instance *x, const moirai_graph *graph,
  * and unit. */
 mo_review mo_lib_instance_review(const moirai_instance *instance);
 
-/* Makes a placement of a evaluation, which it takes over, also after a failure:
- * MO_E_INPUT where there is no schedule. */
+/* Makes a placement of an evaluation, which it takes over, also after a
+ * failure: MO_E_INPUT where there is no schedule. */
 mo_status mo_lib_placement_make(const moirai_instance *instance,
                                 mo_answer_evaluation *evaluation,
                                 const char *method,

@@ -28,7 +28,7 @@ typedef struct mo_nccl_member {
 
 typedef struct mo_nccl_pair {
     int from, to; /* devices */
-    int own;      /* index of our end in members; -1: no end is here */
+    int own;      /* index of this rank's end in members; -1: none */
     int peer;     /* rank of the other end in that communicator */
 } mo_nccl_pair;
 

@@ -122,7 +122,7 @@ void mo_rdv_control_resolve_error(mo_rdv_control *control, mo_error *why)
                                .events = POLLIN },
              1, wait_ms);
     }
-    /* If rank 0 is gone without a message, our own error stands. */
+    /* If rank 0 is gone without a message, this rank's error stands. */
     if (verdict.status != MO_OK && server->conn)
         *why = verdict;
 }

@@ -14,8 +14,8 @@
 
 #include "exec/transport/rendezvous/address.h"
 
-/* Backlog for connections that are not ours, such as port scans, before a rank
- * has to retry a second later. */
+/* Backlog for connections that are not of ranks, such as port scans, before a
+ * rank has to retry a second later. */
 enum { MAX_ADDRESSES = 8, FOREIGN_BACKLOG = 128 };
 
 const char mo_rdv_magic[8] = "MOIRAI\n";

@@ -130,9 +130,9 @@ void mo_rdv_control_resolve_error(mo_rdv_control *control, mo_error *why);
 mo_status mo_rdv_control_finish(mo_rdv_control *control, int64_t deadline_ns,
                                 mo_error *err);
 
-/* The server, rank 0: accepts all clients. channels: by rank, NULL at our own;
- * the caller frees them. On failure all are NULL, and the clients have received
- * the reason. */
+/* The server, rank 0: accepts all clients. channels: by rank, NULL at 0; the
+ * caller frees them. On failure all are NULL, and the clients have received the
+ * reason. */
 mo_status mo_rdv_join_server(const mo_rdv_params *params,
                              const mo_rdv_join_options *options,
                              const uint8_t *bind, mo_rdv_endpoint *endpoints,

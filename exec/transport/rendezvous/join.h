@@ -5,10 +5,10 @@
  * Rank 0 listens at the rendezvous address; the others connect to it, with
  * retries. With a token both sides authenticate each other by TLS 1.3 with a
  * pre-shared key that scrypt derives from it, with certificates by these
- * (secure/credentials.h). Then all ranks
- * receive all endpoints and connect to each other (mesh.h). Until the mesh is
- * complete they keep a control connection to rank 0, so that each rank learns
- * which one is missing, is gone, or cannot reach another.
+ * (secure/credentials.h). Then all ranks receive all endpoints and connect to
+ * each other (mesh.h). Until the mesh is complete they keep a control
+ * connection to rank 0, so that each rank learns which one is missing, is gone,
+ * or cannot reach another.
  *
  * All connections of a job with a token or certificates are sealed
  * (secure/channel.h); with params->plain those for values are only

@@ -348,12 +348,12 @@ static mo_status resolve_ranks(const mo_rdv_launch_options *launch,
                                mo_rdv_params *params, mo_rdv_launcher *launcher,
                                mo_error *err)
 {
-    bool ours, torchrun = false, found;
-    mo_status status = read_options(launch, params, &ours, err);
+    bool from_options, torchrun = false, found;
+    mo_status status = read_options(launch, params, &from_options, err);
     const char *master =
         launch->master ? launch->master : get_variable("MOIRAI_MASTER");
 
-    found = ours;
+    found = from_options;
     if (status == MO_OK && !found) {
         status = read_torchrun(params, &torchrun, err);
         found = torchrun;
@@ -374,7 +374,7 @@ static mo_status resolve_ranks(const mo_rdv_launch_options *launch,
                           launch->master ? "--master" : "MOIRAI_MASTER", err);
     if (torchrun)
         return set_torchrun_master(params, err);
-    if (!ours)
+    if (!from_options)
         return set_launcher_master(params, launcher, err);
     set_local_master(params, NULL);
     return MO_OK;

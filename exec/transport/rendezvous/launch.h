@@ -23,7 +23,7 @@ enum {
 
 typedef struct mo_rdv_params {
     const char *source; /* source of the rank: "--rank", "torchrun", ... */
-    bool from_options;  /* from our own options or variables */
+    bool from_options;  /* from options or MOIRAI_ variables */
     int rank, n_ranks;  /* 0 of 1: a single process */
     /* Address of rank 0: a host and a port, or, with all ranks on one machine,
      * an abstract socket name; then host is empty. */

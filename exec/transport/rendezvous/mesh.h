@@ -64,8 +64,8 @@ typedef struct mo_rdv_mesh {
     void *context;
 } mo_rdv_mesh;
 
-/* Fills channels: kind k with rank r at [k * n_ranks + r], NULL at our own; the
- * caller frees them. All are NULL on failure; the error names the rank that
+/* Fills channels: kind k with rank r at [k * n_ranks + r], NULL at this rank's;
+ * the caller frees them. All are NULL on failure; the error names the rank that
  * cannot be reached. */
 mo_status mo_rdv_mesh_connect(const mo_rdv_mesh *mesh,
                               mo_secure_channel **channels, mo_error *err);

@@ -4,8 +4,8 @@
  * pre-shared key of 32 bytes (RFC 8446, 2.2: external PSK with psk_dhe_ke), or
  * a certificate, its private key and the authority of all certificates.
  *
- * Built with OpenSSL (tls_openssl.c), or without (tls_none.c): then every
- * function that makes credentials fails with MO_E_SUPPORT.
+ * Built with OpenSSL (credentials_openssl.c), or without (tls_none.c): then
+ * every function that makes credentials fails with MO_E_SUPPORT.
  */
 #ifndef MO_EXEC_TRANSPORT_SECURE_CREDENTIALS_H
 #define MO_EXEC_TRANSPORT_SECURE_CREDENTIALS_H

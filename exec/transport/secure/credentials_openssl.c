@@ -144,7 +144,7 @@ static int find_session(SSL *ssl, const unsigned char *identity, size_t length,
             identity[i] >= ' ' && identity[i] <= '~' ? (char) identity[i] : '?';
     tls->identity[n] = '\0';
     if (length >= sizeof tls->identity)
-        return 1; /* not ours: no session */
+        return 1; /* not a rank's: no session */
     *session = make_session(ssl, tls);
     return *session != NULL;
 }

@@ -11,9 +11,10 @@
 #include "cost/calibrate/sample.h"
 
 /*
- * Fits the factors of every class and type that has samples in which (part[i]
- * == MO_HOLDOUT_TRAIN), first over all devices, then for each generation among
- * them. part may be NULL: all samples.  Takes time linear in the samples.
+ * Fits the factors of every class and type that has samples to train with
+ * (part[i] == MO_HOLDOUT_TRAIN), first over all devices, then for each
+ * generation among them. part may be NULL: all samples.  Takes time linear in
+ * the samples.
  */
 mo_status mo_fit_efficiency(const mo_samples *samples,
                             const mo_holdout_set *part, mo_efficiencies *table,

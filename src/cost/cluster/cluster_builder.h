@@ -17,6 +17,8 @@
 
 typedef struct mo_cluster_builder mo_cluster_builder;
 
+/* The caller frees *builder with mo_cluster_builder_free(), which accepts
+ * NULL. */
 mo_status mo_cluster_builder_new(mo_cluster_builder **builder, mo_error *err);
 void mo_cluster_builder_free(mo_cluster_builder *builder);
 

@@ -33,6 +33,7 @@ typedef struct mo_routes {
     size_t n_path;
 } mo_routes;
 
+/* The caller frees *routes with mo_routes_free(), which accepts NULL. */
 mo_status mo_routes_make(const mo_cluster *cluster, mo_routes **routes,
                          mo_error *err);
 void mo_routes_free(mo_routes *routes);

@@ -3,8 +3,9 @@
  * sub_instance.h - induced subproblem: some ops of an instance as an instance
  * of their own.
  *
- * Flows among them are kept, all others are dropped; so no schedule of the
- * part takes longer than these ops take in a schedule of the whole.
+ * Flows among them are kept, all others are dropped; so the optimum of the part
+ * is a lower bound on the time that these ops take in any schedule of the
+ * whole.
  */
 #ifndef MO_COST_INSTANCE_SUB_INSTANCE_H
 #define MO_COST_INSTANCE_SUB_INSTANCE_H
@@ -24,7 +25,8 @@ typedef struct mo_sub_instance {
  * ops are n ascending op numbers. With from_end the first takes no time and no
  * memory: the clock starts when it has ended. Colocation groups are kept among
  * the ops given, capacities are those of the whole. Rows of transfer times,
- * routes and names are shared with the whole, which must outlive the part.
+ * routes and names are shared with the whole, which must outlive the part. The
+ * caller frees *part with mo_sub_instance_free(), which accepts NULL.
  */
 mo_status mo_sub_instance_make(const mo_instance *whole, const int *ops, int n,
                                bool from_end, mo_sub_instance **part,

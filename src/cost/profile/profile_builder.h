@@ -15,6 +15,8 @@ enum { MO_MAX_PROFILE_OPS = 10000000, MO_MAX_PROFILE_LINKS = 1 << 20 };
 
 typedef struct mo_profile_builder mo_profile_builder;
 
+/* The caller frees *builder with mo_profile_builder_free(), which accepts
+ * NULL. */
 mo_status mo_profile_builder_new(mo_profile_builder **builder, mo_error *err);
 void mo_profile_builder_free(mo_profile_builder *builder);
 

@@ -5,7 +5,7 @@
  *
  * An edge without dst_port may be any input, and the names of the op's
  * neighbours must not decide. All arrangements are tried: those that do not
- * fit the shapes (shape_check.h) are out, and where the rest disagree,
+ * fit the shapes (mo_work_shapes_agree) are out, and where the rest disagree,
  * constants come behind the others, as frameworks have them. If they still
  * disagree, the flops are unknown.
  */

@@ -26,7 +26,7 @@ enum {
     NULL_STEPS = 3        /* in a row, before the step is made shorter */
 };
 
-#define FIRST_GAIN    0.3 /* of the value, that the first step hopes for */
+#define FIRST_GAIN    0.3 /* of the value, expected of the first step */
 #define SERIOUS_SHARE 0.1 /* of the predicted gain, for a new center */
 #define GOOD_SHARE    0.5 /* the same for longer steps */
 

@@ -16,8 +16,8 @@
 
 typedef struct mo_infeas_test mo_infeas_test;
 
-/* For up to max_ops ops at a time.  places must outlive the test.  The caller
- * frees *refuter with mo_infeas_test_free(), which accepts NULL. */
+/* For up to max_ops ops at a time.  domains must outlive the test.  The caller
+ * frees *infeas_test with mo_infeas_test_free(), which accepts NULL. */
 mo_status mo_infeas_test_new(const mo_allowed_devices *domains, int max_ops,
                              mo_infeas_test **infeas_test, mo_error *err);
 void mo_infeas_test_free(mo_infeas_test *infeas_test);

@@ -24,7 +24,7 @@ typedef struct mo_bound_segment {
 
 typedef struct mo_bound_segments mo_bound_segments;
 
-/* places must outlive it.  The caller frees *segments with
+/* domains must outlive it.  The caller frees *segments with
  * mo_bound_segments_free(), which accepts NULL. */
 mo_status mo_bound_segments_new(const mo_allowed_devices *domains,
                                 mo_bound_segments **segments, mo_error *err);

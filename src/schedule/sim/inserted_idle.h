@@ -19,7 +19,7 @@
 
 typedef struct mo_inserted_idle mo_inserted_idle;
 
-/* x must outlive it.  The caller frees *waits with mo_inserted_idle_free(),
+/* x must outlive it.  The caller frees *idle with mo_inserted_idle_free(),
  * which accepts NULL. */
 mo_status mo_inserted_idle_new(const mo_instance *x, mo_inserted_idle **idle,
                                mo_error *err);

@@ -19,8 +19,8 @@
 
 typedef struct mo_justification mo_justification;
 
-/* x must outlive it.  The caller frees *back with mo_justification_free(),
- * which accepts NULL. */
+/* x must outlive it.  The caller frees *justification with
+ * mo_justification_free(), which accepts NULL. */
 mo_status mo_justification_new(const mo_instance *x, const mo_regime *regime,
                                mo_justification **justification, mo_error *err);
 void mo_justification_free(mo_justification *justification);

@@ -5,10 +5,10 @@
  * Dimensions are those of the result in memory order, merged. Operands are
  * classified by their access pattern relative to the result:
  *
- *     WHOLE     contiguous, from beginning to end
- *     PATTERN   periodic: a scalar, a bias per channel
- *     ROWS      anything else, regular along the innermost dimension
- *     SUMS      the accumulator of the kernel whose epilogue this is
+ *     CONTIGUOUS    from beginning to end
+ *     PERIODIC      a scalar, a bias per channel
+ *     STRIDED       anything else, regular along the innermost dimension
+ *     ACCUMULATOR   the sums of the kernel whose epilogue this is
  */
 #ifndef MO_EXEC_BACKEND_CPU_POINTWISE_COMPILED_PROGRAM_H
 #define MO_EXEC_BACKEND_CPU_POINTWISE_COMPILED_PROGRAM_H
@@ -16,7 +16,7 @@
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/pointwise/steps.h"
 
-/* BLOCK elements pass all steps together: 4 KiB a register. Patterns are at
+/* BLOCK elements pass all steps together: 4 KiB a register. Periods are at
  * most half of it; innermost dimensions of a LONG row end a block. */
 enum {
     MO_CPU_POINT_BLOCK = 1024,
@@ -39,7 +39,7 @@ typedef struct mo_cpu_point_source {
     size_t elem_bytes, reg_bytes;
     mo_cpu_load_fn *load;
     int64_t offset, stride[MO_MAX_RANK];
-    int64_t period;      /* of a PATTERN */
+    int64_t period;      /* of a PERIODIC one */
     size_t scratch_byte; /* offset of its register in scratch */
 } mo_cpu_point_source;
 
@@ -66,7 +66,7 @@ struct mo_cpu_point_program {
     mo_cpu_point_step steps[]; /* without dead steps */
 };
 
-/* As mo_cpu_point_program_new; with sums, operand 0 is SUMS. */
+/* As mo_cpu_point_program_new; with sums, operand 0 is the ACCUMULATOR. */
 mo_status mo_cpu_point_program_compile(const mo_point_program *point,
                                        const mo_tensor_desc *out, bool sums,
                                        mo_cpu_point_program **program,
