@@ -204,6 +204,18 @@ ok "and leaves the input" cmp "$in" "$work/kept/input0.npy"
 
 complains "outputs in the place of the reference" 2 "would replace" \
     moirai-exec -i "$in" -o "$work/net/." --reference "$work/net" "$net"
+complains "a report in the place of the reference" 2 "one of the arrays" \
+    moirai-exec -i "$in" --reference "$work/net" \
+    --report "$work/net/output0.npy" "$net"
+mkdir -p "$work/given/0001"
+cp "$in" "$work/given/input0.npy"
+complains "a trace in the place of inputs of requests" 2 "one of the arrays" \
+    moirai-exec --inputs "$work/given" --requests 2 \
+    --trace "$work/given/0001/../input0.npy" "$net"
+complains "a plan among those of a request" 2 "one of the arrays" \
+    moirai-exec --inputs "$work/given" --requests 2 \
+    --plan "$work/given/0001/input0.npy" "$net"
+ok "and leaves what was there" cmp "$in" "$work/given/input0.npy"
 
 complains "a closed standard output" 1 "standard output" \
     sh -c "exec moirai-exec -q -i '$in' '$net' >&-"

@@ -25,6 +25,7 @@ enum {
     MAX_SCAN = 64,        /* units, for one that differs */
     REDUCTION_STEPS = 64, /* by unit, of fewer transfers */
     LEAST_REDUCTION_STEPS = 1 << 12,
+    MAX_REDUCTION_STEPS = 1 << 19,
     SPARE_OF_PERIOD = 1000, /* that fewer transfers may cost */
     SPARE_OF_GAP = 8
 };
@@ -404,21 +405,23 @@ mo_status mo_period_anneal_run(const mo_period_problem *p,
 }
 
 mo_status mo_period_reduce_transfers(const mo_period_problem *p, uint64_t seed,
-                                     int64_t lower_ns, int *device,
-                                     mo_error *err)
+                                     int64_t lower_ns, const mo_stop *stop,
+                                     int *device, mo_error *err)
 {
     annealer a = { .random = { seed } };
     mo_status status = init_annealer(&a, p, device, err);
     int64_t spare_ns = mo_min_i64(a.best_ns / SPARE_OF_PERIOD,
                                   (a.best_ns - lower_ns) / SPARE_OF_GAP);
     int64_t limit_ns = a.best_ns + mo_max_i64(spare_ns, 0);
-    int64_t steps = (int64_t) REDUCTION_STEPS * p->units->n;
+    int64_t steps = mo_min_i64((int64_t) REDUCTION_STEPS * p->units->n,
+                               MAX_REDUCTION_STEPS);
     int best = a.s.n_transfers, now = best;
 
     steps = p->x->n_devices > 1 && a.best_excess == 0
                 ? mo_max_i64(steps, LEAST_REDUCTION_STEPS)
                 : 0;
-    for (int64_t step = 0; status == MO_OK && step < steps && best > 0;
+    for (int64_t step = 0; status == MO_OK && step < steps && best > 0 &&
+                           !mo_stop_is_requested(stop);
          step += 1 + a.n_moved / UNITS_OF_STEP) {
         double temperature =
             pow(LAST_TRANSFERS, (double) step / (double) steps);

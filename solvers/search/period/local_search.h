@@ -35,9 +35,11 @@ mo_status mo_period_anneal_run(const mo_period_problem *problem,
 /* Reduces the number of transfers of a placement within memory, in place, by
  * annealing of a counted effort: they cost what no load has.  The period may
  * become longer by a 1000th, and by an 8th of what it is above lower_ns, a
- * lower bound: an optimal one is kept. */
+ * lower bound: an optimal one is kept.  A deadline of the stop has no effect,
+ * a request (a signal) ends it; NULL: none. */
 mo_status mo_period_reduce_transfers(const mo_period_problem *problem,
                                      uint64_t seed, int64_t lower_ns,
-                                     int *device, mo_error *err);
+                                     const mo_stop *stop, int *device,
+                                     mo_error *err);
 
 #endif

@@ -457,6 +457,7 @@ mo_status mo_period_search_place(const mo_method_task *task,
     if (status == MO_OK && s.pool.n > 0 && task->in_flight == 0 &&
         task->regime.memory != MO_MEMORY_LIVE)
         status = mo_period_reduce_transfers(&s.p, task->seed, s.bound.lower_ns,
+                                            task->stop,
                                             s.pool.placements[0].device, err);
     if (status == MO_OK && s.pool.n > 0)
         status = set_schedule(&s, placed, err);

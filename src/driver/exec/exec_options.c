@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "driver/exec/exec_options.h"
 
+#include <libgen.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "driver/exec/output_npy.h"
@@ -24,6 +26,43 @@ static mo_status check_inputs(const mo_exec_options *o, mo_error *err)
     return status;
 }
 
+/* Whether the folder is that of a file, or the one around it, where arrays of
+ * requests are. */
+static bool holds_arrays(const char *folder, const char *file)
+{
+    char *copy = strdup(file), *at = NULL;
+    bool holds;
+
+    if (copy && folder)
+        at = realpath(dirname(copy), NULL);
+    holds = at && (mo_output_files_same_folder(at, folder) ||
+                   mo_output_files_same_folder(dirname(at), folder));
+    free(at);
+    free(copy);
+    return holds;
+}
+
+/* A report must be none of the arrays in the folders of the run. */
+static mo_status check_arrays(const mo_exec_options *o, mo_error *err)
+{
+    const char *const folders[] = { o->inputs_folder, o->reference, o->output };
+
+    for (int i = 0; i < MO_EXEC_N_OUTPUTS; i++) {
+        const char *path = o->outputs[i].path;
+        size_t length = path ? strlen(path) : 0;
+
+        if (length < 4 || strcmp(path + length - 4, ".npy") != 0)
+            continue;
+        for (int f = 0; f < 3; f++)
+            if (holds_arrays(folders[f], path))
+                return mo_fail(err, MO_E_USAGE,
+                               "%s %.200s would be one of the arrays in %.200s;"
+                               " name a file that is no .npy",
+                               o->outputs[i].option, path, folders[f]);
+    }
+    return MO_OK;
+}
+
 mo_status mo_exec_options_check(const mo_exec_options *o, const char *path,
                                 mo_error *err)
 {
@@ -38,6 +77,8 @@ mo_status mo_exec_options_check(const mo_exec_options *o, const char *path,
                                                  MO_EXEC_N_OUTPUTS, err);
     if (status == MO_OK)
         status = check_inputs(o, err);
+    if (status == MO_OK)
+        status = check_arrays(o, err);
     if (status == MO_OK)
         status = mo_exec_requests_check_options(o, err);
     if (status == MO_OK && o->bundle_weights && !o->bundle)

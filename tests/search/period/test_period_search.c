@@ -77,7 +77,7 @@ static void check_reduction(const mo_period_problem *p, int *device, int64_t ns,
     mo_period_state_set(&s, device);
     before = s.n_transfers;
     for (int64_t lower_ns = ns; lower_ns >= 0; lower_ns -= mo_max_i64(ns, 1)) {
-        MUST(mo_period_reduce_transfers(p, seed, lower_ns, device, &err));
+        MUST(mo_period_reduce_transfers(p, seed, lower_ns, NULL, device, &err));
         ck_assert(period_placement_allowed(p->x, &p->regime, device));
         mo_period_state_set(&s, device);
         ck_assert_int_le(s.n_transfers, before);
