@@ -343,6 +343,13 @@ typedef struct mo_load_lp_solution {
     const double *event_ns;
 } mo_load_lp_solution;
 
+/* Stores the bytes that the solution uses, by device: patterns by their
+ * weights, which are 1 for each group; of a group without any, the part of
+ * priced, a pattern of all groups, by op. */
+void mo_load_solution_bytes(const mo_load_problem *f,
+                            const mo_load_lp_solution *solution,
+                            const mo_load_pattern *priced, double *used_bytes);
+
 /* Lists the fractions of the solution that weigh most. */
 mo_status mo_load_find_fractions(const mo_load_problem *f,
                                  const mo_load_lp_solution *solution,

@@ -439,43 +439,6 @@ static mo_status generate_columns_and_rows(mo_load_master *m, int64_t enough_ns,
     return status;
 }
 
-static void add_pattern_bytes(mo_load_master *m, const mo_load_pattern *pattern,
-                              double weight)
-{
-    const mo_load_problem *f = m->f;
-    int first = f->group_start[pattern->group];
-
-    for (int o = first; o < f->group_start[pattern->group + 1]; o++)
-        m->used_bytes[pattern->device[o - first]] += weight * f->ops[o].bytes;
-}
-
-/* The bytes of the LP solution: patterns by their weights, which are 1 for each
- * group; where it has none, the last priced. */
-static void find_used_bytes(mo_load_master *m)
-{
-    const double *weight =
-        m->simplex && m->n_lp_patterns > 0
-            ? mo_lp_simplex_duals(m->simplex) + m->n_first_rows
-            : NULL;
-
-    memset(m->used_bytes, 0, (size_t) m->f->n_devices * sizeof *m->used_bytes);
-    for (int g = 0; g < m->f->n_groups; g++) {
-        int first = m->f->group_start[g];
-        mo_load_pattern part = { g, m->priced.device + first,
-                                 m->priced.stage + first };
-        double sum = 0;
-
-        for (size_t i = 0; weight && i < m->n_lp_patterns; i++)
-            if (m->lp_patterns[i].group == g && weight[i] > 0)
-                sum += weight[i];
-        for (size_t i = 0; sum > 0.5 && i < m->n_lp_patterns; i++)
-            if (m->lp_patterns[i].group == g && weight[i] > 0)
-                add_pattern_bytes(m, &m->lp_patterns[i], weight[i] / sum);
-        if (sum <= 0.5)
-            add_pattern_bytes(m, &part, 1);
-    }
-}
-
 const double *mo_load_master_used_bytes(const mo_load_master *m)
 {
     return m->used_bytes;
@@ -486,27 +449,22 @@ const mo_load_fractions *mo_load_master_fractions(const mo_load_master *m)
     return &m->fractions;
 }
 
-static mo_status find_fractions(mo_load_master *m, mo_error *err)
+/* Evaluates the last solution: bytes, branching candidates, and rounding. */
+static mo_status evaluate_solution(mo_load_master *m, mo_error *err)
 {
-    mo_load_lp_solution solution = { m->lp_patterns,
-                                     mo_lp_simplex_duals(m->simplex) +
-                                         m->n_first_rows,
-                                     m->n_lp_patterns, NULL };
+    const mo_load_lp_solution solution = { m->lp_patterns,
+                                           mo_lp_simplex_duals(m->simplex) +
+                                               m->n_first_rows,
+                                           m->n_lp_patterns, NULL };
+    mo_status status = MO_OK;
 
-    return m->f->has_cases && m->n_lp_patterns > 0
-               ? mo_load_find_fractions(m->f, &solution, &m->fractions, err)
-               : MO_OK;
-}
-
-static void round_solution(mo_load_master *m)
-{
-    m->is_rounded =
-        m->f->fork && m->n_lp_patterns > 0 &&
-        mo_load_round_solution(
-            m->f, (mo_load_lp_solution){ m->lp_patterns,
-                                         mo_lp_simplex_duals(m->simplex) +
-                                             m->n_first_rows,
-                                         m->n_lp_patterns, NULL });
+    if (m->f->is_priced)
+        mo_load_solution_bytes(m->f, &solution, &m->priced, m->used_bytes);
+    if (m->f->has_cases && solution.n > 0)
+        status = mo_load_find_fractions(m->f, &solution, &m->fractions, err);
+    m->is_rounded = status == MO_OK && m->f->fork && solution.n > 0 &&
+                    mo_load_round_solution(m->f, solution);
+    return status;
 }
 
 bool mo_load_master_is_rounded(const mo_load_master *m)
@@ -531,12 +489,8 @@ mo_status mo_load_master_bound(mo_load_master *m,
         status = init_order(m, err);
         if (status == MO_OK)
             status = generate_columns_and_rows(m, enough_ns, err);
-        if (status == MO_OK && m->f->is_priced)
-            find_used_bytes(m);
         if (status == MO_OK)
-            status = find_fractions(m, err);
-        if (status == MO_OK)
-            round_solution(m);
+            status = evaluate_solution(m, err);
         clear_order(m);
     }
     *bound_ns = m->bound_ns;

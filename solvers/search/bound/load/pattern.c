@@ -175,3 +175,36 @@ int64_t mo_load_pattern_price_ns(const mo_load_problem *f,
                f->price_ns[mo_load_index(f, o, pattern->device[o - first])];
     return sum;
 }
+
+static void add_pattern_bytes(const mo_load_problem *f,
+                              const mo_load_pattern *pattern, double weight,
+                              double *used_bytes)
+{
+    int first = f->group_start[pattern->group];
+
+    for (int o = first; o < f->group_start[pattern->group + 1]; o++)
+        used_bytes[pattern->device[o - first]] += weight * f->ops[o].bytes;
+}
+
+void mo_load_solution_bytes(const mo_load_problem *f,
+                            const mo_load_lp_solution *solution,
+                            const mo_load_pattern *priced, double *used_bytes)
+{
+    memset(used_bytes, 0, (size_t) f->n_devices * sizeof *used_bytes);
+    for (int g = 0; g < f->n_groups; g++) {
+        int first = f->group_start[g];
+        mo_load_pattern part = { g, priced->device + first,
+                                 priced->stage + first };
+        double sum = 0;
+
+        for (size_t i = 0; i < solution->n; i++)
+            if (solution->patterns[i].group == g && solution->weight[i] > 0)
+                sum += solution->weight[i];
+        for (size_t i = 0; sum > 0.5 && i < solution->n; i++)
+            if (solution->patterns[i].group == g && solution->weight[i] > 0)
+                add_pattern_bytes(f, &solution->patterns[i],
+                                  solution->weight[i] / sum, used_bytes);
+        if (sum <= 0.5)
+            add_pattern_bytes(f, &part, 1, used_bytes);
+    }
+}
