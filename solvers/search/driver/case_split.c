@@ -23,7 +23,9 @@ enum {
     MAX_LINKS = 1 << 12
 };
 
-#define ALL_STEPS (INT64_C(1) << 29) /* for all classes: seconds */
+/* For all classes; the second where no round follows: a second. */
+#define ALL_STEPS   (INT64_C(1) << 29)
+#define FIRST_STEPS (INT64_C(1) << 26)
 
 /* An op of the chain and the number of its flows that do not go to the next
  * block of the chain. */
@@ -280,7 +282,7 @@ static mo_status raise_class(mo_search_state *s, int number, int64_t gap_ns,
 mo_status mo_search_case_split_raise_all(mo_search_state *s,
                                          const mo_stop *stop, mo_error *err)
 {
-    int64_t steps = ALL_STEPS, gap_ns;
+    int64_t steps = s->task->rounds < 0 ? FIRST_STEPS : ALL_STEPS, gap_ns;
     mo_status status = MO_OK;
 
     if (!s->best)
