@@ -24,7 +24,7 @@ enum {
     LEAST_STEP = 300   /* ... down to this part */
 };
 
-#define LEAST_GAP 0.04
+#define LEAST_GAP 0.03
 
 void mo_search_refutation_job_clear(mo_search_refutation_job *job)
 {

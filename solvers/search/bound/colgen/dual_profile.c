@@ -117,6 +117,22 @@ static void sum_pair_curve(mo_cg_dual_profile *p, int pair)
     sum_prefixes(c, curve);
 }
 
+/* per_ns: the dual of each ns of the sum.  The prefix sums add what the cells
+ * cost to the total. */
+static void add_sum_dual(mo_cg_dual_profile *p, const mo_cg_row *row,
+                         double per_ns)
+{
+    const mo_cg_problem *c = p->c;
+    double *slope = p->resources[row->resource].slope;
+    double cell_cost = per_ns * ((double) c->cell / c->cells);
+
+    for (int g = row->first; g < row->last; g++)
+        slope[g] += cell_cost;
+    p->total -= cell_cost * (row->last - row->first);
+    for (int i = 0; i < c->n_nodes * c->n_devices; i++)
+        p->node_cost[i] += per_ns * c->budget_ns * c->budget_part[i];
+}
+
 static void add_row_dual(mo_cg_dual_profile *p, const mo_cg_row *row,
                          double price)
 {
@@ -144,6 +160,9 @@ static void add_row_dual(mo_cg_dual_profile *p, const mo_cg_row *row,
     case MO_CG_BUDGET:
         for (int i = 0; i < p->c->n_nodes * p->c->n_devices; i++)
             p->node_cost[i] += price * p->c->budget_part[i];
+        break;
+    case MO_CG_SUM:
+        add_sum_dual(p, row, price / mo_cg_row_sum_ns(p->c, row->first));
         break;
     }
     p->total += price;

@@ -136,11 +136,15 @@ static void add_initial_rows(mo_cg_master *m)
     const mo_cg_problem *c = m->c;
     mo_cg_master_lp *p = m->lp;
     int intervals = c->n_resources <= FEW_RESOURCES ? INITIAL_INTERVALS : 0;
+    mo_cg_row sum;
 
     for (int r = 0; r < c->n_resources; r++) {
         mo_cg_row row = mo_cg_row_capacity(r, 0, c->cells);
 
         mo_cg_master_lp_add_row(p, &row);
+        sum = mo_cg_row_sum(c, r, 0);
+        if (c->sum_ns > 0)
+            mo_cg_master_lp_add_row(p, &sum);
         for (int i = 0; i < intervals; i++) {
             row = mo_cg_row_capacity(r, i * c->cells / intervals,
                                      (i + 1) * c->cells / intervals);
@@ -312,15 +316,22 @@ static mo_status try_duals(mo_cg_master *m, const double *price, bool must,
 
 static bool separate_capacity_rows(mo_cg_master *m, double factor)
 {
+    double least = factor * MIN_CAPACITY_EXCESS * m->c->cells;
     bool added = false;
 
     mo_cg_usage_load(m->usage, &m->lp->pool);
+    for (int r = 0; r < m->c->n_resources && m->c->sum_ns > 0; r++) {
+        mo_cg_row worst;
+
+        if (mo_cg_separate_sum(m->usage, r, &worst) >= least)
+            added |= mo_cg_master_lp_add_row(m->lp, &worst);
+    }
     for (int r = 0; r < m->c->n_resources; r++)
         for (int i = 0; i < INTERVALS_PER_ROUND; i++) {
             mo_cg_row worst;
             double excess = mo_cg_separate_capacity(m->usage, r, &worst);
 
-            if (excess < factor * MIN_CAPACITY_EXCESS * m->c->cells)
+            if (excess < least)
                 break;
             added |= mo_cg_master_lp_add_row(m->lp, &worst);
         }

@@ -85,7 +85,7 @@ static bool is_row_kept(const mo_cg_master_lp *p, int i, bool counts)
         return counts;
     return row->kind == MO_CG_BUDGET ||
            p->last_used[i] + ROW_LIFETIME >= p->n_rounds ||
-           (row->kind == MO_CG_CAPACITY &&
+           ((row->kind == MO_CG_CAPACITY || row->kind == MO_CG_SUM) &&
             row->last - row->first == p->c->cells);
 }
 

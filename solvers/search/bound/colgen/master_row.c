@@ -35,6 +35,14 @@ mo_cg_row mo_cg_row_budget(void)
     return (mo_cg_row){ .kind = MO_CG_BUDGET };
 }
 
+mo_cg_row mo_cg_row_sum(const mo_cg_problem *c, int resource, int first)
+{
+    return (mo_cg_row){ .kind = MO_CG_SUM,
+                        .resource = resource,
+                        .first = first,
+                        .last = c->cells };
+}
+
 bool mo_cg_row_equal(const mo_cg_row *a, const mo_cg_row *b)
 {
     return a->kind == b->kind && a->resource == b->resource &&
@@ -48,8 +56,9 @@ double mo_cg_row_cardinality_coefficient(const mo_cg_row *row, int device)
     return (row->device == device) != row->elsewhere ? 1.0 / row->most : 0;
 }
 
-static double capacity_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
-                                   const mo_cg_column *p)
+/* The ticks of a resource between two cells that a column uses. */
+static double used_ticks(const mo_cg_problem *c, const mo_cg_row *row,
+                         const mo_cg_column *p)
 {
     int64_t begin = row->first * c->cell, end = row->last * c->cell;
     double sum = 0;
@@ -65,7 +74,14 @@ static double capacity_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
     }
     if (p->class != MO_FREE)
         sum *= c->fork->classes[p->class].count;
-    return sum / (double) (end - begin);
+    return sum;
+}
+
+static double capacity_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
+                                   const mo_cg_column *p)
+{
+    return used_ticks(c, row, p) /
+           ((double) (row->last - row->first) * (double) c->cell);
 }
 
 static double release_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
@@ -93,6 +109,14 @@ static double budget_coefficient(const mo_cg_problem *c, const mo_cg_column *p)
     return sum;
 }
 
+static double sum_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
+                              const mo_cg_column *p)
+{
+    return (used_ticks(c, row, p) / c->cells +
+            budget_coefficient(c, p) * c->budget_ns) /
+           mo_cg_row_sum_ns(c, row->first);
+}
+
 double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
                              const mo_cg_column *p)
 {
@@ -105,6 +129,8 @@ double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
         return release_coefficient(c, row, p);
     case MO_CG_BUDGET:
         return budget_coefficient(c, p);
+    case MO_CG_SUM:
+        return sum_coefficient(c, row, p);
     case MO_CG_CARDINALITY:
         break;
     }
@@ -164,13 +190,36 @@ void mo_cg_usage_load(mo_cg_usage *usage, const mo_cg_column_pool *pool)
 
     memset(usage->load, 0,
            (size_t) c->n_resources * (size_t) c->cells * sizeof *usage->load);
+    usage->price_ns = 0;
     for (size_t i = 0; i < pool->n; i++) {
         const mo_cg_column *p = pool->columns[i];
         int count = p->class == MO_FREE ? 1 : c->fork->classes[p->class].count;
 
+        if (c->budget_part && p->weight > 0)
+            usage->price_ns +=
+                p->weight * budget_coefficient(c, p) * c->budget_ns;
         for (int j = 0; j < p->n_jobs && p->weight > 0; j++)
             add_job_usage(usage, &p->jobs[j], p->weight * count);
     }
+}
+
+double mo_cg_separate_sum(const mo_cg_usage *usage, int resource,
+                          mo_cg_row *worst)
+{
+    const mo_cg_problem *c = usage->c;
+    const double *load = usage->load + (size_t) resource * (size_t) c->cells;
+    double cell_ns = (double) c->cell / c->cells, most = 0;
+    double sum = (usage->price_ns - c->sum_ns) / cell_ns;
+
+    *worst = mo_cg_row_sum(c, resource, 0);
+    for (int g = c->cells - 1; g >= 0; g--) {
+        sum += load[g];
+        if (g <= c->last_sum_cell && sum + g > most) {
+            most = sum + g;
+            worst->first = g;
+        }
+    }
+    return most;
 }
 
 double mo_cg_separate_capacity(mo_cg_usage *usage, int resource,

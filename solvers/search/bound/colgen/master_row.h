@@ -28,12 +28,17 @@ typedef enum mo_cg_row_kind {
     MO_CG_CARDINALITY,
     /* Knapsack row: at the prices of memory, the resident bytes of all
      * branches cost at most the budget (mo_cg_budget). */
-    MO_CG_BUDGET
+    MO_CG_BUDGET,
+    /* Sum of price and time: what a resource carries from the begin of a cell
+     * on, at which the last op has not ended, is no longer than the time from
+     * there; with that begin and the price it is at most sum_ns of the budget.
+     * Holds for any time in an interval, not only for the horizon. */
+    MO_CG_SUM
 } mo_cg_row_kind;
 
 typedef struct mo_cg_row {
     mo_cg_row_kind kind;
-    int resource, first, last; /* of a capacity row */
+    int resource, first, last; /* of a capacity row and of a sum */
     int node, device;          /* of the other kinds */
     int64_t tick;              /* of a release row */
     bool elsewhere;            /* of a cardinality row */
@@ -45,6 +50,13 @@ mo_cg_row mo_cg_row_capacity(int resource, int first, int last);
 mo_cg_row mo_cg_row_release(int node, int device, int64_t tick);
 mo_cg_row mo_cg_row_cardinality(const mo_cg_cardinality *limit);
 mo_cg_row mo_cg_row_budget(void);
+mo_cg_row mo_cg_row_sum(const mo_cg_problem *c, int resource, int first);
+
+/* Returns the ns of a sum that are left from the begin of a cell on. */
+static inline double mo_cg_row_sum_ns(const mo_cg_problem *c, int first)
+{
+    return c->sum_ns - (double) first * (double) c->cell / c->cells;
+}
 
 /* Returns whether two rows are the same constraint. */
 bool mo_cg_row_equal(const mo_cg_row *a, const mo_cg_row *b);
@@ -67,7 +79,8 @@ static inline int mo_cg_multiplicity(const mo_cg_problem *c, int node)
 
 typedef struct mo_cg_usage {
     const mo_cg_problem *c;
-    double *load; /* by resource and cell; 1: the cell is full */
+    double *load;    /* by resource and cell; 1: the cell is full */
+    double price_ns; /* of the branches; 0 without a budget */
 } mo_cg_usage;
 
 /* Allocates a usage profile; c is borrowed.  The caller frees *usage with
@@ -85,6 +98,11 @@ void mo_cg_usage_load(mo_cg_usage *usage, const mo_cg_column_pool *pool);
  * the next call finds another. */
 double mo_cg_separate_capacity(mo_cg_usage *usage, int resource,
                                mo_cg_row *worst);
+
+/* Separates a sum of a resource, before any of its capacity rows, where the
+ * budget has sum_ns.  Returns the excess in cells. */
+double mo_cg_separate_sum(const mo_cg_usage *usage, int resource,
+                          mo_cg_row *worst);
 
 /* Separates a release row of a node on a device: the tick with the largest
  * excess. offset is that of the node's start grid there. Returns the excess, 0

@@ -11,13 +11,15 @@
  *
  * These times are divided into intervals.  If t is in [from, to], the prices
  * are at most target - 1 - from: no such schedule exists if none within the
- * horizon `to` has prices within that budget (branch_and_price.h).  An interval
- * that is not refuted is halved.
+ * horizon `to` has prices within that budget (branch_and_price.h), or if its
+ * prices and any resource's load exceed the target together: that does not
+ * depend on t, so that intervals are wide.  One that is not refuted is halved.
  */
 
 enum {
-    FIRST_INTERVALS = 6, /* at first the times are divided by this */
+    FIRST_INTERVALS = 2, /* at first the times are divided by this */
     LEAST_WIDTH = 400,   /* an interval is no less than target / 400 */
+    MAX_FAILURES = 4,    /* intervals that are not refuted, in all */
     STEPS = 300          /* iterations of the master for an interval */
 };
 
@@ -51,7 +53,9 @@ static mo_status refute_interval(const mo_cg_priced_task *t, int64_t target_ns,
 {
     /* A nanosecond more than the budget: far above what division rounds. */
     mo_cg_budget budget = { .ns = (double) (target_ns - from_ns),
-                            .op_price_ns = t->price_ns };
+                            .op_price_ns = t->price_ns,
+                            .sum_ns = (double) target_ns,
+                            .from_ns = from_ns };
     mo_cg_options options = {
         .effort = 1, .stop = t->stop, .budget = &budget, .steps = STEPS
     };
@@ -69,6 +73,7 @@ mo_status mo_cg_priced_refute(const mo_cg_priced_task *t, int64_t target_ns,
     int64_t width =
         mo_max_i64((last_ns - from_ns) / FIRST_INTERVALS + 1, least_width);
     mo_status status = MO_OK;
+    int failures = 0;
 
     *refuted = false;
     while (from_ns <= last_ns) {
@@ -79,7 +84,9 @@ mo_status mo_cg_priced_refute(const mo_cg_priced_task *t, int64_t target_ns,
             return MO_OK;
         ++*n_calls;
         status = refute_interval(t, target_ns, from_ns, to_ns, &done, err);
-        if (status != MO_OK || (!done && width <= least_width))
+        failures += !done;
+        if (status != MO_OK || failures == MAX_FAILURES ||
+            (!done && width <= least_width))
             return status;
         if (done) {
             from_ns = to_ns + 1;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "schedule/resource.h"
 
 /* So that a few horizons can be added without overflow. */
@@ -243,6 +244,10 @@ mo_status mo_cg_problem_set_budget(mo_cg_problem *c, const mo_cg_budget *budget,
                             (size_t) c->n_devices * sizeof *c->budget_part);
     if (!c->budget_part)
         return mo_fail_memory(err);
+    c->budget_ns = budget->ns;
+    c->sum_ns = budget->sum_ns;
+    c->last_sum_cell =
+        (int) mo_min_i64(budget->from_ns * c->cells / c->cell, c->cells - 1);
     if (budget->op_price_ns) {
         set_op_prices(c, budget);
         return MO_OK;

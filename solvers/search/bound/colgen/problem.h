@@ -55,16 +55,23 @@ typedef struct mo_cg_problem {
     bool *allowed;
     double *budget_part; /* by node and device: share of the budget that one op
                             takes; NULL: no budget */
+    double budget_ns;    /* all of it */
+    double sum_ns;       /* as in mo_cg_budget */
+    int last_sum_cell;   /* the last that begins within its from_ns */
 } mo_cg_problem;
 
 /* Budget of memory: all ops of all branches together cost at most ns, which is
  * positive.  The price of an op is op_price_ns, by op of the fork's instance
  * and device, where that is not NULL (of equal ops the least counts), else that
- * of its resident bytes at these prices of a byte by device. */
+ * of its resident bytes at these prices of a byte by device.  Where sum_ns is
+ * not 0, that price and the time, which is at least from_ns, are together at
+ * most sum_ns. */
 typedef struct mo_cg_budget {
     const double *price_ns;
     double ns;
     const int64_t *op_price_ns;
+    double sum_ns;
+    int64_t from_ns;
 } mo_cg_budget;
 
 /* Allocates a problem; the caller frees *c with mo_cg_problem_free(), which
