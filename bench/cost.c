@@ -40,7 +40,7 @@ typedef struct bench {
 } bench;
 
 /* One line per device. */
-static mo_status put_totals(bench *b, const mo_predictions *guesses,
+static mo_status put_totals(bench *b, const mo_predictions *predictions,
                             const char *what, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -50,8 +50,8 @@ static mo_status put_totals(bench *b, const mo_predictions *guesses,
         double off;
         bool is_far;
 
-        status =
-            mo_accuracy_of(guesses, MO_UNKNOWN, MO_UNKNOWN, (int) d, &a, err);
+        status = mo_accuracy_of(predictions, MO_UNKNOWN, MO_UNKNOWN, (int) d,
+                                &a, err);
         if (status != MO_OK || a.n == 0)
             continue;
         off = a.predicted_us / a.measured_us - 1;
@@ -81,9 +81,9 @@ static const mo_sample *on_device(const mo_samples *samples, size_t i,
     return NULL;
 }
 
-static mo_status guess_waves(const mo_samples *samples,
-                             const mo_efficiencies *table,
-                             mo_predictions *guesses, mo_error *err)
+static mo_status predict_waves(const mo_samples *samples,
+                               const mo_efficiencies *table,
+                               mo_predictions *predictions, mo_error *err)
 {
     int origin = mo_samples_device(samples, mo_device_find(models[0]));
     mo_status status = MO_OK;
@@ -91,15 +91,15 @@ static mo_status guess_waves(const mo_samples *samples,
     for (size_t i = 0; i < samples->n && status == MO_OK; i++) {
         const mo_sample *s = &samples->items[i];
         const mo_sample *known = on_device(samples, i, origin);
-        mo_prediction guess = { s->work.class, s->work.math, s->device, s->us,
-                                0 };
+        mo_prediction prediction = { s->work.class, s->work.math, s->device,
+                                     s->us, 0 };
 
         if (s->device == origin || !known)
             continue;
-        guess.predicted_us =
+        prediction.predicted_us =
             mo_predict_wave_us(table, &s->work, &samples->devices[origin],
                                known->us, &samples->devices[s->device]);
-        status = mo_predictions_add(guesses, &guess, err);
+        status = mo_predictions_add(predictions, &prediction, err);
     }
     return status;
 }
@@ -107,27 +107,27 @@ static mo_status guess_waves(const mo_samples *samples,
 static mo_status bench_waves(bench *b, const mo_efficiencies *table,
                              const char *what, bool in_full, mo_error *err)
 {
-    mo_predictions guesses = { 0 };
-    mo_status status = guess_waves(&b->samples, table, &guesses, err);
+    mo_predictions predictions = { 0 };
+    mo_status status = predict_waves(&b->samples, table, &predictions, err);
 
     if (status == MO_OK)
-        status = put_totals(b, &guesses, what, err);
+        status = put_totals(b, &predictions, what, err);
     if (status == MO_OK && in_full)
-        status =
-            mo_report_prediction_error_text(&guesses, &b->samples, b->out, err);
-    mo_predictions_clear(&guesses);
+        status = mo_report_prediction_error_text(&predictions, &b->samples,
+                                                 b->out, err);
+    mo_predictions_clear(&predictions);
     return status;
 }
 
 static mo_status bench_builtin(bench *b, mo_error *err)
 {
-    mo_predictions guesses = { 0 };
+    mo_predictions predictions = { 0 };
     mo_status status =
-        mo_predictions_add_roofline(&guesses, &b->samples, NULL, NULL, err);
+        mo_predictions_add_roofline(&predictions, &b->samples, NULL, NULL, err);
 
     if (status == MO_OK)
-        status = put_totals(b, &guesses, "roofline, built-in", err);
-    mo_predictions_clear(&guesses);
+        status = put_totals(b, &predictions, "roofline, built-in", err);
+    mo_predictions_clear(&predictions);
     return status;
 }
 
@@ -136,24 +136,24 @@ static mo_status bench_fit(bench *b, const char *train, mo_holdout_set *part,
 {
     bool in_full = strcmp(train, told_in_full) == 0;
     mo_efficiencies table;
-    mo_predictions guesses = { 0 };
+    mo_predictions predictions = { 0 };
     char what[64];
     mo_status status = mo_holdout_split(&b->samples, train, NULL, part, err);
 
     if (status == MO_OK)
         status = mo_fit_efficiency(&b->samples, part, &table, err);
     if (status == MO_OK)
-        status = mo_predictions_add_roofline(&guesses, &b->samples, part,
+        status = mo_predictions_add_roofline(&predictions, &b->samples, part,
                                              &table, err);
     snprintf(what, sizeof what, "roofline, fit %s", train);
     if (status == MO_OK)
-        status = put_totals(b, &guesses, what, err);
+        status = put_totals(b, &predictions, what, err);
     if (status == MO_OK && in_full)
-        status =
-            mo_report_prediction_error_text(&guesses, &b->samples, b->out, err);
+        status = mo_report_prediction_error_text(&predictions, &b->samples,
+                                                 b->out, err);
     if (status == MO_OK && in_full)
         status = bench_waves(b, &table, "wave:v100, fit v100,t4", false, err);
-    mo_predictions_clear(&guesses);
+    mo_predictions_clear(&predictions);
     return status;
 }
 

@@ -14,9 +14,8 @@
 
 typedef struct mo_formulation {
     const char *name, *help;
-    bool knows_once; /* has variables for sending a tensor once for all readers
-                      */
-    bool knows_regime; /* models congestion and memory at all */
+    bool has_tensors_once; /* models a tensor sent once for all readers */
+    bool has_regime;       /* models congestion and memory at all */
 
     /* Allocates *state for the frame, which must outlive it. */
     mo_status (*prepare)(const mo_frame *frame, void **state, mo_error *err);

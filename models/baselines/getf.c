@@ -161,8 +161,8 @@ static void write_rows(void *state, mo_sink *sink)
 const mo_formulation mo_formulation_getf = {
     .name = "getf",
     .help = "GETF's assignment: chains and loads, no communication",
-    .knows_once = false,
-    .knows_regime = false,
+    .has_tensors_once = false,
+    .has_regime = false,
     .prepare = prepare_getf,
     .columns = declare_columns,
     .rows = write_rows,

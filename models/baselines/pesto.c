@@ -246,8 +246,8 @@ static const mo_frame *frame_of(const void *state)
 const mo_formulation mo_formulation_pesto = {
     .name = "pesto",
     .help = "Pesto's program for the two fastest devices",
-    .knows_once = false,
-    .knows_regime = true,
+    .has_tensors_once = false,
+    .has_regime = true,
     .prepare = prepare_pesto,
     .columns = mo_paper_columns,
     .rows = mo_paper_rows,

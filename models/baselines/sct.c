@@ -264,8 +264,8 @@ static bool has_start(const void *state)
 const mo_formulation mo_formulation_sct = {
     .name = "sct",
     .help = "m-SCT's linear program: favourite children",
-    .knows_once = false,
-    .knows_regime = false,
+    .has_tensors_once = false,
+    .has_regime = false,
     .prepare = prepare_sct,
     .columns = declare_columns,
     .rows = write_rows,

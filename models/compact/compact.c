@@ -133,7 +133,7 @@ static mo_status set_delays(mo_compact *c, mo_error *err)
 /* Returns whether its send time matters. */
 static bool is_timed(const mo_transfer_item *item)
 {
-    return item->n_uses > 0 || (item->device != MO_FREE && item->sent);
+    return item->n_uses > 0 || (item->device != MO_FREE && item->may_be_sent);
 }
 
 /* Numbers the columns up to y; returns how many there are. */
@@ -332,8 +332,8 @@ static bool has_start(const void *state)
 const mo_formulation mo_formulation_compact = {
     .name = "compact",
     .help = "the paper's optimum with fewer and tighter rows",
-    .knows_once = true,
-    .knows_regime = true,
+    .has_tensors_once = true,
+    .has_regime = true,
     .prepare = prepare_compact,
     .columns = mo_compact_columns,
     .rows = write_rows,

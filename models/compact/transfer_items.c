@@ -68,7 +68,7 @@ static mo_status push_arc(item_builder *w, mo_transfer_item *item,
     if (status == MO_OK) {
         items->arcs[items->n_arcs++] = arc;
         item->n_arcs++;
-        item->sent = item->sent || arc.a != arc.b;
+        item->may_be_sent = item->may_be_sent || arc.a != arc.b;
     }
     return status;
 }
@@ -157,7 +157,7 @@ static bool share_arcs(item_builder *w, mo_transfer_item *item)
             item->first = w->first[item->to];
             item->no_parallel = first->no_parallel = false;
             item->never_sent = first->never_sent;
-            item->sent = first->sent;
+            item->may_be_sent = first->may_be_sent;
             item->arc_start = first->arc_start;
             item->n_arcs = first->n_arcs;
             return true;

@@ -49,7 +49,7 @@ typedef struct mo_transfer_item {
     bool no_parallel;      /* no parallel flow between these two ops */
     bool never_sent;       /* never sent: its ends are always on one device */
     int arc_start, n_arcs; /* none where never_sent */
-    bool sent;             /* some arc leads to another device */
+    bool may_be_sent;      /* some arc leads to another device */
     int use_start, n_uses; /* sorted by resource */
     bool always_uses;      /* on every arc to another device */
     int64_t start_min_ns;  /* over all arcs, sent or not */

@@ -462,8 +462,8 @@ static int get_transfer(const void *state, int i)
 const mo_formulation mo_formulation_period = {
     .name = "period",
     .help = "largest load, for many requests in flight",
-    .knows_once = true,
-    .knows_regime = true,
+    .has_tensors_once = true,
+    .has_regime = true,
     .prepare = prepare_period,
     .columns = declare_columns,
     .rows = write_rows,

@@ -22,12 +22,12 @@ enum { LISTED = 100 };
 enum { ANY_UNIT_NS = 1000 };
 
 /* Turns an error in the solution into the verdict. */
-static mo_status set_complaint(mo_answer_evaluation *j, const char *rule,
-                               mo_status status, const mo_error *why,
-                               mo_error *err)
+static mo_status set_first_error(mo_answer_evaluation *e, const char *rule,
+                                 mo_status status, const mo_error *why,
+                                 mo_error *err)
 {
     if (status == MO_E_INPUT) {
-        snprintf(j->first_error, sizeof j->first_error, "%s%.900s", rule,
+        snprintf(e->first_error, sizeof e->first_error, "%s%.900s", rule,
                  why->text);
         return MO_OK;
     }
@@ -37,25 +37,25 @@ static mo_status set_complaint(mo_answer_evaluation *j, const char *rule,
 }
 
 static mo_status validate_schedule(const mo_instance *x,
-                                   mo_answer_evaluation *j, mo_error *err)
+                                   mo_answer_evaluation *e, mo_error *err)
 {
-    mo_status status = mo_validate(x, j->schedule, LISTED, &j->verdict, err);
+    mo_status status = mo_validate(x, e->schedule, LISTED, &e->verdict, err);
 
     if (status == MO_OK)
-        status = mo_single_device_best(x, &j->schedule->regime, &j->single,
-                                       &j->single_ns, err);
+        status = mo_single_device_best(x, &e->schedule->regime, &e->single,
+                                       &e->single_ns, err);
     return status;
 }
 
-static void compare_claim(double tolerance, mo_answer_evaluation *j)
+static void compare_claim(double tolerance, mo_answer_evaluation *e)
 {
-    double claim = (double) j->claim_ns;
-    double makespan = (double) j->schedule->makespan_ns;
+    double claim = (double) e->claim_ns;
+    double makespan = (double) e->schedule->makespan_ns;
 
-    if (j->claim_ns == MO_ANSWER_NO_CLAIM || j->rebuilt ||
+    if (e->claim_ns == MO_ANSWER_NO_CLAIM || e->rebuilt ||
         makespan <= claim + MO_ANSWER_CLAIM_TOLERANCE(tolerance) * makespan + 1)
         return;
-    snprintf(j->first_error, sizeof j->first_error,
+    snprintf(e->first_error, sizeof e->first_error,
              "(1) the objective is claimed to be %.3f us, but the schedule "
              "takes %.3f us",
              claim / 1000, makespan / 1000);
@@ -160,32 +160,32 @@ static mo_status adopt_regime(const mo_instance *x, const mo_regime *regime,
 
 static mo_status evaluate_bare(const mo_solution *solution,
                                const mo_instance *x, const mo_regime *regime,
-                               double tolerance, mo_answer_evaluation *j,
+                               double tolerance, mo_answer_evaluation *e,
                                mo_error *err);
 
 /* For a solution without start times: those of its orders or, if it has none,
  * of list scheduling. */
 static mo_status rebuild_times(const mo_solution *solution,
                                const mo_instance *x, const mo_regime *regime,
-                               double tolerance, mo_answer_evaluation *j,
+                               double tolerance, mo_answer_evaluation *e,
                                mo_error *err)
 {
-    int64_t claim_ns = j->claim_ns;
+    int64_t claim_ns = e->claim_ns;
     bool has_order;
     mo_status status = mo_answer_order_times(solution, x, tolerance,
-                                             j->schedule, &has_order, err);
+                                             e->schedule, &has_order, err);
 
     if (status == MO_OK && has_order) {
-        status = adopt_regime(x, regime, &j->schedule, err);
+        status = adopt_regime(x, regime, &e->schedule, err);
         if (status == MO_OK)
-            status = mo_schedule_left_shift(x, j->schedule, err);
+            status = mo_schedule_left_shift(x, e->schedule, err);
     } else if (status == MO_OK) {
-        mo_schedule_free(j->schedule);
-        j->schedule = NULL;
-        status = evaluate_bare(solution, x, regime, tolerance, j, err);
-        j->claim_ns = claim_ns;
+        mo_schedule_free(e->schedule);
+        e->schedule = NULL;
+        status = evaluate_bare(solution, x, regime, tolerance, e, err);
+        e->claim_ns = claim_ns;
     }
-    j->rebuilt = true;
+    e->rebuilt = true;
     return status;
 }
 
@@ -193,35 +193,35 @@ static mo_status evaluate_schedule(const mo_solution *solution,
                                    const mo_provenance *origin,
                                    const mo_instance *x,
                                    const mo_regime *regime, double tolerance,
-                                   mo_answer_evaluation *j, mo_error *err)
+                                   mo_answer_evaluation *e, mo_error *err)
 {
     int64_t unit_ns = origin->has_unit ? origin->unit_ns : ANY_UNIT_NS;
     /* Columns are numbered by the rules of their model. */
     const mo_regime *numbered = origin->has_options ? &origin->regime : regime;
     mo_error why = { 0 };
     mo_status status = mo_answer_schedule(solution, x, numbered, unit_ns,
-                                          tolerance, &j->schedule, &why);
+                                          tolerance, &e->schedule, &why);
 
     if (status != MO_OK)
-        return set_complaint(j, "", status, &why, err);
+        return set_first_error(e, "", status, &why, err);
     if (origin->has_unit)
-        j->claim_ns = j->schedule->makespan_ns;
+        e->claim_ns = e->schedule->makespan_ns;
     if (mo_answer_has_times(solution)) {
-        status = adopt_regime(x, regime, &j->schedule, &why);
+        status = adopt_regime(x, regime, &e->schedule, &why);
         if (status == MO_OK)
-            status = recompute_times(x, origin->has_unit, j->schedule, &why);
+            status = recompute_times(x, origin->has_unit, e->schedule, &why);
     } else {
-        status = rebuild_times(solution, x, regime, tolerance, j, &why);
+        status = rebuild_times(solution, x, regime, tolerance, e, &why);
     }
     if (status != MO_OK) {
-        mo_schedule_free(j->schedule);
-        j->schedule = NULL;
-        return set_complaint(j, "(1a) ", status, &why, err);
+        mo_schedule_free(e->schedule);
+        e->schedule = NULL;
+        return set_first_error(e, "(1a) ", status, &why, err);
     }
-    if (!j->schedule)
-        return MO_OK; /* the violation is in j->first_error */
-    compare_claim(tolerance, j);
-    return j->verdict ? MO_OK : validate_schedule(x, j, err);
+    if (!e->schedule)
+        return MO_OK; /* the violation is in e->first_error */
+    compare_claim(tolerance, e);
+    return e->verdict ? MO_OK : validate_schedule(x, e, err);
 }
 
 /* Sequential schedule, for a placement that list scheduling refuses:
@@ -255,22 +255,22 @@ static mo_status schedule_sequentially(const mo_instance *x,
 mo_status mo_answer_evaluate_placement(const mo_instance *x,
                                        const mo_regime *regime,
                                        const int *device,
-                                       mo_answer_evaluation *j, mo_error *err)
+                                       mo_answer_evaluation *e, mo_error *err)
 {
     mo_status status;
 
-    *j = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
+    *e = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
                                  .period_ns = -1,
                                  .single = MO_FREE };
-    status = mo_heft(x, regime, device, &j->schedule, err);
-    if (status == MO_OK && !j->schedule)
-        status = schedule_sequentially(x, regime, device, &j->schedule, err);
-    return status == MO_OK ? validate_schedule(x, j, err) : status;
+    status = mo_heft(x, regime, device, &e->schedule, err);
+    if (status == MO_OK && !e->schedule)
+        status = schedule_sequentially(x, regime, device, &e->schedule, err);
+    return status == MO_OK ? validate_schedule(x, e, err) : status;
 }
 
 static mo_status evaluate_bare(const mo_solution *solution,
                                const mo_instance *x, const mo_regime *regime,
-                               double tolerance, mo_answer_evaluation *j,
+                               double tolerance, mo_answer_evaluation *e,
                                mo_error *err)
 {
     int *device = calloc((size_t) x->n + 1, sizeof *device);
@@ -281,47 +281,47 @@ static mo_status evaluate_bare(const mo_solution *solution,
         return mo_fail_memory(err);
     status = mo_answer_placement(solution, x, tolerance, device, &why);
     if (status == MO_OK)
-        status = mo_answer_evaluate_placement(x, regime, device, j, err);
+        status = mo_answer_evaluate_placement(x, regime, device, e, err);
     else
-        status = set_complaint(j, "", status, &why, err);
+        status = set_first_error(e, "", status, &why, err);
     free(device);
     return status;
 }
 
 /* Loads by definition, and what the steady state of a pipeline keeps. */
 static mo_status measure_pipeline(const mo_instance *x, const mo_regime *regime,
-                                  int in_flight, mo_answer_evaluation *j,
+                                  int in_flight, mo_answer_evaluation *e,
                                   int64_t *load_ns, mo_error *err)
 {
-    const int *device = j->schedule->device;
+    const int *device = e->schedule->device;
     mo_period_loads loads = { 0 };
     mo_modulo_schedule m = { 0 };
     mo_status status = mo_period_loads_compute(x, regime, device, &loads, err);
 
     if (status == MO_OK)
         status = mo_modulo_schedule_make(x, regime, device, in_flight,
-                                         j->schedule, &m, err);
+                                         e->schedule, &m, err);
     if (status == MO_OK)
         status = mo_steady_state_simulate(x, &m, MO_STEADY_STATE_REQUESTS,
-                                          &j->steady_ns, err);
+                                          &e->steady_ns, err);
     if (status == MO_OK) {
-        j->period_ns =
+        e->period_ns =
             in_flight > 0 || m.peak_bytes ? m.period_ns : loads.period_ns;
         *load_ns = loads.period_ns;
         for (int k = 0; m.peak_bytes && k < x->n_devices; k++)
-            j->verdict->peak_bytes[k] = m.peak_bytes[k];
+            e->verdict->peak_bytes[k] = m.peak_bytes[k];
         if (!m.fits)
-            snprintf(j->first_error, sizeof j->first_error,
+            snprintf(e->first_error, sizeof e->first_error,
                      "live memory exceeds a capacity, even with one request "
                      "at a time");
-        j->latency_ns = m.request->makespan_ns;
-        j->in_flight = m.in_flight;
-        j->least_in_flight = m.least_in_flight;
+        e->latency_ns = m.request->makespan_ns;
+        e->in_flight = m.in_flight;
+        e->least_in_flight = m.least_in_flight;
         mo_period_resource_name(x, regime->congestion, loads.bottleneck,
-                                j->bottleneck, sizeof j->bottleneck);
-        j->lower.bound_ns = mo_period_least_ns(x);
-        j->lower.which = "mean load";
-        j->single_ns = mo_max_i64(j->single_ns, x->host_request_ns);
+                                e->bottleneck, sizeof e->bottleneck);
+        e->lower.bound_ns = mo_period_least_ns(x);
+        e->lower.which = "mean load";
+        e->single_ns = mo_max_i64(e->single_ns, x->host_request_ns);
     }
     mo_modulo_schedule_clear(&m);
     mo_period_loads_clear(&loads);
@@ -333,7 +333,7 @@ static mo_status measure_pipeline(const mo_instance *x, const mo_regime *regime,
  * than the largest load. */
 static void compare_period(const mo_solution *solution, int64_t unit_ns,
                            int64_t load_ns, double tolerance,
-                           mo_answer_evaluation *j)
+                           mo_answer_evaluation *e)
 {
     double w = solution->has_objective ? solution->objective : NAN;
 
@@ -343,15 +343,15 @@ static void compare_period(const mo_solution *solution, int64_t unit_ns,
             w = solution->values[i].value;
     if (!(w >= 0 && w * (double) unit_ns < (double) MO_MAX_TOTAL_NS))
         return;
-    j->claim_ns = (int64_t) llround(w * (double) unit_ns);
+    e->claim_ns = (int64_t) llround(w * (double) unit_ns);
     if ((double) load_ns <=
-        (double) j->claim_ns +
+        (double) e->claim_ns +
             MO_ANSWER_CLAIM_TOLERANCE(tolerance) * (double) load_ns + 1)
         return;
-    snprintf(j->first_error, sizeof j->first_error,
+    snprintf(e->first_error, sizeof e->first_error,
              "(1) the period is claimed to be %.3f us, but the largest load is "
              "%.3f us",
-             (double) j->claim_ns / 1000, (double) load_ns / 1000);
+             (double) e->claim_ns / 1000, (double) load_ns / 1000);
 }
 
 /* With a limit in flight, or live memory, start times are a schedule of one
@@ -363,7 +363,7 @@ static mo_status take_request_order(const mo_solution *solution,
                                     const mo_provenance *origin,
                                     const mo_instance *x,
                                     const mo_regime *regime, double tolerance,
-                                    mo_answer_evaluation *j, mo_error *err)
+                                    mo_answer_evaluation *e, mo_error *err)
 {
     bool live = regime->memory == MO_MEMORY_LIVE, fits = false;
     bool is_used = live || origin->in_flight > 0;
@@ -386,120 +386,120 @@ static mo_status take_request_order(const mo_solution *solution,
         status = mo_schedule_left_shift(x, s, &why);
     }
     if (status == MO_OK && is_used)
-        j->rebuilt = false;
+        e->rebuilt = false;
     if (status == MO_OK && is_used &&
-        (fits || s->makespan_ns < j->schedule->makespan_ns)) {
-        mo_schedule_free(j->schedule);
-        mo_verdict_free(j->verdict);
-        j->schedule = s;
-        j->verdict = NULL;
+        (fits || s->makespan_ns < e->schedule->makespan_ns)) {
+        mo_schedule_free(e->schedule);
+        mo_verdict_free(e->verdict);
+        e->schedule = s;
+        e->verdict = NULL;
         /* Live memory is that of the pipeline, not of one request. */
         if (live)
             s->regime.memory = MO_MEMORY_NONE;
-        return validate_schedule(x, j, err);
+        return validate_schedule(x, e, err);
     }
     mo_schedule_free(s);
     if (status == MO_E_INPUT) {
-        mo_schedule_free(j->schedule);
-        mo_verdict_free(j->verdict);
-        j->schedule = NULL;
-        j->verdict = NULL;
+        mo_schedule_free(e->schedule);
+        mo_verdict_free(e->verdict);
+        e->schedule = NULL;
+        e->verdict = NULL;
     }
-    return set_complaint(j, rule, status, &why, err);
+    return set_first_error(e, rule, status, &why, err);
 }
 
 static mo_status evaluate_period(const mo_solution *solution,
                                  const mo_provenance *origin,
                                  const mo_instance *x, const mo_regime *regime,
-                                 double tolerance, mo_answer_evaluation *j,
+                                 double tolerance, mo_answer_evaluation *e,
                                  mo_error *err)
 {
     bool live = regime->memory == MO_MEMORY_LIVE;
     /* Live memory is that of the pipeline, not of one request. */
     const mo_regime bare = { regime->congestion, regime->tensors,
                              live ? MO_MEMORY_NONE : regime->memory };
-    mo_status status = evaluate_bare(solution, x, &bare, tolerance, j, err);
+    mo_status status = evaluate_bare(solution, x, &bare, tolerance, e, err);
     int64_t load_ns = 0;
 
-    if (status != MO_OK || !j->schedule)
+    if (status != MO_OK || !e->schedule)
         return status;
-    j->rebuilt = true;
-    status = take_request_order(solution, origin, x, regime, tolerance, j, err);
-    if (status != MO_OK || !j->schedule)
+    e->rebuilt = true;
+    status = take_request_order(solution, origin, x, regime, tolerance, e, err);
+    if (status != MO_OK || !e->schedule)
         return status;
     if (live)
         status =
-            mo_single_device_best(x, regime, &j->single, &j->single_ns, err);
+            mo_single_device_best(x, regime, &e->single, &e->single_ns, err);
     if (status != MO_OK)
         return status;
-    j->schedule->regime = *regime;
+    e->schedule->regime = *regime;
     status =
-        measure_pipeline(x, regime, (int) origin->in_flight, j, &load_ns, err);
-    if (status == MO_OK && origin->has_unit && !j->first_error[0])
-        compare_period(solution, origin->unit_ns, load_ns, tolerance, j);
+        measure_pipeline(x, regime, (int) origin->in_flight, e, &load_ns, err);
+    if (status == MO_OK && origin->has_unit && !e->first_error[0])
+        compare_period(solution, origin->unit_ns, load_ns, tolerance, e);
     return status;
 }
 
 mo_status mo_answer_evaluation_bound(const mo_instance *x,
-                                     mo_answer_evaluation *j, mo_error *err)
+                                     mo_answer_evaluation *e, mo_error *err)
 {
-    return j->schedule && j->period_ns < 0
-               ? mo_bound_lower(x, &j->schedule->regime, &j->lower, err)
+    return e->schedule && e->period_ns < 0
+               ? mo_bound_lower(x, &e->schedule->regime, &e->lower, err)
                : MO_OK;
 }
 
-int64_t mo_answer_evaluation_objective_ns(const mo_answer_evaluation *j)
+int64_t mo_answer_evaluation_objective_ns(const mo_answer_evaluation *e)
 {
-    return j->period_ns >= 0 ? j->period_ns : j->schedule->makespan_ns;
+    return e->period_ns >= 0 ? e->period_ns : e->schedule->makespan_ns;
 }
 
 mo_status mo_answer_evaluate_solution(const mo_solution *solution,
                                       const mo_provenance *origin,
                                       const mo_instance *x,
                                       const mo_regime *regime, double tolerance,
-                                      mo_answer_evaluation *j, mo_error *err)
+                                      mo_answer_evaluation *e, mo_error *err)
 {
-    *j = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
+    *e = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
                                  .period_ns = -1,
                                  .single = MO_FREE };
     if (origin->has_options &&
         strcmp(origin->formulation, mo_formulation_period.name) == 0)
-        return evaluate_period(solution, origin, x, regime, tolerance, j, err);
+        return evaluate_period(solution, origin, x, regime, tolerance, e, err);
     if (origin->has_options &&
-        !mo_formulation_of(origin->formulation)->knows_regime)
-        return evaluate_bare(solution, x, regime, tolerance, j, err);
-    return evaluate_schedule(solution, origin, x, regime, tolerance, j, err);
+        !mo_formulation_of(origin->formulation)->has_regime)
+        return evaluate_bare(solution, x, regime, tolerance, e, err);
+    return evaluate_schedule(solution, origin, x, regime, tolerance, e, err);
 }
 
-mo_status mo_answer_evaluation_reject(const char *why, mo_answer_evaluation *j)
+mo_status mo_answer_evaluation_reject(const char *why, mo_answer_evaluation *e)
 {
-    *j = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
+    *e = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
                                  .period_ns = -1,
                                  .single = MO_FREE };
-    snprintf(j->first_error, sizeof j->first_error, "%s", why);
+    snprintf(e->first_error, sizeof e->first_error, "%s", why);
     return MO_OK;
 }
 
-bool mo_answer_evaluation_valid(const mo_answer_evaluation *j)
+bool mo_answer_evaluation_valid(const mo_answer_evaluation *e)
 {
-    return j->schedule && mo_answer_evaluation_count(j) == 0;
+    return e->schedule && mo_answer_evaluation_count(e) == 0;
 }
 
-int mo_answer_evaluation_count(const mo_answer_evaluation *j)
+int mo_answer_evaluation_count(const mo_answer_evaluation *e)
 {
-    return (j->first_error[0] != '\0') + (j->verdict ? j->verdict->n : 0);
+    return (e->first_error[0] != '\0') + (e->verdict ? e->verdict->n : 0);
 }
 
-const char *mo_answer_evaluation_violation(const mo_answer_evaluation *j, int i)
+const char *mo_answer_evaluation_violation(const mo_answer_evaluation *e, int i)
 {
-    if (j->first_error[0])
-        return i == 0 ? j->first_error : j->verdict->violations[i - 1].text;
-    return j->verdict->violations[i].text;
+    if (e->first_error[0])
+        return i == 0 ? e->first_error : e->verdict->violations[i - 1].text;
+    return e->verdict->violations[i].text;
 }
 
-void mo_answer_evaluation_clear(mo_answer_evaluation *j)
+void mo_answer_evaluation_clear(mo_answer_evaluation *e)
 {
-    mo_verdict_free(j->verdict);
-    mo_schedule_free(j->schedule);
-    *j = (mo_answer_evaluation){ 0 };
+    mo_verdict_free(e->verdict);
+    mo_schedule_free(e->schedule);
+    *e = (mo_answer_evaluation){ 0 };
 }

@@ -76,7 +76,8 @@ mo_status mo_answer_evaluation_reject(const char *why,
 
 /* Returns the objective of the model: the period or the makespan; there is a
  * schedule. */
-int64_t mo_answer_evaluation_objective_ns(const mo_answer_evaluation *j);
+int64_t
+mo_answer_evaluation_objective_ns(const mo_answer_evaluation *evaluation);
 
 bool mo_answer_evaluation_valid(const mo_answer_evaluation *evaluation);
 

@@ -96,7 +96,7 @@ static mo_status solve_file(settings *s, const char *model, const char *beside,
     mo_answer_selection selection;
     mo_status status =
         mo_model_file_provenance(model, &selector.review.origin, err);
-    bool told;
+    bool is_reported;
 
     selector.origin_of_model = selector.review.origin.has_graph;
     if (status == MO_OK && selector.review.origin.edited)
@@ -117,8 +117,9 @@ static mo_status solve_file(settings *s, const char *model, const char *beside,
                     mo_error_format(&selector.why, text, sizeof text));
         /* Reports why there is no solution where the report has no field for
          * it. */
-        told = selection.best ? !selection.best->is_start : !s->json;
-        for (int i = 0; i < portfolio.n && !told && !s->logger.quiet; i++) {
+        is_reported = selection.best ? !selection.best->is_start : !s->json;
+        for (int i = 0; i < portfolio.n && !is_reported && !s->logger.quiet;
+             i++) {
             const mo_portfolio_member *e = &portfolio.entries[i];
 
             if (e->status == MO_OK &&

@@ -98,7 +98,7 @@ typedef struct mo_predictor_input {
 mo_predictor_input mo_predictor_input_of(const mo_predictor *predictor,
                                          const mo_graph *g, int op);
 double mo_predictor_input_us(const mo_predictor *predictor,
-                             const mo_predictor_input *basis,
+                             const mo_predictor_input *input,
                              const mo_device *device);
 
 /* Returns the predicted time of op on device. */

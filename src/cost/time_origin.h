@@ -41,7 +41,7 @@ extern const char *const mo_time_limit_names[MO_TIME_LIMITS]; /* "": none */
 
 /* Returns the origin of the time us that predictor has for an op on device. */
 mo_time_origin mo_time_origin_predicted(const mo_predictor *predictor,
-                                        const mo_predictor_input *basis,
+                                        const mo_predictor_input *input,
                                         const mo_device *device, double us);
 
 #endif

@@ -72,7 +72,7 @@ mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
                        "--objective %s and --formulation %s contradict each "
                        "other; leave one out",
                        p->objective, formulation->name);
-    if (tensors_of(p) == MO_TENSORS_ONCE && !formulation->knows_once)
+    if (tensors_of(p) == MO_TENSORS_ONCE && !formulation->has_tensors_once)
         return mo_fail(err, MO_E_USAGE,
                        "--formulation %s sends every reader its own copy; "
                        "leave --tensors out, or take --formulation compact",
@@ -262,7 +262,7 @@ mo_status mo_prepare_model(const mo_prepare_options *p,
     made->formulation = formulation_of(p);
     made->o.formulation = made->formulation->name;
     made->o.regime = mo_prepare_regime(p);
-    if (made->formulation->knows_regime) {
+    if (made->formulation->has_regime) {
         status = mo_bound_memory(x, &made->o.regime, err);
         if (status != MO_OK)
             return status;

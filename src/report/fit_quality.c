@@ -62,8 +62,8 @@ mo_status mo_report_fit_text(const mo_report_fit *fitting, mo_out *out,
     if (unused > 0)
         mo_out_printf(out, "not used    %zu rows\n", unused);
     mo_out_char(out, '\n');
-    return mo_report_prediction_error_text(fitting->guesses, fitting->samples,
-                                           out, err);
+    return mo_report_prediction_error_text(fitting->predictions,
+                                           fitting->samples, out, err);
 }
 
 static void put_part(const mo_report_fit *f, const char *key,
@@ -89,8 +89,8 @@ mo_status mo_report_fit_json(const mo_report_fit *fitting, mo_out *out,
     put_part(fitting, "fitted", MO_HOLDOUT_TRAIN, &w);
     put_part(fitting, "tested", MO_HOLDOUT_TEST, &w);
     mo_json_put_int(&w, "unused_rows", (int64_t) count_unused(fitting));
-    status = mo_report_prediction_error_json(fitting->guesses, fitting->samples,
-                                             &w, err);
+    status = mo_report_prediction_error_json(fitting->predictions,
+                                             fitting->samples, &w, err);
     mo_json_end(&w);
     return status;
 }

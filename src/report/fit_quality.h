@@ -14,8 +14,8 @@
 
 typedef struct mo_report_fit {
     const mo_samples *samples;
-    const mo_holdout_set *part;    /* by sample */
-    const mo_predictions *guesses; /* for the samples of MO_HOLDOUT_TEST */
+    const mo_holdout_set *part;        /* by sample */
+    const mo_predictions *predictions; /* for the samples of MO_HOLDOUT_TEST */
 } mo_report_fit;
 
 mo_status mo_report_fit_text(const mo_report_fit *fitting, mo_out *out,

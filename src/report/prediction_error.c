@@ -29,12 +29,12 @@ static void put_row(mo_out *out, const char *name, const mo_accuracy *a)
                   mo_format_us(a->predicted_us, predicted), 100 * bias_of(a));
 }
 
-static mo_status put_one(const mo_predictions *guesses, const subject *about,
-                         mo_out *out, mo_error *err)
+static mo_status put_one(const mo_predictions *predictions,
+                         const subject *about, mo_out *out, mo_error *err)
 {
     char name[NAME_SIZE];
     mo_accuracy a;
-    mo_status status = mo_accuracy_of(guesses, about->class, about->math,
+    mo_status status = mo_accuracy_of(predictions, about->class, about->math,
                                       about->device, &a, err);
 
     if (status != MO_OK || a.n == 0)
@@ -47,7 +47,7 @@ static mo_status put_one(const mo_predictions *guesses, const subject *about,
     return MO_OK;
 }
 
-mo_status mo_report_prediction_error_text(const mo_predictions *guesses,
+mo_status mo_report_prediction_error_text(const mo_predictions *predictions,
                                           const mo_samples *samples,
                                           mo_out *out, mo_error *err)
 {
@@ -60,27 +60,27 @@ mo_status mo_report_prediction_error_text(const mo_predictions *guesses,
         subject about = { mo_class_name((mo_class) c), c, i % MO_MATHS,
                           MO_UNKNOWN };
 
-        status = put_one(guesses, &about, out, err);
+        status = put_one(predictions, &about, out, err);
     }
     for (size_t d = 0; d < samples->n_devices && status == MO_OK; d++) {
         subject about = { samples->devices[d].id, MO_UNKNOWN, MO_UNKNOWN,
                           (int) d };
 
-        status = put_one(guesses, &about, out, err);
+        status = put_one(predictions, &about, out, err);
     }
     if (status == MO_OK)
         status = put_one(
-            guesses, &(subject){ "all", MO_UNKNOWN, MO_UNKNOWN, MO_UNKNOWN },
-            out, err);
+            predictions,
+            &(subject){ "all", MO_UNKNOWN, MO_UNKNOWN, MO_UNKNOWN }, out, err);
     return status;
 }
 
-static mo_status put_object(const mo_predictions *guesses, const char *key,
+static mo_status put_object(const mo_predictions *predictions, const char *key,
                             const subject *about, mo_json_writer *w,
                             mo_error *err)
 {
     mo_accuracy a;
-    mo_status status = mo_accuracy_of(guesses, about->class, about->math,
+    mo_status status = mo_accuracy_of(predictions, about->class, about->math,
                                       about->device, &a, err);
 
     if (status != MO_OK || a.n == 0)
@@ -98,7 +98,7 @@ static mo_status put_object(const mo_predictions *guesses, const char *key,
     return MO_OK;
 }
 
-mo_status mo_report_prediction_error_json(const mo_predictions *guesses,
+mo_status mo_report_prediction_error_json(const mo_predictions *predictions,
                                           const mo_samples *samples,
                                           mo_json_writer *w, mo_error *err)
 {
@@ -110,7 +110,7 @@ mo_status mo_report_prediction_error_json(const mo_predictions *guesses,
         subject about = { mo_class_name((mo_class) c), c, i % MO_MATHS,
                           MO_UNKNOWN };
 
-        status = put_object(guesses, "class", &about, w, err);
+        status = put_object(predictions, "class", &about, w, err);
     }
     mo_json_end(w);
     mo_json_begin_array(w, "devices", MO_JSON_BLOCK);
@@ -118,7 +118,7 @@ mo_status mo_report_prediction_error_json(const mo_predictions *guesses,
         subject about = { samples->devices[d].id, MO_UNKNOWN, MO_UNKNOWN,
                           (int) d };
 
-        status = put_object(guesses, "device", &about, w, err);
+        status = put_object(predictions, "device", &about, w, err);
     }
     mo_json_end(w);
     return status;

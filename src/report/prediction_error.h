@@ -14,13 +14,13 @@
 
 /* Writes a table: a line for each predicted class, one for all of them, and
  * one for each device with the sums. */
-mo_status mo_report_prediction_error_text(const mo_predictions *guesses,
+mo_status mo_report_prediction_error_text(const mo_predictions *predictions,
                                           const mo_samples *samples,
                                           mo_out *out, mo_error *err);
 
 /* Writes "classes": [{...}, ...], "devices": [{...}, ...]: two members of an
  * object that the caller opens and closes. */
-mo_status mo_report_prediction_error_json(const mo_predictions *guesses,
+mo_status mo_report_prediction_error_json(const mo_predictions *predictions,
                                           const mo_samples *samples,
                                           mo_json_writer *w, mo_error *err);
 

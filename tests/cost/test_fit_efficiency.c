@@ -339,28 +339,28 @@ START_TEST(errors_are_relative_and_summed_by_class_and_device)
         { MO_CLASS_MATMUL, MO_MATH_F32, 1, 200, 300 },
         { MO_CLASS_POOL, MO_MATH_F32, 1, 10, 10 },
     };
-    mo_predictions guesses = { 0 };
+    mo_predictions predictions = { 0 };
     mo_accuracy a;
 
     for (int i = 0; i < COUNT(given); i++)
-        MUST(mo_predictions_add(&guesses, &given[i], &err));
-    MUST(mo_accuracy_of(&guesses, MO_CLASS_MATMUL, MO_UNKNOWN, MO_UNKNOWN, &a,
-                        &err));
+        MUST(mo_predictions_add(&predictions, &given[i], &err));
+    MUST(mo_accuracy_of(&predictions, MO_CLASS_MATMUL, MO_UNKNOWN, MO_UNKNOWN,
+                        &a, &err));
     ck_assert_uint_eq(a.n, 3);
     ck_assert_double_eq_tol(a.mean, 0.3, 1e-12); /* 0.1, 0.3, 0.5 */
     ck_assert_double_eq_tol(a.median, 0.3, 1e-12);
     ck_assert_double_eq(a.measured_us, 400);
     ck_assert_double_eq(a.predicted_us, 480);
 
-    MUST(mo_accuracy_of(&guesses, MO_UNKNOWN, MO_UNKNOWN, 1, &a, &err));
+    MUST(mo_accuracy_of(&predictions, MO_UNKNOWN, MO_UNKNOWN, 1, &a, &err));
     ck_assert_uint_eq(a.n, 2);
     ck_assert_double_eq_tol(a.median, 0.25, 1e-12);
 
-    MUST(mo_accuracy_of(&guesses, MO_CLASS_FREE, MO_UNKNOWN, MO_UNKNOWN, &a,
+    MUST(mo_accuracy_of(&predictions, MO_CLASS_FREE, MO_UNKNOWN, MO_UNKNOWN, &a,
                         &err));
     ck_assert_uint_eq(a.n, 0);
     ck_assert_double_eq(a.mean, 0);
-    mo_predictions_clear(&guesses);
+    mo_predictions_clear(&predictions);
 }
 END_TEST
 
@@ -372,7 +372,7 @@ START_TEST(a_perfect_fit_has_no_error_on_what_it_did_not_see)
                     MO_MATH_F32 } },
     };
     mo_samples s = { 0 };
-    mo_predictions guesses = { 0 };
+    mo_predictions predictions = { 0 };
     mo_efficiencies table;
     mo_accuracy a;
     mo_holdout_set *part;
@@ -381,12 +381,12 @@ START_TEST(a_perfect_fit_has_no_error_on_what_it_did_not_see)
     part = calloc(s.n, sizeof *part);
     MUST(mo_holdout_split(&s, "v100,t4", "p4", part, &err));
     MUST(mo_fit_efficiency(&s, part, &table, &err));
-    MUST(mo_predictions_add_roofline(&guesses, &s, part, &table, &err));
-    ck_assert_uint_eq(guesses.n, s.n / 4);
-    MUST(
-        mo_accuracy_of(&guesses, MO_UNKNOWN, MO_UNKNOWN, MO_UNKNOWN, &a, &err));
+    MUST(mo_predictions_add_roofline(&predictions, &s, part, &table, &err));
+    ck_assert_uint_eq(predictions.n, s.n / 4);
+    MUST(mo_accuracy_of(&predictions, MO_UNKNOWN, MO_UNKNOWN, MO_UNKNOWN, &a,
+                        &err));
     ck_assert_double_lt(a.mean, 0.05);
-    mo_predictions_clear(&guesses);
+    mo_predictions_clear(&predictions);
     free(part);
     mo_samples_clear(&s);
 }

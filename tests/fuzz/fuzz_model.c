@@ -179,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         number++;
     formulation = mo_formulations[number];
     regime = fuzz_regime(&in);
-    if (!formulation->knows_once)
+    if (!formulation->has_tensors_once)
         regime.tensors = MO_TENSORS_PER_EDGE;
     if (!fuzz_instance_make(&in, &made))
         return 0;

@@ -43,7 +43,7 @@ static bool can_write(const mo_formulation *formulation, const problem *p,
     void *state = NULL;
     bool can;
 
-    if (regime->tensors == MO_TENSORS_ONCE && !formulation->knows_once)
+    if (regime->tensors == MO_TENSORS_ONCE && !formulation->has_tensors_once)
         return false;
     MUST(mo_frame_make(p->x, regime, false, &frame, &err));
     can = formulation->prepare(frame, &state, NULL) == MO_OK;
@@ -82,7 +82,7 @@ START_TEST(starts_keep_every_row)
         problem_clear(&p);
     }
     /* Most problems have a solution, and the heuristic finds most of those. */
-    if (formulation->knows_regime)
+    if (formulation->has_regime)
         ck_assert_int_gt(2 * t.n_starts, t.n_models);
     ck_assert_int_gt(t.n_models, n_seeds);
 }

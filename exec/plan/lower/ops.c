@@ -59,7 +59,7 @@ static mo_status add_output_of(input_list *all, int id, int port, int dst_port,
     if (port < 0 || port >= n)
         return mo_plan_lower_fail(
             all->l, all->op, err,
-            "it reads an output of '%.80s' that is not told: "
+            "which output of '%.80s' it reads is unknown: "
             "give that a shape and a dtype for each output, "
             "and the edge a src_port",
             all->l->g->ops[id].name);

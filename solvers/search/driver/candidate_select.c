@@ -41,7 +41,8 @@ static mo_status reserve_tables(mo_search_candidates *m, mo_error *err)
 }
 
 mo_status mo_search_candidates_new(mo_search_state *search,
-                                   mo_search_candidates **hopes, mo_error *err)
+                                   mo_search_candidates **candidates,
+                                   mo_error *err)
 {
     mo_search_candidates *m = calloc(1, sizeof *m);
     mo_status status;
@@ -51,7 +52,7 @@ mo_status mo_search_candidates_new(mo_search_state *search,
     m->search = search;
     status = reserve_tables(m, err);
     if (status == MO_OK)
-        *hopes = m;
+        *candidates = m;
     else
         mo_search_candidates_free(m);
     return status;

@@ -27,7 +27,7 @@ enum {
     FIRST_LATE_ROUND = 3,
     MAX_SHORT_JOBS = 64,   /* the same, that enumerate */
     MAX_LEVEL = 7,         /* of effort; of equal branches none, ... */
-    LAST_HOPE_LEVEL = 5,   /* ... and no less is expected above this one */
+    LAST_GAIN_LEVEL = 5,   /* ... and no less is expected above this one */
     FIRST_WORK = 2000000,  /* ops x moves, doubles by level */
     MAX_OP_MOVES = 300,    /* of few ops: moves by op, doubles by level */
     MAX_FORK_LEVEL = 3,    /* largest effort level of annealing in segments with
@@ -46,7 +46,7 @@ enum {
 
 /* A job at level 0 may save this part of the priced time, half of it at the
  * next. */
-#define FIRST_HOPE 0.15
+#define FIRST_EXPECTED_GAIN 0.15
 
 static bool has_equal_branches(const mo_forkjoin *fork)
 {
@@ -164,11 +164,11 @@ static int compare_options(const void *a, const void *b)
 
 /* Returns the part of the priced time that a job may save; 0: too little.
  * Where branches are equal, jobs differ enough to go on. */
-static double hope_at(const pricing *p, int cls, int level)
+static double expected_gain_at(const pricing *p, int cls, int level)
 {
     if (has_equal_branches(p->forks[cls]))
-        return FIRST_HOPE / (1 << mo_min_int(level, LAST_HOPE_LEVEL));
-    return level < MAX_LEVEL ? FIRST_HOPE / (1 << level) : 0;
+        return FIRST_EXPECTED_GAIN / (1 << mo_min_int(level, LAST_GAIN_LEVEL));
+    return level < MAX_LEVEL ? FIRST_EXPECTED_GAIN / (1 << level) : 0;
 }
 
 /* Lists the boundaries whose gain is positive, the largest first. */
@@ -180,12 +180,12 @@ static void list_options(pricing *p, double least_ns)
         for (int b = 0; b < p->n_boundaries && classes->classes[i].part; b++) {
             int level = classes->classes[i].boundaries[b].priced_level;
             size_t at = (size_t) i * (size_t) p->n_boundaries + (size_t) b;
-            double hope = hope_at(p, i, level);
+            double expected_gain = expected_gain_at(p, i, level);
             double gain_ns =
-                hope * p->cost_ns[at] - (p->slack_ns[at] - least_ns);
+                expected_gain * p->cost_ns[at] - (p->slack_ns[at] - least_ns);
 
             if (isfinite(p->cost_ns[at]) && isfinite(p->slack_ns[at]) &&
-                hope > 0 && gain_ns > 0)
+                expected_gain > 0 && gain_ns > 0)
                 p->options[p->n_options++] =
                     (option){ i, b, gain_ns * p->count[i] };
         }

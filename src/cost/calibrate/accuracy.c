@@ -7,24 +7,24 @@
 
 #include "base/array.h"
 
-mo_status mo_predictions_add(mo_predictions *guesses,
-                             const mo_prediction *guess, mo_error *err)
+mo_status mo_predictions_add(mo_predictions *predictions,
+                             const mo_prediction *prediction, mo_error *err)
 {
-    mo_status status =
-        MO_ARRAY_GROW(guesses->items, guesses->n, guesses->room, err);
+    mo_status status = MO_ARRAY_GROW(predictions->items, predictions->n,
+                                     predictions->room, err);
 
     if (status == MO_OK)
-        guesses->items[guesses->n++] = *guess;
+        predictions->items[predictions->n++] = *prediction;
     return status;
 }
 
-void mo_predictions_clear(mo_predictions *guesses)
+void mo_predictions_clear(mo_predictions *predictions)
 {
-    free(guesses->items);
-    *guesses = (mo_predictions){ 0 };
+    free(predictions->items);
+    *predictions = (mo_predictions){ 0 };
 }
 
-mo_status mo_predictions_add_roofline(mo_predictions *guesses,
+mo_status mo_predictions_add_roofline(mo_predictions *predictions,
                                       const mo_samples *samples,
                                       const mo_holdout_set *part,
                                       const mo_efficiencies *table,
@@ -34,13 +34,14 @@ mo_status mo_predictions_add_roofline(mo_predictions *guesses,
 
     for (size_t i = 0; i < samples->n && status == MO_OK; i++) {
         const mo_sample *s = &samples->items[i];
-        mo_prediction guess = { s->work.class, s->work.math, s->device, s->us,
-                                mo_predict_roofline_us(
-                                    table, &s->work,
-                                    &samples->devices[s->device]) };
+        mo_prediction prediction = {
+            s->work.class, s->work.math, s->device, s->us,
+            mo_predict_roofline_us(table, &s->work,
+                                   &samples->devices[s->device])
+        };
 
         if (!part || part[i] == MO_HOLDOUT_TEST)
-            status = mo_predictions_add(guesses, &guess, err);
+            status = mo_predictions_add(predictions, &prediction, err);
     }
     return status;
 }
@@ -58,30 +59,32 @@ static double median_of(double *values, size_t n)
     return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-static bool counts(const mo_prediction *guess, int class, int math, int device)
+static bool counts(const mo_prediction *prediction, int class, int math,
+                   int device)
 {
-    return (class == MO_UNKNOWN || (int) guess->class == class) &&
-           (math == MO_UNKNOWN || (int) guess->math == math) &&
-           (device == MO_UNKNOWN || guess->device == device);
+    return (class == MO_UNKNOWN || (int) prediction->class == class) &&
+           (math == MO_UNKNOWN || (int) prediction->math == math) &&
+           (device == MO_UNKNOWN || prediction->device == device);
 }
 
-mo_status mo_accuracy_of(const mo_predictions *guesses, int class, int math,
+mo_status mo_accuracy_of(const mo_predictions *predictions, int class, int math,
                          int device, mo_accuracy *accuracy, mo_error *err)
 {
-    double *errors = calloc(guesses->n + 1, sizeof *errors);
+    double *errors = calloc(predictions->n + 1, sizeof *errors);
     mo_accuracy a = { 0 };
 
     if (!errors)
         return mo_fail_memory(err);
-    for (size_t i = 0; i < guesses->n; i++) {
-        const mo_prediction *guess = &guesses->items[i];
+    for (size_t i = 0; i < predictions->n; i++) {
+        const mo_prediction *prediction = &predictions->items[i];
 
-        if (!counts(guess, class, math, device))
+        if (!counts(prediction, class, math, device))
             continue;
-        errors[a.n] = fabs(guess->predicted_us / guess->measured_us - 1);
+        errors[a.n] =
+            fabs(prediction->predicted_us / prediction->measured_us - 1);
         a.mean += errors[a.n++];
-        a.measured_us += guess->measured_us;
-        a.predicted_us += guess->predicted_us;
+        a.measured_us += prediction->measured_us;
+        a.predicted_us += prediction->predicted_us;
     }
     if (a.n > 0) {
         a.mean /= (double) a.n;

@@ -32,13 +32,13 @@ typedef struct mo_accuracy {
 } mo_accuracy;
 
 /* A mo_predictions of zero bytes is empty. */
-mo_status mo_predictions_add(mo_predictions *guesses,
-                             const mo_prediction *guess, mo_error *err);
-void mo_predictions_clear(mo_predictions *guesses);
+mo_status mo_predictions_add(mo_predictions *predictions,
+                             const mo_prediction *prediction, mo_error *err);
+void mo_predictions_clear(mo_predictions *predictions);
 
 /* Adds the roofline's prediction for every sample of the test set, or for all
  * samples when part is NULL. Returns MO_OK or MO_E_MEMORY. */
-mo_status mo_predictions_add_roofline(mo_predictions *guesses,
+mo_status mo_predictions_add_roofline(mo_predictions *predictions,
                                       const mo_samples *samples,
                                       const mo_holdout_set *part,
                                       const mo_efficiencies *table,
@@ -46,7 +46,7 @@ mo_status mo_predictions_add_roofline(mo_predictions *guesses,
 
 /* Computes the accuracy over the predictions of a class, a type (mo_math) and a
  * device; MO_UNKNOWN for any stands for all of them. */
-mo_status mo_accuracy_of(const mo_predictions *guesses, int class, int math,
+mo_status mo_accuracy_of(const mo_predictions *predictions, int class, int math,
                          int device, mo_accuracy *accuracy, mo_error *err);
 
 #endif

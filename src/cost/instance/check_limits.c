@@ -109,7 +109,7 @@ static mo_status check_total(const mo_instance *x, mo_error *err)
                    "(31 years); are their times in microseconds?");
 }
 
-mo_status mo_instance_maker_bounds(mo_instance_maker *m, mo_error *err)
+mo_status mo_instance_maker_check_limits(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
     mo_arena *arena = x->arena;

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/intern.h"
+#include "base/minmax.h"
 #include "cost/instance/instance_internal.h"
 #include "cost/predict/message_time.h"
 
@@ -24,7 +25,7 @@
 typedef struct comms {
     mo_instance_maker *m;
     mo_arena *arena;
-    mo_instance_pair_classes kinds;
+    mo_instance_pair_classes classes;
     int64_t *row;     /* the one being computed */
     mo_intern *rows;  /* by their bytes */
     mo_intern *sizes; /* by their bytes, numbered as row_of_size */
@@ -34,19 +35,19 @@ typedef struct comms {
 
 /* Returns the time that the file gives for the edge, or NAN. */
 static double given_ns(const mo_graph *g, int edge,
-                       const mo_instance_pair_class *kind)
+                       const mo_instance_pair_class *cls)
 {
     double us = NAN;
 
     for (int i = 0; i < 3 && isnan(us); i++)
-        if (kind->columns[i] >= 0)
-            us = mo_graph_comm_us(g, edge, kind->columns[i]);
+        if (cls->columns[i] >= 0)
+            us = mo_graph_comm_us(g, edge, cls->columns[i]);
     return us * 1000;
 }
 
-static double modelled_ns(const comms *c, int64_t bytes, int kind)
+static double modelled_ns(const comms *c, int64_t bytes, int cls)
 {
-    int pair = c->kinds.example[kind], n = c->m->cluster->n_devices;
+    int pair = c->classes.example[cls], n = c->m->cluster->n_devices;
 
     return mo_predict_message_ns(c->m->cluster, c->m->routes,
                                  c->m->options->profile, pair / n, pair % n,
@@ -62,11 +63,11 @@ static int64_t bytes_of(const mo_graph *g, int edge)
     return e->bytes != MO_UNKNOWN ? e->bytes : g->tensors[e->tensor].bytes;
 }
 
-static mo_status no_time(const comms *c, int edge, int kind, mo_error *err)
+static mo_status no_time(const comms *c, int edge, int cls, mo_error *err)
 {
     const mo_graph *g = c->m->g;
     const mo_device *devices = c->m->cluster->devices;
-    int pair = c->kinds.example[kind], n = c->m->cluster->n_devices;
+    int pair = c->classes.example[cls], n = c->m->cluster->n_devices;
     char lacks[200];
 
     if (bytes_of(g, edge) != MO_UNKNOWN)
@@ -86,12 +87,12 @@ static mo_status no_time(const comms *c, int edge, int kind, mo_error *err)
     return MO_OK;
 }
 
-static mo_status refuse(const comms *c, int edge, int kind, double ns,
+static mo_status refuse(const comms *c, int edge, int cls, double ns,
                         mo_error *err)
 {
     const mo_graph *g = c->m->g;
     const mo_device *devices = c->m->cluster->devices;
-    int pair = c->kinds.example[kind], n = c->m->cluster->n_devices;
+    int pair = c->classes.example[cls], n = c->m->cluster->n_devices;
 
     return mo_fail_at(err, MO_E_INPUT, NULL, g->edges[edge].line,
                       "edge '%.200s' -> '%.200s' takes %g us from device %s to "
@@ -108,26 +109,26 @@ static mo_status add_edge(comms *c, int edge, mo_error *err)
     const mo_graph *g = c->m->g;
     int64_t bytes = bytes_of(g, edge);
 
-    for (int kind = 1; kind < c->kinds.n; kind++) {
-        double ns = given_ns(g, edge, &c->kinds.kinds[kind]);
+    for (int cls = 1; cls < c->classes.n; cls++) {
+        double ns = given_ns(g, edge, &c->classes.classes[cls]);
         int64_t rounded;
 
         if (isnan(ns))
-            ns = modelled_ns(c, bytes, kind);
+            ns = modelled_ns(c, bytes, cls);
         if (isnan(ns))
-            return no_time(c, edge, kind, err);
+            return no_time(c, edge, cls, err);
         rounded = mo_instance_maker_round(ns);
         if (rounded < 0)
-            return refuse(c, edge, kind, ns, err);
-        if (rounded > c->row[kind])
-            c->row[kind] = rounded;
+            return refuse(c, edge, cls, ns, err);
+        if (rounded > c->row[cls])
+            c->row[cls] = rounded;
     }
     return MO_OK;
 }
 
 static void clear_row(comms *c)
 {
-    memset(c->row, 0, (size_t) c->kinds.n * sizeof *c->row);
+    memset(c->row, 0, (size_t) c->classes.n * sizeof *c->row);
 }
 
 /* Stores the row if it is new; sets *number to its number. */
@@ -135,14 +136,14 @@ static mo_status store_row(comms *c, int *number, mo_error *err)
 {
     size_t n_kept = (size_t) mo_intern_count(c->rows);
 
-    if (n_kept >= MO_INSTANCE_MAX_NUMBERS / (size_t) c->kinds.n)
+    if (n_kept >= MO_INSTANCE_MAX_NUMBERS / (size_t) c->classes.n)
         return mo_fail(err, MO_E_LIMIT,
                        "more than %zu tensors that take different times "
                        "between %d different pairs of devices; round their "
                        "sizes, or use fewer devices",
-                       n_kept, c->kinds.n);
+                       n_kept, c->classes.n);
     return mo_intern_put(c->rows, (const char *) c->row,
-                         (size_t) c->kinds.n * sizeof *c->row, number, err);
+                         (size_t) c->classes.n * sizeof *c->row, number, err);
 }
 
 static mo_status find_row_of_size(comms *c, int edge, int64_t bytes, int *row,
@@ -204,6 +205,16 @@ static mo_status fill_flows(comms *c, mo_error *err)
     return MO_OK;
 }
 
+/* Returns a time of a stored row. */
+static int64_t kept_ns(const comms *c, int row, int cls)
+{
+    int64_t ns;
+
+    memcpy(&ns, mo_intern_text(c->rows, row) + (size_t) cls * sizeof ns,
+           sizeof ns);
+    return ns;
+}
+
 /* A tensor sent once takes as long as its slowest flow. */
 static mo_status fill_tensors(comms *c, mo_error *err)
 {
@@ -220,47 +231,30 @@ static mo_status fill_tensors(comms *c, mo_error *err)
         if (q == x->tensor_start[t + 1])
             continue;
         clear_row(c);
-        for (q = first; q < x->tensor_start[t + 1]; q++) {
-            /* Raises the row to a stored one. */
-            const char *kept = mo_intern_text(c->rows, x->flow_row[q]);
-
-            for (int kind = 0; kind < c->kinds.n; kind++) {
-                int64_t ns;
-
-                memcpy(&ns, kept + (size_t) kind * sizeof ns, sizeof ns);
-                if (ns > c->row[kind])
-                    c->row[kind] = ns;
-            }
-        }
+        for (q = first; q < x->tensor_start[t + 1]; q++)
+            for (int cls = 0; cls < c->classes.n; cls++)
+                c->row[cls] =
+                    mo_max_i64(c->row[cls], kept_ns(c, x->flow_row[q], cls));
         status = store_row(c, &x->tensor_row[t], err);
     }
     return status;
 }
 
-static int64_t kept_ns(const comms *c, int row, int kind)
-{
-    int64_t ns;
-
-    memcpy(&ns, mo_intern_text(c->rows, row) + (size_t) kind * sizeof ns,
-           sizeof ns);
-    return ns;
-}
-
 /* Merges pair classes with equal times in all rows: so equal numbers make
  * equal instances, wherever the numbers came from. */
-static mo_status merge_kinds(comms *c, int *merged, int *n_merged,
-                             mo_error *err)
+static mo_status merge_classes(comms *c, int *merged, int *n_merged,
+                               mo_error *err)
 {
     size_t n_rows = (size_t) mo_intern_count(c->rows);
     int64_t *column = calloc(n_rows + 1, sizeof *column);
     mo_intern *columns = mo_intern_new(c->arena);
     mo_status status = column && columns ? MO_OK : mo_fail_memory(err);
 
-    for (int kind = 0; kind < c->kinds.n && status == MO_OK; kind++) {
+    for (int cls = 0; cls < c->classes.n && status == MO_OK; cls++) {
         for (size_t r = 0; r < n_rows; r++)
-            column[r] = kept_ns(c, (int) r, kind);
+            column[r] = kept_ns(c, (int) r, cls);
         status = mo_intern_put(columns, (const char *) column,
-                               n_rows * sizeof *column, &merged[kind], err);
+                               n_rows * sizeof *column, &merged[cls], err);
     }
     if (status == MO_OK)
         *n_merged = mo_intern_count(columns);
@@ -273,9 +267,10 @@ static mo_status keep_rows(comms *c, mo_error *err)
 {
     mo_instance *x = c->m->x;
     size_t n_pairs = (size_t) x->n_devices * (size_t) x->n_devices;
-    int *merged = mo_arena_array(c->arena, (size_t) c->kinds.n, sizeof *merged);
-    mo_status status =
-        merged ? merge_kinds(c, merged, &x->n_kinds, err) : mo_fail_memory(err);
+    int *merged =
+        mo_arena_array(c->arena, (size_t) c->classes.n, sizeof *merged);
+    mo_status status = merged ? merge_classes(c, merged, &x->n_kinds, err)
+                              : mo_fail_memory(err);
 
     if (status != MO_OK)
         return status;
@@ -287,22 +282,22 @@ static mo_status keep_rows(comms *c, mo_error *err)
     if (!x->pair_kind || !x->comm_ns)
         return mo_fail_memory(err);
     for (size_t pair = 0; pair < n_pairs; pair++)
-        x->pair_kind[pair] = merged[c->kinds.of_pair[pair]];
+        x->pair_kind[pair] = merged[c->classes.of_pair[pair]];
     for (int r = 0; r < x->n_comm_rows; r++)
-        for (int kind = 0; kind < c->kinds.n; kind++)
+        for (int cls = 0; cls < c->classes.n; cls++)
             x->comm_ns[(size_t) r * (size_t) x->n_kinds +
-                       (size_t) merged[kind]] = kept_ns(c, r, kind);
+                       (size_t) merged[cls]] = kept_ns(c, r, cls);
     return MO_OK;
 }
 
 static mo_status fill_comms(comms *c, mo_error *err)
 {
     mo_status status =
-        mo_instance_maker_pair_classes(c->m, c->arena, &c->kinds, err);
+        mo_instance_maker_pair_classes(c->m, c->arena, &c->classes, err);
 
     if (status != MO_OK)
         return status;
-    c->row = mo_arena_array(c->arena, (size_t) c->kinds.n, sizeof *c->row);
+    c->row = mo_arena_array(c->arena, (size_t) c->classes.n, sizeof *c->row);
     status = c->row ? fill_flows(c, err) : mo_fail_memory(err);
     if (status == MO_OK)
         status = mo_instance_maker_check_missing(c->m, err);

@@ -63,8 +63,8 @@ mo_status mo_instance_maker_bindings(mo_instance_maker *m,
                                      mo_error *err); /* pins and groups */
 mo_status mo_instance_maker_times(mo_instance_maker *m, mo_error *err);
 mo_status mo_instance_maker_comms(mo_instance_maker *m, mo_error *err);
-mo_status mo_instance_maker_bounds(mo_instance_maker *m,
-                                   mo_error *err); /* memory and sums */
+mo_status mo_instance_maker_check_limits(mo_instance_maker *m,
+                                         mo_error *err); /* memory and sums */
 mo_status mo_instance_maker_digests(mo_instance_maker *m, mo_error *err);
 
 /* Returns the column with that key, or -1. */
@@ -89,15 +89,15 @@ typedef struct mo_instance_pair_class {
 /* The classes of a cluster; class 0 is a device with itself. */
 typedef struct mo_instance_pair_classes {
     int n;
-    mo_instance_pair_class *kinds;
-    int *example; /* of each kind, a pair a * K + b */
-    int *of_pair; /* by pair, its kind */
+    mo_instance_pair_class *classes;
+    int *example; /* of each class, a pair a * K + b */
+    int *of_pair; /* by pair, its class */
 } mo_instance_pair_classes;
 
 /* Allocates everything in arena. */
 mo_status mo_instance_maker_pair_classes(const mo_instance_maker *m,
                                          mo_arena *arena,
-                                         mo_instance_pair_classes *kinds,
+                                         mo_instance_pair_classes *classes,
                                          mo_error *err);
 
 #endif

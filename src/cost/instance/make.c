@@ -187,7 +187,7 @@ mo_status mo_instance_make(const mo_graph *g, const mo_cluster *cluster,
         mo_instance_maker_comms,
         set_overheads,
         set_host_times,
-        mo_instance_maker_bounds,
+        mo_instance_maker_check_limits,
         mo_instance_maker_digests,
     };
     mo_instance_maker m = { .g = g, .cluster = cluster, .options = options };

@@ -23,7 +23,7 @@ typedef struct timing {
     const device_columns *places;
     int op;
     char *signature; /* or NULL */
-    mo_predictor_input basis;
+    mo_predictor_input input;
     bool has_basis;
 } timing;
 
@@ -108,9 +108,9 @@ static double predicted_us(timing *t, int device)
     const mo_predictor *predictor = &t->m->options->predictor;
 
     if (!t->has_basis)
-        t->basis = mo_predictor_input_of(predictor, t->m->g, t->op);
+        t->input = mo_predictor_input_of(predictor, t->m->g, t->op);
     t->has_basis = true;
-    return mo_predictor_input_us(predictor, &t->basis,
+    return mo_predictor_input_us(predictor, &t->input,
                                  &t->m->cluster->devices[device]);
 }
 
@@ -131,7 +131,7 @@ static void keep_origin(const timing *t, int device, mo_time_source source,
             origin->error = row->spread_us / row->median_us;
     } else if (source == MO_TIME_PREDICTED)
         *origin =
-            mo_time_origin_predicted(&m->options->predictor, &t->basis, it, us);
+            mo_time_origin_predicted(&m->options->predictor, &t->input, it, us);
 }
 
 /* Finds the time by decreasing priority, rounded; MO_UNKNOWN when there is
@@ -217,7 +217,7 @@ static void report_op(const timing *t, const int64_t *ns, int first, int last)
     for (int k = last - 1; k >= first; k--)
         if (ns[k] < 0)
             culprit = &t->m->cluster->devices[k];
-    if (predictor->is_wave && isnan(t->basis.origin_us)) {
+    if (predictor->is_wave && isnan(t->input.origin_us)) {
         snprintf(lacks, sizeof lacks,
                  "no time on %.80s, from which --cost wave scales",
                  predictor->origin.id);

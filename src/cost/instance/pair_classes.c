@@ -27,7 +27,7 @@ static int find_column(const mo_graph *g, const char *from, const char *to)
 
 /* Classes are compared as bytes, so padding must be zero, too. */
 static void class_of_pair(const mo_instance_maker *m, int a, int b,
-                          mo_instance_pair_class *kind)
+                          mo_instance_pair_class *cls)
 {
     const mo_device *from = &m->cluster->devices[a];
     const mo_device *to = &m->cluster->devices[b];
@@ -35,70 +35,71 @@ static void class_of_pair(const mo_instance_maker *m, int a, int b,
     const mo_route *route =
         &m->routes->routes[(size_t) a * (size_t) m->routes->n + (size_t) b];
 
-    memset(kind, 0, sizeof *kind);
-    kind->gbps = INFINITY;
+    memset(cls, 0, sizeof *cls);
+    cls->gbps = INFINITY;
     if (a == b)
         return;
-    kind->columns[0] = find_column(m->g, from->id, to->id);
-    kind->columns[1] = find_column(m->g, from->model, to->model);
-    kind->columns[2] = find_column(m->g, model_of(from), model_of(to));
-    kind->link = profile ? mo_profile_find_link(profile, from, to, 0) : NULL;
-    kind->gbps = route->gbps;
-    kind->latency_ns = route->latency_ns;
+    cls->columns[0] = find_column(m->g, from->id, to->id);
+    cls->columns[1] = find_column(m->g, from->model, to->model);
+    cls->columns[2] = find_column(m->g, model_of(from), model_of(to));
+    cls->link = profile ? mo_profile_find_link(profile, from, to, 0) : NULL;
+    cls->gbps = route->gbps;
+    cls->latency_ns = route->latency_ns;
 }
 
 static mo_status number_pairs(const mo_instance_maker *m, mo_intern *seen,
-                              mo_instance_pair_classes *kinds, mo_error *err)
+                              mo_instance_pair_classes *classes, mo_error *err)
 {
     int n = m->cluster->n_devices;
-    mo_instance_pair_class kind;
+    mo_instance_pair_class cls;
 
     for (int pair = 0; pair < n * n; pair++) {
         mo_status status;
 
-        class_of_pair(m, pair / n, pair % n, &kind);
-        status = mo_intern_put(seen, (const char *) &kind, sizeof kind,
-                               &kinds->of_pair[pair], err);
+        class_of_pair(m, pair / n, pair % n, &cls);
+        status = mo_intern_put(seen, (const char *) &cls, sizeof cls,
+                               &classes->of_pair[pair], err);
         if (status != MO_OK)
             return status;
     }
-    kinds->n = mo_intern_count(seen);
+    classes->n = mo_intern_count(seen);
     return MO_OK;
 }
 
 static mo_status collect(const mo_intern *seen, int n_pairs, mo_arena *arena,
-                         mo_instance_pair_classes *kinds, mo_error *err)
+                         mo_instance_pair_classes *classes, mo_error *err)
 {
-    size_t n = (size_t) kinds->n;
+    size_t n = (size_t) classes->n;
 
-    kinds->kinds = mo_arena_array(arena, n, sizeof *kinds->kinds);
-    kinds->example = mo_arena_array(arena, n, sizeof *kinds->example);
-    if (!kinds->kinds || !kinds->example)
+    classes->classes = mo_arena_array(arena, n, sizeof *classes->classes);
+    classes->example = mo_arena_array(arena, n, sizeof *classes->example);
+    if (!classes->classes || !classes->example)
         return mo_fail_memory(err);
-    for (int c = 0; c < kinds->n; c++)
-        memcpy(&kinds->kinds[c], mo_intern_text(seen, c), sizeof *kinds->kinds);
+    for (int c = 0; c < classes->n; c++)
+        memcpy(&classes->classes[c], mo_intern_text(seen, c),
+               sizeof *classes->classes);
     for (int pair = n_pairs - 1; pair >= 0; pair--)
-        kinds->example[kinds->of_pair[pair]] = pair;
+        classes->example[classes->of_pair[pair]] = pair;
     return MO_OK;
 }
 
 mo_status mo_instance_maker_pair_classes(const mo_instance_maker *m,
                                          mo_arena *arena,
-                                         mo_instance_pair_classes *kinds,
+                                         mo_instance_pair_classes *classes,
                                          mo_error *err)
 {
     int n_pairs = m->cluster->n_devices * m->cluster->n_devices;
     mo_intern *seen = mo_intern_new(arena);
     mo_status status = MO_OK;
 
-    kinds->of_pair =
-        mo_arena_array(arena, (size_t) n_pairs, sizeof *kinds->of_pair);
-    if (!seen || !kinds->of_pair)
+    classes->of_pair =
+        mo_arena_array(arena, (size_t) n_pairs, sizeof *classes->of_pair);
+    if (!seen || !classes->of_pair)
         status = mo_fail_memory(err);
     if (status == MO_OK)
-        status = number_pairs(m, seen, kinds, err);
+        status = number_pairs(m, seen, classes, err);
     if (status == MO_OK)
-        status = collect(seen, n_pairs, arena, kinds, err);
+        status = collect(seen, n_pairs, arena, classes, err);
     mo_intern_free(seen);
     return status;
 }

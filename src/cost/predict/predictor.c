@@ -117,20 +117,20 @@ mo_predictor_input mo_predictor_input_of(const mo_predictor *predictor,
 }
 
 double mo_predictor_input_us(const mo_predictor *predictor,
-                             const mo_predictor_input *basis,
+                             const mo_predictor_input *input,
                              const mo_device *device)
 {
     if (predictor->is_wave)
-        return mo_predict_wave_us(&predictor->efficiencies, &basis->work,
-                                  &predictor->origin, basis->origin_us, device);
-    return mo_predict_roofline_us(&predictor->efficiencies, &basis->work,
+        return mo_predict_wave_us(&predictor->efficiencies, &input->work,
+                                  &predictor->origin, input->origin_us, device);
+    return mo_predict_roofline_us(&predictor->efficiencies, &input->work,
                                   device);
 }
 
 double mo_predictor_us(const mo_predictor *predictor, const mo_graph *g, int op,
                        const mo_device *device)
 {
-    mo_predictor_input basis = mo_predictor_input_of(predictor, g, op);
+    mo_predictor_input input = mo_predictor_input_of(predictor, g, op);
 
-    return mo_predictor_input_us(predictor, &basis, device);
+    return mo_predictor_input_us(predictor, &input, device);
 }

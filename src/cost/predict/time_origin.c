@@ -76,7 +76,7 @@ static double typical_error(const mo_predictor *predictor,
 /* The limit is found by sensitivity, so that every model has one: a time that
  * is all arithmetic doubles with half the compute. */
 static mo_time_limit limit_of(const mo_predictor *predictor,
-                              const mo_predictor_input *basis,
+                              const mo_predictor_input *input,
                               const mo_device *device, double us)
 {
     mo_device compute = *device, memory = *device;
@@ -87,8 +87,8 @@ static mo_time_limit limit_of(const mo_predictor *predictor,
     compute.watts /= 2;
     compute.clock_mhz /= 2;
     memory.bandwidth_gbs /= 2;
-    by_compute = mo_predictor_input_us(predictor, basis, &compute) - us;
-    by_memory = mo_predictor_input_us(predictor, basis, &memory) - us;
+    by_compute = mo_predictor_input_us(predictor, input, &compute) - us;
+    by_memory = mo_predictor_input_us(predictor, input, &memory) - us;
     if (!(us > 0))
         return MO_TIME_LIMIT_NONE;
     if (!(fmax(by_compute, by_memory) > us / 2))
@@ -104,13 +104,13 @@ static bool is_product(mo_class class)
 }
 
 mo_time_origin mo_time_origin_predicted(const mo_predictor *predictor,
-                                        const mo_predictor_input *basis,
+                                        const mo_predictor_input *input,
                                         const mo_device *device, double us)
 {
     return (mo_time_origin){
         predictor->is_wave ? MO_TIME_SCALED : MO_TIME_PREDICTED,
-        limit_of(predictor, basis, device, us),
-        is_product(basis->work.class) ? basis->work.math : MO_MATH_F32,
-        typical_error(predictor, &basis->work, device)
+        limit_of(predictor, input, device, us),
+        is_product(input->work.class) ? input->work.math : MO_MATH_F32,
+        typical_error(predictor, &input->work, device)
     };
 }

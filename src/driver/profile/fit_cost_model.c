@@ -22,7 +22,7 @@ typedef struct work {
     const char *outside; /* file of samples.outside_line; NULL: none */
     mo_holdout_set *part;
     mo_efficiencies table;
-    mo_predictions guesses;
+    mo_predictions predictions;
 } work;
 
 static mo_status add_profile(mo_input *input, mo_samples *samples,
@@ -103,8 +103,8 @@ static mo_status fit_factors(const mo_profiler_options *o, const char *file,
     if (status == MO_OK)
         status = mo_fit_efficiency(&w->samples, w->part, &w->table, err);
     if (status == MO_OK)
-        status = mo_predictions_add_roofline(&w->guesses, &w->samples, w->part,
-                                             &w->table, err);
+        status = mo_predictions_add_roofline(&w->predictions, &w->samples,
+                                             w->part, &w->table, err);
     if (status == MO_OK)
         mo_driver_log_info(&o->logger, "fitted in %.2f s",
                            mo_driver_clock_s() - begin);
@@ -125,7 +125,7 @@ static mo_status write_factors(const char *path, const work *w, mo_error *err)
 static mo_status write_report(const mo_profiler_options *o, const work *w,
                               mo_error *err)
 {
-    const mo_report_fit fitting = { &w->samples, w->part, &w->guesses };
+    const mo_report_fit fitting = { &w->samples, w->part, &w->predictions };
     mo_out *out;
     mo_status status = mo_out_open("-", &out, err);
 
@@ -169,7 +169,7 @@ mo_status mo_profiler_fit(mo_profiler_options *o, char **files, size_t n,
         status = fit_factors(o, n > 0 ? files[0] : NULL, &w, err);
     if (status == MO_OK)
         status = write_results(o, &w, err);
-    mo_predictions_clear(&w.guesses);
+    mo_predictions_clear(&w.predictions);
     free(w.part);
     mo_samples_clear(&w.samples);
     return status;

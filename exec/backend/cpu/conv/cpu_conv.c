@@ -17,7 +17,7 @@ static bool is_worth_merging(const mo_call_conv *c)
            c->sweep.pad_begin[2] >= 0 && c->sweep.pad_end[2] >= 0;
 }
 
-static mo_cpu_conv_image picture_of(const mo_call_conv *c, mo_elem elem)
+static mo_cpu_conv_image image_of(const mo_call_conv *c, mo_elem elem)
 {
     mo_cpu_conv_image p = { .channels = c->in_channels };
 
@@ -41,11 +41,11 @@ static void fill_numbers(const mo_call_conv *call, mo_elem elem,
     k->call = *call;
     k->call.sweep = mo_call_window_to_3d(&call->sweep);
     k->elem = elem;
-    k->picture = picture_of(c, elem);
+    k->image = image_of(c, elem);
     k->in_group = c->in_channels / c->groups;
     k->out_group = c->out_channels / c->groups;
     k->by_channel = k->in_group == 1 && k->out_group == 1 && c->groups > 1;
-    k->depth = k->in_group * (k->picture.merged ? c->sweep.kernel[2] : 1);
+    k->depth = k->in_group * (k->image.merged ? c->sweep.kernel[2] : 1);
     k->direct = c->channels_last && elem == MO_ELEM_F32 && !c->transposed;
     k->pitch = c->pitch > 0 ? c->pitch : c->out_channels;
 }
@@ -75,7 +75,7 @@ static void cut_phases(const mo_cpu_unit *unit, mo_cpu_conv_kernel *k)
 static size_t zeros_bytes(const mo_cpu_conv_kernel *k)
 {
     int64_t floats =
-        k->depth > k->picture.channels ? k->depth : k->picture.channels;
+        k->depth > k->image.channels ? k->depth : k->image.channels;
 
     return mo_cpu_round_to_line((size_t) floats * sizeof(float)) +
            MO_CPU_CACHE_LINE;
@@ -123,7 +123,7 @@ static size_t append_part(size_t *end, size_t bytes)
 
 static void divide_workspace(mo_cpu_conv_kernel *k)
 {
-    const mo_cpu_conv_image *p = &k->picture;
+    const mo_cpu_conv_image *p = &k->image;
     size_t rows = 0, pointers = 0, sums = 0, end;
 
     for (int64_t i = 0; i < k->n_phases; i++) {
@@ -140,9 +140,9 @@ static void divide_workspace(mo_cpu_conv_kernel *k)
         sums = 0;
     end = mo_cpu_round_to_line(pointers * sizeof(float *));
     k->sums_at = append_part(&end, sums * sizeof(float));
-    k->turned_at =
+    k->transposed_at =
         append_part(&end, k->call.channels_last ? 0 : sums * sizeof(float));
-    k->places_at = append_part(&end, rows * sizeof(int64_t));
+    k->positions_at = append_part(&end, rows * sizeof(int64_t));
     k->epilogue_at =
         append_part(&end, mo_cpu_epilogue_scratch_size(&k->epilogue));
     k->scratch = end;
@@ -234,7 +234,7 @@ typedef struct conv_run {
     const mo_cpu_conv_kernel *kernel;
     const mo_cpu_conv_phase *phase;
     const mo_cpu_micro_kernels *micro_kernels;
-    const float *picture, *weights;
+    const float *image, *weights;
     const void *const *in;
     void *out;
     char *scratch; /* of all workers */
@@ -291,7 +291,7 @@ static void multiply_block(const block *b)
                             .pitch = b->pitch };
     mo_cpu_micro_kernel_epilogue end = { 0 };
 
-    mo_cpu_conv_indirection_fill(k, phase, run->picture, b->row, b->rows, rows);
+    mo_cpu_conv_indirection_fill(k, phase, run->image, b->row, b->rows, rows);
     if (k->by_channel) {
         mo_cpu_conv_depthwise(rows, b->rows, phase->n_taps, weights,
                               k->call.in_channels, b->sums);
@@ -338,43 +338,43 @@ static void epilogue_direct(const block *b)
     }
 }
 
-static void epilogue_channels_last(const block *b, const int64_t *places)
+static void epilogue_channels_last(const block *b, const int64_t *positions)
 {
     int64_t channels = b->run->kernel->call.out_channels;
 
     for (int64_t r = 0; r < b->rows; r++)
-        epilogue_range(b, places[r] * channels + b->column, b->columns,
+        epilogue_range(b, positions[r] * channels + b->column, b->columns,
                        b->sums + r * b->pitch);
 }
 
 /* Returns the end of a run of contiguous positions in one image. */
-static int64_t run_end(const block *b, const int64_t *places, int64_t size,
+static int64_t run_end(const block *b, const int64_t *positions, int64_t size,
                        int64_t r)
 {
     do
         r++;
-    while (r < b->rows && places[r] == places[r - 1] + 1 &&
-           places[r] % size != 0);
+    while (r < b->rows && positions[r] == positions[r - 1] + 1 &&
+           positions[r] % size != 0);
     return r;
 }
 
-static void epilogue_nchw(const block *b, const int64_t *places)
+static void epilogue_nchw(const block *b, const int64_t *positions)
 {
     const mo_cpu_conv_kernel *k = b->run->kernel;
     const mo_call_conv *c = &k->call;
     int64_t size = mo_call_window_volume(c->sweep.out);
-    float *turned = (float *) (void *) (b->scratch + k->turned_at);
+    float *transposed = (float *) (void *) (b->scratch + k->transposed_at);
     mo_cpu_matrix_view sums = { b->sums, MO_ELEM_F32, 0, 1, b->pitch };
 
-    mo_cpu_load_f32_matrix(&sums, b->columns, b->rows, turned, b->rows);
+    mo_cpu_load_f32_matrix(&sums, b->columns, b->rows, transposed, b->rows);
     for (int64_t r = 0, end; r < b->rows; r = end) {
-        int64_t image = places[r] / size, place = places[r] % size;
+        int64_t image = positions[r] / size, place = positions[r] % size;
 
-        end = run_end(b, places, size, r);
+        end = run_end(b, positions, size, r);
         for (int64_t j = 0; j < b->columns; j++)
             epilogue_range(
                 b, (image * c->out_channels + b->column + j) * size + place,
-                end - r, turned + j * b->rows + r);
+                end - r, transposed + j * b->rows + r);
     }
 }
 
@@ -382,18 +382,18 @@ static void run_block(const conv_run *run, int64_t job, int worker)
 {
     const mo_cpu_conv_kernel *k = run->kernel;
     block b = block_of(run, job, worker);
-    int64_t *places = (int64_t *) (void *) (b.scratch + k->places_at);
+    int64_t *positions = (int64_t *) (void *) (b.scratch + k->positions_at);
 
     multiply_block(&b);
     if (k->direct) {
         epilogue_direct(&b);
         return;
     }
-    mo_cpu_conv_output_positions(k, run->phase, b.row, b.rows, places);
+    mo_cpu_conv_output_positions(k, run->phase, b.row, b.rows, positions);
     if (k->call.channels_last)
-        epilogue_channels_last(&b, places);
+        epilogue_channels_last(&b, positions);
     else
-        epilogue_nchw(&b, places);
+        epilogue_nchw(&b, positions);
 }
 
 static void run_blocks(void *context, int64_t begin, int64_t end, int worker)
@@ -411,14 +411,14 @@ static mo_status run_conv(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
     float *packed = (float *) (void *) ((char *) workspace + k->stage_bytes);
     conv_run run = { .kernel = k,
                      .micro_kernels = unit->micro_kernels,
-                     .picture = k->picture.staged ? stage : in[0],
+                     .image = k->image.staged ? stage : in[0],
                      .weights = k->weights ? k->weights : packed,
                      .in = in,
                      .out = out[0],
                      .scratch = (char *) packed + k->packed_bytes };
 
     (void) err;
-    if (k->picture.staged)
+    if (k->image.staged)
         mo_cpu_conv_stage_input(unit, k, in[0], stage);
     if (!k->weights)
         mo_cpu_conv_weights_pack(unit->micro_kernels, k, in[1], packed);

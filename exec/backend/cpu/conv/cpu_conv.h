@@ -58,7 +58,7 @@ typedef struct mo_cpu_conv_kernel {
     mo_cpu_kernel base;
     mo_call_conv call; /* in three dimensions */
     mo_elem elem;      /* of data and weights */
-    mo_cpu_conv_image picture;
+    mo_cpu_conv_image image;
     mo_cpu_conv_phase *phases;
     int64_t n_phases;
     int64_t depth;   /* elements of a tap */
@@ -73,7 +73,7 @@ typedef struct mo_cpu_conv_kernel {
     mo_cpu_gemm_epilogue gemm_epilogue; /* the part done by the micro-kernels */
     /* in the workspace: shared parts, then those of each worker */
     size_t stage_bytes, packed_bytes, scratch;
-    size_t sums_at, turned_at, places_at, epilogue_at;
+    size_t sums_at, transposed_at, positions_at, epilogue_at;
 } mo_cpu_conv_kernel;
 
 /* Allocates the phases, freed with mo_cpu_conv_phases_free(), and computes the
@@ -98,13 +98,13 @@ void mo_cpu_conv_stage_input(mo_cpu_unit *unit,
  * (positions, image by image); rows[tap * n + i]. */
 void mo_cpu_conv_indirection_fill(const mo_cpu_conv_kernel *kernel,
                                   const mo_cpu_conv_phase *phase,
-                                  const float *picture, int64_t first,
-                                  int64_t n, const float **rows);
+                                  const float *image, int64_t first, int64_t n,
+                                  const float **rows);
 
 /* Computes their output positions: image times positions, then position. */
 void mo_cpu_conv_output_positions(const mo_cpu_conv_kernel *kernel,
                                   const mo_cpu_conv_phase *phase, int64_t first,
-                                  int64_t n, int64_t *places);
+                                  int64_t n, int64_t *positions);
 
 /* Depthwise sums: c[i][j] = sum over taps of rows[tap * n + i][j]
  * weights[tap][j]. */

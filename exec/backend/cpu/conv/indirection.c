@@ -6,7 +6,7 @@
 
 /* A position of a phase. */
 typedef struct place {
-    int64_t image, at[3];
+    int64_t batch, at[3]; /* batch: number of its image */
 } place;
 
 static place place_of(const mo_cpu_conv_phase *phase, int64_t row)
@@ -17,7 +17,7 @@ static place place_of(const mo_cpu_conv_phase *phase, int64_t row)
         p.at[d] = row % phase->n[d];
         row /= phase->n[d];
     }
-    p.image = row;
+    p.batch = row;
     return p;
 }
 
@@ -38,35 +38,35 @@ static void next_line(const mo_cpu_conv_phase *phase, place *p)
             return;
         p->at[d] = 0;
     }
-    p->image++;
+    p->batch++;
 }
 
 typedef struct line {
     const mo_cpu_conv_kernel *kernel;
-    const float *picture;
+    const float *image;
     int64_t begin[3], step; /* of the first window, and between windows */
     int64_t base;           /* its offset, in elements of the image */
     int64_t n;
 } line;
 
 static line line_at(const mo_cpu_conv_kernel *kernel,
-                    const mo_cpu_conv_phase *phase, const float *picture,
+                    const mo_cpu_conv_phase *phase, const float *image,
                     const place *p, int64_t n)
 {
-    const mo_cpu_conv_image *pic = &kernel->picture;
-    line l = { kernel, picture, { 0 }, phase->in_step[2], p->image, n };
+    const mo_cpu_conv_image *layout = &kernel->image;
+    line l = { kernel, image, { 0 }, phase->in_step[2], p->batch, n };
 
     for (int d = 0; d < 3; d++) {
         l.begin[d] = p->at[d] * phase->in_step[d];
-        l.base = l.base * pic->extent[d] + l.begin[d];
+        l.base = l.base * layout->extent[d] + l.begin[d];
     }
-    l.base *= pic->channels;
+    l.base *= layout->channels;
     return l;
 }
 
 static bool is_line_inside(const line *l, const mo_cpu_conv_tap *tap)
 {
-    const int64_t *in = l->kernel->picture.in;
+    const int64_t *in = l->kernel->image.in;
 
     for (int d = 0; d < 2; d++)
         if (l->begin[d] + tap->at[d] < 0 || l->begin[d] + tap->at[d] >= in[d])
@@ -88,33 +88,32 @@ static int64_t count_before(const line *l, const mo_cpu_conv_tap *tap,
 static void point_tap(const line *l, const mo_cpu_conv_tap *tap,
                       const float **rows)
 {
-    const mo_cpu_conv_image *pic = &l->kernel->picture;
+    const mo_cpu_conv_image *layout = &l->kernel->image;
     const float *zeros = l->kernel->zeros;
     int64_t first = 0, end = 0, i = 0;
-    int64_t at = l->base + tap->offset, step = l->step * pic->channels;
+    int64_t at = l->base + tap->offset, step = l->step * layout->channels;
 
     if (is_line_inside(l, tap)) {
-        first = pic->merged ? 0 : count_before(l, tap, 0);
-        end = pic->merged ? l->n : count_before(l, tap, pic->in[2]);
+        first = layout->merged ? 0 : count_before(l, tap, 0);
+        end = layout->merged ? l->n : count_before(l, tap, layout->in[2]);
     }
     for (; i < first; i++)
         rows[i] = zeros;
     for (; i < end; i++)
-        rows[i] = l->picture + (at + i * step);
+        rows[i] = l->image + (at + i * step);
     for (; i < l->n; i++)
         rows[i] = zeros;
 }
 
 void mo_cpu_conv_indirection_fill(const mo_cpu_conv_kernel *kernel,
                                   const mo_cpu_conv_phase *phase,
-                                  const float *picture, int64_t first,
-                                  int64_t n, const float **rows)
+                                  const float *image, int64_t first, int64_t n,
+                                  const float **rows)
 {
     place p = place_of(phase, first);
 
     for (int64_t i = 0; i < n; next_line(phase, &p)) {
-        line l =
-            line_at(kernel, phase, picture, &p, line_left(phase, &p, n - i));
+        line l = line_at(kernel, phase, image, &p, line_left(phase, &p, n - i));
 
         for (int64_t t = 0; t < phase->n_taps; t++)
             point_tap(&l, &phase->taps[t], rows + t * n + i);
@@ -124,18 +123,18 @@ void mo_cpu_conv_indirection_fill(const mo_cpu_conv_kernel *kernel,
 
 void mo_cpu_conv_output_positions(const mo_cpu_conv_kernel *kernel,
                                   const mo_cpu_conv_phase *phase, int64_t first,
-                                  int64_t n, int64_t *places)
+                                  int64_t n, int64_t *positions)
 {
     const int64_t *out = kernel->call.sweep.out;
     place p = place_of(phase, first);
 
     for (int64_t i = 0; i < n; next_line(phase, &p)) {
-        int64_t end = i + line_left(phase, &p, n - i), at = p.image;
+        int64_t end = i + line_left(phase, &p, n - i), at = p.batch;
 
         for (int d = 0; d < 3; d++)
             at = at * out[d] + phase->out_first[d] +
                  p.at[d] * phase->out_step[d];
         for (; i < end; i++, at += phase->out_step[2])
-            places[i] = at;
+            positions[i] = at;
     }
 }

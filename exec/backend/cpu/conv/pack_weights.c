@@ -8,7 +8,7 @@
 /* Returns the kernel elements of one tap: a row, or one. */
 static int64_t tap_kernels(const mo_cpu_conv_kernel *k)
 {
-    return k->picture.merged ? k->call.sweep.kernel[2] : 1;
+    return k->image.merged ? k->call.sweep.kernel[2] : 1;
 }
 
 static int64_t group_floats(const mo_cpu_micro_kernels *micro_kernels,

@@ -14,7 +14,7 @@ typedef struct staging {
 static void stage_line(const staging *s, int64_t line)
 {
     const mo_cpu_conv_kernel *k = s->kernel;
-    const mo_cpu_conv_image *p = &k->picture;
+    const mo_cpu_conv_image *p = &k->image;
     int64_t channels = p->channels, width = p->in[2];
     int64_t lines = p->in[0] * p->in[1];
     int64_t image = line / lines, place = line % lines * width;
@@ -49,7 +49,7 @@ void mo_cpu_conv_stage_input(mo_cpu_unit *unit,
                              float *stage)
 {
     enum { FLOATS_AT_ONCE = 1 << 14 };
-    const mo_cpu_conv_image *p = &kernel->picture;
+    const mo_cpu_conv_image *p = &kernel->image;
     staging s = { kernel, data, stage };
     int64_t each = p->extent[2] * p->channels + 1;
 

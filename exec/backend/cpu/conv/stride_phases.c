@@ -55,7 +55,7 @@ static void put_tap(const mo_cpu_conv_kernel *kernel, const int64_t k[3],
                     mo_cpu_conv_phase *phase)
 {
     const mo_call_conv *c = &kernel->call;
-    const mo_cpu_conv_image *p = &kernel->picture;
+    const mo_cpu_conv_image *p = &kernel->image;
     mo_cpu_conv_tap tap = {
         .kernel = (k[0] * c->sweep.kernel[1] + k[1]) * c->sweep.kernel[2] + k[2]
     };
@@ -72,7 +72,7 @@ static void put_tap(const mo_cpu_conv_kernel *kernel, const int64_t k[3],
 static void put_taps(const mo_cpu_conv_kernel *kernel, mo_cpu_conv_phase *phase)
 {
     const mo_call_conv *c = &kernel->call;
-    int64_t last = kernel->picture.merged ? 1 : c->sweep.kernel[2];
+    int64_t last = kernel->image.merged ? 1 : c->sweep.kernel[2];
     int64_t k[3];
 
     for (k[0] = 0; k[0] < c->sweep.kernel[0]; k[0]++)
@@ -109,7 +109,7 @@ mo_status mo_cpu_conv_phases_init(mo_cpu_conv_kernel *kernel, mo_error *err)
         if (!mo_int64_mul(n, count_phases(c, d), &n) || n > MOST_PHASES)
             return mo_fail(err, MO_E_LIMIT,
                            "a transposed convolution with strides of more "
-                           "than %d places cannot be run",
+                           "than %d positions cannot be run",
                            MOST_PHASES);
     kernel->phases = calloc((size_t) n, sizeof *kernel->phases);
     if (!kernel->phases)
