@@ -40,6 +40,12 @@ typedef struct mo_method_task {
     int closing_rounds; /* up to so many while the relative gap is at most
                            closing_gap; 0: rounds */
     double closing_gap;
+    /* 0: parts of the search get shares of the time left. Else the clock
+     * decides nothing until stop is reached: the bound of the full instance and
+     * annealing within memory have this part of their work, and no round begins
+     * after max_polls of stop. */
+    double effort;
+    int64_t max_polls;
     const mo_stop *stop;
     const mo_solver *assist; /* for subproblems, or NULL; with found */
     const mo_solver_install *found;

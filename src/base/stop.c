@@ -19,6 +19,7 @@ void mo_stop_after(mo_stop *stop, double seconds)
 {
     atomic_init(&stop->requested, false);
     stop->signaled = NULL;
+    stop->polls = NULL;
     stop->outer = NULL;
     stop->deadline_ns = INT64_MAX;
     if (seconds > 0 && seconds < 1e9)
@@ -49,6 +50,9 @@ bool mo_stop_reached(const mo_stop *stop)
 {
     int64_t end_ns = first_deadline_ns(stop);
 
+    for (const mo_stop *s = stop; s; s = s->outer)
+        if (s->polls)
+            atomic_fetch_add_explicit(s->polls, 1, memory_order_relaxed);
     return mo_stop_is_requested(stop) ||
            (end_ns != INT64_MAX && mo_stop_clock_ns() >= end_ns);
 }

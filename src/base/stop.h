@@ -18,6 +18,8 @@ typedef struct mo_stop {
     int64_t deadline_ns;    /* by mo_stop_clock_ns; INT64_MAX: never */
     atomic_bool requested;  /* mo_stop_request was called */
     bool (*signaled)(void); /* returns whether a signal arrived; or NULL */
+    _Atomic int64_t *polls; /* counts calls of mo_stop_reached: work that does
+                               not depend on the clock; or NULL */
     const struct mo_stop
         *outer; /* an enclosing condition that stops this one, too; or NULL */
 } mo_stop;

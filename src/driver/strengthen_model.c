@@ -23,8 +23,16 @@ enum {
 };
 #define SMALL_GAP 0.02
 
-/* Limit of the default effort on slow machines, in seconds. */
-#define DEFAULT_LIMIT_S 5.5
+/* The default effort where memory is short, and when no more rounds are begun:
+ * a few seconds together, by work, so that the model does not depend on the
+ * clock. */
+#define EFFORT 0.05
+enum { MAX_POLLS = 100000 };
+
+/* Limits of the default effort, in seconds: the last resort on slow machines;
+ * and of the period, whose model has nothing of the search. */
+#define DEFAULT_LIMIT_S 120
+#define PERIOD_LIMIT_S  5.5
 
 /* A search that was stopped after so many seconds is a full one. */
 #define FULL_S 2.0
@@ -110,7 +118,11 @@ static void set_default_effort(int n, mo_search_strengthen_options *options)
 {
     if (options->objective == MO_OBJECTIVE_PERIOD) {
         options->rounds = SMALL_ROUNDS;
-    } else if (n > MEDIUM_OPS) {
+        return;
+    }
+    options->effort = EFFORT;
+    options->max_polls = MAX_POLLS;
+    if (n > MEDIUM_OPS) {
         options->rounds = -1;
     } else if (n > SMALL_OPS) {
         options->rounds = MEDIUM_ROUNDS;
@@ -126,6 +138,7 @@ mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
                                mo_proven_bounds **proven, mo_schedule **start,
                                bool *is_full, mo_error *err)
 {
+    _Atomic int64_t polls = 0;
     mo_stop stop;
     mo_search_strengthen_options options = { .objective = objective,
                                              .seed = 1,
@@ -135,6 +148,7 @@ mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
     set_default_effort(x->n, &options);
     mo_stop_after(&stop, limit_s);
     stop.signaled = is_interrupted;
+    stop.polls = &polls;
     status = mo_search_strengthen(x, regime, &options, proven, start, err);
     *is_full = is_full_search(&stop, limit_s);
     return status;
@@ -148,10 +162,13 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
     const mo_regime regime = mo_prepare_regime(p);
     const mo_instance *x = made->loaded.instance;
     bool by_default = s->seconds < 0;
-    double limit_s = !by_default ? s->seconds
-                     : s->limit_s > 0 && s->limit_s < DEFAULT_LIMIT_S
-                         ? s->limit_s
-                         : DEFAULT_LIMIT_S;
+    double most_s = mo_prepare_objective(p) == MO_OBJECTIVE_PERIOD
+                        ? PERIOD_LIMIT_S
+                        : DEFAULT_LIMIT_S;
+    double limit_s = !by_default                             ? s->seconds
+                     : s->limit_s > 0 && s->limit_s < most_s ? s->limit_s
+                                                             : most_s;
+    _Atomic int64_t polls = 0;
     mo_stop stop;
     mo_search_strengthen_options options = { .objective =
                                                  mo_prepare_objective(p),
@@ -167,6 +184,7 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
         set_default_effort(x->n, &options);
     mo_stop_after(&stop, limit_s);
     stop.signaled = is_interrupted;
+    stop.polls = &polls;
     status = mo_search_strengthen(x, &regime, &options, &made->strength,
                                   &made->start, err);
     if (status == MO_OK && made->start)

@@ -39,6 +39,8 @@ bool mo_search_colocation_job_plan(const mo_search_state *s, int round,
     job->nodes = FIRST_NODES;
     for (int i = 0; i < round && job->nodes < MOST_NODES; i++)
         job->nodes *= GROWTH;
+    if (s->task->effort > 0)
+        job->nodes *= s->task->effort;
     return true;
 }
 

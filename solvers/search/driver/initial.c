@@ -135,8 +135,10 @@ mo_status mo_search_initial_bound(mo_search_state *s, const mo_stop *stop,
     mo_lower_bound lower = { 0 };
     mo_status status;
 
-    /* Otherwise the blocks give the same bound, and sooner. */
-    if (s->blocks && !s->memory_matters)
+    /* Otherwise the blocks give the same bound, and sooner; also where it is to
+     * be left at the first bounds. */
+    if (s->blocks &&
+        (!s->memory_matters || (s->task->effort > 0 && s->task->rounds < 0)))
         return MO_OK;
     if (op_device_pairs(s) > LOWER_WORK || mo_stop_reached(s->task->stop))
         return MO_OK;

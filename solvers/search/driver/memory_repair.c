@@ -161,6 +161,8 @@ bool mo_search_memory_job_plan(const mo_search_state *s, int round,
         return false;
     for (int i = 0; i < round && work < LAST_WORK && !rarely; i++)
         work *= GROWTH;
+    if (s->task->effort > 0)
+        work *= s->task->effort;
     job->pool = rarely ? NULL : pool;
     job->moves = (int64_t) work / s->x->n;
     job->seed = mo_random_seed(s->task->seed, (uint64_t) round);

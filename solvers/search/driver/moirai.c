@@ -36,6 +36,7 @@ enum {
     CASE_SPLIT_EVERY = 8,  /* rounds */
     WORK_PER_NODE = 8,     /* ops x moves of annealing in the time of a node of
                               the colocation bound */
+    MOST_WORK = 400000000, /* of these in a round */
     ANNEAL_FACTOR_WITH_COLOCATION = 3 /* on the moves where segments are small
                                          parts of the whole */
 };
@@ -88,13 +89,15 @@ typedef struct round {
 } round;
 
 /* Limits *part, which is nested into the stop of the task, to a share of the
- * time left where the gap is large.  Without a time limit nothing changes. */
+ * time left where the gap is large.  Without a time limit, or where work is
+ * counted instead, nothing changes. */
 static void limit_share(const mo_search_state *s, double share, mo_stop *part)
 {
     double left_s = mo_stop_remaining_s(s->task->stop);
     double upper_ns = (double) mo_search_upper_ns(s);
 
-    if (s->memory_matters && left_s > 0 && left_s < NO_LIMIT_S &&
+    if (s->task->effort == 0 && s->memory_matters && left_s > 0 &&
+        left_s < NO_LIMIT_S &&
         (double) s->lower_ns < (1 - LARGE_GAP) * upper_ns)
         mo_stop_after(part, share * left_s);
 }
@@ -300,7 +303,9 @@ static mo_status run_round(round *r, mo_search_round_plan *round_plan,
     if (r->memory_job && r->colocation_job && memory_job.pool)
         memory_job.moves = mo_max_i64(
             memory_job.moves,
-            (int64_t) (WORK_PER_NODE * r->colocation.nodes / s->x->n));
+            mo_min_i64((int64_t) (WORK_PER_NODE * r->colocation.nodes),
+                       MOST_WORK) /
+                s->x->n);
     else if (r->memory_job && r->colocation_job)
         memory_job.moves *= ANNEAL_FACTOR_WITH_COLOCATION;
     if (status == MO_OK)
@@ -361,6 +366,8 @@ static bool is_round_left(const mo_search_state *s, int rounds)
 {
     const mo_method_task *task = s->task;
 
+    if (task->effort > 0 && atomic_load(task->stop->polls) >= task->max_polls)
+        return false;
     return task->rounds == 0 || rounds < task->rounds ||
            (rounds < task->closing_rounds && s->best &&
             (double) (s->best->makespan_ns - s->lower_ns) <=

@@ -15,6 +15,8 @@ mo_status mo_search_strengthen(const mo_instance *x, const mo_regime *regime,
                             .rounds = options->rounds,
                             .closing_rounds = options->closing_rounds,
                             .closing_gap = options->closing_gap,
+                            .effort = options->effort,
+                            .max_polls = options->max_polls,
                             .stop = options->stop,
                             .on_progress = options->on_progress,
                             .context = options->context };
