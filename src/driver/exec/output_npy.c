@@ -174,6 +174,18 @@ mo_status mo_exec_output_npy_remove(const char *output, int64_t n,
     return visit_requests(&own, err);
 }
 
+/* Creates a file without a name, or, on a file system that has none, a folder,
+ * and removes it. Returns whether it can; else errno is the reason. */
+static bool can_create(const char *folder, char path[PATH_SIZE])
+{
+    int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+    if (fd >= 0)
+        return close(fd) == 0;
+    return (errno == EOPNOTSUPP || errno == EISDIR) && mkdtemp(path) &&
+           rmdir(path) == 0;
+}
+
 mo_status mo_exec_output_npy_make(const char *output, mo_error *err)
 {
     mo_status status = mo_output_files_make_folder(output, 0777, err);
@@ -183,10 +195,9 @@ mo_status mo_exec_output_npy_make(const char *output, mo_error *err)
         return status;
     if (snprintf(path, sizeof path, "%s/.moirai-XXXXXX", output) >= PATH_SIZE)
         return mo_fail_at(err, MO_E_LIMIT, output, 0, "has too long a name");
-    if (!mkdtemp(path))
-        return mo_fail_errno(err, output, "cannot write into the folder");
-    rmdir(path);
-    return MO_OK;
+    return can_create(output, path)
+               ? MO_OK
+               : mo_fail_errno(err, output, "cannot write into the folder");
 }
 
 mo_status mo_exec_output_npy_lock(const char *output, int *fd, mo_error *err)
