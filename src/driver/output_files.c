@@ -48,6 +48,13 @@ bool mo_output_files_same_folder(const char *a, const char *b)
            x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+bool mo_output_files_is_above(const char *folder, int levels, char *path)
+{
+    for (int i = 0; i < levels; i++)
+        path = dirname(path);
+    return mo_output_files_same_folder(path, folder);
+}
+
 /* Whether both are paths of one file that does not exist yet: the same name in
  * the same folder. */
 static bool same_place(const char *a, const char *b)

@@ -39,6 +39,10 @@ mo_status mo_output_files_make_folder(const char *path, unsigned mode,
 /* Whether both names are one existing folder. */
 bool mo_output_files_same_folder(const char *a, const char *b);
 
+/* Whether the folder is so many levels above a path without links, which is
+ * cut there; 0: the path itself. */
+bool mo_output_files_is_above(const char *folder, int levels, char *path);
+
 /* Opens the outputs with a path. After a failure the caller discards those
  * that are open. */
 mo_status mo_output_files_open(mo_output_file *outputs, int n, mo_error *err);

@@ -23,7 +23,7 @@ enum {
     MAX_LINKS = 1 << 12
 };
 
-/* For all classes; the second where no round follows: a second. */
+/* For all classes, and where no round follows: about a second. */
 #define ALL_STEPS   (INT64_C(1) << 29)
 #define FIRST_STEPS (INT64_C(1) << 26)
 

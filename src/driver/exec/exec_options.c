@@ -35,8 +35,8 @@ static bool holds_arrays(const char *folder, const char *file)
 
     if (copy && folder)
         at = realpath(dirname(copy), NULL);
-    holds = at && (mo_output_files_same_folder(at, folder) ||
-                   mo_output_files_same_folder(dirname(at), folder));
+    holds = at && (mo_output_files_is_above(folder, 0, at) ||
+                   mo_output_files_is_above(folder, 1, at));
     free(at);
     free(copy);
     return holds;

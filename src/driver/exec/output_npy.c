@@ -34,18 +34,11 @@ bool mo_exec_output_npy_is_name(const char *name)
 mo_status mo_exec_output_npy_check_input(const char *folder, bool requests,
                                          const char *file, mo_error *err)
 {
-    char *path = realpath(file, NULL), *name = path ? strrchr(path, '/') : NULL;
-    bool same = false;
+    char *path = realpath(file, NULL);
+    const char *name = path ? strrchr(path, '/') : NULL;
+    bool same = name && mo_exec_output_npy_is_name(name + 1) &&
+                mo_output_files_is_above(folder, requests ? 2 : 1, path);
 
-    if (name && mo_exec_output_npy_is_name(name + 1)) {
-        *name = '\0';
-        same = mo_output_files_same_folder(path, folder);
-        name = strrchr(path, '/');
-        if (requests && name) {
-            *name = '\0';
-            same = mo_output_files_same_folder(*path ? path : "/", folder);
-        }
-    }
     free(path);
     return same ? mo_fail(err, MO_E_USAGE,
                           "--output would replace %s, which is read; name "
